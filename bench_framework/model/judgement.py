@@ -1,0 +1,219 @@
+"""What follows from the runs: summaries, comparisons, verdicts, claims. Immutable, no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal
+
+from bench_framework.model.looks import Looks
+from bench_framework.model.plan import Metric
+from bench_framework.model.run import Event
+
+
+class Verdict(StrEnum):
+    """The closed set (REPORTS 1.3); these codes are the only spelling in files."""
+
+    BETTER = "better"
+    BETTER_SIZE_OPEN = "better-size-open"
+    EQUIVALENT = "equivalent"
+    UNDECIDED = "undecided"
+    WORSE_SIZE_OPEN = "worse-size-open"
+    WORSE = "worse"
+    SINGLE_RUN = "single-run"
+    OTHER_OUTPUT = "other-output"
+    NOT_COMPARABLE = "not-comparable"
+    FAILED = "failed"
+    EXCLUDED = "excluded"
+
+    @property
+    def decided(self) -> bool:
+        """Whether a difference was found, in either direction."""
+        return self in _DECIDED
+
+    @property
+    def settled(self) -> bool:
+        """Whether the question is answered: a difference found, or equivalence shown."""
+        return self in _DECIDED or self is Verdict.EQUIVALENT
+
+
+_DECIDED = frozenset({Verdict.BETTER, Verdict.BETTER_SIZE_OPEN, Verdict.WORSE, Verdict.WORSE_SIZE_OPEN})
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A ratio (candidate ÷ baseline) with its interval at a level such as 0.95."""
+
+    ratio: float
+    lo: float
+    hi: float
+    level: float
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One metric of one cell: centre (median of block values), its 95 % interval, and spread."""
+
+    cell_id: str
+    metric: Metric
+    n_rounds: int
+    n_runs: int
+    n_void: int
+    """Rounds in which the cell failed."""
+    median: float
+    lo: float | None
+    """Order-statistic 95 % interval of the median; `None` below 6 rounds."""
+    hi: float | None
+    mean: float
+    sd: float | None
+    min: float
+    max: float
+    p95: float | None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Baseline against candidate on one metric and input (METHOD 2 to 4)."""
+
+    cell_id: str
+    ref_cell_id: str
+    metric: Metric
+    family: Literal["headline", "control", "best", "memory", "exact"]
+    verdict: Verdict
+    reason: str = ""
+    """For a refusal or a lowered verdict: why, in words a report can print."""
+    shown: Interval | None = None
+    """Of the deciding statistic, at level 1 - α/(J·h); `None` where nothing was compared."""
+    statistic: Literal["typical", "floor", "median", "exact"] | None = None
+    typical: Interval | None = None
+    """e^θ₂: Hodges-Lehmann over paired log ratios."""
+    floor: Interval | None = None
+    """e^θ₁: the fastest third."""
+    p: float | None = None
+    """Smallest min-P p over the looks so far, before J and Holm."""
+    p_adjusted: float | None = None
+    rounds: int = 0
+    runs: int = 0
+    runs_ref: int = 0
+    look: int = 0
+    """Index of the last look, from 0."""
+    mde: float | None = None
+    """Smallest detectable difference as a fraction (0.06: six percent)."""
+    rounds_needed: int | None = None
+    """Rounds that would bring the MDE down to the margin; `None`: more than 1 000."""
+    margin: float = 0.02
+    epsilon: float = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class BestGroup:
+    """The variants of an input that are not worse than any other."""
+
+    input_id: str
+    metric: Metric
+    cell_ids: tuple[str, ...]
+    """In plan order. Empty where fewer than two cells could be compared."""
+    complete: bool
+    """Whether every pair of comparable cells was compared."""
+    comparisons: tuple[Comparison, ...] = ()
+    """Every pair once: `cell_id` against `ref_cell_id`, in plan order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scaling:
+    """Exponent of growth between two neighbouring sizes of one family and seed."""
+
+    variant_id: str
+    metric: Metric
+    from_input_id: str
+    to_input_id: str
+    exponent: float
+    lo: float
+    hi: float
+    level: float
+    word: Literal["linear", "sub-linear", "super-linear", "not resolved"]
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseFloor:
+    """What one input could not have told from nothing: from the control arm's displayed interval."""
+
+    input_id: str
+    metric: Metric
+    fraction: float | None
+    """max(1 - 1/U, U - 1, …) over the displayed interval; `None` without a control."""
+    tripped: bool = False
+    """The control arm got a verdict: every comparison of the input is undecided."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellState:
+    """What became of a cell, beyond its numbers."""
+
+    cell_id: str
+    state: Literal["measured", "failed", "other-output", "not-comparable", "not-started"]
+    rounds: int
+    void: int
+    reason: str = ""
+    effective: Mapping[str, str] = field(default_factory=dict)
+    """Effective value per axis, where the worker reports one."""
+
+
+Scope = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One sentence with its evidence. Every output prints claims; none prints loose sentences.
+
+    `kind` names the wording rule (``analysis/wording.py``), such as ``comparison``, ``best-group``,
+    ``noise-floor``, ``scaling``, ``memory``, ``cost``, ``sign-change``, ``trust``, ``coverage``.
+    """
+
+    id: str
+    """``c1``, ``c2``, … in the order of creation; stable for equal records."""
+    kind: str
+    subject: str
+    """Variant label, or what the sentence is about."""
+    reference: str | None
+    metric: Metric | None
+    scope: Scope
+    """Pairs such as ``("input", "10MiB")``."""
+    verdict: Verdict | None
+    estimate: float | None = None
+    lo: float | None = None
+    hi: float | None = None
+    level: float | None = None
+    adjust: str | None = None
+    rounds: int | None = None
+    runs: int | None = None
+    margin: float | None = None
+    noise_floor: float | None = None
+    cells: tuple[str, ...] = ()
+    values: Mapping[str, float | int | str] = field(default_factory=dict)
+    """Further figures that the sentence prints."""
+    text: str = ""
+    """The sentence, made by wording from the other fields and from nothing else."""
+
+
+RecordStatus = Literal["decided", "partly decided", "exploratory", "failed", "not comparable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """All that analysis says about a record."""
+
+    looks: Looks
+    states: tuple[CellState, ...]
+    summaries: tuple[Summary, ...]
+    comparisons: tuple[Comparison, ...]
+    """Headline (metrics of the plan), control and memory comparisons, in plan order."""
+    best: tuple[BestGroup, ...]
+    floors: tuple[NoiseFloor, ...]
+    scaling: tuple[Scaling, ...]
+    status: RecordStatus
+    events: tuple[Event, ...] = ()
+    """Found by analysis: drift, control tripped, identical binaries, fallbacks."""
+    claims: tuple[Claim, ...] = ()

@@ -1,0 +1,82 @@
+"""When the data may be looked at, fixed before the start (METHOD 3). Pure arithmetic."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+from bench_framework.model.plan import Plan
+
+GRID: Final = (12, 18, 27, 40, 60, 90, 135, 200, 300, 450, 675, 1000)
+"""Each look about 1.5 times the last: fewer looks cost less level, and no look comes late."""
+FIRST_LOOK: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """The schedule of one record.
+
+    Attributes:
+        rounds: after which rounds the data are looked at; the last is the plan's `max`.
+        needed: n_min, the rounds without which no verdict can reach the level.
+        decidable: whether the last look can reach the level at all. If not, the record is
+            exploratory: it is measured, and every verdict is undecided.
+        family: M, the number of comparisons that share the level.
+        level: the family-wise α.
+    """
+
+    rounds: tuple[int, ...]
+    needed: int
+    decidable: bool
+    family: int
+    level: float
+
+    @property
+    def count(self) -> int:
+        """J."""
+        return len(self.rounds)
+
+
+def rounds_needed(looks: int, family: int, level: float) -> int:
+    """n_min = 1 + ⌈log₂(J·M/α)⌉: n rounds have 2ⁿ label swaps, two of them as extreme as can be."""
+    return 1 + math.ceil(math.log2(looks * family / level))
+
+
+def schedule(first: int, last: int, family: int, level: float, *, single: bool = False) -> Looks:
+    """The looks of a plan of `first` to `last` rounds with `family` comparisons at `level`.
+
+    Args:
+        first: `rounds.min`; moves the first look when above it.
+        last: `rounds.max`; always the last look.
+        family: M; below 1 is taken as 1.
+        level: family-wise α.
+        single: look once, at `last` (``until: rounds``).
+    """
+    family = max(1, family)
+    start = max(1, min(first, last))
+    grid = () if single else tuple(n for n in (start, *GRID) if start <= n < last)
+    looks = (*sorted(set(grid)), last)
+    while True:
+        needed = rounds_needed(len(looks), family, level)
+        kept = tuple(n for n in looks if n >= needed or n == last)
+        if kept == looks:
+            break
+        # A struck look is replaced by the first round that can decide, if it lies before the next.
+        if needed < kept[0] and needed not in kept and not single:
+            kept = (needed, *kept)
+            if rounds_needed(len(kept), family, level) != needed:
+                kept = kept[1:]
+        looks = kept
+    return Looks(looks, needed, last >= needed, family, level)
+
+
+def looks_of(plan: Plan) -> Looks:
+    """The schedule of a plan."""
+    return schedule(
+        plan.measure.rounds_min,
+        plan.measure.rounds_max,
+        plan.comparisons_planned,
+        plan.judge.level,
+        single=plan.measure.until == "rounds",
+    )

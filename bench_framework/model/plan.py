@@ -1,0 +1,346 @@
+"""A plan: a scenario expanded into builds, inputs and cells. Immutable, deterministic, no I/O.
+
+`bench_framework.store.wire` round-trips it through ``plan.json``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final, Literal, TypeVar
+
+Design = Literal["full", "one-at-a-time", "ladder"]
+CacheState = Literal["warm", "cold", "unknown"]
+AnswerKind = Literal["exact", "sorted-lines", "json", "none"]
+Metric = str
+"""A metric's name, the same everywhere: ``wall``, ``cpu``, ``user``, ``sys``, ``peak_rss``,
+``binary_size``, ``build_time``, ``instructions``, or a worker's own."""
+
+CONTROL_LABEL: Final = "control"
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A hole in an argument that is filled only when a cell is run.
+
+    Not an enum of strings: a literal argument ``bin`` must stay apart from the slot.
+    """
+
+    slot: Literal["bin", "input"]
+
+
+BIN: Final = Slot("bin")
+INPUT: Final = Slot("input")
+
+
+class Role(StrEnum):
+    """Why a cell is in the plan."""
+
+    CANDIDATE = "candidate"
+    BASELINE = "baseline"
+    CONTROL = "control"
+    """The baseline once more, as a blind arm: the A/A test of this very record."""
+
+
+Word = tuple[str | Slot, ...]
+"""One argument: literal pieces and slots, joined without a space."""
+
+
+def stable_id(*parts: object) -> str:
+    """Twelve hex digits that depend only on `parts` (JSON values); equal between records."""
+    text = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+@dataclass(frozen=True, slots=True)
+class AxisValue:
+    """One setting of an axis: its name, what readers are told, and what it changes."""
+
+    name: str
+    label: str
+    about: str = ""
+    size_bytes: int | None = None
+    """Bytes, where the name is a size; such an axis is ordered and can scale."""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A named dimension that is varied. `kind` says what it acts on."""
+
+    name: str
+    kind: Literal["build", "run", "input"]
+    values: tuple[AxisValue, ...]
+    label: str = ""
+    note: str = ""
+
+
+Values = tuple[tuple[str, str], ...]
+"""Axis name and value name, in the order of the scenario's axes."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuildSpec:
+    """What cargo is asked for. Equal specs are one build, shared by several variants."""
+
+    crate: str
+    """``"builtin"``, or the absolute path of a crate, or ``""`` with `git`."""
+    bin: str
+    git: str | None = None
+    package: str | None = None
+    features: tuple[str, ...] = ()
+    """Sorted."""
+    default_features: bool = True
+    profile: str = "release"
+    profile_keys: tuple[tuple[str, str], ...] = ()
+    """Keys of the profile, such as ``("lto", "fat")``, set from the command line of cargo."""
+    rustflags: tuple[str, ...] = ()
+    toolchain: str | None = None
+    revision: str | None = None
+
+    @property
+    def id(self) -> str:
+        """Twelve hex digits over every field."""
+        return stable_id(
+            "build", self.crate, self.bin, self.git, self.package, self.features, self.default_features,
+            self.profile, self.profile_keys, self.rustflags, self.toolchain, self.revision,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A pinned input: a generator with its parameters, or a user's file."""
+
+    kind: Literal["generated", "file"]
+    family: str
+    """Generator name, such as ``prose``; growth is only told within one family. For a file: its name."""
+    size_bytes: int | None = None
+    seed: int | None = None
+    path: str | None = None
+    """Absolute path of a user's file; `None` for what is generated."""
+
+    @property
+    def id(self) -> str:
+        """Twelve hex digits over every field."""
+        return stable_id("dataset", self.kind, self.family, self.size_bytes, self.seed, self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One value for every build and run axis: a candidate to ship."""
+
+    label: str
+    values: Values
+    build: BuildSpec | None
+    """`None` for a program that is not built by us."""
+    describe: str = ""
+    """The scenario's words about it, shown as notes."""
+    idea: str | None = None
+    """Name of the idea that this variant tries."""
+
+    @property
+    def id(self) -> str:
+        """Twelve hex digits over label-independent content: axis values and idea."""
+        return stable_id("variant", self.values, self.idea)
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One value for every input axis; one without axes and dataset where a scenario has none."""
+
+    label: str
+    values: Values
+    dataset: Dataset | None
+
+    @property
+    def id(self) -> str:
+        """Twelve hex digits over axis values and dataset."""
+        return stable_id("input", self.values, self.dataset.id if self.dataset else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Variant × input: what is timed."""
+
+    id: str
+    variant_id: str
+    input_id: str
+    label: str
+    role: Role
+    command: tuple[Word, ...]
+    env: tuple[tuple[str, str], ...] = ()
+    cwd: str | None = None
+    stdin: Word | None = None
+    prepare: tuple[tuple[Word, ...], ...] = ()
+    """Argument lists run by us before the cell, outside timing."""
+    cleanup: tuple[tuple[Word, ...], ...] = ()
+    cpus: str | None = None
+    cache: CacheState = "warm"
+    shell: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """A combination that is not measured, and why."""
+
+    values: Values
+    reason: str
+    rule: str | None = None
+    """``file:line`` of the rule, for one that the scenario states."""
+
+
+@dataclass(frozen=True, slots=True)
+class Idea:
+    """The baseline with one change, tried beside the axes."""
+
+    name: str
+    variant_id: str
+    change: tuple[tuple[str, str], ...]
+    why: str = ""
+    decision: Literal["adopted", "rejected", "open"] = "open"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPolicy:
+    """How two runs are seen to have done the same work."""
+
+    compare: AnswerKind = "exact"
+    file: str | None = None
+    """Absolute path of the file that holds the answer, in place of stdout."""
+    contract: bool = False
+    """Whether the worker is expected to speak the worker protocol."""
+    exit_codes: tuple[int, ...] = (0,)
+    stdout: Literal["file", "pipe", "null"] = "file"
+
+
+@dataclass(frozen=True, slots=True)
+class MeasurePolicy:
+    """How much is measured, in which order, and when it stops (METHOD 1 and 3)."""
+
+    rounds_min: int = 12
+    rounds_max: int = 40
+    until: Literal["decided", "rounds", "precision"] = "decided"
+    precision: float | None = None
+    """Half-width of the headline intervals at which `precision` stops, as a fraction."""
+    budget_s: float | None = None
+    warmup_rounds: int = 2
+    timeout_s: float = 600.0
+    seed: int = 0
+    """Of the order of cells within rounds; recorded."""
+    control: bool = True
+    strategy: Literal["fixed", "race"] = "fixed"
+
+
+@dataclass(frozen=True, slots=True)
+class GatePolicy:
+    """What the gate judges: metric to its margin, and what it does when it cannot (METHOD 6)."""
+
+    margins: tuple[tuple[Metric, float], ...] = ()
+    detect: float = 0.03
+    on_undecided: Literal["warn", "fail"] = "warn"
+    require: tuple[Metric, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JudgePolicy:
+    """How differences are judged (METHOD 2 to 5). Fractions; per metric where a tuple names it."""
+
+    metrics: tuple[Metric, ...] = ("wall", "cpu")
+    margin: float = 0.02
+    epsilon: float = 0.01
+    margins: tuple[tuple[Metric, float], ...] = (("peak_rss", 0.05),)
+    epsilons: tuple[tuple[Metric, float], ...] = (("peak_rss", 0.01),)
+    level: float = 0.05
+    """Family-wise α."""
+    gate: GatePolicy = field(default_factory=GatePolicy)
+
+    def margin_of(self, metric: Metric) -> float:
+        """δ of a metric."""
+        return dict(self.margins).get(metric, self.margin)
+
+    def epsilon_of(self, metric: Metric) -> float:
+        """ε of a metric."""
+        return dict(self.epsilons).get(metric, self.epsilon)
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Text of the author, printed apart from what was measured."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A scenario expanded. Cells are grouped by input, in scenario order, the control last."""
+
+    name: str
+    question: str
+    scenario_path: str
+    """As given; for messages. Not part of any identity."""
+    scenario_sha256: str
+    """Of the normalised scenario: comments and layout do not count."""
+    axes: tuple[Axis, ...]
+    builds: tuple[BuildSpec, ...]
+    variants: tuple[Variant, ...]
+    inputs: tuple[Input, ...]
+    cells: tuple[Cell, ...]
+    holes: tuple[Hole, ...]
+    baseline_id: str
+    """Variant id of the (first) baseline."""
+    further_baselines: tuple[str, ...]
+    ideas: tuple[Idea, ...]
+    program: tuple[str, ...] | None
+    """Words of ``worker: {command: […]}``: ``{bin}`` is the first; `None` where cargo builds."""
+    answer: AnswerPolicy
+    measure: MeasurePolicy
+    judge: JudgePolicy
+    notes: tuple[Note, ...] = ()
+    unit_family: Literal["iec", "si"] = "iec"
+    """``si`` if the scenario writes MB; the report then says MB too."""
+    data_dir: str | None = None
+
+    def variant(self, variant_id: str) -> Variant:
+        """The variant of this id. Raises `KeyError`."""
+        return _by_id(self.variants, variant_id)
+
+    def input(self, input_id: str) -> Input:
+        """The input of this id. Raises `KeyError`."""
+        return _by_id(self.inputs, input_id)
+
+    def cell(self, cell_id: str) -> Cell:
+        """The cell of this id. Raises `KeyError`."""
+        return _by_id(self.cells, cell_id)
+
+    def cells_of(self, input_id: str) -> tuple[Cell, ...]:
+        """The cells of one input, the control among them."""
+        return tuple(cell for cell in self.cells if cell.input_id == input_id)
+
+    def baseline_cell(self, input_id: str) -> Cell | None:
+        """The baseline's cell on an input; `None` where a rule excludes it."""
+        return next((cell for cell in self.cells_of(input_id) if cell.role is Role.BASELINE), None)
+
+    def control_cell(self, input_id: str) -> Cell | None:
+        """The control arm on an input; `None` where it is switched off."""
+        return next((cell for cell in self.cells_of(input_id) if cell.role is Role.CONTROL), None)
+
+    @property
+    def comparisons_planned(self) -> int:
+        """M: candidate × metric × input, the control not counted."""
+        candidates = sum(
+            1 for cell in self.cells
+            if cell.role is Role.CANDIDATE and self.baseline_cell(cell.input_id) is not None
+        )  # fmt: skip
+        return candidates * len(self.judge.metrics)
+
+
+_Item = TypeVar("_Item", Variant, Input, Cell)
+
+
+def _by_id(items: tuple[_Item, ...], wanted: str) -> _Item:
+    for item in items:
+        if item.id == wanted:
+            return item
+    raise KeyError(wanted)

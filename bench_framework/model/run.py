@@ -1,0 +1,213 @@
+"""What was measured: builds, blocks and what the worker said. Immutable, no I/O."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Status = Literal["ok", "failed", "timeout", "other-output", "skipped"]
+"""``skipped``: measured, but its round was cut by an interruption; never used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The work done: equal digests mean equal results."""
+
+    digest: str
+    count: int | None = None
+    distinct: int | None = None
+    source: Literal["worker", "stdout", "file", "none"] = "worker"
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a worker observed of its own run (docs/reference/worker-protocol.md)."""
+
+    effective: Mapping[str, str] = field(default_factory=dict)
+    threads: int | None = None
+    phases_s: Mapping[str, float] = field(default_factory=dict)
+    bytes: int | None = None
+    peak_rss_bytes: int | None = None
+    anon_bytes: int | None = None
+    file_bytes: int | None = None
+    minor_faults: int | None = None
+    major_faults: int | None = None
+    ctx_vol: int | None = None
+    ctx_invol: int | None = None
+    read_bytes: int | None = None
+    write_bytes: int | None = None
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sensors:
+    """The machine around a block. Differences run from just before it to just after."""
+
+    steal_ticks: int | None = None
+    psi_cpu_us: int | None = None
+    psi_io_us: int | None = None
+    load1: float | None = None
+    mem_available_bytes: int | None = None
+    cpu_mhz: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The consecutive runs of one cell in one round: one hyperfine call.
+
+    All times in seconds, sizes in bytes. `user_s` and `sys_s` are means over the runs.
+    """
+
+    seq: int
+    """Order of execution within the record, from 0, counting every block."""
+    round: int
+    """From 1; warm-up rounds too, with `warmup` set. Rounds are counted per input."""
+    position: int
+    """Place within the round, from 0."""
+    cell_id: str
+    warmup: bool
+    status: Status
+    started_at: str
+    """UTC, ISO 8601 with milliseconds."""
+    wall_s: tuple[float, ...] = ()
+    user_s: float | None = None
+    sys_s: float | None = None
+    peak_rss_bytes: int | None = None
+    peak_rss_source: Literal["worker", "hyperfine"] | None = None
+    exit_codes: tuple[int | None, ...] = ()
+    signal: str | None = None
+    timed_out: bool = False
+    answer: Answer | None = None
+    receipts: tuple[Receipt, ...] = ()
+    """One per run for a worker with the contract; else empty."""
+    sensors: Sensors = field(default_factory=Sensors)
+    message: str | None = None
+    """Why it failed, in one line."""
+    stderr_log: str | None = None
+    """Relative path in the record of what a failed run said when it was run again."""
+
+    @property
+    def wall(self) -> float | None:
+        """The block's wall time: the median of its runs."""
+        return statistics.median(self.wall_s) if self.wall_s else None
+
+    @property
+    def cpu(self) -> float | None:
+        """User plus system time: a mean, as tick-sampled parts only add up over runs."""
+        if self.user_s is None or self.sys_s is None:
+            return None
+        return self.user_s + self.sys_s
+
+    def metric(self, name: str) -> float | None:
+        """The block's value of a metric; `None` where it was not measured."""
+        match name:
+            case "wall":
+                return self.wall
+            case "cpu":
+                return self.cpu
+            case "user":
+                return self.user_s
+            case "sys":
+                return self.sys_s
+            case "peak_rss":
+                return None if self.peak_rss_bytes is None else float(self.peak_rss_bytes)
+            case _:
+                values = [r.metrics[name] for r in self.receipts if name in r.metrics]
+                return statistics.median(values) if values else None
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """A binary: what was asked of cargo and what came out (or why nothing did)."""
+
+    id: str
+    """`BuildSpec.id`, or ``"program"`` for a program that is not built by us."""
+    ok: bool
+    sha256: str | None = None
+    path: str | None = None
+    """Absolute path in the binary store, or of the program."""
+    control_path: str | None = None
+    """Absolute path of the copy that the control arm runs."""
+    size_bytes: int | None = None
+    stripped_bytes: int | None = None
+    build_s: float | None = None
+    """`None` if nothing had to be built."""
+    cached: bool = False
+    rustc: str | None = None
+    lockfile_sha256: str | None = None
+    revision: str | None = None
+    dirty: bool | None = None
+    describe: Mapping[str, object] | None = None
+    """What ``WORKER describe`` printed; `None` without the contract."""
+    dependencies: int | None = None
+    message: str | None = None
+    log: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedInput:
+    """An input on disk, checked before and after the record."""
+
+    input_id: str
+    path: str | None
+    size_bytes: int | None
+    sha256: str | None
+    family: str | None
+    seed: int | None
+    made_s: float | None = None
+    """`None` if it was there already."""
+    filesystem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A warning or remark that belongs to the record; listed in docs/reference/codes.md."""
+
+    code: str
+    message: str
+    severity: Literal["note", "warning", "error"] = "warning"
+    cell_id: str | None = None
+    round: int | None = None
+    effect: str | None = None
+    help: str | None = None
+    details: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """The machine and the tools, as env.json holds them."""
+
+    host_id: str
+    """Twelve hex digits over CPU model, cores, RAM and machine id."""
+    boot_id: str
+    cpu: str
+    cores: int
+    ram_bytes: int
+    kernel: str
+    os: str
+    governor: str | None
+    virtualised: str | None
+    results_filesystem: str | None
+    data_filesystem: str | None
+    hyperfine: str
+    rustc: str | None
+    cargo: str | None
+    python: str
+    benchctl: str
+    load1: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A look taken: its place in the schedule and the round reached, per input."""
+
+    input_id: str
+    index: int
+    """From 0; the last look takes index J - 1 even if the budget ended first."""
+    round: int
+    stopped: bool
+    reason: str = ""
+    """Why measuring stopped here, or empty."""

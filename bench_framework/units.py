@@ -1,0 +1,144 @@
+"""Sizes, durations and percentages: text to numbers and back.
+
+Sizes are bytes (int), durations seconds (float), percentages fractions (0.02 for ``2%``).
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Final
+
+THIN_SPACE: Final = "\u202f"  # narrow no-break: a number never parts from its unit
+MINUS: Final = "\u2212"
+
+_SIZE_UNITS: Final[dict[str, int]] = {
+    "B": 1,
+    "kB": 1000,
+    "KB": 1000,
+    "MB": 1000**2,
+    "GB": 1000**3,
+    "TB": 1000**4,
+    "KiB": 1024,
+    "MiB": 1024**2,
+    "GiB": 1024**3,
+    "TiB": 1024**4,
+}
+_DURATION_UNITS: Final[dict[str, float]] = {
+    "us": 1e-6,
+    "µs": 1e-6,
+    "ms": 1e-3,
+    "s": 1.0,
+    "m": 60.0,
+    "min": 60.0,
+    "h": 3600.0,
+}
+_NUMBER: Final = r"(\d+(?:\.\d+)?)"
+_SIZE: Final = re.compile(rf"^{_NUMBER}\s*({'|'.join(_SIZE_UNITS)})$")
+_DURATION: Final = re.compile(rf"^{_NUMBER}\s*({'|'.join(_DURATION_UNITS)})$")
+_PERCENT: Final = re.compile(rf"^{_NUMBER}\s*%$")
+
+
+def parse_size(text: str) -> int:
+    """Bytes of ``"10MiB"``, ``"200MB"``, ``"1.5GiB"`` or ``"17B"``.
+
+    Raises:
+        ValueError: no unit, an unknown unit, or not a whole number of bytes.
+    """
+    match = _SIZE.match(text.strip())
+    if match is None:
+        msg = f"{text!r} is not a size: write a number with a unit, such as 10MiB or 200MB"
+        raise ValueError(msg)
+    size = Decimal(match[1]) * _SIZE_UNITS[match[2]]
+    if size != int(size):
+        msg = f"{text!r} is not a whole number of bytes"
+        raise ValueError(msg)
+    return int(size)
+
+
+def is_size(text: str) -> bool:
+    """Whether `parse_size` takes this text."""
+    try:
+        parse_size(text)
+    except ValueError:
+        return False
+    return True
+
+
+def parse_duration(text: str) -> float:
+    """Seconds of ``"15m"``, ``"120s"``, ``"20ms"`` or ``"1h"``.
+
+    Raises:
+        ValueError: no unit or an unknown one.
+    """
+    match = _DURATION.match(text.strip())
+    if match is None:
+        msg = f"{text!r} is not a duration: write a number with a unit, such as 90s, 15m or 1h"
+        raise ValueError(msg)
+    return float(match[1]) * _DURATION_UNITS[match[2]]
+
+
+def parse_percent(text: str) -> float:
+    """The fraction that ``"2%"`` stands for: 0.02.
+
+    Raises:
+        ValueError: no percent sign.
+    """
+    match = _PERCENT.match(text.strip())
+    if match is None:
+        msg = f"{text!r} is not a percentage: write a number with a percent sign, such as 2%"
+        raise ValueError(msg)
+    return float(Decimal(match[1]) / 100)
+
+
+def format_size(size: int | float, *, digits: int = 3) -> str:
+    """IEC text of a number of bytes with about `digits` significant digits: ``"9.77 MiB"``."""
+    value, unit = float(size), "B"
+    for step in ("KiB", "MiB", "GiB", "TiB"):
+        if abs(value) < 1024:  # noqa: PLR2004 -- the IEC step
+            break
+        value, unit = value / 1024, step
+    if unit == "B":
+        return f"{int(value)}{THIN_SPACE}B"
+    return f"{_significant(value, digits)}{THIN_SPACE}{unit}"
+
+
+def format_duration(seconds: float, *, digits: int = 3) -> str:
+    """A measured time in its natural unit: ``"412 µs"``, ``"21.3 ms"``, ``"1.70 s"``."""
+    unit, scale = time_unit(seconds)
+    return f"{_significant(seconds * scale, digits)}{THIN_SPACE}{unit}"
+
+
+def format_clock(seconds: float) -> str:
+    """A span that a person waits for: ``"42 s"``, ``"3 min 20 s"``, ``"2 h 05 min"``."""
+    whole = max(0, round(seconds))
+    if whole < 60:  # noqa: PLR2004 -- seconds in a minute
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:  # noqa: PLR2004 -- minutes in an hour
+        return f"{minutes} min {rest:02d} s" if rest else f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min"
+
+
+def time_unit(seconds: float) -> tuple[str, float]:
+    """The unit in which a time reads best, and the factor from seconds: ``("ms", 1e3)``."""
+    if seconds >= 1:
+        return "s", 1.0
+    if seconds >= 1e-3:  # noqa: PLR2004 -- one millisecond
+        return "ms", 1e3
+    return "µs", 1e6
+
+
+def format_percent(fraction: float, *, decimals: int | None = None) -> str:
+    """``0.02`` as ``"2 %"``, with as few decimals as it takes, or as many as are asked for."""
+    percent = fraction * 100
+    text = f"{percent:.{decimals}f}" if decimals is not None else f"{percent:.10g}"
+    return f"{text.replace('-', MINUS)}{THIN_SPACE}%"
+
+
+def _significant(value: float, digits: int) -> str:
+    if value == 0:
+        return "0"
+    whole = len(str(int(abs(value)))) if abs(value) >= 1 else 0
+    return f"{value:.{max(0, digits - whole)}f}"
