@@ -91,7 +91,7 @@ def parse_percent(text: str) -> float:
     return float(Decimal(match[1]) / 100)
 
 
-def format_size(size: int | float, *, digits: int = 3) -> str:
+def format_size(size: float, *, digits: int = 3) -> str:
     """IEC text of a number of bytes with about `digits` significant digits: ``"9.77 MiB"``."""
     value, unit = float(size), "B"
     for step in ("KiB", "MiB", "GiB", "TiB"):

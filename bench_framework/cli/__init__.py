@@ -1,0 +1,1 @@
+"""The only layer that prints, reads argv and exits."""

@@ -1,0 +1,1 @@
+"""From plan to record: processes, builds, inputs, rounds."""

@@ -1,0 +1,1 @@
+"""The nouns: frozen dataclasses without I/O."""

@@ -1,0 +1,1 @@
+"""From claims to bytes: sections, figures, renderers."""

@@ -1,0 +1,1 @@
+"""From YAML to a plan."""
