@@ -1,0 +1,248 @@
+"""The only door to processes: benchctl starts one launcher, and the launcher starts everything else.
+
+See `bench_framework.execution.launcher` for why.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess  # noqa: TID251 -- this is the door
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Final, Self
+
+from bench_framework.errors import MachineError
+
+POLL_S: Final = 0.2
+"""How often a caller who asks for it is told that a command still runs: 5 times a second."""
+SETTLE_S: Final = 10.0
+"""How long the launcher may take to end after its input is closed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What to start. Paths are absolute; a stream without a path is /dev/null.
+
+    Attributes:
+        argv: program and arguments; the program is searched on `env`'s PATH.
+        env: the whole environment.
+        cwd: working directory; benchctl's own if `None`.
+        stdout: file that is appended to; likewise `stderr`.
+        timeout_s: after which the process group is killed.
+        cpus: CPU numbers that it may use; all if empty.
+    """
+
+    argv: Sequence[str]
+    env: Mapping[str, str]
+    cwd: str | None = None
+    stdin: str | None = None
+    stdout: str | None = None
+    stderr: str | None = None
+    timeout_s: float | None = None
+    cpus: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """How a command ended. Either `exit_code` or `signal` is set.
+
+    Attributes:
+        timed_out: its time was up and it was killed.
+        killed: `Launcher.kill_now` ended it.
+        stragglers: processes that it left behind, all killed.
+        seconds: from the request to its end; not a measurement.
+    """
+
+    exit_code: int | None
+    signal: int | None
+    timed_out: bool
+    killed: bool
+    stragglers: int
+    seconds: float
+
+    @property
+    def ok(self) -> bool:
+        """Whether it ended by itself with exit status 0."""
+        return self.exit_code == 0
+
+    @property
+    def how(self) -> str:
+        """Words for a message: ``exit status 101``, ``killed by SIGSEGV``, ``timed out``."""
+        if self.timed_out:
+            return "timed out"
+        if self.signal is not None:
+            return f"killed by {signal_name(self.signal)}"
+        return f"exit status {self.exit_code}"
+
+
+def signal_name(number: int) -> str:
+    """``SIGSEGV`` for 11; ``signal 64`` for one without a name."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+class Launcher:
+    """Runs one command at a time. A context manager: leaving it ends the launcher and what it runs.
+
+    `run` may be called from any thread; `kill_now` from another thread or a signal handler.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._buffer = b""
+        self._running: int | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def running(self) -> int | None:
+        """Process id of the running command, which also names its session and group."""
+        return self._running
+
+    @property
+    def pid(self) -> int | None:
+        """Process id of the launcher, once it was needed."""
+        return self._process.pid if self._process else None
+
+    def run(self, command: Command, on_poll: Callable[[], None] | None = None) -> Finished:
+        """Start a command and wait for its end; `on_poll` is called about every 0.2 s meanwhile.
+
+        Raises:
+            MachineError: BX231, the program cannot be started; BX232, the launcher died.
+        """
+        with self._lock:
+            self._send(_request(command))
+            first = self._answer(None)
+            if "error" in first:
+                raise MachineError(
+                    f"cannot start {command.argv[0]}",
+                    code="BX231",
+                    details=(("cause", str(first["error"])),),
+                    help="check that the program exists and may be executed",
+                )
+            self._running = int(first["pid"])
+            try:
+                last = self._answer(on_poll)
+            except BaseException:
+                # The caller gives up (its callback raised): the command must not go on without it.
+                self.kill_now()
+                with contextlib.suppress(MachineError):
+                    self._answer(None)
+                raise
+            finally:
+                self._running = None
+        return Finished(**last)
+
+    def kill_now(self) -> None:
+        """Kill the running command with all its processes; `run` then returns with `killed` set."""
+        if self._running is None or self._process is None or self._process.stdin is None:
+            return
+        with contextlib.suppress(BrokenPipeError, ValueError):
+            os.write(self._process.stdin.fileno(), b'{"kill": true}\n')
+
+    def close(self) -> None:
+        """End the launcher; a running command is killed."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        for pipe in (process.stdin, process.stdout):
+            with contextlib.suppress(BrokenPipeError):
+                _open(pipe).close()
+        try:
+            process.wait(SETTLE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        script = str(Path(__file__).with_name("launcher.py"))
+        return subprocess.Popen(  # noqa: S603 -- our own script
+            [sys.executable, "-I", "-S", "-E", script],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,
+            # Ctrl-C at the terminal goes to the foreground group: a timed process must not feel it.
+            start_new_session=True,
+        )
+
+    def _send(self, request: bytes) -> None:
+        if self._process is None:
+            self._process = self._start()
+        pipe = _open(self._process.stdin)
+        view = memoryview(request)
+        try:
+            while view:
+                view = view[pipe.write(view) :]
+        except BrokenPipeError:
+            self._died()
+
+    def _answer(self, on_poll: Callable[[], None] | None) -> dict[str, Any]:
+        assert self._process is not None
+        pipe = _open(self._process.stdout)
+        while b"\n" not in self._buffer:
+            if on_poll is not None:
+                next_poll = time.monotonic() + POLL_S
+                while not select.select([pipe], [], [], max(0.0, next_poll - time.monotonic()))[0]:
+                    on_poll()
+                    next_poll = time.monotonic() + POLL_S
+            part = pipe.read(1 << 16)
+            if not part:
+                self._died()
+            self._buffer += part
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        found: dict[str, Any] = json.loads(line)
+        return found
+
+    def _died(self) -> None:
+        """The launcher is gone: its command dies with it (PDEATHSIG), the rest of the group by us."""
+        if self._running is not None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._running, signal.SIGKILL)
+        self._running = None
+        self._buffer = b""
+        self.close()
+        raise MachineError(
+            "benchctl's launcher process was killed",
+            code="BX232",
+            effect="the command that it ran was killed too",
+            help="run the same command again; it continues where it stopped",
+        )
+
+
+def _open(pipe: IO[bytes] | None) -> IO[bytes]:
+    assert pipe is not None
+    return pipe
+
+
+def _request(command: Command) -> bytes:
+    # Names that are not UTF-8 live in `str` as lone surrogates; JSON's \u escapes carry them unharmed.
+    return (
+        json.dumps(
+            {
+                "argv": list(command.argv),
+                "env": dict(command.env),
+                "cwd": command.cwd,
+                "stdin": command.stdin,
+                "stdout": command.stdout,
+                "stderr": command.stderr,
+                "timeout_s": command.timeout_s,
+                "cpus": list(command.cpus),
+            }
+        ).encode()
+        + b"\n"
+    )
