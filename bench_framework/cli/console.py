@@ -1,0 +1,122 @@
+"""Where words leave the program: results to stdout, everything else to stderr."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from bench_framework.errors import BenchError, ScenarioError
+
+if TYPE_CHECKING:
+    from bench_framework.model.run import Event
+
+NARROWEST = 40
+DEFAULT_WIDTH = 100
+
+
+@dataclass
+class Console:
+    """The options that every command shares, and the two streams."""
+
+    verbosity: int = 0
+    color: str = "auto"
+    progress: bool = True
+    json: bool = False
+    results: Path = field(default_factory=lambda: Path("results"))
+
+    def emit(self, text: str) -> None:
+        """Print a result. A reader that went away (``| head``) is no error and stops no run."""
+        _write(sys.stdout, text)
+
+    def emit_json(self, document: Any) -> None:
+        """Print one JSON document, the only thing on stdout with ``--json``."""
+        self.emit(json.dumps(document, ensure_ascii=False, indent=2))
+
+    def say(self, text: str, *, level: int = 0) -> None:
+        """Print a diagnostic to stderr if the verbosity reaches `level`; ``--quiet`` is -1."""
+        if self.verbosity >= level:
+            _write(sys.stderr, text)
+
+    def error(self, error: BenchError) -> None:
+        """Print an error in the form of REPORTS 3.5."""
+        _write(sys.stderr, describe(error))
+
+    def warn(self, event: Event) -> None:
+        """Print a warning that the record keeps as well."""
+        word = {"note": "note", "warning": "warning", "error": "error"}[event.severity]
+        lines = [f"{word}[{event.code}]: {event.message}"]
+        lines += _labelled((*event.details, ("effect", event.effect), ("help", event.help)))
+        if self.verbosity >= 0 or event.severity == "error":
+            _write(sys.stderr, "\n".join(lines))
+
+    @property
+    def width(self) -> int:
+        """Columns of the terminal that results go to; 100 where there is none."""
+        if (columns := os.environ.get("COLUMNS", "")).isdigit() and int(columns) > 0:
+            return max(NARROWEST, int(columns))
+        try:
+            return max(NARROWEST, os.get_terminal_size(sys.stdout.fileno()).columns)
+        except (OSError, ValueError):
+            return DEFAULT_WIDTH
+
+    @property
+    def unicode(self) -> bool:
+        """Whether stdout can carry the glyphs of the verdicts."""
+        return (sys.stdout.encoding or "ascii").lower().replace("-", "") == "utf8"
+
+    def colored(self, stream: TextIO) -> bool:
+        """Whether to colour what goes to `stream`; ``NO_COLOR`` wins over everything but ``--color``."""
+        if self.color != "auto":
+            return self.color == "always"
+        if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+            return False
+        return stream.isatty()
+
+    @property
+    def colored_stdout(self) -> bool:
+        """Whether results are coloured."""
+        return self.colored(sys.stdout)
+
+    @property
+    def live(self) -> bool:
+        """Whether a region of stderr may be drawn again: a person is watching a terminal."""
+        plain = os.environ.get("CI") or os.environ.get("TERM", "dumb") == "dumb"
+        return self.progress and self.verbosity >= 0 and sys.stderr.isatty() and not plain
+
+
+def describe(error: BenchError) -> str:
+    """The message of an error: what happened, where, what it means, what to do."""
+    if isinstance(error, ScenarioError):
+        from bench_framework.scenario.load import render  # noqa: PLC0415 -- only wanted on failure
+
+        return render(error)
+    lines = [f"error[{error.code}]: {error.message}"]
+    lines += _labelled((*error.details, ("effect", error.effect), ("help", error.help)))
+    return "\n".join(lines)
+
+
+def _labelled(pairs: tuple[tuple[str, str | None], ...]) -> list[str]:
+    shown = [(label, text) for label, text in pairs if text]
+    lines: list[str] = []
+    for label, text in shown:
+        first, *rest = text.splitlines() or [""]
+        lines.append(f"   {label:<8} {first}")
+        lines += [f"   {'':<8} {line}" for line in rest]
+    return lines
+
+
+def _write(stream: TextIO, text: str) -> None:
+    try:
+        stream.write(text if text.endswith("\n") else text + "\n")
+        stream.flush()
+    except BrokenPipeError:
+        # Python would complain once more when it closes the stream at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    except UnicodeEncodeError:
+        encoding = stream.encoding or "ascii"
+        stream.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+        stream.flush()

@@ -1,0 +1,43 @@
+"""GitHub's workflow commands: problems of a scenario as annotations on its lines."""
+
+from __future__ import annotations
+
+import os
+
+from bench_framework.errors import Problem, ScenarioError
+
+SHOWN = 10
+"""GitHub shows ten annotations of a kind per step and drops the rest without a word."""
+
+
+def on_github() -> bool:
+    """Whether this process runs in a GitHub workflow."""
+    return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+def annotations(error: ScenarioError) -> list[str]:
+    """One ``::error`` command per problem, at most ten, the tenth telling of the rest."""
+    problems = error.problems
+    lines = [_annotation(problem, problem.message) for problem in problems[:SHOWN]]
+    if len(problems) > SHOWN:
+        rest = len(problems) - SHOWN + 1
+        lines[-1] = _annotation(problems[SHOWN - 1], f"{problems[SHOWN - 1].message} (and {rest - 1} more, see the log)")
+    return lines
+
+
+def _annotation(problem: Problem, message: str) -> str:
+    properties = {"file": problem.file or "", "title": problem.code}
+    if problem.at is not None:
+        properties |= {
+            "line": str(problem.at.line),
+            "col": str(problem.at.column),
+            "endColumn": str(problem.at.column + problem.at.length),
+        }
+    joined = ",".join(f"{key}={_escape(value, ':,')}" for key, value in properties.items() if value)
+    return f"::error {joined}::{_escape(message)}"
+
+
+def _escape(text: str, more: str = "") -> str:
+    for character in "%\r\n" + more:
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text

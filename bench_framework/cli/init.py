@@ -1,0 +1,37 @@
+"""``benchctl init``: a commented scenario to start from, with its schema beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bench_framework.cli.console import Console
+
+EPILOG = """
+[bold]Example[/bold]
+
+benchctl init bench && benchctl run bench/scenario.yaml
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=EPILOG, rich_help_panel="Run")(init)
+
+
+def init(
+    context: typer.Context,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to write; made if it is not there.")] = Path(
+        "bench"
+    ),
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
+) -> None:
+    """Write a commented scenario that runs as it is, and the schema that editors complete it by."""
+    from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
+
+    console: Console = context.obj
+    for path in workflow.start_folder(folder, force=force):
+        console.say(f"wrote {path}")
+    console.emit(f"benchctl run {folder / 'scenario.yaml'}")

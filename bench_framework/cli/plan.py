@@ -1,0 +1,36 @@
+"""``benchctl plan``: what would be built and run."""
+
+from __future__ import annotations
+
+import typer
+
+from bench_framework.cli.arguments import Only, Overrides, ScenarioFile
+from bench_framework.cli.console import Console
+
+EPILOG = """
+[bold]Examples[/bold]
+
+benchctl plan quickstart
+
+benchctl --verbose plan bench/io.yaml -k size=10MiB
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=EPILOG, rich_help_panel="Run")(plan)
+
+
+def plan(
+    context: typer.Context, file: ScenarioFile, only: Only = None, overrides: Overrides = None
+) -> None:
+    """Show what would be built and run, and what it can decide; nothing is done. --verbose lists the commands."""
+    from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
+    from bench_framework.cli.plan_page import page  # noqa: PLC0415 -- likewise
+
+    console: Console = context.obj
+    forecast = workflow.forecast(file, results=console.results, only=only, overrides=overrides or ())
+    if console.json:
+        console.emit_json(workflow.forecast_document(forecast))
+        return
+    console.emit(page(forecast, width=console.width, commands=console.verbosity > 0))

@@ -1,0 +1,44 @@
+"""``benchctl report``: render a record again."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bench_framework.cli.arguments import RecordName
+from bench_framework.cli.console import Console
+
+EPILOG = """
+[bold]Examples[/bold]
+
+benchctl report @last
+
+benchctl report results/quickstart/20260302T1704Z --format md
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=EPILOG, rich_help_panel="Look")(report)
+
+
+def report(
+    context: typer.Context,
+    record: RecordName = "@last",
+    formats: Annotated[
+        str, typer.Option("--format", metavar="LIST", help="What to write, of: html, md, term.")
+    ] = "html,md,term",
+) -> None:
+    """Write a record's report again; verdicts are read from the record, none is recomputed."""
+    from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
+
+    console: Console = context.obj
+    pages = workflow.report_record(console.results, record, formats=workflow.parse_formats(formats))
+    if console.json:
+        console.emit_json({"record": str(pages.record), "files": [str(path) for path in pages.files]})
+        return
+    if pages.document is not None:
+        console.emit(workflow.terminal_page(pages.document, console.width, console.colored_stdout, console.unicode))
+    for path in pages.files:
+        console.say(f"wrote {path}")

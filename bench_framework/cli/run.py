@@ -1,0 +1,100 @@
+"""``benchctl run``: from a scenario to a report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bench_framework.cli.arguments import Only, Overrides, ScenarioFile
+from bench_framework.cli.console import Console
+
+if TYPE_CHECKING:
+    from bench_framework.workflow import Outcome
+
+EPILOG = """
+[bold]Examples[/bold]
+
+benchctl run quickstart
+
+benchctl run bench/io.yaml -k 'io!=mmap size<=50MiB' --budget 5m
+
+benchctl run bench/io.yaml --quick
+
+Ctrl-C once finishes the run in flight and keeps everything; the same command resumes.
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=EPILOG, rich_help_panel="Run")(run)
+
+
+def run(
+    context: typer.Context,
+    file: ScenarioFile,
+    only: Only = None,
+    overrides: Overrides = None,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="3 rounds, no verdicts: is it alive? The record says 'exploratory'."),
+    ] = False,
+    rounds: Annotated[
+        str | None, typer.Option(metavar="MIN:MAX", help="Passes over all cells; default from FILE, else 12:40.")
+    ] = None,
+    budget: Annotated[str | None, typer.Option(metavar="TIME", help="Add no round after this, such as 20m.")] = None,
+    until: Annotated[
+        str | None, typer.Option(metavar="decided|rounds|X%", help="When to stop; default from FILE.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the records; as --dir.")] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Do not resume an interrupted record.")] = False,
+) -> None:
+    """Build the variants of a scenario, run them interleaved, and write the report."""
+    from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
+    from bench_framework.cli.display import display_for  # noqa: PLC0415 -- rich is slow to import
+
+    console: Console = context.obj
+    options = workflow.RunOptions(
+        results=out or console.results,
+        only=only,
+        overrides=(*(overrides or ()), *_overrides(quick=quick, rounds=rounds, budget=budget, until=until)),
+        fresh=fresh,
+    )
+    with display_for(console) as display:
+        outcome = workflow.run(file, options, display)
+    _print(console, outcome)
+    if outcome.exit_code:
+        raise typer.Exit(outcome.exit_code)
+
+
+def _overrides(*, quick: bool, rounds: str | None, budget: str | None, until: str | None) -> list[str]:
+    """The options of this command as overrides of the scenario: one way in, one place that checks."""
+    found: list[str] = []
+    if quick:
+        found += ["measure.rounds={min: 3, max: 3}", "measure.until=rounds", "measure.warmup=1"]
+    if rounds is not None:
+        low, colon, high = rounds.partition(":")
+        found.append(f"measure.rounds={{min: {low or 12}, max: {high}}}" if colon else f"measure.rounds={rounds}")
+    if budget is not None:
+        found.append(f"measure.budget={budget}")
+    if until is not None:
+        value = f"{{precision: {until}}}" if until.endswith("%") else until
+        found.append(f"measure.until={value}")
+    return found
+
+
+def _print(console: Console, outcome: Outcome) -> None:
+    from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
+
+    if console.json:
+        console.emit_json(workflow.outcome_document(outcome))
+        return
+    if outcome.document is not None:
+        console.emit(
+            workflow.terminal_page(outcome.document, console.width, console.colored_stdout, console.unicode)
+        )
+    for error in outcome.failures:
+        console.error(error)
+    if outcome.resume is not None:
+        console.say(outcome.resume, level=-1)

@@ -1,0 +1,28 @@
+"""``benchctl schema``: the JSON Schema of scenarios."""
+
+from __future__ import annotations
+
+import typer
+
+from bench_framework.cli.console import Console
+
+EPILOG = """
+[bold]Example[/bold]
+
+benchctl schema > bench/scenario.schema.json
+
+and, as the first line of a scenario beside it: # yaml-language-server: $schema=scenario.schema.json
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=EPILOG, rich_help_panel="Help")(schema)
+
+
+def schema(context: typer.Context) -> None:
+    """Print the JSON Schema of scenarios, for editors and other tools."""
+    from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
+
+    console: Console = context.obj
+    console.emit_json(workflow.scenario_schema())

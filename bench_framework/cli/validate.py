@@ -1,0 +1,70 @@
+"""``benchctl validate``: all mistakes of a scenario at once."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bench_framework.cli.arguments import Overrides
+from bench_framework.cli.console import Console
+from bench_framework.errors import EXIT_USAGE, ScenarioError
+
+EPILOG = """
+[bold]Examples[/bold]
+
+benchctl validate bench/*.yaml
+
+benchctl validate bench/io.yaml -S measure.rounds.max=5
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=EPILOG, rich_help_panel="Run")(validate)
+
+
+def validate(
+    context: typer.Context,
+    files: Annotated[list[str], typer.Argument(metavar="FILE…", help="Scenario files, or names of shipped ones.")],
+    overrides: Overrides = None,
+) -> None:
+    """Check scenarios; nothing is built or run."""
+    from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
+
+    console: Console = context.obj
+    failed = False
+    verdicts: list[dict[str, object]] = []
+    for file in files:
+        try:
+            plan = workflow.plan_scenario(file, overrides=overrides or ())
+        except ScenarioError as error:
+            failed = True
+            console.error(error)
+            verdicts.append({"file": file, "ok": False, "problems": [_problem(p) for p in error.problems]})
+            _annotate(console, error)
+            continue
+        verdicts.append({"file": file, "ok": True, "cells": len(plan.cells)})
+        if not console.json:
+            console.emit(
+                f"{file}: ok, {len(plan.variants)} variants × {len(plan.inputs)} inputs, {len(plan.cells)} cells"
+                f" ({len(plan.holes)} combinations left out)"
+            )
+    if console.json:
+        console.emit_json(verdicts)
+    if failed:
+        raise typer.Exit(EXIT_USAGE)
+
+
+def _problem(problem: object) -> dict[str, object]:
+    from dataclasses import asdict  # noqa: PLC0415 -- only for --json
+
+    return asdict(problem)  # type: ignore[call-overload, no-any-return] -- a Problem is a dataclass
+
+
+def _annotate(console: Console, error: ScenarioError) -> None:
+    """On GitHub, one ``::error`` line per problem; it shows ten per step and drops the rest silently."""
+    from bench_framework.cli.github import annotations, on_github  # noqa: PLC0415 -- only on failure
+
+    if on_github():
+        console.say("\n".join(annotations(error)), level=-1)

@@ -1,0 +1,113 @@
+"""What the project checks, session by session. ``nox`` alone runs what CI runs; ``nox --list`` names the rest.
+
+Sessions use the environment that nox was started from (``pip install -e '.[dev]'``): one installation,
+one build of the extension. Only ``packaging`` makes environments of its own, because that is its point.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import nox
+
+ROOT = Path(__file__).parent
+BIN = Path(sys.executable).parent
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "benchctl"
+NATIVE_TARGET = os.environ.get("CARGO_TARGET_DIR") or str(CACHE / "dev-target")
+RELEASE_ONLY = ("bench",)
+"""Sessions that CI does not run; ``.ci/run`` names them in its summary."""
+
+nox.options.default_venv_backend = "none"
+nox.options.sessions = ["lint", "types", "native", "unit", "golden", "docs", "integration", "packaging", "e2e"]
+
+
+def python(session: nox.Session, *args: str, **env: str) -> None:
+    """Run a Python module or script in the environment of nox."""
+    session.run(sys.executable, *args, external=True, env=env)
+
+
+def pytest(session: nox.Session, *args: str) -> None:
+    """Run pytest from the root; arguments after ``--`` go to it."""
+    python(session, "-m", "pytest", *args, *session.posargs)
+
+
+def cargo(session: nox.Session, *args: str) -> None:
+    """Run cargo on the native workspace, with its output outside the source tree."""
+    with session.chdir(ROOT / "native"):
+        session.run("cargo", *args, external=True, env={"CARGO_TARGET_DIR": NATIVE_TARGET})
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Style, unused code, forbidden imports, layers and doors."""
+    python(session, "-m", "ruff", "check", ".")
+    python(session, "-m", "ruff", "format", "--check", ".")
+    session.run(str(BIN / "lint-imports"), external=True)
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """mypy, strict, over the package and its tests; the stub of the extension against the extension."""
+    python(session, "-m", "mypy")
+    python(session, "-m", "mypy.stubtest", "bench_framework._native")
+
+
+@nox.session
+def native(session: nox.Session) -> None:
+    """rustfmt, clippy and the tests of the Rust workspace."""
+    cargo(session, "fmt", "--all", "--check")
+    cargo(session, "clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings")
+    cargo(session, "test", "--locked", "--workspace")
+
+
+@nox.session
+def unit(session: nox.Session) -> None:
+    """Unit and property tests: no clock, no process, no network."""
+    pytest(session, "tests/unit", "tests/properties")
+
+
+@nox.session
+def golden(session: nox.Session) -> None:
+    """Records rendered and compared byte by byte; ``UPDATE_GOLDEN=1`` writes them again."""
+    pytest(session, "tests/golden")
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Generated references are current, examples in the documentation run, glossary words are used."""
+    pytest(session, "tests/docs")
+
+
+@nox.session
+def integration(session: nox.Session) -> None:
+    """Real processes: the launcher, the real hyperfine, interruption, kill -9, resumption."""
+    pytest(session, "tests/integration")
+
+
+@nox.session
+def packaging(session: nox.Session) -> None:
+    """The wheel in a fresh environment, used from an empty directory."""
+    pytest(session, "tests/packaging")
+
+
+@nox.session
+def e2e(session: nox.Session) -> None:
+    """From a scenario to a report, as a user runs it."""
+    pytest(session, "tests/end_to_end")
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Every Python test in one pytest run."""
+    pytest(session)
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Figures that README, CHANGELOG and notes quote: start-up, untimed cost per run, second run."""
+    with tempfile.TemporaryDirectory() as folder:
+        python(session, "tests/bench/overhead.py", folder)
+        python(session, "tests/bench/startup.py")

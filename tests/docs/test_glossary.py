@@ -1,0 +1,37 @@
+"""The glossary is complete, and the words that it replaces are not used in names."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+WORDS = [
+    "Scenario", "Question", "Worker", "Dataset", "Axis", "Variant", "Input", "Cell", "Build", "Plan", "Run", "Block",
+    "Round", "Look", "Metric", "Measurement", "Sample", "Summary", "Receipt", "Answer", "Record", "Control",
+    "Noise floor", "Baseline", "Comparison", "Margin", "Verdict", "Claim", "Gate",
+]  # fmt: skip
+FORBIDDEN = re.compile(r"(_v[0-9]+|_new|_old|_fixed|_optimized|optimized_|utils?|helpers?|common|manager|base)\b")
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_the_glossary_explains(word: str) -> None:
+    assert f"**{word}**" in (ROOT / "docs/glossary.md").read_text(encoding="utf-8")
+
+
+def test_no_module_is_named_by_history_or_by_nothing() -> None:
+    modules = [*ROOT.glob("bench_framework/**/*.py"), *ROOT.glob("native/crates/*/src/**/*.rs")]
+    assert len(modules) > 50
+    assert [str(path) for path in modules if FORBIDDEN.fullmatch(path.stem)] == []
+
+
+def test_every_noun_of_the_model_is_a_glossary_word_or_part_of_one() -> None:
+    glossary = (ROOT / "docs/glossary.md").read_text(encoding="utf-8").lower()
+    named = ["Variant", "Input", "Cell", "Build", "Plan", "Block", "Look", "Summary", "Receipt", "Answer",
+             "Comparison", "Verdict", "Claim", "Dataset", "Axis"]  # fmt: skip
+    source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "bench_framework/model").glob("*.py"))
+    for noun in named:
+        assert f"class {noun}" in source
+        assert noun.lower() in glossary

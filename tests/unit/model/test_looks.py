@@ -1,0 +1,49 @@
+"""When the data may be looked at (METHOD 3)."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bench_framework.model.looks import rounds_needed, schedule
+
+
+def test_the_quickstart_has_four_looks_from_round_13() -> None:
+    looks = schedule(12, 40, family=44, level=0.05)
+    assert looks.rounds == (13, 18, 27, 40)
+    assert looks.needed == 13
+
+
+def test_eight_variants_three_inputs_two_metrics_at_one_percent_need_16_rounds() -> None:
+    assert rounds_needed(4, 8 * 3 * 2, 0.01) == 16
+
+
+def test_max_is_always_the_last_look() -> None:
+    assert schedule(12, 100, family=4, level=0.05).rounds[-1] == 100
+
+
+def test_a_single_look_is_at_max() -> None:
+    assert schedule(12, 40, family=4, level=0.05, single=True).rounds == (40,)
+
+
+def test_too_few_rounds_are_exploratory_not_refused() -> None:
+    looks = schedule(3, 3, family=4, level=0.05)
+    assert looks.rounds == (3,)
+    assert not looks.decidable
+
+
+@given(
+    st.integers(1, 60),
+    st.integers(0, 400),
+    st.integers(0, 2000),
+    st.sampled_from([0.01, 0.05]),
+    st.booleans(),
+)
+def test_every_look_but_a_hopeless_last_one_can_decide(first: int, more: int, family: int, level: float, single: bool) -> None:
+    last = first + more
+    looks = schedule(first, last, family, level, single=single)
+    assert looks.rounds == tuple(sorted(set(looks.rounds)))
+    assert looks.rounds[-1] == last
+    assert looks.needed == rounds_needed(looks.count, max(1, family), level)
+    assert all(n >= looks.needed for n in looks.rounds[:-1])
+    assert looks.decidable == (last >= looks.needed)
