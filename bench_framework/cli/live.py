@@ -1,0 +1,198 @@
+"""Progress as one region of the terminal, drawn again only while nothing is timed."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+from rich.console import Console as RichConsole
+from rich.console import Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from bench_framework.cli.work import Work
+from bench_framework.execution.host import seconds
+from bench_framework.execution.progress import (
+    BlockFinished,
+    BlockStarted,
+    BuildFinished,
+    BuildStep,
+    DataFinished,
+    DataStep,
+    Happening,
+    LockWaiting,
+    Remark,
+    RoundFinished,
+    ToolInstall,
+)
+from bench_framework.model.judgement import Verdict
+from bench_framework.model.plan import Role
+from bench_framework.units import format_clock, format_duration, format_size
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from bench_framework.cli.console import Console
+    from bench_framework.model.judgement import Comparison
+    from bench_framework.model.plan import Cell, Plan
+
+EVERY_S = 0.5
+"""Between two drawings while measuring. A drawing takes milliseconds, and the terminal works on after it."""
+KEPT_LINES = 4
+"""Lines of the terminal that are left to what stood there before."""
+WORDS = {
+    Verdict.BETTER: ("▼ faster", "blue"),
+    Verdict.BETTER_SIZE_OPEN: ("▽ faster, size open", "blue"),
+    Verdict.EQUIVALENT: ("≡ equivalent", "dim"),
+    Verdict.UNDECIDED: ("? undecided", "magenta"),
+    Verdict.WORSE_SIZE_OPEN: ("△ slower, size open", "yellow"),
+    Verdict.WORSE: ("▲ slower", "yellow"),
+}
+
+
+class LiveDisplay:
+    """A header, what runs now, and the cells of the input that is measured."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._rich = RichConsole(stderr=True, no_color=console.color == "never" or None, highlight=False)
+        self._live = Live(console=self._rich, auto_refresh=False, transient=True)
+        self._work: Work | None = None
+        self._doing = "reading the scenario"
+        self._timing = False
+        self._drawn = 0.0
+        self._start: float | None = None
+        self._done_at_start = 0
+        self._live.start()
+
+    def plan_ready(self, plan: Plan) -> None:
+        """The plan is known."""
+        self._work = Work(plan)
+        self._draw(force=True)
+
+    def resumed(self, rounds: dict[str, int]) -> None:
+        """Rounds that an earlier process has done, per input."""
+        if self._work is not None:
+            self._work.rounds.update(rounds)
+            self._done_at_start = self._work.rounds_done
+
+    def judged(self, input_id: str, comparisons: tuple[Comparison, ...]) -> None:
+        """Interim verdicts of a look."""
+        _ = input_id
+        if self._work is not None:
+            self._work.verdicts.update({c.cell_id: c for c in comparisons if c.metric == "wall"})
+
+    def notify(self, happening: Happening) -> None:
+        """Take note; draw if nothing is timed and the last drawing is old enough."""
+        if self._work is not None:
+            self._work.take(happening)
+        match happening:
+            case BlockStarted():
+                self._timing = True
+                return
+            case BlockFinished():
+                self._timing = False
+            case RoundFinished() if self._start is None:
+                self._start = seconds()
+                self._done_at_start = self._work.rounds_done if self._work else 0
+            case Remark():
+                self._remark(happening)
+            case _:
+                if (doing := _doing(happening)) is not None:
+                    self._doing = doing
+        self._draw()
+
+    def close(self) -> None:
+        """Take the region away; results are printed where it was."""
+        self._live.stop()
+
+    def _remark(self, happening: Remark) -> None:
+        # Live moves its region below what is printed meanwhile.
+        self._live.stop()
+        self._console.warn(happening.event)
+        self._live.start()
+
+    def _draw(self, *, force: bool = False) -> None:
+        now = seconds()
+        if self._timing or (not force and now - self._drawn < EVERY_S):
+            return
+        self._drawn = now
+        self._live.update(self._page(now), refresh=True)
+
+    def _page(self, now: float) -> RenderableType:
+        work = self._work
+        if work is None or work.input_id is None:
+            return Text(f"{work.plan.name if work else 'benchctl'}  {self._doing}", overflow="ellipsis", no_wrap=True)
+        return Group(self._header(work, now), Text(), self._cells(work), self._footer(work))
+
+    def _header(self, work: Work, now: float) -> RenderableType:
+        elapsed = now - self._start if self._start is not None else 0.0
+        left = work.left_s(elapsed, self._done_at_start)
+        row = Table.grid(padding=(0, 2))
+        row.add_row(
+            Text(work.plan.name, style="bold"),
+            ProgressBar(total=work.rounds_total, completed=work.rounds_done, width=28),
+            f"{work.rounds_done}/{work.rounds_total} rounds",
+            f"{format_clock(elapsed)} gone" + ("" if left is None else f", at most {format_clock(left)} left"),
+            f"problems {work.problems}" if work.problems else "",
+        )
+        return row
+
+    def _cells(self, work: Work) -> RenderableType:
+        assert work.input_id is not None
+        cells = [cell for cell in work.plan.cells_of(work.input_id) if cell.role is not Role.CONTROL]
+        room = max(3, shutil.get_terminal_size().lines - KEPT_LINES - 6)
+        shown = sorted(cells, key=lambda cell: work.median(cell.id) or float("inf"))[:room]
+        stage = "warm-up" if work.warmup else f"round {work.round}"
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        table.add_column(f"input {work.plan.input(work.input_id).label}, {stage}", overflow="fold")
+        table.add_column("time", justify="right", no_wrap=True)
+        table.add_column("so far", no_wrap=True)
+        table.add_column("rounds", justify="right", no_wrap=True)
+        for cell in shown:
+            table.add_row(*self._row(work, cell))
+        if len(shown) < len(cells):
+            table.add_row(Text(f"… {len(cells) - len(shown)} more", style="dim"))
+        return table
+
+    def _row(self, work: Work, cell: Cell) -> tuple[RenderableType, ...]:
+        label = work.plan.variant(cell.variant_id).label
+        median = work.median(cell.id)
+        count = Text(str(len(work.values.get(cell.id, ()))))
+        time = Text("" if median is None else format_duration(median))
+        if cell.role is Role.BASELINE:
+            return Text(f"{label} (baseline)"), time, Text(""), count
+        if cell.id in work.dropped:
+            return Text(label), time, Text("✕ failed", style="red"), count
+        comparison = work.verdicts.get(cell.id)
+        if comparison is None:
+            return Text(label), time, Text("", style="dim"), count
+        word, style = WORDS.get(comparison.verdict, (comparison.verdict.value, ""))
+        return Text(label), time, Text(word, style=style), count
+
+    def _footer(self, work: Work) -> RenderableType:
+        looked = "interim: verdicts can still change" if work.verdicts else "no verdicts before the first look"
+        return Text(f"\n{looked}.  Ctrl-C keeps everything.", style="dim")
+
+
+def _doing(happening: Happening) -> str | None:
+    match happening:
+        case ToolInstall():
+            return (
+                f"installing {happening.tool} {happening.version} into the cache with cargo, once, about 1 minute"
+                f" ({format_clock(happening.elapsed_s)})"
+            )
+        case LockWaiting():
+            return f"waiting for {happening.holder} ({format_clock(happening.elapsed_s)})"
+        case BuildStep():
+            return f"building: {happening.crates} crates, {happening.crate} ({format_clock(happening.elapsed_s)})"
+        case BuildFinished():
+            return f"built {happening.index}/{happening.total} {happening.label}"
+        case DataStep():
+            return f"generating {happening.label}: {format_size(happening.done_bytes)} of {format_size(happening.size_bytes)}"
+        case DataFinished():
+            return f"{happening.label} is ready"
+        case _:
+            return None

@@ -1,0 +1,89 @@
+"""What has been done and what is left, counted from what execution tells: the numbers of both displays."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bench_framework.execution.progress import Happening
+    from bench_framework.model.judgement import Comparison
+    from bench_framework.model.plan import Plan
+    from bench_framework.model.run import Block
+
+from bench_framework.execution.progress import BlockFinished, CellDropped, LookTaken, RoundFinished, RoundStarted
+
+
+@dataclass
+class Work:
+    """Counts of blocks, times per cell, and the newest verdicts. Times in seconds."""
+
+    plan: Plan
+    rounds: dict[str, int] = field(default_factory=dict)
+    """Counted rounds finished, per input."""
+    stopped: set[str] = field(default_factory=set)
+    dropped: set[str] = field(default_factory=set)
+    values: dict[str, list[float]] = field(default_factory=dict)
+    verdicts: dict[str, Comparison] = field(default_factory=dict)
+    blocks: int = 0
+    """Finished by this process."""
+    measured_s: float = 0.0
+    input_id: str | None = None
+    round: int = 0
+    warmup: bool = True
+    warmups_done: int = 0
+    problems: int = 0
+
+    def take(self, happening: Happening) -> None:
+        """Count one happening."""
+        match happening:
+            case RoundStarted():
+                self.input_id, self.round, self.warmup = happening.input_id, happening.round, happening.warmup
+            case BlockFinished():
+                self._block(happening.block)
+            case RoundFinished() if happening.warmup:
+                self.warmups_done += 1
+                self.measured_s = happening.elapsed_s
+            case RoundFinished():
+                self.rounds[happening.input_id] = happening.round
+                self.measured_s = happening.elapsed_s
+            case CellDropped():
+                self.dropped.add(happening.cell_id)
+                self.problems += 1
+            case LookTaken() if happening.look.stopped:
+                self.stopped.add(happening.look.input_id)
+            case _:
+                pass
+
+    def _block(self, block: Block) -> None:
+        self.blocks += 1
+        if not block.warmup and block.status == "ok" and block.wall is not None:
+            self.values.setdefault(block.cell_id, []).append(block.wall)
+
+    def median(self, cell_id: str) -> float | None:
+        """Median block time of a cell so far."""
+        values = self.values.get(cell_id)
+        return statistics.median(values) if values else None
+
+    @property
+    def rounds_total(self) -> int:
+        """Rounds at most: warm-up and counted, over all inputs."""
+        per_input = self.plan.measure.rounds_max + self.plan.measure.warmup_rounds
+        return per_input * len(self.plan.inputs)
+
+    @property
+    def rounds_done(self) -> int:
+        """Rounds finished, those that stopping spared counted as done."""
+        most = self.plan.measure.rounds_max
+        counted = sum(most if i.id in self.stopped else self.rounds.get(i.id, 0) for i in self.plan.inputs)
+        return counted + self.warmups_done
+
+    def left_s(self, elapsed_s: float, done_at_start: int) -> float | None:
+        """Seconds left at most, from the rounds that this process itself has done."""
+        mine = self.rounds_done - done_at_start
+        if mine <= 0 or elapsed_s <= 0:
+            return None
+        left = elapsed_s / mine * (self.rounds_total - self.rounds_done)
+        budget = self.plan.measure.budget_s
+        return left if budget is None else min(left, max(0.0, budget - self.measured_s))
