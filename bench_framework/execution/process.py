@@ -12,14 +12,17 @@ import select
 import signal
 import subprocess  # noqa: TID251 -- this is the door
 import sys
+import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Final, Self
+from typing import IO, TYPE_CHECKING, Any, Final, Self
 
 from bench_framework.errors import MachineError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
 
 POLL_S: Final = 0.2
 """How often a caller who asks for it is told that a command still runs: 5 times a second."""
@@ -91,6 +94,20 @@ def signal_name(number: int) -> str:
         return f"signal {number}"
 
 
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """What a command said, and how it ended."""
+
+    finished: Finished
+    stdout: str
+    stderr: str
+
+    @property
+    def ok(self) -> bool:
+        """Whether it ended by itself with exit status 0."""
+        return self.finished.ok
+
+
 class Launcher:
     """Runs one command at a time. A context manager: leaving it ends the launcher and what it runs.
 
@@ -147,6 +164,25 @@ class Launcher:
             finally:
                 self._running = None
         return Finished(**last)
+
+    def capture(
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        *,
+        cwd: str | None = None,
+        timeout_s: float | None = 60.0,
+        stdin: str | None = None,
+    ) -> Captured:
+        """Run a tool to its end and read what it said; bytes that are not UTF-8 are replaced.
+
+        Raises:
+            MachineError: BX231, the program cannot be started.
+        """
+        with tempfile.TemporaryDirectory(prefix="benchctl-") as folder:
+            out, err = Path(folder, "stdout"), Path(folder, "stderr")
+            finished = self.run(Command(argv, env, cwd, stdin, str(out), str(err), timeout_s))
+            return Captured(finished, _text(out), _text(err))
 
     def kill_now(self) -> None:
         """Kill the running command with all its processes; `run` then returns with `killed` set."""
@@ -222,6 +258,10 @@ class Launcher:
             effect="the command that it ran was killed too",
             help="run the same command again; it continues where it stopped",
         )
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace")
 
 
 def _open(pipe: IO[bytes] | None) -> IO[bytes]:

@@ -1,0 +1,161 @@
+"""The machine: its clock, its environment, and the facts that a record keeps about it.
+
+No other module asks for the time of day or for an environment variable.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import bench_framework
+from bench_framework.errors import MachineError
+from bench_framework.execution.mounts import filesystem_of
+from bench_framework.model.run import Host
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bench_framework.execution.process import Launcher
+
+CPUINFO: Final = Path("/proc/cpuinfo")
+GOVERNOR: Final = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
+BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
+MACHINE_ID: Final = Path("/etc/machine-id")
+DMI: Final = Path("/sys/class/dmi/id")
+
+
+def utc_now() -> str:
+    """UTC in ISO 8601 with milliseconds: ``2026-03-02T17:04:09.123Z``."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def seconds() -> float:
+    """Monotonic seconds from an arbitrary start."""
+    return time.monotonic()
+
+
+def environment() -> dict[str, str]:
+    """A copy of benchctl's environment, for its children."""
+    return dict(os.environ)
+
+
+def cache_root(env: Mapping[str, str] | None = None) -> Path:
+    """Where tools, builds, binaries and corpora are kept between records.
+
+    ``BENCHCTL_CACHE``, else ``$XDG_CACHE_HOME/benchctl``, else ``~/.cache/benchctl``. Not created here.
+    """
+    env = os.environ if env is None else env
+    if own := env.get("BENCHCTL_CACHE"):
+        return Path(own).absolute()
+    base = env.get("XDG_CACHE_HOME") or ""
+    # The XDG specification: a relative path there is invalid and ignored.
+    root = Path(base) if base.startswith("/") else Path(env.get("HOME") or Path.home()) / ".cache"
+    return root / "benchctl"
+
+
+def require_linux() -> None:
+    """Stop anywhere else: /proc, pidfds and page-cache control are not to be had there.
+
+    Raises:
+        MachineError: BC404.
+    """
+    if platform.system() != "Linux":
+        raise MachineError(
+            f"measuring needs Linux; this is {platform.system()}",
+            code="BC404",
+            help="`report`, `verify`, `validate` and the notebook API work here",
+        )
+
+
+def facts(
+    launcher: Launcher, *, hyperfine: str, results: Path, data: Path, env: Mapping[str, str] | None = None
+) -> Host:
+    """What env.json keeps. `results` and `data` need not exist yet."""
+    env = environment() if env is None else env
+    cpu, cores, ram = cpu_model(), os.cpu_count() or 1, ram_bytes()
+    machine = _read(MACHINE_ID) or _read(DMI / "product_uuid") or platform.node()
+    return Host(
+        host_id=host_id(cpu, cores, ram, machine),
+        boot_id=_read(BOOT_ID) or "",
+        cpu=cpu,
+        cores=cores,
+        ram_bytes=ram,
+        kernel=platform.release(),
+        os=os_name(),
+        governor=_read(GOVERNOR),
+        virtualised=virtualisation(),
+        results_filesystem=filesystem_of(results),
+        data_filesystem=filesystem_of(data),
+        hyperfine=hyperfine,
+        rustc=version_of(launcher, "rustc", env),
+        cargo=version_of(launcher, "cargo", env),
+        python=platform.python_version(),
+        benchctl=bench_framework.__version__,
+        load1=os.getloadavg()[0],
+    )
+
+
+def host_id(cpu: str, cores: int, ram: int, machine: str) -> str:
+    """Twelve hex digits that stay the same between boots; the machine id itself is not told."""
+    text = f"{cpu}\n{cores}\n{ram}\n{machine}"
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def version_of(launcher: Launcher, tool: str, env: Mapping[str, str]) -> str | None:
+    """First line of ``TOOL --version``; `None` if it is not there or fails."""
+    try:
+        said = launcher.capture([tool, "--version"], env, timeout_s=20)
+    except MachineError:
+        return None
+    lines = (said.stdout or said.stderr).strip().splitlines()
+    return lines[0].strip() if said.ok and lines else None
+
+
+def cpu_model(text: str | None = None) -> str:
+    """Name of the CPU; ARM kernels give none, then the architecture stands for it."""
+    for line in (text if text is not None else _read(CPUINFO) or "").splitlines():
+        key, _, value = line.partition(":")
+        if key.strip() in {"model name", "Model", "cpu model"} and value.strip():
+            return value.strip()
+    return platform.machine()
+
+
+def ram_bytes() -> int:
+    """Physical memory."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def os_name() -> str:
+    """``PRETTY_NAME`` of os-release, such as ``Debian GNU/Linux 12 (bookworm)``."""
+    try:
+        return platform.freedesktop_os_release().get("PRETTY_NAME", "Linux")
+    except OSError:
+        return "Linux"
+
+
+def virtualisation() -> str | None:
+    """Name of the hypervisor or container, as far as the system tells; `None` on bare metal."""
+    if Path("/.dockerenv").exists() or Path("/run/.containerenv").exists():
+        return "container"
+    product = " ".join(filter(None, (_read(DMI / "sys_vendor"), _read(DMI / "product_name"))))
+    for mark in ("KVM", "QEMU", "VMware", "VirtualBox", "Xen", "Amazon EC2", "Google", "Firecracker"):
+        if mark.lower() in product.lower():
+            return mark
+    if "Microsoft" in product and "Virtual" in product:
+        return "Hyper-V"
+    if " hypervisor" in (_read(CPUINFO) or ""):
+        return "hypervisor"
+    return None
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip() or None
+    except OSError:
+        return None

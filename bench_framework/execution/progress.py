@@ -1,0 +1,170 @@
+"""What execution tells whoever watches: small facts, no words for a screen.
+
+The watcher draws nothing between `BlockStarted` and `BlockFinished`: a program is being timed then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from bench_framework.model.run import Block, Build, Event, Look, PreparedInput
+
+
+@dataclass(frozen=True, slots=True)
+class ToolInstall:
+    """A tool is missing and is being installed into the cache; about a minute."""
+
+    tool: str
+    version: str
+    elapsed_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class LockWaiting:
+    """Another benchctl measures on this machine; `holder` is what it wrote about itself."""
+
+    holder: str
+    elapsed_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class BuildStarted:
+    """Build `index` (from 1) of `total` goes to cargo."""
+
+    build_id: str
+    label: str
+    index: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class BuildStep:
+    """Cargo works: crates compiled so far, the newest of them, and the seconds since the start."""
+
+    build_id: str
+    crates: int
+    crate: str
+    elapsed_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class BuildFinished:
+    """A build is there (perhaps it was before) or has failed."""
+
+    build: Build
+    label: str
+    index: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class DataStarted:
+    """An input is about to be generated; size in bytes."""
+
+    label: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class DataStep:
+    """Bytes of the input that are written."""
+
+    label: str
+    done_bytes: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class DataFinished:
+    """An input is on disk; `reused` if it was before."""
+
+    label: str
+    prepared: PreparedInput
+    reused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RoundStarted:
+    """A round of one input begins: `blocks` hyperfine calls. `round` counts from 1, warm-ups apart."""
+
+    input_id: str
+    round: int
+    warmup: bool
+    blocks: int
+
+
+@dataclass(frozen=True, slots=True)
+class BlockStarted:
+    """Timing begins: from here to `BlockFinished` nothing may be drawn."""
+
+    cell_id: str
+    input_id: str
+    round: int
+    warmup: bool
+    position: int
+    runs: int
+
+
+@dataclass(frozen=True, slots=True)
+class BlockFinished:
+    """Timing is over and the journal has the block."""
+
+    block: Block
+
+
+@dataclass(frozen=True, slots=True)
+class RoundFinished:
+    """A round is whole and on disk; `elapsed_s` is the measuring time of the record so far."""
+
+    input_id: str
+    round: int
+    warmup: bool
+    elapsed_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class CellDropped:
+    """A cell is not measured any further."""
+
+    cell_id: str
+    input_id: str
+    round: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class LookTaken:
+    """The data of an input were looked at."""
+
+    look: Look
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A warning or an error that is now part of the record."""
+
+    event: Event
+
+
+Happening = (
+    ToolInstall | LockWaiting
+    | BuildStarted | BuildStep | BuildFinished
+    | DataStarted | DataStep | DataFinished
+    | RoundStarted | BlockStarted | BlockFinished | RoundFinished | CellDropped | LookTaken | Remark
+)  # fmt: skip
+
+
+class Progress(Protocol):
+    """Who watches. `notify` is called in benchctl's only thread and must return at once."""
+
+    def notify(self, happening: Happening) -> None:
+        """Take note of what happened."""
+
+
+class Unwatched:
+    """Nobody watches: a `Progress` for scripts and notebooks."""
+
+    def notify(self, happening: Happening) -> None:
+        """Ignore it."""

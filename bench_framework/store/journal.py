@@ -1,0 +1,192 @@
+"""``journal.jsonl``: append-only, one ``write`` per line, the truth from which all else is derived."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Self
+
+from bench_framework.errors import RecordError
+from bench_framework.store import lines, wire
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bench_framework.model.run import Block, Build, Event, Host, Look, PreparedInput
+
+SCHEMA_VERSION = 1
+
+
+class JournalWriter:
+    """Appends lines. Nothing is flushed to the disk until `sync`: see there."""
+
+    def __init__(self, path: Path) -> None:
+        _cut_torn_line(path)
+        self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def write(self, line: lines.Line) -> None:
+        """Append one line in one ``write``: after kill -9 it is there as a whole or not at all."""
+        os.write(self._fd, wire.dump_line(line))
+
+    def sync(self) -> None:
+        """Bring the lines to the disk; between rounds only.
+
+        An fsync after each run would write back the measured program's own dirty pages with it, and its next
+        run would compete with that.
+        """
+        os.fdatasync(self._fd)
+
+    def close(self) -> None:
+        """Sync and close; twice does no harm."""
+        if self._fd >= 0:
+            os.fsync(self._fd)
+            os.close(self._fd)
+            self._fd = -1
+
+
+@dataclass(slots=True)
+class Contents:
+    """A journal, read: what is known about a record so far.
+
+    `blocks` holds every block in the order of execution; those of a round that was cut have the status
+    ``skipped`` and are in no statistic.
+    """
+
+    header: lines.Header
+    host: Host | None = None
+    builds: tuple[Build, ...] = ()
+    inputs: tuple[PreparedInput, ...] = ()
+    repeats: dict[str, dict[str, int]] = field(default_factory=dict)
+    """Input id to cell id to runs per block."""
+    blocks: list[Block] = field(default_factory=list)
+    rounds: dict[str, int] = field(default_factory=dict)
+    """Whole measured rounds per input; likewise `warmups`."""
+    warmups: dict[str, int] = field(default_factory=dict)
+    dropped: dict[str, lines.Dropped] = field(default_factory=dict)
+    """By cell id."""
+    looks: list[Look] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    elapsed_s: float = 0.0
+    at: str = ""
+    """When the last thing that has a time happened."""
+    ended_at: str | None = None
+    sessions: int = 0
+    """How often measuring was begun: 1 without an interruption."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether it was measured to its end."""
+        return self.ended_at is not None
+
+    def stopped(self, input_id: str) -> bool:
+        """Whether a look ended the measuring of an input."""
+        return any(look.stopped and look.input_id == input_id for look in self.looks)
+
+
+def read_journal(path: Path) -> Contents:
+    """Read a journal; a torn last line is ignored, as its writer was killed while writing it.
+
+    Raises:
+        RecordError: BX411, the file is missing or a line within it is damaged; BX412, it was written by a
+            newer version of benchctl.
+    """
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise RecordError(
+            f"{path} cannot be read", code="BX411", details=(("cause", str(error.strerror)),)
+        ) from error
+    found = text.split(b"\n")
+    found.pop()  # what follows the last newline: nothing, or a torn line
+    if not found:
+        raise RecordError(f"{path} is empty", code="BX411", help="start over with --fresh")
+    contents = Contents(_header(path, found[0]))
+    contents.at = contents.header.started_at
+    open_round = 0
+    for number, line in enumerate(found[1:], start=2):
+        try:
+            open_round = _take(contents, wire.load_line(line), open_round)
+        except ValueError as error:
+            raise RecordError(
+                f"{path}:{number} is damaged",
+                code="BX411",
+                effect="the record is not used",
+                help="start over with --fresh",
+            ) from error
+    _skip(contents, open_round)
+    return contents
+
+
+def _header(path: Path, text: bytes) -> lines.Header:
+    try:
+        line = wire.load_line(text)
+    except ValueError:
+        line = None
+    if not isinstance(line, lines.Header):
+        raise RecordError(f"{path} does not begin with a header", code="BX411")
+    if line.schema_version > SCHEMA_VERSION:
+        raise RecordError(
+            f"{path} has schema version {line.schema_version}; this benchctl reads up to {SCHEMA_VERSION}",
+            code="BX412",
+            help=f"use benchctl {line.benchctl} or newer",
+        )
+    return line
+
+
+def _take(contents: Contents, line: lines.Line, open_round: int) -> int:
+    """Add one line. Returns the index of the first block of the round that is open after it."""
+    match line:
+        case lines.Measured():
+            contents.blocks.append(line.block)
+            contents.at = line.block.started_at
+        case lines.RoundEnd():
+            counts = contents.warmups if line.warmup else contents.rounds
+            counts[line.input_id] = line.round
+            contents.elapsed_s, contents.at = line.elapsed_s, line.at
+            return len(contents.blocks)
+        case lines.Prepared():
+            contents.host, contents.builds, contents.inputs = line.host, line.builds, line.inputs
+            contents.sessions += 1
+            contents.at = line.at
+            _skip(contents, open_round)
+            return len(contents.blocks)
+        case lines.Repeats():
+            contents.repeats[line.input_id] = dict(line.runs)
+        case lines.Looked():
+            contents.looks.append(line.look)
+        case lines.Dropped():
+            contents.dropped[line.cell_id] = line
+        case lines.Noted():
+            contents.events.append(line.event)
+        case lines.End():
+            contents.ended_at, contents.elapsed_s = line.at, line.elapsed_s
+        case lines.Header():
+            raise ValueError("a second header")
+    return open_round
+
+
+def _skip(contents: Contents, start: int) -> None:
+    """The blocks from `start` on belong to a round that was cut: kept, never used."""
+    for index in range(start, len(contents.blocks)):
+        contents.blocks[index] = replace(contents.blocks[index], status="skipped")
+
+
+def _cut_torn_line(path: Path) -> None:
+    """Remove what a killed writer left after the last newline; appending to it would damage two lines."""
+    if not path.exists():
+        return
+    with path.open("rb+") as file:
+        size = file.seek(0, os.SEEK_END)
+        tail = b""
+        while size and b"\n" not in tail:
+            step = min(size, 1 << 16)
+            size -= step
+            file.seek(size)
+            tail = file.read(step)
+        file.truncate(size + tail.rfind(b"\n") + 1)

@@ -1,0 +1,105 @@
+"""Where the files of a record are, how records are named, and how a file is written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PLAN: Final = "plan.json"
+SCENARIO: Final = "scenario.yaml"
+JOURNAL: Final = "journal.jsonl"
+ENV: Final = "env.json"
+MANIFEST: Final = "manifest.json"
+CLAIMS: Final = "claims.json"
+COLUMNS: Final = "columns.json"
+RUNS: Final = "runs.csv"
+BUILDS: Final = "builds.csv"
+CELLS: Final = "cells.csv"
+COMPARISONS: Final = "comparisons.csv"
+EVENTS: Final = "events.csv"
+
+_RECORD_ID: Final = re.compile(r"^\d{8}T\d{4}Z(-\d+)?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """The folder ``raw/`` of a record: what the tools said, word for word."""
+
+    root: Path
+
+    @property
+    def answers(self) -> Path:
+        """One line per run of a worker with the contract."""
+        return self.root / "answers.jsonl"
+
+    @property
+    def hyperfine(self) -> Path:
+        """One line per block: hyperfine's JSON with the block's `seq`."""
+        return self.root / "hyperfine.jsonl"
+
+    @property
+    def export(self) -> Path:
+        """The hyperfine JSON of the block in flight."""
+        return self.root / "export.json"
+
+    @property
+    def stdout(self) -> Path:
+        """The stdout of the block in flight."""
+        return self.root / "stdout"
+
+    def log(self, name: str) -> Path:
+        """A log file, such as the stderr of a failed run."""
+        return self.root / "logs" / name
+
+    def reference(self, input_id: str) -> Path:
+        """What the baseline printed on an input."""
+        return self.root / "reference" / input_id
+
+    def diff(self, cell_id: str) -> Path:
+        """Where a cell's output first differs from the baseline's."""
+        return self.root / "diff" / f"{cell_id}.txt"
+
+
+def record_id(started_at: str) -> str:
+    """``20260302T1704Z`` of ``2026-03-02T17:04:09.123Z``."""
+    return f"{started_at[:4]}{started_at[5:7]}{started_at[8:10]}T{started_at[11:13]}{started_at[14:16]}Z"
+
+
+def is_record_id(name: str) -> bool:
+    """Whether a folder's name is that of a record."""
+    return _RECORD_ID.match(name) is not None
+
+
+def create_folder(scenario_folder: Path, started_at: str) -> Path:
+    """A new, empty folder for a record; ``-2``, ``-3`` … are appended where the minute is taken."""
+    scenario_folder.mkdir(parents=True, exist_ok=True)
+    name = record_id(started_at)
+    for number in range(1, 10_000):
+        folder = scenario_folder / (name if number == 1 else f"{name}-{number}")
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir()
+            return folder
+    raise FileExistsError(scenario_folder / name)
+
+
+def order_key(name: str) -> tuple[str, int]:
+    """Sorts record ids by time, and ``-10`` after ``-2``."""
+    stem, _, number = name.partition("-")
+    return stem, int(number) if number.isdigit() else 1
+
+
+def write_whole(path: Path, text: str | bytes) -> None:
+    """Write a file under a temporary name, bring it to the disk, and rename it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.part")
+    with temporary.open("wb") as file:
+        file.write(text.encode() if isinstance(text, str) else text)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)

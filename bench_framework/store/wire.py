@@ -1,0 +1,114 @@
+"""Model types to JSON and back: the only place where their shape on disk is known.
+
+Dataclasses are validated by pydantic as they are; unknown keys are ignored, so a record that a later version
+wrote with more fields (same schema version: columns are only appended) still reads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from bench_framework.errors import RecordError
+from bench_framework.model.plan import Plan
+from bench_framework.model.run import Host
+from bench_framework.store.lines import Line
+
+if TYPE_CHECKING:
+    from bench_framework.model.judgement import Judgement
+
+T = TypeVar("T")
+
+
+_adapters: dict[Any, TypeAdapter[Any]] = {}
+
+
+def adapter(kind: Any) -> TypeAdapter[Any]:
+    """The reader and writer of a type; built once, as that takes tens of milliseconds."""
+    if kind not in _adapters:
+        _adapters[kind] = TypeAdapter(kind)
+    return _adapters[kind]
+
+
+def dump_line(line: Line) -> bytes:
+    """One journal line with its newline."""
+    return adapter(type(line)).dump_json(line) + b"\n"
+
+
+def load_line(text: bytes) -> Line:
+    """Read one journal line.
+
+    Raises:
+        ValueError: it is torn, or of a kind that this version does not know.
+    """
+    found: Line = adapter(_TAGGED).validate_json(text)
+    return found
+
+
+def dump_plan(plan: Plan) -> str:
+    """``plan.json``: the plan, indented; equal plans are equal bytes."""
+    return _dump(Plan, plan)
+
+
+def load_plan(text: str | bytes) -> Plan:
+    """Read ``plan.json``. Raises `RecordError`, BX411."""
+    return _load(Plan, text, "plan.json")
+
+
+def dump_host(host: Host) -> str:
+    """``env.json``."""
+    return _dump(Host, host)
+
+
+def load_host(text: str | bytes) -> Host:
+    """Read ``env.json``. Raises `RecordError`, BX411."""
+    return _load(Host, text, "env.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """``claims.json``: whose judgement it is, and all of it; the claims are ``judgement.claims``."""
+
+    schema_version: int
+    record_id: str
+    scenario: str
+    judgement: Judgement
+
+
+def dump_judged(judged: Judged) -> str:
+    """``claims.json``."""
+    return _dump(Judged, judged)
+
+
+def load_judged(text: str | bytes) -> Judged:
+    """Read ``claims.json``. Raises `RecordError`, BX411."""
+    return _load(Judged, text, "claims.json")
+
+
+def plain(value: Any) -> dict[str, Any]:
+    """A model dataclass as a dictionary of JSON values, for tables."""
+    return asdict(value)
+
+
+def _dump(kind: type[T], value: T) -> str:
+    return adapter(kind).dump_json(value, indent=1).decode() + "\n"
+
+
+def _load(kind: type[T], text: str | bytes, name: str) -> T:
+    try:
+        found: T = adapter(kind).validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the whole file"
+        raise RecordError(
+            f"{name} cannot be read",
+            code="BX411",
+            details=(("where", where), ("cause", first["msg"])),
+            help="`benchctl verify` names every file of the record that was changed",
+        ) from error
+    return found
+
+
+_TAGGED = Annotated[Line, Field(discriminator="kind")]
