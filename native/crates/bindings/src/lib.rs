@@ -1,0 +1,100 @@
+//! `bench_framework._native`: conversions between Python and the crate `dgen`, and nothing else.
+//!
+//! Its stub is `bench_framework/_native.pyi`; a test compares the two.
+
+use std::path::PathBuf;
+
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+
+/// Functions of the native workspace for Python.
+#[pymodule]
+mod _native {
+    use super::{
+        Failure, KINDS, PathBuf, Py, PyAny, PyModule, PyModuleMethods, PyResult, PyValueError, Python, VERSION,
+        dgen_text,
+    };
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("native_version", VERSION)
+    }
+
+    /// Writes a text corpus of exactly `size` bytes to exactly `path` and returns its SHA-256, hexadecimal.
+    #[pyfunction]
+    #[pyo3(signature = (path, kind, size, seed, progress=None))]
+    fn write_text(
+        py: Python<'_>,
+        path: PathBuf,
+        kind: &str,
+        size: u64,
+        seed: u64,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<String> {
+        let kind = dgen::kind(kind).ok_or_else(|| {
+            let known: Vec<_> = KINDS.iter().map(|kind| kind.name).collect();
+            PyValueError::new_err(format!("no kind of text is called {kind:?}; known are {}", known.join(", ")))
+        })?;
+        let text = dgen::Text::new(kind, seed, size);
+        py.detach(|| dgen_text(&text, &path, progress.as_ref())).map_err(|failure| match failure {
+            Failure::Io(error) => super::os_error(&error, &path),
+            Failure::Python(error) => error,
+        })
+    }
+
+    /// Name and description of every kind of text.
+    #[pyfunction]
+    fn text_kinds() -> Vec<(&'static str, &'static str)> {
+        KINDS.iter().map(|kind| (kind.name, kind.about)).collect()
+    }
+
+    /// Version of the native workspace.
+    #[pyfunction]
+    fn version() -> &'static str {
+        VERSION
+    }
+}
+
+use dgen::KINDS;
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Why writing stopped.
+enum Failure {
+    Io(std::io::Error),
+    Python(PyErr),
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+fn dgen_text(text: &dgen::Text, path: &std::path::Path, progress: Option<&Py<PyAny>>) -> Result<String, Failure> {
+    let written = dgen::write_file(text, path, &mut |bytes| {
+        Python::attach(|py| {
+            py.check_signals()?;
+            if let Some(progress) = progress {
+                progress.call1(py, (bytes,))?;
+            }
+            Ok(())
+        })
+        .map_err(Failure::Python)
+    })?;
+    Ok(written.sha256)
+}
+
+/// An `OSError` whose class follows from its errno, as Python's own functions raise it.
+fn os_error(error: &std::io::Error, path: &std::path::Path) -> PyErr {
+    match error.raw_os_error() {
+        Some(errno) => {
+            // Without the errno that Rust appends: Python shows it itself.
+            let text = error.to_string();
+            let text = text.split(" (os error").next().unwrap_or(&text).to_owned();
+            PyOSError::new_err((errno, text, path.to_path_buf()))
+        }
+        None => PyOSError::new_err(error.to_string()),
+    }
+}

@@ -1,0 +1,86 @@
+//! Seeded text corpora: a pure function of kind, seed and size.
+//!
+//! A text is a row of blocks of [`BLOCK_BYTES`], the last one shorter. Each block depends only on kind, seed, its
+//! index and its length, so any thread may fill any block, and a large text has the statistics of a small one: all
+//! but the last block of a text are also the first blocks of every longer one. Every text is valid UTF-8 and exactly as
+//! long as asked. The bytes are fixed for ever by test vectors: no floating point, no library's random numbers.
+
+mod kinds;
+mod random;
+mod vocabulary;
+mod writer;
+
+use std::io::{self, Read};
+
+pub use kinds::{KINDS, Kind, kind};
+pub use writer::{Written, write_file};
+
+/// Bytes per block: the largest prime below 64 KiB, so that the ends of blocks, where words end, never line up with a
+/// reader's blocks.
+pub const BLOCK_BYTES: usize = 65_521;
+
+/// A text that is not yet written.
+#[derive(Clone, Copy, Debug)]
+pub struct Text {
+    kind: &'static Kind,
+    seed: u64,
+    size: u64,
+}
+
+impl Text {
+    /// The text of `size` bytes.
+    #[must_use]
+    pub fn new(kind: &'static Kind, seed: u64, size: u64) -> Self {
+        Self { kind, seed, size }
+    }
+
+    /// Bytes of the text.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Fills the first bytes of `block` with block `index` and returns them; none behind the end of the text.
+    ///
+    /// # Panics
+    /// `block` is shorter than [`BLOCK_BYTES`].
+    #[must_use]
+    pub fn fill<'block>(&self, index: u64, block: &'block mut [u8]) -> &'block [u8] {
+        let start = index.saturating_mul(BLOCK_BYTES as u64);
+        let rest = self.size.saturating_sub(start);
+        let length = usize::try_from(rest).map_or(BLOCK_BYTES, |rest| rest.min(BLOCK_BYTES));
+        let block = &mut block[..length];
+        self.kind.fill(self.seed, index, block);
+        block
+    }
+
+    /// The text as a stream.
+    #[must_use]
+    pub fn stream(self) -> Stream {
+        Stream { text: self, index: 0, block: vec![0; BLOCK_BYTES], from: 0, to: 0 }
+    }
+}
+
+/// A text as a stream of bytes.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    text: Text,
+    index: u64,
+    block: Vec<u8>,
+    from: usize,
+    to: usize,
+}
+
+impl Read for Stream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.from == self.to {
+            self.to = self.text.fill(self.index, &mut self.block).len();
+            self.from = 0;
+            self.index += 1;
+        }
+        let count = buffer.len().min(self.to - self.from);
+        buffer[..count].copy_from_slice(&self.block[self.from..self.from + count]);
+        self.from += count;
+        Ok(count)
+    }
+}

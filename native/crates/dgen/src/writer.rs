@@ -1,0 +1,70 @@
+//! A text into a file, with its digest.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use crate::{BLOCK_BYTES, Text};
+
+/// Bytes between two calls of the progress function.
+const PROGRESS_BYTES: usize = 8 << 20;
+
+/// Bytes per write.
+const BATCH: usize = 1 << 20;
+
+/// What was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// SHA-256 of its contents, hexadecimal.
+    pub sha256: String,
+}
+
+/// Writes `text` to `path`, replacing what was there. `progress` gets the bytes written so far about every 8 MiB and at
+/// the end; its error ends the writing.
+///
+/// # Errors
+/// The file cannot be created or written, or `progress` failed. What was written so far stays.
+pub fn write_file<E: From<io::Error>>(
+    text: &Text,
+    path: &Path,
+    progress: &mut dyn FnMut(u64) -> Result<(), E>,
+) -> Result<Written, E> {
+    let mut file = File::create(path)?;
+    let mut hash = Sha256::new();
+    let mut batch = Vec::with_capacity(BATCH + BLOCK_BYTES);
+    let (mut bytes, mut since) = (0, 0);
+    let mut index = 0;
+    loop {
+        let filled = batch.len();
+        batch.resize(filled + BLOCK_BYTES, 0);
+        let length = text.fill(index, &mut batch[filled..]).len();
+        batch.truncate(filled + length);
+        index += 1;
+        if length > 0 && batch.len() < BATCH {
+            continue;
+        }
+        hash.update(&batch);
+        file.write_all(&batch)?;
+        bytes += batch.len() as u64;
+        since += batch.len();
+        batch.clear();
+        if length == 0 || since >= PROGRESS_BYTES {
+            since = 0;
+            progress(bytes)?;
+        }
+        if length == 0 {
+            break;
+        }
+    }
+    let sha256 = hash.finalize().iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    });
+    Ok(Written { bytes, sha256 })
+}

@@ -1,0 +1,128 @@
+//! What reading leaves behind, and which mode that is.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
+
+use crate::{MODES, Mode, Options};
+
+/// Traces of reading one input. Counts of calls come from [`Counted`]; the rest is seen from the delivered blocks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Evidence {
+    /// `read` calls, the one that returned 0 included.
+    pub read_calls: u64,
+    /// Bytes that `read` calls returned.
+    pub read_bytes: u64,
+    /// The most bytes that one `read` call had room for.
+    pub largest_request_bytes: u64,
+    /// Bytes of delivered blocks that lie in a mapping of the input, by `/proc/self/maps`.
+    pub mapped_bytes: u64,
+    /// Delivered blocks.
+    pub blocks: u64,
+    /// Delivered bytes.
+    pub bytes: u64,
+    /// Size of the largest delivered block.
+    pub largest_block_bytes: u64,
+    /// The block size that was asked for.
+    pub block_bytes: u64,
+}
+
+impl Evidence {
+    /// The name of the mode that left this evidence: `asked`, if it can be, else the first of the registry that can.
+    pub(crate) fn judge(&self, asked: &Mode) -> &'static str {
+        if (asked.matches)(self) {
+            return asked.name;
+        }
+        MODES.iter().find(|mode| (mode.matches)(self)).map_or("unknown", |mode| mode.name)
+    }
+}
+
+/// A file whose `read` calls are counted into evidence.
+#[derive(Debug)]
+pub struct Counted<'run> {
+    file: &'run File,
+    evidence: &'run mut Evidence,
+}
+
+impl<'run> Counted<'run> {
+    /// Counts the reads of `file` into `evidence`.
+    pub fn new(file: &'run File, evidence: &'run mut Evidence) -> Self {
+        Self { file, evidence }
+    }
+
+    /// Reads until `buffer` is full or the input ends, and returns the bytes read.
+    ///
+    /// # Errors
+    /// A read failed.
+    pub fn fill(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            let room = &mut buffer[filled..];
+            self.evidence.largest_request_bytes = self.evidence.largest_request_bytes.max(room.len() as u64);
+            let count = match self.file.read(room) {
+                Ok(count) => count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            self.evidence.read_calls += 1;
+            self.evidence.read_bytes += count as u64;
+            if count == 0 {
+                break;
+            }
+            filled += count;
+        }
+        Ok(filled)
+    }
+}
+
+/// What the blocks themselves show, seen from outside the mode.
+pub(crate) struct Delivered {
+    inode: u64,
+    mapped: u64,
+    blocks: u64,
+    bytes: u64,
+    largest: u64,
+}
+
+impl Delivered {
+    pub(crate) fn of(file: &File) -> io::Result<Self> {
+        let inode = file.metadata()?.ino();
+        Ok(Self { inode, mapped: 0, blocks: 0, bytes: 0, largest: 0 })
+    }
+
+    pub(crate) fn note(&mut self, block: &[u8]) {
+        // Later blocks of a run come from where the first came from; the table is read once to keep timing clean.
+        if self.blocks == 0 {
+            self.mapped = mapped_from(block, self.inode);
+        }
+        self.blocks += 1;
+        self.bytes += block.len() as u64;
+        self.largest = self.largest.max(block.len() as u64);
+    }
+
+    pub(crate) fn conclude(self, options: &Options, evidence: &mut Evidence) {
+        evidence.mapped_bytes = self.mapped;
+        evidence.blocks = self.blocks;
+        evidence.bytes = self.bytes;
+        evidence.largest_block_bytes = self.largest;
+        evidence.block_bytes = options.block_bytes as u64;
+    }
+}
+
+/// How many bytes of `block` lie in a mapping of the file with `inode`.
+fn mapped_from(block: &[u8], inode: u64) -> u64 {
+    let first = block.as_ptr() as u64;
+    let last = first + block.len() as u64;
+    let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    maps.lines()
+        .filter_map(|line| {
+            // address perms offset device inode path
+            let mut fields = line.split_ascii_whitespace();
+            let (from, to) = fields.next()?.split_once('-')?;
+            let from = u64::from_str_radix(from, 16).ok()?;
+            let to = u64::from_str_radix(to, 16).ok()?;
+            let mapped_inode: u64 = fields.nth(3)?.parse().ok()?;
+            (mapped_inode == inode && inode != 0).then(|| to.min(last).saturating_sub(from.max(first)))
+        })
+        .sum()
+}

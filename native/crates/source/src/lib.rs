@@ -1,0 +1,180 @@
+//! Ways to read an input. A mode is one file with its name, its behaviour and how it is recognised, and one line in
+//! [`MODES`].
+//!
+//! A [`Source`] pushes borrowed blocks to its caller. Modes that hold the whole input at once
+//! ([`Mode::whole`]) push it as one block, so a caller may split it among threads without copying; the others
+//! push blocks of bounded size, and a caller that hands them on copies them.
+//!
+//! What really ran is judged in [`Opened::visit_blocks`] from [`Evidence`], not from the mode's name.
+
+mod evidence;
+mod mmap;
+mod read;
+mod slurp;
+#[cfg(feature = "test-swap-io")]
+mod swapped;
+
+use std::fmt;
+use std::fs::File;
+use std::io;
+use std::ops::ControlFlow;
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+
+pub use evidence::{Counted, Evidence};
+
+/// What the caller does with a block; `Break` ends the reading without error.
+pub type Visit<'visit> = dyn FnMut(&[u8]) -> ControlFlow<()> + 'visit;
+
+/// One way to read an open input from its start to its end.
+pub trait Source: Sync {
+    /// Pushes the blocks of `file` in order to `visit`, and notes in `evidence` what was done.
+    ///
+    /// # Errors
+    /// Opening, mapping or reading failed.
+    fn visit_blocks(
+        &self,
+        file: &File,
+        options: &Options,
+        evidence: &mut Evidence,
+        visit: &mut Visit<'_>,
+    ) -> io::Result<()>;
+}
+
+/// A value of the axis `io`.
+pub struct Mode {
+    /// Kebab-case name.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub about: &'static str,
+    /// Whether the input arrives as one block.
+    pub whole: bool,
+    /// Whether it can read standard input and pipes.
+    pub streams: bool,
+    /// Why it cannot run here, or `None`.
+    pub probe: fn() -> Option<String>,
+    /// Whether `Evidence` of one input is what this mode leaves behind.
+    pub matches: fn(&Evidence) -> bool,
+    /// The behaviour.
+    pub source: &'static dyn Source,
+}
+
+impl fmt::Debug for Mode {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Mode").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Every mode, in the order in which help and `describe` list them.
+pub static MODES: &[&Mode] = &[
+    &read::MODE,
+    &slurp::MODE,
+    #[cfg(not(feature = "test-swap-io"))]
+    &mmap::MODE,
+    #[cfg(feature = "test-swap-io")]
+    &swapped::MODE,
+];
+
+/// The mode named `name`.
+#[must_use]
+pub fn mode(name: &str) -> Option<&'static Mode> {
+    MODES.iter().copied().find(|mode| mode.name == name)
+}
+
+/// Knobs of reading.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Size of a block for the modes that read in blocks; at least 1.
+    pub block_bytes: usize,
+}
+
+/// Where the bytes come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// Standard input, written `-`.
+    Stdin,
+    /// A file.
+    File(PathBuf),
+}
+
+impl Input {
+    /// `-` is standard input, anything else a path.
+    #[must_use]
+    pub fn from_argument(argument: PathBuf) -> Self {
+        if argument.as_os_str() == "-" { Self::Stdin } else { Self::File(argument) }
+    }
+
+    fn open(&self) -> io::Result<File> {
+        match self {
+            // A duplicate, because closing the original would close it for the whole process.
+            Self::Stdin => io::stdin().as_fd().try_clone_to_owned().map(File::from),
+            Self::File(path) => File::open(path),
+        }
+    }
+}
+
+impl fmt::Display for Input {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stdin => formatter.write_str("standard input"),
+            Self::File(path) => write!(formatter, "{}", path.display()),
+        }
+    }
+}
+
+/// What reading one input turned out to be.
+#[derive(Clone, Debug)]
+pub struct Observed {
+    /// Name of the mode that the evidence shows, `unknown` if it is none's.
+    pub mode: &'static str,
+    /// What the evidence was.
+    pub evidence: Evidence,
+    /// A stated fallback, if the mode could not read this kind of input.
+    pub note: Option<String>,
+}
+
+/// An input that is open and the mode that will read it.
+#[derive(Debug)]
+pub struct Opened {
+    file: File,
+    mode: &'static Mode,
+    note: Option<String>,
+}
+
+/// Opens `input` for `mode`. An input that is no regular file is read in blocks if `mode` cannot stream, and the
+/// result of reading says so.
+///
+/// # Errors
+/// The input cannot be opened.
+pub fn open(mode: &'static Mode, input: &Input) -> io::Result<Opened> {
+    let file = input.open()?;
+    if mode.streams || file.metadata()?.is_file() {
+        return Ok(Opened { file, mode, note: None });
+    }
+    let note = format!("{input} is not a regular file: read in blocks instead of {}", mode.name);
+    Ok(Opened { file, mode: &read::MODE, note: Some(note) })
+}
+
+impl Opened {
+    /// Whether the input arrives as one block, which a caller may split without copying.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.mode.whole
+    }
+
+    /// Reads to the end, pushing the blocks to `visit`. The result says which mode really ran.
+    ///
+    /// # Errors
+    /// Mapping or reading failed.
+    pub fn visit_blocks(self, options: &Options, visit: &mut Visit<'_>) -> io::Result<Observed> {
+        let mut evidence = Evidence::default();
+        let mut seen = evidence::Delivered::of(&self.file)?;
+        let options = Options { block_bytes: options.block_bytes.max(1) };
+        self.mode.source.visit_blocks(&self.file, &options, &mut evidence, &mut |block| {
+            seen.note(block);
+            visit(block)
+        })?;
+        seen.conclude(&options, &mut evidence);
+        Ok(Observed { mode: evidence.judge(self.mode), evidence, note: self.note })
+    }
+}

@@ -1,0 +1,44 @@
+//! `read`: one buffer, filled again and again.
+
+use std::fs::File;
+use std::io;
+
+use crate::{Counted, Evidence, Mode, Options, Source, Visit};
+
+pub(crate) static MODE: Mode = Mode {
+    name: "read",
+    about: "read(2) into one reused buffer of the block size",
+    whole: false,
+    streams: true,
+    probe: || None,
+    matches,
+    source: &Blocks,
+};
+
+pub(crate) struct Blocks;
+
+impl Source for Blocks {
+    fn visit_blocks(
+        &self,
+        file: &File,
+        options: &Options,
+        evidence: &mut Evidence,
+        visit: &mut Visit<'_>,
+    ) -> io::Result<()> {
+        let mut buffer = vec![0; options.block_bytes];
+        let mut reader = Counted::new(file, evidence);
+        loop {
+            let count = reader.fill(&mut buffer)?;
+            if count == 0 || visit(&buffer[..count]).is_break() || count < buffer.len() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn matches(evidence: &Evidence) -> bool {
+    evidence.mapped_bytes == 0
+        && evidence.read_bytes >= evidence.bytes
+        && evidence.largest_request_bytes <= evidence.block_bytes
+        && evidence.largest_block_bytes <= evidence.block_bytes
+}

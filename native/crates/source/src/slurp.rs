@@ -1,0 +1,51 @@
+//! `slurp`: the whole file in one buffer of its size.
+
+use std::fs::File;
+use std::io;
+
+use crate::{Counted, Evidence, Mode, Options, Source, Visit};
+
+pub(crate) static MODE: Mode = Mode {
+    name: "slurp",
+    about: "the whole file read into one buffer of its size",
+    whole: true,
+    streams: false,
+    probe: || None,
+    matches,
+    source: &Slurp,
+};
+
+struct Slurp;
+
+impl Source for Slurp {
+    fn visit_blocks(
+        &self,
+        file: &File,
+        _options: &Options,
+        evidence: &mut Evidence,
+        visit: &mut Visit<'_>,
+    ) -> io::Result<()> {
+        let size = usize::try_from(file.metadata()?.len())
+            .map_err(|_| io::Error::new(io::ErrorKind::FileTooLarge, "larger than the address space"))?;
+        // Tried first: running out of memory must be an error with a path, not an abort.
+        Vec::<u8>::new().try_reserve_exact(size)?;
+        let mut buffer = vec![0; size];
+        let mut reader = Counted::new(file, evidence);
+        let count = reader.fill(&mut buffer)?;
+        // Also catches files of /proc, which say that they are empty.
+        if count < size || reader.fill(&mut [0])? > 0 {
+            return Err(io::Error::other("the file changed its size while it was read"));
+        }
+        if count > 0 {
+            let _ = visit(&buffer[..count]);
+        }
+        Ok(())
+    }
+}
+
+fn matches(evidence: &Evidence) -> bool {
+    evidence.mapped_bytes == 0
+        && evidence.read_bytes == evidence.bytes
+        && evidence.blocks <= 1
+        && evidence.largest_request_bytes == evidence.bytes.max(1)
+}

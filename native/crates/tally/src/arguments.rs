@@ -1,0 +1,95 @@
+//! The command line. Values of axes come from the registries.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Args, Parser, Subcommand};
+
+/// Counts distinct words.
+#[derive(Debug, Parser)]
+#[command(version, about)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Print what this worker is, as one JSON object
+    Describe,
+    /// Count the words of the inputs once
+    Run(Options),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// How bytes are read
+    #[arg(long, default_value = "read", value_parser = names(source::MODES.iter().map(|mode| (mode.name, mode.about))))]
+    pub(crate) io: String,
+    /// Who does the work
+    #[arg(long, default_value = "sequential", value_parser = names(tally::runtime::RUNTIMES.iter().map(|runtime| (runtime.name, runtime.about))))]
+    pub(crate) runtime: String,
+    /// What a word is
+    #[arg(long, default_value = "unicode", value_parser = names(tally::tokenizer::TOKENIZERS.iter().map(|tokenizer| (tokenizer.name, tokenizer.about))))]
+    pub(crate) tokenizer: String,
+    /// What happens to a word before it is counted
+    #[arg(long, default_value = "original", value_parser = names(tally::case::CASES.iter().map(|(_, name, about)| (*name, *about))))]
+    pub(crate) case: String,
+    /// Order of the word list
+    #[arg(long, default_value = "count", value_parser = names(tally::order::SORTS.iter().copied()))]
+    pub(crate) sort: String,
+    /// Format of the word list
+    #[arg(long, default_value = "text", value_parser = names(tally::output::FORMATS.iter().map(|format| (format.name, format.about))))]
+    pub(crate) format: String,
+    /// Where the word list goes
+    #[arg(long, default_value = "stdout", value_parser = names(tally::output::OUTPUTS.iter().copied()))]
+    pub(crate) output: String,
+    /// List only the first N words [default: all]
+    #[arg(long, value_name = "N")]
+    pub(crate) top: Option<usize>,
+    /// Size of a block: bytes, or with KiB, MiB, GiB
+    #[arg(long, value_name = "SIZE", default_value = "64KiB", value_parser = parse_size)]
+    pub(crate) block: usize,
+    /// Threads of a parallel runtime [default: one per processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+    /// Files to read one after the other; `-` is standard input
+    #[arg(value_name = "INPUT", default_value = "-")]
+    pub(crate) inputs: Vec<PathBuf>,
+}
+
+fn names(values: impl Iterator<Item = (&'static str, &'static str)>) -> PossibleValuesParser {
+    PossibleValuesParser::new(values.map(|(name, about)| PossibleValue::new(name).help(about)))
+}
+
+/// `4096`, `64KiB`, `1MiB`, `1GiB`; at least 1 byte.
+fn parse_size(text: &str) -> Result<usize, String> {
+    let units = [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("B", 1), ("", 1)];
+    units
+        .iter()
+        .find_map(|(unit, factor)| text.strip_suffix(unit)?.parse::<usize>().ok()?.checked_mul(*factor))
+        .filter(|&size| size > 0)
+        .ok_or_else(|| "write whole bytes, or a whole number with KiB, MiB or GiB, at least 1".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn sizes() {
+        assert_eq!(parse_size("7"), Ok(7));
+        assert_eq!(parse_size("64KiB"), Ok(65_536));
+        assert_eq!(parse_size("2MiB"), Ok(2 << 20));
+        for wrong in ["", "0", "-1", "1.5KiB", "KiB", "64kb", "99999999999GiB"] {
+            assert!(parse_size(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The threads that count, each with a table of its own.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, ThreadId};
+
+use crate::case::Case;
+use crate::cut;
+use crate::job::Job;
+use crate::table::Table;
+use crate::tokenizer::{BadByte, Tokenizer};
+
+/// What is folded and tokenized at once: large enough that the calls do not show, small enough for a second-level cache.
+const PIECE: usize = 128 << 10;
+
+#[derive(Debug, Default)]
+struct Hand {
+    table: Table,
+    seen: HashSet<ThreadId>,
+    tokenizers: BTreeSet<&'static str>,
+}
+
+/// Counts pieces on whatever thread asks, and remembers which threads those were.
+#[derive(Debug)]
+pub(crate) struct Crew {
+    tokenizer: &'static Tokenizer,
+    case: Case,
+    /// One for each thread of the pool, and the last for a thread outside.
+    hands: Vec<Mutex<Hand>>,
+    /// Offset of the first bad byte found so far: pieces behind it need not be counted.
+    first_bad: AtomicU64,
+    bad: Mutex<Option<BadByte>>,
+}
+
+/// What the crew did.
+#[derive(Debug, Default)]
+pub(crate) struct Done {
+    pub(crate) tables: Vec<Table>,
+    pub(crate) tokenizers: BTreeSet<&'static str>,
+    pub(crate) threads: usize,
+    pub(crate) pooled: bool,
+}
+
+impl Crew {
+    /// A crew for a pool of `threads` threads; 0 for the calling thread alone.
+    pub(crate) fn new(job: &Job, threads: usize) -> Self {
+        Self {
+            tokenizer: job.tokenizer,
+            case: job.case,
+            hands: (0..=threads).map(|_| Mutex::default()).collect(),
+            first_bad: AtomicU64::new(u64::MAX),
+            bad: Mutex::default(),
+        }
+    }
+
+    /// Counts a piece that stands at `offset` of the current input.
+    pub(crate) fn count(&self, text: &[u8], offset: u64) {
+        let outside = self.hands.len() - 1;
+        let index = rayon::current_thread_index().filter(|&index| index < outside).unwrap_or(outside);
+        let mut hand = self.hands[index].lock().unwrap_or_else(PoisonError::into_inner);
+        hand.seen.insert(thread::current().id());
+        for (start, piece) in cut::pieces(text, PIECE) {
+            let offset = offset + start as u64;
+            if offset > self.first_bad.load(Ordering::Relaxed) {
+                return;
+            }
+            match (self.tokenizer.count)(piece, self.case, &mut hand.table) {
+                Ok(signature) => _ = hand.tokenizers.insert(signature),
+                Err(bad) => self.found(BadByte { offset: offset + bad.offset, ..bad }),
+            }
+        }
+    }
+
+    /// The first of all bad bytes is the one to report, in whatever order the pieces are counted.
+    fn found(&self, bad: BadByte) {
+        self.first_bad.fetch_min(bad.offset, Ordering::Relaxed);
+        let mut first = self.bad.lock().unwrap_or_else(PoisonError::into_inner);
+        if first.is_none_or(|known| bad.offset < known.offset) {
+            *first = Some(bad);
+        }
+    }
+
+    /// Whether a bad byte was found: bytes behind it need not be read.
+    pub(crate) fn failed(&self) -> bool {
+        self.first_bad.load(Ordering::Relaxed) != u64::MAX
+    }
+
+    /// The first bad byte of the current input, once all its pieces are counted.
+    pub(crate) fn bad(&self) -> Option<BadByte> {
+        *self.bad.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn done(self) -> Done {
+        let mut done = Done::default();
+        let outside = self.hands.len() - 1;
+        let mut threads = HashSet::new();
+        for (index, hand) in self.hands.into_iter().enumerate() {
+            let hand = hand.into_inner().unwrap_or_else(PoisonError::into_inner);
+            done.pooled |= index < outside && !hand.seen.is_empty();
+            threads.extend(hand.seen);
+            done.tokenizers.extend(hand.tokenizers);
+            done.tables.push(hand.table);
+        }
+        done.threads = threads.len();
+        done
+    }
+}

@@ -1,0 +1,134 @@
+//! Where a text may be cut without changing its words.
+//!
+//! A cut between two bytes is safe if, whatever stands before and after, no word crosses it and the words on each side
+//! are the same as if the other side were not there, for every tokenizer. Three kinds are known to be:
+//!
+//! - after a line feed (UAX #29, WB3a: always a break, and nothing looks across it);
+//! - between an ASCII byte that takes part in no joining rule (space, `-`, `(`, …) and an ASCII letter, digit or `_`
+//!   (WB999; the right side cannot extend the left one, as a combining mark would);
+//! - between two Han ideographs of U+4000..U+9FFF: each is a word of its own without a dictionary.
+
+/// Bytes of ASCII that no rule of UAX #29 joins with a letter, digit or `_` on their right.
+const fn separates(byte: u8) -> bool {
+    byte < 0x80
+        && !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'\'' | b'.' | b':' | b',' | b';'))
+}
+
+const fn starts_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+const SEPARATES: u8 = 1;
+const STARTS: u8 = 2;
+const CLASS: [u8; 256] = {
+    let mut class = [0; 256];
+    let mut byte = 0_u8;
+    loop {
+        class[byte as usize] = separates(byte) as u8 * SEPARATES + starts_word(byte) as u8 * STARTS;
+        if byte == u8::MAX {
+            break class;
+        }
+        byte += 1;
+    }
+};
+
+/// Whether the text may be cut between `left` and `right`.
+pub(crate) fn between(left: u8, right: u8) -> bool {
+    left == b'\n' || (CLASS[left as usize] & SEPARATES != 0 && CLASS[right as usize] & STARTS != 0)
+}
+
+/// U+4000..U+9FFF, all of class Other in UAX #29, are exactly the three-byte forms that start with these.
+pub(crate) fn leads_han(byte: u8) -> bool {
+    matches!(byte, 0xE4..=0xE9)
+}
+
+/// Whether the whole character of three bytes before `at` is a Han ideograph.
+pub(crate) fn ends_han(text: &[u8], at: usize) -> bool {
+    let continues = |byte: u8| matches!(byte, 0x80..=0xBF);
+    at >= 3 && leads_han(text[at - 3]) && continues(text[at - 2]) && continues(text[at - 1])
+}
+
+/// Whether `text` may be cut before the byte at `at`, which lies inside it.
+fn is_safe(text: &[u8], at: usize) -> bool {
+    between(text[at - 1], text[at]) || (leads_han(text[at]) && ends_han(text, at))
+}
+
+/// The first safe cut at or after `from`, judged without looking before the start of `text`.
+pub(crate) fn first(text: &[u8], from: usize) -> Option<usize> {
+    (from.max(1)..text.len())
+        .find(|&at| is_safe(text, at))
+        .or_else(|| (from <= text.len() && text.last() == Some(&b'\n')).then_some(text.len()))
+}
+
+/// The last safe cut of `text`, its end included.
+pub(crate) fn last(text: &[u8]) -> Option<usize> {
+    if text.last() == Some(&b'\n') {
+        return Some(text.len());
+    }
+    (1..text.len()).rev().find(|&at| is_safe(text, at))
+}
+
+/// Splits `text` into pieces of about `target` bytes, each with its offset. Only the places from each target to its cut
+/// are looked at, so a text without any safe cut is one piece, found in one pass.
+pub(crate) fn pieces(text: &[u8], target: usize) -> impl Iterator<Item = (usize, &[u8])> {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        let rest = text.get(start..).filter(|rest| !rest.is_empty())?;
+        let end = if rest.len() <= target { rest.len() } else { first(rest, target).unwrap_or(rest.len()) };
+        let piece = (start, &rest[..end]);
+        start += end;
+        Some(piece)
+    })
+}
+
+/// Joins blocks that may end anywhere into pieces that end at safe cuts.
+///
+/// What stands behind the last safe cut of a block is carried to the next; only new bytes are searched, so the work is
+/// linear even if no cut ever comes and the carry grows to the whole text.
+#[derive(Debug, Default)]
+pub(crate) struct Stitcher {
+    carry: Vec<u8>,
+    /// Where the carry starts in the input.
+    offset: u64,
+    /// The most bytes that were ever carried.
+    pub(crate) peak: usize,
+}
+
+impl Stitcher {
+    /// Takes the next block and hands on every piece that is complete, with its offset.
+    pub(crate) fn feed(&mut self, block: &[u8], hand_on: &mut dyn FnMut(&[u8], u64)) {
+        let mut rest = block;
+        if let Some(&left) = self.carry.last() {
+            let at = match block.first() {
+                Some(&right) if between(left, right) => Some(0),
+                _ => first(block, 1),
+            };
+            let Some(at) = at else {
+                self.carry.extend_from_slice(block);
+                self.peak = self.peak.max(self.carry.len());
+                return;
+            };
+            self.carry.extend_from_slice(&block[..at]);
+            self.peak = self.peak.max(self.carry.len());
+            hand_on(&self.carry, self.offset);
+            self.offset += self.carry.len() as u64;
+            self.carry.clear();
+            rest = &block[at..];
+        }
+        let end = last(rest).unwrap_or(0);
+        if end > 0 {
+            hand_on(&rest[..end], self.offset);
+            self.offset += end as u64;
+        }
+        self.carry.extend_from_slice(&rest[end..]);
+        self.peak = self.peak.max(self.carry.len());
+    }
+
+    /// Hands on what is left at the end of the input.
+    pub(crate) fn finish(&mut self, hand_on: &mut dyn FnMut(&[u8], u64)) {
+        if !self.carry.is_empty() {
+            hand_on(&self.carry, self.offset);
+            self.carry.clear();
+        }
+    }
+}

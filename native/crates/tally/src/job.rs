@@ -1,0 +1,73 @@
+//! What is to be counted, and what was.
+
+use std::collections::BTreeSet;
+
+use source::{Input, Mode, Observed};
+use worker::exit::Failure;
+use worker::phases::Phases;
+
+use crate::case::Case;
+use crate::table::Table;
+use crate::tokenizer::{BadByte, Tokenizer};
+
+/// One value of each axis, and the inputs.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// How bytes are read.
+    pub mode: &'static Mode,
+    /// What a word is.
+    pub tokenizer: &'static Tokenizer,
+    /// What happens to a word before it is counted.
+    pub case: Case,
+    /// Size of a block in bytes, for the modes that read in blocks.
+    pub block_bytes: usize,
+    /// Threads that a parallel runtime may use; at least 1.
+    pub threads: usize,
+    /// Read one after the other.
+    pub inputs: Vec<Input>,
+}
+
+/// What was counted, and what was seen on the way.
+#[derive(Clone, Debug, Default)]
+pub struct Count {
+    /// The words.
+    pub table: Table,
+    /// Input bytes consumed.
+    pub bytes: u64,
+    /// Modes of reading that really ran, one if all went as asked.
+    pub modes: BTreeSet<&'static str>,
+    /// Tokenizers that signed a piece.
+    pub tokenizers: BTreeSet<&'static str>,
+    /// Threads that counted at least one piece.
+    pub threads: usize,
+    /// Whether those were threads of a pool.
+    pub pooled: bool,
+    /// The most bytes that were carried from block to block.
+    pub carry_peak: usize,
+    /// `read` calls.
+    pub read_calls: u64,
+    /// Stated fallbacks.
+    pub notes: Vec<String>,
+    /// Seconds by phase.
+    pub phases: Phases,
+}
+
+impl Count {
+    /// Takes note of one input that was read.
+    pub(crate) fn note(&mut self, observed: Observed) {
+        self.bytes += observed.evidence.bytes;
+        self.read_calls += observed.evidence.read_calls;
+        self.modes.insert(observed.mode);
+        self.notes.extend(observed.note);
+    }
+}
+
+/// The failure of an input that cannot be read.
+pub(crate) fn unreadable(input: &Input, error: &std::io::Error) -> Failure {
+    Failure::Work(format!("cannot read {input}: {error}"))
+}
+
+/// The failure of an input that is not text.
+pub(crate) fn not_text(input: &Input, bad: BadByte) -> Failure {
+    Failure::Work(format!("{input}: {} at byte offset {}", bad.what, bad.offset))
+}

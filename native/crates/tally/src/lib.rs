@@ -1,0 +1,14 @@
+//! Counts distinct words: the work of the worker `tally`.
+//!
+//! A [`job::Job`] names one value of each axis; [`runtime`] says who does it, [`tokenizer`] what a word is, the
+//! `source` crate how the bytes are read. Every combination gives the same answer.
+
+pub mod case;
+mod crew;
+mod cut;
+pub mod job;
+pub mod order;
+pub mod output;
+pub mod runtime;
+pub mod table;
+pub mod tokenizer;

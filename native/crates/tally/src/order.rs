@@ -1,0 +1,46 @@
+//! The order of words, and the digest that rests on it.
+
+use std::cmp::Reverse;
+use std::fmt::Write;
+
+use rayon::slice::ParallelSliceMut;
+use sha2::{Digest, Sha256};
+
+use crate::table::{Entry, Table};
+
+/// Axis `sort`: name and what it does.
+pub static SORTS: &[(&str, &str)] =
+    &[("count", "most frequent first, ties by the bytes of the word"), ("none", "as they lie in the table")];
+
+/// The words of `table`, most frequent first; ties by the bytes of the word, so the order is total.
+#[must_use]
+pub fn by_count(table: &Table, pooled: bool) -> Vec<Entry<'_>> {
+    // Prefixes settle nearly every tie of counts without a look at the words.
+    let mut keyed: Vec<_> = table.entries().map(|entry| (Reverse(entry.count), entry.prefix(), entry)).collect();
+    let order = |left: &(Reverse<u64>, u64, Entry<'_>), right: &(Reverse<u64>, u64, Entry<'_>)| {
+        (left.0, left.1, left.2.word()).cmp(&(right.0, right.1, right.2.word()))
+    };
+    if pooled {
+        keyed.par_sort_unstable_by(order);
+    } else {
+        keyed.sort_unstable_by(order);
+    }
+    keyed.into_iter().map(|(_, _, entry)| entry).collect()
+}
+
+/// `sha256:` and the hexadecimal digest over the sorted words: for each, its length (u64, little endian), its bytes and
+/// its count (u64, little endian).
+#[must_use]
+pub fn digest(sorted: &[Entry<'_>]) -> String {
+    let mut hash = Sha256::new();
+    for entry in sorted {
+        hash.update((entry.word().len() as u64).to_le_bytes());
+        hash.update(entry.word());
+        hash.update(entry.count.to_le_bytes());
+    }
+    hash.finalize().iter().fold("sha256:".to_owned(), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

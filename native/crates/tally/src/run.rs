@@ -1,0 +1,109 @@
+//! One run: count, order, write, answer.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufWriter, Write};
+
+use source::Input;
+use tally::case::CASES;
+use tally::job::{Count, Job};
+use tally::output::Format;
+use tally::table::Entry;
+use tally::{order, output, runtime, tokenizer};
+use worker::answer::{self, Answer, Outcome};
+use worker::exit::Failure;
+
+use crate::arguments::Options;
+
+pub(crate) fn run(options: Options) -> Result<(), Failure> {
+    let runtime = runtime::runtime(&options.runtime).ok_or_else(|| unknown("runtime", &options.runtime))?;
+    let format = output::format(&options.format).ok_or_else(|| unknown("format", &options.format))?;
+    let (sorted, written) = (options.sort == "count", options.output == "stdout");
+    let top = options.top.unwrap_or(usize::MAX);
+    let mut count = (runtime.run)(&job(options)?)?;
+
+    let table = std::mem::take(&mut count.table);
+    let mut entries: Vec<_> = if sorted {
+        count.phases.time("sort", || order::by_count(&table, count.pooled))
+    } else {
+        table.entries().collect()
+    };
+    if written {
+        let shown = &entries[..entries.len().min(top)];
+        count
+            .phases
+            .time("write", || write(format, shown))
+            .map_err(|error| Failure::Work(format!("cannot write the words to stdout: {error}")))?;
+    }
+    if std::env::var_os(answer::ANSWERS).is_none() {
+        return Ok(());
+    }
+    let digest = count.phases.time("answer", || {
+        if !sorted {
+            entries = order::by_count(&table, count.pooled);
+        }
+        order::digest(&entries)
+    });
+    let answer = Answer {
+        count: table.total(),
+        digest,
+        more: BTreeMap::from([("distinct".to_owned(), table.distinct() as u64)]),
+    };
+    answer::deliver(outcome(answer, count))
+        .map_err(|error| Failure::Work(format!("cannot append the answer line: {error}")))?;
+    Ok(())
+}
+
+fn job(options: Options) -> Result<Job, Failure> {
+    let mode = source::mode(&options.io).ok_or_else(|| unknown("io", &options.io))?;
+    if let Some(reason) = (mode.probe)() {
+        return Err(Failure::Work(format!("--io {} cannot run here: {reason}", mode.name)));
+    }
+    let case = CASES.iter().find(|(_, name, _)| *name == options.case);
+    Ok(Job {
+        mode,
+        tokenizer: tokenizer::tokenizer(&options.tokenizer)
+            .ok_or_else(|| unknown("tokenizer", &options.tokenizer))?,
+        case: case.ok_or_else(|| unknown("case", &options.case))?.0,
+        block_bytes: options.block,
+        threads: options
+            .threads
+            .map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from),
+        inputs: options.inputs.into_iter().map(Input::from_argument).collect(),
+    })
+}
+
+fn unknown(axis: &str, value: &str) -> Failure {
+    Failure::Usage(format!("--{axis} has no value {value}"))
+}
+
+fn write(format: &Format, entries: &[Entry<'_>]) -> io::Result<()> {
+    let mut out = BufWriter::with_capacity(64 << 10, io::stdout().lock());
+    (format.write)(entries, &mut out)?;
+    out.flush()
+}
+
+fn outcome(answer: Answer, count: Count) -> Outcome {
+    let joined = |values: &std::collections::BTreeSet<&str>| values.iter().copied().collect::<Vec<_>>().join("+");
+    let mut effective = BTreeMap::from([
+        ("io".to_owned(), joined(&count.modes)),
+        ("runtime".to_owned(), if count.pooled { "rayon" } else { "sequential" }.to_owned()),
+    ]);
+    // An empty input is tokenized by nobody.
+    if !count.tokenizers.is_empty() {
+        effective.insert("tokenizer".to_owned(), joined(&count.tokenizers));
+    }
+    #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
+    let metrics = BTreeMap::from([
+        ("carry_peak_bytes".to_owned(), count.carry_peak as f64),
+        ("read_calls".to_owned(), count.read_calls as f64),
+    ]);
+    Outcome {
+        answer,
+        effective,
+        threads: count.threads,
+        phases: count.phases,
+        bytes: count.bytes,
+        metrics,
+        notes: count.notes,
+    }
+}

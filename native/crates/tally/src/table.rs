@@ -1,0 +1,299 @@
+//! Words and how often they occurred: a hash table that allocates nothing per occurrence.
+//!
+//! Words of up to 16 bytes live in the slots themselves and are compared as two machine words; longer ones live in
+//! one arena. Open addressing with linear probing, at most half full. The hash has a fixed seed: the same input
+//! always takes the same path, which a measurement wants, and a flood of colliding words is no threat here.
+
+/// The longest word that a slot holds itself.
+pub(crate) const SHORT: usize = 16;
+
+const FIRST_SLOTS: usize = 1 << 12;
+
+/// Odd constants without pattern: the fractional parts of the square roots of 2, 3, 5 and 7 (as in SHA-512, FIPS 180-4).
+const SEEDS: [u64; 4] =
+    [0x6a09_e667_f3bc_c909, 0xbb67_ae85_84ca_a73b, 0x3c6e_f372_fe94_f82b, 0xa54f_f53a_5f1d_36f1];
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    /// The bytes of a short word, or hash and arena offset of a long one.
+    low: u64,
+    high: u64,
+    length: usize,
+    /// 0 marks a free slot.
+    count: u64,
+}
+
+/// A word as the table compares it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Key {
+    low: u64,
+    high: u64,
+    length: usize,
+}
+
+impl Key {
+    /// The key of a word of at most [`SHORT`] bytes: the first `length` of `window`.
+    #[inline(always)]
+    pub(crate) fn short(window: &[u8; SHORT], length: usize) -> Self {
+        /// `MASKS[n]` keeps the first n bytes.
+        const MASKS: [(u64, u64); SHORT + 1] = {
+            let mut masks = [(0, 0); SHORT + 1];
+            let mut length = 1;
+            while length <= SHORT {
+                let kept = u128::MAX >> (8 * (SHORT - length));
+                #[expect(clippy::cast_possible_truncation, reason = "the two halves are meant")]
+                {
+                    masks[length] = (kept as u64, (kept >> 64) as u64);
+                }
+                length += 1;
+            }
+            masks
+        };
+        let word = |at: usize| {
+            let mut bytes = [0; 8];
+            bytes.copy_from_slice(&window[at..at + 8]);
+            u64::from_le_bytes(bytes)
+        };
+        let (low, high) = MASKS[length];
+        Self { low: word(0) & low, high: word(8) & high, length }
+    }
+}
+
+/// The high and low half of a product, folded: every bit of both factors reaches the middle of the result.
+#[inline(always)]
+fn fold(left: u64, right: u64) -> u64 {
+    let product = u128::from(left) * u128::from(right);
+    #[expect(clippy::cast_possible_truncation, reason = "the two halves are meant")]
+    {
+        product as u64 ^ (product >> 64) as u64
+    }
+}
+
+#[inline(always)]
+fn hash_short(low: u64, high: u64) -> u64 {
+    fold(low ^ SEEDS[0], high ^ SEEDS[1])
+}
+
+fn hash_long(word: &[u8]) -> u64 {
+    let mut hash = fold(word.len() as u64 ^ SEEDS[2], SEEDS[3]);
+    for part in word.chunks(SHORT) {
+        let mut window = [0; SHORT];
+        window[..part.len()].copy_from_slice(part);
+        let key = Key::short(&window, SHORT);
+        hash = fold(key.low ^ hash, key.high ^ SEEDS[3]) ^ hash.rotate_left(23);
+    }
+    hash
+}
+
+/// Words with their counts.
+#[derive(Clone, Debug)]
+pub struct Table {
+    slots: Box<[Slot]>,
+    distinct: usize,
+    arena: Vec<u8>,
+    total: u64,
+}
+
+impl Default for Table {
+    fn default() -> Self {
+        Self { slots: vec![Slot::default(); FIRST_SLOTS].into(), distinct: 0, arena: Vec::new(), total: 0 }
+    }
+}
+
+impl Table {
+    /// Number of distinct words.
+    #[must_use]
+    pub fn distinct(&self) -> usize {
+        self.distinct
+    }
+
+    /// Number of words.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Counts one occurrence of `word`.
+    pub fn add(&mut self, word: &[u8]) {
+        self.add_many(word, 1);
+    }
+
+    /// Counts `count` occurrences of `word`.
+    pub fn add_many(&mut self, word: &[u8], count: u64) {
+        if word.len() <= SHORT {
+            let mut window = [0; SHORT];
+            window[..word.len()].copy_from_slice(word);
+            self.add_short(Key::short(&window, word.len()), count);
+        } else {
+            self.add_long(word, count);
+        }
+    }
+
+    /// Counts `count` occurrences of a short word.
+    #[inline(always)]
+    pub(crate) fn add_short(&mut self, key: Key, count: u64) {
+        self.total += count;
+        let mut index = self.place(hash_short(key.low, key.high));
+        loop {
+            let slot = &mut self.slots[index];
+            if (slot.low ^ key.low) | (slot.high ^ key.high) | (slot.length ^ key.length) as u64 == 0 {
+                // A free slot equals the key of no word: words are not empty.
+                slot.count += count;
+                return;
+            }
+            if slot.count == 0 {
+                *slot = Slot { low: key.low, high: key.high, length: key.length, count };
+                self.inserted();
+                return;
+            }
+            index = (index + 1) & (self.slots.len() - 1);
+        }
+    }
+
+    #[cold]
+    fn add_long(&mut self, word: &[u8], count: u64) {
+        self.total += count;
+        let hash = hash_long(word);
+        let mut index = self.place(hash);
+        loop {
+            let slot = &mut self.slots[index];
+            if slot.count == 0 {
+                *slot = Slot { low: hash, high: self.arena.len() as u64, length: word.len(), count };
+                self.arena.extend_from_slice(word);
+                self.inserted();
+                return;
+            }
+            if slot.low == hash && slot.length == word.len() && in_arena(&self.arena, slot) == word {
+                slot.count += count;
+                return;
+            }
+            index = (index + 1) & (self.slots.len() - 1);
+        }
+    }
+
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "the mask keeps the index below the number of slots")]
+    fn place(&self, hash: u64) -> usize {
+        hash as usize & (self.slots.len() - 1)
+    }
+
+    #[cold]
+    fn inserted(&mut self) {
+        self.distinct += 1;
+        if self.distinct * 2 > self.slots.len() {
+            let grown = vec![Slot::default(); self.slots.len() * 2].into();
+            let old = std::mem::replace(&mut self.slots, grown);
+            for slot in old.iter().filter(|slot| slot.count > 0) {
+                let hash = if slot.length <= SHORT { hash_short(slot.low, slot.high) } else { slot.low };
+                let mut index = self.place(hash);
+                while self.slots[index].count > 0 {
+                    index = (index + 1) & (self.slots.len() - 1);
+                }
+                self.slots[index] = *slot;
+            }
+        }
+    }
+
+    /// Adds all counts of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        for slot in other.slots.iter().filter(|slot| slot.count > 0) {
+            if slot.length <= SHORT {
+                self.add_short(Key { low: slot.low, high: slot.high, length: slot.length }, slot.count);
+            } else {
+                self.add_long(in_arena(&other.arena, slot), slot.count);
+            }
+        }
+    }
+
+    /// Every word with its count, in no stated order.
+    pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+        self.slots.iter().filter(|slot| slot.count > 0).map(|slot| {
+            let mut short = [0; SHORT];
+            short[..8].copy_from_slice(&slot.low.to_le_bytes());
+            short[8..].copy_from_slice(&slot.high.to_le_bytes());
+            let long = if slot.length <= SHORT { &[] } else { in_arena(&self.arena, slot) };
+            Entry { short, long, length: slot.length, count: slot.count }
+        })
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the offset came from the arena's length")]
+fn in_arena<'table>(arena: &'table [u8], slot: &Slot) -> &'table [u8] {
+    &arena[slot.high as usize..][..slot.length]
+}
+
+/// A word with its count.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'table> {
+    short: [u8; SHORT],
+    long: &'table [u8],
+    length: usize,
+    /// How often the word occurred.
+    pub count: u64,
+}
+
+impl Entry<'_> {
+    /// The word.
+    #[must_use]
+    pub fn word(&self) -> &[u8] {
+        if self.length <= SHORT { &self.short[..self.length] } else { self.long }
+    }
+
+    /// The first bytes of the word as a number that orders like them.
+    pub(crate) fn prefix(&self) -> u64 {
+        let word = self.word();
+        let mut bytes = [0; 8];
+        let kept = word.len().min(8);
+        bytes[..kept].copy_from_slice(&word[..kept]);
+        u64::from_be_bytes(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn contents(table: &Table) -> HashMap<Vec<u8>, u64> {
+        table.entries().map(|entry| (entry.word().to_vec(), entry.count)).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn counts_as_a_plain_map_does(words in prop::collection::vec(prop::collection::vec(0_u8..3, 1..40), 0..300)) {
+            let mut table = Table::default();
+            let mut plain = HashMap::new();
+            for word in &words {
+                table.add(word);
+                *plain.entry(word.clone()).or_insert(0) += 1;
+            }
+            prop_assert_eq!(contents(&table), plain.clone());
+            prop_assert_eq!(table.distinct(), plain.len());
+            prop_assert_eq!(table.total(), words.len() as u64);
+        }
+    }
+
+    #[test]
+    fn growing_and_merging_keep_every_count() {
+        let (mut left, mut right) = (Table::default(), Table::default());
+        for number in 0..20_000_u32 {
+            left.add(format!("word {number}").as_bytes());
+            right.add_many(format!("word {} with a long tail", number % 10_000).as_bytes(), 3);
+        }
+        left.merge(&right);
+        assert_eq!(left.distinct(), 30_000);
+        assert_eq!(left.total(), 80_000);
+        assert_eq!(contents(&left)[&b"word 7 with a long tail"[..]], 6);
+    }
+
+    #[test]
+    fn trailing_nul_bytes_are_part_of_a_word() {
+        let mut table = Table::default();
+        table.add(b"a");
+        table.add(b"a\0");
+        assert_eq!(table.distinct(), 2);
+    }
+}

@@ -1,0 +1,66 @@
+//! Axis `tokenizer`: what a word is. One file per value, one line in [`TOKENIZERS`].
+
+mod ascii;
+mod classify;
+mod unicode;
+
+use crate::case::Case;
+use crate::table::Table;
+
+/// Bytes that are not text in the tokenizer's sense.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BadByte {
+    /// Offset of the first byte that cannot be read: in a piece, or in an input.
+    pub offset: u64,
+    /// What it is.
+    pub what: &'static str,
+}
+
+/// The name of the tokenizer that counted a piece, given by the code that counted it: this, not the command line, is
+/// what the receipt says.
+pub type Signature = &'static str;
+
+/// A value of the axis `tokenizer`.
+#[derive(Debug)]
+pub struct Tokenizer {
+    /// Kebab-case name.
+    pub name: &'static str,
+    /// What a word is.
+    pub about: &'static str,
+    /// Counts the words of a piece that starts and ends at safe cuts.
+    pub count: fn(&[u8], Case, &mut Table) -> Result<Signature, BadByte>,
+}
+
+/// Every tokenizer, in the order in which help and `describe` list them.
+pub static TOKENIZERS: &[&Tokenizer] = &[&unicode::TOKENIZER, &ascii::TOKENIZER];
+
+/// The tokenizer named `name`.
+#[must_use]
+pub fn tokenizer(name: &str) -> Option<&'static Tokenizer> {
+    TOKENIZERS.iter().copied().find(|tokenizer| tokenizer.name == name)
+}
+
+/// Hands on the runs of ones of a bit stream that comes in chunks of 64.
+#[derive(Debug, Default)]
+struct Runs {
+    inside: bool,
+    start: usize,
+}
+
+impl Runs {
+    /// Takes the bits of the chunk at `base`; a run that reaches the chunk's end stays open.
+    #[inline(always)]
+    fn feed(&mut self, bits: u64, base: usize, mut hand_on: impl FnMut(usize, usize)) {
+        let mut edges = bits ^ (bits << 1 | u64::from(self.inside));
+        while edges != 0 {
+            let at = base + edges.trailing_zeros() as usize;
+            edges &= edges - 1;
+            if self.inside {
+                hand_on(self.start, at);
+            } else {
+                self.start = at;
+            }
+            self.inside = !self.inside;
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! What a worker is: the object that `WORKER describe` prints.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// The object that `describe` prints.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Description {
+    /// Always [`crate::PROTOCOL`].
+    pub protocol: u32,
+    /// Name of the worker.
+    pub name: String,
+    /// Version of the worker.
+    pub version: String,
+    /// Cargo features compiled in, sorted.
+    pub features: Vec<String>,
+    /// The global allocator.
+    pub allocator: Allocator,
+    /// Axis name to its values.
+    pub axes: BTreeMap<String, Axis>,
+    /// What the worker reports beyond the fixed keys.
+    pub metrics: Vec<Metric>,
+}
+
+/// The global allocator, as it answers for itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Allocator {
+    /// `system`, `jemalloc`, `mimalloc`.
+    pub name: String,
+    /// What the allocator's own version call returns, or `None` where it has none.
+    pub version: Option<String>,
+}
+
+/// One named dimension with its settings.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Axis {
+    /// What is varied.
+    pub about: String,
+    /// The settings.
+    pub values: Vec<Value>,
+}
+
+/// One setting of an axis.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Value {
+    /// Kebab-case name, the same on the command line, in YAML and in CSV.
+    pub name: String,
+    /// What it does.
+    pub about: String,
+    /// Why it cannot run here, or `None`.
+    pub unavailable: Option<String>,
+}
+
+impl Value {
+    /// A value that can run here.
+    #[must_use]
+    pub fn available(name: &str, about: &str) -> Self {
+        Self { name: name.to_owned(), about: about.to_owned(), unavailable: None }
+    }
+}
+
+/// A number that the worker reports in `metrics` of its answer line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Metric {
+    /// Key in `metrics`.
+    pub name: String,
+    /// Unit of the number.
+    pub unit: Unit,
+    /// Which way is better.
+    pub direction: Direction,
+    /// What is measured.
+    pub about: String,
+}
+
+/// Unit of a metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// Seconds.
+    S,
+    /// Bytes.
+    Bytes,
+    /// A number of things.
+    Count,
+    /// A quotient.
+    Ratio,
+}
+
+/// Which way of a metric is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// Less is better.
+    Lower,
+    /// More is better.
+    Higher,
+    /// Neither is better.
+    None,
+}
+
+impl Description {
+    /// The one line that `describe` prints, without its newline.
+    ///
+    /// # Panics
+    /// Never: the type holds nothing that JSON cannot say.
+    #[must_use]
+    #[expect(clippy::missing_panics_doc, clippy::expect_used, reason = "only text and whole numbers")]
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("text and whole numbers serialise")
+    }
+}

@@ -1,0 +1,44 @@
+//! Exit codes of the contract, and the one place that turns a failure into one.
+
+use std::fmt;
+use std::process::ExitCode;
+
+/// The work is done.
+pub const DONE: u8 = 0;
+/// The work failed; the reason is on stderr, in one line.
+pub const FAILED: u8 = 1;
+/// The command line was wrong.
+pub const USAGE: u8 = 2;
+
+/// Why a worker stops without an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The work failed: exit code 1.
+    Work(String),
+    /// The command line was wrong: exit code 2.
+    Usage(String),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Work(reason) | Self::Usage(reason)) = self;
+        formatter.write_str(reason)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// The exit code of `result`; a failure is said on stderr in one line that starts with the worker's name.
+#[must_use]
+pub fn conclude(worker: &str, result: Result<(), Failure>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::from(DONE),
+        Err(failure) => {
+            eprintln!("{worker}: {}", failure.to_string().replace(['\n', '\r'], " "));
+            ExitCode::from(match failure {
+                Failure::Work(_) => FAILED,
+                Failure::Usage(_) => USAGE,
+            })
+        }
+    }
+}
