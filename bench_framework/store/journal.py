@@ -111,7 +111,7 @@ def read_journal(path: Path) -> Contents:
     open_round = 0
     for number, line in enumerate(found[1:], start=2):
         try:
-            open_round = _take(contents, wire.load_line(line), open_round)
+            open_round = take(contents, wire.load_line(line), open_round)
         except ValueError as error:
             raise RecordError(
                 f"{path}:{number} is damaged",
@@ -139,7 +139,7 @@ def _header(path: Path, text: bytes) -> lines.Header:
     return line
 
 
-def _take(contents: Contents, line: lines.Line, open_round: int) -> int:
+def take(contents: Contents, line: lines.Line, open_round: int) -> int:
     """Add one line. Returns the index of the first block of the round that is open after it."""
     match line:
         case lines.Measured():

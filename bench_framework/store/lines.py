@@ -9,6 +9,9 @@ from typing import Literal
 
 from bench_framework.model.run import Block, Build, Event, Host, Look, PreparedInput
 
+DropState = Literal["failed", "other-output", "raced"]
+"""Why a cell is measured no further; ``raced``: decidedly worse than the best."""
+
 
 @dataclass(frozen=True, slots=True)
 class Header:
@@ -82,7 +85,7 @@ class Dropped:
     input_id: str
     round: int
     warmup: bool
-    state: Literal["failed", "other-output", "raced"]
+    state: DropState
     reason: str
     kind: Literal["dropped"] = "dropped"
 

@@ -1,0 +1,139 @@
+"""After a bad block, outside timing: what did the program say, and where does its output differ?"""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.errors import MeasureError
+from bench_framework.execution.process import Command
+from bench_framework.model.run import Event
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bench_framework.execution.process import Launcher
+    from bench_framework.execution.target import Target
+    from bench_framework.model.plan import AnswerPolicy
+    from bench_framework.model.run import Answer, Block
+    from bench_framework.store.layout import Raw
+
+STDERR_LINES: Final = 20
+LARGEST_REFERENCE_BYTES: Final = 64 << 20
+"""A larger output is only told apart by its digest; keeping it would fill the disk with the record."""
+CONTEXT_LINES: Final = 10
+
+
+def rerun(
+    launcher: Launcher, target: Target, policy: AnswerPolicy, log: Path, timeout_s: float
+) -> tuple[str, str]:
+    """Run a failed command once more to catch its stderr, which hyperfine loses.
+
+    Returns:
+        How it ended this time, in words, and the last lines of its stderr. The whole of it is in `log`.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.unlink(missing_ok=True)
+    try:
+        finished = launcher.run(
+            Command(
+                target.argv,
+                target.env,
+                target.cwd,
+                target.stdin,
+                stderr=str(log),
+                timeout_s=timeout_s,
+                cpus=target.cpus,
+            )
+        )
+    except MeasureError as error:
+        return str(error), ""
+    how = "run again, it succeeded" if finished.exit_code in policy.exit_codes else finished.how
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    return how, "\n".join(lines[-STDERR_LINES:])
+
+
+def failure_event(target: Target, block: Block, again: tuple[str, str] | None, others: int) -> Event:
+    """BX201: a cell's first failure, with what it said when it was run again."""
+    details = [("command", " ".join(target.argv))]
+    if again is not None:
+        how, stderr = again
+        if stderr:
+            shown = f"{stderr}   (last {STDERR_LINES} lines; all in {block.stderr_log})"
+            details.append(("stderr", shown))
+        details.append(("again", how))
+    round_name = f"warm-up round {block.round}" if block.warmup else f"round {block.round}"
+    return Event(
+        "BX201",
+        f"{target.cell.label} failed in {round_name} ({block.message})",
+        "error",
+        block.cell_id,
+        block.round,
+        effect=f"its failed rounds are in no comparison; the {others} other cells go on",
+        help="run the command above by hand"
+        if again is None or again[0] != "run again, it succeeded"
+        else "it fails only sometimes: a race, or something left behind by the run before",
+        details=tuple(details),
+    )
+
+
+def keep_reference(raw: Raw, input_id: str) -> None:
+    """Keep what the baseline printed, to show later where another output differs."""
+    if raw.stdout.is_file() and raw.stdout.stat().st_size <= LARGEST_REFERENCE_BYTES:
+        kept = raw.reference(input_id)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(raw.stdout, kept)
+
+
+def other_output_event(
+    target: Target, block: Block, reference: Answer, reference_label: str, raw: Raw | None
+) -> Event:
+    """BX210: a cell did other work than the reference.
+
+    Args:
+        target: the cell.
+        block: its block.
+        reference: the answer that was expected.
+        reference_label: of the cell that gave it.
+        raw: where stdout and the reference lie; `None` if the answer was not stdout.
+    """
+    assert block.answer is not None
+    details = [("digest", f"{reference.digest[:12]}… ≠ {block.answer.digest[:12]}…")]
+    if reference.count is not None and block.answer.count is not None:
+        details.append(("count", f"{reference.count} ≠ {block.answer.count}"))
+    if raw is not None and (first := save_difference(raw, block.cell_id, target.cell.input_id)):
+        details.append(("first difference", f"line {first}, saved in raw/diff/{block.cell_id}.txt"))
+    return Event(
+        "BX210",
+        f"{target.cell.label} prints another result than {reference_label}",
+        "error",
+        block.cell_id,
+        block.round,
+        effect="its times are kept in runs.csv (comparable=false) and never compared",
+        help="if the order of lines may differ: answer: {compare: sorted-lines}",
+        details=tuple(details),
+    )
+
+
+def save_difference(raw: Raw, cell_id: str, input_id: str) -> int | None:
+    """Write the first differing lines of stdout and reference side by side; their line number, from 1."""
+    reference = raw.reference(input_id)
+    if not reference.is_file() or not raw.stdout.is_file():
+        return None
+    with reference.open("rb") as expected, raw.stdout.open("rb") as found:
+        pairs = enumerate(itertools.zip_longest(expected, found), start=1)
+        first = next(((number, pair) for number, pair in pairs if pair[0] != pair[1]), None)
+        if first is None:
+            return None
+        number, pair = first
+        rest = [pair, *(pair for _, pair in itertools.islice(pairs, CONTEXT_LINES))]
+    lines = [f"first difference: line {number}  (- baseline, + this cell)"]
+    for left, right in rest:
+        for sign, line in (("-", left), ("+", right)):
+            if left != right and line is not None:
+                lines.append(f"{sign} {line.decode(errors='replace').rstrip()}")
+    path = raw.diff(cell_id)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return number

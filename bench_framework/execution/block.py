@@ -1,0 +1,211 @@
+"""One block: the consecutive runs of one cell, by one call of hyperfine, and what they answered."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from bench_framework.errors import AnswerError, CellError, Interrupted, MeasureError
+from bench_framework.execution import hyperfine as hf
+from bench_framework.execution import pagecache, worker
+from bench_framework.execution.host import utc_now
+from bench_framework.execution.process import Command, Finished, signal_name
+from bench_framework.execution.sensors import Gauge, between
+from bench_framework.model.run import Block
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bench_framework.execution.process import Launcher
+    from bench_framework.execution.target import Target
+    from bench_framework.model.plan import AnswerPolicy
+    from bench_framework.store.layout import Raw
+
+HYPERFINE_OVERHEAD_S: Final = 1.0
+"""Added to a block's timeout: hyperfine's own 5 ms, many times over on a busy machine."""
+SIGNAL_BASE: Final = 128
+LAST_SIGNAL: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a block stands in a record."""
+
+    seq: int
+    round: int
+    position: int
+    warmup: bool
+
+
+class BlockRunner:
+    """Measures blocks; holds the files that are open all the while. A context manager."""
+
+    def __init__(
+        self, launcher: Launcher, tool: hf.Hyperfine, raw: Raw, policy: AnswerPolicy, timeout_s: float
+    ) -> None:
+        self._launcher = launcher
+        self._tool = tool
+        self._raw = raw
+        self._policy = policy
+        self._timeout_s = timeout_s
+        raw.log("").mkdir(parents=True, exist_ok=True)
+        self._said = raw.log("hyperfine.log")
+        self._said.touch()
+        self._answers = worker.AnswersFile(raw.answers)
+        self._gauge = Gauge()
+        self._exports = os.open(raw.hyperfine, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._exports)
+        self._answers.close()
+        self._gauge.__exit__()
+
+    @property
+    def stdout_is_answer(self) -> bool:
+        """Whether what a program prints is kept and digested."""
+        policy = self._policy
+        return (
+            policy.stdout == "file"
+            and not policy.contract
+            and policy.file is None
+            and policy.compare != "none"
+        )
+
+    def run(self, target: Target, place: Place, runs: int) -> Block:
+        """Measure one block. A failure is the block's status, not an exception.
+
+        Raises:
+            Interrupted: it was killed by the user; nothing of it is kept.
+        """
+        block = Block(place.seq, place.round, place.position, target.cell.id, place.warmup, "ok", utc_now())
+        if failed := self._aside(target, target.prepare, "prepare"):
+            return replace(block, status="failed", message=failed)
+        if target.cell.cache == "cold" and target.input_path is not None:
+            pagecache.drop(Path(target.input_path))
+        block = self._timed(target, block, runs)
+        if (failed := self._aside(target, target.cleanup, "cleanup")) and block.status == "ok":
+            return replace(block, status="failed", message=failed)
+        return block
+
+    def _timed(self, target: Target, block: Block, runs: int) -> Block:
+        output = str(self._raw.stdout) if self.stdout_is_answer else self._discard
+        argv = self._tool.call(
+            target.argv, runs=runs, output=output, stdin=target.stdin, export=self._raw.export
+        )
+        # A hyperfine that fails must not leave us the JSON of the block before.
+        with contextlib.suppress(FileNotFoundError):
+            self._raw.export.unlink()
+        said = self._said.stat().st_size
+        command = Command(
+            argv,
+            {**target.env, worker.ANSWERS: str(self._answers.path)},
+            target.cwd,
+            stderr=str(self._said),
+            timeout_s=runs * self._timeout_s + HYPERFINE_OVERHEAD_S,
+            cpus=target.cpus,
+        )
+        self._answers.mark()
+        before = self._gauge.read()
+        started_at = utc_now()
+        finished = self._launcher.run(command)
+        after = self._gauge.read()
+        block = replace(block, started_at=started_at, sensors=between(before, after))
+        if finished.killed:
+            raise Interrupted("interrupted", effect="the block in flight is dropped")
+        if finished.timed_out:
+            return replace(
+                block, status="timeout", timed_out=True, message=f"timed out after {self._timeout_s:g} s"
+            )
+        return self._read(block, finished, runs, said)
+
+    @property
+    def _discard(self) -> str:
+        return "null" if self._policy.stdout == "null" else "pipe"
+
+    def _read(self, block: Block, finished: Finished, runs: int, said: int) -> Block:
+        try:
+            text = self._raw.export.read_bytes()
+            result = hf.parse(text)
+        except (OSError, CellError) as error:
+            words = self._hyperfine_words(said) or (
+                f"hyperfine ended with {finished.how}" if isinstance(error, OSError) else str(error)
+            )
+            return replace(block, status="failed", message=words)
+        os.write(self._exports, b'{"seq":%d,"export":%s}\n' % (block.seq, b"".join(text.split(b"\n"))))
+        block = replace(
+            block,
+            wall_s=result.times,
+            user_s=result.user,
+            sys_s=result.system,
+            peak_rss_bytes=result.memory_bytes,
+            peak_rss_source="hyperfine" if result.memory_bytes is not None else None,
+            exit_codes=result.exit_codes,
+        )
+        return self._judged(block, runs)
+
+    def _judged(self, block: Block, runs: int) -> Block:
+        if failure := failure_of(block.exit_codes, self._policy.exit_codes):
+            return replace(block, status="failed", **failure)
+        try:
+            return self._answered(block, runs)
+        except AnswerError as error:
+            cause = "; ".join(f"{name} {text}" for name, text in error.details)
+            return replace(block, status="failed", message=f"{error.message}{f' ({cause})' if cause else ''}")
+
+    def _answered(self, block: Block, runs: int) -> Block:
+        if self._policy.contract:
+            replies = worker.read_replies(self._answers.read(), runs)
+            peaks = [reply.receipt.peak_rss_bytes for reply in replies]
+            block = replace(
+                block,
+                answer=None if self._policy.compare == "none" else replies[0].answer,
+                receipts=tuple(reply.receipt for reply in replies),
+            )
+            known = [peak for peak in peaks if peak is not None]
+            return replace(block, peak_rss_bytes=max(known), peak_rss_source="worker") if known else block
+        if self._policy.file is not None:
+            return replace(block, answer=worker.digest_file(Path(self._policy.file), self._policy))
+        if self.stdout_is_answer:
+            return replace(block, answer=worker.digest_file(self._raw.stdout, self._policy))
+        return block
+
+    def _aside(self, target: Target, commands: Sequence[Sequence[str]], what: str) -> str | None:
+        """Run `prepare` or `cleanup`, outside timing. Returns why it failed."""
+        for argv in commands:
+            try:
+                said = self._launcher.capture(argv, target.env, cwd=target.cwd, timeout_s=self._timeout_s)
+            except MeasureError as error:
+                return f"{what}: {error.message}"
+            if said.finished.killed:
+                raise Interrupted("interrupted", effect="the block in flight is dropped")
+            if not said.ok:
+                last = said.stderr.strip().splitlines()[-1:] or [""]
+                return f"{what} ({argv[0]}): {said.finished.how} {last[0]}".rstrip()
+        return None
+
+    def _hyperfine_words(self, start: int) -> str | None:
+        with self._said.open("rb") as file:
+            file.seek(start)
+            text = file.read().decode(errors="replace")
+        lines = [line.strip() for line in text.splitlines() if line.strip().startswith("Error")]
+        return lines[-1] if lines else None
+
+
+def failure_of(codes: Sequence[int | None], allowed: Sequence[int]) -> dict[str, Any] | None:
+    """What the first bad exit code of a block means: its message and, if it was one, the signal's name."""
+    for number, code in enumerate(codes, start=1):
+        if code in allowed:
+            continue
+        where = f" in run {number} of {len(codes)}" if len(codes) > 1 else ""
+        # 128 + n is hyperfine's word for signal n; a program may end with it too, but hardly means it.
+        if code is not None and SIGNAL_BASE < code <= SIGNAL_BASE + LAST_SIGNAL:
+            name = signal_name(code - SIGNAL_BASE)
+            return {"message": f"killed by {name}{where}", "signal": name}
+        return {"message": f"exit status {code}{where}", "signal": None}
+    return None

@@ -1,0 +1,63 @@
+"""Whether the inputs stay as they were: size and mtime before each round, the digest at the end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench_framework.execution.worker import sha256_of
+from bench_framework.model.run import Event
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from bench_framework.model.run import PreparedInput
+
+_HELP = "a program that writes to its input needs a fresh copy each time: prepare: [[cp, ORIGINAL, COPY]]"
+
+
+class Guard:
+    """Remembers size and mtime of every input at the start of a session."""
+
+    def __init__(self, inputs: Mapping[str, PreparedInput]) -> None:
+        self._inputs = inputs
+        self._stamps = {key: _stamp(item.path) for key, item in inputs.items()}
+
+    def changed(self, input_id: str) -> Event | None:
+        """An event, BX420, if an input is not what it was; one ``stat``."""
+        item = self._inputs.get(input_id)
+        if item is None or item.path is None or _stamp(item.path) == self._stamps[input_id]:
+            return None
+        return _event(item.path, "size or time of change")
+
+    def digests(self) -> Iterator[Event]:
+        """Digest every file once more, at the end: a file may change and keep size and mtime."""
+        seen: dict[str, str] = {}
+        for item in self._inputs.values():
+            if item.path is None or item.sha256 is None:
+                continue
+            if item.path not in seen:
+                path = Path(item.path)
+                seen[item.path] = sha256_of(path) if path.is_file() else "missing"
+            if seen[item.path] != item.sha256:
+                yield _event(item.path, "digest")
+
+
+def _stamp(path: str | None) -> tuple[int, int] | None:
+    if path is None:
+        return None
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns
+
+
+def _event(path: str, what: str) -> Event:
+    return Event(
+        "BX420",
+        f"the input {path} changed while it was measured ({what})",
+        "error",
+        effect="the rounds of this input do not all measure the same work; it is measured no further",
+        help=_HELP,
+    )

@@ -1,0 +1,111 @@
+"""From a cell to what is really executed: slots filled, environment and CPUs set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.errors import CellError
+from bench_framework.model.plan import Role, Slot
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from bench_framework.model.plan import Cell, Plan, Word
+    from bench_framework.model.run import Build, PreparedInput
+
+PROGRAM: Final = "program"
+"""Id of the build of a program that is not built by us."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A cell made executable. Paths are absolute."""
+
+    cell: Cell
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: str | None
+    stdin: str | None
+    cpus: tuple[int, ...]
+    input_path: str | None
+    prepare: tuple[tuple[str, ...], ...]
+    cleanup: tuple[tuple[str, ...], ...]
+
+
+def target_of(
+    cell: Cell, build: Build | None, prepared: PreparedInput | None, env: Mapping[str, str]
+) -> Target:
+    """Fill the slots of a cell.
+
+    Args:
+        cell: the cell.
+        build: of its variant; the control cell runs its `control_path`.
+        prepared: its input.
+        env: the environment to which the cell's own variables are added.
+
+    Raises:
+        CellError: BX202, a slot stays empty.
+    """
+    binary = None
+    if build is not None:
+        binary = build.control_path if cell.role is Role.CONTROL and build.control_path else build.path
+    path = prepared.path if prepared else None
+    slots = {"bin": binary, "input": path}
+
+    def fill(words: Iterable[Word]) -> tuple[str, ...]:
+        return tuple("".join(_fill(part, slots, cell) for part in word) for word in words)
+
+    argv = fill(cell.command)
+    if cell.shell:
+        # Our own sh, not hyperfine's: that one spends 100 ms per call on calibrating the shell's start.
+        argv = ("/bin/sh", "-c", " ".join(argv))
+    return Target(
+        cell,
+        argv,
+        {**env, **dict(cell.env)},
+        cell.cwd or (str(Path(path).parent) if path else None),
+        fill((cell.stdin,))[0] if cell.stdin else None,
+        parse_cpus(cell.cpus or ""),
+        path,
+        tuple(fill(words) for words in cell.prepare),
+        tuple(fill(words) for words in cell.cleanup),
+    )
+
+
+def build_id_of(plan: Plan, cell: Cell) -> str:
+    """Id of the build that a cell runs."""
+    spec = plan.variant(cell.variant_id).build
+    return spec.id if spec is not None else PROGRAM
+
+
+def parse_cpus(text: str) -> tuple[int, ...]:
+    """CPU numbers of ``0-1,3``, as taskset and cpuset write them; none for an empty text.
+
+    Raises:
+        CellError: BX203, it is no such list.
+    """
+    found: set[int] = set()
+    try:
+        for part in filter(None, (piece.strip() for piece in text.split(","))):
+            first, _, last = part.partition("-")
+            found.update(range(int(first), int(last or first) + 1))
+    except ValueError as error:
+        raise CellError(
+            f"{text!r} is not a list of CPUs", code="BX203", help="write it as 0-1 or 0,2"
+        ) from error
+    return tuple(sorted(found))
+
+
+def _fill(part: str | Slot, slots: Mapping[str, str | None], cell: Cell) -> str:
+    if isinstance(part, str):
+        return part
+    value = slots[part.slot]
+    if value is None:
+        raise CellError(
+            f"the command of {cell.label} has a {{{part.slot}}}, and there is none",
+            code="BX202",
+            help=f"declare {'an input' if part.slot == 'input' else 'a worker'} in the scenario",
+        )
+    return value

@@ -1,0 +1,231 @@
+"""Records: making one, opening one, finding the one that is meant, and going on with one that was cut."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import TYPE_CHECKING, Self
+
+from bench_framework.errors import RecordError, UsageError
+from bench_framework.store import journal, layout, lines, wire
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from bench_framework.model.plan import Plan
+    from bench_framework.model.run import Build, Host, PreparedInput
+
+
+class Record:
+    """One record on disk, with its journal read.
+
+    `contents` follows what is appended, so nothing is read back while measuring. A context manager: leaving
+    it brings the journal to the disk.
+
+    Attributes:
+        path: the record's folder, absolute.
+        plan: the plan that it measures.
+        contents: what the journal says.
+    """
+
+    def __init__(self, path: Path, plan: Plan, contents: journal.Contents) -> None:
+        self.path = path.absolute()
+        self.plan = plan
+        self.contents = contents
+        self._writer: journal.JournalWriter | None = None
+        self._open_round = len(contents.blocks)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @classmethod
+    def create(cls, root: Path, plan: Plan, scenario_text: str, *, started_at: str, benchctl: str) -> Record:
+        """A new record under ``root/<scenario>/``.
+
+        Args:
+            root: the folder of all records, such as ``results``.
+            plan: saved as ``plan.json``.
+            scenario_text: saved as ``scenario.yaml``, as read.
+            started_at: UTC, ISO 8601; the record is named by it.
+            benchctl: version that writes it.
+        """
+        folder = layout.create_folder(root / plan.name, started_at)
+        header = lines.Header(
+            journal.SCHEMA_VERSION,
+            folder.name,
+            plan.name,
+            plan.scenario_sha256,
+            plan_sha256(plan),
+            started_at,
+            benchctl,
+        )
+        layout.write_whole(folder / layout.SCENARIO, scenario_text)
+        layout.write_whole(folder / layout.PLAN, wire.dump_plan(plan))
+        record = cls(folder, plan, journal.Contents(header, at=started_at))
+        record._append_raw(header)
+        record.raw.root.mkdir()
+        return record
+
+    @classmethod
+    def open(cls, path: Path) -> Record:
+        """Open a record's folder.
+
+        Raises:
+            RecordError: BX411, it is not one or is damaged; BX412, a newer benchctl wrote it.
+        """
+        contents = journal.read_journal(path / layout.JOURNAL)
+        try:
+            text = (path / layout.PLAN).read_bytes()
+        except OSError as error:
+            raise RecordError(f"{path / layout.PLAN} cannot be read", code="BX411") from error
+        return cls(path, wire.load_plan(text), contents)
+
+    @property
+    def id(self) -> str:
+        """Such as ``20260302T1704Z``."""
+        return self.contents.header.record_id
+
+    @property
+    def raw(self) -> layout.Raw:
+        """Where the tools' own words go."""
+        return layout.Raw(self.path / "raw")
+
+    def prepare(
+        self, *, at: str, host: Host, builds: Iterable[Build], inputs: Iterable[PreparedInput]
+    ) -> None:
+        """Measuring begins, or goes on: blocks of a cut round become ``skipped``; ``env.json`` is written."""
+        self.append(lines.Prepared(at, host, tuple(builds), tuple(inputs)))
+        layout.write_whole(self.path / layout.ENV, wire.dump_host(host))
+        self.sync()
+
+    def append(self, line: lines.Line) -> None:
+        """Write one line to the journal and take it into `contents`."""
+        self._append_raw(line)
+        self._open_round = journal.take(self.contents, line, self._open_round)
+
+    def sync(self) -> None:
+        """Bring the journal to the disk; only while nothing is timed."""
+        if self._writer is not None:
+            self._writer.sync()
+
+    def close(self) -> None:
+        """Bring the journal to the disk and close it; it opens again when something is appended."""
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+    def _append_raw(self, line: lines.Line) -> None:
+        if self._writer is None:
+            self._writer = journal.JournalWriter(self.path / layout.JOURNAL)
+        self._writer.write(line)
+
+
+def plan_sha256(plan: Plan) -> str:
+    """Digest of all that a plan measures: where its scenario lies does not count."""
+    return hashlib.sha256(wire.dump_plan(replace(plan, scenario_path="")).encode()).hexdigest()
+
+
+def find_records(root: Path, scenario: str | None = None) -> list[Path]:
+    """The folders of all records, or of one scenario's, oldest first."""
+    if scenario is not None:
+        folders = [root / scenario]
+    else:
+        folders = [folder for folder in root.iterdir() if folder.is_dir()] if root.is_dir() else []
+    found = [
+        record
+        for folder in folders
+        if folder.is_dir()
+        for record in folder.iterdir()
+        if layout.is_record_id(record.name) and (record / layout.JOURNAL).is_file()
+    ]
+    return sorted(found, key=lambda path: (*layout.order_key(path.name), path.parent.name))
+
+
+def find_resumable(root: Path, plan: Plan) -> Record | None:
+    """The newest record of a scenario if it was interrupted; `None` if it is complete or there is none.
+
+    Whether it may be continued is `require_same`'s to say.
+    """
+    found = find_records(root, plan.name)
+    if not found:
+        return None
+    try:
+        record = Record.open(found[-1])
+    except RecordError:
+        # Killed before its first line was whole, or damaged: nothing can be continued.
+        return None
+    return None if record.contents.complete or record.contents.host is None else record
+
+
+def require_same(record: Record, plan: Plan, host: Host, builds: Iterable[Build]) -> None:
+    """Refuse to continue a record under other conditions: its rounds could not be compared.
+
+    Raises:
+        RecordError: BX410, naming everything that changed.
+    """
+    changes = list(_changes(record, plan, host, builds))
+    if changes:
+        what, before, now = changes[0]
+        raise RecordError(
+            f"cannot continue: {what} {before} → {now} since the run began",
+            code="BX410",
+            details=tuple((name, f"{old} → {new}") for name, old, new in changes[1:]),
+            effect="rounds measured under different conditions are not compared",
+            help="--fresh starts over; --new-record starts over and leaves the old one as it is",
+        )
+
+
+def _changes(
+    record: Record, plan: Plan, host: Host, builds: Iterable[Build]
+) -> Iterable[tuple[str, str, str]]:
+    header, old = record.contents.header, record.contents.host
+    if header.scenario_sha256 != plan.scenario_sha256:
+        yield "scenario", header.scenario_sha256[:12], plan.scenario_sha256[:12]
+    elif header.plan_sha256 != plan_sha256(plan):
+        yield "plan", header.plan_sha256[:12], plan_sha256(plan)[:12]
+    if old is not None:
+        for name in ("host_id", "kernel", "governor", "hyperfine"):
+            before, now = getattr(old, name), getattr(host, name)
+            if before != now:
+                yield name.removesuffix("_id"), str(before), str(now)
+    known = {build.id: build for build in record.contents.builds}
+    for build in builds:
+        before = known.get(build.id)
+        if before is not None and before.sha256 != build.sha256:
+            yield f"binary of build {build.id}", (before.sha256 or "none")[:12], (build.sha256 or "none")[:12]
+
+
+def resolve(root: Path, text: str) -> Path:
+    """The folder that is meant: a path, ``SCENARIO/ID``, ``@last``, ``@prev``, or ``SCENARIO`` for its last.
+
+    Raises:
+        UsageError: BX101, nothing is found, with what there is.
+    """
+    if text in {"@last", "@prev"}:
+        found = find_records(root)
+        back = 1 if text == "@last" else 2
+        if len(found) >= back:
+            return found[-back]
+        raise UsageError(
+            f"{text}: there are {len(found)} records under {root}",
+            code="BX101",
+            help="`benchctl run FILE` makes one; --out names another folder",
+        )
+    for path in (root.__class__(text), root / text):
+        if path.is_file() and (path.parent / layout.JOURNAL).is_file():
+            return path.parent
+        if (path / layout.JOURNAL).is_file():
+            return path
+    if of_scenario := find_records(root, text):
+        return of_scenario[-1]
+    known = [f"{path.parent.name}/{path.name}" for path in find_records(root)[-5:]]
+    raise UsageError(
+        f"{text} is no record",
+        code="BX101",
+        details=tuple(("there is", name) for name in reversed(known)),
+        help="give a folder, SCENARIO/ID, @last or @prev",
+    )
