@@ -11,8 +11,8 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     use super::{
-        Failure, KINDS, PathBuf, Py, PyAny, PyModule, PyModuleMethods, PyResult, PyValueError, Python, VERSION,
-        dgen_text,
+        Failure, KINDS, PathBuf, Py, PyAny, PyModule, PyModuleMethods, PyResult, PyValueError,
+        Python, VERSION, dgen_text,
     };
     use pyo3::prelude::*;
 
@@ -34,13 +34,17 @@ mod _native {
     ) -> PyResult<String> {
         let kind = dgen::kind(kind).ok_or_else(|| {
             let known: Vec<_> = KINDS.iter().map(|kind| kind.name).collect();
-            PyValueError::new_err(format!("no kind of text is called {kind:?}; known are {}", known.join(", ")))
+            PyValueError::new_err(format!(
+                "no kind of text is called {kind:?}; known are {}",
+                known.join(", ")
+            ))
         })?;
         let text = dgen::Text::new(kind, seed, size);
-        py.detach(|| dgen_text(&text, &path, progress.as_ref())).map_err(|failure| match failure {
-            Failure::Io(error) => super::os_error(&error, &path),
-            Failure::Python(error) => error,
-        })
+        py.detach(|| dgen_text(&text, &path, progress.as_ref()))
+            .map_err(|failure| match failure {
+                Failure::Io(error) => super::os_error(&error, &path),
+                Failure::Python(error) => error,
+            })
     }
 
     /// Name and description of every kind of text.
@@ -72,7 +76,11 @@ impl From<std::io::Error> for Failure {
     }
 }
 
-fn dgen_text(text: &dgen::Text, path: &std::path::Path, progress: Option<&Py<PyAny>>) -> Result<String, Failure> {
+fn dgen_text(
+    text: &dgen::Text,
+    path: &std::path::Path,
+    progress: Option<&Py<PyAny>>,
+) -> Result<String, Failure> {
     let written = dgen::write_file(text, path, &mut |bytes| {
         Python::attach(|py| {
             py.check_signals()?;

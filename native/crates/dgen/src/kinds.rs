@@ -13,8 +13,8 @@ pub struct Kind {
     pub about: &'static str,
     /// Distinguishes the random streams of the kinds. Never reused.
     stream: u64,
-    /// Appends a short run of text.
-    phrase: fn(&mut Random, &mut Vec<u8>, &mut State),
+    /// Appends phrases to the start of a block until the next one does not fit, and returns the bytes filled.
+    phrases: fn(Random, &mut [u8]) -> usize,
     /// Fills the end of a block that the next phrase does not fit.
     pad: u8,
     /// What a block ends with, if it is long enough.
@@ -23,7 +23,10 @@ pub struct Kind {
 
 impl std::fmt::Debug for Kind {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Kind").field("name", &self.name).finish_non_exhaustive()
+        formatter
+            .debug_struct("Kind")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
     }
 }
 
@@ -42,7 +45,11 @@ pub static KINDS: &[Kind] = &[
         name: "prose",
         about: "English-like words by Zipf's law, sentences, lines; ASCII",
         stream: 1,
-        phrase: |random, out, state| prose(random, out, state, b"\n"),
+        phrases: |random, room| {
+            repeat(random, room, |random, out, state| {
+                prose(random, out, state, b"\n");
+            })
+        },
         pad: b' ',
         end: b"\n",
     },
@@ -50,7 +57,7 @@ pub static KINDS: &[Kind] = &[
         name: "cjk",
         about: "Han, Kana and Thai, mostly without spaces",
         stream: 2,
-        phrase: cjk,
+        phrases: |random, room| repeat(random, room, cjk),
         pad: b' ',
         end: b"\n",
     },
@@ -58,7 +65,7 @@ pub static KINDS: &[Kind] = &[
         name: "no-spaces",
         about: "words joined by punctuation, not one space or line break; ASCII",
         stream: 3,
-        phrase: no_spaces,
+        phrases: |random, room| repeat(random, room, no_spaces),
         pad: b'-',
         end: b"",
     },
@@ -66,7 +73,11 @@ pub static KINDS: &[Kind] = &[
         name: "crlf",
         about: "prose with CR LF line ends",
         stream: 4,
-        phrase: |random, out, state| prose(random, out, state, b"\r\n"),
+        phrases: |random, room| {
+            repeat(random, room, |random, out, state| {
+                prose(random, out, state, b"\r\n");
+            })
+        },
         pad: b' ',
         end: b"\r\n",
     },
@@ -74,7 +85,11 @@ pub static KINDS: &[Kind] = &[
         name: "long-line",
         about: "prose in one line",
         stream: 5,
-        phrase: |random, out, state| prose(random, out, state, b" "),
+        phrases: |random, room| {
+            repeat(random, room, |random, out, state| {
+                prose(random, out, state, b" ");
+            })
+        },
         pad: b' ',
         end: b" ",
     },
@@ -89,41 +104,91 @@ pub fn kind(name: &str) -> Option<&'static Kind> {
 impl Kind {
     /// Fills `block` exactly.
     pub(crate) fn fill(&self, seed: u64, index: u64, block: &mut [u8]) {
-        let mut random = Random::new(seed, self.stream, index);
-        let mut state = State::default();
-        let mut phrase = Vec::with_capacity(256);
-        let end = if block.len() >= self.end.len() { self.end } else { b"" };
+        let end = if block.len() >= self.end.len() {
+            self.end
+        } else {
+            b""
+        };
         let room = block.len() - end.len();
-        let mut filled = 0;
-        loop {
-            phrase.clear();
-            (self.phrase)(&mut random, &mut phrase, &mut state);
-            let Some(space) = block[..room].get_mut(filled..filled + phrase.len()) else {
-                break;
-            };
-            space.copy_from_slice(&phrase);
-            filled += phrase.len();
-        }
+        let filled = (self.phrases)(Random::new(seed, self.stream, index), &mut block[..room]);
         block[filled..room].fill(self.pad);
         block[room..].copy_from_slice(end);
     }
 }
 
+/// The most bytes of one phrase.
+const PHRASE: usize = 256;
+
+/// A place that takes at least one phrase.
+struct Out<'block> {
+    bytes: &'block mut [u8],
+    length: usize,
+}
+
+impl Out<'_> {
+    fn extend(&mut self, bytes: &[u8]) {
+        self.bytes[self.length..self.length + bytes.len()].copy_from_slice(bytes);
+        self.length += bytes.len();
+    }
+
+    fn push(&mut self, byte: u8) {
+        self.bytes[self.length] = byte;
+        self.length += 1;
+    }
+
+    fn push_code(&mut self, code: u32) {
+        let letter = char::from_u32(code).unwrap_or('一');
+        self.extend(letter.encode_utf8(&mut [0; 4]).as_bytes());
+    }
+}
+
+/// Appends phrases to `room` until the next one does not fit, and returns the bytes filled.
+fn repeat(
+    mut random: Random,
+    room: &mut [u8],
+    phrase: impl Fn(&mut Random, &mut Out<'_>, &mut State),
+) -> usize {
+    let mut state = State::default();
+    let mut filled = 0;
+    while room.len() - filled >= PHRASE {
+        let mut out = Out {
+            bytes: &mut room[filled..],
+            length: 0,
+        };
+        phrase(&mut random, &mut out, &mut state);
+        filled += out.length;
+    }
+    loop {
+        let mut bytes = [0; PHRASE];
+        let mut out = Out {
+            bytes: &mut bytes,
+            length: 0,
+        };
+        phrase(&mut random, &mut out, &mut state);
+        let length = out.length;
+        let Some(space) = room.get_mut(filled..filled + length) else {
+            return filled;
+        };
+        space.copy_from_slice(&bytes[..length]);
+        filled += length;
+    }
+}
+
 /// One word with what follows it.
-fn prose(random: &mut Random, out: &mut Vec<u8>, state: &mut State, line_end: &[u8]) {
+fn prose(random: &mut Random, out: &mut Out<'_>, state: &mut State, line_end: &[u8]) {
     let dice = random.next();
-    let start = out.len();
+    let start = out.length;
     // Each decision looks at bits of its own.
-    if dice & 0x3f == 0 {
+    if one_in(64, dice) {
         number(random, out);
     } else {
-        out.extend_from_slice(VOCABULARY.draw(random).as_bytes());
+        VOCABULARY.draw(random).append(out.bytes, &mut out.length);
     }
     if state.in_sentence == 0 {
-        out[start].make_ascii_uppercase();
+        out.bytes[start].make_ascii_uppercase();
     }
     state.in_sentence += 1;
-    let stops = state.in_sentence > 3 && (dice >> 8) & 0xf == 0;
+    let stops = state.in_sentence > 3 && one_in(16, dice >> 8);
     if stops {
         out.push(match (dice >> 16) & 0xf {
             0 => b'?',
@@ -131,65 +196,65 @@ fn prose(random: &mut Random, out: &mut Vec<u8>, state: &mut State, line_end: &[
             _ => b'.',
         });
         state.in_sentence = 0;
-    } else if (dice >> 24) & 0xf == 0 {
+    } else if one_in(16, dice >> 24) {
         out.push(b',');
     }
-    state.in_line += out.len() - start + 1;
+    state.in_line += out.length - start + 1;
     if state.in_line >= 72 {
         state.in_line = 0;
-        out.extend_from_slice(line_end);
+        out.extend(line_end);
     } else {
         out.push(b' ');
     }
 }
 
+/// Whether the low bits of `dice` say yes: one time in `odds`, a power of two.
+fn one_in(odds: u64, dice: u64) -> bool {
+    dice.is_multiple_of(odds)
+}
+
 /// A whole number or one with two decimals, 2 000 different ones in all.
-fn number(random: &mut Random, out: &mut Vec<u8>) {
+fn number(random: &mut Random, out: &mut Out<'_>) {
     let value = random.below(2_000);
     if value < 1_000 {
-        out.extend_from_slice(value.to_string().as_bytes());
+        out.extend(value.to_string().as_bytes());
     } else {
         let value = value - 1_000;
-        out.extend_from_slice(format!("{}.{:02}", value / 100, value % 100).as_bytes());
+        out.extend(format!("{}.{:02}", value / 100, value % 100).as_bytes());
     }
 }
 
-fn no_spaces(random: &mut Random, out: &mut Vec<u8>, _state: &mut State) {
-    out.extend_from_slice(VOCABULARY.draw(random).as_bytes());
+fn no_spaces(random: &mut Random, out: &mut Out<'_>, _state: &mut State) {
+    VOCABULARY.draw(random).append(out.bytes, &mut out.length);
     out.push(*b"-/,+|;=&".get(random.below(8) as usize).unwrap_or(&b'-'));
 }
 
 /// Ranks of Han characters; about 3 000 are in common use.
 static HAN: LazyLock<Alias> = LazyLock::new(|| Alias::zipf(3_000));
 
-fn push(out: &mut Vec<u8>, code: u32) {
-    let letter = char::from_u32(code).unwrap_or('一');
-    out.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
-}
-
 /// A phrase in one of four scripts, with what follows it.
-fn cjk(random: &mut Random, out: &mut Vec<u8>, state: &mut State) {
-    let start = out.len();
+fn cjk(random: &mut Random, out: &mut Out<'_>, state: &mut State) {
+    let start = out.length;
     match random.below(8) {
         0..4 => {
             for _ in 0..4 + random.below(12) {
                 // A stride that is coprime to the size of the block spreads the ranks over it.
                 let rank = u32::try_from(HAN.draw(random)).unwrap_or(0);
-                push(out, 0x4e00 + rank * 7 % 20_000);
+                out.push_code(0x4e00 + rank * 7 % 20_000);
             }
         }
-        4 => (0..3 + random.below(6)).for_each(|_| push(out, 0x3042 + random.below(80))),
-        5 => (0..3 + random.below(4)).for_each(|_| push(out, 0x30a2 + random.below(80))),
+        4 => (0..3 + random.below(6)).for_each(|_| out.push_code(0x3042 + random.below(80))),
+        5 => (0..3 + random.below(4)).for_each(|_| out.push_code(0x30a2 + random.below(80))),
         _ => {
             for _ in 0..2 + random.below(6) {
                 thai(random, out);
             }
         }
     }
-    state.in_line += out.len() - start;
+    state.in_line += out.length - start;
     match random.below(8) {
-        0 => push(out, u32::from('。')),
-        1 | 2 => push(out, u32::from('，')),
+        0 => out.push_code(u32::from('。')),
+        1 | 2 => out.push_code(u32::from('，')),
         3 => out.push(b' '),
         _ => {}
     }
@@ -200,12 +265,12 @@ fn cjk(random: &mut Random, out: &mut Vec<u8>, state: &mut State) {
 }
 
 /// A consonant, and perhaps a vowel sign and a tone mark, which both combine with it.
-fn thai(random: &mut Random, out: &mut Vec<u8>) {
-    push(out, 0x0e01 + random.below(46));
+fn thai(random: &mut Random, out: &mut Out<'_>) {
+    out.push_code(0x0e01 + random.below(46));
     if random.below(2) == 0 {
-        push(out, 0x0e34 + random.below(6));
+        out.push_code(0x0e34 + random.below(6));
         if random.below(2) == 0 {
-            push(out, 0x0e48 + random.below(4));
+            out.push_code(0x0e48 + random.below(4));
         }
     }
 }

@@ -57,7 +57,13 @@ impl Text {
     /// The text as a stream.
     #[must_use]
     pub fn stream(self) -> Stream {
-        Stream { text: self, index: 0, block: vec![0; BLOCK_BYTES], from: 0, to: 0 }
+        Stream {
+            text: self,
+            index: 0,
+            block: vec![0; BLOCK_BYTES],
+            from: 0,
+            to: 0,
+        }
     }
 }
 

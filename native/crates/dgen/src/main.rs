@@ -39,15 +39,30 @@ struct TextArguments {
 }
 
 fn kinds() -> PossibleValuesParser {
-    PossibleValuesParser::new(KINDS.iter().map(|kind| PossibleValue::new(kind.name).help(kind.about)))
+    PossibleValuesParser::new(
+        KINDS
+            .iter()
+            .map(|kind| PossibleValue::new(kind.name).help(kind.about)),
+    )
 }
 
 /// `4096`, `64KiB`, `10MiB`, `1GiB`.
 fn parse_size(text: &str) -> Result<u64, String> {
-    let units = [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("B", 1), ("", 1)];
+    let units = [
+        ("KiB", 1 << 10),
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
+        ("B", 1),
+        ("", 1),
+    ];
     units
         .iter()
-        .find_map(|(unit, factor)| text.strip_suffix(unit)?.parse::<u64>().ok()?.checked_mul(*factor))
+        .find_map(|(unit, factor)| {
+            text.strip_suffix(unit)?
+                .parse::<u64>()
+                .ok()?
+                .checked_mul(*factor)
+        })
         .ok_or_else(|| "write whole bytes, or a whole number with KiB, MiB or GiB".to_owned())
 }
 

@@ -19,7 +19,8 @@ fn mix(value: u64) -> u64 {
 impl Random {
     /// A stream of its own for each triple; neighbouring seeds and blocks share nothing.
     pub(crate) fn new(seed: u64, stream: u64, block: u64) -> Self {
-        let state = mix(mix(mix(seed.wrapping_add(INCREMENT)) ^ stream).wrapping_add(INCREMENT) ^ block);
+        let state =
+            mix(mix(mix(seed.wrapping_add(INCREMENT)) ^ stream).wrapping_add(INCREMENT) ^ block);
         Self { state }
     }
 
@@ -35,7 +36,10 @@ impl Random {
 }
 
 /// The low half of `bits` scaled to below `bound`.
-#[expect(clippy::cast_possible_truncation, reason = "the low half is meant, and the result is below `bound`")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the low half is meant, and the result is below `bound`"
+)]
 pub(crate) fn scale(bits: u64, bound: u32) -> u32 {
     ((u64::from(bits as u32) * u64::from(bound)) >> 32) as u32
 }

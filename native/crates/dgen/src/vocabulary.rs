@@ -19,11 +19,13 @@ const FREQUENT: &str = "the of and to in a is that for it as was with be by on n
     around small however found don't it's can't that's i'm didn't user_id file_name e.g";
 
 const ONSETS: [&str; 24] = [
-    "", "b", "c", "d", "f", "g", "h", "l", "m", "n", "p", "r", "s", "t", "v", "w", "st", "tr", "pl", "ch", "sh", "gr",
-    "con", "re",
+    "", "b", "c", "d", "f", "g", "h", "l", "m", "n", "p", "r", "s", "t", "v", "w", "st", "tr",
+    "pl", "ch", "sh", "gr", "con", "re",
 ];
 const VOWELS: [&str; 10] = ["a", "e", "i", "o", "u", "ea", "ou", "io", "y", "ee"];
-const CODAS: [&str; 16] = ["", "", "", "", "n", "r", "s", "t", "l", "d", "m", "ng", "st", "ck", "nt", "rd"];
+const CODAS: [&str; 16] = [
+    "", "", "", "", "n", "r", "s", "t", "l", "d", "m", "ng", "st", "ck", "nt", "rd",
+];
 
 /// A word of at most 15 bytes.
 #[derive(Clone, Copy, Debug)]
@@ -33,8 +35,11 @@ pub(crate) struct Word {
 }
 
 impl Word {
-    pub(crate) fn as_bytes(&self) -> &[u8] {
-        &self.bytes[..usize::from(self.length)]
+    /// Appends the word. What stands behind it is overwritten: a copy of fixed size is one instruction.
+    #[inline]
+    pub(crate) fn append(&self, out: &mut [u8], length: &mut usize) {
+        out[*length..*length + 15].copy_from_slice(&self.bytes);
+        *length += usize::from(self.length);
     }
 }
 
@@ -56,11 +61,18 @@ impl Vocabulary {
             if text.len() <= 15 && known.insert(text.to_owned()) {
                 let mut bytes = [0; 15];
                 bytes[..text.len()].copy_from_slice(text.as_bytes());
-                words.push(Word { bytes, length: u8::try_from(text.len()).unwrap_or(15) });
+                words.push(Word {
+                    bytes,
+                    length: u8::try_from(text.len()).unwrap_or(15),
+                });
             }
             words.len()
         };
-        let mut count = FREQUENT.split_ascii_whitespace().map(&mut take).last().unwrap_or(0);
+        let mut count = FREQUENT
+            .split_ascii_whitespace()
+            .map(&mut take)
+            .last()
+            .unwrap_or(0);
         while count < WORDS {
             // Rarer words are longer.
             let syllables = match count {
@@ -76,7 +88,10 @@ impl Vocabulary {
             text.push_str(CODAS[random.below(16) as usize]);
             count = take(&text);
         }
-        Self { words, draw: Alias::zipf(WORDS) }
+        Self {
+            words,
+            draw: Alias::zipf(WORDS),
+        }
     }
 
     pub(crate) fn draw(&self, random: &mut Random) -> &Word {
@@ -93,16 +108,28 @@ pub(crate) struct Alias {
 
 impl Alias {
     /// Ranks below `count`, in proportion to 1 / (rank + 2.7).
-    #[expect(clippy::cast_possible_truncation, reason = "ranks fit 32 bits, and a share is cut to 2^32 - 1")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "ranks fit 32 bits, and a share is cut to 2^32 - 1"
+    )]
     pub(crate) fn zipf(count: usize) -> Self {
-        let weights: Vec<u128> = (0..count as u128).map(|rank| (1 << 50) / (10 * rank + 27)).collect();
+        let weights: Vec<u128> = (0..count as u128)
+            .map(|rank| (1 << 50) / (10 * rank + 27))
+            .collect();
         let total: u128 = weights.iter().sum();
         // Shares are scaled so that the mean is `total`, and compared with it without division.
-        let mut shares: Vec<u128> = weights.iter().map(|weight| weight * count as u128).collect();
-        let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..count).partition(|&rank| shares[rank] < total);
+        let mut shares: Vec<u128> = weights
+            .iter()
+            .map(|weight| weight * count as u128)
+            .collect();
+        let (mut small, mut large): (Vec<usize>, Vec<usize>) =
+            (0..count).partition(|&rank| shares[rank] < total);
         let mut cells: Vec<(u32, u32)> = (0..count as u32).map(|rank| (u32::MAX, rank)).collect();
         while let (Some(low), Some(&high)) = (small.pop(), large.last()) {
-            cells[low] = (((shares[low] << 32) / total).min(u128::from(u32::MAX)) as u32, high as u32);
+            cells[low] = (
+                ((shares[low] << 32) / total).min(u128::from(u32::MAX)) as u32,
+                high as u32,
+            );
             shares[high] -= total - shares[low];
             if shares[high] < total {
                 large.pop();
@@ -117,7 +144,11 @@ impl Alias {
         let bits = random.next();
         let rank = scale(bits, self.cells.len() as u32);
         let (share, other) = self.cells[rank as usize];
-        (if ((bits >> 32) as u32) < share { rank } else { other }) as usize
+        (if ((bits >> 32) as u32) < share {
+            rank
+        } else {
+            other
+        }) as usize
     }
 }
 
@@ -140,7 +171,11 @@ mod tests {
 
     #[test]
     fn words_are_distinct() {
-        let distinct: HashSet<_> = VOCABULARY.words.iter().map(Word::as_bytes).collect();
+        let distinct: HashSet<_> = VOCABULARY
+            .words
+            .iter()
+            .map(|word| (word.bytes, word.length))
+            .collect();
         assert_eq!(distinct.len(), WORDS);
     }
 }

@@ -61,10 +61,13 @@ pub fn write_file<E: From<io::Error>>(
             break;
         }
     }
-    let sha256 = hash.finalize().iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    });
+    let sha256 = hash
+        .finalize()
+        .iter()
+        .fold(String::new(), |mut text, byte| {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        });
     Ok(Written { bytes, sha256 })
 }

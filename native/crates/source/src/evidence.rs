@@ -33,7 +33,10 @@ impl Evidence {
         if (asked.matches)(self) {
             return asked.name;
         }
-        MODES.iter().find(|mode| (mode.matches)(self)).map_or("unknown", |mode| mode.name)
+        MODES
+            .iter()
+            .find(|mode| (mode.matches)(self))
+            .map_or("unknown", |mode| mode.name)
     }
 }
 
@@ -58,7 +61,8 @@ impl<'run> Counted<'run> {
         let mut filled = 0;
         while filled < buffer.len() {
             let room = &mut buffer[filled..];
-            self.evidence.largest_request_bytes = self.evidence.largest_request_bytes.max(room.len() as u64);
+            self.evidence.largest_request_bytes =
+                self.evidence.largest_request_bytes.max(room.len() as u64);
             let count = match self.file.read(room) {
                 Ok(count) => count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -87,7 +91,13 @@ pub(crate) struct Delivered {
 impl Delivered {
     pub(crate) fn of(file: &File) -> io::Result<Self> {
         let inode = file.metadata()?.ino();
-        Ok(Self { inode, mapped: 0, blocks: 0, bytes: 0, largest: 0 })
+        Ok(Self {
+            inode,
+            mapped: 0,
+            blocks: 0,
+            bytes: 0,
+            largest: 0,
+        })
     }
 
     pub(crate) fn note(&mut self, block: &[u8]) {
@@ -122,7 +132,8 @@ fn mapped_from(block: &[u8], inode: u64) -> u64 {
             let from = u64::from_str_radix(from, 16).ok()?;
             let to = u64::from_str_radix(to, 16).ok()?;
             let mapped_inode: u64 = fields.nth(3)?.parse().ok()?;
-            (mapped_inode == inode && inode != 0).then(|| to.min(last).saturating_sub(from.max(first)))
+            (mapped_inode == inode && inode != 0)
+                .then(|| to.min(last).saturating_sub(from.max(first)))
         })
         .sum()
 }

@@ -61,7 +61,10 @@ pub struct Mode {
 
 impl fmt::Debug for Mode {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Mode").field("name", &self.name).finish_non_exhaustive()
+        formatter
+            .debug_struct("Mode")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
     }
 }
 
@@ -101,7 +104,11 @@ impl Input {
     /// `-` is standard input, anything else a path.
     #[must_use]
     pub fn from_argument(argument: PathBuf) -> Self {
-        if argument.as_os_str() == "-" { Self::Stdin } else { Self::File(argument) }
+        if argument.as_os_str() == "-" {
+            Self::Stdin
+        } else {
+            Self::File(argument)
+        }
     }
 
     fn open(&self) -> io::Result<File> {
@@ -149,10 +156,21 @@ pub struct Opened {
 pub fn open(mode: &'static Mode, input: &Input) -> io::Result<Opened> {
     let file = input.open()?;
     if mode.streams || file.metadata()?.is_file() {
-        return Ok(Opened { file, mode, note: None });
+        return Ok(Opened {
+            file,
+            mode,
+            note: None,
+        });
     }
-    let note = format!("{input} is not a regular file: read in blocks instead of {}", mode.name);
-    Ok(Opened { file, mode: &read::MODE, note: Some(note) })
+    let note = format!(
+        "{input} is not a regular file: read in blocks instead of {}",
+        mode.name
+    );
+    Ok(Opened {
+        file,
+        mode: &read::MODE,
+        note: Some(note),
+    })
 }
 
 impl Opened {
@@ -169,12 +187,20 @@ impl Opened {
     pub fn visit_blocks(self, options: &Options, visit: &mut Visit<'_>) -> io::Result<Observed> {
         let mut evidence = Evidence::default();
         let mut seen = evidence::Delivered::of(&self.file)?;
-        let options = Options { block_bytes: options.block_bytes.max(1) };
-        self.mode.source.visit_blocks(&self.file, &options, &mut evidence, &mut |block| {
-            seen.note(block);
-            visit(block)
-        })?;
+        let options = Options {
+            block_bytes: options.block_bytes.max(1),
+        };
+        self.mode
+            .source
+            .visit_blocks(&self.file, &options, &mut evidence, &mut |block| {
+                seen.note(block);
+                visit(block)
+            })?;
         seen.conclude(&options, &mut evidence);
-        Ok(Observed { mode: evidence.judge(self.mode), evidence, note: self.note })
+        Ok(Observed {
+            mode: evidence.judge(self.mode),
+            evidence,
+            note: self.note,
+        })
     }
 }

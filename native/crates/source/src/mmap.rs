@@ -30,7 +30,9 @@ impl Source for Mapped {
         if file.metadata()?.len() == 0 {
             // Files of /proc say that they are empty; an empty answer for them would be wrong.
             if (&mut &*file).read(&mut [0])? > 0 {
-                return Err(io::Error::other("the file has contents but no size: it cannot be mapped"));
+                return Err(io::Error::other(
+                    "the file has contents but no size: it cannot be mapped",
+                ));
             }
             return Ok(());
         }

@@ -25,8 +25,9 @@ impl Source for Slurp {
         evidence: &mut Evidence,
         visit: &mut Visit<'_>,
     ) -> io::Result<()> {
-        let size = usize::try_from(file.metadata()?.len())
-            .map_err(|_| io::Error::new(io::ErrorKind::FileTooLarge, "larger than the address space"))?;
+        let size = usize::try_from(file.metadata()?.len()).map_err(|_| {
+            io::Error::new(io::ErrorKind::FileTooLarge, "larger than the address space")
+        })?;
         // Tried first: running out of memory must be an error with a path, not an abort.
         Vec::<u8>::new().try_reserve_exact(size)?;
         let mut buffer = vec![0; size];
@@ -34,7 +35,9 @@ impl Source for Slurp {
         let count = reader.fill(&mut buffer)?;
         // Also catches files of /proc, which say that they are empty.
         if count < size || reader.fill(&mut [0])? > 0 {
-            return Err(io::Error::other("the file changed its size while it was read"));
+            return Err(io::Error::other(
+                "the file changed its size while it was read",
+            ));
         }
         if count > 0 {
             let _ = visit(&buffer[..count]);

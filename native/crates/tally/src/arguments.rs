@@ -64,12 +64,25 @@ fn names(values: impl Iterator<Item = (&'static str, &'static str)>) -> Possible
 
 /// `4096`, `64KiB`, `1MiB`, `1GiB`; at least 1 byte.
 fn parse_size(text: &str) -> Result<usize, String> {
-    let units = [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("B", 1), ("", 1)];
+    let units = [
+        ("KiB", 1 << 10),
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
+        ("B", 1),
+        ("", 1),
+    ];
     units
         .iter()
-        .find_map(|(unit, factor)| text.strip_suffix(unit)?.parse::<usize>().ok()?.checked_mul(*factor))
+        .find_map(|(unit, factor)| {
+            text.strip_suffix(unit)?
+                .parse::<usize>()
+                .ok()?
+                .checked_mul(*factor)
+        })
         .filter(|&size| size > 0)
-        .ok_or_else(|| "write whole bytes, or a whole number with KiB, MiB or GiB, at least 1".to_owned())
+        .ok_or_else(|| {
+            "write whole bytes, or a whole number with KiB, MiB or GiB, at least 1".to_owned()
+        })
 }
 
 #[cfg(test)]

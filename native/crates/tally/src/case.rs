@@ -16,15 +16,26 @@ pub enum Case {
 /// Every value, with its name and what it does.
 pub static CASES: &[(Case, &str, &str)] = &[
     (Case::Original, "original", "words as written"),
-    (Case::Lower, "lower", "words in lower case, full Unicode mapping"),
-    (Case::Upper, "upper", "words in upper case, full Unicode mapping"),
+    (
+        Case::Lower,
+        "lower",
+        "words in lower case, full Unicode mapping",
+    ),
+    (
+        Case::Upper,
+        "upper",
+        "words in upper case, full Unicode mapping",
+    ),
 ];
 
 impl Case {
     /// The values as `describe` lists them.
     #[must_use]
     pub fn values() -> Vec<Value> {
-        CASES.iter().map(|(_, name, about)| Value::available(name, about)).collect()
+        CASES
+            .iter()
+            .map(|(_, name, about)| Value::available(name, about))
+            .collect()
     }
 
     /// Maps the ASCII letters of `text`. Idempotent under [`Case::map`], so folding a block first changes no word.

@@ -57,8 +57,12 @@ impl Crew {
     /// Counts a piece that stands at `offset` of the current input.
     pub(crate) fn count(&self, text: &[u8], offset: u64) {
         let outside = self.hands.len() - 1;
-        let index = rayon::current_thread_index().filter(|&index| index < outside).unwrap_or(outside);
-        let mut hand = self.hands[index].lock().unwrap_or_else(PoisonError::into_inner);
+        let index = rayon::current_thread_index()
+            .filter(|&index| index < outside)
+            .unwrap_or(outside);
+        let mut hand = self.hands[index]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         hand.seen.insert(thread::current().id());
         for (start, piece) in cut::pieces(text, PIECE) {
             let offset = offset + start as u64;
@@ -67,7 +71,10 @@ impl Crew {
             }
             match (self.tokenizer.count)(piece, self.case, &mut hand.table) {
                 Ok(signature) => _ = hand.tokenizers.insert(signature),
-                Err(bad) => self.found(BadByte { offset: offset + bad.offset, ..bad }),
+                Err(bad) => self.found(BadByte {
+                    offset: offset + bad.offset,
+                    ..bad
+                }),
             }
         }
     }

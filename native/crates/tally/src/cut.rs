@@ -11,7 +11,8 @@
 /// Bytes of ASCII that no rule of UAX #29 joins with a letter, digit or `_` on their right.
 const fn separates(byte: u8) -> bool {
     byte < 0x80
-        && !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'\'' | b'.' | b':' | b',' | b';'))
+        && !(byte.is_ascii_alphanumeric()
+            || matches!(byte, b'_' | b'\'' | b'.' | b':' | b',' | b';'))
 }
 
 const fn starts_word(byte: u8) -> bool {
@@ -74,7 +75,11 @@ pub(crate) fn pieces(text: &[u8], target: usize) -> impl Iterator<Item = (usize,
     let mut start = 0;
     std::iter::from_fn(move || {
         let rest = text.get(start..).filter(|rest| !rest.is_empty())?;
-        let end = if rest.len() <= target { rest.len() } else { first(rest, target).unwrap_or(rest.len()) };
+        let end = if rest.len() <= target {
+            rest.len()
+        } else {
+            first(rest, target).unwrap_or(rest.len())
+        };
         let piece = (start, &rest[..end]);
         start += end;
         Some(piece)

@@ -6,23 +6,45 @@ use tally::{case, order, output, runtime, tokenizer};
 use worker::describe::{Axis, Description, Direction, Metric, Unit, Value};
 
 pub(crate) fn describe() -> Description {
-    let axis = |about: &str, values: Vec<Value>| Axis { about: about.to_owned(), values };
-    let listed = |values: &[(&str, &str)]| values.iter().map(|(name, about)| Value::available(name, about)).collect();
+    let axis = |about: &str, values: Vec<Value>| Axis {
+        about: about.to_owned(),
+        values,
+    };
+    let listed = |values: &[(&str, &str)]| {
+        values
+            .iter()
+            .map(|(name, about)| Value::available(name, about))
+            .collect()
+    };
     let modes = source::MODES.iter().map(|mode| Value {
         name: mode.name.to_owned(),
         about: mode.about.to_owned(),
         unavailable: (mode.probe)(),
     });
-    let runtimes = runtime::RUNTIMES.iter().map(|runtime| Value::available(runtime.name, runtime.about));
-    let tokenizers =
-        tokenizer::TOKENIZERS.iter().map(|tokenizer| Value::available(tokenizer.name, tokenizer.about));
-    let formats = output::FORMATS.iter().map(|format| Value::available(format.name, format.about));
+    let runtimes = runtime::RUNTIMES
+        .iter()
+        .map(|runtime| Value::available(runtime.name, runtime.about));
+    let tokenizers = tokenizer::TOKENIZERS
+        .iter()
+        .map(|tokenizer| Value::available(tokenizer.name, tokenizer.about));
+    let formats = output::FORMATS
+        .iter()
+        .map(|format| Value::available(format.name, format.about));
     let axes = [
         ("allocator", worker::allocator::axis()),
-        ("case", axis("what happens to a word before it is counted", case::Case::values())),
+        (
+            "case",
+            axis(
+                "what happens to a word before it is counted",
+                case::Case::values(),
+            ),
+        ),
         ("format", axis("format of the word list", formats.collect())),
         ("io", axis("how bytes are read", modes.collect())),
-        ("output", axis("where the word list goes", listed(output::OUTPUTS))),
+        (
+            "output",
+            axis("where the word list goes", listed(output::OUTPUTS)),
+        ),
         ("runtime", axis("who does the work", runtimes.collect())),
         ("sort", axis("order of the word list", listed(order::SORTS))),
         ("tokenizer", axis("what a word is", tokenizers.collect())),
@@ -33,13 +55,17 @@ pub(crate) fn describe() -> Description {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         features: features(),
         allocator: worker::allocator::observe(),
-        axes: axes.into_iter().map(|(name, axis)| (name.to_owned(), axis)).collect::<BTreeMap<_, _>>(),
+        axes: axes
+            .into_iter()
+            .map(|(name, axis)| (name.to_owned(), axis))
+            .collect::<BTreeMap<_, _>>(),
         metrics: vec![
             Metric {
                 name: "carry_peak_bytes".to_owned(),
                 unit: Unit::Bytes,
                 direction: Direction::None,
-                about: "most bytes carried from a block to the next, because no safe cut was found".to_owned(),
+                about: "most bytes carried from a block to the next, because no safe cut was found"
+                    .to_owned(),
             },
             Metric {
                 name: "read_calls".to_owned(),
@@ -57,5 +83,9 @@ fn features() -> Vec<String> {
         ("mimalloc", cfg!(feature = "mimalloc")),
         ("test-swap-io", cfg!(feature = "test-swap-io")),
     ];
-    compiled.iter().filter(|(_, compiled)| *compiled).map(|(name, _)| (*name).to_owned()).collect()
+    compiled
+        .iter()
+        .filter(|(_, compiled)| *compiled)
+        .map(|(name, _)| (*name).to_owned())
+        .collect()
 }

@@ -69,5 +69,8 @@ pub(crate) fn unreadable(input: &Input, error: &std::io::Error) -> Failure {
 
 /// The failure of an input that is not text.
 pub(crate) fn not_text(input: &Input, bad: BadByte) -> Failure {
-    Failure::Work(format!("{input}: {} at byte offset {}", bad.what, bad.offset))
+    Failure::Work(format!(
+        "{input}: {} at byte offset {}",
+        bad.what, bad.offset
+    ))
 }

@@ -9,6 +9,8 @@ mod cut;
 pub mod job;
 pub mod order;
 pub mod output;
+#[cfg(test)]
+mod properties;
 pub mod runtime;
 pub mod table;
 pub mod tokenizer;

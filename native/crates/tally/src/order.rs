@@ -9,14 +9,22 @@ use sha2::{Digest, Sha256};
 use crate::table::{Entry, Table};
 
 /// Axis `sort`: name and what it does.
-pub static SORTS: &[(&str, &str)] =
-    &[("count", "most frequent first, ties by the bytes of the word"), ("none", "as they lie in the table")];
+pub static SORTS: &[(&str, &str)] = &[
+    (
+        "count",
+        "most frequent first, ties by the bytes of the word",
+    ),
+    ("none", "as they lie in the table"),
+];
 
 /// The words of `table`, most frequent first; ties by the bytes of the word, so the order is total.
 #[must_use]
 pub fn by_count(table: &Table, pooled: bool) -> Vec<Entry<'_>> {
     // Prefixes settle nearly every tie of counts without a look at the words.
-    let mut keyed: Vec<_> = table.entries().map(|entry| (Reverse(entry.count), entry.prefix(), entry)).collect();
+    let mut keyed: Vec<_> = table
+        .entries()
+        .map(|entry| (Reverse(entry.count), entry.prefix(), entry))
+        .collect();
     let order = |left: &(Reverse<u64>, u64, Entry<'_>), right: &(Reverse<u64>, u64, Entry<'_>)| {
         (left.0, left.1, left.2.word()).cmp(&(right.0, right.1, right.2.word()))
     };
@@ -38,9 +46,11 @@ pub fn digest(sorted: &[Entry<'_>]) -> String {
         hash.update(entry.word());
         hash.update(entry.count.to_le_bytes());
     }
-    hash.finalize().iter().fold("sha256:".to_owned(), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    hash.finalize()
+        .iter()
+        .fold("sha256:".to_owned(), |mut text, byte| {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
 }

@@ -15,15 +15,19 @@ use worker::exit::Failure;
 use crate::arguments::Options;
 
 pub(crate) fn run(options: Options) -> Result<(), Failure> {
-    let runtime = runtime::runtime(&options.runtime).ok_or_else(|| unknown("runtime", &options.runtime))?;
-    let format = output::format(&options.format).ok_or_else(|| unknown("format", &options.format))?;
+    let runtime =
+        runtime::runtime(&options.runtime).ok_or_else(|| unknown("runtime", &options.runtime))?;
+    let format =
+        output::format(&options.format).ok_or_else(|| unknown("format", &options.format))?;
     let (sorted, written) = (options.sort == "count", options.output == "stdout");
     let top = options.top.unwrap_or(usize::MAX);
     let mut count = (runtime.run)(&job(options)?)?;
 
     let table = std::mem::take(&mut count.table);
     let mut entries: Vec<_> = if sorted {
-        count.phases.time("sort", || order::by_count(&table, count.pooled))
+        count
+            .phases
+            .time("sort", || order::by_count(&table, count.pooled))
     } else {
         table.entries().collect()
     };
@@ -56,7 +60,10 @@ pub(crate) fn run(options: Options) -> Result<(), Failure> {
 fn job(options: Options) -> Result<Job, Failure> {
     let mode = source::mode(&options.io).ok_or_else(|| unknown("io", &options.io))?;
     if let Some(reason) = (mode.probe)() {
-        return Err(Failure::Work(format!("--io {} cannot run here: {reason}", mode.name)));
+        return Err(Failure::Work(format!(
+            "--io {} cannot run here: {reason}",
+            mode.name
+        )));
     }
     let case = CASES.iter().find(|(_, name, _)| *name == options.case);
     Ok(Job {
@@ -65,10 +72,15 @@ fn job(options: Options) -> Result<Job, Failure> {
             .ok_or_else(|| unknown("tokenizer", &options.tokenizer))?,
         case: case.ok_or_else(|| unknown("case", &options.case))?.0,
         block_bytes: options.block,
-        threads: options
-            .threads
-            .map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from),
-        inputs: options.inputs.into_iter().map(Input::from_argument).collect(),
+        threads: options.threads.map_or_else(
+            || std::thread::available_parallelism().map_or(1, usize::from),
+            usize::from,
+        ),
+        inputs: options
+            .inputs
+            .into_iter()
+            .map(Input::from_argument)
+            .collect(),
     })
 }
 
@@ -83,10 +95,15 @@ fn write(format: &Format, entries: &[Entry<'_>]) -> io::Result<()> {
 }
 
 fn outcome(answer: Answer, count: Count) -> Outcome {
-    let joined = |values: &std::collections::BTreeSet<&str>| values.iter().copied().collect::<Vec<_>>().join("+");
+    let joined = |values: &std::collections::BTreeSet<&str>| {
+        values.iter().copied().collect::<Vec<_>>().join("+")
+    };
     let mut effective = BTreeMap::from([
         ("io".to_owned(), joined(&count.modes)),
-        ("runtime".to_owned(), if count.pooled { "rayon" } else { "sequential" }.to_owned()),
+        (
+            "runtime".to_owned(),
+            if count.pooled { "rayon" } else { "sequential" }.to_owned(),
+        ),
     ]);
     // An empty input is tokenized by nobody.
     if !count.tokenizers.is_empty() {

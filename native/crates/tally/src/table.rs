@@ -10,8 +10,12 @@ pub(crate) const SHORT: usize = 16;
 const FIRST_SLOTS: usize = 1 << 12;
 
 /// Odd constants without pattern: the fractional parts of the square roots of 2, 3, 5 and 7 (as in SHA-512, FIPS 180-4).
-const SEEDS: [u64; 4] =
-    [0x6a09_e667_f3bc_c909, 0xbb67_ae85_84ca_a73b, 0x3c6e_f372_fe94_f82b, 0xa54f_f53a_5f1d_36f1];
+const SEEDS: [u64; 4] = [
+    0x6a09_e667_f3bc_c909,
+    0xbb67_ae85_84ca_a73b,
+    0x3c6e_f372_fe94_f82b,
+    0xa54f_f53a_5f1d_36f1,
+];
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
@@ -55,7 +59,11 @@ impl Key {
             u64::from_le_bytes(bytes)
         };
         let (low, high) = MASKS[length];
-        Self { low: word(0) & low, high: word(8) & high, length }
+        Self {
+            low: word(0) & low,
+            high: word(8) & high,
+            length,
+        }
     }
 }
 
@@ -96,7 +104,12 @@ pub struct Table {
 
 impl Default for Table {
     fn default() -> Self {
-        Self { slots: vec![Slot::default(); FIRST_SLOTS].into(), distinct: 0, arena: Vec::new(), total: 0 }
+        Self {
+            slots: vec![Slot::default(); FIRST_SLOTS].into(),
+            distinct: 0,
+            arena: Vec::new(),
+            total: 0,
+        }
     }
 }
 
@@ -136,13 +149,20 @@ impl Table {
         let mut index = self.place(hash_short(key.low, key.high));
         loop {
             let slot = &mut self.slots[index];
-            if (slot.low ^ key.low) | (slot.high ^ key.high) | (slot.length ^ key.length) as u64 == 0 {
+            if (slot.low ^ key.low) | (slot.high ^ key.high) | (slot.length ^ key.length) as u64
+                == 0
+            {
                 // A free slot equals the key of no word: words are not empty.
                 slot.count += count;
                 return;
             }
             if slot.count == 0 {
-                *slot = Slot { low: key.low, high: key.high, length: key.length, count };
+                *slot = Slot {
+                    low: key.low,
+                    high: key.high,
+                    length: key.length,
+                    count,
+                };
                 self.inserted();
                 return;
             }
@@ -158,12 +178,18 @@ impl Table {
         loop {
             let slot = &mut self.slots[index];
             if slot.count == 0 {
-                *slot = Slot { low: hash, high: self.arena.len() as u64, length: word.len(), count };
+                *slot = Slot {
+                    low: hash,
+                    high: self.arena.len() as u64,
+                    length: word.len(),
+                    count,
+                };
                 self.arena.extend_from_slice(word);
                 self.inserted();
                 return;
             }
-            if slot.low == hash && slot.length == word.len() && in_arena(&self.arena, slot) == word {
+            if slot.low == hash && slot.length == word.len() && in_arena(&self.arena, slot) == word
+            {
                 slot.count += count;
                 return;
             }
@@ -172,7 +198,10 @@ impl Table {
     }
 
     #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "the mask keeps the index below the number of slots")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the mask keeps the index below the number of slots"
+    )]
     fn place(&self, hash: u64) -> usize {
         hash as usize & (self.slots.len() - 1)
     }
@@ -184,7 +213,11 @@ impl Table {
             let grown = vec![Slot::default(); self.slots.len() * 2].into();
             let old = std::mem::replace(&mut self.slots, grown);
             for slot in old.iter().filter(|slot| slot.count > 0) {
-                let hash = if slot.length <= SHORT { hash_short(slot.low, slot.high) } else { slot.low };
+                let hash = if slot.length <= SHORT {
+                    hash_short(slot.low, slot.high)
+                } else {
+                    slot.low
+                };
                 let mut index = self.place(hash);
                 while self.slots[index].count > 0 {
                     index = (index + 1) & (self.slots.len() - 1);
@@ -198,7 +231,14 @@ impl Table {
     pub fn merge(&mut self, other: &Self) {
         for slot in other.slots.iter().filter(|slot| slot.count > 0) {
             if slot.length <= SHORT {
-                self.add_short(Key { low: slot.low, high: slot.high, length: slot.length }, slot.count);
+                self.add_short(
+                    Key {
+                        low: slot.low,
+                        high: slot.high,
+                        length: slot.length,
+                    },
+                    slot.count,
+                );
             } else {
                 self.add_long(in_arena(&other.arena, slot), slot.count);
             }
@@ -211,13 +251,25 @@ impl Table {
             let mut short = [0; SHORT];
             short[..8].copy_from_slice(&slot.low.to_le_bytes());
             short[8..].copy_from_slice(&slot.high.to_le_bytes());
-            let long = if slot.length <= SHORT { &[] } else { in_arena(&self.arena, slot) };
-            Entry { short, long, length: slot.length, count: slot.count }
+            let long = if slot.length <= SHORT {
+                &[]
+            } else {
+                in_arena(&self.arena, slot)
+            };
+            Entry {
+                short,
+                long,
+                length: slot.length,
+                count: slot.count,
+            }
         })
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the offset came from the arena's length")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the offset came from the arena's length"
+)]
 fn in_arena<'table>(arena: &'table [u8], slot: &Slot) -> &'table [u8] {
     &arena[slot.high as usize..][..slot.length]
 }
@@ -236,7 +288,11 @@ impl Entry<'_> {
     /// The word.
     #[must_use]
     pub fn word(&self) -> &[u8] {
-        if self.length <= SHORT { &self.short[..self.length] } else { self.long }
+        if self.length <= SHORT {
+            &self.short[..self.length]
+        } else {
+            self.long
+        }
     }
 
     /// The first bytes of the word as a number that orders like them.
@@ -258,7 +314,10 @@ mod tests {
     use super::*;
 
     fn contents(table: &Table) -> HashMap<Vec<u8>, u64> {
-        table.entries().map(|entry| (entry.word().to_vec(), entry.count)).collect()
+        table
+            .entries()
+            .map(|entry| (entry.word().to_vec(), entry.count))
+            .collect()
     }
 
     proptest! {
@@ -281,7 +340,10 @@ mod tests {
         let (mut left, mut right) = (Table::default(), Table::default());
         for number in 0..20_000_u32 {
             left.add(format!("word {number}").as_bytes());
-            right.add_many(format!("word {} with a long tail", number % 10_000).as_bytes(), 3);
+            right.add_many(
+                format!("word {} with a long tail", number % 10_000).as_bytes(),
+                3,
+            );
         }
         left.merge(&right);
         assert_eq!(left.distinct(), 30_000);

@@ -5,7 +5,9 @@
 //! reach the binary shows as another name.
 
 #[cfg(all(feature = "jemalloc", feature = "mimalloc"))]
-compile_error!("features `jemalloc` and `mimalloc` exclude each other: a program has one global allocator");
+compile_error!(
+    "features `jemalloc` and `mimalloc` exclude each other: a program has one global allocator"
+);
 
 use crate::describe::{Allocator, Axis, Value};
 
@@ -54,7 +56,12 @@ mod chosen {
         let packed = unsafe { libmimalloc_sys::mi_version() };
         let wide = packed >= 10_000;
         let (major, minor) = if wide { (10_000, 100) } else { (100, 10) };
-        Some(format!("{}.{}.{}", packed / major, packed % major / minor, packed % minor))
+        Some(format!(
+            "{}.{}.{}",
+            packed / major,
+            packed % major / minor,
+            packed % minor
+        ))
     }
 
     pub(super) fn owns(block: *const u8) -> bool {
@@ -63,7 +70,10 @@ mod chosen {
     }
 }
 
-#[cfg(any(all(feature = "jemalloc", feature = "mimalloc"), not(any(feature = "jemalloc", feature = "mimalloc"))))]
+#[cfg(any(
+    all(feature = "jemalloc", feature = "mimalloc"),
+    not(any(feature = "jemalloc", feature = "mimalloc"))
+))]
 mod chosen {
     pub(super) const NAME: &str = "system";
 
@@ -94,7 +104,9 @@ mod chosen {
         // SAFETY: `dladdr` returned a path that ends in NUL and lives as long as the object is loaded.
         let object = unsafe { std::ffi::CStr::from_ptr(info.dli_fname) }.to_bytes();
         let file = object.rsplit(|&byte| byte == b'/').next().unwrap_or(object);
-        file.starts_with(b"libc.so") || file.starts_with(b"libc-") || !file.windows(3).any(|part| part == b".so")
+        file.starts_with(b"libc.so")
+            || file.starts_with(b"libc-")
+            || !file.windows(3).any(|part| part == b".so")
     }
 
     #[cfg(not(target_env = "gnu"))]
@@ -109,8 +121,15 @@ mod chosen {
 #[must_use]
 pub fn observe() -> Allocator {
     let block = std::hint::black_box(Box::new([1_u8; 4096]));
-    let name = if chosen::owns(block.as_ptr()) { chosen::NAME } else { "unknown" };
-    Allocator { name: name.to_owned(), version: chosen::version() }
+    let name = if chosen::owns(block.as_ptr()) {
+        chosen::NAME
+    } else {
+        "unknown"
+    };
+    Allocator {
+        name: name.to_owned(),
+        version: chosen::version(),
+    }
 }
 
 /// The axis `allocator` of this binary. It acts on the build: the other values say which feature they need.

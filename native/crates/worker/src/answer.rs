@@ -143,7 +143,10 @@ fn append(path: &Path, line: &Line) -> io::Result<()> {
     }
     Err(io::Error::new(
         io::ErrorKind::WriteZero,
-        format!("only {written} of {} bytes of the answer line were written", text.len()),
+        format!(
+            "only {written} of {} bytes of the answer line were written",
+            text.len()
+        ),
     ))
 }
 
@@ -153,7 +156,11 @@ mod tests {
 
     fn outcome() -> Outcome {
         Outcome {
-            answer: Answer { count: 3, digest: "d".to_owned(), more: BTreeMap::from([("distinct".to_owned(), 2)]) },
+            answer: Answer {
+                count: 3,
+                digest: "d".to_owned(),
+                more: BTreeMap::from([("distinct".to_owned(), 2)]),
+            },
             effective: BTreeMap::from([("io".to_owned(), "read".to_owned())]),
             threads: 1,
             phases: Phases::default(),
@@ -171,7 +178,10 @@ mod tests {
             append(&path, &complete(outcome(), Some(OsStr::new(iteration)))).unwrap();
         }
         let text = std::fs::read_to_string(&path).unwrap();
-        let lines: Vec<Line> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let lines: Vec<Line> = text
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
         assert_eq!(lines.len(), 2);
         assert_eq!(lines[0].iteration.as_deref(), Some("warmup-0"));
         assert_eq!(lines[1].answer.more["distinct"], 2);
@@ -181,6 +191,12 @@ mod tests {
 
     #[test]
     fn an_answers_file_that_cannot_be_opened_is_an_error() {
-        assert!(append(Path::new("/no/such/folder/answers"), &complete(outcome(), None)).is_err());
+        assert!(
+            append(
+                Path::new("/no/such/folder/answers"),
+                &complete(outcome(), None)
+            )
+            .is_err()
+        );
     }
 }

@@ -60,7 +60,11 @@ impl Value {
     /// A value that can run here.
     #[must_use]
     pub fn available(name: &str, about: &str) -> Self {
-        Self { name: name.to_owned(), about: about.to_owned(), unavailable: None }
+        Self {
+            name: name.to_owned(),
+            about: about.to_owned(),
+            unavailable: None,
+        }
     }
 }
 
@@ -110,7 +114,11 @@ impl Description {
     /// # Panics
     /// Never: the type holds nothing that JSON cannot say.
     #[must_use]
-    #[expect(clippy::missing_panics_doc, clippy::expect_used, reason = "only text and whole numbers")]
+    #[expect(
+        clippy::missing_panics_doc,
+        clippy::expect_used,
+        reason = "only text and whole numbers"
+    )]
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("text and whole numbers serialise")
     }

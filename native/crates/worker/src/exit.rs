@@ -34,7 +34,10 @@ pub fn conclude(worker: &str, result: Result<(), Failure>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::from(DONE),
         Err(failure) => {
-            eprintln!("{worker}: {}", failure.to_string().replace(['\n', '\r'], " "));
+            eprintln!(
+                "{worker}: {}",
+                failure.to_string().replace(['\n', '\r'], " ")
+            );
             ExitCode::from(match failure {
                 Failure::Work(_) => FAILED,
                 Failure::Usage(_) => USAGE,

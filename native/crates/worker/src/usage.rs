@@ -18,7 +18,11 @@ pub struct Memory {
 pub fn memory() -> Memory {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let kib = |key| field(&status, key).map(|value| value * 1024);
-    Memory { peak_rss: kib("VmHWM").unwrap_or(0), anon: kib("RssAnon"), file: kib("RssFile") }
+    Memory {
+        peak_rss: kib("VmHWM").unwrap_or(0),
+        anon: kib("RssAnon"),
+        file: kib("RssFile"),
+    }
 }
 
 /// Page faults and context switches of this process, all threads.

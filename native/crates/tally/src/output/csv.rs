@@ -5,16 +5,29 @@ use std::io::{self, Write};
 use super::Format;
 use crate::table::Entry;
 
-pub(super) static FORMAT: Format = Format { name: "csv", about: "RFC 4180 with the header word,count", write };
+pub(super) static FORMAT: Format = Format {
+    name: "csv",
+    about: "RFC 4180 with the header word,count",
+    write,
+};
 
 fn write(entries: &[Entry<'_>], out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"word,count\r\n")?;
     for entry in entries {
         let word = entry.word();
-        if word.iter().any(|byte| matches!(byte, b'"' | b',' | b'\r' | b'\n')) {
+        if word
+            .iter()
+            .any(|byte| matches!(byte, b'"' | b',' | b'\r' | b'\n'))
+        {
             let quoted: Vec<u8> = word
                 .iter()
-                .flat_map(|&byte| if byte == b'"' { vec![b'"', b'"'] } else { vec![byte] })
+                .flat_map(|&byte| {
+                    if byte == b'"' {
+                        vec![b'"', b'"']
+                    } else {
+                        vec![byte]
+                    }
+                })
                 .collect();
             out.write_all(b"\"")?;
             out.write_all(&quoted)?;

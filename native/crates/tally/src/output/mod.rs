@@ -9,7 +9,10 @@ use std::io::{self, Write};
 use crate::table::Entry;
 
 /// Axis `output`: name and what it does.
-pub static OUTPUTS: &[(&str, &str)] = &[("stdout", "the word list on stdout"), ("none", "no word list")];
+pub static OUTPUTS: &[(&str, &str)] = &[
+    ("stdout", "the word list on stdout"),
+    ("none", "no word list"),
+];
 
 /// A value of the axis `format`.
 #[derive(Debug)]

@@ -5,7 +5,11 @@ use std::io::{self, Write};
 use super::Format;
 use crate::table::Entry;
 
-pub(super) static FORMAT: Format = Format { name: "text", about: "count, tab, word; one line each", write };
+pub(super) static FORMAT: Format = Format {
+    name: "text",
+    about: "count, tab, word; one line each",
+    write,
+};
 
 fn write(entries: &[Entry<'_>], out: &mut dyn Write) -> io::Result<()> {
     for entry in entries {

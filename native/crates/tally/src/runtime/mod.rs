@@ -25,7 +25,10 @@ pub static RUNTIMES: &[&Runtime] = &[&sequential::RUNTIME, &rayon::RUNTIME];
 /// The runtime named `name`.
 #[must_use]
 pub fn runtime(name: &str) -> Option<&'static Runtime> {
-    RUNTIMES.iter().copied().find(|runtime| runtime.name == name)
+    RUNTIMES
+        .iter()
+        .copied()
+        .find(|runtime| runtime.name == name)
 }
 
 /// Puts what `crew` counted into `count`; the table with the most words takes in the others.

@@ -17,8 +17,11 @@ use crate::crew::Crew;
 use crate::cut::{self, Stitcher};
 use crate::job::{Count, Job, not_text, unreadable};
 
-pub(super) static RUNTIME: Runtime =
-    Runtime { name: "rayon", about: "a rayon pool counts, each thread into a table of its own", run };
+pub(super) static RUNTIME: Runtime = Runtime {
+    name: "rayon",
+    about: "a rayon pool counts, each thread into a table of its own",
+    run,
+};
 
 /// Bounds of the pieces that an input in memory is split into: small enough that the threads end together, large
 /// enough that handing out does not show.
@@ -37,7 +40,9 @@ fn run(job: &Job) -> Result<Count, Failure> {
         .map_err(|error| Failure::Work(format!("cannot start {} threads: {error}", job.threads)))?;
     let mut count = Count::default();
     let crew = Crew::new(job, job.threads);
-    let options = Options { block_bytes: job.block_bytes };
+    let options = Options {
+        block_bytes: job.block_bytes,
+    };
     for input in &job.inputs {
         let start = Instant::now();
         let opened = source::open(job.mode, input).map_err(|error| unreadable(input, &error))?;
@@ -51,7 +56,9 @@ fn run(job: &Job) -> Result<Count, Failure> {
             return Err(not_text(input, bad));
         }
         count.phases.add("count", counting);
-        count.phases.add("read", start.elapsed().saturating_sub(counting));
+        count
+            .phases
+            .add("read", start.elapsed().saturating_sub(counting));
     }
     let start = Instant::now();
     merge(crew, &mut count);
@@ -71,9 +78,13 @@ fn whole(
     let observed = opened.visit_blocks(options, &mut |block| {
         let start = Instant::now();
         let target = block.len() / (pool.current_num_threads() * PIECES_PER_THREAD);
-        let pieces: Vec<_> = cut::pieces(block, target.clamp(*PIECE.start(), *PIECE.end())).collect();
+        let pieces: Vec<_> =
+            cut::pieces(block, target.clamp(*PIECE.start(), *PIECE.end())).collect();
         pool.install(|| {
-            pieces.par_iter().with_max_len(1).for_each(|&(offset, piece)| crew.count(piece, offset as u64));
+            pieces
+                .par_iter()
+                .with_max_len(1)
+                .for_each(|&(offset, piece)| crew.count(piece, offset as u64));
         });
         counting += start.elapsed();
         ControlFlow::Continue(())
@@ -105,7 +116,11 @@ fn blocks(
             stitcher.feed(block, &mut |piece, offset| batch.push(piece, offset));
             batch.hand_on(scope, crew);
             counting += start.elapsed();
-            if crew.failed() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if crew.failed() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         });
         rest = Instant::now();
         let mut batch = Batch::take(&home, &returned);
@@ -130,7 +145,11 @@ impl Batch {
     /// Waits for a free buffer.
     fn take(home: &Sender<Vec<u8>>, returned: &Receiver<Vec<u8>>) -> Self {
         let text = returned.recv().unwrap_or_default();
-        Self { text, offset: 0, home: home.clone() }
+        Self {
+            text,
+            offset: 0,
+            home: home.clone(),
+        }
     }
 
     fn push(&mut self, piece: &[u8], offset: u64) {

@@ -11,13 +11,18 @@ use crate::crew::Crew;
 use crate::cut::Stitcher;
 use crate::job::{Count, Job, not_text, unreadable};
 
-pub(super) static RUNTIME: Runtime =
-    Runtime { name: "sequential", about: "one thread reads and counts in turn", run };
+pub(super) static RUNTIME: Runtime = Runtime {
+    name: "sequential",
+    about: "one thread reads and counts in turn",
+    run,
+};
 
 fn run(job: &Job) -> Result<Count, Failure> {
     let mut count = Count::default();
     let crew = Crew::new(job, 0);
-    let options = Options { block_bytes: job.block_bytes };
+    let options = Options {
+        block_bytes: job.block_bytes,
+    };
     for input in &job.inputs {
         let start = Instant::now();
         let mut counting = Duration::ZERO;
@@ -32,7 +37,11 @@ fn run(job: &Job) -> Result<Count, Failure> {
                 stitcher.feed(block, &mut |piece, offset| crew.count(piece, offset));
             }
             counting += start.elapsed();
-            if crew.failed() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if crew.failed() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         });
         let rest = Instant::now();
         stitcher.finish(&mut |piece, offset| crew.count(piece, offset));
@@ -43,7 +52,9 @@ fn run(job: &Job) -> Result<Count, Failure> {
         }
         count.carry_peak = count.carry_peak.max(stitcher.peak);
         count.phases.add("count", counting);
-        count.phases.add("read", start.elapsed().saturating_sub(counting));
+        count
+            .phases
+            .add("read", start.elapsed().saturating_sub(counting));
     }
     merge(crew, &mut count);
     Ok(count)

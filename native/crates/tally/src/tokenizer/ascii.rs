@@ -35,11 +35,20 @@ fn count(text: &[u8], case: Case, table: &mut Table) -> Result<Signature, BadByt
 }
 
 #[inline(always)]
-fn take(chunk: &[u8; CHUNK], base: usize, runs: &mut Runs, text: &[u8], table: &mut Table) -> Result<(), BadByte> {
+fn take(
+    chunk: &[u8; CHUNK],
+    base: usize,
+    runs: &mut Runs,
+    text: &[u8],
+    table: &mut Table,
+) -> Result<(), BadByte> {
     let (word, high) = word_and_high(chunk);
     if high != 0 {
         let offset = (base + high.trailing_zeros() as usize) as u64;
-        return Err(BadByte { offset, what: "a byte outside ASCII" });
+        return Err(BadByte {
+            offset,
+            what: "a byte outside ASCII",
+        });
     }
     runs.feed(word, base, |start, end| add(text, start, end, table));
     Ok(())
@@ -49,7 +58,10 @@ fn take(chunk: &[u8; CHUNK], base: usize, runs: &mut Runs, text: &[u8], table: &
 #[inline(always)]
 pub(super) fn add(text: &[u8], start: usize, end: usize, table: &mut Table) {
     let length = end - start;
-    match text.get(start..start + SHORT).and_then(|window| window.try_into().ok()) {
+    match text
+        .get(start..start + SHORT)
+        .and_then(|window| window.try_into().ok())
+    {
         Some(window) if length <= SHORT => table.add_short(Key::short(window, length), 1),
         _ => table.add(&text[start..end]),
     }

@@ -32,8 +32,8 @@ pub(crate) use vector::{classify, word_and_high};
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod vector {
     use std::arch::x86_64::{
-        __m128i, _mm_add_epi8, _mm_cmpeq_epi8, _mm_min_epu8, _mm_movemask_epi8, _mm_or_si128, _mm_set_epi64x,
-        _mm_set1_epi8,
+        __m128i, _mm_add_epi8, _mm_cmpeq_epi8, _mm_min_epu8, _mm_movemask_epi8, _mm_or_si128,
+        _mm_set_epi64x, _mm_set1_epi8,
     };
 
     use super::{CHUNK, Classes};
@@ -60,7 +60,10 @@ mod vector {
     #[target_feature(enable = "sse2")]
     fn in_range(bytes: __m128i, first: u8, count: u8) -> __m128i {
         let shifted = _mm_add_epi8(bytes, _mm_set1_epi8(first.wrapping_neg().cast_signed()));
-        _mm_cmpeq_epi8(_mm_min_epu8(shifted, _mm_set1_epi8((count - 1).cast_signed())), shifted)
+        _mm_cmpeq_epi8(
+            _mm_min_epu8(shifted, _mm_set1_epi8((count - 1).cast_signed())),
+            shifted,
+        )
     }
 
     #[inline]
@@ -84,9 +87,13 @@ mod vector {
             classes.letters |= mask(letters(bytes), part);
             classes.digits |= mask(in_range(bytes, b'0', 10), part);
             classes.underscores |= mask(equals(bytes, b'_'), part);
-            classes.joins_both |= mask(_mm_or_si128(equals(bytes, b'.'), equals(bytes, b'\'')), part);
+            classes.joins_both |= mask(
+                _mm_or_si128(equals(bytes, b'.'), equals(bytes, b'\'')),
+                part,
+            );
             classes.joins_letters |= mask(equals(bytes, b':'), part);
-            classes.joins_digits |= mask(_mm_or_si128(equals(bytes, b','), equals(bytes, b';')), part);
+            classes.joins_digits |=
+                mask(_mm_or_si128(equals(bytes, b','), equals(bytes, b';')), part);
         }
         classes
     }
@@ -98,7 +105,10 @@ mod vector {
         for part in 0..4 {
             let bytes = load(chunk, part);
             let digits = in_range(bytes, b'0', 10);
-            word |= mask(_mm_or_si128(_mm_or_si128(letters(bytes), digits), equals(bytes, b'\'')), part);
+            word |= mask(
+                _mm_or_si128(_mm_or_si128(letters(bytes), digits), equals(bytes, b'\'')),
+                part,
+            );
             high |= mask(bytes, part);
         }
         (word, high)
@@ -157,7 +167,8 @@ mod tests {
     #[test]
     fn both_forms_agree_on_every_byte_in_every_place() {
         for shift in 0..=255_u8 {
-            let chunk: [u8; CHUNK] = std::array::from_fn(|index| shift.wrapping_add(u8::try_from(index).unwrap()));
+            let chunk: [u8; CHUNK] =
+                std::array::from_fn(|index| shift.wrapping_add(u8::try_from(index).unwrap()));
             assert_eq!(classify(&chunk), portable::classify(&chunk));
             assert_eq!(word_and_high(&chunk), portable::word_and_high(&chunk));
         }

@@ -37,7 +37,10 @@ pub static TOKENIZERS: &[&Tokenizer] = &[&unicode::TOKENIZER, &ascii::TOKENIZER]
 /// The tokenizer named `name`.
 #[must_use]
 pub fn tokenizer(name: &str) -> Option<&'static Tokenizer> {
-    TOKENIZERS.iter().copied().find(|tokenizer| tokenizer.name == name)
+    TOKENIZERS
+        .iter()
+        .copied()
+        .find(|tokenizer| tokenizer.name == name)
 }
 
 /// Hands on the runs of ones of a bit stream that comes in chunks of 64.

@@ -36,8 +36,10 @@ fn count(text: &[u8], case: Case, table: &mut Table) -> Result<Signature, BadByt
         let from = cut::last(&rest[..=high]).unwrap_or(0);
         let to = first_ascii_cut(rest, high + 1);
         count_ascii(&rest[..from], table);
-        count_segments(&rest[from..to], case, table)
-            .map_err(|bad| BadByte { offset: bad.offset + (start + from) as u64, ..bad })?;
+        count_segments(&rest[from..to], case, table).map_err(|bad| BadByte {
+            offset: bad.offset + (start + from) as u64,
+            ..bad
+        })?;
         start += to;
     }
     Ok(NAME)
@@ -46,20 +48,30 @@ fn count(text: &[u8], case: Case, table: &mut Table) -> Result<Signature, BadByt
 /// Index of the first byte outside ASCII.
 fn first_high(text: &[u8]) -> Option<usize> {
     let mut chunks = text.chunks_exact(CHUNK);
-    let skipped = chunks.by_ref().take_while(|chunk| chunk.iter().fold(0, |all, byte| all | byte) < 0x80).count();
+    let skipped = chunks
+        .by_ref()
+        .take_while(|chunk| chunk.iter().fold(0, |all, byte| all | byte) < 0x80)
+        .count();
     let from = skipped * CHUNK;
-    text[from..].iter().position(|byte| !byte.is_ascii()).map(|at| from + at)
+    text[from..]
+        .iter()
+        .position(|byte| !byte.is_ascii())
+        .map(|at| from + at)
 }
 
 /// The first safe cut between two ASCII bytes at or after `from`, or the end.
 fn first_ascii_cut(text: &[u8], from: usize) -> usize {
-    (from..text.len()).find(|&at| cut::between(text[at - 1], text[at])).unwrap_or(text.len())
+    (from..text.len())
+        .find(|&at| cut::between(text[at - 1], text[at]))
+        .unwrap_or(text.len())
 }
 
 /// Counts the words of a text with characters outside ASCII.
 fn count_segments(text: &[u8], case: Case, table: &mut Table) -> Result<(), BadByte> {
-    let text = std::str::from_utf8(text)
-        .map_err(|error| BadByte { offset: error.valid_up_to() as u64, what: "invalid UTF-8" })?;
+    let text = std::str::from_utf8(text).map_err(|error| BadByte {
+        offset: error.valid_up_to() as u64,
+        what: "invalid UTF-8",
+    })?;
     for word in text.unicode_words() {
         case.map(word, |mapped| table.add(mapped.as_bytes()));
     }
@@ -81,8 +93,13 @@ fn count_ascii(text: &[u8], table: &mut Table) {
         let after = rest.get(CHUNK).copied().unwrap_or(b' ');
         let classes = classify(chunk);
         let bits = word_bits(&classes, before, after);
-        before = Before { letter: classes.letters >> 63, digit: classes.digits >> 63 };
-        runs.feed(bits, base, |start, end| add_segment(text, start, end, table));
+        before = Before {
+            letter: classes.letters >> 63,
+            digit: classes.digits >> 63,
+        };
+        runs.feed(bits, base, |start, end| {
+            add_segment(text, start, end, table)
+        });
         base += CHUNK;
     }
     if runs.inside {
@@ -103,9 +120,18 @@ struct Before {
 /// `'` `.` `:`, and a letter; WB11 and WB12 join a digit, one of `'` `.` `,` `;`, and a digit.
 #[inline(always)]
 fn word_bits(classes: &Classes, before: Before, after: u8) -> u64 {
-    let Classes { letters, digits, underscores, joins_both, joins_letters, joins_digits } = *classes;
-    let between_letters = (letters << 1 | before.letter) & (letters >> 1 | u64::from(after.is_ascii_alphabetic()) << 63);
-    let between_digits = (digits << 1 | before.digit) & (digits >> 1 | u64::from(after.is_ascii_digit()) << 63);
+    let Classes {
+        letters,
+        digits,
+        underscores,
+        joins_both,
+        joins_letters,
+        joins_digits,
+    } = *classes;
+    let between_letters = (letters << 1 | before.letter)
+        & (letters >> 1 | u64::from(after.is_ascii_alphabetic()) << 63);
+    let between_digits =
+        (digits << 1 | before.digit) & (digits >> 1 | u64::from(after.is_ascii_digit()) << 63);
     letters
         | digits
         | underscores

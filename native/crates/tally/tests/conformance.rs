@@ -1,0 +1,291 @@
+//! Every way of reading × runtime × tokenizer × case on the same corpora, against a slow and obvious count.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Read;
+
+use source::Input;
+use tally::case::{CASES, Case};
+use tally::job::{Count, Job};
+use tally::{order, runtime, tokenizer};
+use unicode_segmentation::UnicodeSegmentation;
+
+/// Block sizes around the traps: every byte a block edge, odd small ones, and larger than the corpus.
+const BLOCKS: &[usize] = &[1, 2, 3, 7, 64, 1000, 65_536];
+
+fn corpora() -> Vec<(String, Vec<u8>)> {
+    let mut corpora = Vec::new();
+    for kind in dgen::KINDS {
+        let mut contents = Vec::new();
+        dgen::Text::new(kind, 42, 6_000)
+            .stream()
+            .read_to_end(&mut contents)
+            .unwrap();
+        corpora.push((kind.name.to_owned(), contents));
+    }
+    let traps = [
+        ("empty", ""),
+        ("one-byte", "a"),
+        ("only-newlines", "\n\n\r\n\n"),
+        (
+            "apostrophes",
+            "Don't 'tis rock'n'roll dogs' '' ' 'quoted' it''s",
+        ),
+        (
+            "numbers",
+            "3.14 1,000,000 1;2 3'000 .5 5. a.b 1.a a.1 1..2 1,a e.g. U.S.A.",
+        ),
+        ("underscores", "foo_bar _ __ _a a_ _1_ __init__ _'_ a_'b"),
+        ("colons", "a:b 1:2 a::b :a a: http://x.y:80"),
+        ("crlf", "one\r\ntwo\r\n\r\nthree"),
+        (
+            "combining",
+            "e\u{301}a \u{301}b \u{301} a\u{301}\u{301} \n\u{301}c ( \u{301}) ถูกต้อง \u{0e34}",
+        ),
+        ("zwj", "👨‍👩‍👧‍👦 a\u{200d}b 👩‍💻x 1️⃣2 a\u{200d} b"),
+        ("regional", "🇩🇪🇫🇷🇩 a🇩🇪b 🇩🇪🇫🇷"),
+        (
+            "scripts",
+            "日本語テスト です。東京都 ไทยแลนด์ 한국어 문장 שלום ד\"ר ץ' Straße ǅ ﬁ İstanbul ΟΔΟΣ",
+        ),
+        ("mixed-joins", "é.a a.é é'x 1.é é,1 ١,٢ a·b l·l é_x _é __é"),
+        (
+            "spaces",
+            "a\u{a0}b a\u{3000}b a\u{2003} \u{2003}\u{301}b a \u{0e34}b  \u{0e34}",
+        ),
+        ("nul", "a\0b \0 \0\u{301}"),
+        (
+            "long-word",
+            "supercalifragilisticexpialidocious sixteen_letters_ seventeen_letters aaaaaaaaaaaaaaaab",
+        ),
+    ];
+    corpora.extend(
+        traps
+            .iter()
+            .map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec())),
+    );
+    corpora.push(("one-word".to_owned(), vec![b'x'; 5_000]));
+    corpora.push(("one-han-line".to_owned(), "漢字".repeat(1_000).into_bytes()));
+    corpora
+}
+
+/// The words by the plainest means: the whole text at once, one `String` per word.
+fn plain(text: &str, tokenizer: &str, case: Case) -> HashMap<String, u64> {
+    let words: Vec<&str> = match tokenizer {
+        "unicode" => text.unicode_words().collect(),
+        "ascii" => text
+            .split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '\'')
+            .filter(|word| !word.is_empty())
+            .collect(),
+        other => panic!("write down what {other} counts"),
+    };
+    let mut counts = HashMap::new();
+    for word in words {
+        let word = match case {
+            Case::Original => word.to_owned(),
+            Case::Lower => word.to_lowercase(),
+            Case::Upper => word.to_uppercase(),
+        };
+        *counts.entry(word).or_insert(0) += 1;
+    }
+    counts
+}
+
+fn listed(counts: &HashMap<String, u64>) -> String {
+    let mut sorted: Vec<_> = counts.iter().collect();
+    sorted.sort_by(|left, right| {
+        right
+            .1
+            .cmp(left.1)
+            .then(left.0.as_bytes().cmp(right.0.as_bytes()))
+    });
+    sorted
+        .iter()
+        .fold(String::new(), |mut text, (word, count)| {
+            writeln!(text, "{count} {word:?}").unwrap();
+            text
+        })
+}
+
+fn counted(count: &Count) -> String {
+    order::by_count(&count.table, count.pooled)
+        .iter()
+        .fold(String::new(), |mut text, entry| {
+            writeln!(
+                text,
+                "{} {:?}",
+                entry.count,
+                std::str::from_utf8(entry.word()).unwrap()
+            )
+            .unwrap();
+            text
+        })
+}
+
+/// Calls `check` with a job for every combination of the registries.
+fn every_job(path: &std::path::Path, mut check: impl FnMut(&str, &runtime::Runtime, &Job)) {
+    for mode in source::MODES.iter().filter(|mode| (mode.probe)().is_none()) {
+        for runtime in runtime::RUNTIMES {
+            for tokenizer in tokenizer::TOKENIZERS {
+                for (case, case_name, _) in CASES {
+                    let blocks = if mode.whole { &[65_536][..] } else { BLOCKS };
+                    for &block_bytes in blocks {
+                        let job = Job {
+                            mode,
+                            tokenizer,
+                            case: *case,
+                            block_bytes,
+                            threads: 2,
+                            inputs: vec![Input::File(path.to_owned())],
+                        };
+                        let name = format!(
+                            "{} {} {} {case_name} {block_bytes}",
+                            mode.name, runtime.name, tokenizer.name
+                        );
+                        check(&name, runtime, &job);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_combination_gives_the_plain_answer_and_says_what_ran() {
+    let folder = tempfile::tempdir().unwrap();
+    for (corpus, contents) in corpora() {
+        let path = folder.path().join(&corpus);
+        fs::write(&path, &contents).unwrap();
+        let text = std::str::from_utf8(&contents).unwrap();
+        every_job(&path, |name, runtime, job| {
+            let result = (runtime.run)(job);
+            if let Some(offset) = contents.iter().position(|byte| !byte.is_ascii())
+                && job.tokenizer.name == "ascii"
+            {
+                let message = result
+                    .err()
+                    .unwrap_or_else(|| panic!("{corpus} {name} did not fail"))
+                    .to_string();
+                assert!(
+                    message.ends_with(&format!("outside ASCII at byte offset {offset}")),
+                    "{name}: {message}"
+                );
+                return;
+            }
+            let count = result.unwrap_or_else(|error| panic!("{corpus} {name}: {error}"));
+            let expected = plain(text, job.tokenizer.name, job.case);
+            assert_eq!(counted(&count), listed(&expected), "{corpus} {name}");
+            assert_eq!(count.table.total(), expected.values().sum::<u64>());
+            assert_eq!(count.table.distinct(), expected.len());
+            assert_eq!(count.bytes, contents.len() as u64);
+            assert!(count.notes.is_empty());
+            assert_eq!(
+                count.modes.iter().copied().collect::<Vec<_>>(),
+                [job.mode.name],
+                "{corpus} {name}"
+            );
+            if !contents.is_empty() {
+                assert_eq!(
+                    count.tokenizers.iter().copied().collect::<Vec<_>>(),
+                    [job.tokenizer.name]
+                );
+                assert_eq!(count.pooled, runtime.name == "rayon");
+                assert!((1..=2).contains(&count.threads));
+            }
+        });
+    }
+}
+
+#[test]
+fn invalid_utf8_is_named_by_its_offset_wherever_a_block_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("invalid");
+    let broken: [&[u8]; 6] = [
+        b"\xff",
+        b"\xc3",
+        b"\xe6\x97",
+        b"\xed\xa0\x80",
+        b"\xf0\x9f\x92",
+        b"\x80",
+    ];
+    for bytes in broken {
+        for before in ["", "plain words ", "日本 ", "語", "é"] {
+            for after in ["", " and more words", "語", "\n"] {
+                let mut contents = before.repeat(3).into_bytes();
+                let offset = contents.len();
+                contents.extend_from_slice(bytes);
+                contents.extend_from_slice(after.as_bytes());
+                // Another one behind it must not be the one that is named.
+                contents.extend_from_slice(b" tail \xff");
+                fs::write(&path, &contents).unwrap();
+                every_job(&path, |name, runtime, job| {
+                    if job.tokenizer.name == "unicode" && job.case == Case::Original {
+                        let message = (runtime.run)(job)
+                            .err()
+                            .unwrap_or_else(|| panic!("{name}"))
+                            .to_string();
+                        let end = format!("invalid UTF-8 at byte offset {offset}");
+                        assert!(message.ends_with(&end), "{contents:?} {name}: {message}");
+                    }
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn inputs_are_read_in_turn_and_no_word_crosses_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = ["one", "two"].map(|name| folder.path().join(name));
+    fs::write(&paths[0], "alpha be").unwrap();
+    fs::write(&paths[1], "ta alpha").unwrap();
+    every_job(&paths[0], |name, runtime, job| {
+        let mut job = job.clone();
+        job.inputs = paths.iter().cloned().map(Input::File).collect();
+        let count = (runtime.run)(&job).unwrap();
+        assert_eq!(
+            (count.table.total(), count.table.distinct()),
+            (4, 3),
+            "{name}"
+        );
+        assert_eq!(count.bytes, 16);
+    });
+}
+
+#[test]
+fn an_input_that_cannot_be_read_is_an_error_that_names_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for path in [folder.path().join("absent"), folder.path().to_owned()] {
+        every_job(&path, |name, runtime, job| {
+            let message = (runtime.run)(job)
+                .err()
+                .unwrap_or_else(|| panic!("{name}"))
+                .to_string();
+            assert!(
+                message.contains(&path.display().to_string()),
+                "{name}: {message}"
+            );
+        });
+    }
+}
+
+/// Searching the carry again with every block would take hours here.
+#[test]
+fn a_text_without_a_safe_cut_is_counted_in_linear_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("one-word");
+    fs::write(&path, vec![b'x'; 16 << 20]).unwrap();
+    for runtime in runtime::RUNTIMES {
+        let job = Job {
+            mode: source::mode("read").unwrap(),
+            tokenizer: tokenizer::tokenizer("unicode").unwrap(),
+            case: Case::Original,
+            block_bytes: 4096,
+            threads: 2,
+            inputs: vec![Input::File(path.clone())],
+        };
+        let count = (runtime.run)(&job).unwrap();
+        assert_eq!((count.table.total(), count.carry_peak), (1, 16 << 20));
+    }
+}
