@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 from bench_framework.errors import RecordError, UsageError
-from bench_framework.store import journal, layout, lines, wire
+from bench_framework.store import journal, layout, lines, manifest, rows, tables, wire
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from bench_framework.model.judgement import Judgement
     from bench_framework.model.plan import Plan
     from bench_framework.model.run import Build, Host, PreparedInput
 
@@ -111,6 +112,28 @@ class Record:
         """Bring the journal to the disk; only while nothing is timed."""
         if self._writer is not None:
             self._writer.sync()
+
+    def save(self, judgement: Judgement | None = None) -> None:
+        """Derive every table from the journal (again), with the judgement once there is one.
+
+        The reports are written after this; `seal` comes last of all.
+        """
+        if judgement is not None:
+            judged = wire.Judged(journal.SCHEMA_VERSION, self.id, self.plan.name, judgement)
+            layout.write_whole(self.path / layout.CLAIMS, wire.dump_judged(judged))
+        tables.write_tables(self.path, rows.Source(self.plan, self.contents, judgement))
+
+    def seal(self) -> None:
+        """Write ``manifest.json``: nothing in the record changes after it."""
+        self.close()
+        for scratch in (self.raw.export, self.raw.stdout):
+            scratch.unlink(missing_ok=True)
+        manifest.write_manifest(self.path)
+
+    def judgement(self) -> Judgement | None:
+        """The judgement that was saved; `None` before that. Raises `RecordError`, BX411, if it is damaged."""
+        path = self.path / layout.CLAIMS
+        return wire.load_judged(path.read_bytes()).judgement if path.is_file() else None
 
     def close(self) -> None:
         """Bring the journal to the disk and close it; it opens again when something is appended."""

@@ -1,0 +1,296 @@
+"""The data dictionary: every column of every table, once. ``columns.json`` and the readers follow from it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from bench_framework.model.plan import Plan
+    from bench_framework.model.run import Build
+
+Type = Literal["string", "integer", "number", "boolean", "datetime"]
+"""As Frictionless Table Schema names them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column. Durations are seconds, sizes bytes; an empty field means missing, never 0."""
+
+    name: str
+    type: Type
+    description: str
+    nullable: bool = False
+    unit: str | None = None
+
+
+def _text(name: str, description: str, *, nullable: bool = False) -> Column:
+    return Column(name, "string", description, nullable)
+
+
+def _int(name: str, description: str, *, nullable: bool = False, unit: str | None = None) -> Column:
+    return Column(
+        name, "integer", description, nullable, unit or ("bytes" if name.endswith("_bytes") else None)
+    )
+
+
+def _number(name: str, description: str, unit: str | None = None) -> Column:
+    return Column(name, "number", description, nullable=True, unit=unit)
+
+
+def _bool(name: str, description: str, *, nullable: bool = False) -> Column:
+    return Column(name, "boolean", description, nullable)
+
+
+IDENTITY: Final = (
+    _int("schema_version", "version of these tables"),
+    _text("record_id", "name of the record's folder"),
+    _text("scenario", "name of the scenario"),
+)
+CELL: Final = (
+    _text("cell_id", "twelve hex digits of variant and input; equal between records"),
+    _text("variant_id", "twelve hex digits of the variant's axis values"),
+    _text("input_id", "twelve hex digits of the input's axis values and dataset"),
+    _text("variant", "label of the variant"),
+    _text("input", "label of the input"),
+)
+
+RUNS_HEAD: Final = (
+    *IDENTITY,
+    _text("scenario_sha256", "digest of the normalised scenario"),
+    _int("round", "round of the input, from 1; warm-up rounds are counted apart"),
+    _int("block", "order of the block within the record, from 0"),
+    _int("run", "run within the block, from 1; 0 in a warm-up"),
+    _int("seq", "order of execution of the runs within the record, from 0"),
+    _bool("warmup", "in no statistic"),
+    *CELL,
+)
+RUNS_BUILD: Final = (
+    _text("git_rev", "revision of the crate that was built", nullable=True),
+    _bool("git_dirty", "whether the crate had uncommitted changes", nullable=True),
+    _text("features", "cargo features, sorted, joined by semicolons"),
+    _text("profile", "cargo profile, with the keys that were set"),
+    _text("rustflags", "flags for rustc, joined by semicolons"),
+    _text("env_set", "environment variables that the scenario sets, sorted, joined by semicolons"),
+    _text("rustc", "version line of the compiler", nullable=True),
+    _text("target_cpu", "-C target-cpu of the rustflags", nullable=True),
+    _text("binary_sha256", "digest of the program", nullable=True),
+    _int("binary_bytes", "size of the program", nullable=True),
+    _number("build_s", "wall time of the build; empty if it was there already", "s"),
+    _int("input_bytes", "size of the input on disk", nullable=True),
+    _text("input_family", "generator of the input, or the name of a file", nullable=True),
+    _int("input_seed", "seed of the generator", nullable=True),
+    _text("input_sha256", "digest of the input", nullable=True),
+    _text("cache_state", "page cache before the run, as enforced: cold, warm, unknown"),
+    Column("started_at", "datetime", "start of the block, UTC"),
+)
+RUNS_MEASURED: Final = (
+    _number("wall_s", "wall time", "s"),
+    _number("user_s", "user CPU time with waited-for children; the mean of the block's runs", "s"),
+    _number("sys_s", "system CPU time, likewise", "s"),
+    _int("block_runs", "runs in the block (K)"),
+    _int("peak_rss_bytes", "largest resident set; includes mapped file pages", nullable=True),
+    _text("peak_rss_source", "worker (VmHWM) or hyperfine (one command per call)", nullable=True),
+    _int("minor_faults", "page faults without I/O, as the worker reports", nullable=True),
+    _int("major_faults", "page faults with I/O, as the worker reports", nullable=True),
+    _int("ctx_vol", "voluntary context switches, as the worker reports", nullable=True),
+    _int("ctx_invol", "involuntary context switches, as the worker reports", nullable=True),
+    _int("read_bytes", "bytes that came from storage, as the worker reports", nullable=True),
+    _int("write_bytes", "bytes that reached storage, as the worker reports", nullable=True),
+    _int("exit_code", "exit status; 128 + n for signal n", nullable=True),
+    _text("signal", "name of the signal that ended it", nullable=True),
+    _bool("timed_out", "killed because its time was up"),
+    _text("status", "ok, failed, timeout, other-output, skipped"),
+    _bool("comparable", "whether it may take part in a comparison"),
+    _text("incomparable_reason", "why not", nullable=True),
+    _text("output_sha256", "digest of the answer", nullable=True),
+    _bool("output_ok", "whether the answer equals the baseline's", nullable=True),
+)
+RUNS_TAIL: Final = (
+    _number("cpu_mhz_mean", "clock of the first CPU just after the block", "mhz"),
+    _number("steal_pct", "CPU time that the hypervisor took during the block", "pct"),
+    _number("load1", "load average just before the block"),
+    _int("mem_available_bytes", "available memory just before the block", nullable=True),
+    _text("cpus", "CPUs that it was pinned to", nullable=True),
+    _text("harness", "name and version of the tool that timed it"),
+    _text("host_id", "twelve hex digits of the machine"),
+    _text("boot_id", "of the machine's last start"),
+    _text("stderr_log", "what a failed run said when run again; relative path", nullable=True),
+    _text("role", "candidate, baseline or control"),
+    _int("threads", "threads that did work, as the worker reports", nullable=True),
+    _int("psi_cpu_us", "growth of CPU pressure during the block, microseconds", nullable=True),
+    _int("psi_io_us", "growth of I/O pressure during the block, microseconds", nullable=True),
+    _text("message", "why it failed, in one line", nullable=True),
+)
+
+BUILDS: Final = (
+    *IDENTITY,
+    _text("build_id", "twelve hex digits of what was asked of cargo; `program` if nothing was"),
+    _text("variants", "labels of the variants that run it, joined by semicolons"),
+    _text("crate", "builtin, the path of the crate, or the git URL", nullable=True),
+    _text("bin", "name of the binary target", nullable=True),
+    _text("features", "cargo features, sorted, joined by semicolons"),
+    _bool("default_features", "whether the crate's default features are on", nullable=True),
+    _text("profile", "cargo profile, with the keys that were set", nullable=True),
+    _text("rustflags", "flags for rustc, joined by semicolons"),
+    _text("toolchain", "toolchain that was asked for", nullable=True),
+    _text("git_rev", "revision that was built", nullable=True),
+    _bool("git_dirty", "whether there were uncommitted changes", nullable=True),
+    _bool("ok", "whether there is a binary"),
+    _text("binary_sha256", "digest of the binary", nullable=True),
+    _int("binary_bytes", "size of the binary", nullable=True),
+    _int("stripped_bytes", "size without symbols", nullable=True),
+    _number("build_s", "wall time of the build; empty if it was there already", "s"),
+    _bool("cached", "whether it was there already"),
+    _text("rustc", "version line of the compiler", nullable=True),
+    _text("lockfile_sha256", "digest of Cargo.lock", nullable=True),
+    _int("dependencies", "packages that were compiled in, its own not counted", nullable=True),
+    _text("worker", "name and version by the binary's own `describe`", nullable=True),
+    _text("allocator", "name and version by the binary's own `describe`", nullable=True),
+    _text("message", "why there is no binary", nullable=True),
+)
+
+CELLS_TAIL: Final = (
+    _text("role", "candidate, baseline or control"),
+    _text("state", "measured, failed, other-output, not-comparable, not-started"),
+    _text("reason", "why it is not measured or not comparable", nullable=True),
+    _int("rounds", "whole measured rounds with this cell"),
+    _int("runs", "measured runs"),
+    _int("runs_failed", "rounds in which it failed"),
+    _number("wall_median_s", "median of the block values", "s"),
+    _number("wall_mean_s", "mean of the block values", "s"),
+    _number("wall_sd_s", "standard deviation of the block values", "s"),
+    _number("wall_min_s", "smallest block value", "s"),
+    _number("wall_p95_s", "95th percentile of the block values", "s"),
+    _number("wall_lo_s", "lower end of the median's 95 % interval", "s"),
+    _number("wall_hi_s", "upper end of the median's 95 % interval", "s"),
+    _number("cpu_s", "median of user plus system time", "s"),
+    _number("cores_used", "CPU time ÷ wall time"),
+    _number("throughput_mib_s", "input size ÷ median wall time", "mib_s"),
+    _int("max_rss_bytes", "largest peak of all runs", nullable=True),
+    _number("rss_pct_of_input_pct", "largest peak as a share of the input's size", "pct"),
+    _int("binary_bytes", "size of the program", nullable=True),
+    _bool("output_ok", "whether its answers equal the baseline's", nullable=True),
+    _text("flags", "warnings about this sample, joined by semicolons"),
+)
+
+COMPARISONS: Final = (
+    _text("claim_id", "the claim that says it", nullable=True),
+    _text("kind", "headline, control, best, memory or exact"),
+    _text("metric", "what is compared"),
+    _text("direction", "lower: smaller values are better"),
+    _text("cell_id", "candidate"),
+    _text("ref_cell_id", "baseline"),
+    _text("variant", "label of the candidate"),
+    _text("ref_variant", "label of the baseline"),
+    _text("input", "label of the input"),
+    _text("scope", "further conditions", nullable=True),
+    _text("statistic", "typical, floor, median or exact", nullable=True),
+    _number("ratio", "candidate ÷ baseline by the deciding statistic"),
+    _number("lo", "lower end of its displayed interval"),
+    _number("hi", "upper end of its displayed interval"),
+    _number("level", "level of the displayed interval"),
+    _number("typical_ratio", "Hodges-Lehmann ratio"),
+    _number("typical_lo", "lower end of its interval"),
+    _number("typical_hi", "upper end of its interval"),
+    _number("floor_ratio", "ratio of the fastest thirds"),
+    _number("floor_lo", "lower end of its interval"),
+    _number("floor_hi", "upper end of its interval"),
+    _number("p", "smallest min-P p over the looks"),
+    _number("p_adjusted", "after looks and Holm"),
+    _text("adjust", "how p is adjusted"),
+    _int("family_size", "comparisons that share the level (M)"),
+    _int("look", "index of the last look, from 0"),
+    _int("looks", "looks planned (J)"),
+    _number("epsilon", "smallest effect worth a word, as a fraction"),
+    _number("margin", "change too small to care about, as a fraction"),
+    _number("noise_floor", "what this input could not have told from nothing, as a fraction"),
+    _number("mde", "smallest detectable difference, as a fraction"),
+    _int("rounds_needed", "rounds that would bring the mde down to the margin", nullable=True),
+    _int("rounds", "rounds that both cells have"),
+    _int("runs", "runs of the candidate"),
+    _int("runs_ref", "runs of the baseline"),
+    _text("verdict", "code of the verdict"),
+    _text("reason", "for a refusal: why", nullable=True),
+    _text("text", "the claim's sentence", nullable=True),
+)
+
+EVENTS: Final = (
+    _text("code", "see docs/reference/codes.md"),
+    _text("severity", "note, warning or error"),
+    _text("message", "what happened"),
+    _text("cell_id", "cell that it concerns", nullable=True),
+    _int("round", "round in which it happened", nullable=True),
+    _text("effect", "what it means for the results", nullable=True),
+    _text("help", "what to do", nullable=True),
+    _text("details", "labelled lines as JSON", nullable=True),
+)
+
+
+def axis_columns(plan: Plan) -> tuple[Column, ...]:
+    """``axis_NAME`` of every axis; sizes in bytes, with the text beside them in ``axis_NAME_label``."""
+    found: list[Column] = []
+    for axis in plan.axes:
+        if axis.values and all(value.size_bytes is not None for value in axis.values):
+            found.append(
+                _int(f"axis_{axis.name}", f"axis {axis.name}, in bytes", nullable=True, unit="bytes")
+            )
+            found.append(_text(f"axis_{axis.name}_label", f"axis {axis.name}, as written", nullable=True))
+        else:
+            found.append(_text(f"axis_{axis.name}", f"axis {axis.name}", nullable=True))
+    return tuple(found)
+
+
+def effective_columns(plan: Plan) -> tuple[Column, ...]:
+    """``effective_NAME`` of every axis: what really ran, as the worker observed."""
+    return tuple(
+        _text(f"effective_{axis.name}", f"value of {axis.name} that really ran", nullable=True)
+        for axis in plan.axes
+    )
+
+
+def worker_columns(builds: Iterable[Build], phases: Iterable[str]) -> tuple[Column, ...]:
+    """``w_PHASE_s`` and ``w_METRIC_UNIT``: what the workers of this record report."""
+    found = {f"w_{name}_s": _number(f"w_{name}_s", f"phase {name}", "s") for name in phases}
+    for build in builds:
+        for metric in metrics_of(build):
+            column = worker_column(metric)
+            found.setdefault(
+                column, _number(column, str(metric.get("about", "")), str(metric.get("unit", "")))
+            )
+    return tuple(found.values())
+
+
+def worker_column(metric: Mapping[str, Any]) -> str:
+    """``w_records`` for a count, ``w_parse_s`` for a time: the unit is a suffix unless it is none."""
+    unit = metric.get("unit")
+    return f"w_{metric['name']}_{unit}" if unit in {"s", "bytes"} else f"w_{metric['name']}"
+
+
+def metrics_of(build: Build) -> list[Mapping[str, Any]]:
+    """The metrics that a worker announced."""
+    said = (build.describe or {}).get("metrics")
+    return (
+        [item for item in said if isinstance(item, dict) and "name" in item] if isinstance(said, list) else []
+    )
+
+
+def dictionary(tables: Mapping[str, Iterable[Column]]) -> str:
+    """``columns.json``: a Frictionless package with one Table Schema per table."""
+    resources = [
+        {"name": name, "path": f"{name}.csv", "schema": {"fields": [_field(column) for column in columns]}}
+        for name, columns in tables.items()
+    ]
+    return json.dumps({"resources": resources}, indent=1, ensure_ascii=False) + "\n"
+
+
+def _field(column: Column) -> dict[str, Any]:
+    field: dict[str, Any] = {"name": column.name, "type": column.type, "description": column.description}
+    if column.unit:
+        field["unit"] = column.unit
+    if not column.nullable:
+        field["constraints"] = {"required": True}
+    return field

@@ -1,0 +1,147 @@
+"""Tables of a record as DataFrames: the reading side of the notebook API."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+import pandas as pd  # noqa: TID251 -- store is the door to it
+
+from bench_framework.errors import RecordError
+from bench_framework.store import layout, wire
+from bench_framework.store.records import Record
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bench_framework.model.judgement import Judgement
+    from bench_framework.model.plan import Plan
+    from bench_framework.model.run import Host
+
+_DTYPES: Final = {"integer": "Int64", "boolean": "boolean", "number": "float64", "string": "string"}
+
+
+@dataclass(frozen=True)
+class Frames:
+    """A record in DataFrames, each read when it is first asked for.
+
+    Times are float64 seconds, sizes Int64 bytes, instants tz-aware UTC, flags nullable booleans; axes are
+    ordered categories in the scenario's order. Failed and warm-up runs are in `runs`, with their flags.
+    Units are in ``frame.attrs["units"]`` and in `units`.
+    """
+
+    path: Path
+    record: Record
+
+    @property
+    def plan(self) -> Plan:
+        """The plan that was measured."""
+        return self.record.plan
+
+    @cached_property
+    def judgement(self) -> Judgement | None:
+        """All that was judged; `None` for a record that is not finished."""
+        return self.record.judgement()
+
+    @cached_property
+    def runs(self) -> pd.DataFrame:
+        """One row per run."""
+        return self._frame("runs")
+
+    @cached_property
+    def builds(self) -> pd.DataFrame:
+        """One row per build."""
+        return self._frame("builds")
+
+    @cached_property
+    def cells(self) -> pd.DataFrame:
+        """One row per cell."""
+        return self._frame("cells")
+
+    @cached_property
+    def comparisons(self) -> pd.DataFrame:
+        """One row per comparison and metric."""
+        return self._frame("comparisons")
+
+    @cached_property
+    def events(self) -> pd.DataFrame:
+        """Warnings and errors, in the order in which they arose."""
+        return self._frame("events")
+
+    @cached_property
+    def claims(self) -> pd.DataFrame:
+        """One row per claim; `text` is its sentence."""
+        claims = self.judgement.claims if self.judgement else ()
+        return pd.DataFrame([wire.plain(claim) for claim in claims])
+
+    @cached_property
+    def env(self) -> dict[str, Any]:
+        """The machine and the tools."""
+        host: Host = wire.load_host(self._bytes(layout.ENV))
+        return wire.plain(host)
+
+    @cached_property
+    def units(self) -> dict[str, dict[str, str]]:
+        """Table to column to unit."""
+        return {
+            name: {field["name"]: field["unit"] for field in fields if "unit" in field}
+            for name, fields in self._dictionary.items()
+        }
+
+    @cached_property
+    def _dictionary(self) -> dict[str, list[dict[str, Any]]]:
+        resources = json.loads(self._bytes(layout.COLUMNS))["resources"]
+        return {resource["name"]: resource["schema"]["fields"] for resource in resources}
+
+    def _bytes(self, name: str) -> bytes:
+        try:
+            return (self.path / name).read_bytes()
+        except OSError as error:
+            raise RecordError(
+                f"{self.path / name} cannot be read",
+                code="BX411",
+                help="`benchctl report RECORD` derives the tables again",
+            ) from error
+
+    def _frame(self, name: str) -> pd.DataFrame:
+        fields = self._dictionary.get(name)
+        if fields is None:
+            raise RecordError(
+                f"{self.path.name} has no {name}: it is not judged yet",
+                code="BX413",
+                help="`benchctl run` finishes an interrupted record",
+            )
+        instants = [field["name"] for field in fields if field["type"] == "datetime"]
+        frame = pd.read_csv(
+            self.path / f"{name}.csv",
+            dtype={f["name"]: _DTYPES[f["type"]] for f in fields if f["type"] in _DTYPES},
+            keep_default_na=False,
+            na_values=[""],
+            true_values=["true"],
+            false_values=["false"],
+            float_precision="round_trip",
+        )
+        for column in instants:
+            frame[column] = pd.to_datetime(frame[column], utc=True, format="ISO8601")
+        for field in fields:
+            if field["type"] == "string" and field.get("constraints"):
+                frame[field["name"]] = frame[field["name"]].fillna("")  # required text may be empty
+        for axis in self.plan.axes:
+            column = f"axis_{axis.name}"
+            if column in frame and frame[column].dtype == "string":
+                order = [value.name for value in axis.values]  # noqa: PD011 -- not a frame
+                frame[column] = pd.Categorical(frame[column], categories=order, ordered=True)
+        frame.attrs["units"] = self.units[name]
+        frame.attrs["meta"] = {"record_id": self.record.id, "scenario": self.plan.name}
+        return frame
+
+
+def load(path: Path) -> Frames:
+    """Open a record's folder.
+
+    Raises:
+        RecordError: BX411, it is not one or is damaged; BX412, a newer benchctl wrote it.
+    """
+    return Frames(path.absolute(), Record.open(path))

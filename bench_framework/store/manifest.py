@@ -1,0 +1,77 @@
+"""``manifest.json``: the digest of every file of a record, and the version of its shape."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from bench_framework.errors import RecordError
+from bench_framework.store import layout
+from bench_framework.store.journal import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """A file that is not what the manifest says."""
+
+    path: str
+    what: Literal["changed", "missing", "unlisted"]
+
+
+def write_manifest(folder: Path) -> None:
+    """Digest every file of a record; written last."""
+    files = {name: _sha256(folder / name) for name in _files(folder)}
+    text = json.dumps({"schema_version": SCHEMA_VERSION, "files": files}, indent=1, ensure_ascii=False)
+    layout.write_whole(folder / layout.MANIFEST, text + "\n")
+
+
+def check_manifest(folder: Path) -> tuple[Mismatch, ...]:
+    """What differs from the manifest, in order of path; empty if all is as it was.
+
+    Raises:
+        RecordError: BX411, there is no manifest or it cannot be read; BX412, a newer benchctl wrote it.
+    """
+    listed = read_manifest(folder)
+    there = set(_files(folder))
+    found = [Mismatch(name, "unlisted") for name in there - listed.keys()]
+    for name, digest in listed.items():
+        if name not in there:
+            found.append(Mismatch(name, "missing"))
+        elif _sha256(folder / name) != digest:
+            found.append(Mismatch(name, "changed"))
+    return tuple(sorted(found, key=lambda mismatch: mismatch.path))
+
+
+def read_manifest(folder: Path) -> dict[str, str]:
+    """File name to digest. Raises as `check_manifest`."""
+    path = folder / layout.MANIFEST
+    try:
+        said = json.loads(path.read_text(encoding="utf-8"))
+        version, files = int(said["schema_version"]), dict(said["files"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RecordError(f"{path} cannot be read", code="BX411") from error
+    if version > SCHEMA_VERSION:
+        raise RecordError(
+            f"{folder} has schema version {version}; this benchctl reads up to {SCHEMA_VERSION}",
+            code="BX412",
+            help="use a newer benchctl",
+        )
+    return files
+
+
+def _files(folder: Path) -> list[str]:
+    return sorted(
+        str(path.relative_to(folder))
+        for path in folder.rglob("*")
+        if path.is_file() and path != folder / layout.MANIFEST and not path.name.endswith(".part")
+    )
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,81 @@
+"""Writing the tables of a record: ``runs.csv`` and its siblings, with ``columns.json`` beside them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING, Any
+
+from bench_framework.store import columns, layout, rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from bench_framework.store.columns import Column
+    from bench_framework.store.rows import Row, Source
+
+
+def table_columns(source: Source) -> dict[str, tuple[Column, ...]]:
+    """The columns of every table of a record, by the table's name."""
+    axes, effective = columns.axis_columns(source.plan), columns.effective_columns(source.plan)
+    found = {
+        "runs": (
+            *columns.RUNS_HEAD,
+            *axes,
+            *effective,
+            *columns.RUNS_BUILD,
+            *columns.RUNS_MEASURED,
+            *columns.worker_columns(source.contents.builds, source.phases()),
+            *columns.RUNS_TAIL,
+        ),
+        "builds": columns.BUILDS,
+        "events": columns.EVENTS,
+    }
+    if source.judgement is not None:
+        found["cells"] = (*columns.IDENTITY, *columns.CELL, *axes, *effective, *columns.CELLS_TAIL)
+        found["comparisons"] = columns.COMPARISONS
+    return found
+
+
+def write_tables(folder: Path, source: Source) -> None:
+    """Write every table that can be derived; without a judgement that is runs, builds and events."""
+    makers = {
+        "runs": rows.run_rows,
+        "builds": rows.build_rows,
+        "events": rows.event_rows,
+        "cells": rows.cell_rows,
+        "comparisons": rows.comparison_rows,
+    }
+    tables = table_columns(source)
+    for name, wanted in tables.items():
+        layout.write_whole(folder / f"{name}.csv", to_csv(wanted, makers[name](source)))
+    layout.write_whole(folder / layout.COLUMNS, columns.dictionary(tables))
+
+
+def to_csv(wanted: tuple[Column, ...], found: Iterable[Row]) -> str:
+    """CSV text: comma, LF, one header line, a dot as decimal point, empty for missing.
+
+    Raises:
+        KeyError: a row holds a column that the table does not declare.
+    """
+    names = [column.name for column in wanted]
+    known = set(names)
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    for row in found:
+        if not known.issuperset(row):
+            raise KeyError(", ".join(sorted(set(row) - known)))
+        writer.writerow([_cell(row.get(name)) for name in names])
+    return text.getvalue()
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return repr(value)  # the shortest text that reads back as the same number, in every locale
+    return str(value)
