@@ -1,0 +1,100 @@
+"""What the bundled workers say about themselves, generated from their `describe` into ``bundled.json``.
+
+A worker maps to ``{"axes": {axis: [value, …]}, "flags": {"--flag": axis}, "unavailable": {axis: {value: why}}}``;
+``unavailable`` is optional: values that the worker announces and cannot run, which become holes of the plan.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bench_framework.scenario import template
+from bench_framework.scenario.schema import BUILTIN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bench_framework.scenario.loaded import Scenario
+    from bench_framework.scenario.matrix import AxisView
+
+
+@cache
+def workers() -> dict[str, Any]:
+    """Bundled worker to its description."""
+    text = (Path(__file__).parent / "bundled.json").read_text(encoding="utf-8")
+    described: dict[str, Any] = json.loads(text)
+    return described
+
+
+def description(scenario: Scenario) -> dict[str, Any]:
+    """Of the scenario's worker; empty for one that is not bundled."""
+    worker = scenario.spec.worker
+    if worker.crate != BUILTIN or worker.bin is None:
+        return {}
+    found: dict[str, Any] = workers().get(worker.bin, {})
+    return found
+
+
+def default_command(scenario: Scenario) -> list[str]:
+    """``{bin} run``, a flag for each axis and fixed key that the worker knows, and the input."""
+    spec = scenario.spec
+    words = ["{bin}", "run"]
+    for flag, axis in description(scenario).get("flags", {}).items():
+        if axis in spec.axes or axis in spec.fixed:
+            words += [flag, f"{{{axis}}}"]
+    return [*words, "{input}"] if spec.input is not None else words
+
+
+def flag_uses(scenario: Scenario, command: list[str]) -> Iterator[tuple[int, str, str]]:
+    """Index in the command, the worker's axis, and what is given for it: ``--io X`` and ``--io=X``."""
+    flags = description(scenario).get("flags", {})
+    for index, word in enumerate(command):
+        flag, equals, given = word.partition("=")
+        if flag in flags and equals:
+            yield index, flags[flag], given
+        elif flag in flags and index + 1 < len(command):
+            yield index + 1, flags[flag], command[index + 1]
+
+
+def axis_links(scenario: Scenario, command: list[str]) -> dict[str, str]:
+    """Axis of the scenario to the axis of the worker whose flag it is given to, whole."""
+    found = {}
+    for _, axis, given in flag_uses(scenario, command):
+        parts = list(template.placeholders(given))
+        if (
+            len(parts) == 1
+            and parts[0].name in scenario.spec.axes
+            and parts[0].end - parts[0].start == len(given)
+        ):
+            found[str(parts[0].name)] = axis
+    return found
+
+
+def command_of(scenario: Scenario) -> list[str]:
+    """The words of the command before anything is filled in; one word for a shell's command line."""
+    spec = scenario.spec
+    if isinstance(spec.command, str):
+        return [spec.command]
+    if spec.command is not None:
+        return spec.command
+    if spec.worker.command is not None:
+        return ["{bin}", *spec.worker.command[1:]]
+    if description(scenario):
+        return default_command(scenario)
+    return ["{bin}", "{input}"] if spec.input is not None and spec.stdin is None else ["{bin}"]
+
+
+def unavailable_values(scenario: Scenario, axes: tuple[AxisView, ...]) -> dict[tuple[str, str], str]:
+    """Axis and value of the scenario to the reason why the bundled worker cannot run it."""
+    missing = description(scenario).get("unavailable", {})
+    links = axis_links(scenario, command_of(scenario))
+    return {
+        (axis.name, value): missing[links[axis.name]][value]
+        for axis in axes
+        if axis.name in links
+        for value in axis.values
+        if value in missing.get(links[axis.name], {})
+    }

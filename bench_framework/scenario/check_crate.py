@@ -1,0 +1,105 @@
+"""Checks of the worker against its manifest: folder, package, binary, cargo features."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench_framework import assets
+from bench_framework.scenario import bundled
+from bench_framework.scenario.crates import Crate, CrateMissing, read_crate
+from bench_framework.scenario.document import suggest
+from bench_framework.scenario.leaves import MAX_LISTED, did_you_mean
+from bench_framework.scenario.matrix import axes_of
+from bench_framework.scenario.schema import BUILTIN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bench_framework.errors import Problem
+    from bench_framework.scenario.document import Path as Place
+    from bench_framework.scenario.loaded import Scenario
+
+
+def check(scenario: Scenario) -> Iterator[Problem]:
+    """Problems of ``worker:`` and of the features that axis values ask for."""
+    worker, document = scenario.spec.worker, scenario.document
+    if worker.git is not None and worker.bin is None:
+        message = "`git` needs `bin`: which binary is measured"
+        yield document.key_problem(("worker",), "BC107", message)
+    if worker.crate is None:
+        return
+    if worker.crate == BUILTIN and worker.bin not in bundled.workers():
+        known = list(bundled.workers())
+        advice = did_you_mean(worker.bin, known, "bundled workers") or None
+        message = f"there is no bundled worker `{worker.bin}`"
+        yield document.value_problem(("worker", "bin"), "BC305", message, help=advice)
+        return
+    try:
+        crate = _crate(scenario)
+    except CrateMissing as missing:
+        yield _missing(scenario, missing)
+        return
+    yield from _bin(scenario, crate)
+    if not any(setting.revision for axis in axes_of(scenario) for setting in axis.settings.values()):
+        yield from _features(scenario, crate)  # another revision may have other features
+
+
+def _crate(scenario: Scenario) -> Crate:
+    worker = scenario.spec.worker
+    if worker.crate == BUILTIN:
+        return read_crate(assets.native_dir() / "crates" / str(worker.bin))
+    return read_crate(Path(scenario.resolve(str(worker.crate))), worker.package)
+
+
+def _missing(scenario: Scenario, missing: CrateMissing) -> Problem:
+    worker, document = scenario.spec.worker, scenario.document
+    if missing.package:
+        place: Place = ("worker", "package") if worker.package is not None else ("worker", "crate")
+        advice = did_you_mean(worker.package, missing.known, "packages") or "write package: NAME"
+        return document.value_problem(place, "BC306", f"in crate `{worker.crate}`: {missing}", help=advice)
+    advice = "paths are relative to the scenario's file"
+    return document.value_problem(
+        ("worker", "crate"), "BC301", f"crate `{worker.crate}`: {missing}", help=advice
+    )
+
+
+def _bin(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
+    wanted = scenario.spec.worker.bin
+    listed = f"binaries: {', '.join(crate.bins)}" if crate.bins else "it has none"
+    if wanted is None and len(crate.bins) != 1:
+        message = f"which binary of crate `{crate.name}` is measured?"
+        advice = f"write bin: NAME  {listed}"
+        yield scenario.document.key_problem(("worker",), "BC305", message, help=advice)
+    elif wanted is not None and wanted not in crate.bins:
+        near = suggest(wanted, crate.bins)
+        advice = (f"did you mean `{near}`?  " if near else "") + listed
+        message = f"crate `{crate.name}` has no binary `{wanted}`"
+        yield scenario.document.value_problem(("worker", "bin"), "BC305", message, help=advice)
+
+
+def _features(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
+    wanted: list[tuple[Place, str]] = [
+        (("worker", "features", index), name) for index, name in enumerate(scenario.spec.worker.features)
+    ]
+    for axis in axes_of(scenario):
+        for value, setting in axis.settings.items():
+            path = ("axes", axis.name, "values", value, "features")
+            wanted += [((*path, index), name) for index, name in enumerate(setting.features)]
+    named = (
+        scenario.spec.worker.crate if scenario.spec.worker.crate != BUILTIN else f"native/crates/{crate.name}"
+    )
+    for path, name in wanted:
+        if name in crate.features or "/" in name:
+            continue  # `dependency/feature` is for cargo to judge
+        near = suggest(name, crate.features)
+        parts = [f"did you mean `{near}`?"] if near else []
+        if len(crate.features) <= MAX_LISTED:
+            parts.append(f"features: {', '.join(crate.features)}")
+        yield scenario.document.value_problem(
+            path,
+            "BC302",
+            f"crate `{crate.name}` has no cargo feature `{name}`",
+            label=f"not in [features] of {named}/Cargo.toml",
+            help="  ".join(parts) or None,
+        )

@@ -1,0 +1,211 @@
+"""Checks of everything that names axes and values: baseline, rules, ideas; and of metric names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bench_framework.errors import Problem
+from bench_framework.scenario import bundled
+from bench_framework.scenario.leaves import did_you_mean
+from bench_framework.scenario.matrix import AxisView, axes_of, baseline_values
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from bench_framework.scenario.document import Path
+    from bench_framework.scenario.loaded import Scenario
+
+TIMES = ("wall", "cpu", "user", "sys")
+METRICS = (*TIMES, "peak_rss", "binary_size", "build_time", "instructions")
+
+
+def check(scenario: Scenario) -> Iterator[Problem]:
+    """Problems of names."""
+    axes = {axis.name: axis for axis in axes_of(scenario)}
+    yield from _baselines(scenario, axes)
+    yield from _exclude(scenario, axes)
+    yield from _groups(scenario, axes)
+    yield from _ideas(scenario, axes)
+    for index, part in enumerate(scenario.spec.describe):
+        for axis, value in part.variant.items():
+            yield from _named(
+                scenario, axes, ("describe", index, "variant", axis), axis, value, variant_only=True
+            )
+    yield from _metrics(scenario)
+
+
+def known_values(scenario: Scenario, axis: AxisView) -> list[str]:
+    """The values of an axis that its worker knows: a wrong one is no help in a message."""
+    theirs = bundled.axis_links(scenario, bundled.command_of(scenario)).get(axis.name)
+    if theirs is None:
+        return list(axis.values)
+    described = bundled.description(scenario)
+    known = [*described["axes"][theirs], *described.get("unavailable", {}).get(theirs, {})]
+    return [value for value in axis.values if value in known] or list(axis.values)
+
+
+def _baselines(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Problem]:
+    document = scenario.document
+    open_axes = [axis for axis in axes.values() if axis.kind != "input" and len(axis.settings) > 1]
+    if not scenario.spec.baseline and open_axes:
+        example = ", ".join(f"{axis.name}: {axis.values[0]}" for axis in open_axes)
+        advice = f"such as baseline: {{{example}}}"
+        yield document.key_problem(("axes",), "BC201", "there is no `baseline` to compare with", help=advice)
+    chosen = []
+    for index, given in enumerate(scenario.spec.baseline):
+        path: Path = ("baseline", index)
+        wrong = list(_baseline(scenario, axes, path, given))
+        yield from wrong
+        missing = [axis for axis in open_axes if axis.name not in given]
+        if wrong:
+            continue
+        if missing:
+            names = " and ".join(f"`{axis.name}`" for axis in missing)
+            advice = "; ".join(
+                f"add {axis.name}: {' or '.join(known_values(scenario, axis)[:8])}" for axis in missing
+            )
+            message = f"baseline selects several variants: it leaves {names} open"
+            yield document.value_problem(path, "BC201", message, help=advice)
+            continue
+        values = baseline_values(tuple(axes.values()), given)
+        if values in chosen:
+            yield document.value_problem(path, "BC201", "this baseline is given twice")
+        chosen.append(values)
+
+
+def _baseline(
+    scenario: Scenario, axes: Mapping[str, AxisView], path: Path, given: Mapping[str, str]
+) -> Iterator[Problem]:
+    for name, value in given.items():
+        axis = axes.get(name)
+        if axis is None:
+            advice = did_you_mean(name, list(axes), "axes") or None
+            yield scenario.document.key_problem(
+                (*path, name), "BC201", f"baseline names no axis: `{name}`", help=advice
+            )
+        elif axis.kind == "input":
+            message = f"baseline names `{name}`, an axis of the input: a baseline is a variant, measured on every input"
+            yield scenario.document.key_problem((*path, name), "BC201", message, help=f"leave `{name}` out")
+        elif value not in axis.settings:
+            shown = ", ".join(f"{key}={text}" for key, text in given.items())
+            yield scenario.document.value_problem(
+                path,
+                "BC201",
+                f"baseline `{shown}` selects no cell",
+                label=f"no cell of this matrix has {name}={value}",
+                help=f"{name} takes: {', '.join(known_values(scenario, axis))}",
+            )
+
+
+def _exclude(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Problem]:
+    for index, rule in enumerate(scenario.spec.exclude):
+        for name, wanted in rule.items():
+            for row, value in enumerate(wanted):
+                path = ("exclude", index, name, row)
+                if name in axes and value in axes[name].settings:
+                    continue
+                yield from (
+                    Problem(
+                        "BC202",
+                        "exclude rule matches no combination",
+                        file=p.file,
+                        at=p.at,
+                        label=p.message,
+                        help=p.help,
+                    )
+                    for p in _named(scenario, axes, path, name, value)
+                )
+
+
+def _groups(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Problem]:
+    spec = scenario.spec
+    for key, groups in (("pairs", spec.pairs), ("zip", spec.zip), ("exclusive", spec.exclusive)):
+        for index, group in enumerate(groups):
+            wrong = [
+                problem
+                for row, name in enumerate(group)
+                for problem in _named(
+                    scenario, axes, (key, index, row), name, None, variant_only=key == "exclusive"
+                )
+            ]
+            yield from wrong
+            if len(set(group)) < len(group) and not wrong:
+                yield scenario.document.value_problem((key, index), "BC206", f"`{key}` names an axis twice")
+            lengths = {len(axes[name].settings) for name in group if name in axes}
+            if key != "exclusive" and not wrong and len(lengths) > 1:
+                counts = ", ".join(f"{name} has {len(axes[name].settings)}" for name in group)
+                message = f"axes that advance together need equally many values: {counts}"
+                yield scenario.document.value_problem((key, index), "BC206", message)
+
+
+def _ideas(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Problem]:
+    names: set[str] = set()
+    fixed = scenario.spec.fixed
+    for index, idea in enumerate(scenario.spec.ideas):
+        if idea.name in names:
+            yield scenario.document.value_problem(
+                ("ideas", index, "name"), "BC206", f"two ideas are called `{idea.name}`"
+            )
+        names.add(idea.name)
+        for key, value in idea.change.items():
+            path = ("ideas", index, "change", key)
+            if key not in fixed:
+                yield from _named(scenario, {**axes}, path, key, value, variant_only=True, also=tuple(fixed))
+            elif fixed[key] == value:
+                note = f"`fixed.{key}` is {value} already"
+                yield scenario.document.value_problem(
+                    path, "BC204", f"idea `{idea.name}` changes nothing", note=note
+                )
+
+
+def _named(
+    scenario: Scenario,
+    axes: Mapping[str, AxisView],
+    path: Path,
+    name: str,
+    value: str | None,
+    *,
+    variant_only: bool = False,
+    also: tuple[str, ...] = (),
+) -> Iterator[Problem]:
+    """Problems of an axis name, and of a value of it."""
+    document = scenario.document
+    if name not in axes:
+        point = (
+            document.value_problem
+            if isinstance(path[-1], int) and path[0] in {"pairs", "zip", "exclusive"}
+            else document.key_problem
+        )
+        place = path if point is document.value_problem else path[: path.index(name) + 1]
+        advice = did_you_mean(name, [*axes, *also], "names here" if also else "axes") or None
+        yield point(place, "BC206", f"there is no axis `{name}`", help=advice)
+    elif variant_only and axes[name].kind == "input":
+        yield document.value_problem(path, "BC206", f"`{name}` is an axis of the input, not of the variants")
+    elif value is not None and value not in axes[name].settings:
+        known = known_values(scenario, axes[name])
+        advice = did_you_mean(value, known, f"{name} takes") or None
+        yield document.value_problem(path, "BC206", f"axis `{name}` has no value `{value}`", help=advice)
+
+
+def _metrics(scenario: Scenario) -> Iterator[Problem]:
+    """Names of metrics; a worker with the protocol may have metrics of its own, known only once it is built."""
+    spec, document = scenario.spec, scenario.document
+    if spec.worker.contract or bundled.description(scenario):
+        return
+    for index, metric in enumerate(spec.judge):
+        if metric not in TIMES:
+            why = (
+                "memory has a table of its own" if metric == "peak_rss" else "this worker reports no metrics"
+            )
+            advice = did_you_mean(metric, TIMES, "metrics") or None
+            yield document.value_problem(
+                ("judge", index), "BC206", f"`{metric}` cannot be judged: {why}", help=advice
+            )
+    for key in ("margin", "epsilon"):
+        given = getattr(spec, key)
+        for metric in given if isinstance(given, dict) else ():
+            if metric not in METRICS:
+                advice = did_you_mean(metric, METRICS, "metrics") or None
+                yield document.key_problem(
+                    (key, metric), "BC206", f"there is no metric `{metric}`", help=advice
+                )

@@ -1,0 +1,163 @@
+"""Checks of the words of commands: placeholders, axes that nothing uses, values of bundled workers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bench_framework.errors import Position, Problem
+from bench_framework.scenario import bundled, template
+from bench_framework.scenario.document import suggest
+from bench_framework.scenario.leaves import MAX_LISTED, did_you_mean
+from bench_framework.scenario.matrix import BUILD_KEYS, RUN_KEYS, AxisView, axes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bench_framework.scenario.document import Path
+    from bench_framework.scenario.loaded import Scenario
+
+_SLOTS = ("bin", "input")
+
+
+def check(scenario: Scenario) -> Iterator[Problem]:
+    """Problems of everything that may hold ``{placeholders}``."""
+    for path, text, slots in templated(scenario):
+        yield from _placeholders(scenario, path, text, slots)
+    yield from _never_run(scenario)
+    yield from _unused(scenario)
+    yield from _bundled(scenario)
+
+
+def templated(scenario: Scenario) -> Iterator[tuple[Path, str, bool]]:
+    """Every text that is filled in, where it stands, and whether it may hold ``{bin}`` and ``{input}``."""
+    spec = scenario.spec
+    where: Path = (
+        ("worker", "command") if spec.command is None and spec.worker.command is not None else ("command",)
+    )
+    for index, word in enumerate(bundled.command_of(scenario)):
+        yield (*where, index), word, True
+    if spec.stdin is not None:
+        yield ("stdin",), spec.stdin, True
+    for key, commands in (("prepare", spec.prepare), ("cleanup", spec.cleanup)):
+        for row, words in enumerate(commands):
+            for column, word in enumerate(words):
+                yield (key, row, column), word, True
+    for name, text in spec.env.items():
+        yield ("env", name), text, False
+    if spec.cwd is not None:
+        yield ("cwd",), spec.cwd, False
+    for axis in axes_of(scenario):
+        for value, setting in axis.settings.items():
+            for index, word in enumerate(setting.args):
+                yield ("axes", axis.name, "values", value, "args", index), word, True
+            for name, text in setting.env.items():
+                yield ("axes", axis.name, "values", value, "env", name), text, False
+    if spec.input is not None:
+        for key in ("dataset", "size", "seed", "file"):
+            if (text := getattr(spec.input, key)) is not None:
+                yield ("input", key), text, False
+
+
+def known_names(scenario: Scenario, path: Path) -> list[str]:
+    """The names that may stand in braces at `path`, without the slots."""
+    names = [*scenario.spec.axes, *scenario.spec.fixed]
+    part = scenario.spec.input
+    if part is not None and path[:1] != ("input",):
+        names += [key for key in ("dataset", "size", "seed", "file") if getattr(part, key) is not None]
+    return list(dict.fromkeys(names))
+
+
+def _placeholders(scenario: Scenario, path: Path, text: str, slots: bool) -> Iterator[Problem]:  # noqa: FBT001 -- one of three facts
+    if text == template.ARGS and (path[0] == "command" or path[:2] == ("worker", "command")):
+        return
+    names = known_names(scenario, path)
+    if slots:
+        names = [*(slot for slot in _SLOTS if slot == "bin" or scenario.spec.input is not None), *names]
+    for item in template.placeholders(text):
+        if item.name in names:
+            continue
+        written = text[item.start : item.end]
+        place = scenario.document.place.at(path)
+        more: dict[str, Any] = {"file": place.file, "at": _inside(place.value, text, item)}
+        if item.name is None:
+            advice = "write `{{` and `}}` for braces that are meant as such"
+            yield Problem("BC109", f"`{written}` is no placeholder", help=advice, **more)
+        elif item.name in _SLOTS:
+            why = "this scenario has no `input`" if slots else "it is filled in only when a command is run"
+            yield Problem("BC109", f"`{written}` cannot be used here: {why}", **more)
+        else:
+            near = suggest(item.name, names)
+            meant = f"did you mean `{{{near}}}`?  " if near else ""
+            listed = ", ".join(f"{{{name}}}" for name in names) or "none"
+            advice = meant + (f"names here: {listed}" if len(names) <= MAX_LISTED else "")
+            yield Problem("BC109", f"nothing is called `{written}`", help=advice or None, **more)
+
+
+def _inside(at: Position, text: str, item: template.Placeholder) -> Position:
+    """The placeholder's own place, where the text stands on one line as it is."""
+    quotes = at.length - len(text)
+    if quotes not in {0, 2} or "\n" in text:
+        return at
+    return Position(at.line, at.column + quotes // 2 + item.start, item.end - item.start)
+
+
+def _never_run(scenario: Scenario) -> Iterator[Problem]:
+    if scenario.spec.worker.command is not None or scenario.spec.command is None:
+        return
+    if not any("bin" in template.names(word) for word in bundled.command_of(scenario)):
+        message = "the command never runs what is built: `{bin}` is not in it"
+        advice = 'start it with "{bin}", or time a program that exists with worker: {command: […]}'
+        yield scenario.document.value_problem(("command",), "BC109", message, help=advice)
+
+
+def _unused(scenario: Scenario) -> Iterator[Problem]:
+    used = set().union(*(template.names(text) for _, text, _ in templated(scenario)))
+    for axis in axes_of(scenario):
+        if axis.name not in used and not axis.changes(BUILD_KEYS + RUN_KEYS):
+            note = "it stands in no command, env or input, and none of its values changes anything"
+            message = f"axis `{axis.name}` is never used"
+            yield scenario.document.key_problem(("axes", axis.name), "BC205", message, note=note)
+    for name in scenario.spec.fixed:
+        if name not in used:
+            note = "it stands in no command, env or input"
+            yield scenario.document.key_problem(
+                ("fixed", name), "BC205", f"fixed `{name}` is never used", note=note
+            )
+
+
+def _bundled(scenario: Scenario) -> Iterator[Problem]:
+    """Values that a bundled worker does not have, wherever they are given to one of its flags."""
+    described = bundled.description(scenario)
+    if not described:
+        return
+    axes = {axis.name: axis for axis in axes_of(scenario)}
+    for index, theirs, given in bundled.flag_uses(scenario, bundled.command_of(scenario)):
+        known = described["axes"][theirs]
+        announced = [*known, *described.get("unavailable", {}).get(theirs, {})]
+        for name, value in _given(scenario, given, axes):
+            if value in announced:
+                continue
+            if name in axes:
+                file, at = scenario.value_at(str(name), value)
+            else:
+                place = scenario.document.place.at(("fixed", name) if name else ("command", index))
+                file, at = place.file, place.value
+            message = f"`{value}` is not a value of {scenario.spec.worker.bin}'s {theirs}"
+            label = f"not one of: {', '.join(known)}"
+            advice = did_you_mean(value, known) or None
+            yield Problem("BC103", message, file=file, at=at, label=label, help=advice)
+
+
+def _given(scenario: Scenario, word: str, axes: dict[str, AxisView]) -> Iterator[tuple[str | None, str]]:
+    """What a flag is given: the axis or fixed key that it comes from, if any, and each value."""
+    parts = list(template.placeholders(word))
+    if not parts:
+        yield None, word
+    elif len(parts) == 1 and parts[0].end - parts[0].start == len(word):
+        name = parts[0].name
+        if name in axes:
+            yield from ((name, value) for value in axes[str(name)].values)
+        elif name in scenario.spec.fixed:
+            yield name, scenario.spec.fixed[str(name)]
+            for idea in scenario.spec.ideas:
+                yield from ((name, value) for key, value in idea.change.items() if key == name)

@@ -1,0 +1,343 @@
+"""YAML text to plain data that knows where each key and value stands in its file."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from ruamel.yaml.reader import ReaderError
+
+from bench_framework.errors import Position, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MAX_BYTES: Final = 1 << 20
+"""A scenario is written by hand; a megabyte is a mistake."""
+MAX_NODES: Final = 20_000
+"""Values after aliases are expanded: nested aliases grow exponentially ("billion laughs")."""
+
+_UNWRITABLE: Final = re.compile("[\0\ud800-\udfff]")
+_LINE_END: Final = re.compile(r"\r\n|\r|\n")
+_CORE_TAGS: Final = frozenset(
+    f"tag:yaml.org,2002:{name}"
+    for name in ("null", "bool", "int", "float", "str", "timestamp", "seq", "map", "merge", "value")
+)
+
+
+class Scalar(str):
+    """One scalar as it is written. Its type is decided by the key that holds it, not by its looks.
+
+    That keeps ``010``, ``1e3``, ``no`` and ``2026-01-01`` what they are: text, until a key asks for a number.
+    """
+
+    plain: bool = False
+    """Whether it stands without quotes, so that it may be a number, a truth value or nothing."""
+
+    @property
+    def is_null(self) -> bool:
+        """Whether YAML 1.2 reads it as nothing."""
+        return self.plain and self in {"", "~", "null", "Null", "NULL"}
+
+
+Path: TypeAlias = tuple[str | int, ...]
+"""Keys and list indexes from the root."""
+
+
+@dataclass(slots=True)
+class Place:
+    """Where a value stands, and the places of what it holds."""
+
+    file: str
+    value: Position
+    key: Position | None = None
+    children: dict[str | int, Place] = field(default_factory=dict)
+
+    def at(self, path: Sequence[str | int]) -> Place:
+        """The place at `path`; parts that are not in the document are skipped."""
+        place = self
+        for part in path:
+            place = place.children.get(part, place)
+        return place
+
+
+@dataclass(slots=True)
+class Document:
+    """Plain data (`dict`, `list`, `Scalar`) with their places, and what was wrong so far."""
+
+    data: Any
+    place: Place
+    sources: dict[str, str]
+    problems: list[Problem] = field(default_factory=list)
+
+    def key_problem(self, path: Path, code: str, message: str, **more: Any) -> Problem:
+        """A problem that points at the key at `path`, or at its value in a list."""
+        place = self.place.at(path)
+        return Problem(code, message, file=place.file, at=place.key or place.value, **more)
+
+    def value_problem(self, path: Path, code: str, message: str, **more: Any) -> Problem:
+        """A problem that points at the value at `path`."""
+        place = self.place.at(path)
+        return Problem(code, message, file=place.file, at=place.value, **more)
+
+
+class Unreadable(Exception):  # noqa: N818 -- carries a problem up to `load`, is no fault of its own
+    """The text is no YAML document that could be checked any further."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
+
+
+def parse(text: str, file: str) -> Document:
+    """Read one YAML 1.2 document.
+
+    Raises:
+        Unreadable: with the one problem that stops the reading (BC001 to BC007).
+    """
+    if len(text) > MAX_BYTES:
+        raise Unreadable(too_large(file))
+    lines = LineStarts(text)
+    try:
+        # Not thread-safe and not reusable after an error: one reader per document.
+        root = YAML(typ="safe", pure=True).compose(text)
+    except ReaderError as error:
+        raise Unreadable(_bad_character(error, file, lines)) from None
+    except MarkedYAMLError as error:
+        raise Unreadable(_syntax(error, text, file, lines)) from None
+    except RecursionError:
+        raise Unreadable(_too_deep(file)) from None
+    except (YAMLError, ValueError, AssertionError, IndexError, AttributeError, KeyError, TypeError) as error:
+        # The reader's own slips on damaged text; the user's file is at fault all the same.
+        raise Unreadable(Problem("BC001", f"this is not YAML: {error}", file=file)) from None
+    if root is None:
+        raise Unreadable(_empty(file))
+    builder = _Builder(file, lines)
+    try:
+        data, place = builder.build(root)
+    except RecursionError:
+        raise Unreadable(_too_deep(file)) from None
+    return Document(data, place, {file: text}, builder.problems)
+
+
+class LineStarts:
+    """Character offset to line and column. Lines end as editors see it: LF, CRLF or CR."""
+
+    def __init__(self, text: str) -> None:
+        self._starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
+        self._lengths = [len(line) for line in split_lines(text)]
+
+    def position(self, start: int, end: int) -> Position:
+        """From `start` to `end`, cut off at the end of the first line; at least one column."""
+        row = bisect_right(self._starts, start) - 1
+        column = min(start - self._starts[row], self._lengths[row])
+        return Position(row + 1, column + 1, max(1, min(end - start, self._lengths[row] - column)))
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of a text, without their ends; at least one."""
+    return _LINE_END.split(text)
+
+
+class _Builder:
+    def __init__(self, file: str, lines: LineStarts) -> None:
+        self.file = file
+        self.lines = lines
+        self.problems: list[Problem] = []
+        self._nodes = 0
+        self._open: set[int] = set()
+
+    def build(self, node: Node, name: str = "") -> tuple[Any, Place]:
+        """Plain data and places of a node and all below it. `name` is its path, for messages."""
+        self._nodes += 1
+        place = Place(self.file, self.lines.position(node.start_mark.index, node.end_mark.index))
+        if self._nodes > MAX_NODES:
+            msg = f"the document holds more than {MAX_NODES} values once its aliases are expanded"
+            raise Unreadable(
+                Problem("BC006", msg, file=self.file, at=place.value, help="use fewer nested aliases")
+            )
+        if id(node) in self._open:
+            msg = "an alias refers to the value that holds it"
+            raise Unreadable(Problem("BC001", msg, file=self.file, at=place.value))
+        if str(node.tag) not in _CORE_TAGS:
+            msg = f"the tag `{node.tag}` is not supported"
+            advice = "leave it out: the key decides the type"
+            self.problems.append(Problem("BC001", msg, file=self.file, at=place.value, help=advice))
+        if isinstance(node, ScalarNode):
+            return self._scalar(node, place.value), place
+        self._open.add(id(node))
+        data: Any = (
+            self._mapping(node, place, name)
+            if isinstance(node, MappingNode)
+            else self._sequence(node, place, name)
+        )
+        self._open.discard(id(node))
+        return data, place
+
+    def _scalar(self, node: ScalarNode, at: Position) -> Scalar:
+        text = str(node.value)
+        if _UNWRITABLE.search(text):
+            msg = "this text holds a character that no command line and no file can carry (NUL, or half of a pair)"
+            self.problems.append(Problem("BC001", msg, file=self.file, at=at))
+            text = _UNWRITABLE.sub("?", text)
+        scalar = Scalar(text)
+        scalar.plain = node.style is None and not self._tagged(node)
+        return scalar
+
+    @staticmethod
+    def _tagged(node: ScalarNode) -> bool:
+        # `!!str 5`: a tag that says text counts as quotes.
+        return str(
+            node.tag
+        ) == "tag:yaml.org,2002:str" and node.end_mark.index - node.start_mark.index != len(str(node.value))
+
+    def _sequence(self, node: SequenceNode, place: Place, name: str) -> list[Any]:
+        items = []
+        for index, child in enumerate(node.value):
+            data, place.children[index] = self.build(child, f"{name}[{index}]")
+            items.append(data)
+        return items
+
+    def _mapping(self, node: MappingNode, place: Place, name: str) -> dict[str, Any]:
+        data: dict[str, Any] = {}
+        merged: list[tuple[Any, Place]] = []
+        for key_node, value_node in node.value:
+            at = self.lines.position(key_node.start_mark.index, key_node.end_mark.index)
+            if not isinstance(key_node, ScalarNode):
+                msg = "a key must be text, not a list or a mapping"
+                self.problems.append(Problem("BC102", msg, file=self.file, at=at, label="expected text"))
+                continue
+            key = str(self._scalar(key_node, at))
+            value, child = self.build(value_node, f"{name}.{key}" if name else key)
+            child.key = at
+            if value_node.start_mark.index == value_node.end_mark.index:
+                child.value = at  # nothing is written: only the key can be pointed at
+            if key == "<<" and key_node.style is None:
+                merged.extend(self._merge_parts(value, child))
+            elif key in data:
+                self._duplicate(key, name, place.children[key], child)
+            else:
+                data[key], place.children[key] = value, child
+        for source, origin in merged:
+            for key, value in source.items():
+                if key not in data:
+                    data[key], place.children[key] = value, origin.children[key]
+        return data
+
+    def _merge_parts(self, value: Any, child: Place) -> list[tuple[Any, Place]]:
+        parts = (
+            [(v, child.children[i]) for i, v in enumerate(value)]
+            if isinstance(value, list)
+            else [(value, child)]
+        )
+        if all(isinstance(part, dict) for part, _ in parts):
+            return parts
+        msg = "`<<` takes a mapping, or a list of mappings"
+        self.problems.append(
+            Problem("BC102", msg, file=self.file, at=child.value, label="expected a mapping")
+        )
+        return []
+
+    def _duplicate(self, key: str, parent: str, first: Place, second: Place) -> None:
+        self.problems.append(
+            Problem(
+                "BC104",
+                f"key `{key}` is given twice" + (f" in `{parent}`" if parent else ""),
+                file=self.file,
+                at=second.key,
+                label="second definition",
+                also=((first.key or first.value, "first definition"),),
+                note="most YAML readers would silently keep only the second one",
+            )
+        )
+
+
+def too_large(file: str) -> Problem:
+    """The problem of a text that no person wrote."""
+    message = f"the file is larger than {MAX_BYTES // 1024} KiB"
+    return Problem("BC006", message, file=file, help="a scenario is a page of text; data belong elsewhere")
+
+
+def _empty(file: str) -> Problem:
+    return Problem(
+        "BC005", "the file is empty", file=file, help="`benchctl init` writes a commented scenario"
+    )
+
+
+def _too_deep(file: str) -> Problem:
+    return Problem("BC006", "the document is nested too deeply", file=file)
+
+
+def _bad_character(error: ReaderError, file: str, lines: LineStarts) -> Problem:
+    code = error.character if isinstance(error.character, int) else ord(str(error.character)[:1] or "?")
+    msg = f"the character U+{code:04X} may not stand in YAML"
+    return Problem(
+        "BC001",
+        msg,
+        file=file,
+        at=lines.position(error.position, error.position + 1),
+        help="remove it, or write it as an escape in double quotes",
+    )
+
+
+def _syntax(error: MarkedYAMLError, text: str, file: str, lines: LineStarts) -> Problem:
+    mark = error.problem_mark or error.context_mark
+    at = lines.position(mark.index, mark.index + 1) if mark is not None else None
+    if (
+        mark is not None
+        and text[mark.index : mark.index + 1] == "\t"
+        and "cannot start any token" in (error.problem or "")
+    ):
+        msg = (
+            "a tab starts this line"
+            if not text[: mark.index].rsplit("\n", 1)[-1].strip()
+            else "a tab stands between tokens"
+        )
+        return Problem("BC002", msg, file=file, at=at, help="YAML allows spaces only for indentation")
+    if error.context and error.context.startswith("expected a single document"):
+        return Problem(
+            "BC007", "a second document starts here", file=file, at=at, help="one scenario per file"
+        )
+    also: tuple[tuple[Position, str], ...] = ()
+    context = error.context_mark
+    if context is not None and mark is not None and context.index != mark.index:
+        also = ((lines.position(context.index, context.index + 1), _opened(error.context or "")),)
+    return Problem(
+        "BC001", _plain_words(error.problem or error.context or "not YAML"), file=file, at=at, also=also
+    )
+
+
+def _opened(context: str) -> str:
+    names = {
+        "sequence": "list",
+        "mapping": "mapping",
+        "scalar": "text",
+        "collection": "block",
+        "node": "value",
+    }
+    found = next((word for key, word in names.items() if key in context), "part")
+    return f"the {found} starts here"
+
+
+def _plain_words(problem: str) -> str:
+    words = problem.replace("('<anchor>',)", "an anchor").replace("'<stream end>'", "the end of the file")
+    words = words.replace("<block end>", "the end of the block").replace(
+        "'<document start>'", "a new document"
+    )
+    words = words.replace(
+        "mapping values are not allowed here", "a second `:` on one line; quote text that holds `: `"
+    )
+    return words.replace("'", "`")
+
+
+def suggest(word: str, known: Sequence[str]) -> str | None:
+    """The known word that `word` was probably meant to be."""
+    by_lower = {name.lower(): name for name in known}
+    match = get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
+    return by_lower[match[0]] if match else None

@@ -1,0 +1,159 @@
+"""Validation errors of the models as problems that point into the file."""
+
+from __future__ import annotations
+
+import typing
+from typing import TYPE_CHECKING, Any
+
+from bench_framework.scenario import leaves
+from bench_framework.scenario.schema import AxisTable, Part, ScenarioFile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bench_framework.errors import Problem
+    from bench_framework.scenario.document import Document, Path
+
+_NEEDS = {
+    "list_type": "a list",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+}
+
+
+def problem_of(error: Any, document: Document) -> tuple[Problem, Path]:
+    """The problem, and the path of what must be left out to look at the rest of the document.
+
+    Args:
+        error: one of pydantic's ``ValidationError.errors()``.
+        document: what was validated.
+    """
+    loc: tuple[str | int, ...] = error["loc"]
+    path = known_path(document.data, loc)
+    kind, context = error["type"], error.get("ctx", {})
+    if kind == "extra_forbidden":
+        return _unknown_key(document, loc, path), path
+    if kind == "missing":
+        name = str(loc[-1])
+        message = f"`{name}` is missing in `{spell(path)}`" if path else f"`{name}` is missing"
+        return document.key_problem(path, "BC107", message, help=_described(loc)), path
+    if kind.startswith("BC"):
+        return _own(document, loc, path, kind, context)
+    value = document_value(document.data, path)
+    if kind in _NEEDS:
+        message = f"`{spell(path)}` must be {_NEEDS[kind]}, got {leaves.describe(value)}"
+        single = isinstance(value, str) and kind == "list_type"
+        advice = f"write [{value}]" if single else None
+        label = f"expected {_NEEDS[kind]}"
+        return document.value_problem(path, "BC102", message, label=label, help=advice), path
+    if kind == "too_short":
+        least = context.get("min_length", 1)
+        message = f"`{spell(path)}` must hold at least {least}, got {context.get('actual_length', 0)}"
+        return document.value_problem(path, "BC102", message), path
+    if kind == "too_long":
+        message = f"`{spell(path)}` must hold exactly one, got {context.get('actual_length')}"
+        return document.value_problem(path, "BC102", message), path
+    return document.value_problem(path, "BC102", f"`{spell(path)}`: {error['msg']}"), path
+
+
+def known_path(data: Any, loc: Sequence[str | int]) -> Path:
+    """`loc` without the parts that are not in the document, such as the tags of unions."""
+    path: list[str | int] = []
+    for part in loc:
+        if isinstance(data, dict) and part in data:
+            data = data[part]
+        elif isinstance(data, list) and isinstance(part, int) and part < len(data):
+            data = data[part]
+        else:
+            continue
+        path.append(part)
+    return tuple(path)
+
+
+def document_value(data: Any, path: Path) -> Any:
+    """What stands at a path that is in the document."""
+    for part in path:
+        data = data[part]
+    return data
+
+
+def spell(path: Path) -> str:
+    """A path as a user writes it: ``measure.rounds.min``, ``axes.io[2]``."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text or "the scenario"
+
+
+def _own(
+    document: Document, loc: Sequence[str | int], path: Path, code: str, context: dict[str, Any]
+) -> tuple[Problem, Path]:
+    """A refusal of ours: `leaves` about a value or a key, `demand` about a part."""
+    message = context["message"]
+    more = {"label": context["label"], "help": context["help"] or None}
+    at: Path = tuple(context["at"])
+    if at:
+        inner = (*path, *at)
+        return document.key_problem(inner, code, message, **more), known_path(document.data, inner)
+    if message.startswith("must "):
+        message = f"`{spell(path)}` {message}"
+    if loc and loc[-1] == "[key]":
+        return document.key_problem(path, code, message, **more), path
+    if code in {"BC107", "BC108"} and isinstance(document_value(document.data, path), dict):
+        return document.key_problem(path, code, message, **more), path
+    return document.value_problem(path, code, message, **more), path
+
+
+def _unknown_key(document: Document, loc: Sequence[str | int], path: Path) -> Problem:
+    key = str(loc[-1])
+    part = part_at(loc[:-1])
+    if key in part.later:
+        return document.key_problem(path, "BC111", f"`{key}` is not supported yet", help=part.later[key])
+    keys = keys_of(part)
+    where = f" in `{spell(path[:-1])}`" if path[:-1] else ""
+    near = leaves.did_you_mean(key, keys)
+    listed = f"keys allowed here: {', '.join(sorted(keys))}" if len(keys) <= leaves.MAX_LISTED else ""
+    advice = "  ".join(text for text in (near, listed) if text)
+    return document.key_problem(path, "BC101", f"unknown key `{key}`{where}", help=advice or None)
+
+
+def keys_of(part: type[Part]) -> list[str]:
+    """The keys of a part as they are written."""
+    return [field.alias or name for name, field in part.model_fields.items()]
+
+
+def part_at(loc: Sequence[str | int]) -> type[Part]:
+    """The model that takes the mapping at `loc` (pydantic's, with union tags)."""
+    kinds: list[type[Part]] = [ScenarioFile]
+    for step in loc:
+        if step in {"<list>", "<mapping>", "<scalar>"}:
+            kinds = [kind for kind in kinds if kind is not AxisTable] or kinds
+        elif isinstance(step, str) and step.startswith("<"):
+            kinds = [kind for kind in kinds if kind.__name__ == step[1:-1]] or kinds
+        elif isinstance(step, str):
+            kinds = _below(kinds, step) or kinds
+    return kinds[0]
+
+
+def _below(kinds: list[type[Part]], key: str) -> list[type[Part]]:
+    found: list[type[Part]] = []
+    for kind in kinds:
+        for name, field in kind.model_fields.items():
+            if (field.alias or name) == key:
+                found += _parts_in(field.annotation)
+    return found
+
+
+def _parts_in(annotation: Any) -> list[type[Part]]:
+    if isinstance(annotation, type) and issubclass(annotation, Part):
+        return [annotation]
+    return [part for inner in typing.get_args(annotation) for part in _parts_in(inner)]
+
+
+def _described(loc: Sequence[str | int]) -> str | None:
+    """The docstring of a key that is missing."""
+    for name, field in part_at(loc[:-1]).model_fields.items():
+        if (field.alias or name) == loc[-1] and field.description:
+            return f"{loc[-1]}: {field.description[0].lower()}{field.description[1:]}".replace("\n", " ")
+    return None

@@ -1,0 +1,199 @@
+"""The scalars of the scenario language: what is written, read as the type that its key asks for.
+
+Each reader takes a `Scalar` (or a list or mapping, which it refuses) and returns a plain Python value.
+A refusal is an exception with a code of docs/reference/codes.md, a message, a label and a help text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from bench_framework.scenario.document import Scalar, suggest
+from bench_framework.units import parse_duration, parse_percent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+_WHOLE: Final = re.compile(r"[-+]?[0-9]+")
+_NUMBER: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_TRUE: Final = frozenset({"true", "True", "TRUE"})
+_FALSE: Final = frozenset({"false", "False", "FALSE"})
+_YES_NO: Final = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
+MAX_LISTED: Final = 12
+"""Closed sets up to this size are printed whole."""
+
+
+class Refused(Exception):  # noqa: N818 -- schema.py turns it into a validation error
+    """A value that its key does not take."""
+
+    def __init__(self, code: str, message: str, *, label: str = "", advice: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.label = label
+        self.advice = advice
+
+
+def describe(value: Any) -> str:
+    """What was found, in words: ``the text "ten"``, ``the number 5``, ``a list``."""
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list):
+        return "a list"
+    if isinstance(value, Scalar) and value.is_null:
+        return "nothing"
+    if isinstance(value, Scalar) and value.plain and _NUMBER.fullmatch(value):
+        return f"the number {value}"
+    if isinstance(value, Scalar) and value.plain and value in _TRUE | _FALSE:
+        return f"the truth value {value}"
+    return f'the text "{value}"'
+
+
+def text(value: Any) -> str:
+    """Any scalar, as it is written."""
+    if not isinstance(value, str) or (isinstance(value, Scalar) and value.is_null):
+        raise Refused("BC102", f"must be text, got {describe(value)}", label="expected text")
+    return str(value)
+
+
+def whole(least: int) -> Callable[[Any], int]:
+    """A reader of whole numbers of at least `least`."""
+
+    def read(value: Any) -> int:
+        if isinstance(value, Scalar) and value.plain and _WHOLE.fullmatch(value) and len(value) < 20:  # noqa: PLR2004 -- 64 bits
+            number = int(value)
+            if number >= least:
+                return number
+            message = f"must be a whole number of at least {least}, got {number}"
+            raise Refused("BC102", message, label=f"expected {least} or more")
+        message = f"must be a whole number of at least {least}, got {describe(value)}"
+        raise Refused("BC102", message, label="expected an integer")
+
+    return read
+
+
+def flag(value: Any) -> bool:
+    """``true`` or ``false``; the yes/no words of YAML 1.1 are explained."""
+    if isinstance(value, Scalar) and value.plain:
+        if value in _TRUE | _FALSE:
+            return value in _TRUE
+        if value.lower() in _YES_NO:
+            meant = _YES_NO[value.lower()]
+            raise Refused(
+                "BC106",
+                f"`{value}` is a yes/no word, which YAML 1.2 reads as text",
+                label="expected true or false",
+                advice=f"write {meant}",
+            )
+    raise Refused("BC102", f"must be true or false, got {describe(value)}", label="expected true or false")
+
+
+def percent(value: Any) -> float:
+    """``2%`` as the fraction 0.02."""
+    if isinstance(value, Scalar):
+        try:
+            fraction = parse_percent(value)
+        except ValueError:
+            pass
+        else:
+            if fraction < 10:  # noqa: PLR2004 -- a margin of 1000 % is a slip
+                return fraction
+    advice = f"write {value}%" if isinstance(value, Scalar) and _NUMBER.fullmatch(value) else ""
+    message = f"must be a percentage such as 2%, got {describe(value)}"
+    raise Refused("BC102", message, label="expected a percentage", advice=advice)
+
+
+def fraction_of_all(value: Any) -> float:
+    """A percentage strictly between 0 and 100 %."""
+    fraction = percent(value)
+    if 0 < fraction < 1:
+        return fraction
+    raise Refused("BC102", f"must lie between 0% and 100%, got {value}", label="out of range")
+
+
+def duration(value: Any) -> float:
+    """``15m`` as seconds; above zero."""
+    if isinstance(value, Scalar):
+        try:
+            seconds = parse_duration(value)
+        except ValueError:
+            pass
+        else:
+            if 0 < seconds < 1e9:  # noqa: PLR2004 -- thirty years
+                return seconds
+    bare = isinstance(value, Scalar) and _NUMBER.fullmatch(value)
+    message = f"must be a duration such as 90s, 15m or 1h, got {describe(value)}"
+    advice = f"write {value}s for seconds or {value}m for minutes" if bare else ""
+    raise Refused("BC102", message, label=f"{value} what?" if bare else "expected a duration", advice=advice)
+
+
+def choice(*allowed: str, later: Mapping[str, str] | None = None) -> Callable[[Any], str]:
+    """A reader of a closed set; `later` explains values that are designed but cannot be used yet."""
+
+    def read(value: Any) -> str:
+        if isinstance(value, str) and str(value) in allowed:
+            return str(value)
+        if later and isinstance(value, str) and str(value) in later:
+            raise Refused("BC111", f"`{value}` is not supported yet", advice=later[str(value)])
+        raise Refused(
+            "BC102",
+            f"must be one of {', '.join(allowed)}, got {describe(value)}",
+            label=f"not one of: {', '.join(allowed)}",
+            advice=did_you_mean(value, allowed),
+        )
+
+    return read
+
+
+def did_you_mean(value: Any, known: Sequence[str], what: str = "") -> str:
+    """A help text: the nearest known word, and all of them if they are few and `what` names them."""
+    near = suggest(str(value), known) if isinstance(value, str) else None
+    parts = [f"did you mean `{near}`?"] if near else []
+    if what and 0 < len(known) <= MAX_LISTED:
+        parts.append(f"{what}: {', '.join(known)}")
+    return "  ".join(parts)
+
+
+def axis_name(value: Any) -> str:
+    """A name that can stand in ``{braces}``, in ``-k`` and at the head of a column."""
+    name = text(value)
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,63}", name):
+        message = f"`{name}` cannot be a name here: it needs letters, digits, `-` or `_`, and a letter first"
+        raise Refused("BC108", message)
+    if name in {"bin", "input", "args", "variant", "idea"}:
+        raise Refused("BC108", f"`{name}` is taken: it has a meaning of its own in a scenario")
+    return name
+
+
+def scenario_name(value: Any) -> str:
+    """A name that is also the name of the results' folder."""
+    name = text(value)
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", name):
+        message = f"must be letters, digits, `-`, `_` and `.` (it names a folder), got {describe(value)}"
+        raise Refused("BC102", message, label="cannot name a folder")
+    return name
+
+
+def value_name(value: Any) -> str:
+    """The name of an axis value: any text but an empty one; it is passed on as it stands."""
+    name = text(value)
+    if not name:
+        raise Refused("BC102", "must be text, got an empty text", label="expected a name")
+    return name
+
+
+def cpu_list(value: Any) -> str:
+    """CPU numbers as ``taskset -c`` takes them: ``0``, ``0-3``, ``0,2-3``."""
+    cpus = text(value)
+    if not re.fullmatch(r"\d{1,4}(-\d{1,4})?(,\d{1,4}(-\d{1,4})?)*", cpus):
+        message = f"must be a list of CPUs such as 0, 0-3 or 0,2-3, got {describe(value)}"
+        raise Refused("BC102", message, label="expected CPU numbers")
+    return cpus
+
+
+def words(value: Any) -> list[Any]:
+    """One text, split at blanks, or a list of texts."""
+    if isinstance(value, list):
+        return value
+    return [Scalar(word) for word in text(value).split()]

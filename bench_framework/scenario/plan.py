@@ -1,0 +1,176 @@
+"""A scenario expanded: variants, inputs, builds and cells, with the holes and their reasons."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from bench_framework.errors import Problem
+from bench_framework.model.plan import (
+    AnswerPolicy,
+    GatePolicy,
+    Hole,
+    Input,
+    JudgePolicy,
+    MeasurePolicy,
+    Note,
+    Plan,
+    Variant,
+)
+from bench_framework.scenario.expansion import Expansion, size_texts, unique
+from bench_framework.scenario.matrix import combine
+from bench_framework.scenario.schema import BUILTIN, Precision
+from bench_framework.scenario.selection import OPTION, parse_selection, refusal, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bench_framework.scenario.loaded import Scenario
+    from bench_framework.scenario.matrix import AxisView
+
+_DEFAULT_MIN, _DEFAULT_MAX = 12, 40
+_SI_UNITS = ("kB", "KB", "MB", "GB", "TB")
+
+
+def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
+    """The plan of a scenario that `load` found valid; equal scenarios give equal plans.
+
+    Args:
+        scenario: from `load`.
+        only: the words behind ``-k``; what they leave out becomes holes. The baseline stays wherever
+            something else is measured, and its hole-less presence is told in the reason of the others.
+
+    Raises:
+        ScenarioError: `only` cannot be read (BC113) or selects nothing (BC207).
+    """
+    made = Expansion(scenario, combine(scenario))
+    pairs = made.pairs()
+    holes = list(made.matrix.holes)
+    if only is not None:
+        pairs, left_out = _select(made, pairs, only)
+        holes += left_out
+    cells = tuple(made.cells(pairs))
+    variants = unique(variant for variant, _ in pairs)
+    baseline = made.baseline
+    if baseline not in variants:
+        variants = (baseline, *variants)
+    return Plan(
+        name=scenario.name,
+        question=scenario.question,
+        scenario_path=scenario.path,
+        scenario_sha256=scenario.sha256,
+        axes=tuple(axis.plan_axis() for axis in made.axes),
+        builds=unique(variant.build for variant in variants if variant.build is not None),
+        variants=variants,
+        inputs=unique(given for _, given in pairs),
+        cells=cells,
+        holes=tuple(holes),
+        baseline_id=baseline.id,
+        further_baselines=tuple(v.id for v in made.further_baselines if v in variants),
+        ideas=tuple(idea for idea in made.ideas if any(v.id == idea.variant_id for v in variants)),
+        program=_program(scenario),
+        answer=_answer(scenario),
+        measure=_measure(scenario),
+        judge=_judge(scenario),
+        notes=_notes(scenario),
+        unit_family=_unit_family(scenario, made.axes),
+        data_dir=scenario.resolve(scenario.spec.data_dir) if scenario.spec.data_dir else None,
+    )
+
+
+def _select(
+    made: Expansion, pairs: list[tuple[Variant, Input]], only: str
+) -> tuple[list[tuple[Variant, Input]], list[Hole]]:
+    """The cells that ``-k`` takes, the baseline beside them, and a hole for each cell left out."""
+    names = {axis.name: axis.values for axis in made.axes}
+    selection = parse_selection(only, names, open_names=("variant", "input", "idea"))
+
+    def takes(variant: Variant, given: Input) -> bool:
+        words = {"variant": variant.label, "input": given.label, **dict(made.values_of(variant, given))}
+        return selection.takes(words | ({"idea": variant.idea} if variant.idea else {}))
+
+    chosen = {(variant.id, given.id) for variant, given in pairs if takes(variant, given)}
+    if not chosen:
+        problem = Problem("BC207", "the selection takes no cell of this plan", file=OPTION, at=whole(only))
+        raise refusal(only, problem)
+    inputs = {given_id for _, given_id in chosen}
+    kept, left_out = [], []
+    for variant, given in pairs:
+        if (variant.id, given.id) in chosen or (variant == made.baseline and given.id in inputs):
+            kept.append((variant, given))
+        elif variant.idea is None:
+            left_out.append(
+                Hole(made.values_of(variant, given), f"left out by -k {only}; the baseline is always kept")
+            )
+    return kept, left_out
+
+
+def _program(scenario: Scenario) -> tuple[str, ...] | None:
+    words = scenario.spec.worker.command
+    if words is None:
+        return None
+    # A bare name is found on PATH when it is run; anything with a slash is a file beside the scenario.
+    first = scenario.resolve(words[0]) if "/" in words[0] else words[0]
+    return (first, *words[1:])
+
+
+def _answer(scenario: Scenario) -> AnswerPolicy:
+    part, worker = scenario.spec.answer, scenario.spec.worker
+    return AnswerPolicy(
+        compare=part.compare,
+        file=scenario.resolve(part.file) if part.file is not None else None,
+        contract=worker.contract if worker.contract is not None else worker.crate == BUILTIN,
+        exit_codes=tuple(scenario.spec.exit_codes),
+        stdout=part.stdout,
+    )
+
+
+def _measure(scenario: Scenario) -> MeasurePolicy:
+    part = scenario.spec.measure
+    least, most = part.rounds.min, part.rounds.max
+    # The default that is left gives way to the number that is written.
+    low = least if least is not None else min(_DEFAULT_MIN, most or _DEFAULT_MIN)
+    high = most if most is not None else max(_DEFAULT_MAX, low)
+    until: Literal["decided", "rounds", "precision"] = "precision"
+    precision = part.until.precision if isinstance(part.until, Precision) else None
+    if part.until in {"decided", "rounds"}:
+        until = "decided" if part.until == "decided" else "rounds"
+    return MeasurePolicy(
+        rounds_min=low,
+        rounds_max=high,
+        until=until,
+        precision=precision,
+        budget_s=part.budget,
+        warmup_rounds=part.warmup,
+        timeout_s=part.timeout,
+        seed=part.seed if part.seed is not None else int(scenario.sha256[:8], 16),
+        control=part.control,
+        strategy=part.strategy,
+    )
+
+
+def _judge(scenario: Scenario) -> JudgePolicy:
+    spec, default = scenario.spec, JudgePolicy()
+    margin, margins = _per_metric(spec.margin, default.margin, default.margins)
+    epsilon, epsilons = _per_metric(spec.epsilon, default.epsilon, default.epsilons)
+    gate = GatePolicy(spec.gate.margins(), spec.gate.detect, spec.gate.on_undecided, tuple(spec.gate.require))
+    return JudgePolicy(tuple(spec.judge), margin, epsilon, margins, epsilons, spec.level, gate)
+
+
+def _per_metric(
+    given: float | dict[str, float] | None, default: float, named: tuple[tuple[str, float], ...]
+) -> tuple[float, tuple[tuple[str, float], ...]]:
+    if isinstance(given, dict):
+        return default, tuple((dict(named) | given).items())
+    return (default if given is None else given), named
+
+
+def _notes(scenario: Scenario) -> tuple[Note, ...]:
+    about = (Note("About", scenario.spec.about),) if scenario.spec.about else ()
+    return (*about, *(Note(note.title, note.text) for note in scenario.spec.notes))
+
+
+def _unit_family(scenario: Scenario, axes: Iterable[AxisView]) -> Literal["iec", "si"]:
+    texts = size_texts(scenario, axes)
+    si = [text for text in texts if text.rstrip().endswith(_SI_UNITS)]
+    return "si" if si and len(si) == len(texts) else "iec"
