@@ -1,1 +1,13 @@
-"""From claims to bytes: sections, figures, renderers."""
+"""From claims to bytes: a document tree, its figures, and one renderer per format.
+
+`build` makes the document; ``render.markdown``, ``render.html`` and ``render.terminal`` print it, and
+``figures`` draws what it shows. Figures and templates are loaded only by those who need them.
+"""
+
+from __future__ import annotations
+
+from bench_framework.report.blocks import Document
+from bench_framework.report.context import ReportData
+from bench_framework.report.document import build
+
+__all__ = ["Document", "ReportData", "build"]

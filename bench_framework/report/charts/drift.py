@@ -1,0 +1,68 @@
+"""Drift plot: each block's distance from its cell's median over the time of the record."""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.report.charts.frame import SMALL, calm
+
+if TYPE_CHECKING:
+    from bench_framework.report.blocks import Figure, Point
+    from bench_framework.report.charts import Axes, Palette
+
+WIDTH: Final = 720.0
+HEIGHT: Final = 220.0
+PLACE: Final = (58.0, 44.0, 706.0, 206.0)
+MOST_DOTS: Final = 2000
+"""Beyond this only every k-th block is drawn; the line and the table are of all."""
+KEPT: Final = 0.98
+"""Share of the blocks that the range shows in full; the rest stand at its edge."""
+DOT: Final = 3.0
+
+
+def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
+    """Dots, the rolling median, a line at zero."""
+    points = figure.points
+    reach = _reach(points)
+    calm(ax, colours)
+    ax.set_xlim(points[0].x, max(p.x for p in points) or 1.0)
+    ax.set_ylim(-reach * 1.08, reach * 1.08)
+    ax.grid(axis="y", color=colours["rule"], linewidth=0.6)
+    ax.set_axisbelow(True)
+    ax.axhline(0, color=colours["muted"], linewidth=1)
+    step = -(-len(points) // MOST_DOTS)
+    _dots(ax, [p for p in points[::step] if abs(p.y) <= reach], colours["series-1"])
+    for sign, marker in ((1, "^"), (-1, "v")):
+        outside = [p for p in points[::step] if p.y * sign > reach]
+        ax.plot(
+            [p.x for p in outside], [sign * reach] * len(outside), marker, markersize=5, color=colours["series-2"],
+            linestyle="none", clip_on=False,
+        )  # fmt: skip
+    xs, ys = rolling_median(points)
+    ax.plot(xs, [max(-reach, min(reach, y)) for y in ys], color=colours["ink"], linewidth=1.6)
+    ax.set_xlabel(figure.label("x"), color=colours["muted"], fontsize=SMALL)
+    ax.set_ylabel(figure.label("y"), color=colours["muted"], fontsize=SMALL)
+
+
+def rolling_median(points: tuple[Point, ...]) -> tuple[list[float], list[float]]:
+    """Medians of about a twentieth of the blocks around 60 places of the record."""
+    half = max(3, len(points) // 40)
+    step = max(1, len(points) // 60)
+    centres = range(0, len(points), step)
+    xs = [points[i].x for i in centres]
+    ys = [statistics.median(p.y for p in points[max(0, i - half) : i + half + 1]) for i in centres]
+    return xs, ys
+
+
+def _reach(points: tuple[Point, ...]) -> float:
+    sizes = sorted(abs(p.y) for p in points)
+    return max(1.0, sizes[min(len(sizes) - 1, int(KEPT * len(sizes)))])
+
+
+def _dots(ax: Axes, points: list[Point], colour: str) -> None:
+    """One path with a round-capped stroke of no length per dot: a fifth of the bytes of markers."""
+    gap = float("nan")
+    xs = [value for p in points for value in (p.x, p.x, gap)]
+    ys = [value for p in points for value in (p.y, p.y, gap)]
+    ax.plot(xs, ys, color=colour, linewidth=DOT, solid_capstyle="round", alpha=0.55)

@@ -1,0 +1,154 @@
+"""Forest plot: which variant differs from the baseline, by how much, how surely (REPORTS 2.4)."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.report.charts.frame import SMALL, TEXT, UNITS_PER_COLUMN, calm, label_columns, short
+from bench_framework.report.palette import VERDICT_TOKENS
+
+if TYPE_CHECKING:
+    from bench_framework.report.blocks import Figure, Point
+    from bench_framework.report.charts import Axes, Palette
+
+ROW: Final = 23.0
+TOP: Final = 22.0
+BOTTOM: Final = 44.0
+RIGHT: Final = 186.0
+MOST_LABEL: Final = 30
+TICKS: Final = (
+    0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.33, 0.4, 0.5, 0.67, 0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.25, 1.5, 2.0,
+    2.5, 3.0, 4.0, 5.0, 7.0, 10.0, 20.0, 50.0, 100.0,
+)  # fmt: skip
+TICK_ROOM: Final = 34.0
+MARKERS: Final = {
+    "better": ("v", True),
+    "better-size-open": ("v", False),
+    "equivalent": ("s", False),
+    "undecided": ("o", False),
+    "worse-size-open": ("^", False),
+    "worse": ("^", True),
+}
+"""Verdict code to marker, and whether it is filled."""
+
+
+def size(figure: Figure) -> tuple[float, float]:
+    """Width and height in units."""
+    return 720.0, TOP + BOTTOM + ROW * len(figure.points)
+
+
+def place(figure: Figure) -> tuple[float, float, float, float]:
+    """Left, bottom, right, top of the plotting area in units."""
+    columns = label_columns([p.label for p in figure.points], MOST_LABEL)
+    _, height = size(figure)
+    return 14 + columns * UNITS_PER_COLUMN, BOTTOM, 720 - RIGHT, height - TOP
+
+
+def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
+    """Rows from top to bottom in the order of the points."""
+    lo, hi = limits(figure)
+    ax.set_xscale("log", base=2)
+    ax.set_xlim(lo, hi)
+    ax.set_ylim(len(figure.points) - 0.5, -0.5)
+    calm(ax, colours, left=False)
+    _bands(ax, figure, colours)
+    for row, point in enumerate(figure.points):
+        _point(ax, row, point, (lo, hi), colours)
+        _texts(ax, row, point, colours)
+    left, _, right, _ = place(figure)
+    ticks = kept_ticks(lo, hi, right - left)
+    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    ax.set_yticks([])
+    ax.set_xlabel(figure.label("x"), color=colours["muted"], fontsize=SMALL)
+    for x, text, side in (
+        (0.0, "◂ " + figure.label("less"), "left"),
+        (1.0, figure.label("more") + " ▸", "right"),
+    ):
+        ax.text(
+            x, 1.0, text, transform=ax.transAxes, ha=side, va="bottom", color=colours["muted"], fontsize=SMALL
+        )
+
+
+def limits(figure: Figure) -> tuple[float, float]:
+    """The range: every estimate and the margin twice, and as much of the intervals as stays readable."""
+    margin = figure.mark("margin") or 0.02
+    estimates = [p.x for p in figure.points]
+    low = min(*estimates, 1 / (1 + 2 * margin)) if estimates else 0.5
+    high = max(*estimates, 1 + 2 * margin) if estimates else 2.0
+    reach = max(1.08, math.sqrt(high / low))
+    lows = [p.x_lo for p in figure.points if p.x_lo is not None and p.x_lo > 0]
+    highs = [p.x_hi for p in figure.points if p.x_hi is not None and math.isfinite(p.x_hi)]
+    low = max(min([low, *lows]), low / reach)
+    high = min(max([high, *highs]), high * reach)
+    pad = (high / low) ** 0.03
+    return low / pad, high * pad
+
+
+def kept_ticks(lo: float, hi: float, room: float) -> list[float]:
+    """Ticks within the range that stand far enough apart; 1 is always among them."""
+    scale = room / math.log2(hi / lo)
+    kept = [1.0]
+    for tick in sorted(TICKS, key=lambda t: abs(math.log2(t))):
+        if lo <= tick <= hi and all(abs(math.log2(tick / k)) * scale >= TICK_ROOM for k in kept):
+            kept.append(tick)
+    return sorted(kept)
+
+
+def _bands(ax: Axes, figure: Figure, colours: Palette) -> None:
+    margin, noise = figure.mark("margin"), figure.mark("noise")
+    if margin:
+        ax.axvspan(1 / (1 + margin), 1 + margin, facecolor=colours["band"], edgecolor="none", zorder=0)
+    if noise:
+        ax.axvspan(
+            1 / (1 + noise), 1 + noise, facecolor="none", edgecolor=colours["rule"], hatch="////", linewidth=0,
+            zorder=0.5,
+        )  # fmt: skip
+    ax.axvline(1.0, color=colours["muted"], linewidth=1, zorder=1)
+
+
+def _point(ax: Axes, row: int, point: Point, span: tuple[float, float], colours: Palette) -> None:
+    if point.baseline:
+        ax.plot(
+            [1.0], [row], "D", markersize=7, markerfacecolor=colours["ground"], markeredgecolor=colours["ink"]
+        )
+        return
+    code = point.verdict.value if point.verdict else ""
+    colour = colours[VERDICT_TOKENS.get(code, "muted")]
+    lo, hi = span
+    if point.x_lo is not None and point.x_hi is not None:
+        start, end = max(point.x_lo, lo), min(point.x_hi, hi)
+        ax.plot([start, end], [row, row], color=colour, linewidth=1.3, solid_capstyle="butt", zorder=2)
+        for bound, edge, marker in ((point.x_lo, lo, "<"), (point.x_hi, hi, ">")):
+            inside = lo <= bound <= hi
+            ax.plot(
+                [bound if inside else edge],
+                [row],
+                "|" if inside else marker,
+                markersize=6,
+                color=colour,
+                zorder=3,
+            )
+    if point.inner is not None:
+        ax.plot(
+            [max(point.inner[0], lo), min(point.inner[1], hi)], [row, row], color=colour, linewidth=3.6,
+            solid_capstyle="butt", zorder=2,
+        )  # fmt: skip
+    marker, filled = MARKERS.get(code, ("o", False))
+    face = colour if filled else colours["ground"]
+    ax.plot(
+        [point.x], [row], marker, markersize=8, markerfacecolor=face, markeredgecolor=colour, markeredgewidth=1.4,
+        zorder=4,
+    )  # fmt: skip
+
+
+def _texts(ax: Axes, row: int, point: Point, colours: Palette) -> None:
+    weight = "bold" if point.strong else "normal"
+    where = ax.get_yaxis_transform()
+    ax.text(
+        -0.015, row, short(point.label, MOST_LABEL), transform=where, ha="right", va="center", fontsize=TEXT,
+        color=colours["ink"], fontweight=weight,
+    )  # fmt: skip
+    code = point.verdict.value if point.verdict else ""
+    colour = colours["muted"] if point.baseline else colours[VERDICT_TOKENS.get(code, "muted")]
+    ax.text(1.02, row, point.text, transform=where, ha="left", va="center", fontsize=TEXT, color=colour)

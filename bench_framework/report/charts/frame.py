@@ -1,0 +1,106 @@
+"""What all charts share: a calm frame, ticks that keep apart, labels that do not overlap."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.report.numbers import show_size, significant
+from bench_framework.report.render.characters import visible
+from bench_framework.report.render.widths import cut_middle, width_of
+from bench_framework.units import format_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from bench_framework.report.charts import Axes, Palette
+
+TEXT: Final = 12.0
+SMALL: Final = 11.0
+"""Nothing is printed smaller: 11 units of a 720 wide drawing."""
+UNITS_PER_COLUMN: Final = 7.0
+"""Width of a character at `TEXT`, generous, as the reader's font is not known."""
+
+
+def calm(ax: Axes, colours: Palette, *, left: bool = True) -> None:
+    """Axis lines only below and at the left, in the colour of rules; ticks in muted text."""
+    for side in ("top", "right") if left else ("top", "right", "left"):
+        ax.spines[side].set_visible(False)
+    for side in ("bottom", "left"):
+        ax.spines[side].set_color(colours["rule"])
+    ax.patch.set_visible(False)
+    ax.minorticks_off()
+    ax.tick_params(colors=colours["muted"], labelsize=SMALL, length=3, width=0.8)
+
+
+def short(label: str, columns: int) -> str:
+    """A label of at most so many columns, cut in the middle; the table below has it in full."""
+    return cut_middle(visible(label), columns)
+
+
+def label_columns(labels: Sequence[str], most: int) -> int:
+    """Columns that the longest label takes, up to `most`."""
+    return min(most, max((width_of(label) for label in labels), default=1))
+
+
+def nice_sizes(lo: float, hi: float, most: int) -> list[float]:
+    """Powers of two of bytes within a range, thinned to at most `most`."""
+    low, high = math.floor(math.log2(lo)), math.ceil(math.log2(hi))
+    found = [2.0**p for p in range(low, high + 1) if lo * 0.999 <= 2.0**p <= hi * 1.001]
+    step = max(1, math.ceil(len(found) / most))
+    return found[::step] or [lo]
+
+
+def nice_steps(lo: float, hi: float, most: int) -> list[float]:
+    """1, 2, 5 × powers of ten within a range, thinned to 1 × powers and then further."""
+    low, high = math.floor(math.log10(lo)), math.ceil(math.log10(hi))
+    for digits in ((1, 2, 5), (1, 3), (1,)):
+        found = [d * 10.0**p for p in range(low, high + 1) for d in digits]
+        found = [x for x in found if lo * 0.999 <= x <= hi * 1.001]
+        if len(found) <= most:
+            break
+    step = max(1, math.ceil(len(found) / most))
+    return found[::step]
+
+
+def duration_label(seconds: float) -> str:
+    """A tick of a time axis: ``50 ms``."""
+    return format_duration(seconds, digits=1 if _round_number(seconds) else 3)
+
+
+def size_label(family: str) -> Callable[[float], str]:
+    """Ticks of a size axis: ``64 MiB``."""
+
+    def label(size: float) -> str:
+        text = show_size(size, family)
+        number, unit = text.rsplit("\u202f", 1)
+        value = float(number)
+        return f"{significant(value, 3) if value != int(value) else int(value)}\u202f{unit}"
+
+    return label
+
+
+def apart(wanted: Sequence[float], least: float, lo: float, hi: float) -> list[float]:
+    """Places as near to the wanted ones as a least distance allows, in the same order.
+
+    Args:
+        wanted: places, in any order.
+        least: distance that neighbours must keep.
+        lo: the lowest place allowed.
+        hi: the highest place allowed; exceeded only if there is no room for all.
+    """
+    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
+    places = [0.0] * len(wanted)
+    last = lo - least
+    for index in order:
+        last = max(wanted[index], last + least)
+        places[index] = last
+    above = hi
+    for index in reversed(order):
+        places[index] = max(lo, min(places[index], above))
+        above = places[index] - least
+    return places
+
+
+def _round_number(value: float) -> bool:
+    return value > 0 and math.isclose(value, float(f"{value:.0e}"), rel_tol=1e-9)

@@ -1,0 +1,143 @@
+"""Memory against time: what speed costs (REPORTS 2.4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.report.charts.frame import (
+    SMALL,
+    UNITS_PER_COLUMN,
+    calm,
+    duration_label,
+    nice_sizes,
+    nice_steps,
+    short,
+    size_label,
+)
+from bench_framework.report.render.widths import width_of
+
+if TYPE_CHECKING:
+    from bench_framework.report.blocks import Figure, Point
+    from bench_framework.report.charts import Axes, Palette
+
+WIDTH: Final = 720.0
+HEIGHT: Final = 330.0
+PLACE: Final = (74.0, 46.0, 706.0, 314.0)
+"""Left, bottom, right, top of the plotting area."""
+MOST_LABEL: Final = 28
+PAD: Final = 1.25
+
+Box = tuple[float, float, float, float]
+
+
+def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
+    """Crosses for intervals, a staircase through the front, names where there is room."""
+    points = figure.points
+    family = figure.label("family") or "iec"
+    ax.set_xscale("log")
+    ax.set_yscale("log", base=2)
+    calm(ax, colours)
+    ax.set_xlim(min(p.x for p in points) / PAD, max(p.x for p in points) * PAD)
+    ax.set_ylim(min(p.y for p in points) / PAD, max(p.y for p in points) * PAD)
+    xs = nice_steps(*ax.get_xlim(), 8)
+    ys = nice_sizes(*ax.get_ylim(), 7)
+    ax.set_xticks(xs, [duration_label(x) for x in xs])
+    ax.set_yticks(ys, [size_label(family)(y) for y in ys])
+    ax.grid(color=colours["rule"], linewidth=0.6)
+    ax.set_axisbelow(True)
+    ax.set_xlabel(figure.label("x"), color=colours["muted"], fontsize=SMALL)
+    ax.set_ylabel(figure.label("y"), color=colours["muted"], fontsize=SMALL)
+    edge = front(points)
+    steps = _staircase(edge, ax.get_xlim()[1], ax.get_ylim()[1])
+    ax.plot(
+        [x for x, _ in steps],
+        [y for _, y in steps],
+        color=colours["muted"],
+        linewidth=1,
+        linestyle="--",
+        zorder=1,
+    )
+    for point in points:
+        _cross(ax, point, colours, beaten=dominated(point, points))
+    _names(ax, [*edge, *(p for p in points if p not in edge)], points, colours)
+
+
+def dominated(point: Point, points: tuple[Point, ...]) -> bool:
+    """Whether another one is below in time and memory, both intervals lying apart."""
+    return any(
+        _hi(q.x, q.x_hi) < _lo(point.x, point.x_lo) and _hi(q.y, q.y_hi) < _lo(point.y, point.y_lo)
+        for q in points
+    )
+
+
+def front(points: tuple[Point, ...]) -> list[Point]:
+    """Points that no other undercuts in both estimates, by time."""
+    found = [
+        p for p in points if not any(q.x <= p.x and q.y <= p.y and (q.x < p.x or q.y < p.y) for q in points)
+    ]
+    return sorted(found, key=lambda p: (p.x, p.y))
+
+
+def _lo(value: float, bound: float | None) -> float:
+    return value if bound is None else bound
+
+
+def _hi(value: float, bound: float | None) -> float:
+    return value if bound is None else bound
+
+
+def _staircase(edge: list[Point], far_x: float, far_y: float) -> list[tuple[float, float]]:
+    steps: list[tuple[float, float]] = []
+    for point in edge:
+        steps.append((point.x, steps[-1][1] if steps else far_y))
+        steps.append((point.x, point.y))
+    if edge:
+        steps.append((far_x, edge[-1].y))
+    return steps
+
+
+def _cross(ax: Axes, point: Point, colours: Palette, *, beaten: bool) -> None:
+    colour = colours["muted"] if beaten else colours["better"]
+    if point.x_lo is not None and point.x_hi is not None:
+        ax.plot([point.x_lo, point.x_hi], [point.y, point.y], color=colour, linewidth=1.2, zorder=2)
+    if point.y_lo is not None and point.y_hi is not None:
+        ax.plot([point.x, point.x], [point.y_lo, point.y_hi], color=colour, linewidth=1.2, zorder=2)
+    marker = "D" if point.baseline else "o"
+    face = colours["ground"] if point.baseline or beaten else colour
+    edge = colours["ink"] if point.baseline else colour
+    ax.plot([point.x], [point.y], marker, markersize=6, markerfacecolor=face, markeredgecolor=edge, zorder=3)
+
+
+def _names(ax: Axes, wanted: list[Point], points: tuple[Point, ...], colours: Palette) -> None:
+    """Labels in order of importance; one that finds no free place is left to the table."""
+    taken: list[Box] = []
+    for point in points:
+        x, y = ax.transData.transform((point.x, point.y))
+        taken.append((x - 6, y - 6, x + 6, y + 6))
+    for point in wanted:
+        x, y = ax.transData.transform((point.x, point.y))
+        text = short(point.label, MOST_LABEL)
+        width = width_of(text) * UNITS_PER_COLUMN * SMALL / 12
+        for dx, dy, ha in ((9, 0, "left"), (-9, 0, "right"), (0, 13, "center"), (0, -13, "center"), (9, 12, "left"),
+                           (9, -12, "left"), (-9, 12, "right"), (-9, -12, "right")):  # fmt: skip
+            box = _box(x + dx, y + dy, width, ha)
+            if _inside(box) and not any(_meet(box, other) for other in taken):
+                taken.append(box)
+                ax.annotate(
+                    text, (point.x, point.y), xytext=(dx, dy), textcoords="offset points", ha=ha, va="center",
+                    fontsize=SMALL, color=colours["ink" if not dominated(point, points) else "muted"],
+                )  # fmt: skip
+                break
+
+
+def _box(x: float, y: float, width: float, ha: str) -> Box:
+    left = {"left": x, "right": x - width, "center": x - width / 2}[ha]
+    return left, y - 7, left + width, y + 7
+
+
+def _inside(box: Box) -> bool:
+    return box[0] >= PLACE[0] and box[2] <= WIDTH and box[1] >= PLACE[1] and box[3] <= HEIGHT
+
+
+def _meet(one: Box, two: Box) -> bool:
+    return one[0] < two[2] and two[0] < one[2] and one[1] < two[3] and two[1] < one[3]

@@ -1,0 +1,156 @@
+"""The check list of a run: what a sceptical reader asks, answered from the record."""
+
+from __future__ import annotations
+
+from bench_framework.report.blocks import Check, Mark
+from bench_framework.report.context import ReportData, span
+from bench_framework.report.numbers import percent, show_size
+
+TICKS_PER_SECOND = 100
+"""Of ``/proc/stat``, whose unit is USER_HZ; 100 on every Linux that cargo targets."""
+LOW_MEMORY = 0.1
+"""Below this share of RAM left, the page cache competes with the measured program."""
+BUSY = 0.5
+"""Load per core before the record from which on other work is worth a warning."""
+
+
+def checks(data: ReportData) -> tuple[Check, ...]:
+    """Every question that the record can answer, in a fixed order."""
+    return (
+        _outputs(data), _rounds(data), _order(data), *_floors(data), _drift(data), _modes(data), _cache(data),
+        _memory(data), _steal(data), _load(data), _governor(data), _tools(data),
+    )  # fmt: skip
+
+
+def _outputs(data: ReportData) -> Check:
+    kind = data.plan.answer.compare
+    if kind == "none":
+        return Check("warn", "outputs equal", "not compared: the scenario says `none`")
+    measured = [s for s in data.judgement.states if s.state in {"measured", "other-output", "not-comparable"}]
+    other = sum(1 for s in measured if s.state == "other-output")
+    mark: Mark = "fail" if other else "pass"
+    return Check(
+        mark, "outputs equal", f"{len(measured) - other} of {len(measured)} cells, compared by {kind}"
+    )
+
+
+def _rounds(data: ReportData) -> Check:
+    looks = data.judgement.looks
+    rounds = [s.rounds for s in data.judgement.states if s.state == "measured"]
+    least = min(rounds, default=0)
+    figure = f"{span(rounds)} rounds; {looks.needed} are needed for {looks.family} comparisons at {looks.level * 100:g}\u202f%"
+    return Check("pass" if least >= looks.needed else "warn", "enough rounds", figure)
+
+
+def _order(data: ReportData) -> Check:
+    """Largest distance of a cell's mean place from the middle of its round, in places."""
+    places: dict[str, list[int]] = {}
+    sizes: dict[str, int] = {}
+    for block in data.blocks:
+        if block.warmup:
+            continue
+        places.setdefault(block.cell_id, []).append(block.position)
+        input_id = data.plan.cell(block.cell_id).input_id
+        sizes[input_id] = max(sizes.get(input_id, 0), block.position)
+    if not places:
+        return Check("unknown", "order random", "no blocks")
+    offsets = [
+        abs(sum(found) / len(found) - sizes[data.plan.cell(cell).input_id] / 2)
+        for cell, found in places.items()
+    ]
+    figure = f"fresh order every round, seed {data.plan.measure.seed}; largest mean offset {max(offsets):.1f} places"
+    return Check("pass", "order random", figure)
+
+
+def _floors(data: ReportData) -> tuple[Check, ...]:
+    found = []
+    for metric in data.plan.judge.metrics:
+        margin = data.plan.judge.margin_of(metric)
+        for floor in (f for f in data.judgement.floors if f.metric == metric):
+            name = data.input_name(data.plan.input(floor.input_id))
+            label = f"noise floor within the margin, {metric}, {name}"
+            if floor.tripped:
+                found.append(
+                    Check("fail", label, "control tripped: every verdict of this input is withdrawn")
+                )
+            elif floor.fraction is None:
+                found.append(Check("warn", label, "not measured: no control arm"))
+            else:
+                mark: Mark = "pass" if floor.fraction <= margin else "warn"
+                found.append(Check(mark, label, f"{percent(floor.fraction)} against {percent(margin)}"))
+    return tuple(found)
+
+
+def _drift(data: ReportData) -> Check:
+    drifts = [e for e in data.all_events if "drift" in e.message.lower()]
+    if drifts:
+        return Check("warn", "no drift", drifts[0].message)
+    return Check("pass", "no drift", "none found in the order of the rounds")
+
+
+def _modes(data: ReportData) -> Check:
+    asked = {c.id: dict(data.variant_of(c).values) for c in data.plan.cells}
+    reported = [s for s in data.judgement.states if s.effective]
+    fallen = [
+        s
+        for s in reported
+        if any(asked[s.cell_id].get(axis, ran) != ran for axis, ran in s.effective.items())
+    ]
+    if not reported:
+        return Check("unknown", "effective modes as requested", "the program reports none")
+    figure = f"{len(reported) - len(fallen)} of {len(reported)} cells, by receipt"
+    return Check("fail" if fallen else "pass", "effective modes as requested", figure)
+
+
+def _cache(data: ReportData) -> Check:
+    states = sorted({c.cache for c in data.plan.cells})
+    unverified = [e for e in data.all_events if "cache state" in e.message.lower()]
+    figure = f"{', '.join(states)}; {data.plan.measure.warmup_rounds} warm-up rounds"
+    if unverified:
+        return Check("warn", "cache state as requested", unverified[0].message)
+    return Check("warn" if "unknown" in states else "pass", "cache state as requested", figure)
+
+
+def _memory(data: ReportData) -> Check:
+    free = [b.sensors.mem_available_bytes for b in data.blocks if b.sensors.mem_available_bytes is not None]
+    if not free:
+        return Check("unknown", "enough free memory", "not read")
+    least = min(free)
+    mark: Mark = "pass" if least >= LOW_MEMORY * data.host.ram_bytes else "warn"
+    return Check(mark, "enough free memory", f"never below {show_size(least, 'iec')}")
+
+
+def _steal(data: ReportData) -> Check:
+    ticks = [b.sensors.steal_ticks for b in data.measured_blocks if b.sensors.steal_ticks is not None]
+    if not ticks:
+        return Check("unknown", "no time stolen by the hypervisor", "not read")
+    total = sum(ticks)
+    hit = sum(1 for t in ticks if t)
+    seconds = total / TICKS_PER_SECOND
+    figure = f"{seconds:.2f}\u202fs in {hit} of {len(ticks)} blocks"
+    return Check("warn" if total else "pass", "no time stolen by the hypervisor", figure)
+
+
+def _load(data: ReportData) -> Check:
+    load = data.host.load1
+    if load is None:
+        return Check("unknown", "no other load", "not read")
+    mark: Mark = "warn" if load > BUSY * data.host.cores else "pass"
+    return Check(mark, "no other load", f"load {load:.2f} on {data.host.cores} cores before the start")
+
+
+def _governor(data: ReportData) -> Check:
+    governor = data.host.governor
+    if governor is None:
+        return Check("unknown", "governor", "not readable here")
+    return Check("pass" if governor == "performance" else "warn", "governor", governor)
+
+
+def _tools(data: ReportData) -> Check:
+    return Check(
+        "pass", "timed by", f"hyperfine {data.host.hyperfine}, no shell" if not _shell(data) else "a shell"
+    )
+
+
+def _shell(data: ReportData) -> bool:
+    return any(cell.shell for cell in data.plan.cells)

@@ -1,0 +1,56 @@
+"""From a judged record to a document without a format."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bench_framework.report.blocks import Document, Section
+from bench_framework.report.numbers import percent
+from bench_framework.report.sections import SECTIONS
+from bench_framework.report.sections import masthead as head
+from bench_framework.report.verdicts import WORDS
+
+if TYPE_CHECKING:
+    from bench_framework.report.context import ReportData
+
+
+def build(data: ReportData, only: tuple[str, ...] = ()) -> Document:
+    """The report of a record.
+
+    Args:
+        data: the record, judged.
+        only: codes of the sections to keep, such as ``("S02", "S03")``; all of them if empty.
+
+    Raises:
+        ValueError: a code that is no section's.
+    """
+    unknown = sorted(set(only) - {kind.code for kind in SECTIONS})
+    if unknown:
+        known = ", ".join(kind.code for kind in SECTIONS)
+        raise ValueError(f"no section {', '.join(unknown)}: the sections are {known}")
+    sections: list[Section] = []
+    for kind in SECTIONS:
+        if only and kind.code not in only:
+            continue
+        section = kind.section(data)
+        if section is not None:
+            sections.append(section)
+    margin = percent(data.plan.judge.margin_of(data.metric))
+    folder = data.record_dir.rstrip("/")
+    return Document(
+        title=data.plan.name,
+        question=data.plan.question,
+        status=data.judgement.status,
+        facts=head.facts(data),
+        trust=head.trust(data),
+        run_line=head.run_line(data),
+        sections=tuple(sections),
+        claims=data.judgement.claims,
+        glossary=tuple((f"{w.glyph} {w.time}", w.meaning.format(margin=margin)) for w in WORDS.values()),
+        files=tuple(
+            f"{folder}/{name}" for name in ("report.html", "report.md", "runs.csv", "comparisons.csv")
+        )
+        if folder
+        else (),
+        next=data.commands,
+    )

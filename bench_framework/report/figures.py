@@ -1,0 +1,183 @@
+"""The charts: data in, Axes or SVG out. The only door to matplotlib.
+
+Every colour is a sentinel that stands for a token of the page, so that one drawing follows light, dark and
+print in HTML, and gets fixed light colours as a file of its own. Nothing depends on the clock, on a display,
+or on the fonts installed: matplotlib's own only measure the text, which is printed in the reader's.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from html import escape
+from typing import TYPE_CHECKING, Final
+
+import matplotlib as mpl
+from matplotlib.figure import Figure as Canvas
+
+from bench_framework.report.charts import drift, forest, memory_time, scaling
+from bench_framework.report.palette import LIGHT, SENTINELS
+from bench_framework.report.render.characters import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+
+    from bench_framework.report.blocks import Document, Figure
+
+UNITS_PER_INCH: Final = 72.0
+FONTS: Final = (
+    "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'Noto Sans', Arial, sans-serif"
+)
+STYLE: Final = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "benchctl",
+    "font.family": ["DejaVu Sans"],
+    "path.simplify": False,
+    "axes.unicode_minus": True,
+    "hatch.linewidth": 0.8,
+    "text.usetex": False,
+    "text.parse_math": False,  # a name may hold a dollar sign
+}
+
+
+def forest_plot(figure: Figure, ax: Axes | None = None, colours: Mapping[str, str] = LIGHT) -> Axes:
+    """Ratios with intervals. Draws on `ax`, or on a new canvas of the right size."""
+    with mpl.rc_context(STYLE):
+        axes = ax if ax is not None else _panel(forest.size(figure), forest.place(figure))
+        forest.draw(axes, figure, colours)
+    return axes
+
+
+def scaling_plot(figure: Figure, ax: Axes | None = None, colours: Mapping[str, str] = LIGHT) -> Axes:
+    """Time and throughput against size. The second panel is put beside the first, whose Axes is returned."""
+    with mpl.rc_context(STYLE):
+        size = (scaling.WIDTH, scaling.HEIGHT)
+        if ax is None:
+            left = _panel(size, _scaling_place(scaling.LEFT_PANEL))
+            right = _panel(size, _scaling_place(scaling.RIGHT_PANEL), left.get_figure())
+        else:
+            left, right = ax, ax.inset_axes((1.2, 0.0, 1.0, 1.0))
+        scaling.draw(left, right, figure, colours)
+    return left
+
+
+def memory_time_plot(figure: Figure, ax: Axes | None = None, colours: Mapping[str, str] = LIGHT) -> Axes:
+    """Peak memory against time, both logarithmic."""
+    with mpl.rc_context(STYLE):
+        axes = ax if ax is not None else _panel((memory_time.WIDTH, memory_time.HEIGHT), memory_time.PLACE)
+        memory_time.draw(axes, figure, colours)
+    return axes
+
+
+def drift_plot(figure: Figure, ax: Axes | None = None, colours: Mapping[str, str] = LIGHT) -> Axes:
+    """Distance of each block from its cell's median over time."""
+    with mpl.rc_context(STYLE):
+        axes = ax if ax is not None else _panel((drift.WIDTH, drift.HEIGHT), drift.PLACE)
+        drift.draw(axes, figure, colours)
+    return axes
+
+
+PLOTS: Final = {
+    "forest": forest_plot,
+    "scaling": scaling_plot,
+    "memory-time": memory_time_plot,
+    "drift": drift_plot,
+}
+"""A new chart is a file in `charts`, a function above and a line here."""
+
+
+def drawings(document: Document) -> dict[str, str]:
+    """Anchor of each figure to its SVG with sentinel colours; `inline` and `standalone` finish it."""
+    return {figure.anchor: _drawing(figure) for figure in document.figures()}
+
+
+def inline(drawing: str, figure: Figure) -> str:
+    """SVG for a page: colours are the page's tokens, ids are the figure's own, title and description added."""
+    text = drawing
+    for token, sentinel in SENTINELS.items():
+        text = text.replace(sentinel, f"var(--{token})")
+    return _titled(text, figure, extra="")
+
+
+def standalone(drawing: str, figure: Figure) -> str:
+    """SVG as a file: light colours on a white ground, readable within a dark page too."""
+    text = drawing
+    for token, sentinel in SENTINELS.items():
+        text = text.replace(sentinel, LIGHT[token])
+    ground = f'<rect width="100%" height="100%" rx="6" fill="{LIGHT["ground"]}"/>'
+    return _titled(text, figure, extra=ground) + "\n"
+
+
+def write_all(document: Document, folder: Path) -> tuple[Path, ...]:
+    """Every figure as ``<folder>/<anchor>.svg``; the folder is made. Returns the paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    found = drawings(document)
+    paths = []
+    for figure in document.figures():
+        path = folder / f"{figure.anchor}.svg"
+        path.write_text(standalone(found[figure.anchor], figure), encoding="utf-8")
+        paths.append(path)
+    return tuple(paths)
+
+
+def _scaling_place(panel: tuple[float, float]) -> tuple[float, float, float, float]:
+    return panel[0], scaling.BOTTOM, panel[1], scaling.HEIGHT - scaling.TOP
+
+
+def _panel(
+    size: tuple[float, float], place: tuple[float, float, float, float], canvas: object = None
+) -> Axes:
+    """Axes at a place given in units, on a canvas of a size in units."""
+    width, height = size
+    target = canvas
+    if not isinstance(target, Canvas):
+        target = Canvas(figsize=(width / UNITS_PER_INCH, height / UNITS_PER_INCH), dpi=UNITS_PER_INCH)
+        target.patch.set_visible(False)
+    left, bottom, right, top = place
+    return target.add_axes((left / width, bottom / height, (right - left) / width, (top - bottom) / height))
+
+
+def _drawing(figure: Figure) -> str:
+    axes = PLOTS[figure.chart](figure, None, SENTINELS)
+    canvas = axes.get_figure()
+    if canvas is None:
+        raise ValueError("the axes stand on no canvas")
+    buffer = io.StringIO()
+    with mpl.rc_context(STYLE):
+        canvas.savefig(
+            buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None}
+        )
+    return _trimmed(buffer.getvalue(), figure.anchor)
+
+
+def _trimmed(text: str, anchor: str) -> str:
+    """Without prolog, metadata and layout; ids made the figure's own, as a page holds many figures."""
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", text, flags=re.DOTALL)
+    text = re.sub(r"font: ([^\"']*?)'DejaVu Sans'[^\";]*", rf"font: \1{FONTS}", text)
+    text = re.sub(r"font-family: 'DejaVu Sans'[^;\"]*", f"font-family: {FONTS}", text)
+    text = re.sub(r'<g id="[^"]*">', "<g>", text)
+    text = re.sub(r'\bid="', f'id="{anchor}-', text)
+    text = text.replace("url(#", f"url(#{anchor}-").replace('href="#', f'href="#{anchor}-')
+    text = text.replace('xlink:href="', 'href="').replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "")
+    text = re.sub(r"\s*\n\s*(?=<)", "\n", text)
+    text = re.sub(r" transform=\"rotate\(-0 [^\"]*\)\"", "", text)
+    return re.sub(r"\s*\n(?!<)", " ", text).strip()
+
+
+def _titled(text: str, figure: Figure, *, extra: str) -> str:
+    """The root element with role, title and description."""
+    title, desc = (escape(visible(part)) for part in (figure.title, figure.desc))
+    names = f'role="img" aria-labelledby="{figure.anchor}-title {figure.anchor}-desc"'
+    head = f'<title id="{figure.anchor}-title">{title}</title><desc id="{figure.anchor}-desc">{desc}</desc>'
+    box = re.search(r'viewBox="([^"]*)"', text)
+    width, height = box[1].split()[2:] if box else ("720", "320")
+    root = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        f'stroke-linejoin="round" {names}>{head}{extra}'
+    )
+    return re.sub(r"^<svg[^>]*>", lambda _: root, text, count=1)

@@ -1,0 +1,90 @@
+"""The forest plot's data: ratios with their intervals, in the order of the table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bench_framework.model.plan import Input, Role
+from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table
+from bench_framework.report.numbers import percent, show_ratio
+from bench_framework.report.verdicts import glyph, shown
+
+if TYPE_CHECKING:
+    from bench_framework.report.context import ReportData
+
+
+def forest(data: ReportData, item: Input, name: str) -> Figure | None:
+    """The forest plot of one input; `None` if nothing was compared.
+
+    A point's `x` is the deciding statistic's ratio with its displayed interval; `inner` is the interval
+    of the same statistic at its own level of 95 %, where it is known.
+    """
+    points = [point for cell in data.arms(item.id) if (point := _point(data, cell.id, item)) is not None]
+    if sum(not p.baseline for p in points) == 0:
+        return None
+    points.sort(key=lambda p: (p.x, not p.baseline))
+    floor = data.floor(item.id, data.metric)
+    margin = data.plan.judge.margin_of(data.metric)
+    marks = [("margin", margin)]
+    if floor is not None and floor.fraction is not None:
+        marks.append(("noise", floor.fraction))
+    metric = {"wall": "time", "cpu": "CPU time", "peak_rss": "peak RSS"}.get(data.metric, data.metric)
+    desc = (
+        f"Ratio of {metric} to {data.baseline.label} on {data.input_name(item)}, with intervals. "
+        f"The band is the margin of {percent(margin)}."
+    )
+    if len(marks) > 1:
+        desc += f" The hatched band is the noise floor of {percent(marks[1][1])}."
+    return Figure(
+        name + "-forest",
+        "forest",
+        f"Ratio to {data.baseline.label}, input {data.input_name(item)}",
+        desc,
+        tuple(points),
+        _table(points, name, data.metric),
+        (("x", f"{metric}, variant ÷ {data.baseline.label}"), ("less", "less"), ("more", "more")),
+        tuple(marks),
+    )
+
+
+def _point(data: ReportData, cell_id: str, item: Input) -> Point | None:
+    cell = data.plan.cell(cell_id)
+    group = data.best(item.id)
+    strong = group is not None and cell_id in group.cell_ids
+    if cell.role is Role.BASELINE:
+        return Point(data.label(cell_id), 1.0, text="baseline", baseline=True, strong=strong)
+    comparison = data.comparison(cell_id, data.metric)
+    if comparison is None or comparison.shown is None:
+        return None
+    interval = comparison.shown
+    text = show_ratio(interval.ratio, interval.lo, interval.hi, comparison.margin)
+    own = comparison.floor if comparison.statistic == "floor" else comparison.typical
+    inner = (own.lo, own.hi) if own is not None and own.level < interval.level else None
+    return Point(
+        data.label(cell_id),
+        interval.ratio,
+        x_lo=interval.lo,
+        x_hi=interval.hi,
+        inner=inner,
+        verdict=comparison.verdict,
+        text=f"{text} {glyph(comparison.verdict)}",
+        strong=strong,
+    )
+
+
+def _table(points: list[Point], name: str, metric: str) -> Table:
+    columns = (Column("Variant"), Column("Ratio and interval"), Column("Verdict"))
+    rows = tuple(
+        Row(
+            (
+                Cell(p.label),
+                Cell(p.text.rsplit(" ", 1)[0] if p.verdict else p.text, p.x),
+                Cell(shown(p.verdict, metric) if p.verdict else "", None, None, p.verdict),
+            ),
+            p.verdict,
+            p.strong,
+            p.baseline,
+        )
+        for p in points
+    )
+    return Table(name + "-forest-data", "The numbers of the plot", columns, rows, sortable=False)

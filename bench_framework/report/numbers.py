@@ -1,0 +1,202 @@
+"""Numbers as a reader sees them: rounded outward, never with a digit that the data do not carry.
+
+Depends on `math`, `decimal` and units only, so that it could serve any layer (REPORTS 1.4, rule R15).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.units import MINUS, THIN_SPACE, format_size, time_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+PDG_LIMIT: Final = 355
+"""Two digits of a half-width are kept while its first three are below this (Particle Data Group)."""
+MOST_DECIMALS: Final = 12
+"""Of 200 000 random intervals two needed more than six; a bound that lies on a limit needs none."""
+DASH: Final = "—"
+INFINITY: Final = "∞"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An interval as text: estimate, bounds, and the decimals they share."""
+
+    estimate: str
+    lo: str
+    hi: str
+    decimals: int
+
+    @property
+    def bounds(self) -> str:
+        """``[0.893, 0.926]``."""
+        return f"[{self.lo}, {self.hi}]"
+
+    def __str__(self) -> str:
+        return f"{self.estimate} {self.bounds}"
+
+
+def pdg_decimals(half_width: float) -> int:
+    """Decimals that an estimate with this half-width carries, by the rule of the Particle Data Group.
+
+    0.0165 (first digits 165, below 355) keeps two digits: 3 decimals; 0.0612 keeps one: 2 decimals.
+    Negative never: tens are printed in full.
+    """
+    if not math.isfinite(half_width) or half_width <= 0:
+        return 3
+    digits = Decimal(repr(half_width))
+    exponent = digits.adjusted()
+    lead = int(digits.scaleb(2 - exponent))
+    return max(0, -exponent + (1 if lead < PDG_LIMIT else 0))
+
+
+def show_ratio(ratio: float, lo: float, hi: float, margin: float) -> Shown:
+    """A ratio with its interval by R15.
+
+    The lower bound is rounded down, the upper one up, and decimals are added until both stand to 1 and
+    to the margin's bounds 1/(1+δ) and 1+δ as the exact ones do.
+
+    Args:
+        ratio: candidate ÷ baseline.
+        lo: lower bound; may be 0.
+        hi: upper bound; may be infinite.
+        margin: δ as a fraction.
+    """
+    marks = (1.0, 1.0 + margin, 1.0 / (1.0 + margin))
+    half = (hi - lo) / 2 if math.isfinite(hi) else abs(ratio - lo)
+    decimals = pdg_decimals(half)
+    while decimals < MOST_DECIMALS:
+        if all(_side(lo, _down(lo, decimals), mark) for mark in marks) and all(
+            _side(hi, _up(hi, decimals), mark) for mark in marks
+        ):
+            break
+        decimals += 1
+    return Shown(
+        _text(_near(ratio, decimals)), _text(_down(lo, decimals)), _text(_up(hi, decimals)), decimals
+    )
+
+
+def show_interval(ratio: float, lo: float, hi: float, margin: float) -> str:
+    """`show_ratio` as one text: ``0.909 [0.893, 0.926]``."""
+    return str(show_ratio(ratio, lo, hi, margin))
+
+
+def show_plain(value: float, lo: float, hi: float) -> Shown:
+    """A value with its interval where no limit has a meaning, such as an exponent."""
+    decimals = pdg_decimals((hi - lo) / 2)
+    return Shown(
+        _text(_near(value, decimals)), _text(_down(lo, decimals)), _text(_up(hi, decimals)), decimals
+    )
+
+
+def measured_decimals(value: float, lo: float | None, hi: float | None, scale: float) -> int:
+    """Decimals that a measured value × `scale` carries; without an interval those of three digits."""
+    scaled = value * scale
+    if lo is None or hi is None or not hi > lo:
+        whole = len(str(int(abs(scaled)))) if abs(scaled) >= 1 else 0
+        return max(0, 3 - whole) if scaled else 0
+    return min(6, pdg_decimals((hi - lo) / 2 * scale))
+
+
+def column_decimals(decimals: Iterable[int]) -> int:
+    """The decimals of a column: the lower median of what its values carry.
+
+    The rule of the Particle Data Group turns on a single digit; a column that follows it row by row is
+    ragged. A value that carries fewer is still printed with its own.
+    """
+    found = sorted(decimals)
+    return found[(len(found) - 1) // 2] if found else 0
+
+
+def show_measured(
+    value: float, lo: float | None, hi: float | None, scale: float, most: int | None = None
+) -> str:
+    """A measured value × `scale` with the decimals that its interval carries, and with `most` at most.
+
+    Whole numbers are never shortened.
+    """
+    decimals = measured_decimals(value, lo, hi, scale)
+    return _text(_near(value * scale, decimals if most is None else min(decimals, most)))
+
+
+def percent(fraction: float | None, *, digits: int = 2) -> str:
+    """``0.0134`` as ``1.3 %``: so many significant digits, tens in full."""
+    if fraction is None:
+        return DASH
+    value = fraction * 100
+    if value == 0:
+        return f"0{THIN_SPACE}%"
+    decimals = max(0, digits - 1 - Decimal(repr(abs(value))).adjusted())
+    return f"{_text(_near(value, decimals))}{THIN_SPACE}%"
+
+
+def size_unit(size: float, family: str) -> tuple[str, float]:
+    """The unit in which a size reads best, and the factor from bytes: ``("MiB", 2 ** -20)``."""
+    base, names = (
+        (1000.0, ("B", "kB", "MB", "GB")) if family == "si" else (1024.0, ("B", "KiB", "MiB", "GiB"))
+    )
+    power = 0
+    while power < len(names) - 1 and abs(size) >= base ** (power + 1):
+        power += 1
+    return names[power], base**-power
+
+
+def show_size(size: float, family: str) -> str:
+    """A size with its unit, three significant digits: ``61.4 MiB``."""
+    if family != "si":
+        return format_size(size)
+    unit, scale = size_unit(size, family)
+    return f"{int(size)}{THIN_SPACE}B" if unit == "B" else f"{significant(size * scale, 3)}{THIN_SPACE}{unit}"
+
+
+def significant(value: float, digits: int) -> str:
+    """At least so many significant digits; tens and more in full: 470, 47.0, 4.70."""
+    if value == 0 or not math.isfinite(value):
+        return "0" if value == 0 else INFINITY
+    return _text(_near(value, max(0, digits - 1 - Decimal(repr(abs(value))).adjusted())))
+
+
+def metric_unit(metric: str, size: float, family: str) -> tuple[str, float]:
+    """Unit and factor in which a metric's value is printed; an own metric stays as it was reported."""
+    if metric in {"wall", "cpu", "user", "sys", "build_time"}:
+        return time_unit(size)
+    if metric in {"peak_rss", "binary_size"}:
+        return size_unit(size, family)
+    return "", 1.0
+
+
+def _near(value: float, decimals: int) -> Decimal | float:
+    return _quantized(value, decimals, ROUND_HALF_EVEN)
+
+
+def _down(value: float, decimals: int) -> Decimal | float:
+    return _quantized(value, decimals, ROUND_FLOOR)
+
+
+def _up(value: float, decimals: int) -> Decimal | float:
+    return _quantized(value, decimals, ROUND_CEILING)
+
+
+def _quantized(value: float, decimals: int, rounding: str) -> Decimal | float:
+    if not math.isfinite(value):
+        return value
+    # repr, not the binary fraction: 0.98 is a decimal that must not become 0.979 on its way down.
+    return Decimal(repr(value)).quantize(Decimal(1).scaleb(-decimals), rounding=rounding)
+
+
+def _text(value: Decimal | float) -> str:
+    if not isinstance(value, Decimal):
+        return INFINITY if value > 0 else MINUS + INFINITY
+    text = f"{value:f}"
+    return text.replace("-", MINUS)
+
+
+def _side(exact: float, shown: Decimal | float, mark: float) -> bool:
+    """Whether rounding has kept a bound on its side of a mark."""
+    rounded = float(shown)
+    return (exact < mark) == (rounded < mark) and (exact > mark) == (rounded > mark)

@@ -1,0 +1,56 @@
+"""Colours of the charts: sentinels in the drawing, tokens of the page or fixed light colours in the output.
+
+The values are the measured pairs of REPORTS 2.2; the series colours hold at least 3:1 against either ground,
+as marks need, and differ in lightness too, so that they survive print and most colour blindness.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+LIGHT: Final[dict[str, str]] = {
+    "ground": "#ffffff",
+    "ink": "#1b1f24",
+    "muted": "#59636e",
+    "rule": "#d5dae1",
+    "band": "#e8ebf0",
+    "better": "#0b5cad",
+    "worse": "#b3400c",
+    "undecided": "#7a3e9d",
+    "series-1": "#0b5cad",
+    "series-2": "#b3400c",
+    "series-3": "#7a3e9d",
+    "series-4": "#0f7a5f",
+    "series-5": "#8a6100",
+    "series-6": "#59636e",
+}
+DARK: Final[dict[str, str]] = {
+    "ground": "#14171c",
+    "ink": "#e6e9ee",
+    "muted": "#9da7b3",
+    "rule": "#353b45",
+    "band": "#262b34",
+    "better": "#6cb6ff",
+    "worse": "#ff9a66",
+    "undecided": "#d2a8ff",
+    "series-1": "#6cb6ff",
+    "series-2": "#ff9a66",
+    "series-3": "#d2a8ff",
+    "series-4": "#4fc3a1",
+    "series-5": "#e3b341",
+    "series-6": "#9da7b3",
+}
+SENTINELS: Final[dict[str, str]] = {
+    token: f"#fe{number:02x}fd" for number, token in enumerate(LIGHT, start=1)
+}
+"""Token to the colour that stands for it while drawing: no chart uses these for themselves."""
+
+VERDICT_TOKENS: Final[dict[str, str]] = {
+    "better": "better",
+    "better-size-open": "better",
+    "worse": "worse",
+    "worse-size-open": "worse",
+    "undecided": "undecided",
+}
+"""Verdict code to its token; every other one is muted."""
+SERIES: Final = tuple(token for token in LIGHT if token.startswith("series-"))

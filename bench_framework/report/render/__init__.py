@@ -1,0 +1,1 @@
+"""From a document to a format: Markdown, HTML, terminal. All print the same tree."""

@@ -1,0 +1,124 @@
+"""The report as one HTML file that asks for nothing: no request, no script needed to read it (REPORTS 2)."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from bench_framework.report.render.characters import visible
+from bench_framework.report.sections.masthead import STATUS_GLYPHS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from bench_framework.report.blocks import Column, Document, Row
+    from bench_framework.report.context import ReportData
+
+MARKS = {"pass": "✓", "warn": "⚠", "fail": "✕", "unknown": "·"}
+FIGURE_SPACE = "\u2007"
+POINT_SPACE = "\u2008"
+MOST_SCRIPT_BYTES = 6 * 1024
+
+
+def render(document: Document, data: ReportData, templates: Path, figures: Mapping[str, str]) -> str:
+    """One HTML document.
+
+    Args:
+        document: the tree.
+        data: for what is embedded to be read by machine: claims, environment, scenario.
+        templates: folder that holds ``report.html.j2``, ``report.css`` and ``report.js``.
+        figures: anchor of a figure to its inline SVG; a figure without one shows its table alone.
+    """
+    environment = Environment(
+        loader=FileSystemLoader(str(templates)),
+        autoescape=True,
+        finalize=_visible,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update(aligned=aligned, lines=_lines)
+    script = (templates / "report.js").read_text(encoding="utf-8").strip()
+    return environment.get_template("report.html.j2").render(
+        document=document,
+        marks=MARKS,
+        status_glyph=STATUS_GLYPHS.get(document.status, ""),
+        style=_trusted((templates / "report.css").read_text(encoding="utf-8").strip()),
+        script=_trusted(script),
+        policy=policy(script),
+        figures={anchor: _trusted(svg) for anchor, svg in figures.items()},
+        claims_json=_trusted(safe_json([asdict(claim) for claim in document.claims])),
+        env_json=_trusted(safe_json(environment_of(data))),
+        scenario_json=_trusted(safe_json(data.scenario_text)) if data.scenario_text else "",
+    )
+
+
+def policy(script: str) -> str:
+    """The content security policy: nothing from outside, and of scripts only this text."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{digest}'"
+
+
+def safe_json(value: object) -> str:
+    """JSON that can stand in a ``script`` element: no ``<``, no line separators; keys sorted."""
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
+    for character, code in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026")):
+        text = text.replace(character, code)
+    return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def environment_of(data: ReportData) -> dict[str, object]:
+    """What the page says of its own record, for ``benchctl verify`` and the notebook."""
+    return {
+        "record_id": data.record_id,
+        "started": data.started,
+        "finished": data.finished,
+        "scenario": data.plan.name,
+        "scenario_sha256": data.plan.scenario_sha256,
+        "host": asdict(data.host),
+        "inputs": {data.input_name(i): p.sha256 for i in data.plan.inputs if (p := data.prepared(i.id))},
+        "builds": {b.id: b.sha256 for b in data.builds},
+    }
+
+
+def aligned(row: Row, rows: tuple[Row, ...], columns: tuple[Column, ...]) -> list[str]:
+    """The texts of a row; in decimal columns filled with spaces as wide as a digit, so that points align."""
+    texts = []
+    for number, column in enumerate(columns):
+        text = row.cells[number].text
+        if column.align == "decimal" and text[:1].isdigit():
+            longest = max(_decimals(r.cells[number].text) for r in rows)
+            missing = longest - _decimals(text)
+            point = POINT_SPACE if missing and "." not in text else ""
+            text += point + FIGURE_SPACE * (missing - len(point))
+        texts.append(text)
+    return texts
+
+
+def _decimals(text: str) -> int:
+    """Characters from the point to the end of the number, the point counted."""
+    if not text[:1].isdigit() or "." not in text:
+        return 0
+    return len(text) - text.index(".")
+
+
+def _lines(text: str) -> Markup:
+    """Text of several lines for a ``pre`` element, each made visible and escaped."""
+    return Markup("\n").join(escape(visible(line)) for line in text.splitlines())
+
+
+def _visible(value: object) -> object:
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _trusted(text: str) -> Markup:
+    """Text that is ours, or was escaped for the place where it stands."""
+    return Markup(text)  # noqa: S704 -- templates, drawings and JSON made safe above

@@ -1,0 +1,112 @@
+"""The report as CommonMark with tables: reads well in a repository, as the seeds do."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from bench_framework.report.render.characters import visible, visible_lines
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bench_framework.report.blocks import Cell, Code, Column, Document, Row
+
+_INLINE: Final = re.compile(r"[\\`*_<>|~&$]")
+_LINK: Final = "]("
+_AT_START: Final = re.compile(r"^(\s*)([#+=:\[-]|\d+(?=[.)]))")
+_MARKS: Final = {"pass": "✓", "warn": "⚠", "fail": "✕", "unknown": "·"}
+
+
+def render(document: Document, templates: Path) -> str:
+    """Markdown text with LF line ends.
+
+    Args:
+        document: the tree.
+        templates: folder that holds ``report.md.j2``.
+    """
+    environment = Environment(
+        loader=FileSystemLoader(str(templates)),
+        # Everything that a template prints is escaped for Markdown unless a filter marks it as ready.
+        autoescape=True,
+        finalize=_ready,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update(fence=_fence, row=_row, head=_head, rule=_rule, start=_start, quote=_quote)
+    text = environment.get_template("report.md.j2").render(document=document, marks=_MARKS)
+    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+
+
+def escape(text: str) -> str:
+    """Text that CommonMark prints as it is, also within a table."""
+    escaped = _INLINE.sub(lambda match: "\\" + match[0], visible(text))
+    return escaped.replace(_LINK, "]\\(")
+
+
+def escape_start(text: str) -> str:
+    """As `escape`, for text that begins a line, where ``#``, ``-`` or ``1.`` would begin a block."""
+    match = _AT_START.match(text)
+    if match is None:
+        return escape(text)
+    rest = text[match.end() :]
+    if match[2].isdigit():
+        return f"{match[1]}{match[2]}\\{escape(rest)}" if rest else match[2]
+    return f"{match[1]}\\{match[2]}{escape(rest)}"
+
+
+def code_span(text: str) -> str:
+    """Inline code, fenced by more backticks than the text has in a row; ``|`` would still end a cell."""
+    shown = visible(text).replace("|", "\\|")
+    longest = max((len(run) for run in re.findall(r"`+", shown)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if longest else ""
+    return f"{fence}{pad}{shown}{pad}{fence}"
+
+
+def _ready(value: object) -> Markup:
+    return value if isinstance(value, Markup) else Markup(escape(str(value)))  # noqa: S704 -- escaped for Markdown
+
+
+def _start(text: str) -> Markup:
+    return Markup(escape_start(text))  # noqa: S704 -- escaped for Markdown
+
+
+def _quote(text: str) -> Markup:
+    """The author's text, each line escaped and quoted."""
+    lines = (f"> {escape_start(line)}".rstrip() for line in text.splitlines())
+    return Markup("\n".join(lines))  # noqa: S704 -- escaped for Markdown
+
+
+def _fence(code: Code) -> Markup:
+    text = visible_lines(code.text)
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return Markup(f"{fence}{code.language}\n{text}\n{fence}")  # noqa: S704 -- a fence longer than any in the text
+
+
+def _cell(cell: Cell, *, strong: bool) -> str:
+    text = code_span(cell.text) if cell.code else escape(cell.text)
+    return f"**{text.strip()}**" if strong and text.strip() else text
+
+
+def _row(row: Row) -> Markup:
+    """A row of the best group has its name and its figures in bold, its notes not."""
+    last = len(row.cells) - 1
+    cells = [
+        _cell(c, strong=row.strong and (i == 0 or (i < last and i < 5))) for i, c in enumerate(row.cells)
+    ]  # noqa: PLR2004 -- up to the verdict
+    return Markup("| " + " | ".join(cells) + " |")  # noqa: S704 -- escaped for Markdown
+
+
+def _head(columns: tuple[Column, ...]) -> Markup:
+    return Markup("| " + " | ".join(escape(c.title) for c in columns) + " |")  # noqa: S704 -- escaped for Markdown
+
+
+def _rule(columns: tuple[Column, ...]) -> Markup:
+    return Markup("|" + "|".join(":--" if c.align == "left" else "--:" for c in columns) + "|")  # noqa: S704 -- fixed

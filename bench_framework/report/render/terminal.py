@@ -1,0 +1,250 @@
+"""The end of a run on a terminal: the answer, one table per input, where to look next (REPORTS 3.4)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.report.blocks import (
+    Block,
+    Bullets,
+    Column,
+    Details,
+    Document,
+    Fallback,
+    Heading,
+    KeyFinding,
+    Paragraph,
+    Row,
+    Sentence,
+    Table,
+)
+from bench_framework.report.render.characters import visible
+from bench_framework.report.render.widths import cut_middle, pad, width_of, wrap
+from bench_framework.report.verdicts import in_ascii
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bench_framework.model.judgement import Verdict
+
+SHOWN: Final = ("S02", "S03", "S08", "S12", "S19")
+"""Sections whose sentences a terminal prints; tables only of `S03`."""
+NARROWEST: Final = 40
+LEAST_LABEL: Final = 18
+"""A label is never cut below this; the table then gets wider than asked instead of losing a number."""
+_BOLD, _DIM, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[0m"
+_COLOURS: Final = {"better": "\x1b[34m", "worse": "\x1b[33m", "undecided": "\x1b[35m"}
+_PLAIN: Final = str.maketrans(
+    {"\u202f": " ", "\u2009": " ", "−": "-", "×": "x", "÷": "/", "–": "-", "—": "-", "→": "->", "µ": "u", "·": "-",
+     "“": '"', "”": '"', "’": "'", "…": "...", "∞": "inf", "≤": "<=", "≥": ">=", "θ": "theta", "ρ": "rho"}
+)  # fmt: skip
+
+
+def render(document: Document, *, width: int = 80, color: bool = False, unicode: bool = True) -> str:
+    """Text of at most `width` columns where the numbers allow it; ends with a line feed.
+
+    Args:
+        document: the tree.
+        width: columns of the terminal.
+        color: whether to print SGR codes; the caller knows `NO_COLOR` and the terminal.
+        unicode: whether glyphs, signs and thin spaces can be shown; else ASCII in ours, and the names'
+            own characters are kept.
+    """
+    page = _Page(max(width, NARROWEST), color=color, unicode=unicode)
+    page.text(document.run_line)
+    for section in document.sections:
+        if section.code in SHOWN:
+            page.blocks(section.blocks, tables=section.code == "S03", code=section.code)
+    page.end(document)
+    return page.result()
+
+
+class _Page:
+    """Lines of a given width, gathered from top to bottom."""
+
+    def __init__(self, width: int, *, color: bool, unicode: bool) -> None:
+        self.width = width
+        self.color = color
+        self.unicode = unicode
+        self.mark = "…" if unicode else "..."
+        self.lines: list[str] = []
+        self.said: set[str] = set()
+
+    def plain(self, text: str) -> str:
+        """A text as this terminal can show it."""
+        text = visible(text)
+        return text if self.unicode else in_ascii(text).translate(_PLAIN)
+
+    def text(self, text: str, *, indent: str = "", bold: bool = False) -> None:
+        """A paragraph, wrapped."""
+        for number, line in enumerate(wrap(self.plain(text), self.width - width_of(indent))):
+            lead = indent if number == 0 else " " * width_of(indent)
+            self.lines.append(lead + (self.styled(line, _BOLD) if bold else line))
+
+    def gap(self) -> None:
+        """An empty line, once."""
+        if self.lines and self.lines[-1]:
+            self.lines.append("")
+
+    def styled(self, text: str, code: str) -> str:
+        """Text in a style, where the terminal has any."""
+        return f"{code}{text}{_RESET}" if self.color and text.strip() else text
+
+    def blocks(self, blocks: Iterable[Block], *, tables: bool, code: str) -> None:
+        """What a terminal shows of a section."""
+        for block in blocks:
+            match block:
+                case Paragraph(sentences, lead):
+                    self.sentences(sentences, bold=lead)
+                case Bullets(items):
+                    for item in items:
+                        self.sentences((item,))
+                case KeyFinding(sentence):
+                    self.sentences((sentence,))
+                case Fallback(text) if code in {"S02", "S03"}:
+                    self.gap()
+                    self.text(text)
+                case Heading() | Details():
+                    pass
+                case Table() if tables:
+                    self.table(block)
+                case _:
+                    pass
+
+    def sentences(self, sentences: tuple[Sentence, ...], *, bold: bool = False) -> None:
+        """Sentences that were not said before: a terminal shows each claim once."""
+        fresh = [s for s in sentences if (s.claim or s.text) not in self.said]
+        if not fresh:
+            return
+        self.said.update(s.claim or s.text for s in fresh)
+        self.gap()
+        self.text(" ".join(s.text for s in fresh), bold=bold)
+
+    def table(self, table: Table) -> None:
+        """A table that drops columns in the order of its plan until it fits."""
+        self.gap()
+        columns, rows = _fitting(table, self)
+        shares = _widths(columns, rows, self)
+        labels, legend = _labels(rows, shares, self)
+        title = _title(table)
+        head = [
+            pad(self.plain(c.title), w, left=c.align == "left") for c, w in zip(columns, shares, strict=True)
+        ]
+        head[0] = pad(cut_middle(self.plain(title), shares[0], self.mark), shares[0])
+        self.lines.append((" " + "  ".join(self.styled(h, _DIM) for h in head)).rstrip())
+        texts = _aligned(columns, rows, self)
+        for row, label, cells in zip(rows, labels, texts, strict=True):
+            self.row(row, columns, shares, [label, *cells[1:]])
+        for line in legend:
+            self.text(line, indent="   ")
+        if len(columns) < len(table.columns):
+            for row in rows:
+                if row.reason:
+                    self.text(f"{row.cells[0].text}: {row.reason}", indent="   ")
+
+    def row(self, row: Row, columns: tuple[Column, ...], shares: list[int], texts: list[str]) -> None:
+        """One line; the best group in bold, the verdict in its colour."""
+        cells = []
+        for number, (column, share, text) in enumerate(zip(columns, shares, texts, strict=True)):
+            shown = pad(text, share, left=column.align == "left")
+            verdict = row.cells[number].verdict
+            if verdict is not None and column.title == "Verdict":
+                shown = self.styled(shown, _colour(verdict))
+            elif row.strong and number in {0, 1}:
+                shown = self.styled(shown, _BOLD)
+            cells.append(shown)
+        self.lines.append((" " + "  ".join(cells)).rstrip())
+
+    def end(self, document: Document) -> None:
+        """Where the report is and what to do next."""
+        pairs = (("Report", document.files), ("Next", document.next))
+        for name, items in pairs:
+            if items:
+                self.gap()
+                for number, item in enumerate(items):
+                    lead = pad(name if number == 0 else "", 9)
+                    self.lines.append(lead + self.plain(item))
+
+    def result(self) -> str:
+        """All lines."""
+        return "\n".join(line.rstrip() for line in self.lines).rstrip() + "\n"
+
+
+def _title(table: Table) -> str:
+    """``input 100MiB`` out of the caption; the caption itself is for paper."""
+    found = re.search(r"input ([^:]+):", table.caption)
+    return f"input {found[1]}" if found else table.columns[0].title
+
+
+def _colour(verdict: Verdict) -> str:
+    return next((code for name, code in _COLOURS.items() if verdict.value.startswith(name)), _DIM)
+
+
+def _fitting(table: Table, page: _Page) -> tuple[tuple[Column, ...], tuple[Row, ...]]:
+    """The columns that stay, the highest `drop` going first; notes never stay on a terminal."""
+    kept = [n for n, c in enumerate(table.columns) if c.title != "Notes"]
+    while True:
+        columns = tuple(table.columns[n] for n in kept)
+        rows = tuple(
+            Row(tuple(r.cells[n] for n in kept), r.verdict, r.strong, r.baseline, r.reason)
+            for r in table.rows
+        )
+        droppable = [n for n in kept if table.columns[n].drop]
+        if not droppable or _total(columns, rows, page) <= page.width:
+            return columns, rows
+        highest = max(table.columns[n].drop for n in droppable)
+        kept = [n for n in kept if table.columns[n].drop != highest]
+
+
+def _total(columns: tuple[Column, ...], rows: tuple[Row, ...], page: _Page) -> int:
+    """Width of a table whose labels are as long as they are, up to a third of the page."""
+    shares = _natural(columns, rows, page)
+    shares[0] = min(shares[0], max(LEAST_LABEL, page.width // 3))
+    return 1 + sum(shares) + 2 * (len(shares) - 1)
+
+
+def _natural(columns: tuple[Column, ...], rows: tuple[Row, ...], page: _Page) -> list[int]:
+    texts = _aligned(columns, rows, page)
+    return [
+        max([width_of(page.plain(c.title)) if n else 0, *(width_of(line[n]) for line in texts)])
+        for n, c in enumerate(columns)
+    ]
+
+
+def _widths(columns: tuple[Column, ...], rows: tuple[Row, ...], page: _Page) -> list[int]:
+    shares = _natural(columns, rows, page)
+    room = page.width - 1 - sum(shares[1:]) - 2 * (len(shares) - 1)
+    shares[0] = max(min(shares[0], room), min(shares[0], LEAST_LABEL), 8)
+    return shares
+
+
+def _aligned(columns: tuple[Column, ...], rows: tuple[Row, ...], page: _Page) -> list[list[str]]:
+    """Texts by row and column; in decimal columns the points stand under one another."""
+    table = [[page.plain(cell.text) for cell in row.cells] for row in rows]
+    for number, column in enumerate(columns):
+        if column.align == "decimal":
+            tails = [_tail(line[number]) for line in table]
+            longest = max(tails, default=0)
+            for line, tail in zip(table, tails, strict=True):
+                if line[number][:1].isdigit():
+                    line[number] += " " * (longest - tail)
+    return table
+
+
+def _tail(text: str) -> int:
+    """Characters from the decimal point on, the point counted."""
+    return len(text) - text.index(".") if "." in text and text[:1].isdigit() else 0
+
+
+def _labels(rows: tuple[Row, ...], shares: list[int], page: _Page) -> tuple[list[str], list[str]]:
+    """Labels cut in the middle where they must be, and lines that give them in full."""
+    labels, legend = [], []
+    for row in rows:
+        full = page.plain(row.cells[0].text)
+        shown = full + (" (base)" if row.baseline and width_of(full) + 7 <= shares[0] else "")
+        if width_of(full) > shares[0]:
+            shown = cut_middle(full, shares[0], page.mark)
+            legend.append(f"{shown} = {full}")
+        labels.append(shown)
+    return labels, legend

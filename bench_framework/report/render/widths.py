@@ -1,0 +1,54 @@
+"""Text by the columns that it takes on a terminal, wide characters and combining marks counted right."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len
+
+
+def width_of(text: str) -> int:
+    """Columns of a text."""
+    return cell_len(text)
+
+
+def pad(text: str, width: int, *, left: bool = True) -> str:
+    """Text filled with spaces to a width; longer text is left as it is."""
+    space = " " * max(0, width - width_of(text))
+    return text + space if left else space + text
+
+
+def cut_middle(text: str, width: int, mark: str = "…") -> str:
+    """A name that fits: its beginning and its end, as names differ at either.
+
+    Only names are cut, never numbers; whoever prints one gives the full name nearby.
+    """
+    if width_of(text) <= width:
+        return text
+    room = max(2, width - width_of(mark))
+    head = _first(text, (room + 1) // 2)
+    tail = _first(text[::-1], room - width_of(head))[::-1]
+    return head + mark + tail
+
+
+def _first(text: str, width: int) -> str:
+    taken = ""
+    for character in text:
+        if width_of(taken + character) > width:
+            break
+        taken += character
+    return taken
+
+
+def wrap(text: str, width: int) -> list[str]:
+    """Lines of at most `width` columns, broken at spaces; a longer word stands alone, whole."""
+    lines: list[str] = []
+    line = ""
+    for word in text.split(" "):
+        candidate = f"{line} {word}" if line else word
+        if line and width_of(candidate) > width:
+            lines.append(line.rstrip())
+            line = word
+        else:
+            line = candidate
+    if line.strip():
+        lines.append(line.rstrip())
+    return lines

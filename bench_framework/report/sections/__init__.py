@@ -1,0 +1,34 @@
+"""The sections of a report, in the order of the page. A new one is a file and a line here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.report.sections.author import AUTHOR
+from bench_framework.report.sections.headline import HEADLINE
+from bench_framework.report.sections.ideas import IDEAS
+from bench_framework.report.sections.memory import MEMORY
+from bench_framework.report.sections.quality import QUALITY
+from bench_framework.report.sections.recommendation import RECOMMENDATION
+from bench_framework.report.sections.reproduce import REPRODUCE
+from bench_framework.report.sections.scaling import SCALING
+from bench_framework.report.sections.summary import SUMMARY
+from bench_framework.report.sections.technical import TECHNICAL
+from bench_framework.report.sections.unmeasured import UNMEASURED
+
+if TYPE_CHECKING:
+    from bench_framework.report.sections.kind import SectionKind
+
+SECTIONS: Final[tuple[SectionKind, ...]] = (
+    SUMMARY,
+    HEADLINE,
+    MEMORY,
+    SCALING,
+    IDEAS,
+    RECOMMENDATION,
+    QUALITY,
+    TECHNICAL,
+    REPRODUCE,
+    UNMEASURED,
+    AUTHOR,
+)

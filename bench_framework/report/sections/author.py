@@ -1,0 +1,19 @@
+"""S23: the author's words, kept apart from what was measured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bench_framework.report.blocks import AuthorText, Block
+from bench_framework.report.sections.kind import SectionKind
+
+if TYPE_CHECKING:
+    from bench_framework.report.context import ReportData
+
+
+def build(data: ReportData) -> tuple[Block, ...]:
+    """One block per note of the scenario."""
+    return tuple(AuthorText(note.title, note.text) for note in data.plan.notes)
+
+
+AUTHOR = SectionKind("S23", "author", "Author's notes", "notes in the scenario", build, lambda _: "")

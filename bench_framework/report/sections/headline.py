@@ -1,0 +1,267 @@
+"""S03: every variant against the baseline, one table and one forest plot per input."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bench_framework.model.judgement import Comparison, Summary, Verdict
+from bench_framework.model.plan import Cell as PlanCell
+from bench_framework.model.plan import Input, Role
+from bench_framework.report.blocks import (
+    Block,
+    Cell,
+    Column,
+    Fallback,
+    Figure,
+    Heading,
+    KeyFinding,
+    Row,
+    Table,
+)
+from bench_framework.report.counts import caption_tail
+from bench_framework.report.forest import forest
+from bench_framework.report.numbers import (
+    DASH,
+    column_decimals,
+    measured_decimals,
+    metric_unit,
+    show_measured,
+    show_ratio,
+    significant,
+)
+from bench_framework.report.sections.kind import SectionKind
+from bench_framework.report.sentences import key_claim, sentence
+from bench_framework.report.verdicts import glyph, shown
+
+if TYPE_CHECKING:
+    from bench_framework.report.context import ReportData
+
+_REFUSED = {
+    "failed": Verdict.FAILED,
+    "other-output": Verdict.OTHER_OUTPUT,
+    "not-comparable": Verdict.NOT_COMPARABLE,
+}
+_NAMES = {"wall": "Time", "cpu": "CPU time", "peak_rss": "Peak RSS"}
+
+
+def build(data: ReportData) -> tuple[Block, ...]:
+    """Per input: heading, forest plot, table, key finding."""
+    blocks: list[Block] = []
+    for number, item in enumerate(data.plan.inputs):
+        name = f"results-{number + 1}"
+        if len(data.plan.inputs) > 1:
+            blocks.append(Heading(f"Input {data.input_name(item)}", name))
+        blocks.extend(_input_blocks(data, item, name))
+    return tuple(blocks)
+
+
+def _input_blocks(data: ReportData, item: Input, name: str) -> tuple[Block, ...]:
+    if not any(data.summary(cell.id, data.metric) for cell in data.arms(item.id)):
+        return (Fallback(f"Nothing was measured on {data.input_name(item)}."),)
+    table = headline_table(data, item, name)
+    found: list[Block] = []
+    figure: Figure | None = forest(data, item, name)
+    if figure is not None:
+        found.append(figure)
+    found.append(table)
+    claim = key_claim(data, item)
+    if claim is not None:
+        found.append(KeyFinding(sentence(claim)))
+    return tuple(found)
+
+
+def headline_table(data: ReportData, item: Input, name: str) -> Table:
+    """Ordered by ratio, the baseline in its place; what was not compared comes last, with its reason."""
+    arms = data.arms(item.id)
+    baseline = data.plan.baseline_cell(item.id)
+    scales = _Scales(data, item)
+    group = data.best(item.id)
+    best = set(group.cell_ids) if group else set()
+    rows = [
+        _row(data, item, cell, scales, strong=cell.id in best)
+        for cell in sorted(arms, key=lambda cell: _order(data, cell, baseline))
+    ]
+    statistic = "the median of rounds" if data.metric != "peak_rss" else "the median of runs"
+    caption = (
+        f"{_NAMES.get(data.metric, data.metric)} by variant, input {data.input_name(item)}: {statistic}; "
+        f"ratios are variant ÷ {data.baseline.label}. {caption_tail(data, item)}"
+    )
+    return Table(name + "-table", caption, scales.columns(), tuple(rows), _legend(data, item, best=len(best)))
+
+
+class _Scales:
+    """The units of one table: one per column, chosen from the baseline's row."""
+
+    def __init__(self, data: ReportData, item: Input) -> None:
+        self.family = data.plan.unit_family
+        self.metric = data.metric
+        self.bytes = data.input_bytes(item.id)
+        self.throughput = self.bytes is not None and data.metric == "wall"
+        self.per_second = ("MB/s", 1e-6) if self.family == "si" else ("MiB/s", 2.0**-20)
+        self.main = self._unit(data, item, data.metric)
+        self.cpu = self._unit(data, item, "cpu")
+        self.rss = self._unit(data, item, "peak_rss")
+        self.decimals = {
+            data.metric: self._decimals(data, item, data.metric, self.main[1]),
+            "cpu": self._decimals(data, item, "cpu", self.cpu[1]),
+            "peak_rss": self._decimals(data, item, "peak_rss", self.rss[1]),
+        }
+        self.shows_cpu = self._any(data, item, "cpu") and data.metric != "cpu"
+        self.shows_rss = self._any(data, item, "peak_rss") and data.metric != "peak_rss"
+
+    def _any(self, data: ReportData, item: Input, metric: str) -> bool:
+        return any(data.summary(cell.id, metric) for cell in data.arms(item.id))
+
+    def _decimals(self, data: ReportData, item: Input, metric: str, scale: float) -> int:
+        found = (data.summary(cell.id, metric) for cell in data.arms(item.id))
+        return column_decimals(measured_decimals(s.median, s.lo, s.hi, scale) for s in found if s)
+
+    def _unit(self, data: ReportData, item: Input, metric: str) -> tuple[str, float]:
+        baseline = data.plan.baseline_cell(item.id)
+        first = data.summary(baseline.id, metric) if baseline else None
+        others = (data.summary(cell.id, metric) for cell in data.arms(item.id))
+        chosen = first or next((s for s in others if s), None)
+        return metric_unit(metric, chosen.median if chosen else 1.0, self.family)
+
+    def columns(self) -> tuple[Column, ...]:
+        """The columns; 1 to 6 say in which order a narrow output drops them, the highest first."""
+        found = [
+            Column("Variant"),
+            Column(_titled(_NAMES.get(self.metric, self.metric), self.main[0]), "decimal"),
+            Column("vs baseline", "decimal"),
+            Column("Interval", drop=1),
+            Column("Verdict"),
+        ]
+        if self.throughput:
+            found.append(Column(self.per_second[0], "right", drop=3))
+        if self.shows_cpu:
+            found.append(Column(_titled("CPU time", self.cpu[0]), "decimal", drop=5))
+            found.append(Column("CPU vs baseline", "decimal", drop=5))
+            found.append(Column("Cores", "decimal", drop=6))
+        if self.shows_rss:
+            found.append(Column(_titled("Peak RSS", self.rss[0]), "decimal", drop=2))
+        found += [Column("n", "right", drop=4), Column("Notes", drop=7)]
+        return tuple(found)
+
+
+def _titled(name: str, unit: str) -> str:
+    return f"{name}, {unit}" if unit else name
+
+
+def _row(data: ReportData, item: Input, cell: PlanCell, scales: _Scales, *, strong: bool) -> Row:
+    state = data.state(cell.id)
+    variant = data.variant_of(cell)
+    baseline = cell.role is Role.BASELINE
+    refused = _REFUSED.get(state.state)
+    summary = data.summary(cell.id, data.metric) if refused is None else None
+    comparison = data.comparison(cell.id, data.metric) if refused is None and not baseline else None
+    verdict = refused or (comparison.verdict if comparison else None)
+    claim = data.claim_id(variant.label, data.metric, item.label)
+    reason = state.reason if refused else (comparison.reason if comparison else "")
+    if state.state == "not-started":
+        reason = reason or "not started"
+    cells = [
+        Cell(variant.label),
+        _measured(summary, scales.main[1], scales.decimals[data.metric]),
+        *_judged(comparison, claim, baseline=baseline),
+    ]
+    cells.append(
+        Cell(
+            shown(verdict, data.metric) if verdict else "", verdict.value if verdict else None, None, verdict
+        )
+    )
+    cells += _further(data, item, cell, scales, refused=refused is not None)
+    notes = "; ".join(
+        part for part in (_changed(state.effective, variant.values), reason, variant.describe) if part
+    )
+    cells += [Cell(data.replication([cell.id]) if summary else DASH), Cell(notes)]
+    return Row(tuple(cells), verdict, strong and summary is not None, baseline, reason)
+
+
+def _measured(summary: Summary | None, scale: float, most: int) -> Cell:
+    if summary is None:
+        return Cell(DASH)
+    return Cell(show_measured(summary.median, summary.lo, summary.hi, scale, most), summary.median)
+
+
+def _judged(comparison: Comparison | None, claim: str | None, *, baseline: bool) -> tuple[Cell, Cell]:
+    """The ratio and its interval."""
+    if baseline:
+        return Cell("baseline", 1.0), Cell("")
+    if comparison is None or comparison.shown is None:
+        return Cell(DASH), Cell("")
+    interval = comparison.shown
+    text = show_ratio(interval.ratio, interval.lo, interval.hi, comparison.margin)
+    return Cell(text.estimate, interval.ratio, claim), Cell(text.bounds, interval.lo, claim)
+
+
+def _further(data: ReportData, item: Input, cell: PlanCell, scales: _Scales, *, refused: bool) -> list[Cell]:
+    wall, cpu, rss = (None if refused else data.summary(cell.id, m) for m in (data.metric, "cpu", "peak_rss"))
+    cells: list[Cell] = []
+    if scales.throughput and scales.bytes is not None:
+        rate = scales.bytes / wall.median if wall else None
+        cells.append(Cell(significant(rate * scales.per_second[1], 3), rate) if rate else Cell(DASH))
+    if scales.shows_cpu:
+        cells += [
+            _measured(cpu, scales.cpu[1], scales.decimals["cpu"]),
+            _cpu_ratio(data, item, cell, refused=refused),
+        ]
+        cores = cpu.median / wall.median if cpu and wall and wall.median > 0 else None
+        cells.append(Cell(f"{cores:.2f}", cores) if cores is not None else Cell(DASH))
+    if scales.shows_rss:
+        cells.append(_measured(rss, scales.rss[1], scales.decimals["peak_rss"]))
+    return cells
+
+
+def _cpu_ratio(data: ReportData, item: Input, cell: PlanCell, *, refused: bool) -> Cell:
+    if cell.role is Role.BASELINE:
+        return Cell("baseline", 1.0)
+    comparison = None if refused else data.comparison(cell.id, "cpu")
+    if comparison is None or comparison.shown is None:
+        return Cell(DASH)
+    interval = comparison.shown
+    text = show_ratio(interval.ratio, interval.lo, interval.hi, comparison.margin).estimate
+    claim = data.claim_id(data.label(cell.id), "cpu", item.label)
+    return Cell(f"{text} {glyph(comparison.verdict)}", interval.ratio, claim, comparison.verdict)
+
+
+def _changed(effective: object, values: tuple[tuple[str, str], ...]) -> str:
+    """``io: direct → read`` where another mode ran than was asked for (R19)."""
+    asked = dict(values)
+    pairs = dict(effective) if isinstance(effective, dict) else {}
+    return "; ".join(
+        f"{axis}: {asked[axis]} → {ran}"
+        for axis, ran in pairs.items()
+        if axis in asked and asked[axis] != ran
+    )
+
+
+def _order(data: ReportData, cell: PlanCell, baseline: PlanCell | None) -> tuple[int, float]:
+    if data.state(cell.id).state in _REFUSED:
+        return 2, 0.0
+    if cell.role is Role.BASELINE:
+        return 0, 1.0
+    comparison = data.comparison(cell.id, data.metric)
+    if comparison is not None and comparison.shown is not None:
+        return 0, comparison.shown.ratio
+    mine = data.summary(cell.id, data.metric)
+    other = data.summary(baseline.id, data.metric) if baseline else None
+    if mine is not None and other is not None and other.median > 0:
+        return 0, mine.median / other.median
+    return 1, mine.median if mine else 0.0
+
+
+def _legend(data: ReportData, item: Input, *, best: int) -> tuple[str, ...]:
+    lines = ["Interval: of the deciding statistic, adjusted for every comparison and look; rounded outward."]
+    if best:
+        lines.append("Bold: the best group, which no other variant of this input is shown to beat.")
+    if data.plan.baseline_cell(item.id) is None:
+        lines.append("The baseline is excluded on this input: nothing is compared.")
+    return tuple(lines)
+
+
+def _fallback(data: ReportData) -> str:
+    return "" if data.plan.inputs else "The plan holds no input."
+
+
+HEADLINE = SectionKind("S03", "results", "Results", "at least two cells of one input", build, _fallback)

@@ -1,0 +1,153 @@
+"""S01: what was measured, where, when, and how far it can be trusted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bench_framework.report.blocks import Check, Mark
+from bench_framework.report.counts import counts_of
+from bench_framework.report.numbers import DASH, percent, show_size
+
+if TYPE_CHECKING:
+    from bench_framework.model.run import Host
+    from bench_framework.report.context import ReportData
+
+STATUS_GLYPHS = {
+    "decided": "●",
+    "partly decided": "◐",
+    "exploratory": "○",
+    "failed": "✕",
+    "not comparable": "⊘",
+}
+
+
+def facts(data: ReportData) -> tuple[tuple[str, str], ...]:
+    """Name and value of each line of the masthead."""
+    plan = data.plan
+    lines = [
+        ("Scenario", f"{plan.name} ({plan.scenario_sha256[:12]})"),
+        ("Record", data.record_id),
+        ("Date (UTC)", when(data)),
+        *data.values.items(),
+        ("Revision", _revisions(data)),
+        ("Host", host_line(data.host)),
+        ("System", _system_line(data.host)),
+        ("Baseline", data.baseline.label),
+        ("Rounds × runs", data.replication(c.id for c in plan.cells)),
+        ("Cells", counts_of(data).text()),
+        ("Noise floor", f"{noise(data)} (margin {percent(plan.judge.margin_of(data.metric))})"),
+    ]
+    return tuple((name, value) for name, value in lines if value)
+
+
+def trust(data: ReportData) -> tuple[Check, ...]:
+    """The five small facts under the title; each is looked at closely in S21."""
+    return (
+        _noise_check(data),
+        _order_check(data),
+        _cells_check(data),
+        _output_check(data),
+        _warning_check(data),
+    )
+
+
+def when(data: ReportData) -> str:
+    """``2026-03-02 17:04 to 17:22``."""
+    start, end = _moment(data.started), _moment(data.finished)
+    if not end:
+        return f"{start} (cut)"
+    return f"{start} to {end[11:] if end[:10] == start[:10] else end}"
+
+
+def run_line(data: ReportData) -> str:
+    """The head of the terminal's table."""
+    counts = counts_of(data)
+    return "  ".join(
+        [
+            data.plan.name,
+            when(data),
+            counts.text(),
+            f"{data.replication(c.id for c in data.plan.cells)} rounds × runs",
+            f"noise floor {noise(data)}, margin {percent(data.plan.judge.margin_of(data.metric))}",
+        ]
+    )
+
+
+def noise(data: ReportData) -> str:
+    """The noise floor of the record: the largest of its inputs'."""
+    worst = worst_floor(data)
+    return percent(worst) if worst is not None else "not measured"
+
+
+def worst_floor(data: ReportData) -> float | None:
+    """The largest noise floor of the headline metric over the inputs, as a fraction."""
+    floors = [f.fraction for f in data.judgement.floors if f.metric == data.metric and f.fraction is not None]
+    return max(floors, default=None)
+
+
+def host_line(host: Host) -> str:
+    """Processor, cores, memory."""
+    cores = f"{host.cores} core{'s' if host.cores != 1 else ''}"
+    virtual = f", {host.virtualised}" if host.virtualised else ""
+    return f"{host.cpu}, {cores}, {show_size(host.ram_bytes, 'iec')} RAM{virtual}"
+
+
+def _system_line(host: Host) -> str:
+    parts = [
+        f"kernel {host.kernel}",
+        host.os,
+        f"data on {host.data_filesystem}" if host.data_filesystem else "",
+        f"governor {host.governor}" if host.governor else "governor unknown",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _revisions(data: ReportData) -> str:
+    found = []
+    for build in data.builds:
+        if build.revision:
+            dirty = {True: ", dirty", False: ", clean", None: ""}[build.dirty]
+            found.append(f"{build.revision[:12]}{dirty}")
+    return "; ".join(dict.fromkeys(found))
+
+
+def _moment(text: str) -> str:
+    return text[:16].replace("T", " ") if text else ""
+
+
+def _noise_check(data: ReportData) -> Check:
+    margin = data.plan.judge.margin_of(data.metric)
+    worst = worst_floor(data)
+    if any(f.tripped for f in data.judgement.floors):
+        return Check("fail", "noise floor", "control tripped")
+    if worst is None:
+        return Check("warn", "noise floor", "not measured: no control arm")
+    return Check("pass" if worst <= margin else "warn", "noise floor", percent(worst))
+
+
+def _order_check(data: ReportData) -> Check:
+    if not data.measured_blocks:
+        return Check("unknown", "rounds × runs", DASH)
+    enough = data.judgement.looks.decidable
+    figure = f"{data.replication(c.id for c in data.plan.cells)}, random order"
+    return Check("pass" if enough else "warn", "rounds × runs", figure)
+
+
+def _cells_check(data: ReportData) -> Check:
+    counts = counts_of(data)
+    whole = counts.measured == counts.planned
+    return Check("pass" if whole else "fail", "cells measured", f"{counts.measured}/{counts.planned}")
+
+
+def _output_check(data: ReportData) -> Check:
+    if data.plan.answer.compare == "none":
+        return Check("warn", "outputs", "not compared")
+    other = sum(1 for s in data.judgement.states if s.state == "other-output")
+    return Check("fail", "outputs", f"{other} differ") if other else Check("pass", "outputs", "equal")
+
+
+def _warning_check(data: ReportData) -> Check:
+    number = len(data.warnings)
+    worst = any(e.severity == "error" for e in data.warnings)
+    mark: Mark = "fail" if worst else "warn" if number else "pass"
+    return Check(mark, "warnings", str(number))

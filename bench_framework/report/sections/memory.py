@@ -1,0 +1,204 @@
+"""S06: what it costs in memory, against the baseline and against the input."""
+
+from __future__ import annotations
+
+import statistics
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from bench_framework.model.plan import Cell as PlanCell
+from bench_framework.model.plan import Input, Role
+from bench_framework.report.blocks import Block, Cell, Column, Figure, Heading, KeyFinding, Point, Row, Table
+from bench_framework.report.counts import counts_of
+from bench_framework.report.numbers import (
+    DASH,
+    column_decimals,
+    measured_decimals,
+    percent,
+    show_measured,
+    show_ratio,
+    show_size,
+    significant,
+    size_unit,
+)
+from bench_framework.report.sections.kind import SectionKind, always
+from bench_framework.report.sentences import sentence
+from bench_framework.report.verdicts import shown
+from bench_framework.units import THIN_SPACE, format_duration
+
+if TYPE_CHECKING:
+    from bench_framework.report.context import ReportData
+
+RSS = "peak_rss"
+MAPPED_SHARE = 0.1
+"""From this share of the peak on, mapped file pages are worth a note."""
+
+
+def build(data: ReportData) -> tuple[Block, ...]:
+    """Per input: memory/time plot, table, key finding."""
+    blocks: list[Block] = []
+    parts = _Parts(data)
+    for number, item in enumerate(data.plan.inputs):
+        cells = [
+            c for c in data.arms(item.id) if data.summary(c.id, RSS) and data.state(c.id).state == "measured"
+        ]
+        if not cells:
+            continue
+        name = f"memory-{number + 1}"
+        if len(data.plan.inputs) > 1:
+            blocks.append(Heading(f"Input {data.input_name(item)}", name))
+        figure = _figure(data, item, cells, name)
+        if figure is not None:
+            blocks.append(figure)
+        blocks.append(_table(data, item, cells, parts, name))
+        finding = next((c for c in data.claims("memory", input_label=item.label) if c.text), None)
+        if finding is not None:
+            blocks.append(KeyFinding(sentence(finding)))
+    return tuple(blocks)
+
+
+class _Parts:
+    """Medians of what the workers said of their memory: anonymous and file-backed bytes per cell."""
+
+    def __init__(self, data: ReportData) -> None:
+        anonymous: defaultdict[str, list[int]] = defaultdict(list)
+        mapped: defaultdict[str, list[int]] = defaultdict(list)
+        for block in data.measured_blocks:
+            for receipt in block.receipts:
+                if receipt.anon_bytes is not None:
+                    anonymous[block.cell_id].append(receipt.anon_bytes)
+                if receipt.file_bytes is not None:
+                    mapped[block.cell_id].append(receipt.file_bytes)
+        self.anonymous = {cell: statistics.median(values) for cell, values in anonymous.items()}
+        self.mapped = {cell: statistics.median(values) for cell, values in mapped.items()}
+
+
+def _table(data: ReportData, item: Input, cells: list[PlanCell], parts: _Parts, name: str) -> Table:
+    baseline = data.plan.baseline_cell(item.id)
+    reference = data.summary(baseline.id, RSS) if baseline else None
+    medians = {c.id: s.median for c in cells if (s := data.summary(c.id, RSS)) is not None}
+    largest = max(medians.values())
+    unit = size_unit(reference.median if reference else largest, data.plan.unit_family)
+    ordered = sorted(cells, key=lambda c: medians[c.id])
+    summaries = (data.summary(c.id, RSS) for c in cells)
+    most = column_decimals(measured_decimals(s.median, s.lo, s.hi, unit[1]) for s in summaries if s)
+    rows = tuple(_row(data, item, cell, parts, (unit[1], most)) for cell in ordered)
+    columns = (
+        Column("Variant"),
+        Column(f"Peak RSS, {unit[0]}", "decimal"),
+        Column("vs baseline", "decimal"),
+        Column("Interval", drop=4),
+        Column("Verdict"),
+        Column("% of input", "right", drop=2),
+        Column(f"Anonymous, {unit[0]}", "decimal", drop=3),
+        Column("n", "right", drop=1),
+        Column("Notes", drop=5),
+    )
+    size = data.input_bytes(item.id)
+    of_input = f" of {show_size(size, data.plan.unit_family)}" if size else ""
+    margin = percent(data.plan.judge.margin_of(RSS))
+    caption = (
+        f"Peak resident memory by variant, input {data.input_name(item)}{of_input}: the median of runs; margin "
+        f"{margin}; {counts_of(data, item).text()}."
+    )
+    legend = ("Anonymous: RssAnon at the end of a run, as the worker reports it; — where it reports none.",)
+    return Table(name + "-table", caption, columns, rows, legend if parts.anonymous else ())
+
+
+def _row(data: ReportData, item: Input, cell: PlanCell, parts: _Parts, form: tuple[float, int]) -> Row:
+    scale, most = form
+    summary = data.summary(cell.id, RSS)
+    variant = data.variant_of(cell)
+    baseline = cell.role is Role.BASELINE
+    comparison = None if baseline else data.comparison(cell.id, RSS)
+    verdict = comparison.verdict if comparison else None
+    claim = data.claim_id(variant.label, RSS, item.label)
+    interval = comparison.shown if comparison else None
+    text = (
+        show_ratio(interval.ratio, interval.lo, interval.hi, comparison.margin)
+        if interval and comparison
+        else None
+    )
+    peak = summary.median if summary else 0.0
+    size = data.input_bytes(item.id)
+    anonymous = parts.anonymous.get(cell.id)
+    mapped = parts.mapped.get(cell.id, 0)
+    note = (
+        f"includes {show_size(mapped, data.plan.unit_family)} of mapped file pages"
+        if mapped > MAPPED_SHARE * peak
+        else ""
+    )
+    reason = comparison.reason if comparison else ""
+    cells = (
+        Cell(variant.label),
+        Cell(show_measured(peak, summary.lo, summary.hi, scale, most), peak) if summary else Cell(DASH),
+        Cell("baseline", 1.0)
+        if baseline
+        else Cell(text.estimate, interval.ratio, claim)
+        if text and interval
+        else Cell(DASH),
+        Cell(text.bounds, interval.lo, claim) if text and interval else Cell(""),
+        Cell(shown(verdict, RSS), verdict.value, None, verdict) if verdict else Cell(""),
+        Cell(f"{significant(100 * peak / size, 2)}{THIN_SPACE}%", peak / size) if size else Cell(DASH),
+        Cell(significant(anonymous * scale, 3), anonymous) if anonymous is not None else Cell(DASH),
+        Cell(_replication(data, cell)),
+        Cell("; ".join(part for part in (note, reason) if part)),
+    )
+    return Row(cells, verdict, strong=False, baseline=baseline, reason=reason)
+
+
+def _replication(data: ReportData, cell: PlanCell) -> str:
+    summary = data.summary(cell.id, RSS)
+    if summary is None or not summary.n_rounds:
+        return DASH
+    return f"{summary.n_rounds}×{max(1, round(summary.n_runs / summary.n_rounds))}"
+
+
+def _figure(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> Figure | None:
+    points = []
+    for cell in cells:
+        time, peak = data.summary(cell.id, "wall"), data.summary(cell.id, RSS)
+        if time is None or peak is None or peak.median <= 0:
+            continue
+        points.append(
+            Point(
+                data.label(cell.id), time.median, peak.median, time.lo, time.hi, peak.lo, peak.hi,
+                text=f"{format_duration(time.median)}, {show_size(peak.median, data.plan.unit_family)}",
+                baseline=cell.role is Role.BASELINE,
+            )
+        )  # fmt: skip
+    if len(points) < 2:  # noqa: PLR2004 -- one point shows no trade
+        return None
+    rows = tuple(
+        Row(
+            (
+                Cell(p.label),
+                Cell(format_duration(p.x), p.x),
+                Cell(show_size(p.y, data.plan.unit_family), p.y),
+            ),
+            baseline=p.baseline,
+        )
+        for p in points
+    )
+    table = Table(
+        name + "-plot-data", "The numbers of the plot",
+        (Column("Variant"), Column("Time", "right"), Column("Peak RSS", "right")), rows, sortable=False,
+    )  # fmt: skip
+    desc = (
+        f"Peak memory against time on {data.input_name(item)}, medians with 95 % intervals, both axes logarithmic. "
+        "The stepped line joins the variants that no other one undercuts in both."
+    )
+    return Figure(
+        name + "-plot", "memory-time", f"Memory against time, input {data.input_name(item)}", desc,
+        tuple(points), table, (("x", "time"), ("y", "peak RSS"), ("family", data.plan.unit_family)),
+    )  # fmt: skip
+
+
+MEMORY = SectionKind(
+    "S06",
+    "memory",
+    "Memory",
+    "peak resident memory of at least one cell",
+    build,
+    always("Memory was not measured."),
+)

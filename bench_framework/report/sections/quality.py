@@ -1,0 +1,138 @@
+"""S21: can it be believed? Questions with figures, the machine over time, the control arm, warnings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bench_framework.model.plan import Role
+from bench_framework.report.blocks import (
+    Block,
+    Bullets,
+    Cell,
+    Checklist,
+    Column,
+    Facts,
+    Heading,
+    Row,
+    Sentence,
+    Table,
+)
+from bench_framework.report.checks import checks
+from bench_framework.report.drift import drift
+from bench_framework.report.numbers import DASH, percent, show_interval
+from bench_framework.report.sections.kind import SectionKind, always
+from bench_framework.report.sections.masthead import host_line
+from bench_framework.report.sentences import sentence
+from bench_framework.report.verdicts import shown
+
+if TYPE_CHECKING:
+    from bench_framework.model.run import Event
+    from bench_framework.report.context import ReportData
+
+
+def build(data: ReportData) -> tuple[Block, ...]:
+    """Check list, drift plot, control table, warnings, environment."""
+    if not data.blocks:
+        return ()
+    blocks: list[Block] = [Checklist(checks(data))]
+    trust = data.claims("trust", "noise-floor")
+    if trust:
+        blocks.append(Bullets(tuple(sentence(c) for c in trust)))
+    figure = drift(data)
+    if figure is not None:
+        blocks.append(figure)
+    control = _control_table(data)
+    if control is not None:
+        blocks.append(control)
+    if data.all_events:
+        blocks += [
+            Heading("Warnings and remarks", "warnings"),
+            Bullets(tuple(_event(data, e) for e in data.all_events)),
+        ]
+    blocks += [Heading("Environment", "environment"), Facts(_environment(data))]
+    return tuple(blocks)
+
+
+def _control_table(data: ReportData) -> Table | None:
+    rows = []
+    for item in data.plan.inputs:
+        for metric in data.plan.judge.metrics:
+            comparison = data.control(item.id, metric)
+            if comparison is None:
+                continue
+            floor = data.floor(item.id, metric)
+            i = comparison.shown
+            rows.append(
+                Row(
+                    (
+                        Cell(data.input_name(item)),
+                        Cell(metric),
+                        Cell(show_interval(i.ratio, i.lo, i.hi, comparison.margin), i.ratio)
+                        if i
+                        else Cell(DASH),
+                        Cell(
+                            shown(comparison.verdict, metric),
+                            comparison.verdict.value,
+                            None,
+                            comparison.verdict,
+                        ),
+                        Cell(percent(floor.fraction), floor.fraction) if floor else Cell(DASH),
+                        Cell(
+                            f"{comparison.rounds}×{max(1, round(comparison.runs / max(1, comparison.rounds)))}"
+                        ),
+                    ),
+                    comparison.verdict,
+                )
+            )
+    if not rows:
+        return None
+    columns = (
+        Column("Input"), Column("Metric"), Column("Ratio and interval"), Column("Verdict"),
+        Column("Noise floor", "right"), Column("n", "right"),
+    )  # fmt: skip
+    caption = (
+        "The baseline against itself: the control arm ran blind in every round. "
+        "A verdict here would withdraw every other one of its input."
+    )
+    return Table("control-table", caption, columns, tuple(rows), sortable=False)
+
+
+def _event(data: ReportData, event: Event) -> Sentence:
+    where = (
+        f" ({data.plan.cell(event.cell_id).label})" if event.cell_id and _known(data, event.cell_id) else ""
+    )
+    parts = [f"{event.severity} {event.code}{where}: {event.message}"]
+    if event.effect:
+        parts.append(f"Effect: {event.effect}")
+    if event.help:
+        parts.append(f"Help: {event.help}")
+    return Sentence(". ".join(part.rstrip(".") for part in parts) + ".")
+
+
+def _known(data: ReportData, cell_id: str) -> bool:
+    return any(cell.id == cell_id for cell in data.plan.cells)
+
+
+def _environment(data: ReportData) -> tuple[tuple[str, str], ...]:
+    host = data.host
+    controls = sum(1 for c in data.plan.cells if c.role is Role.CONTROL)
+    pairs = (
+        ("Host", host_line(host)),
+        ("Host id", host.host_id),
+        ("Kernel", f"{host.kernel}, {host.os}"),
+        ("Governor", host.governor or "unknown"),
+        ("Filesystem of the data", host.data_filesystem or "unknown"),
+        ("Filesystem of the record", host.results_filesystem or "unknown"),
+        ("hyperfine", host.hyperfine),
+        ("rustc", host.rustc or "not used"),
+        ("cargo", host.cargo or "not used"),
+        ("benchctl", f"{host.benchctl}, Python {host.python}"),
+        ("Seed of the order", str(data.plan.measure.seed)),
+        ("Control arms", str(controls)),
+    )
+    return pairs
+
+
+QUALITY = SectionKind(
+    "S21", "quality", "Can it be believed?", "blocks of a record", build, always("No block was finished.")
+)

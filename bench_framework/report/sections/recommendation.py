@@ -1,0 +1,129 @@
+"""S19: what to ship on the workloads that were measured, ready to paste."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.report.blocks import Block, Bullets, Code, Fallback, Paragraph
+from bench_framework.report.sections.kind import SectionKind
+from bench_framework.report.sentences import key_claim, sentence
+
+if TYPE_CHECKING:
+    from bench_framework.model.judgement import BestGroup
+    from bench_framework.model.plan import Variant
+    from bench_framework.report.context import ReportData
+
+MOST_BLOCKS: Final = 3
+
+
+def build(data: ReportData) -> tuple[Block, ...]:
+    """The rule-derived sentences, then one block per variant that may be shipped."""
+    groups = [(item, group) for item in data.plan.inputs if (group := data.best(item.id)) is not None]
+    if not groups:
+        return ()
+    claims = data.claims("recommendation")
+    if not claims:
+        claims = tuple(c for item, _ in groups if (c := key_claim(data, item)) is not None)
+    blocks: list[Block] = []
+    if len(claims) == 1:
+        blocks.append(Paragraph((sentence(claims[0]),)))
+    elif claims:
+        blocks.append(Bullets(tuple(sentence(c) for c in claims)))
+    if all(_holds_all(data, group) for _, group in groups):
+        return (
+            *blocks,
+            Fallback("Nothing is recommended: no variant that was compared is shown to beat another."),
+        )
+    blocks.extend(_blocks(data, [group for _, group in groups]))
+    return tuple(blocks)
+
+
+def _holds_all(data: ReportData, group: BestGroup) -> bool:
+    measured = [c for c in data.arms(group.input_id) if data.state(c.id).state == "measured"]
+    return len(group.cell_ids) >= len(measured)
+
+
+def _blocks(data: ReportData, groups: list[BestGroup]) -> list[Block]:
+    """Variants that are in the most best groups come first; the others are only counted."""
+    scores: dict[str, list[str]] = {}
+    for group in groups:
+        for cell_id in group.cell_ids:
+            cell = data.plan.cell(cell_id)
+            scores.setdefault(cell.variant_id, []).append(data.input_name(data.plan.input(group.input_id)))
+    ordered = sorted(scores, key=lambda v: (-len(scores[v]), _place(data, v)))
+    most = len(scores[ordered[0]])
+    chosen = [v for v in ordered if len(scores[v]) == most] if most == len(groups) else ordered
+    blocks: list[Block] = []
+    for variant_id in chosen[:MOST_BLOCKS]:
+        variant = data.plan.variant(variant_id)
+        where = ", ".join(scores[variant_id])
+        blocks.append(
+            Code(paste_block(data, variant), "toml", f"{variant.label}: in the best group on {where}")
+        )
+    if len(chosen) > MOST_BLOCKS:
+        rest = ", ".join(data.plan.variant(v).label for v in chosen[MOST_BLOCKS:])
+        blocks.append(Fallback(f"Likewise in a best group: {rest}; choose by memory or simplicity."))
+    return blocks
+
+
+def _place(data: ReportData, variant_id: str) -> int:
+    return next(i for i, v in enumerate(data.plan.variants) if v.id == variant_id)
+
+
+def paste_block(data: ReportData, variant: Variant) -> str:
+    """Cargo.toml lines, flags, environment and command of a variant, as TOML with comments."""
+    lines: list[str] = []
+    spec = variant.build
+    if spec is not None:
+        if spec.features or not spec.default_features:
+            lines += ["# Cargo.toml", "[features]", f"default = {_toml(list(spec.features))}", ""]
+        keys = [(key, value) for key, value in spec.profile_keys if key]
+        if keys:
+            lines += [f"[profile.{spec.profile}]", *(f"{key} = {_value(value)}" for key, value in keys), ""]
+        if spec.rustflags:
+            lines += ["# .cargo/config.toml", "[build]", f"rustflags = {_toml(list(spec.rustflags))}", ""]
+        if spec.toolchain:
+            lines += ["# rust-toolchain.toml", "[toolchain]", f"channel = {_toml(spec.toolchain)}", ""]
+        if spec.revision:
+            lines += [f"# revision {_one_line(spec.revision)}", ""]
+    cell = next((c for c in data.plan.cells if c.variant_id == variant.id), None)
+    if cell is not None:
+        lines += ["# run"]
+        lines += [f"#   {_one_line(name)}={_one_line(value)}" for name, value in cell.env]
+        words = " ".join(_word(word) for word in cell.command)
+        lines += [f"#   {_one_line(words)}"]
+    return "\n".join(lines).rstrip()
+
+
+def _word(word: tuple[object, ...]) -> str:
+    text = "".join(
+        piece if isinstance(piece, str) else "{" + str(getattr(piece, "slot", piece)) + "}" for piece in word
+    )
+    return (
+        text
+        if text and not set(text) & set(" \t\n\"'`$;&|<>()*?#\\")
+        else "'" + text.replace("'", "'\\''") + "'"
+    )
+
+
+def _toml(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _value(text: str) -> str:
+    """A profile key's value: numbers and booleans bare, as cargo wants them; the rest quoted."""
+    return text if text in {"true", "false"} or text.isdigit() else _toml(text)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.splitlines()) or "''"
+
+
+def _fallback(data: ReportData) -> str:
+    return f"Nothing is recommended: on no input of {data.plan.name} could two variants be compared."
+
+
+RECOMMENDATION = SectionKind(
+    "S19", "recommendation", "Recommendation", "a best group on an input that was measured", build, _fallback
+)

@@ -1,0 +1,64 @@
+"""S24: the exact commands, inputs and seeds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bench_framework.report.blocks import Block, Cell, Code, Column, Details, Facts, Row, Table
+from bench_framework.report.numbers import DASH, show_size
+from bench_framework.report.sections.kind import SectionKind, always
+
+if TYPE_CHECKING:
+    from bench_framework.report.context import ReportData
+
+
+def build(data: ReportData) -> tuple[Block, ...]:
+    """What to type, what the inputs were, and every timed command."""
+    commands = data.commands or (f"benchctl run {data.plan.name}",)
+    blocks: list[Block] = [Code("\n".join(commands), "sh")]
+    blocks.append(
+        Facts(
+            (
+                ("Scenario", f"{data.plan.name}, sha256 {data.plan.scenario_sha256}"),
+                ("Record", data.record_id),
+                ("Seed of the order", str(data.plan.measure.seed)),
+            )
+        )
+    )
+    if data.inputs:
+        blocks.append(_inputs(data))
+    lines = [f"# {' '.join(cell.label.splitlines())}\n{data.command(cell)}" for cell in data.plan.cells]
+    blocks.append(Details(f"The {len(lines)} timed commands", (Code("\n".join(lines), "sh"),)))
+    return tuple(blocks)
+
+
+def _inputs(data: ReportData) -> Table:
+    rows = []
+    for item in data.plan.inputs:
+        prepared = data.prepared(item.id)
+        if prepared is None:
+            continue
+        size = prepared.size_bytes
+        rows.append(
+            Row(
+                (
+                    Cell(data.input_name(item)),
+                    Cell(prepared.family or DASH),
+                    Cell(str(prepared.seed) if prepared.seed is not None else DASH),
+                    Cell(f"{size:,}".replace(",", "\u202f") + "\u202fB", size)
+                    if size is not None
+                    else Cell(DASH),
+                    Cell(show_size(size, data.plan.unit_family), size) if size is not None else Cell(DASH),
+                    Cell((prepared.sha256 or DASH)[:16], code=prepared.sha256 is not None),
+                    Cell(prepared.filesystem or DASH),
+                )
+            )
+        )
+    columns = (
+        Column("Input"), Column("Generator or file"), Column("Seed", "right"), Column("Bytes", "right"),
+        Column("Size", "right"), Column("sha256"), Column("Filesystem"),
+    )  # fmt: skip
+    return Table("inputs", "The inputs, as they lay on disk.", columns, tuple(rows), sortable=False)
+
+
+REPRODUCE = SectionKind("S24", "reproduce", "Reproduce", "a plan", build, always("No command was planned."))

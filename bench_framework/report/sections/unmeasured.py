@@ -1,0 +1,86 @@
+"""S25: what this report cannot speak of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bench_framework.report.blocks import Block, Bullets, Sentence
+from bench_framework.report.sections.kind import SectionKind, always
+
+if TYPE_CHECKING:
+    from bench_framework.report.context import ReportData
+
+MOST_NAMED = 6
+
+
+def build(data: ReportData) -> tuple[Block, ...]:
+    """A derived list: missing combinations, refused cells, metrics and machines that are absent."""
+    lines = [*_holes(data), *_refused(data), *_metrics(data), *_conditions(data)]
+    claims = [Sentence(c.text, c.id, c.verdict) for c in data.claims("not-measured")]
+    items = (*claims, *(Sentence(line) for line in lines))
+    return (Bullets(items),) if items else ()
+
+
+def _holes(data: ReportData) -> list[str]:
+    reasons: dict[tuple[str, str | None], list[str]] = {}
+    for hole in data.plan.holes:
+        values = " ".join(f"{axis}={value}" for axis, value in hole.values)
+        reasons.setdefault((hole.reason, hole.rule), []).append(values)
+    lines = []
+    for (reason, rule), combinations in reasons.items():
+        place = f" (rule at {rule})" if rule else ""
+        lines.append(f"Excluded{place}, {reason}: {_named(combinations)}.")
+    return lines
+
+
+def _refused(data: ReportData) -> list[str]:
+    words = {
+        "failed": "Failed", "other-output": "Other output", "not-comparable": "Not comparable",
+        "not-started": "Not started",
+    }  # fmt: skip
+    arms = {cell.id for item in data.plan.inputs for cell in data.arms(item.id)}
+    lines = []
+    for state in data.judgement.states:
+        if state.cell_id in arms and state.state in words:
+            reason = f": {state.reason.rstrip('.')}" if state.reason else ""
+            lines.append(f"{words[state.state]}: {data.plan.cell(state.cell_id).label}{reason}.")
+    return lines
+
+
+def _metrics(data: ReportData) -> list[str]:
+    measured = {s.metric for s in data.judgement.summaries}
+    names = {"wall": "wall time", "cpu": "CPU time", "peak_rss": "peak memory"}
+    missing = [words for metric, words in names.items() if metric not in measured]
+    single = [s for s in data.judgement.summaries if s.metric == data.metric and s.n_rounds == 1]
+    lines = [f"Metrics without a value: {', '.join(missing)}."] if missing else []
+    if single:
+        lines.append(
+            f"Single runs, without a verdict: {_named([data.plan.cell(s.cell_id).label for s in single])}."
+        )
+    return lines
+
+
+def _conditions(data: ReportData) -> list[str]:
+    host = data.host
+    lines = [
+        f"Other machines: every figure is from one host ({host.cpu}, {host.cores} cores, kernel {host.kernel})."
+    ]
+    states = {cell.cache for cell in data.plan.cells}
+    if states == {"warm"}:
+        lines.append("A cold page cache: every run read from a warm one.")
+    if not any(data.plan.control_cell(item.id) for item in data.plan.inputs):
+        lines.append("The noise floor: the control arm was switched off or could not be copied.")
+    sizes = [data.input_name(item) for item in data.plan.inputs if data.input_bytes(item.id)]
+    if sizes:
+        lines.append(f"Inputs other than {', '.join(sizes)}.")
+    return lines
+
+
+def _named(items: list[str]) -> str:
+    rest = f" and {len(items) - MOST_NAMED} more" if len(items) > MOST_NAMED else ""
+    return "; ".join(items[:MOST_NAMED]) + rest
+
+
+UNMEASURED = SectionKind(
+    "S25", "unmeasured", "Not measured", "a plan", build, always("Everything that was planned was measured.")
+)

@@ -1,0 +1,95 @@
+"""Glyph and words of each verdict (REPORTS 1.3). Shape and letter carry it, colour never alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from bench_framework.model.judgement import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """How a verdict is shown: glyph, its ASCII form, the word for time and the one for memory."""
+
+    glyph: str
+    ascii: str
+    time: str
+    memory: str
+    meaning: str
+    """One line for the glossary; ``{margin}`` stands for the scenario's margin."""
+
+
+WORDS: Final[dict[Verdict, Words]] = {
+    Verdict.BETTER: Words(
+        "▼",
+        "v",
+        "faster",
+        "less memory",
+        "decided, and the whole interval lies below 1 by more than {margin}",
+    ),
+    Verdict.BETTER_SIZE_OPEN: Words(
+        "▽", "(v)", "faster, size open", "less memory, size open", "decided, perhaps by less than {margin}"
+    ),
+    Verdict.EQUIVALENT: Words(
+        "≡", "~", "equivalent", "equivalent", "shown to differ by less than {margin}, either way"
+    ),
+    Verdict.UNDECIDED: Words("?", "?", "undecided", "undecided", "the runs do not decide"),
+    Verdict.WORSE_SIZE_OPEN: Words(
+        "△", "(^)", "slower, size open", "more memory, size open", "decided, perhaps by less than {margin}"
+    ),
+    Verdict.WORSE: Words(
+        "▲",
+        "^",
+        "slower",
+        "more memory",
+        "decided, and the whole interval lies above 1 by more than {margin}",
+    ),
+    Verdict.SINGLE_RUN: Words("·1", ".1", "single run", "single run", "one run: a value, no verdict"),
+    Verdict.OTHER_OUTPUT: Words(
+        "≠", "!=", "other output", "other output", "prints another result than the baseline: not compared"
+    ),
+    Verdict.NOT_COMPARABLE: Words(
+        "⊘", "/", "not comparable", "not comparable", "measured under other conditions than asked for"
+    ),
+    Verdict.FAILED: Words("✕", "x", "failed", "failed", "did not finish: nothing is judged"),
+    Verdict.EXCLUDED: Words(
+        "–", "-", "excluded", "excluded", "not in the plan, by a rule or by this machine"
+    ),
+}
+"""In the order of the glossary."""
+
+_AMOUNTS: Final[dict[Verdict, str]] = {
+    Verdict.BETTER: "less",
+    Verdict.BETTER_SIZE_OPEN: "less, size open",
+    Verdict.WORSE: "more",
+    Verdict.WORSE_SIZE_OPEN: "more, size open",
+}
+
+
+def glyph(verdict: Verdict, *, unicode: bool = True) -> str:
+    """``▼``, or ``v`` where the output cannot show it."""
+    words = WORDS[verdict]
+    return words.glyph if unicode else words.ascii
+
+
+def word(verdict: Verdict, metric: str) -> str:
+    """The word for a verdict on a metric: ``faster`` for wall time, ``less memory`` for memory."""
+    if metric == "wall":
+        return WORDS[verdict].time
+    if metric == "peak_rss":
+        return WORDS[verdict].memory
+    return _AMOUNTS.get(verdict, WORDS[verdict].time)
+
+
+def shown(verdict: Verdict, metric: str) -> str:
+    """Glyph and word: ``▼ faster``."""
+    return f"{glyph(verdict)} {word(verdict, metric)}"
+
+
+def in_ascii(text: str) -> str:
+    """A text with every glyph of this table replaced by its ASCII form."""
+    for words in WORDS.values():
+        if words.glyph not in {"?", "–"}:
+            text = text.replace(words.glyph, words.ascii)
+    return text

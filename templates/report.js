@@ -1,0 +1,95 @@
+(() => {
+  "use strict";
+  const root = document.documentElement;
+  const make = (tag, text, cls) => {
+    const element = document.createElement(tag);
+    if (text) element.textContent = text;
+    if (cls) element.className = cls;
+    return element;
+  };
+
+  const theme = make("button", "", "theme");
+  theme.type = "button";
+  const dark = () => root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  const name = () => { theme.textContent = dark() ? "Light" : "Dark"; };
+  theme.addEventListener("click", () => { root.dataset.theme = dark() ? "light" : "dark"; name(); });
+  name();
+  document.querySelector(".masthead").append(theme);
+
+  const value = (cell) => {
+    const data = cell.querySelector("data");
+    const raw = data ? data.value : cell.textContent.trim();
+    const number = Number(raw);
+    return raw !== "" && raw !== "—" && Number.isFinite(number) ? number : raw;
+  };
+  const compare = (a, b) => {
+    if (typeof a === "number" && typeof b === "number") return a - b;
+    if (typeof a === "number") return -1;
+    if (typeof b === "number") return 1;
+    return a.localeCompare(b, "en", { numeric: true });
+  };
+  const sort = (table, index, head) => {
+    const down = head.getAttribute("aria-sort") === "ascending";
+    for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", down ? "descending" : "ascending");
+    const rows = [...table.tBodies[0].rows];
+    rows.sort((a, b) => {
+      const order = compare(value(a.cells[index]), value(b.cells[index]));
+      return down ? -order : order;
+    });
+    table.tBodies[0].append(...rows);
+  };
+
+  const plain = (cell) => cell.textContent.replace(/\s+/g, " ").trim().replace(/([\\|*_`<[\]])/g, "\\$1");
+  const markdown = (table) => {
+    const line = (cells) => "| " + cells.join(" | ") + " |";
+    const heads = [...table.tHead.rows[0].cells];
+    const rows = [...table.tBodies[0].rows].filter((row) => !row.hidden);
+    return [
+      line(heads.map(plain)),
+      line(heads.map((cell) => cell.classList.contains("num") ? "--:" : ":--")),
+      ...rows.map((row) => line([...row.cells].map(plain))),
+    ].join("\n") + "\n";
+  };
+  const copy = async (text, button) => {
+    let done = true;
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      const area = make("textarea", text);
+      document.body.append(area);
+      area.select();
+      done = document.execCommand("copy");
+      area.remove();
+    }
+    button.textContent = done ? "Copied" : "Not copied";
+    setTimeout(() => { button.textContent = "Copy as Markdown"; }, 1500);
+  };
+
+  for (const table of document.querySelectorAll("table[data-sortable]")) {
+    [...table.tHead.rows[0].cells].forEach((head, index) => {
+      const button = make("button", head.textContent);
+      button.type = "button";
+      button.addEventListener("click", () => sort(table, index, head));
+      head.replaceChildren(button);
+    });
+    const tools = make("div", "", "tools");
+    const filter = make("input");
+    filter.type = "search";
+    filter.placeholder = "Filter rows";
+    filter.setAttribute("aria-label", "Filter rows");
+    filter.addEventListener("input", () => {
+      const wanted = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+      for (const row of table.tBodies[0].rows) {
+        const text = row.textContent.toLowerCase();
+        row.hidden = !wanted.every((word) => text.includes(word));
+      }
+    });
+    const button = make("button", "Copy as Markdown");
+    button.type = "button";
+    button.addEventListener("click", () => copy(markdown(table), button));
+    if (table.tBodies[0].rows.length > 3) tools.append(filter);
+    tools.append(button);
+    table.parentElement.before(tools);
+  }
+})();

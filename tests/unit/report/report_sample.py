@@ -1,0 +1,438 @@
+"""A realistic record made by hand: 12 variants × 3 sizes, all that can go wrong among them.
+
+The figures are invented; they show form only. No clock, no randomness beyond a seeded generator.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+from typing import Literal
+
+from bench_framework.model.judgement import (
+    BestGroup,
+    CellState,
+    Claim,
+    Comparison,
+    Interval,
+    Judgement,
+    NoiseFloor,
+    Scaling,
+    Summary,
+    Verdict,
+)
+from bench_framework.model.looks import Looks
+from bench_framework.model.plan import (
+    BIN,
+    INPUT,
+    AnswerPolicy,
+    Axis,
+    AxisValue,
+    BuildSpec,
+    Cell,
+    Dataset,
+    Hole,
+    Idea,
+    Input,
+    JudgePolicy,
+    MeasurePolicy,
+    Note,
+    Plan,
+    Role,
+    Variant,
+    stable_id,
+)
+from bench_framework.model.run import Answer, Block, Build, Event, Host, PreparedInput, Receipt, Sensors
+from bench_framework.report import ReportData
+
+HOSTILE = 'a"b;$(touch x)<script>alert(1)</script>../é 漢字 %s {{7*7}} | `x` *y* _z_'
+MIB = 1 << 20
+RUNTIMES = {"rayon": 1.0, "smol": 0.985, "tokio": 1.15, "sequential": 1.72}
+ALLOCATORS = {"system": 1.0, "jemalloc": 0.908, "mimalloc": 0.921}
+SIZES = {"10MiB": 10 * MIB, "50MiB": 50 * MIB, "200MiB": 200 * MIB}
+ROUNDS = 40
+MARGIN = 0.02
+CORES = {"rayon": 1.91, "smol": 1.93, "tokio": 1.88, "sequential": 1.0}
+
+
+def spec(allocator: str) -> BuildSpec:
+    features = () if allocator == "system" else (allocator,)
+    return BuildSpec("builtin", "search", features=features, profile_keys=(("lto", "fat"),))
+
+
+def variants() -> tuple[Variant, ...]:
+    found = [
+        Variant(
+            f"{runtime}+{allocator}",
+            (("runtime", runtime), ("allocator", allocator)),
+            spec(allocator),
+            describe="one thread"
+            if runtime == "sequential"
+            else "work stealing"
+            if runtime == "rayon"
+            else "",
+        )
+        for runtime in RUNTIMES
+        for allocator in ALLOCATORS
+    ]
+    found.append(
+        Variant(HOSTILE, (("runtime", "rayon"), ("allocator", "system")), spec("system"), idea=HOSTILE)
+    )
+    return tuple(found)
+
+
+def inputs() -> tuple[Input, ...]:
+    return tuple(
+        Input(label, (("size", label),), Dataset("generated", "jsonl", size, 42))
+        for label, size in SIZES.items()
+    )
+
+
+def cells(plan_variants: tuple[Variant, ...], plan_inputs: tuple[Input, ...]) -> tuple[Cell, ...]:
+    found = []
+    for item in plan_inputs:
+        for number, variant in enumerate((*plan_variants, plan_variants[0])):
+            control = number == len(plan_variants)
+            role = Role.CONTROL if control else Role.BASELINE if number == 0 else Role.CANDIDATE
+            label = "control" if control else variant.label
+            found.append(
+                Cell(
+                    stable_id("cell", variant.id, item.id, control),
+                    variant.id,
+                    item.id,
+                    f"{label}, {item.label}",
+                    role,
+                    (
+                        (BIN,),
+                        ("run",),
+                        ("--runtime", "=", dict(variant.values)["runtime"]),
+                        ("--pattern", "=a b'c"),
+                        (INPUT,),
+                    ),
+                    env=(("RUST_LOG", "off"),),
+                )
+            )
+    return tuple(found)
+
+
+def plan() -> Plan:
+    vs, ins = variants(), inputs()
+    return Plan(
+        name="search-matrix",
+        question="Which runtime and allocator search JSON lines fastest, and what do they cost in memory?",
+        scenario_path="scenarios/search-matrix.yaml",
+        scenario_sha256="9f2c41ab" * 8,
+        axes=(
+            Axis("runtime", "run", tuple(AxisValue(r, r) for r in RUNTIMES)),
+            Axis("allocator", "build", tuple(AxisValue(a, a) for a in ALLOCATORS)),
+            Axis("size", "input", tuple(AxisValue(s, s, size_bytes=b) for s, b in SIZES.items())),
+        ),
+        builds=tuple(spec(a) for a in ALLOCATORS),
+        variants=vs,
+        inputs=ins,
+        cells=cells(vs, ins),
+        holes=(
+            Hole((("runtime", "glommio"), ("allocator", "mimalloc")), "needs io_uring, which this kernel refuses", "search.yaml:21"),
+        ),
+        baseline_id=vs[0].id,
+        further_baselines=(),
+        ideas=(Idea(HOSTILE, vs[-1].id, (("block", "256KiB"),), "fewer *syscalls* | <b>", "rejected"),),
+        program=None,
+        answer=AnswerPolicy(contract=True),
+        measure=MeasurePolicy(seed=7),
+        judge=JudgePolicy(),
+        notes=(Note("Why this matrix", "The index is read once a minute.\n\nNext: <try> `uring` & 2 threads."),),
+    )  # fmt: skip
+
+
+def factor(variant: Variant, size: str) -> float:
+    values = dict(variant.values)
+    ratio = RUNTIMES[values["runtime"]] * ALLOCATORS[values["allocator"]]
+    if size == "10MiB" and values["runtime"] == "tokio":
+        ratio *= 1.08
+    return ratio * (1.031 if variant.idea else 1.0)
+
+
+def refusal(variant: Variant, size: str) -> tuple[str, str]:
+    """State and reason of the cells that went wrong."""
+    if (variant.label, size) == ("tokio+mimalloc", "200MiB"):
+        return "failed", "round 3: exit status 101: thread 'main' panicked at src/search.rs:88:9"
+    if (variant.label, size) == ("smol+mimalloc", "200MiB"):
+        return "other-output", "digest 41ab… instead of 9f2c…"
+    if (variant.label, size) == ("sequential+mimalloc", "50MiB"):
+        return "not-comparable", "requested jemalloc, ran with the system allocator"
+    return "measured", ""
+
+
+def state(cell: Cell, p: Plan) -> CellState:
+    variant, item = p.variant(cell.variant_id), p.input(cell.input_id)
+    name, reason = ("measured", "") if cell.role is Role.CONTROL else refusal(variant, item.label)
+    kind: Literal["measured", "failed", "other-output", "not-comparable"] = name  # type: ignore[assignment]
+    effective = {"allocator": "system"} if kind == "not-comparable" else dict(variant.values)
+    return CellState(
+        cell.id, kind, 3 if kind == "failed" else ROUNDS, 1 if kind == "failed" else 0, reason, effective
+    )
+
+
+def base_seconds(size: str) -> float:
+    return 0.0012 + 0.00117 * SIZES[size] / MIB
+
+
+def summaries(p: Plan) -> tuple[Summary, ...]:
+    found = []
+    for cell in p.cells:
+        variant, item = p.variant(cell.variant_id), p.input(cell.input_id)
+        if cell.role is not Role.CONTROL and refusal(variant, item.label)[0] == "failed":
+            continue
+        wall = base_seconds(item.label) * factor(variant, item.label)
+        runtime, allocator = dict(variant.values)["runtime"], dict(variant.values)["allocator"]
+        rss = (18 * MIB + 0.21 * SIZES[item.label]) * {"system": 1.0, "jemalloc": 1.21, "mimalloc": 1.13}[
+            allocator
+        ]
+        rss *= 0.55 if runtime == "sequential" else 1.0
+        for metric, centre, spread in (
+            ("wall", wall, 0.009), ("cpu", wall * CORES[runtime] * 1.01, 0.003), ("peak_rss", rss, 0.0015),
+        ):  # fmt: skip
+            found.append(
+                Summary(
+                    cell.id, metric, ROUNDS, ROUNDS, 0, centre, centre * (1 - spread), centre * (1 + spread), centre * 1.01,
+                    centre * spread * 3, centre * (1 - 3 * spread), centre * (1 + 8 * spread), centre * (1 + 5 * spread),
+                )
+            )  # fmt: skip
+    return tuple(found)
+
+
+def judge(ratio: float, half: float) -> Verdict:
+    lo, hi = ratio * math.exp(-half), ratio * math.exp(half)
+    if hi < 1:
+        return Verdict.BETTER if hi < 1 / (1 + MARGIN) else Verdict.BETTER_SIZE_OPEN
+    if lo > 1:
+        return Verdict.WORSE if lo > 1 + MARGIN else Verdict.WORSE_SIZE_OPEN
+    return Verdict.EQUIVALENT if lo > 1 / (1 + MARGIN) and hi < 1 + MARGIN else Verdict.UNDECIDED
+
+
+def interval(ratio: float, half: float, level: float) -> Interval:
+    return Interval(ratio, ratio * math.exp(-half), ratio * math.exp(half), level)
+
+
+def comparisons(p: Plan) -> tuple[Comparison, ...]:
+    found = []
+    for item in p.inputs:
+        baseline = p.baseline_cell(item.id)
+        assert baseline is not None
+        for cell in p.cells_of(item.id):
+            if cell.role is Role.BASELINE:
+                continue
+            for metric, half in (("wall", 0.018), ("cpu", 0.006), ("peak_rss", 0.004)):
+                found.append(_comparison(p, cell, baseline, item, metric, half))
+    return tuple(found)
+
+
+def _comparison(p: Plan, cell: Cell, baseline: Cell, item: Input, metric: str, half: float) -> Comparison:
+    variant = p.variant(cell.variant_id)
+    control = cell.role is Role.CONTROL
+    name, reason = ("measured", "") if control else refusal(variant, item.label)
+    family: Literal["headline", "control", "memory"] = (
+        "control" if control else "memory" if metric == "peak_rss" else "headline"
+    )
+    margin = 0.05 if metric == "peak_rss" else MARGIN
+    if name != "measured":
+        return Comparison(cell.id, baseline.id, metric, family, Verdict(name), reason, margin=margin)
+    if control:
+        ratio = {"wall": 1.0021, "cpu": 0.9994, "peak_rss": 1.0}[metric]
+    elif metric == "peak_rss":
+        values = dict(variant.values)
+        ratio = {"system": 1.0, "jemalloc": 1.21, "mimalloc": 1.13}[values["allocator"]]
+        ratio *= 0.55 if values["runtime"] == "sequential" else 1.0
+    elif metric == "cpu":
+        ratio = factor(variant, item.label) * CORES[dict(variant.values)["runtime"]] / CORES["rayon"]
+    else:
+        ratio = factor(variant, item.label)
+    half *= 0.6 if control else 1.0
+    verdict = Verdict.UNDECIDED if control else judge(ratio, half)
+    return Comparison(
+        cell.id, baseline.id, metric, family, verdict, "", interval(ratio, half, 0.9989),
+        "median" if metric == "peak_rss" else "typical", interval(ratio, half * 0.6, 0.95),
+        interval(ratio * 0.998, half * 0.9, 0.95), 0.0001, 0.004, ROUNDS, ROUNDS, ROUNDS, 4, 0.021, 46, margin,
+    )  # fmt: skip
+
+
+def best(p: Plan) -> tuple[BestGroup, ...]:
+    found = []
+    for item in p.inputs:
+        wanted = {"rayon+jemalloc", "smol+jemalloc"}
+        ids = tuple(c.id for c in p.cells_of(item.id) if p.variant(c.variant_id).label in wanted)
+        found.append(BestGroup(item.id, "wall", ids, complete=True))
+    return tuple(found)
+
+
+def scaling(p: Plan) -> tuple[Scaling, ...]:
+    words: dict[str, Literal["linear", "sub-linear"]] = {"10MiB": "sub-linear", "50MiB": "linear"}
+    found = []
+    for variant in p.variants[:4]:
+        for start, end in zip(p.inputs, p.inputs[1:], strict=False):
+            growth = math.log(base_seconds(end.label) / base_seconds(start.label))
+            exponent = growth / math.log(SIZES[end.label] / SIZES[start.label])
+            found.append(
+                Scaling(variant.id, "wall", start.id, end.id, exponent, exponent - 0.013, exponent + 0.012, 0.95, words[start.label])
+            )  # fmt: skip
+    return tuple(found)
+
+
+def claims() -> tuple[Claim, ...]:
+    found: list[Claim] = []
+
+    def add(kind: str, subject: str, text: str, metric: str | None = "wall", size: str | None = None,
+            verdict: Verdict | None = None, estimate: float | None = None) -> None:  # fmt: skip
+        scope = (("input", size),) if size else ()
+        found.append(
+            Claim(
+                f"c{len(found) + 1}",
+                kind,
+                subject,
+                "rayon+system",
+                metric,
+                scope,
+                verdict,
+                estimate,
+                rounds=ROUNDS,
+                text=text,
+            )
+        )
+
+    for size in SIZES:
+        add(
+            "best-group", "smol+jemalloc, rayon+jemalloc",
+            f"Best group on {size}: rayon+jemalloc, smol+jemalloc. smol+jemalloc needs 10.6\u202f% less time than "
+            "rayon+system [8.9, 12.2], for 21\u202f% more memory.",
+            size=size,
+        )  # fmt: skip
+        add(
+            "comparison", "smol+jemalloc", f"smol+jemalloc needs 10.6\u202f% less time than rayon+system [8.9, 12.2] on {size}.",
+            size=size, verdict=Verdict.BETTER, estimate=0.894,
+        )  # fmt: skip
+        add(
+            "memory", "sequential+system",
+            f"sequential+system needs 45.0\u202f% less memory than rayon+system on {size} [44.7, 45.3].", "peak_rss",
+            size, Verdict.BETTER, 0.55,
+        )  # fmt: skip
+    add(
+        "cost",
+        "smol+jemalloc",
+        "smol+jemalloc needs 21.0\u202f% more memory than rayon+system [20.5, 21.5].",
+        "peak_rss",
+    )
+    add(
+        "scaling",
+        "rayon+system",
+        "rayon+system: sub-linear between 10MiB and 50MiB (0.94 [0.92, 0.96]); linear from there on.",
+    )
+    add("coverage", "ideas", "1 idea not adopted: 1 slower, size open.", None)
+    add("trust", "record", "Noise floor 1.3\u202f%; 40 rounds in random order; 2 warnings.", None)
+    add(
+        "recommendation", "smol+jemalloc",
+        f"On the inputs measured ship any of: rayon+jemalloc, smol+jemalloc; choose by memory or simplicity. Not {HOSTILE}.",
+    )  # fmt: skip
+    return tuple(found)
+
+
+def judgement(p: Plan) -> Judgement:
+    return Judgement(
+        looks=Looks((18, 27, 40), 14, decidable=True, family=72, level=0.05),
+        states=tuple(state(cell, p) for cell in p.cells),
+        summaries=summaries(p),
+        comparisons=comparisons(p),
+        best=best(p),
+        floors=tuple(NoiseFloor(i.id, m, f) for i in p.inputs for m, f in (("wall", 0.0132), ("cpu", 0.0042))),
+        scaling=scaling(p),
+        status="partly decided",
+        events=(
+            Event("BX311", "feature `mimalloc` did not change the binary of smol+mimalloc", effect="their difference is an A/A test"),
+        ),
+        claims=claims(),
+    )  # fmt: skip
+
+
+def blocks(p: Plan, rounds: int = ROUNDS) -> tuple[Block, ...]:
+    chance = random.Random(11)
+    found: list[Block] = []
+    second = 0.0
+    for item in p.inputs:
+        members = list(p.cells_of(item.id))
+        for number in range(1, rounds + 1):
+            chance.shuffle(members)
+            for position, cell in enumerate(members):
+                variant = p.variant(cell.variant_id)
+                wall = (
+                    base_seconds(item.label)
+                    * factor(variant, item.label)
+                    * math.exp(chance.gauss(0.0, 0.02) + (0.11 if chance.random() < 0.01 else 0))
+                )
+                second += wall + 0.02
+                minutes, rest = divmod(second, 60)
+                found.append(
+                    Block(
+                        len(found), number, position, cell.id, warmup=False, status="ok",
+                        started_at=f"2026-03-02T17:{4 + int(minutes):02d}:{rest:06.3f}+00:00", wall_s=(wall,),
+                        user_s=wall * 1.8, sys_s=wall * 0.1, peak_rss_bytes=61 * MIB,
+                        answer=Answer("41ab" * 8 if refusal(variant, item.label)[0] == "other-output" else "9f2c" * 8, 120_411),
+                        receipts=(Receipt(anon_bytes=44 * MIB, file_bytes=12 * MIB),),
+                        sensors=Sensors(steal_ticks=0, mem_available_bytes=5 << 30),
+                    )
+                )  # fmt: skip
+    return tuple(found)
+
+
+def host() -> Host:
+    return Host(
+        "3f9a1c22d0be", "b-1", "AMD EPYC 7B13", 2, 8 << 30, "6.1.0-28-cloud-amd64", "Debian GNU/Linux 12", None, "kvm",
+        "ext4", "ext4", "1.20.0", "rustc 1.91.0", "cargo 1.91.0", "3.11.7", "0.1.0", 0.12,
+    )  # fmt: skip
+
+
+def builds(p: Plan) -> tuple[Build, ...]:
+    return tuple(
+        Build(
+            s.id, ok=True, sha256=stable_id(s.id) * 5, path=f"/store/{s.id}/search", size_bytes=1_904_512 + 231_000 * n,
+            stripped_bytes=1_402_880 + 204_000 * n, build_s=41.8, rustc="1.91.0", lockfile_sha256="77c0" * 16,
+            revision="3c1f9ab0d4e5", dirty=False, dependencies=41 + 2 * n,
+        )
+        for n, s in enumerate(p.builds)
+    )  # fmt: skip
+
+
+def sample(rounds: int = ROUNDS) -> ReportData:
+    """The record, judged."""
+    p = plan()
+    return ReportData(
+        plan=p,
+        judgement=judgement(p),
+        builds=builds(p),
+        inputs=tuple(
+            PreparedInput(i.id, f"/data/jsonl-{i.label}-s42.jsonl", SIZES[i.label], "ab12" * 16, "jsonl", 42, 1.2, "ext4")
+            for i in p.inputs
+        ),
+        host=host(),
+        blocks=blocks(p, rounds),
+        record_id="20260302T1704Z",
+        started="2026-03-02T17:04:00+00:00",
+        finished="2026-03-02T17:22:10+00:00",
+        commands=("benchctl run search-matrix", "benchctl verify results/search-matrix/20260302T1704Z/report.html"),
+        events=(Event("BX305", "o_direct was requested, buffered was used on 12 runs", help="put the data on ext4"),),
+        record_dir="results/search-matrix/20260302T1704Z",
+        scenario_text="version: 1\nname: search-matrix\nquestion: '</script><script>alert(1)</script>'\n",
+    )  # fmt: skip
+
+
+def bare() -> ReportData:
+    """A record in which nothing was measured: every section must fall back."""
+    full = sample(rounds=0)
+    empty = replace(
+        full.judgement, states=(), summaries=(), comparisons=(), best=(), floors=(), scaling=(), claims=(), events=(),
+        status="failed",
+    )  # fmt: skip
+    p = replace(full.plan, notes=(), ideas=(), holes=())
+    return replace(
+        full, plan=p, judgement=empty, blocks=(), builds=(), inputs=(), events=(), record_dir="", commands=()
+    )
