@@ -1,0 +1,50 @@
+"""Looks and families: from p values to adjusted ones (METHOD 3). Plain Python."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Adjusted:
+    """What the Holm procedure says of one member of a family.
+
+    Attributes:
+        p: adjusted; rejected where at most α.
+        divisor: h, the divisor at which the pair was rejected, or at which the procedure stopped.
+    """
+
+    rejected: bool
+    p: float
+    divisor: int
+
+
+def over_looks(smallest: float, looks: int) -> float:
+    """P = min(1, J · smallest p so far): valid at every look."""
+    return min(1.0, looks * smallest)
+
+
+def holm(p_values: Sequence[float], *, size: int, level: float) -> tuple[Adjusted, ...]:
+    """Holm's step-down procedure, in the order of `p_values`.
+
+    Args:
+        p_values: of the members that were judged.
+        size: planned size of the family; members without a p count as 1.
+        level: family-wise α.
+    """
+    size = max(size, len(p_values), 1)
+    order = sorted(range(len(p_values)), key=lambda i: p_values[i])
+    found: dict[int, Adjusted] = {}
+    highest, going = 0.0, True
+    stopped_at = size - len(order) if len(order) < size else 1
+    for place, index in enumerate(order):
+        divisor = size - place
+        highest = max(highest, min(1.0, divisor * p_values[index]))
+        if going and highest > level:
+            going, stopped_at = False, divisor
+        found[index] = Adjusted(going, highest, divisor if going else stopped_at)
+    return tuple(found[i] for i in range(len(p_values)))

@@ -1,0 +1,252 @@
+"""`judge`: all that analysis says about a record, from its plan, blocks and looks. Deterministic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.analysis import claims, looking, medians, quality, scaling, states, summary
+from bench_framework.analysis import samples as sampling
+from bench_framework.analysis.looking import Stage
+from bench_framework.model.judgement import (
+    BestGroup,
+    CellState,
+    Comparison,
+    Judgement,
+    NoiseFloor,
+    RecordStatus,
+    Summary,
+    Verdict,
+)
+from bench_framework.model.looks import looks_of
+from bench_framework.model.plan import Role
+
+if TYPE_CHECKING:
+    from bench_framework.analysis.samples import Sample
+    from bench_framework.model.plan import Cell, Metric, Plan
+    from bench_framework.model.run import Block, Build, Look, PreparedInput
+
+MEMORY: Final = "peak_rss"
+_REFUSALS: Final = {
+    "failed": Verdict.FAILED,
+    "other-output": Verdict.OTHER_OUTPUT,
+    "not-comparable": Verdict.NOT_COMPARABLE,
+    "not-started": Verdict.UNDECIDED,
+}
+_FULLY_DECIDED: Final = frozenset({Verdict.BETTER, Verdict.WORSE, Verdict.EQUIVALENT})
+
+
+def judge(
+    plan: Plan,
+    blocks: Sequence[Block],
+    builds: Mapping[str, Build],
+    inputs: Sequence[PreparedInput],
+    looks_taken: Sequence[Look],
+    *,
+    seed: int | None = None,
+) -> Judgement:
+    """Judge a record.
+
+    Args:
+        plan: what was asked.
+        blocks: every block of the record, in any order.
+        builds: by `Build.id`; may be empty.
+        inputs: as prepared; may be empty.
+        looks_taken: per input the looks that were really taken; without one of an input, its
+            comparisons are undecided.
+        seed: of the label swaps; the plan's own by default.
+
+    Returns:
+        The same judgement, to the last bit, for equal arguments.
+    """
+    samples = sampling.collect(blocks)
+    looks = looks_of(plan)
+    cell_states = states.cell_states(plan, samples, builds)
+    usable = frozenset(s.cell_id for s in cell_states if s.state == "measured")
+    stages = [
+        Stage(
+            plan, looks, samples, _reached(looks_taken, item.id), usable,
+            higher=_higher(builds), seed=plan.measure.seed if seed is None else seed,
+        )
+        for item in plan.inputs
+    ]  # fmt: skip
+    judged = _judge_inputs(plan, stages, cell_states, builds)
+    comparisons = tuple(c for j in judged for c in (*j.headline, *j.control, *j.memory))
+    floors = tuple(f for j in judged for f in j.floors)
+    headline = [c for j in judged for c in j.headline]
+    draft = Judgement(
+        looks=looks,
+        states=cell_states,
+        summaries=_summaries(plan, samples),
+        comparisons=comparisons,
+        best=tuple(j.best for j in judged),
+        floors=floors,
+        scaling=scaling.exponents(plan, samples, inputs, usable, _timed(plan)),
+        status=_status(headline, decidable=looks.decidable),
+        events=(
+            *states.fallback_events(plan, cell_states, samples),
+            *quality.identical_events(plan, builds),
+            *quality.drift_events(plan, samples),
+            *quality.contention_events([b for s in samples.values() for b in s.blocks]),
+            *quality.control_events(plan, floors),
+            *quality.exploratory_events(looks),
+        ),
+    )
+    return replace(draft, claims=claims.claims_of(plan, draft, builds, inputs))
+
+
+@dataclass(frozen=True, slots=True)
+class _InputJudgement:
+    """Everything judged on one input."""
+
+    headline: tuple[Comparison, ...]
+    control: tuple[Comparison, ...]
+    memory: tuple[Comparison, ...]
+    floors: tuple[NoiseFloor, ...]
+    best: BestGroup
+
+
+def _judge_inputs(
+    plan: Plan, stages: Sequence[Stage], cell_states: Sequence[CellState], builds: Mapping[str, Build]
+) -> list[_InputJudgement]:  # fmt: skip
+    """The headline is one family over all inputs; the rest belongs to each input."""
+    requests = [
+        r for stage, item in zip(stages, plan.inputs, strict=True)
+        for r in looking.headline_pairs(stage, item.id) if r[1][2] not in medians.EXACT_METRICS
+    ]  # fmt: skip
+    by_pair = {(c.cell_id, c.metric): c for c in looking.judge_pairs(requests, "headline")}
+    state_of = {s.cell_id: s for s in cell_states}
+    found = []
+    for stage, item in zip(stages, plan.inputs, strict=True):
+        control = looking.judge_pairs(looking.control_pairs(stage, item.id), "control")
+        floors = looking.noise_floor(stage, item.id, control)
+        tripped = any(f.tripped for f in floors)
+        own = tuple(
+            by_pair.get((cell.id, metric)) or _exact(plan, cell, base, metric, builds)
+            for _, (cell, base, metric) in looking.headline_pairs(stage, item.id)
+        )
+        own = tuple(_refused(plan, c, state_of, stage.samples) for c in own)
+        found.append(
+            _InputJudgement(
+                headline=looking.trip(own) if tripped else own,
+                control=tuple(_refused(plan, c, state_of, stage.samples) for c in control),
+                memory=_memory(plan, stage, item.id, state_of),
+                floors=floors,
+                best=looking.best_group(stage, item.id, tripped=tripped),
+            )
+        )
+    return found
+
+
+def _refused(
+    plan: Plan, comparison: Comparison, state_of: Mapping[str, CellState], samples: Mapping[str, Sample]
+) -> Comparison:  # fmt: skip
+    """A comparison whose cell or baseline may not be compared, or was run once only."""
+    state, reference = state_of[comparison.cell_id], state_of[comparison.ref_cell_id]
+    if state.state != "measured":
+        return replace(comparison, verdict=_REFUSALS[state.state], reason=state.reason)
+    if reference.state != "measured":
+        reason = f"the baseline: {reference.reason}"
+        return replace(comparison, verdict=Verdict.NOT_COMPARABLE, reason=reason)
+    runs = sampling.runs_within(samples[comparison.cell_id], samples[comparison.cell_id].runs)
+    if runs == 1 and plan.measure.rounds_max == 1 and comparison.family != "exact":
+        return replace(
+            comparison, verdict=Verdict.SINGLE_RUN, reason="", shown=None, typical=None, floor=None
+        )
+    return comparison
+
+
+def _exact(
+    plan: Plan, cell: Cell, baseline: Cell, metric: Metric, builds: Mapping[str, Build]
+) -> Comparison:  # fmt: skip
+    """A deterministic metric of the two binaries."""
+    margin = plan.judge.margin_of(metric)
+    values = [
+        states.exact_value(states.build_of(plan, c.variant_id, builds), metric) for c in (cell, baseline)
+    ]
+    ours, theirs = values
+    if not ours or not theirs:
+        return Comparison(
+            cell.id, baseline.id, metric, "exact", Verdict.UNDECIDED, f"{metric} is not known", margin=margin
+        )
+    return medians.compare_exact(cell.id, baseline.id, metric, ours, theirs, margin=margin)
+
+
+def _memory(
+    plan: Plan, stage: Stage, input_id: str, state_of: Mapping[str, CellState]
+) -> tuple[Comparison, ...]:  # fmt: skip
+    """Peak RSS of every candidate against the baseline; judged once, at the last look."""
+    baseline = plan.baseline_cell(input_id)
+    if baseline is None or MEMORY in plan.judge.metrics:
+        return ()
+    size = sum(1 for c in plan.cells if c.role is Role.CANDIDATE)
+    found = []
+    for cell in plan.cells_of(input_id):
+        samples = [stage.samples.get(c.id) for c in (cell, baseline)]
+        if cell.role is not Role.CANDIDATE or any(s is None or not s.of(MEMORY) for s in samples):
+            continue
+        found.append(_refused(plan, _memory_pair(plan, stage, cell, baseline, size), state_of, stage.samples))
+    return tuple(found)
+
+
+def _memory_pair(plan: Plan, stage: Stage, cell: Cell, baseline: Cell, size: int) -> Comparison:
+    ours, theirs = stage.samples[cell.id], stage.samples[baseline.id]
+    margin, epsilon = plan.judge.margin_of(MEMORY), plan.judge.epsilon_of(MEMORY)
+    pair = sampling.pair(ours.of(MEMORY), theirs.of(MEMORY))
+    pair = pair.until(stage.reached[-1]) if stage.reached else pair.until(0)
+    if not len(pair):
+        reason = f"no round has {MEMORY} of both" if stage.reached else looking.BEFORE_FIRST
+        return Comparison(
+            cell.id, baseline.id, MEMORY, "memory", Verdict.UNDECIDED, reason, margin=margin, epsilon=epsilon
+        )
+    found = medians.compare_medians(
+        cell.id, baseline.id, MEMORY, pair,
+        level=plan.judge.level, size=size, margin=margin, epsilon=epsilon,
+    )  # fmt: skip
+    return replace(
+        found,
+        runs=sampling.runs_within(ours, pair.rounds),
+        runs_ref=sampling.runs_within(theirs, pair.rounds),
+        look=len(stage.reached) - 1,
+    )
+
+
+def _reached(looks_taken: Sequence[Look], input_id: str) -> tuple[int, ...]:
+    return tuple(sorted({look.round for look in looks_taken if look.input_id == input_id}))
+
+
+def _higher(builds: Mapping[str, Build]) -> frozenset[Metric]:
+    """Metrics that a worker declares to be better when larger."""
+    found = set()
+    for build in builds.values():
+        declared = (build.describe or {}).get("metrics")
+        for entry in declared if isinstance(declared, Sequence) else ():
+            if isinstance(entry, Mapping) and entry.get("direction") == "higher":
+                found.add(str(entry.get("name")))
+    return frozenset(found)
+
+
+def _timed(plan: Plan) -> tuple[Metric, ...]:
+    return tuple(m for m in plan.judge.metrics if m in ("wall", "cpu")) or ("wall",)
+
+
+def _summaries(plan: Plan, samples: Mapping[str, Sample]) -> tuple[Summary, ...]:
+    found = []
+    for cell in plan.cells:
+        if (sample := samples.get(cell.id)) is None:
+            continue
+        found += [s for metric in sample.series if (s := summary.summarise(sample, metric)) is not None]
+    return tuple(found)
+
+
+def _status(headline: Sequence[Comparison], *, decidable: bool) -> RecordStatus:
+    """REPORTS 1.6, S01: decided if every headline comparison is ▼, ▲ or ≡."""
+    verdicts = {c.verdict for c in headline}
+    if verdicts and verdicts <= {Verdict.FAILED, Verdict.OTHER_OUTPUT}:
+        return "failed"
+    if verdicts and verdicts <= {Verdict.NOT_COMPARABLE, Verdict.FAILED, Verdict.OTHER_OUTPUT}:
+        return "not comparable"
+    if not verdicts or not decidable or not any(v.settled for v in verdicts):
+        return "exploratory"
+    return "decided" if verdicts <= _FULLY_DECIDED else "partly decided"

@@ -1,0 +1,324 @@
+"""The pairs of an input, judged by the looks taken so far; and whether to go on measuring.
+
+`judge` and the stopping rule share this module, so that what the live table shows is what the
+report will say of the same rounds.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Final, Literal
+
+from bench_framework.analysis import samples as sampling
+from bench_framework.analysis.compare import Levels, examine_looks
+from bench_framework.analysis.verdict import Case, Rules, equivalence_level, judge_family
+from bench_framework.model.judgement import BestGroup, Comparison, NoiseFloor, Verdict
+from bench_framework.model.looks import Looks, looks_of
+from bench_framework.model.plan import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from bench_framework.analysis.samples import Sample
+    from bench_framework.model.plan import Cell, Metric, Plan
+    from bench_framework.model.run import Block
+
+CONTROL_TRIPPED: Final = "control tripped"
+BEFORE_FIRST: Final = "before the first look"
+Family = Literal["headline", "control", "best"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """All that the judging of one input needs.
+
+    Attributes:
+        plan: margins, levels, roles.
+        looks: the schedule: J and M.
+        samples: cell id → sample.
+        reached: rounds at which looks were taken, ascending.
+        usable: ids of the cells that did the work that was asked for.
+        higher: metrics that are better when larger.
+        seed: of the swaps.
+        thorough: see `verdict.Rules`.
+    """
+
+    plan: Plan
+    looks: Looks
+    samples: Mapping[str, Sample]
+    reached: tuple[int, ...]
+    usable: frozenset[str]
+    higher: frozenset[Metric] = frozenset()
+    seed: int = 0
+    thorough: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class LookOutcome:
+    """What a look says while measuring.
+
+    Attributes:
+        stop: whether this input needs no more rounds.
+        reason: why, in words; also set where it goes on.
+        verdicts: headline comparisons of the input as they stand, in plan order.
+        trailing: candidate cells that are worse than another one (``strategy: race`` drops a
+            variant that trails on every input).
+    """
+
+    stop: bool
+    reason: str
+    verdicts: tuple[Comparison, ...]
+    trailing: tuple[str, ...] = ()
+
+
+def look(
+    plan: Plan, blocks: Iterable[Block], input_id: str, index: int, round_: int
+) -> LookOutcome:  # fmt: skip
+    """The verdicts of one input at a look, and whether its measuring may stop.
+
+    Args:
+        plan: what is measured.
+        blocks: so far; those of other inputs are ignored.
+        input_id: which input.
+        index: of the look, from 0.
+        round_: the round reached; earlier looks are taken where the plan has them.
+    """
+    looks = looks_of(plan)
+    cells = {cell.id for cell in plan.cells_of(input_id)}
+    samples = sampling.collect(b for b in blocks if b.cell_id in cells)
+    reached = (*(n for n in looks.rounds[:index] if n < round_), round_)
+    usable = frozenset(c for c, s in samples.items() if not s.failed)
+    stage = Stage(
+        plan, looks, samples, reached, usable, seed=plan.measure.seed,
+        thorough=plan.measure.until not in ("decided", "rounds"),
+    )  # fmt: skip
+    headline = judge_pairs(headline_pairs(stage, input_id), "headline")
+    trailing: tuple[str, ...] = ()
+    if plan.measure.strategy == "race":
+        trailing = _trailing(stage, best_group(stage, input_id))
+    stop, reason = _stop(stage, headline, index)
+    return LookOutcome(stop, reason, headline, trailing)
+
+
+def _trailing(stage: Stage, group: BestGroup) -> tuple[str, ...]:
+    judged = {c for pair in group.comparisons for c in (pair.cell_id, pair.ref_cell_id)}
+    return tuple(
+        c.id for c in stage.plan.cells_of(group.input_id)
+        if c.role is Role.CANDIDATE and c.id in judged and c.id not in group.cell_ids
+    )  # fmt: skip
+
+
+def _stop(stage: Stage, headline: Sequence[Comparison], index: int) -> tuple[bool, str]:
+    measure = stage.plan.measure
+    if index >= stage.looks.count - 1:
+        return True, "the last look"
+    if measure.until == "rounds":
+        return False, "all rounds are measured"
+    if measure.until == "precision":
+        wanted = measure.precision or 0.0
+        widths = [_half_width(c) for c in headline]
+        if all(w is not None and w <= wanted for w in widths):
+            return True, "every half-width is small enough"
+        return False, "a half-width is too large"
+    futile = [not c.verdict.settled and _futile(c, stage) for c in headline]
+    pending = sum(
+        1 for c, f in zip(headline, futile, strict=True) if not c.verdict.settled and not f
+    )  # fmt: skip
+    if pending:
+        return False, f"{pending} of {len(headline)} comparisons open"
+    return True, "settled" if not any(futile) else "settled, or out of reach in the rounds that are left"
+
+
+def _half_width(comparison: Comparison) -> float | None:
+    """Of the displayed interval, as a fraction."""
+    shown = comparison.shown
+    if shown is None or shown.lo <= 0 or not math.isfinite(shown.hi):
+        return None
+    return math.expm1((math.log(shown.hi) - math.log(shown.lo)) / 2)
+
+
+def _futile(comparison: Comparison, stage: Stage) -> bool:
+    """Whether neither a difference that is still plausible nor equivalence can be shown in time.
+
+    The target of the detectable difference is the larger of the margin and the largest effect that
+    the 95 % interval leaves possible: with the margin alone, a real 10 % would be given up at a
+    first look whose noise hides it, although the last look would find it.
+    """
+    if comparison.mde is None or comparison.typical is None or not comparison.rounds:
+        return False
+    shrink = math.sqrt(comparison.rounds / stage.looks.rounds[-1])
+    at_last = math.log1p(comparison.mde) * shrink
+    limit = math.log1p(comparison.margin)
+    plausible = max(abs(math.log(comparison.typical.lo)), abs(math.log(comparison.typical.hi)))
+    if at_last <= max(limit, plausible):
+        return False
+    normal = NormalDist()
+    half = (math.log(comparison.typical.hi) - math.log(comparison.typical.lo)) / 2
+    wider = normal.inv_cdf((1 + equivalence_level(stage.looks.count)) / 2) / normal.inv_cdf(0.975)
+    return half * wider * shrink >= limit
+
+
+Asked = tuple["Cell", "Cell", "Metric"]
+"""Candidate, reference, metric."""
+Request = tuple[Stage, Asked]
+
+
+def headline_pairs(stage: Stage, input_id: str) -> list[Request]:
+    """Candidate against baseline, for every judged metric, in plan order."""
+    baseline = stage.plan.baseline_cell(input_id)
+    if baseline is None:
+        return []
+    return [
+        (stage, (cell, baseline, metric))
+        for cell in stage.plan.cells_of(input_id) if cell.role is Role.CANDIDATE
+        for metric in stage.plan.judge.metrics
+    ]  # fmt: skip
+
+
+def control_pairs(stage: Stage, input_id: str) -> list[Request]:
+    """The control arm against the baseline."""
+    baseline, control = stage.plan.baseline_cell(input_id), stage.plan.control_cell(input_id)
+    if baseline is None or control is None:
+        return []
+    return [(stage, (control, baseline, metric)) for metric in stage.plan.judge.metrics]
+
+
+def resolution(plan: Plan, looks: Looks, taken: int) -> Levels:
+    """The range that swaps must resolve: equal for all families of a plan, so that a pair has one p."""
+    judged = max(looks.count, taken, 1)
+    widest = max(looks.family, 1, *(pairs_of(_best_cells(plan, item.id)) for item in plan.inputs))
+    level = plan.judge.level
+    return Levels(strict=level / (judged * widest), loose=level / judged)
+
+
+def pairs_of(cells: Sequence[Cell]) -> int:
+    """K(K − 1)/2."""
+    return len(cells) * (len(cells) - 1) // 2
+
+
+def judge_pairs(
+    requests: Sequence[Request], family: Family, *, size: int | None = None
+) -> tuple[Comparison, ...]:
+    """Comparisons of the pairs of one family, in the order given.
+
+    The control arm is judged by itself with the divisor M: as strictly as the first step of Holm
+    judges a candidate, and outside the family.
+
+    Args:
+        requests: pairs, each with the stage of its input.
+        family: what they are judged for.
+        size: M of the family; the plan's by default.
+    """
+    cases = {i: case for i, (stage, asked) in enumerate(requests) if (case := _case(stage, asked, family))}
+    found: dict[int, Comparison] = {}
+    if cases:
+        # Looks may differ between inputs, J does not: it was fixed before the start.
+        rules = _rules(max((s for s, _ in requests), key=lambda s: len(s.reached)), family, size)
+        groups = [[i] for i in cases] if family == "control" else [list(cases)]
+        for group in groups:
+            judged = judge_family([cases[i] for i in group], rules)
+            found |= dict(zip(group, judged, strict=True))
+    return tuple(found[i] if i in found else _empty(*requests[i], family) for i in range(len(requests)))
+
+
+def _rules(stage: Stage, family: Family, size: int | None) -> Rules:
+    return Rules(
+        looks=max(stage.looks.count, len(stage.reached), 1),
+        size=max(1, stage.looks.family if size is None else size),
+        level=stage.plan.judge.level,
+        seed=stage.seed,
+        thorough=stage.thorough and family != "best",
+    )
+
+
+def _case(stage: Stage, asked: Asked, family: Family) -> Case | None:
+    """A pair with data at a look; `None` where there is nothing to judge."""
+    cell, reference, metric = asked
+    if not {cell.id, reference.id} <= stage.usable or not stage.reached:
+        return None
+    whole = sampling.pair(
+        stage.samples[cell.id].of(metric), stage.samples[reference.id].of(metric),
+        higher=metric in stage.higher,
+    ).until(stage.reached[-1])  # fmt: skip
+    if not len(whole):
+        return None
+    levels = resolution(stage.plan, stage.looks, len(stage.reached))
+    judge = stage.plan.judge
+    return Case(
+        cell_id=cell.id, ref_cell_id=reference.id, metric=metric, family=family, pair=whole,
+        evidence=examine_looks(whole, stage.reached, levels, stage.seed),
+        margin=judge.margin_of(metric), epsilon=judge.epsilon_of(metric),
+        look=len(stage.reached) - 1,
+        runs=sampling.runs_within(stage.samples[cell.id], whole.rounds),
+        runs_ref=sampling.runs_within(stage.samples[reference.id], whole.rounds),
+    )  # fmt: skip
+
+
+def _empty(stage: Stage, asked: Asked, family: Family) -> Comparison:
+    cell, reference, metric = asked
+    judge = stage.plan.judge
+    reason = BEFORE_FIRST if not stage.reached else f"no round has {metric} of both"
+    return Comparison(
+        cell.id, reference.id, metric, family, Verdict.UNDECIDED, reason,
+        margin=judge.margin_of(metric), epsilon=judge.epsilon_of(metric),
+    )  # fmt: skip
+
+
+def noise_floor(stage: Stage, input_id: str, control: Sequence[Comparison]) -> tuple[NoiseFloor, ...]:
+    """What the control arm's displayed intervals say, one per judged metric (REPORTS 1.2)."""
+    tripped = any(c.verdict.decided for c in control)
+    by_metric = {c.metric: c for c in control}
+    return tuple(
+        NoiseFloor(input_id, metric, floor_fraction(by_metric.get(metric)), tripped)
+        for metric in stage.plan.judge.metrics
+    )
+
+
+def floor_fraction(control: Comparison | None) -> float | None:
+    """The larger distance of [L, U] from 1 on the scale of "more": max(U, 1/L) − 1."""
+    shown = control.shown if control else None
+    if shown is None or shown.lo <= 0 or not math.isfinite(shown.hi):
+        return None
+    return max(shown.hi, 1 / shown.lo) - 1
+
+
+def trip(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
+    """Every comparison of an input whose control arm got a verdict: undecided."""
+    return tuple(
+        replace(c, verdict=Verdict.UNDECIDED, reason=CONTROL_TRIPPED) if _has_verdict(c) else c
+        for c in comparisons
+    )
+
+
+def _has_verdict(comparison: Comparison) -> bool:
+    return comparison.verdict.settled or comparison.verdict is Verdict.UNDECIDED
+
+
+def _best_cells(plan: Plan, input_id: str) -> list[Cell]:
+    return [c for c in plan.cells_of(input_id) if c.role is not Role.CONTROL]
+
+
+def best_group(stage: Stage, input_id: str, *, tripped: bool = False) -> BestGroup:
+    """The variants of an input that are not worse than any other (METHOD 4).
+
+    Own Holm family over all K(K − 1)/2 pairs of usable cells, at the same looks.
+    """
+    metrics = stage.plan.judge.metrics
+    metric = "wall" if "wall" in metrics or not metrics else metrics[0]
+    planned = _best_cells(stage.plan, input_id)
+    usable = [c for c in planned if c.id in stage.usable]
+    pairs: list[Request] = [(stage, (b, a, metric)) for a, b in itertools.combinations(usable, 2)]
+    if not pairs or not stage.reached:
+        return BestGroup(input_id, metric, (), complete=False)
+    judged = judge_pairs(pairs, "best", size=pairs_of(planned))
+    if tripped:
+        judged = trip(judged)
+    beaten = {c.cell_id for c in judged if c.verdict in (Verdict.WORSE, Verdict.WORSE_SIZE_OPEN)}
+    beaten |= {c.ref_cell_id for c in judged if c.verdict in (Verdict.BETTER, Verdict.BETTER_SIZE_OPEN)}
+    return BestGroup(
+        input_id, metric, tuple(c.id for c in usable if c.id not in beaten),
+        complete=all(c.rounds > 0 for c in judged), comparisons=judged,
+    )  # fmt: skip

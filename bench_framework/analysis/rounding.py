@@ -1,0 +1,91 @@
+"""R15: digits from the interval, bounds outward, until the digits say what the numbers say.
+
+Plain Python with decimals, so that what is printed is exactly what was judged.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from typing import Final
+
+PDG_TWO_DIGITS_BELOW: Final = 355
+"""Two digits of a half-width whose first three digits are below this, else one (Particle Data
+Group, Review of Particle Physics, introduction, section 5.3)."""
+MOST_DECIMALS: Final = 6
+EXACT_DECIMALS: Final = 3
+"""Of a ratio without an interval to take them from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rounded:
+    """An estimate and its interval as they are printed."""
+
+    estimate: Decimal
+    lo: Decimal
+    hi: Decimal
+    decimals: int
+
+
+def relation(lo: float | Decimal, hi: float | Decimal, threshold: float | Decimal) -> int:
+    """−1: the interval lies below the threshold; 1: above; 0: it reaches it."""
+    if hi < threshold:
+        return -1
+    return 1 if lo > threshold else 0
+
+
+def thresholds(margin: float) -> tuple[float, float, float]:
+    """What an interval of a ratio is compared with: both margin bounds and 1."""
+    return (1 / (1 + margin), 1.0, 1 + margin)
+
+
+def decimals_of(half_width: float) -> int:
+    """Decimals by the PDG rule; may be negative for wide intervals of large numbers."""
+    if not half_width > 0 or not math.isfinite(half_width):
+        return EXACT_DECIMALS
+    exponent = math.floor(math.log10(half_width))
+    leading = half_width / 10.0 ** (exponent - 2)
+    return (1 if leading < PDG_TWO_DIGITS_BELOW else 0) - exponent
+
+
+def rounded(estimate: float, lo: float, hi: float, *, margin: float, least: int = 2) -> Rounded:
+    """A ratio and its interval in the digits that R15 gives.
+
+    Where six decimals do not keep the relation to 1 and to the margin bounds, the relation of
+    the result is the weaker one; verdicts are taken from the result.
+
+    Args:
+        estimate: ratio.
+        lo: lower bound, at most `estimate`.
+        hi: upper bound; finite.
+        margin: δ as a fraction.
+        least: fewest decimals; 2 for a ratio that is printed as whole percents.
+    """
+    wanted = [relation(lo, hi, t) for t in thresholds(margin)]
+    start = max(least, min(MOST_DECIMALS, decimals_of((hi - lo) / 2)))
+    made = _at(estimate, lo, hi, start)
+    for decimals in range(start, MOST_DECIMALS + 1):
+        made = _at(estimate, lo, hi, decimals)
+        if [relation(made.lo, made.hi, Decimal(t)) for t in thresholds(margin)] == wanted:
+            break
+    return made
+
+
+def _at(estimate: float, lo: float, hi: float, decimals: int) -> Rounded:
+    step = Decimal(1).scaleb(-decimals)
+    return Rounded(
+        Decimal(estimate).quantize(step, ROUND_HALF_EVEN),
+        Decimal(lo).quantize(step, ROUND_FLOOR),
+        Decimal(hi).quantize(step, ROUND_CEILING),
+        decimals,
+    )
+
+
+def up_to_two_digits(value: float) -> Decimal:
+    """A positive number rounded up to two significant digits: 0.1062 → 0.11."""
+    if value <= 0:
+        return Decimal(0)
+    exponent = math.floor(math.log10(value))
+    step = Decimal(1).scaleb(exponent - 1)
+    return Decimal(repr(value)).quantize(step, ROUND_CEILING)

@@ -1,0 +1,187 @@
+"""What became of each cell: measured, failed, another answer, another mode than asked for.
+
+Plain Python.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from bench_framework.analysis.samples import VOIDING, Sample
+from bench_framework.model.judgement import CellState
+from bench_framework.model.run import Event
+
+if TYPE_CHECKING:
+    from bench_framework.model.plan import Cell, Plan
+    from bench_framework.model.run import Block, Build
+
+NO_ANSWER = "none"
+
+
+def cell_states(
+    plan: Plan, samples: Mapping[str, Sample], builds: Mapping[str, Build]
+) -> tuple[CellState, ...]:  # fmt: skip
+    """The state of every cell of the plan, in plan order."""
+    expected = {item.id: _expected_answer(plan, item.id, samples) for item in plan.inputs}
+    return tuple(
+        _state(plan, cell, samples.get(cell.id), builds, expected[cell.input_id]) for cell in plan.cells
+    )  # fmt: skip
+
+
+def _state(
+    plan: Plan, cell: Cell, sample: Sample | None, builds: Mapping[str, Build], expected: str | None
+) -> CellState:  # fmt: skip
+    build = build_of(plan, cell.variant_id, builds)
+    if sample is None or not sample.rounds:
+        if build is not None and not build.ok:
+            return CellState(cell.id, "failed", 0, 0, build.message or "its build failed")
+        return CellState(cell.id, "not-started", 0, 0, "no round of it was measured")
+    rounds, void = len(sample.runs), len(sample.void)
+    effective = effective_modes(sample)
+    if sample.failed:
+        reason = _failure(sample)
+        return CellState(cell.id, "failed", rounds, void, reason, effective)
+    if (other := _other_output(sample, expected)) is not None:
+        return CellState(cell.id, "other-output", rounds, void, other, effective)
+    fallbacks = fallen_back(plan, cell, effective, build)
+    if fallbacks:
+        words = "; ".join(f"{axis}: {asked} was asked for, {ran} ran" for axis, asked, ran in fallbacks)
+        return CellState(cell.id, "not-comparable", rounds, void, words, effective)
+    return CellState(cell.id, "measured", rounds, void, "", effective)
+
+
+def _failure(sample: Sample) -> str:
+    voided = [b for b in sample.blocks if b.status in VOIDING]
+    first = voided[0]
+    said = first.message or ("timed out" if first.timed_out else "failed")
+    return f"{said} (round {first.round}; {len(voided)} of {sample.rounds} rounds)"
+
+
+def _expected_answer(plan: Plan, input_id: str, samples: Mapping[str, Sample]) -> str | None:
+    """The baseline's most frequent digest on an input, the earliest of equals."""
+    baseline = plan.baseline_cell(input_id)
+    if plan.answer.compare == NO_ANSWER or baseline is None or baseline.id not in samples:
+        return None
+    digests = Counter(_digests(samples[baseline.id].blocks))
+    return digests.most_common(1)[0][0] if digests else None
+
+
+def _digests(blocks: Sequence[Block]) -> list[str]:
+    return [b.answer.digest for b in blocks if b.answer is not None and b.answer.source != NO_ANSWER]
+
+
+def _other_output(sample: Sample, expected: str | None) -> str | None:
+    marked = next((b for b in sample.blocks if b.status == "other-output"), None)
+    if marked is not None:
+        return marked.message or "its answer differs from the baseline's"
+    others = [d for d in _digests(sample.blocks) if expected is not None and d != expected]
+    if not others:
+        return None
+    share = f" in {len(others)} of {len(sample.blocks)} rounds" if len(others) < len(sample.blocks) else ""
+    return f"its answer {others[0][:12]} is not {(expected or '')[:12]}{share}"
+
+
+def effective_modes(sample: Sample) -> dict[str, str]:
+    """Axis → the value that ran; several are joined in the order of their frequency."""
+    seen: dict[str, Counter[str]] = {}
+    for block in sample.blocks:
+        for receipt in block.receipts:
+            for axis, value in receipt.effective.items():
+                seen.setdefault(axis, Counter())[value] += 1
+    return {
+        axis: ", ".join(v for v, _ in sorted(c.items(), key=lambda kv: (-kv[1], kv[0])))
+        for axis, c in sorted(seen.items())
+    }
+
+
+def fallen_back(
+    plan: Plan, cell: Cell, effective: Mapping[str, str], build: Build | None
+) -> tuple[tuple[str, str, str], ...]:  # fmt: skip
+    """Axes on which another value ran than was asked for: (axis, asked, ran).
+
+    A value that the worker's `describe` does not list is the scenario's own name for something
+    else, and is not held against the receipt.
+    """
+    asked = (*plan.variant(cell.variant_id).values, *plan.input(cell.input_id).values)
+    found = []
+    for axis, value in asked:
+        known = _known_values(build, axis)
+        ran = effective.get(axis)
+        if ran is not None and ran != value and (known is None or value in known):
+            found.append((axis, value, ran))
+    return tuple(found)
+
+
+def _known_values(build: Build | None, axis: str) -> frozenset[str] | None:
+    """Values that `describe` lists for an axis; `None` where there is nothing to ask."""
+    if build is None or build.describe is None:
+        return None
+    axes = build.describe.get("axes")
+    entry = axes.get(axis) if isinstance(axes, Mapping) else None
+    values = entry.get("values") if isinstance(entry, Mapping) else None
+    if not isinstance(values, Sequence) or isinstance(values, str):
+        return None
+    return frozenset(str(v["name"]) for v in values if isinstance(v, Mapping) and "name" in v)
+
+
+def build_of(plan: Plan, variant_id: str, builds: Mapping[str, Build]) -> Build | None:
+    """The build of a variant, or that of the program; `None` if it was never made."""
+    spec = plan.variant(variant_id).build
+    return builds.get(spec.id if spec is not None else "program")
+
+
+def fallback_events(plan: Plan, states: Sequence[CellState], samples: Mapping[str, Sample]) -> list[Event]:
+    """One BX305 per cell whose effective mode is not the requested one."""
+    found = []
+    for state in states:
+        if state.state != "not-comparable":
+            continue
+        cell = plan.cell(state.cell_id)
+        runs = sum(samples[state.cell_id].runs.values())
+        found.append(
+            Event(
+                "BX305",
+                f"{cell.label}: {state.reason} (in {runs} runs)",
+                cell_id=cell.id,
+                effect="its figures are shown as what ran, and not compared as what was asked for",
+                help="`benchctl doctor` lists what works on this machine and its folders",
+            )
+        )
+    return found
+
+
+def exact_value(build: Build | None, metric: str) -> float | None:
+    """A deterministic metric of a binary; `None` where it is not known."""
+    if build is None:
+        return None
+    known = {
+        "binary_size": build.size_bytes,
+        "stripped_size": build.stripped_bytes,
+        "dependencies": build.dependencies,
+    }
+    value = known.get(metric)
+    return float(value) if value is not None else None
+
+
+def identical_binaries(plan: Plan, builds: Mapping[str, Build]) -> tuple[tuple[str, str], ...]:
+    """Pairs of variant ids that ask for different builds and got the same bytes."""
+    found = []
+    for a, b in itertools.combinations(plan.variants, 2):
+        if a.build is None or b.build is None or a.build.id == b.build.id:
+            continue
+        first, second = build_of(plan, a.id, builds), build_of(plan, b.id, builds)
+        if first is None or second is None or first.sha256 is None:
+            continue
+        if first.ok and second.ok and first.sha256 == second.sha256 and _only_build_differs(plan, a.id, b.id):
+            found.append((a.id, b.id))
+    return tuple(found)
+
+
+def _only_build_differs(plan: Plan, one: str, other: str) -> bool:
+    """Whether the two variants share every run axis, so that their commands are equal too."""
+    kinds = {axis.name: axis.kind for axis in plan.axes}
+    a, b = dict(plan.variant(one).values), dict(plan.variant(other).values)
+    return all(kinds.get(name) == "build" for name in a.keys() | b.keys() if a.get(name) != b.get(name))

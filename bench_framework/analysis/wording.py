@@ -1,0 +1,337 @@
+"""Claim → sentence, verdict → word and glyph (REPORTS 1.3 and 1.5). Plain Python.
+
+`say` is a function of the claim's fields and of nothing else, so that anyone who has the claim can
+make the sentence again. A kind of claim is one function and one line in `SENTENCES`.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.analysis.rounding import Rounded, rounded, up_to_two_digits
+from bench_framework.model.judgement import Verdict
+from bench_framework.units import MINUS, THIN_SPACE, format_percent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bench_framework.model.judgement import Claim
+    from bench_framework.model.plan import Metric
+
+TIMES_FROM: Final = 1.5
+"""From this factor on a ratio is told as "n×", below it as a percentage (R1)."""
+
+_GLYPHS: Final[dict[Verdict, tuple[str, str]]] = {
+    Verdict.BETTER: ("▼", "v"),
+    Verdict.BETTER_SIZE_OPEN: ("▽", "v?"),
+    Verdict.EQUIVALENT: ("≡", "="),
+    Verdict.UNDECIDED: ("?", "?"),
+    Verdict.WORSE_SIZE_OPEN: ("△", "^?"),
+    Verdict.WORSE: ("▲", "^"),
+    Verdict.SINGLE_RUN: ("·1", ".1"),
+    Verdict.OTHER_OUTPUT: ("≠", "!="),
+    Verdict.NOT_COMPARABLE: ("⊘", "/"),
+    Verdict.FAILED: ("✕", "x"),
+    Verdict.EXCLUDED: ("–", "-"),
+}
+_PLAIN_WORDS: Final = {
+    Verdict.EQUIVALENT: "equivalent",
+    Verdict.UNDECIDED: "undecided",
+    Verdict.SINGLE_RUN: "single run",
+    Verdict.OTHER_OUTPUT: "other output",
+    Verdict.NOT_COMPARABLE: "not comparable",
+    Verdict.FAILED: "failed",
+    Verdict.EXCLUDED: "excluded",
+}
+_NOUNS: Final[dict[Metric, str]] = {
+    "wall": "time",
+    "cpu": "CPU time",
+    "user": "user CPU time",
+    "sys": "system CPU time",
+    "peak_rss": "memory",
+    "binary_size": "binary size",
+    "build_time": "build time",
+    "dependencies": "dependencies",
+    "instructions": "instructions",
+}
+
+
+def noun(metric: Metric | None) -> str:
+    """What a metric measures, in words."""
+    return _NOUNS.get(metric or "wall", (metric or "").replace("_", " "))
+
+
+def glyph(verdict: Verdict, *, ascii_only: bool = False) -> str:
+    """The sign of a verdict: its shape alone tells it, never its colour."""
+    return _GLYPHS[verdict][1 if ascii_only else 0]
+
+
+def word(verdict: Verdict, metric: Metric = "wall") -> str:
+    """The word of a verdict: faster and slower for wall time, less and more for all else."""
+    if not verdict.decided:
+        return _PLAIN_WORDS[verdict]
+    better = verdict in (Verdict.BETTER, Verdict.BETTER_SIZE_OPEN)
+    if metric == "wall":
+        said = "faster" if better else "slower"
+    else:
+        said = f"{'less' if better else 'more'} {noun(metric)}"
+    is_open = verdict in (Verdict.BETTER_SIZE_OPEN, Verdict.WORSE_SIZE_OPEN)
+    return f"{said}, size open" if is_open else said
+
+
+def say(claim: Claim) -> str:
+    """The sentence of a claim, without a full stop.
+
+    Raises:
+        KeyError: no wording rule of this kind.
+    """
+    return SENTENCES[claim.kind](claim)
+
+
+def percent_change(estimate: float, lo: float, hi: float, margin: float) -> str:
+    """``"−1.8 % [−6.5, +3.2]"``: change of a ratio from 1, with its interval."""
+    made = rounded(estimate, lo, hi, margin=margin)
+    return f"{_signed(made, made.estimate)}{THIN_SPACE}% [{_signed(made, made.lo)}, {_signed(made, made.hi)}]"
+
+
+def _signed(made: Rounded, value: Decimal) -> str:
+    shift = (value - 1) * 100
+    if shift == 0:
+        return f"{abs(shift):.{made.decimals - 2}f}"
+    return f"{'+' if shift > 0 else MINUS}{abs(shift):.{made.decimals - 2}f}"
+
+
+def _size(made: Rounded) -> str:
+    """``"9.1 % [7.4, 10.7]"``: how much less or more, without a sign."""
+    shown = [(1 - v) * 100 if made.hi < 1 else (v - 1) * 100 for v in (made.estimate, made.lo, made.hi)]
+    low, high = sorted(shown[1:])
+    digits = made.decimals - 2
+    return f"{shown[0]:.{digits}f}{THIN_SPACE}% [{low:.{digits}f}, {high:.{digits}f}]"
+
+
+def _inner(made: Rounded) -> tuple[str, str]:
+    """`_size` in two parts: the figure and the interval."""
+    figure, bounds = _size(made).split(" [")
+    return figure, f"[{bounds}"
+
+
+def _times(claim: Claim) -> str | None:
+    """The sentence on the "n×" scale; `None` where percentages are the scale."""
+    assert claim.estimate is not None
+    assert claim.lo is not None
+    assert claim.hi is not None
+    margin, what = claim.margin or 0.0, noun(claim.metric)
+    if claim.estimate >= TIMES_FROM:
+        made = rounded(claim.estimate, claim.lo, claim.hi, margin=margin, least=1)
+        rest = "as long as" if claim.metric == "wall" else f"as much {what} as"
+        verb = "takes" if claim.metric == "wall" else "needs"
+        return f"{claim.subject} {verb} {made.estimate}× {rest} {claim.reference} [{made.lo}, {made.hi}]"
+    if claim.estimate <= 1 / TIMES_FROM and claim.metric == "wall" and claim.lo > 0:
+        made = rounded(1 / claim.estimate, 1 / claim.hi, 1 / claim.lo, margin=margin, least=1)
+        return (
+            f"against {claim.reference}, {claim.subject} is {made.estimate}× as fast [{made.lo}, {made.hi}]"
+        )
+    return None
+
+
+def _difference(claim: Claim) -> str:
+    """A decided comparison."""
+    assert claim.estimate is not None
+    assert claim.lo is not None
+    assert claim.hi is not None
+    margin, what = claim.margin or 0.0, noun(claim.metric)
+    made = rounded(claim.estimate, claim.lo, claim.hi, margin=margin)
+    way = "less" if made.hi < 1 else "more"
+    subject, reference, limit = claim.subject, claim.reference, format_percent(margin)
+    figure, bounds = _inner(made)
+    if claim.verdict in (Verdict.BETTER, Verdict.WORSE):
+        return _times(claim) or f"{subject} needs {figure} {way} {what} than {reference} {bounds}"
+    if Decimal(1 / (1 + margin)) < made.lo and made.hi < Decimal(1 + margin):
+        return (
+            f"{subject} needs {figure} {way} {what} than {reference} {bounds}, "
+            f"less than the margin of {limit}"
+        )  # fmt: skip
+    return f"{subject} needs {way} {what} than {reference}, perhaps by less than {limit}: {figure} {bounds}"
+
+
+def _equivalent(claim: Claim) -> str:
+    assert claim.estimate is not None
+    assert claim.lo is not None
+    assert claim.hi is not None
+    margin = claim.margin or 0.0
+    aspect = "" if claim.metric == "wall" else f" in {noun(claim.metric)}"
+    change = percent_change(claim.estimate, claim.lo, claim.hi, margin)
+    bounds = "" if claim.lo == claim.hi == 1 else " " + change[change.index("[") :]
+    return (
+        f"{claim.subject} and {claim.reference} differ by less than {format_percent(margin)}{aspect}{bounds}"
+    )
+
+
+def _undecided(claim: Claim) -> str:
+    aspect = "" if claim.metric == "wall" else f" in {noun(claim.metric)}"
+    parts = [f"The runs do not decide between {claim.subject} and {claim.reference}{aspect}"]
+    if claim.estimate is not None and claim.lo is not None and claim.hi is not None:
+        parts[0] += f": {percent_change(claim.estimate, claim.lo, claim.hi, claim.margin or 0.0)}"
+    if reason := claim.values.get("reason"):
+        parts.append(str(reason))
+    if (mde := claim.values.get("mde")) is not None:
+        parts.append(f"a difference of {_upward(float(mde))} would have been found")
+        parts += _needed(claim)
+    return "; ".join(parts)
+
+
+def _needed(claim: Claim) -> list[str]:
+    limit, needed = format_percent(claim.margin or 0.0), claim.values.get("rounds_needed")
+    if needed is None:
+        return [f"one of {limit} cannot be found with this method on this machine"]
+    if int(needed) <= (claim.rounds or 0):
+        return []
+    return [f"one of {limit} would need about {int(up_to_two_digits(float(needed)))} rounds"]
+
+
+def _upward(fraction: float) -> str:
+    return f"{_plain(up_to_two_digits(fraction * 100))}{THIN_SPACE}%"
+
+
+def _plain(value: Decimal) -> str:
+    return f"{value:f}"
+
+
+def _other_output(claim: Claim) -> str:
+    what = noun(claim.metric)
+    return f"{claim.subject} prints another result than {claim.reference}; its {what} is not compared"
+
+
+def _refused(claim: Claim) -> str:
+    verdict = _PLAIN_WORDS[claim.verdict or Verdict.FAILED]
+    reason = claim.values.get("reason", "")
+    return f"{claim.subject}: {verdict}" + (f" ({reason})" if reason else "")
+
+
+def _comparison(claim: Claim) -> str:
+    verdict = claim.verdict
+    assert verdict is not None
+    if verdict.decided:
+        return _difference(claim)
+    if verdict is Verdict.EQUIVALENT:
+        return _equivalent(claim)
+    if verdict is Verdict.UNDECIDED:
+        return _undecided(claim)
+    if verdict is Verdict.SINGLE_RUN:
+        return f"{claim.subject} was run once: a value without a verdict"
+    return _other_output(claim) if verdict is Verdict.OTHER_OUTPUT else _refused(claim)
+
+
+def _where(claim: Claim) -> str:
+    """``"On 10 MiB: "`` for a claim that holds on one input; empty where there is only one."""
+    labels = [value for name, value in claim.scope if name == "input" and value]
+    return f"On {', '.join(labels)}: " if labels else ""
+
+
+def _main(claim: Claim) -> str:
+    members, count = claim.values["members"], int(claim.values["count"])
+    head = f"{_where(claim)}best{'' if count == 1 else ' group'}: {members}"
+    if claim.verdict is None:
+        return f"{head}; nothing else was compared with {claim.subject}"
+    if cost := claim.values.get("cost"):
+        return f"{head}. {_sentence(_comparison(claim))}, {cost}"
+    return f"{head}. {_sentence(_comparison(claim))}"
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] if text.startswith("against ") else text
+
+
+def _nothing(claim: Claim) -> str:
+    return f"{_where(claim)}Nothing is decided: {claim.values['reason']}"
+
+
+def _cost(claim: Claim) -> str:
+    return f"{_where(claim)}{_comparison(claim)}, where it needs less time"
+
+
+def _sign_change(claim: Claim) -> str:
+    return (
+        f"{claim.subject} against {claim.reference} depends on the input: {claim.values['cases']}"
+        f"{claim.values.get('turn', '')}"
+    )  # fmt: skip
+
+
+def _noise_floor(claim: Claim) -> str:
+    if claim.estimate is None:
+        return f"{_where(claim)}no noise floor: there is no control arm"
+    tripped = "; control tripped" if claim.values.get("tripped") else ""
+    return f"{_where(claim)}noise floor of {noun(claim.metric)}: {_upward(claim.estimate)}{tripped}"
+
+
+def _scaling(claim: Claim) -> str:
+    assert claim.estimate is not None
+    assert claim.lo is not None
+    assert claim.hi is not None
+    made = rounded(claim.estimate, claim.lo, claim.hi, margin=0.05, least=2)
+    return (
+        f"{claim.subject} grows from {claim.values['from']} to {claim.values['to']} with exponent "
+        f"{made.estimate} [{made.lo}, {made.hi}]: {claim.values['word']}"
+    )
+
+
+def _memory(claim: Claim) -> str:
+    share = claim.values.get("share")
+    told = f", {format_percent(float(share), decimals=0)} of the input" if share is not None else ""
+    return f"{_where(claim)}{claim.subject} peaks at {claim.values['size']}{told}"
+
+
+def _coverage(claim: Claim) -> str:
+    planned = int(claim.values["planned"])
+    parts = [f"{claim.values[k]} {k}" for k in _COVERAGE if int(claim.values.get(k, 0)) or k == "measured"]
+    return f"{planned} cell{'s' if planned != 1 else ''} planned: {', '.join(parts)}"
+
+
+_COVERAGE: Final = ("measured", "failed", "other output", "not comparable", "not started", "excluded")
+
+
+def _trust(claim: Claim) -> str:
+    parts = [str(claim.values["rounds"]), str(claim.values["floors"]), str(claim.values["warnings"])]
+    return "; ".join(part for part in parts if part)
+
+
+def _recommendation(claim: Claim) -> str:
+    count = int(claim.values["count"])
+    if count == 1:
+        return f"{_where(claim)}use {claim.subject}"
+    return f"{_where(claim)}any of {claim.values['members']}; choose by memory or simplicity"
+
+
+def _ideas(claim: Claim) -> str:
+    return f"{claim.values['count']} not adopted: {claim.values['outcomes']}"
+
+
+def _not_measured(claim: Claim) -> str:
+    return f"Not measured: {claim.subject} ({claim.values['reason']})"
+
+
+def _identical(claim: Claim) -> str:
+    both = f"{claim.subject} and {claim.reference}"
+    return f"{both} are one program (equal sha256): the change has no effect on it"
+
+
+SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
+    "main": _main,
+    "nothing": _nothing,
+    "comparison": _comparison,
+    "control": _comparison,
+    "memory": _comparison,
+    "cost": _cost,
+    "sign-change": _sign_change,
+    "noise-floor": _noise_floor,
+    "scaling": _scaling,
+    "memory-share": _memory,
+    "coverage": _coverage,
+    "trust": _trust,
+    "recommendation": _recommendation,
+    "ideas": _ideas,
+    "not-measured": _not_measured,
+    "one-program": _identical,
+}
+"""Kind of claim → its wording rule."""

@@ -1,0 +1,138 @@
+"""A record in a few words: variants, inputs and a function of the noise, without files or processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from bench_framework.analysis.judge import judge
+from bench_framework.model.judgement import Comparison, Judgement
+from bench_framework.model.looks import looks_of
+from bench_framework.model.plan import (
+    AnswerPolicy,
+    Axis,
+    AxisValue,
+    Cell,
+    Dataset,
+    Input,
+    JudgePolicy,
+    MeasurePolicy,
+    Plan,
+    Role,
+    Variant,
+    stable_id,
+)
+from bench_framework.model.run import Answer, Block, Build, Look, PreparedInput, Receipt
+
+Timing = Callable[[str, str, int], float]
+"""Variant name (``control`` for the blind arm), input name, round → seconds."""
+MIB = 1024 * 1024
+
+
+@dataclass
+class Study:
+    """A plan with one axis ``arm`` and, for several sizes, an input axis; the first arm is the baseline."""
+
+    arms: Sequence[str] = ("a", "b")
+    sizes: Sequence[int] = (0,)
+    rounds: int = 40
+    control: bool = True
+    measure: MeasurePolicy = field(default_factory=MeasurePolicy)
+    policy: JudgePolicy = field(default_factory=JudgePolicy)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    compare: str = "exact"
+
+    @property
+    def plan(self) -> Plan:
+        variants = [Variant(self.labels.get(a, a), (("arm", a),), None) for a in self.arms]
+        inputs = [self._input(size) for size in self.sizes]
+        cells = [cell for given in inputs for cell in self._cells(variants, given)]
+        arm = Axis("arm", "run", tuple(AxisValue(a, a) for a in self.arms))
+        size = Axis(
+            "size", "input", tuple(AxisValue(f"{s}MiB", f"{s}MiB", size_bytes=s * MIB) for s in self.sizes)
+        )
+        return Plan(
+            name="study", question="Which arm?", scenario_path="s.yaml", scenario_sha256="0",
+            axes=(arm, size) if any(self.sizes) else (arm,), builds=(),
+            variants=tuple(variants), inputs=tuple(inputs), cells=tuple(cells), holes=(),
+            baseline_id=variants[0].id, further_baselines=(), ideas=(), program=("/bin/prog",),
+            answer=AnswerPolicy(compare=self.compare),  # type: ignore[arg-type]
+            measure=replace(self.measure, control=self.control), judge=self.policy,
+        )  # fmt: skip
+
+    @staticmethod
+    def _input(size: int) -> Input:
+        if not size:
+            return Input("", (), None)
+        name = f"{size}MiB"
+        return Input(name, (("size", name),), Dataset("generated", "prose", size * MIB, 42))
+
+    def _cells(self, variants: Sequence[Variant], given: Input) -> list[Cell]:
+        made = [
+            Cell(
+                stable_id("cell", v.values, given.values), v.id, given.id, v.label,
+                Role.BASELINE if v is variants[0] else Role.CANDIDATE, (("prog",), (v.label,)),
+            )
+            for v in variants
+        ]  # fmt: skip
+        if self.control:
+            first = made[0]
+            made.append(
+                replace(first, id=stable_id("control", given.values), label="control", role=Role.CONTROL)
+            )
+        return made
+
+    def arm_of(self, cell: Cell) -> str:
+        names = {v.id: dict(v.values)["arm"] for v in self.plan.variants}
+        return "control" if cell.role is Role.CONTROL else names[cell.variant_id]
+
+    def blocks(self, wall: Timing, cpu: Timing | None = None, rss: Timing | None = None) -> list[Block]:
+        """Blocks of all rounds; CPU time equals wall time unless it has its own function."""
+        plan, made = self.plan, []
+        for number in range(1, self.rounds + 1):
+            for position, cell in enumerate(plan.cells):
+                where = (self.arm_of(cell), plan.input(cell.input_id).label, number)
+                made.append(
+                    Block(
+                        seq=len(made), round=number, position=position, cell_id=cell.id, warmup=False,
+                        status="ok", started_at="", wall_s=(wall(*where),), user_s=(cpu or wall)(*where),
+                        sys_s=0.0, peak_rss_bytes=int(rss(*where)) if rss else None,
+                        answer=Answer("d0", 1), exit_codes=(0,),
+                    )
+                )  # fmt: skip
+        return made
+
+    def looks(self) -> list[Look]:
+        """All looks of the schedule that fit into the rounds."""
+        plan = self.plan
+        taken = [n for n in looks_of(plan).rounds if n <= self.rounds] or [self.rounds]
+        return [Look(i.id, k, n, n == taken[-1]) for i in plan.inputs for k, n in enumerate(taken)]
+
+    def inputs(self) -> list[PreparedInput]:
+        sized = [i for i in self.plan.inputs if i.dataset]
+        return [PreparedInput(i.id, "/f", i.dataset.size_bytes, "0", "prose", 42) for i in sized if i.dataset]
+
+    def judge(self, blocks: Sequence[Block], builds: Mapping[str, Build] | None = None) -> Judgement:
+        return judge(self.plan, blocks, builds or {}, self.inputs(), self.looks())
+
+    def cell(self, arm: str, size: int | None = None) -> Cell:
+        plan = self.plan
+        label = f"{size}MiB" if size else plan.inputs[0].label
+        return next(c for c in plan.cells if self.arm_of(c) == arm and plan.input(c.input_id).label == label)
+
+    def comparison(
+        self, judged: Judgement, arm: str, metric: str = "wall", size: int | None = None
+    ) -> Comparison:
+        wanted = self.cell(arm, size).id
+        return next(c for c in judged.comparisons if c.cell_id == wanted and c.metric == metric)
+
+
+def receipt(**effective: str) -> Receipt:
+    return Receipt(effective=effective)
+
+
+@pytest.fixture
+def study() -> type[Study]:
+    return Study
