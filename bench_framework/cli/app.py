@@ -64,13 +64,17 @@ def _print_version(wanted: bool) -> None:
 def shared(
     context: typer.Context,
     *,
-    verbose: Annotated[int, typer.Option("--verbose", "-v", count=True, help="Say more; twice: tracebacks.")] = 0,
+    verbose: Annotated[
+        int, typer.Option("--verbose", "-v", count=True, help="Say more; twice: tracebacks.")
+    ] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say results and errors only.")] = False,
     color: Annotated[
         Literal["auto", "always", "never"], typer.Option(help="Colour on the terminal. NO_COLOR is honoured.")
     ] = "auto",
     no_progress: Annotated[bool, typer.Option("--no-progress", help="No live display.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout, for machines.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON document on stdout, for machines.")
+    ] = False,
     results: Annotated[
         Path, typer.Option("--dir", envvar="BENCHCTL_RESULTS", help="Folder of the records.")
     ] = Path("results"),

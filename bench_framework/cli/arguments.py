@@ -14,9 +14,13 @@ RecordName = Annotated[
 ]
 Only = Annotated[
     str | None,
-    typer.Option("--only", "-k", metavar="CELLS", help="Only the cells that match, such as 'io=mmap size<=50MiB'."),
+    typer.Option(
+        "--only", "-k", metavar="CELLS", help="Only the cells that match, such as 'io=mmap size<=50MiB'."
+    ),
 ]
 Overrides = Annotated[
     list[str] | None,
-    typer.Option("--set", "-S", metavar="KEY=VALUE", help="Change a key of the scenario, such as measure.rounds.max=5."),
+    typer.Option(
+        "--set", "-S", metavar="KEY=VALUE", help="Change a key of the scenario, such as measure.rounds.max=5."
+    ),
 ]

@@ -26,7 +26,8 @@ def register(app: typer.Typer) -> None:
 def clean(
     context: typer.Context,
     kinds: Annotated[
-        list[str] | None, typer.Argument(metavar="[KIND…]", help="Of: builds, binaries, data, tools, records.")
+        list[str] | None,
+        typer.Argument(metavar="[KIND…]", help="Of: builds, binaries, data, tools, records."),
     ] = None,
     older: Annotated[
         str | None, typer.Option(metavar="TIME", help="Only what was last used longer ago, such as 720h.")
@@ -50,6 +51,8 @@ def clean(
         )
         return
     for item in kept:
-        console.emit(f"{item.kind:<9} {format_size(item.size_bytes):>10}  {item.age_s / 86400:5.1f} d  {item.path}")
+        console.emit(
+            f"{item.kind:<9} {format_size(item.size_bytes):>10}  {item.age_s / 86400:5.1f} d  {item.path}"
+        )
     total = format_size(sum(item.size_bytes for item in kept))
     console.emit(f"{'removed' if yes else 'would remove with --yes'}: {len(kept)} items, {total}")

@@ -28,7 +28,8 @@ def compare(
     context: typer.Context,
     record: RecordName = "@last",
     baseline: Annotated[
-        str | None, typer.Option(metavar="CELLS", help="The one variant to compare with; default: the scenario's.")
+        str | None,
+        typer.Option(metavar="CELLS", help="The one variant to compare with; default: the scenario's."),
     ] = None,
     candidate: Annotated[
         str | None, typer.Option(metavar="CELLS", help="The variants to compare; default: all others.")
@@ -45,4 +46,6 @@ def compare(
     if console.json:
         console.emit_json([asdict(comparison) for comparison in table.comparisons])
         return
-    console.emit(workflow.terminal_page(table.document, console.width, console.colored_stdout, console.unicode))
+    console.emit(
+        workflow.terminal_page(table.document, console.width, console.colored_stdout, console.unicode)
+    )

@@ -9,8 +9,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from bench_framework.cli.live import LiveDisplay
 from bench_framework.cli.lines import LineDisplay
+from bench_framework.cli.live import LiveDisplay
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

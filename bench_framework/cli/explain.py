@@ -36,7 +36,9 @@ def register(app: typer.Typer) -> None:
 
 def explain(
     context: typer.Context,
-    topic: Annotated[str, typer.Argument(metavar="TOPIC", help="'exit-codes', or a code such as BC104 or BX201.")],
+    topic: Annotated[
+        str, typer.Argument(metavar="TOPIC", help="'exit-codes', or a code such as BC104 or BX201.")
+    ],
 ) -> None:
     """Explain a code, or the exit codes."""
     from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it

@@ -21,7 +21,9 @@ def annotations(error: ScenarioError) -> list[str]:
     lines = [_annotation(problem, problem.message) for problem in problems[:SHOWN]]
     if len(problems) > SHOWN:
         rest = len(problems) - SHOWN + 1
-        lines[-1] = _annotation(problems[SHOWN - 1], f"{problems[SHOWN - 1].message} (and {rest - 1} more, see the log)")
+        lines[-1] = _annotation(
+            problems[SHOWN - 1], f"{problems[SHOWN - 1].message} (and {rest - 1} more, see the log)"
+        )
     return lines
 
 

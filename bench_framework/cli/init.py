@@ -23,9 +23,9 @@ def register(app: typer.Typer) -> None:
 
 def init(
     context: typer.Context,
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to write; made if it is not there.")] = Path(
-        "bench"
-    ),
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Where to write; made if it is not there.")
+    ] = Path("bench"),
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
 ) -> None:
     """Write a commented scenario that runs as it is, and the schema that editors complete it by."""

@@ -25,6 +25,8 @@ from bench_framework.execution.progress import (
 from bench_framework.units import format_clock, format_size
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from bench_framework.cli.console import Console
     from bench_framework.model.judgement import Comparison
     from bench_framework.model.plan import Plan
@@ -50,9 +52,11 @@ class LineDisplay:
         """The plan is known."""
         self._work = Work(plan)
         cells, inputs = len(plan.cells), len(plan.inputs)
-        self._line("plan", f"{plan.name}: {len(plan.variants)} variants, {inputs} inputs, {cells} cells", level=0)
+        self._line(
+            "plan", f"{plan.name}: {len(plan.variants)} variants, {inputs} inputs, {cells} cells", level=0
+        )
 
-    def resumed(self, rounds: dict[str, int]) -> None:
+    def resumed(self, rounds: Mapping[str, int]) -> None:
         """Rounds that an earlier process has done, per input."""
         if self._work is not None:
             self._work.rounds.update(rounds)
@@ -62,6 +66,10 @@ class LineDisplay:
         """Interim verdicts of a look; the lines stay silent about them until the end."""
         if self._work is not None:
             self._work.verdicts.update({c.cell_id: c for c in comparisons if c.metric == "wall"})
+
+    def say(self, text: str) -> None:
+        """One sentence."""
+        self._line("note", text)
 
     def notify(self, happening: Happening) -> None:
         """Write a line if this is worth one."""
@@ -76,7 +84,10 @@ class LineDisplay:
                 self._grouped = True
                 self._console.say("::group::builds")
             case BuildStep():
-                self._seldom("build", f"{happening.crates} crates, {happening.crate}, {format_clock(happening.elapsed_s)}")
+                self._seldom(
+                    "build",
+                    f"{happening.crates} crates, {happening.crate}, {format_clock(happening.elapsed_s)}",
+                )
             case BuildFinished():
                 self._built(happening)
             case DataStarted():
@@ -121,7 +132,9 @@ class LineDisplay:
 
     def _built(self, happening: BuildFinished) -> None:
         build = happening.build
-        what = "failed" if not build.ok else "unchanged" if build.build_s is None else f"{build.build_s:.1f} s"
+        what = (
+            "failed" if not build.ok else "unchanged" if build.build_s is None else f"{build.build_s:.1f} s"
+        )
         self._line("build", f"{happening.index}/{happening.total} {happening.label}: {what}")
         if happening.index == happening.total:
             self._end_group()

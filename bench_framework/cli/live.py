@@ -32,6 +32,8 @@ from bench_framework.model.plan import Role
 from bench_framework.units import format_clock, format_duration, format_size
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rich.console import RenderableType
 
     from bench_framework.cli.console import Console
@@ -72,7 +74,7 @@ class LiveDisplay:
         self._work = Work(plan)
         self._draw(force=True)
 
-    def resumed(self, rounds: dict[str, int]) -> None:
+    def resumed(self, rounds: Mapping[str, int]) -> None:
         """Rounds that an earlier process has done, per input."""
         if self._work is not None:
             self._work.rounds.update(rounds)
@@ -83,6 +85,12 @@ class LiveDisplay:
         _ = input_id
         if self._work is not None:
             self._work.verdicts.update({c.cell_id: c for c in comparisons if c.metric == "wall"})
+
+    def say(self, text: str) -> None:
+        """One sentence, above the region. Asked for by the user, so it may be drawn at once."""
+        self._live.stop()
+        self._console.say(text)
+        self._live.start()
 
     def notify(self, happening: Happening) -> None:
         """Take note; draw if nothing is timed and the last drawing is old enough."""
@@ -124,7 +132,9 @@ class LiveDisplay:
     def _page(self, now: float) -> RenderableType:
         work = self._work
         if work is None or work.input_id is None:
-            return Text(f"{work.plan.name if work else 'benchctl'}  {self._doing}", overflow="ellipsis", no_wrap=True)
+            return Text(
+                f"{work.plan.name if work else 'benchctl'}  {self._doing}", overflow="ellipsis", no_wrap=True
+            )
         return Group(self._header(work, now), Text(), self._cells(work), self._footer(work))
 
     def _header(self, work: Work, now: float) -> RenderableType:
@@ -135,7 +145,8 @@ class LiveDisplay:
             Text(work.plan.name, style="bold"),
             ProgressBar(total=work.rounds_total, completed=work.rounds_done, width=28),
             f"{work.rounds_done}/{work.rounds_total} rounds",
-            f"{format_clock(elapsed)} gone" + ("" if left is None else f", at most {format_clock(left)} left"),
+            f"{format_clock(elapsed)} gone"
+            + ("" if left is None else f", at most {format_clock(left)} left"),
             f"problems {work.problems}" if work.problems else "",
         )
         return row
@@ -173,7 +184,9 @@ class LiveDisplay:
         return Text(label), time, Text(word, style=style), count
 
     def _footer(self, work: Work) -> RenderableType:
-        looked = "interim: verdicts can still change" if work.verdicts else "no verdicts before the first look"
+        looked = (
+            "interim: verdicts can still change" if work.verdicts else "no verdicts before the first look"
+        )
         return Text(f"\n{looked}.  Ctrl-C keeps everything.", style="dim")
 
 

@@ -21,9 +21,7 @@ def register(app: typer.Typer) -> None:
     app.command(epilog=EPILOG, rich_help_panel="Run")(plan)
 
 
-def plan(
-    context: typer.Context, file: ScenarioFile, only: Only = None, overrides: Overrides = None
-) -> None:
+def plan(context: typer.Context, file: ScenarioFile, only: Only = None, overrides: Overrides = None) -> None:
     """Show what would be built and run, and what it can decide; nothing is done. --verbose lists the commands."""
     from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
     from bench_framework.cli.plan_page import page  # noqa: PLC0415 -- likewise

@@ -39,6 +39,8 @@ def report(
         console.emit_json({"record": str(pages.record), "files": [str(path) for path in pages.files]})
         return
     if pages.document is not None:
-        console.emit(workflow.terminal_page(pages.document, console.width, console.colored_stdout, console.unicode))
+        console.emit(
+            workflow.terminal_page(pages.document, console.width, console.colored_stdout, console.unicode)
+        )
     for path in pages.files:
         console.say(f"wrote {path}")

@@ -41,9 +41,12 @@ def run(
         typer.Option("--quick", help="3 rounds, no verdicts: is it alive? The record says 'exploratory'."),
     ] = False,
     rounds: Annotated[
-        str | None, typer.Option(metavar="MIN:MAX", help="Passes over all cells; default from FILE, else 12:40.")
+        str | None,
+        typer.Option(metavar="MIN:MAX", help="Passes over all cells; default from FILE, else 12:40."),
     ] = None,
-    budget: Annotated[str | None, typer.Option(metavar="TIME", help="Add no round after this, such as 20m.")] = None,
+    budget: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Add no round after this, such as 20m.")
+    ] = None,
     until: Annotated[
         str | None, typer.Option(metavar="decided|rounds|X%", help="When to stop; default from FILE.")
     ] = None,
@@ -75,7 +78,9 @@ def _overrides(*, quick: bool, rounds: str | None, budget: str | None, until: st
         found += ["measure.rounds={min: 3, max: 3}", "measure.until=rounds", "measure.warmup=1"]
     if rounds is not None:
         low, colon, high = rounds.partition(":")
-        found.append(f"measure.rounds={{min: {low or 12}, max: {high}}}" if colon else f"measure.rounds={rounds}")
+        found.append(
+            f"measure.rounds={{min: {low or 12}, max: {high}}}" if colon else f"measure.rounds={rounds}"
+        )
     if budget is not None:
         found.append(f"measure.budget={budget}")
     if until is not None:

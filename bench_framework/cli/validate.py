@@ -26,7 +26,9 @@ def register(app: typer.Typer) -> None:
 
 def validate(
     context: typer.Context,
-    files: Annotated[list[str], typer.Argument(metavar="FILE…", help="Scenario files, or names of shipped ones.")],
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE…", help="Scenario files, or names of shipped ones.")
+    ],
     overrides: Overrides = None,
 ) -> None:
     """Check scenarios; nothing is built or run."""

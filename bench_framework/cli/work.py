@@ -12,7 +12,13 @@ if TYPE_CHECKING:
     from bench_framework.model.plan import Plan
     from bench_framework.model.run import Block
 
-from bench_framework.execution.progress import BlockFinished, CellDropped, LookTaken, RoundFinished, RoundStarted
+from bench_framework.execution.progress import (
+    BlockFinished,
+    CellDropped,
+    LookTaken,
+    RoundFinished,
+    RoundStarted,
+)
 
 
 @dataclass

@@ -1,0 +1,136 @@
+"""The page that ``benchctl plan`` prints."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from bench_framework.model.plan import Slot
+from bench_framework.units import format_clock, format_percent, format_size
+
+if TYPE_CHECKING:
+    from bench_framework.model.plan import Cell, Plan
+    from bench_framework.workflow import Forecast
+
+INDENT = 11
+MOST_HOLES = 6
+
+
+def page(forecast: Forecast, *, width: int, commands: bool) -> str:
+    """The forecast as text; `commands` lists every command line."""
+    plan = forecast.plan
+    axes = [axis for axis in plan.axes if len(axis.values) > 1]
+    holes = len(plan.holes)
+    lines = [
+        f"{plan.name}   {plan.scenario_path}   {len(axes)} axes, {len(plan.variants)} variants × {len(plan.inputs)}"
+        f" inputs, {holes} left out, {len(plan.cells)} cells",
+        *_item("Question", plan.question, width),
+        "",
+        *_item("Build", _builds(forecast), width),
+        *_item("Data", _data(forecast), width),
+        *_item("Run", _run(forecast), width),
+        *_item("Judge", _judge(forecast), width),
+        *_item("Expect", _expect(forecast), width),
+        *_item(
+            "Disk",
+            f"{format_size(forecast.disk_needed)} to write, {format_size(forecast.disk_free)} free",
+            width,
+        ),
+    ]
+    lines += _holes(plan, width)
+    if commands:
+        lines += ["", *(f"{cell.label}: {_command(cell)}" for cell in plan.cells)]
+    lines += ["", *_item("Next", f"benchctl run {plan.scenario_path}", width)]
+    return "\n".join(lines)
+
+
+def _item(word: str, text: str, width: int) -> list[str]:
+    return textwrap.wrap(
+        text,
+        max(width, 2 * INDENT),
+        initial_indent=f"  {word:<{INDENT - 2}}",
+        subsequent_indent=" " * INDENT,
+        break_on_hyphens=False,
+    )
+
+
+def _builds(forecast: Forecast) -> str:
+    if not forecast.builds:
+        return "nothing: the program is there"
+    todo = [build for build in forecast.builds if not build.cached]
+    known = [build.build_s for build in todo if build.build_s is not None]
+    text = f"{len(forecast.builds)} for {len(forecast.plan.variants)} variants, {len(todo)} to build"
+    if todo and len(known) == len(todo):
+        return f"{text}, about {format_clock(sum(known))} (as last time)"
+    return f"{text}, time unknown before the first build" if todo else text
+
+
+def _data(forecast: Forecast) -> str:
+    if not forecast.datasets:
+        return "no input"
+    missing = [dataset for dataset, there in forecast.datasets if not there]
+    text = f"{len(forecast.datasets)} inputs"
+    if not missing:
+        return f"{text}, all there"
+    return f"{text}, {format_size(forecast.disk_needed)} to generate"
+
+
+def _run(forecast: Forecast) -> str:
+    measure = forecast.plan.measure
+    text = (
+        f"{len(forecast.plan.cells)} cells × at most {measure.rounds_max} rounds (+ {measure.warmup_rounds} warm-up)"
+        f" = {forecast.blocks} hyperfine calls"
+    )
+    if measure.budget_s is not None:
+        text += f", budget {format_clock(measure.budget_s)}"
+    if forecast.run_s is None:
+        return f"{text}; time unknown: no earlier record to estimate from"
+    basis = ", ".join(f"{count} cells: {source}" for source, count in forecast.basis.items())
+    return f"{text}; at most about {format_clock(forecast.run_s)} ({basis})"
+
+
+def _judge(forecast: Forecast) -> str:
+    looks, plan = forecast.looks, forecast.plan
+    text = (
+        f"{looks.family} comparisons ({' and '.join(plan.judge.metrics)}) at {format_percent(looks.level)} together, margin"
+        f" {format_percent(plan.judge.margin)}; looks after {', '.join(map(str, looks.rounds))} rounds"
+    )
+    if not looks.decidable:
+        text += (
+            f". Exploratory: a verdict needs {looks.needed} rounds, this plan has {plan.measure.rounds_max}"
+        )
+    if not plan.measure.control:
+        text += ". The control arm is switched off"
+    return text
+
+
+def _expect(forecast: Forecast) -> str:
+    if not forecast.resolution:
+        return "detectable difference unknown until the first look"
+    found = ", ".join(
+        f"{metric} {format_percent(mde, decimals=1)}" for metric, mde in forecast.resolution.items()
+    )
+    return f"differences that the last record of this scenario would have found, at worst: {found}"
+
+
+def _holes(plan: Plan, width: int) -> list[str]:
+    reasons = Counter((hole.reason, hole.rule) for hole in plan.holes)
+    lines: list[str] = []
+    for (reason, rule), count in list(reasons.items())[:MOST_HOLES]:
+        where = f" ({rule})" if rule else ""
+        lines += _item("Left out", f"{count} × {reason}{where}", width)
+    if len(reasons) > MOST_HOLES:
+        lines += _item("", f"… and {len(reasons) - MOST_HOLES} more reasons", width)
+    return lines
+
+
+def _command(cell: Cell) -> str:
+    import shlex  # noqa: PLC0415 -- only with --verbose
+
+    words = [
+        "".join(f"{{{part.slot}}}" if isinstance(part, Slot) else part for part in word)
+        for word in cell.command
+    ]
+    env = [f"{name}={shlex.quote(value)}" for name, value in cell.env]
+    return " ".join([*env, *(word if word.startswith("{") else shlex.quote(word) for word in words)])

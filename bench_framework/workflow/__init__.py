@@ -1,0 +1,48 @@
+"""Plan → build → run → judge → report as functions: what the command line and a notebook call.
+
+Importing it loads no heavy library; each function loads what it needs.
+"""
+
+from __future__ import annotations
+
+from bench_framework.workflow.comparing import ComparedTable, compare_record
+from bench_framework.workflow.forecasting import Forecast, forecast, forecast_document
+from bench_framework.workflow.keeping import Kept, list_kept, remove_kept
+from bench_framework.workflow.machine import examine_machine
+from bench_framework.workflow.pages import Pages, parse_formats, report_record, terminal_page
+from bench_framework.workflow.planning import (
+    codes,
+    find_scenario,
+    plan_scenario,
+    scenario_schema,
+    start_folder,
+)
+from bench_framework.workflow.running import Outcome, RunOptions, outcome_document, run
+from bench_framework.workflow.watching import Nobody, Watcher
+
+__all__ = [
+    "ComparedTable",
+    "Forecast",
+    "Kept",
+    "Nobody",
+    "Outcome",
+    "Pages",
+    "RunOptions",
+    "Watcher",
+    "codes",
+    "compare_record",
+    "examine_machine",
+    "find_scenario",
+    "forecast",
+    "forecast_document",
+    "list_kept",
+    "outcome_document",
+    "parse_formats",
+    "plan_scenario",
+    "remove_kept",
+    "report_record",
+    "run",
+    "scenario_schema",
+    "start_folder",
+    "terminal_page",
+]

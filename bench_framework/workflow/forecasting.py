@@ -1,0 +1,206 @@
+"""What a plan would cost and what it could decide, without building or running anything."""
+
+from __future__ import annotations
+
+import shutil
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bench_framework.model.looks import Looks, looks_of
+from bench_framework.workflow.planning import plan_scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from bench_framework.model.plan import BuildSpec, Dataset, Plan
+    from bench_framework.store.journal import Contents
+
+UNTIMED_S = 0.012
+"""benchctl and hyperfine around a block; `nox -s bench` prints what it is here."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuildForecast:
+    """One build: the variants that share it, and whether it is there already."""
+
+    spec: BuildSpec
+    variants: int
+    cached: bool
+    build_s: float | None
+    """Seconds of its last build; `None` if it was never built here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What `benchctl plan` prints. Times in seconds.
+
+    Attributes:
+        run_s: of all rounds, at most; `None` without an earlier record.
+        basis: where the estimate comes from: cells by source.
+        resolution: per metric the detectable difference of the earlier record of this scenario on this host.
+    """
+
+    plan: Plan
+    looks: Looks
+    builds: tuple[BuildForecast, ...]
+    datasets: tuple[tuple[Dataset, bool], ...]
+    blocks: int
+    run_s: float | None
+    basis: Mapping[str, int]
+    resolution: Mapping[str, float]
+    disk_needed: int
+    disk_free: int
+
+
+def forecast(name: str, *, results: Path, only: str | None = None, overrides: Sequence[str] = ()) -> Forecast:
+    """Expand a scenario and estimate it from earlier records.
+
+    Raises:
+        ScenarioError, UsageError: as `plan_scenario`.
+    """
+    plan = plan_scenario(name, overrides=overrides, only=only)
+    looks = looks_of(plan)
+    datasets = _datasets(plan)
+    earlier = _last_record(plan, results)
+    per_round, basis = _seconds_per_round(plan, earlier)
+    rounds = plan.measure.rounds_max + plan.measure.warmup_rounds
+    budget = plan.measure.budget_s
+    run_s = None if per_round is None else per_round * rounds
+    if run_s is not None and budget is not None:
+        run_s = min(run_s, budget)
+    return Forecast(
+        plan=plan,
+        looks=looks,
+        builds=_builds(plan, earlier),
+        datasets=datasets,
+        blocks=len(plan.cells) * rounds,
+        run_s=run_s,
+        basis=basis,
+        resolution=_resolution(plan, results),
+        disk_needed=sum(d.size_bytes or 0 for d, there in datasets if not there),
+        disk_free=shutil.disk_usage(_existing(results)).free,
+    )
+
+
+def forecast_document(found: Forecast) -> dict[str, Any]:
+    """The forecast as one JSON document, for ``--json``."""
+    plan = found.plan
+    return {
+        "scenario": plan.name,
+        "variants": [variant.label for variant in plan.variants],
+        "inputs": [item.label for item in plan.inputs],
+        "cells": [{"id": c.id, "label": c.label, "role": c.role} for c in plan.cells],
+        "holes": [
+            {"values": dict(hole.values), "reason": hole.reason, "rule": hole.rule} for hole in plan.holes
+        ],
+        "builds": [{"id": b.spec.id, "variants": b.variants, "cached": b.cached} for b in found.builds],
+        "looks": list(found.looks.rounds),
+        "rounds_needed": found.looks.needed,
+        "comparisons": found.looks.family,
+        "blocks": found.blocks,
+        "run_s": found.run_s,
+        "basis": dict(found.basis),
+        "resolution": dict(found.resolution),
+        "disk_needed_bytes": found.disk_needed,
+        "disk_free_bytes": found.disk_free,
+    }
+
+
+def _existing(path: Path) -> Path:
+    return next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())
+
+
+def _datasets(plan: Plan) -> tuple[tuple[Dataset, bool], ...]:
+    from bench_framework.execution import datasets, host  # noqa: PLC0415 -- only to plan
+
+    folder = datasets.data_dir(plan, host.environment())
+    unique = dict.fromkeys(item.dataset for item in plan.inputs if item.dataset is not None)
+    return tuple((dataset, datasets.is_there(dataset, folder)) for dataset in unique)
+
+
+def _builds(plan: Plan, earlier: Contents | None) -> tuple[BuildForecast, ...]:
+    from bench_framework.execution import cargo, host  # noqa: PLC0415 -- only to plan
+
+    env = host.environment()
+    known = {build.id: build for build in (earlier.builds if earlier else ())}
+    found = []
+    for spec in plan.builds:
+        sharing = sum(1 for variant in plan.variants if variant.build == spec)
+        last = known.get(spec.id)
+        seconds = cargo.last_build_s(spec, env) or (last.build_s if last else None)
+        found.append(BuildForecast(spec, sharing, cargo.is_cached(spec, env), seconds))
+    return tuple(found)
+
+
+def _last_record(plan: Plan, results: Path) -> Contents | None:
+    from bench_framework.errors import RecordError  # noqa: PLC0415 -- only to plan
+    from bench_framework.store import journal, layout  # noqa: PLC0415 -- pydantic
+    from bench_framework.store.records import find_records  # noqa: PLC0415 -- pydantic
+
+    for folder in reversed(find_records(results, plan.name)[-3:]):
+        try:
+            return journal.read_journal(folder / layout.JOURNAL)
+        except RecordError:
+            continue
+    return None
+
+
+def _seconds_per_round(plan: Plan, earlier: Contents | None) -> tuple[float | None, dict[str, int]]:
+    """Seconds of one round over all inputs: each cell by its own last blocks, else by another size of its variant."""
+    if earlier is None:
+        return None, {}
+    spent: dict[str, list[float]] = defaultdict(list)
+    for block in earlier.blocks:
+        if not block.warmup and block.wall_s:
+            spent[block.cell_id].append(sum(block.wall_s))
+    basis: dict[str, int] = defaultdict(int)
+    total = 0.0
+    for cell in plan.cells:
+        if spent.get(cell.id):
+            basis["last run here"] += 1
+            total += sum(spent[cell.id]) / len(spent[cell.id]) + UNTIMED_S
+            continue
+        scaled = _scaled(plan, cell.variant_id, cell.input_id, spent)
+        if scaled is None:
+            return None, {}
+        basis["scaled by size"] += 1
+        total += scaled + UNTIMED_S
+    return total, dict(basis)
+
+
+def _scaled(plan: Plan, variant_id: str, input_id: str, spent: Mapping[str, list[float]]) -> float | None:
+    wanted = _size(plan, input_id)
+    for cell in plan.cells:
+        size = _size(plan, cell.input_id)
+        if cell.variant_id == variant_id and spent.get(cell.id) and size and wanted:
+            return sum(spent[cell.id]) / len(spent[cell.id]) * wanted / size
+    return None
+
+
+def _size(plan: Plan, input_id: str) -> int | None:
+    dataset = plan.input(input_id).dataset
+    return dataset.size_bytes if dataset else None
+
+
+def _resolution(plan: Plan, results: Path) -> dict[str, float]:
+    """Largest detectable difference per metric in the last judged record of this scenario."""
+    from bench_framework.errors import RecordError  # noqa: PLC0415 -- only to plan
+    from bench_framework.store import layout, wire  # noqa: PLC0415 -- pydantic
+    from bench_framework.store.records import find_records  # noqa: PLC0415 -- pydantic
+
+    for folder in reversed(find_records(results, plan.name)[-3:]):
+        path = folder / layout.CLAIMS
+        if not path.is_file():
+            continue
+        try:
+            judged = wire.load_judged(path.read_bytes())
+        except RecordError:
+            continue
+        found: dict[str, float] = {}
+        for comparison in judged.judgement.comparisons:
+            if comparison.family == "headline" and comparison.mde is not None:
+                found[comparison.metric] = max(found.get(comparison.metric, 0.0), comparison.mde)
+        return found
+    return {}

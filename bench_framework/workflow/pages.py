@@ -1,0 +1,123 @@
+"""From a record with its judgement to pages; verdicts are read from the record, none is recomputed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, cast
+
+from bench_framework import assets
+from bench_framework.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bench_framework.model.judgement import Judgement
+    from bench_framework.report import Document, ReportData
+    from bench_framework.store.records import Record
+
+Format = Literal["html", "md", "term"]
+FORMATS: tuple[Format, ...] = ("html", "md", "term")
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """What was written: the files, and the document for a terminal if that was asked for."""
+
+    record: Path
+    files: tuple[Path, ...]
+    document: Document | None
+
+
+def parse_formats(text: str) -> tuple[Format, ...]:
+    """Formats of a comma-separated list.
+
+    Raises:
+        UsageError: BX104, a format that is none.
+    """
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    unknown = [name for name in names if name not in FORMATS]
+    if unknown or not names:
+        raise UsageError(
+            f"no format {', '.join(unknown) or repr(text)}",
+            code="BX104",
+            help=f"formats: {', '.join(FORMATS)}",
+        )
+    return cast("tuple[Format, ...]", tuple(names))
+
+
+def report_record(results: Path, name: str, *, formats: tuple[Format, ...] = FORMATS) -> Pages:
+    """Render a record again.
+
+    A record that was interrupted has no judgement yet; it is judged now, by the looks that were taken.
+    """
+    from bench_framework.store import records  # noqa: PLC0415 -- pydantic takes 100 ms
+
+    with records.Record.open(records.resolve(results, name)) as record:
+        judgement = record.judgement() or judge_record(record)
+        return write_pages(record, judgement, formats=formats)
+
+
+def judge_record(record: Record) -> Judgement:
+    """Judge what a record holds, by the looks that were taken."""
+    from bench_framework.analysis.judge import judge  # noqa: PLC0415 -- numpy and scipy
+
+    contents = record.contents
+    builds = {build.id: build for build in contents.builds}
+    return judge(record.plan, contents.blocks, builds, contents.inputs, contents.looks)
+
+
+def report_data(record: Record, judgement: Judgement) -> ReportData:
+    """Everything that a report is made from."""
+    from bench_framework.report import ReportData  # noqa: PLC0415 -- only for pages
+    from bench_framework.store import layout, wire  # noqa: PLC0415 -- pydantic
+
+    contents, plan = record.contents, record.plan
+    host = contents.host or wire.load_host((record.path / layout.ENV).read_bytes())
+    return ReportData(
+        plan=plan,
+        judgement=judgement,
+        builds=contents.builds,
+        inputs=contents.inputs,
+        host=host,
+        blocks=tuple(contents.blocks),
+        record_id=record.id,
+        started=contents.header.started_at,
+        finished=contents.ended_at or "",
+        commands=(f"benchctl run {plan.scenario_path}",),
+        events=tuple(contents.events),
+        record_dir="/".join(record.path.parts[-3:]),
+        scenario_text=(record.path / layout.SCENARIO).read_text(encoding="utf-8"),
+    )
+
+
+def write_pages(record: Record, judgement: Judgement, *, formats: tuple[Format, ...] = FORMATS) -> Pages:
+    """Write ``report.html``, ``report.md`` and ``figures/`` into a record and seal it again."""
+    from bench_framework.report import build, figures  # noqa: PLC0415 -- matplotlib
+    from bench_framework.report.render import html, markdown  # noqa: PLC0415 -- jinja2
+    from bench_framework.store import layout  # noqa: PLC0415 -- pydantic
+
+    data = report_data(record, judgement)
+    document = build(data)
+    templates = assets.template_dir()
+    files: list[Path] = []
+    drawings = figures.drawings(document) if {"html", "md"} & set(formats) else {}
+    if "html" in formats:
+        inline = {
+            figure.anchor: figures.inline(drawings[figure.anchor], figure) for figure in document.figures()
+        }
+        files.append(record.path / "report.html")
+        layout.write_whole(files[-1], html.render(document, data, templates, inline))
+    if "md" in formats:
+        figures.write_all(document, record.path / "figures")
+        files.append(record.path / "report.md")
+        layout.write_whole(files[-1], markdown.render(document, templates))
+    if files:
+        record.seal()
+    return Pages(record.path, tuple(files), document if "term" in formats else None)
+
+
+def terminal_page(document: Document, width: int, color: bool, unicode: bool) -> str:  # noqa: FBT001 -- two flags of a terminal
+    """The document as text of a width."""
+    from bench_framework.report.render import terminal  # noqa: PLC0415 -- rich
+
+    return terminal.render(document, width=width, color=color, unicode=unicode)

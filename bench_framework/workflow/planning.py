@@ -1,0 +1,95 @@
+"""From a file name to a plan; the schema and the codes of the scenario language; a first scenario."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bench_framework import assets
+from bench_framework.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bench_framework.model.plan import Plan
+
+
+def find_scenario(name: str) -> Path:
+    """The file that is meant: a path, or the name of a shipped scenario, with ``-`` or ``_``.
+
+    Raises:
+        UsageError: BX102, neither; with the nearest name.
+    """
+    path = Path(name)
+    shipped = assets.shipped_scenarios()
+    if path.exists() or path.suffix in {".yaml", ".yml"}:
+        return path
+    wanted = name.replace("-", "_")
+    if wanted in shipped:
+        return shipped[wanted]
+    close = get_close_matches(wanted, shipped, n=1)
+    raise UsageError(
+        f"there is no file {name}, and no shipped scenario of that name",
+        code="BX102",
+        details=(("shipped", ", ".join(shipped) or "none"),),
+        help=f"did you mean `{close[0]}`?" if close else "`benchctl init` writes a scenario to start from",
+    )
+
+
+def plan_scenario(name: str, *, overrides: Sequence[str] = (), only: str | None = None) -> Plan:
+    """Load and expand a scenario.
+
+    Raises:
+        ScenarioError: with every mistake; UsageError: BX102, there is no such scenario.
+    """
+    from bench_framework.scenario.load import load  # noqa: PLC0415 -- pydantic takes 100 ms
+    from bench_framework.scenario.plan import expand  # noqa: PLC0415 -- likewise
+
+    plan = expand(load(find_scenario(name), overrides=overrides), only=only)
+    # As the user named it: what a report prints to run it again, on this machine or another.
+    return replace(plan, scenario_path=name)
+
+
+def scenario_schema() -> dict[str, Any]:
+    """The JSON Schema of scenarios (draft 2020-12), from the models."""
+    from bench_framework.scenario.schema import schema  # noqa: PLC0415 -- pydantic takes 100 ms
+
+    return schema()
+
+
+def codes() -> dict[str, str]:
+    """Every code that a user can meet, to its explanation."""
+    from bench_framework.scenario.codes import CODES  # noqa: PLC0415 -- only wanted for help
+    from bench_framework.workflow.codes import RUN_CODES  # noqa: PLC0415 -- likewise
+
+    scenario = {
+        code: f"{code}: {c.title}\n\n{c.explanation}\n\n{c.example}".rstrip() for code, c in CODES.items()
+    }
+    return scenario | {code: f"{code}: {text}" for code, text in RUN_CODES.items()}
+
+
+def start_folder(folder: Path, *, force: bool = False) -> tuple[Path, ...]:
+    """Write ``scenario.yaml``, commented and runnable, and its schema into a folder. Returns the files.
+
+    Raises:
+        UsageError: BX103, a file is there already and `force` is not set; or the folder cannot be written.
+    """
+    scenario, schema = folder / "scenario.yaml", folder / "scenario.schema.json"
+    there = [path for path in (scenario, schema) if path.exists()]
+    if there and not force:
+        raise UsageError(
+            f"{there[0]} is there already", code="BX103", help="--force overwrites it, or name another folder"
+        )
+    text = (assets.template_dir() / "scenario.yaml").read_text(encoding="utf-8")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        scenario.write_text(text, encoding="utf-8")
+        schema.write_text(
+            json.dumps(scenario_schema(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+        )
+    except OSError as error:
+        raise UsageError(f"cannot write into {folder}: {error.strerror}", code="BX103") from error
+    return scenario, schema

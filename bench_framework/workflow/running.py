@@ -1,0 +1,290 @@
+"""From a scenario to a record and its report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bench_framework.errors import (
+    EXIT_DONE,
+    EXIT_INTERRUPTED,
+    EXIT_NOT_MEASURED,
+    BenchError,
+    Interrupted,
+    MachineError,
+)
+from bench_framework.workflow.pages import judge_record, write_pages
+from bench_framework.workflow.planning import find_scenario, plan_scenario
+from bench_framework.workflow.watching import Nobody, Watcher
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from bench_framework.execution.hyperfine import Hyperfine
+    from bench_framework.execution.process import Launcher
+    from bench_framework.execution.stop import Stop
+    from bench_framework.model.judgement import Judgement
+    from bench_framework.model.plan import Plan
+    from bench_framework.model.run import Build, Host, PreparedInput
+    from bench_framework.report import Document
+    from bench_framework.store.records import Record
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What a run may be told beside its scenario.
+
+    Attributes:
+        results: folder of the records.
+        only: words of ``-k``.
+        overrides: such as ``measure.rounds.max=5``.
+        fresh: start a new record even if one was interrupted.
+    """
+
+    results: Path = Path("results")
+    only: str | None = None
+    overrides: Sequence[str] = ()
+    fresh: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run left.
+
+    Attributes:
+        record: its folder; `None` if it was stopped before there was one.
+        judgement: `None` if it was interrupted.
+        document: of the report; likewise.
+        failures: what could not be measured, each with what to do.
+        resume: how to go on, if it was interrupted.
+        exit_code: as HOUSE 8.
+    """
+
+    record: Path | None
+    judgement: Judgement | None
+    document: Document | None
+    failures: tuple[BenchError, ...]
+    resume: str | None
+    exit_code: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """All that measuring needs, made."""
+
+    builds: tuple[Build, ...]
+    inputs: tuple[PreparedInput, ...]
+    hyperfine: Hyperfine
+    host: Host
+
+
+def run(name: str, options: RunOptions, watcher: Watcher | None = None) -> Outcome:
+    """Build, run, judge and report a scenario; resumes an interrupted record of it.
+
+    Args:
+        name: a file, or the name of a shipped scenario.
+        options: see there.
+        watcher: told of everything that happens.
+
+    Raises:
+        ScenarioError, UsageError: nothing was done.
+        MachineError: this machine cannot measure; nothing was measured.
+        RecordError: an interrupted record cannot be continued.
+    """
+    from bench_framework.execution import host, lock, process, stop  # noqa: PLC0415 -- --help must not load it
+
+    host.require_linux()
+    watcher = watcher or Nobody()
+    plan = plan_scenario(name, overrides=options.overrides, only=options.only)
+    watcher.plan_ready(plan)
+    with process.Launcher() as launcher:
+        stopping = stop.Stop(launcher, lambda level: watcher.say(_on_stop(level)))
+        with stopping.on_signals(), lock.machine_lock(plan.name, watcher, stopping):
+            return _run_locked(plan, name, options, watcher, launcher, stopping)
+
+
+def _run_locked(
+    plan: Plan, name: str, options: RunOptions, watcher: Watcher, launcher: Launcher, stopping: Stop
+) -> Outcome:
+    record: Record | None = None
+    try:
+        prepared = _prepare(plan, options, watcher, launcher, stopping)
+        record = _record_for(plan, name, options, watcher, prepared)
+        with record:
+            _measure(plan, record, prepared, watcher, launcher, stopping)
+    except Interrupted as interruption:
+        return _interrupted(record, name, interruption)
+    judgement = judge_record(record)
+    record.save(judgement)
+    pages = write_pages(record, judgement)
+    failures = _failures(plan, record)
+    code = EXIT_NOT_MEASURED if failures else EXIT_DONE
+    return Outcome(record.path, judgement, pages.document, failures, None, code)
+
+
+def _prepare(
+    plan: Plan, options: RunOptions, watcher: Watcher, launcher: Launcher, stopping: Stop
+) -> Prepared:
+    from bench_framework.execution import cargo, datasets, host, hyperfine  # noqa: PLC0415 -- only to measure
+
+    env = host.environment()
+    found = hyperfine.find(launcher, env, watcher)
+    stopping.check()
+    builds = cargo.build_all(plan, launcher, env, watcher, stopping)
+    if not any(build.ok for build in builds):
+        raise _nothing_built(builds)
+    inputs = datasets.prepare(plan, watcher, stopping)
+    data = Path(inputs[0].path).parent if inputs and inputs[0].path else host.cache_root(env)
+    facts = host.facts(launcher, hyperfine=found.name, results=options.results, data=data, env=env)
+    return Prepared(builds, inputs, found, facts)
+
+
+def _nothing_built(builds: Sequence[Build]) -> BenchError:
+    from bench_framework.errors import BuildError  # noqa: PLC0415 -- only on failure
+
+    first = builds[0]
+    return BuildError(
+        "no variant could be built",
+        details=(("cargo", first.message or "failed"), *((("log", first.log),) if first.log else ())),
+        effect="nothing was measured",
+        help="mend the build; `benchctl run` goes on from there",
+    )
+
+
+def _record_for(plan: Plan, name: str, options: RunOptions, watcher: Watcher, prepared: Prepared) -> Record:
+    import bench_framework  # noqa: PLC0415 -- for the version alone
+    from bench_framework.execution.host import utc_now  # noqa: PLC0415 -- the clock's door
+    from bench_framework.store.records import Record, find_resumable, require_same  # noqa: PLC0415 -- pydantic
+
+    record = None if options.fresh else find_resumable(options.results, plan)
+    if record is not None:
+        require_same(record, plan, prepared.host, prepared.builds)
+        done = sum(record.contents.rounds.values())
+        watcher.say(
+            f"continuing the interrupted record {record.path}: {done} whole rounds are kept"
+            " (--fresh starts over); a round that was cut is measured again"
+        )
+    else:
+        try:
+            record = Record.create(
+                options.results,
+                plan,
+                find_scenario(name).read_text(encoding="utf-8"),
+                started_at=utc_now(),
+                benchctl=bench_framework.__version__,
+            )
+        except OSError as error:
+            raise MachineError(
+                f"cannot write a record into {options.results}: {error.strerror}",
+                code="BX234",
+                effect="nothing was measured",
+                help="--out names another folder",
+            ) from error
+    record.prepare(at=utc_now(), host=prepared.host, builds=prepared.builds, inputs=prepared.inputs)
+    watcher.resumed(record.contents.rounds)
+    return record
+
+
+def _measure(
+    plan: Plan, record: Record, prepared: Prepared, watcher: Watcher, launcher: Launcher, stopping: Stop
+) -> None:
+    from bench_framework.analysis.looking import look  # noqa: PLC0415 -- numpy
+    from bench_framework.execution import host, rounds  # noqa: PLC0415 -- only to measure
+
+    def looker(input_id: str, index: int, number: int) -> rounds.Decision:
+        seen = look(plan, record.contents.blocks, input_id, index, number)
+        watcher.judged(input_id, seen.verdicts)
+        return rounds.Decision(seen.stop, seen.reason, seen.trailing)
+
+    rounds.measure(
+        plan,
+        record,
+        builds=prepared.builds,
+        inputs=prepared.inputs,
+        launcher=launcher,
+        hyperfine=prepared.hyperfine,
+        watcher=watcher,
+        looker=looker,
+        stop=stopping,
+        env=host.environment(),
+    )
+
+
+def _interrupted(record: Record | None, name: str, interruption: Interrupted) -> Outcome:
+    resume = f"interrupted; `benchctl run {name}` "
+    if record is None:
+        return Outcome(
+            None, None, None, (), resume + "starts again; builds and inputs are kept", EXIT_INTERRUPTED
+        )
+    _ = interruption
+    record.save()
+    record.close()
+    done = sum(record.contents.rounds.values())
+    resume += f"resumes: {done} whole rounds are kept in {record.path}"
+    return Outcome(record.path, None, None, (), resume, EXIT_INTERRUPTED)
+
+
+def _on_stop(level: int) -> str:
+    return (
+        "stopping after the run in flight; Ctrl-C again kills it"
+        if level == 1
+        else "killed the run in flight; its round is measured again on resume"
+    )
+
+
+def _failures(plan: Plan, record: Record) -> tuple[BenchError, ...]:
+    """What could not be measured, as the user is told at the end: builds first, then cells."""
+    from bench_framework.errors import AnswerError, BuildError, CellError  # noqa: PLC0415 -- only on failure
+
+    contents = record.contents
+    found: list[BenchError] = []
+    for build in contents.builds:
+        if not build.ok:
+            lost = [v.label for v in plan.variants if v.build is not None and v.build.id == build.id]
+            found.append(
+                BuildError(
+                    f"cannot build {', '.join(lost) or build.id}",
+                    details=(
+                        ("cargo", build.message or "failed"),
+                        *((("log", build.log),) if build.log else ()),
+                    ),
+                    effect="these variants are reported as failed; the others were measured",
+                    help="mend the build and run again",
+                )
+            )
+    kinds = {"BX210": AnswerError}
+    for event in contents.events:
+        if event.severity == "error":
+            kind = kinds.get(event.code, CellError)
+            found.append(
+                kind(
+                    event.message,
+                    code=event.code,
+                    details=event.details,
+                    effect=event.effect,
+                    help=event.help,
+                )
+            )
+    return tuple(found)
+
+
+def outcome_document(outcome: Outcome) -> dict[str, Any]:
+    """The outcome as one JSON document, for ``--json``."""
+    judgement = outcome.judgement
+    return {
+        "record": str(outcome.record) if outcome.record else None,
+        "exit_code": outcome.exit_code,
+        "status": judgement.status if judgement else "interrupted",
+        "claims": [_claim(claim.id, claim.kind, claim.verdict, claim.text) for claim in judgement.claims]
+        if judgement
+        else [],
+        "failures": [
+            {"code": error.code, "message": error.message, "help": error.help} for error in outcome.failures
+        ],
+        "resume": outcome.resume,
+    }
+
+
+def _claim(identity: str, kind: str, verdict: object, text: str) -> Mapping[str, str | None]:
+    return {"id": identity, "kind": kind, "verdict": str(verdict) if verdict else None, "text": text}
