@@ -64,6 +64,7 @@ class LineDisplay:
 
     def judged(self, input_id: str, comparisons: tuple[Comparison, ...]) -> None:
         """Interim verdicts of a look; the lines stay silent about them until the end."""
+        _ = input_id
         if self._work is not None:
             self._work.verdicts.update({c.cell_id: c for c in comparisons if c.metric == "wall"})
 
@@ -125,7 +126,8 @@ class LineDisplay:
         if happening.elapsed_s == 0:
             self._line(
                 "tool",
-                f"{happening.tool} {happening.version} is not here: installing it into the cache with cargo, once, about 1 minute",
+                f"{happening.tool} {happening.version} is not here:"
+                " installing it into the cache with cargo, once, about 1 minute",
             )
         else:
             self._seldom("tool", f"{happening.tool}: {format_clock(happening.elapsed_s)}")

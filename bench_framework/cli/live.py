@@ -204,7 +204,8 @@ def _doing(happening: Happening) -> str | None:
         case BuildFinished():
             return f"built {happening.index}/{happening.total} {happening.label}"
         case DataStep():
-            return f"generating {happening.label}: {format_size(happening.done_bytes)} of {format_size(happening.size_bytes)}"
+            size = format_size(happening.size_bytes)
+            return f"generating {happening.label}: {format_size(happening.done_bytes)} of {size}"
         case DataFinished():
             return f"{happening.label} is ready"
         case _:

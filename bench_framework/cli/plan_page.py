@@ -22,9 +22,12 @@ def page(forecast: Forecast, *, width: int, commands: bool) -> str:
     plan = forecast.plan
     axes = [axis for axis in plan.axes if len(axis.values) > 1]
     holes = len(plan.holes)
+    counts = (
+        f"{len(axes)} axes, {len(plan.variants)} variants × {len(plan.inputs)} inputs,"
+        f" {holes} left out, {len(plan.cells)} cells"
+    )
     lines = [
-        f"{plan.name}   {plan.scenario_path}   {len(axes)} axes, {len(plan.variants)} variants × {len(plan.inputs)}"
-        f" inputs, {holes} left out, {len(plan.cells)} cells",
+        f"{plan.name}   {plan.scenario_path}   {counts}",
         *_item("Question", plan.question, width),
         "",
         *_item("Build", _builds(forecast), width),
@@ -93,8 +96,8 @@ def _run(forecast: Forecast) -> str:
 def _judge(forecast: Forecast) -> str:
     looks, plan = forecast.looks, forecast.plan
     text = (
-        f"{looks.family} comparisons ({' and '.join(plan.judge.metrics)}) at {format_percent(looks.level)} together, margin"
-        f" {format_percent(plan.judge.margin)}; looks after {', '.join(map(str, looks.rounds))} rounds"
+        f"{looks.family} comparisons ({' and '.join(plan.judge.metrics)}) at {format_percent(looks.level)} together,"
+        f" margin {format_percent(plan.judge.margin)}; looks after {', '.join(map(str, looks.rounds))} rounds"
     )
     if not looks.decidable:
         text += (

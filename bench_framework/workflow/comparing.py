@@ -67,7 +67,7 @@ def _require_metrics(plan: Plan, metrics: Sequence[Metric]) -> None:
 
 
 def _other_plan(plan: Plan, baseline: str | None, candidate: str | None, metrics: tuple[Metric, ...]) -> Plan:
-    """The plan with another baseline and candidates. The control arm is dropped unless it fits: it copies the old one."""
+    """The plan with another baseline and candidates; the control arm stays only if it is a copy of the baseline."""
     base = plan.variant(plan.baseline_id) if baseline is None else _one(plan, baseline)
     chosen = plan.variants if candidate is None else _selected(plan, candidate)
     kept = {variant.id for variant in chosen} | {base.id}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections import defaultdict
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench_framework.model.looks import Looks, looks_of
@@ -13,6 +12,7 @@ from bench_framework.workflow.planning import plan_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from bench_framework.model.plan import BuildSpec, Dataset, Plan
     from bench_framework.store.journal import Contents
