@@ -23,6 +23,10 @@ mod _native {
 
     /// Writes a text corpus of exactly `size` bytes to exactly `path` and returns its SHA-256, hexadecimal.
     #[pyfunction]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "arguments are converted into values"
+    )]
     #[pyo3(signature = (path, kind, size, seed, progress=None))]
     fn write_text(
         py: Python<'_>,

@@ -1,4 +1,8 @@
 //! What every kind of text promises, for every kind in the registry.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that meets an unexpected `None` stops at once"
+)]
 
 use std::collections::HashSet;
 use std::io::Read;

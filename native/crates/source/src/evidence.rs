@@ -110,7 +110,7 @@ impl Delivered {
         self.largest = self.largest.max(block.len() as u64);
     }
 
-    pub(crate) fn conclude(self, options: &Options, evidence: &mut Evidence) {
+    pub(crate) fn conclude(self, options: Options, evidence: &mut Evidence) {
         evidence.mapped_bytes = self.mapped;
         evidence.blocks = self.blocks;
         evidence.bytes = self.bytes;

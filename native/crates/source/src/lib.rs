@@ -13,6 +13,8 @@ mod read;
 mod slurp;
 #[cfg(feature = "test-swap-io")]
 mod swapped;
+#[cfg(all(test, not(feature = "test-swap-io")))]
+mod tests;
 
 use std::fmt;
 use std::fs::File;
@@ -196,7 +198,7 @@ impl Opened {
                 seen.note(block);
                 visit(block)
             })?;
-        seen.conclude(&options, &mut evidence);
+        seen.conclude(options, &mut evidence);
         Ok(Observed {
             mode: evidence.judge(self.mode),
             evidence,

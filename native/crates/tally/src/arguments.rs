@@ -18,7 +18,7 @@ pub(crate) enum Command {
     /// Print what this worker is, as one JSON object
     Describe,
     /// Count the words of the inputs once
-    Run(Options),
+    Run(Box<Options>),
 }
 
 #[derive(Debug, Args)]

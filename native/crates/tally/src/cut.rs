@@ -3,9 +3,9 @@
 //! A cut between two bytes is safe if, whatever stands before and after, no word crosses it and the words on each side
 //! are the same as if the other side were not there, for every tokenizer. Three kinds are known to be:
 //!
-//! - after a line feed (UAX #29, WB3a: always a break, and nothing looks across it);
+//! - after a line feed (UAX #29, `WB3a`: always a break, and nothing looks across it);
 //! - between an ASCII byte that takes part in no joining rule (space, `-`, `(`, …) and an ASCII letter, digit or `_`
-//!   (WB999; the right side cannot extend the left one, as a combining mark would);
+//!   (`WB999`; the right side cannot extend the left one, as a combining mark would);
 //! - between two Han ideographs of U+4000..U+9FFF: each is a word of its own without a dictionary.
 
 /// Bytes of ASCII that no rule of UAX #29 joins with a letter, digit or `_` on their right.

@@ -6,7 +6,7 @@ use tally::{case, order, output, runtime, tokenizer};
 use worker::describe::{Axis, Description, Direction, Metric, Unit, Value};
 
 pub(crate) fn describe() -> Description {
-    let axis = |about: &str, values: Vec<Value>| Axis {
+    let varied = |about: &str, values: Vec<Value>| Axis {
         about: about.to_owned(),
         values,
     };
@@ -34,20 +34,26 @@ pub(crate) fn describe() -> Description {
         ("allocator", worker::allocator::axis()),
         (
             "case",
-            axis(
+            varied(
                 "what happens to a word before it is counted",
                 case::Case::values(),
             ),
         ),
-        ("format", axis("format of the word list", formats.collect())),
-        ("io", axis("how bytes are read", modes.collect())),
+        (
+            "format",
+            varied("format of the word list", formats.collect()),
+        ),
+        ("io", varied("how bytes are read", modes.collect())),
         (
             "output",
-            axis("where the word list goes", listed(output::OUTPUTS)),
+            varied("where the word list goes", listed(output::OUTPUTS)),
         ),
-        ("runtime", axis("who does the work", runtimes.collect())),
-        ("sort", axis("order of the word list", listed(order::SORTS))),
-        ("tokenizer", axis("what a word is", tokenizers.collect())),
+        ("runtime", varied("who does the work", runtimes.collect())),
+        (
+            "sort",
+            varied("order of the word list", listed(order::SORTS)),
+        ),
+        ("tokenizer", varied("what a word is", tokenizers.collect())),
     ];
     Description {
         protocol: worker::PROTOCOL,

@@ -15,7 +15,7 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Describe => writeln!(io::stdout(), "{}", describe::describe().to_json())
             .map_err(|error| Failure::Work(format!("cannot write to stdout: {error}"))),
-        Command::Run(options) => run::run(options),
+        Command::Run(options) => run::run(*options),
     };
     exit::conclude("tally", result)
 }

@@ -23,7 +23,7 @@ pub fn by_count(table: &Table, pooled: bool) -> Vec<Entry<'_>> {
     // Prefixes settle nearly every tie of counts without a look at the words.
     let mut keyed: Vec<_> = table
         .entries()
-        .map(|entry| (Reverse(entry.count), entry.prefix(), entry))
+        .map(|entry| (Reverse(entry.count()), entry.prefix(), entry))
         .collect();
     let order = |left: &(Reverse<u64>, u64, Entry<'_>), right: &(Reverse<u64>, u64, Entry<'_>)| {
         (left.0, left.1, left.2.word()).cmp(&(right.0, right.1, right.2.word()))
@@ -44,7 +44,7 @@ pub fn digest(sorted: &[Entry<'_>]) -> String {
     for entry in sorted {
         hash.update((entry.word().len() as u64).to_le_bytes());
         hash.update(entry.word());
-        hash.update(entry.count.to_le_bytes());
+        hash.update(entry.count().to_le_bytes());
     }
     hash.finalize()
         .iter()

@@ -39,7 +39,7 @@ fn contents(table: &Table) -> BTreeMap<String, u64> {
         .map(|entry| {
             (
                 String::from_utf8(entry.word().to_vec()).unwrap(),
-                entry.count,
+                entry.count(),
             )
         })
         .collect()

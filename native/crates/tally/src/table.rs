@@ -20,11 +20,43 @@ const SEEDS: [u64; 4] = [
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     /// The bytes of a short word, or hash and arena offset of a long one.
-    low: u64,
-    high: u64,
+    key: [u8; SHORT],
     length: usize,
     /// 0 marks a free slot.
     count: u64,
+}
+
+impl Slot {
+    fn new(key: Key, count: u64) -> Self {
+        let mut bytes = [0; SHORT];
+        bytes[..8].copy_from_slice(&key.low.to_le_bytes());
+        bytes[8..].copy_from_slice(&key.high.to_le_bytes());
+        Self {
+            key: bytes,
+            length: key.length,
+            count,
+        }
+    }
+
+    /// The key of a short word; for a long one, its hash and its offset.
+    #[inline]
+    fn key(&self) -> Key {
+        let [low, high] = halves(&self.key);
+        Key {
+            low,
+            high,
+            length: self.length,
+        }
+    }
+}
+
+#[inline]
+fn halves(window: &[u8; SHORT]) -> [u64; 2] {
+    [0, 8].map(|at| {
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(&window[at..at + 8]);
+        u64::from_le_bytes(bytes)
+    })
 }
 
 /// A word as the table compares it.
@@ -37,7 +69,7 @@ pub(crate) struct Key {
 
 impl Key {
     /// The key of a word of at most [`SHORT`] bytes: the first `length` of `window`.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn short(window: &[u8; SHORT], length: usize) -> Self {
         /// `MASKS[n]` keeps the first n bytes.
         const MASKS: [(u64, u64); SHORT + 1] = {
@@ -53,22 +85,18 @@ impl Key {
             }
             masks
         };
-        let word = |at: usize| {
-            let mut bytes = [0; 8];
-            bytes.copy_from_slice(&window[at..at + 8]);
-            u64::from_le_bytes(bytes)
-        };
-        let (low, high) = MASKS[length];
+        let [low, high] = halves(window);
+        let (kept_low, kept_high) = MASKS[length];
         Self {
-            low: word(0) & low,
-            high: word(8) & high,
+            low: low & kept_low,
+            high: high & kept_high,
             length,
         }
     }
 }
 
 /// The high and low half of a product, folded: every bit of both factors reaches the middle of the result.
-#[inline(always)]
+#[inline]
 fn fold(left: u64, right: u64) -> u64 {
     let product = u128::from(left) * u128::from(right);
     #[expect(clippy::cast_possible_truncation, reason = "the two halves are meant")]
@@ -77,7 +105,7 @@ fn fold(left: u64, right: u64) -> u64 {
     }
 }
 
-#[inline(always)]
+#[inline]
 fn hash_short(low: u64, high: u64) -> u64 {
     fold(low ^ SEEDS[0], high ^ SEEDS[1])
 }
@@ -143,26 +171,21 @@ impl Table {
     }
 
     /// Counts `count` occurrences of a short word.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn add_short(&mut self, key: Key, count: u64) {
         self.total += count;
         let mut index = self.place(hash_short(key.low, key.high));
         loop {
             let slot = &mut self.slots[index];
-            if (slot.low ^ key.low) | (slot.high ^ key.high) | (slot.length ^ key.length) as u64
-                == 0
-            {
+            let known = slot.key();
+            let differs = (known.low ^ key.low) | (known.high ^ key.high);
+            if differs | (known.length ^ key.length) as u64 == 0 {
                 // A free slot equals the key of no word: words are not empty.
                 slot.count += count;
                 return;
             }
             if slot.count == 0 {
-                *slot = Slot {
-                    low: key.low,
-                    high: key.high,
-                    length: key.length,
-                    count,
-                };
+                *slot = Slot::new(key, count);
                 self.inserted();
                 return;
             }
@@ -178,17 +201,22 @@ impl Table {
         loop {
             let slot = &mut self.slots[index];
             if slot.count == 0 {
-                *slot = Slot {
-                    low: hash,
-                    high: self.arena.len() as u64,
-                    length: word.len(),
+                let offset = self.arena.len() as u64;
+                *slot = Slot::new(
+                    Key {
+                        low: hash,
+                        high: offset,
+                        length: word.len(),
+                    },
                     count,
-                };
+                );
                 self.arena.extend_from_slice(word);
                 self.inserted();
                 return;
             }
-            if slot.low == hash && slot.length == word.len() && in_arena(&self.arena, slot) == word
+            if slot.key().low == hash
+                && slot.length == word.len()
+                && in_arena(&self.arena, slot) == word
             {
                 slot.count += count;
                 return;
@@ -197,7 +225,7 @@ impl Table {
         }
     }
 
-    #[inline(always)]
+    #[inline]
     #[expect(
         clippy::cast_possible_truncation,
         reason = "the mask keeps the index below the number of slots"
@@ -213,10 +241,11 @@ impl Table {
             let grown = vec![Slot::default(); self.slots.len() * 2].into();
             let old = std::mem::replace(&mut self.slots, grown);
             for slot in old.iter().filter(|slot| slot.count > 0) {
-                let hash = if slot.length <= SHORT {
-                    hash_short(slot.low, slot.high)
+                let Key { low, high, length } = slot.key();
+                let hash = if length <= SHORT {
+                    hash_short(low, high)
                 } else {
-                    slot.low
+                    low
                 };
                 let mut index = self.place(hash);
                 while self.slots[index].count > 0 {
@@ -231,14 +260,7 @@ impl Table {
     pub fn merge(&mut self, other: &Self) {
         for slot in other.slots.iter().filter(|slot| slot.count > 0) {
             if slot.length <= SHORT {
-                self.add_short(
-                    Key {
-                        low: slot.low,
-                        high: slot.high,
-                        length: slot.length,
-                    },
-                    slot.count,
-                );
+                self.add_short(slot.key(), slot.count);
             } else {
                 self.add_long(in_arena(&other.arena, slot), slot.count);
             }
@@ -247,21 +269,10 @@ impl Table {
 
     /// Every word with its count, in no stated order.
     pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
-        self.slots.iter().filter(|slot| slot.count > 0).map(|slot| {
-            let mut short = [0; SHORT];
-            short[..8].copy_from_slice(&slot.low.to_le_bytes());
-            short[8..].copy_from_slice(&slot.high.to_le_bytes());
-            let long = if slot.length <= SHORT {
-                &[]
-            } else {
-                in_arena(&self.arena, slot)
-            };
-            Entry {
-                short,
-                long,
-                length: slot.length,
-                count: slot.count,
-            }
+        let used = self.slots.iter().filter(|slot| slot.count > 0);
+        used.map(|slot| Entry {
+            slot,
+            arena: &self.arena,
         })
     }
 }
@@ -271,28 +282,32 @@ impl Table {
     reason = "the offset came from the arena's length"
 )]
 fn in_arena<'table>(arena: &'table [u8], slot: &Slot) -> &'table [u8] {
-    &arena[slot.high as usize..][..slot.length]
+    &arena[slot.key().high as usize..][..slot.length]
 }
 
 /// A word with its count.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'table> {
-    short: [u8; SHORT],
-    long: &'table [u8],
-    length: usize,
-    /// How often the word occurred.
-    pub count: u64,
+    slot: &'table Slot,
+    arena: &'table [u8],
 }
 
-impl Entry<'_> {
+impl<'table> Entry<'table> {
     /// The word.
     #[must_use]
-    pub fn word(&self) -> &[u8] {
-        if self.length <= SHORT {
-            &self.short[..self.length]
+    pub fn word(&self) -> &'table [u8] {
+        let length = self.slot.length;
+        if length <= SHORT {
+            &self.slot.key[..length]
         } else {
-            self.long
+            in_arena(self.arena, self.slot)
         }
+    }
+
+    /// How often the word occurred.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.slot.count
     }
 
     /// The first bytes of the word as a number that orders like them.
@@ -316,7 +331,7 @@ mod tests {
     fn contents(table: &Table) -> HashMap<Vec<u8>, u64> {
         table
             .entries()
-            .map(|entry| (entry.word().to_vec(), entry.count))
+            .map(|entry| (entry.word().to_vec(), entry.count()))
             .collect()
     }
 

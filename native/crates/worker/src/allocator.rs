@@ -54,14 +54,19 @@ mod chosen {
     pub(super) fn version() -> Option<String> {
         // SAFETY: the call takes no argument and only returns a constant.
         let packed = unsafe { libmimalloc_sys::mi_version() };
-        let wide = packed >= 10_000;
-        let (major, minor) = if wide { (10_000, 100) } else { (100, 10) };
-        Some(format!(
-            "{}.{}.{}",
-            packed / major,
-            packed % major / minor,
-            packed % minor
-        ))
+        let (major, minor) = if packed >= 10_000 {
+            (10_000, 100)
+        } else {
+            (100, 10)
+        };
+        (packed > 0).then(|| {
+            format!(
+                "{}.{}.{}",
+                packed / major,
+                packed % major / minor,
+                packed % minor
+            )
+        })
     }
 
     pub(super) fn owns(block: *const u8) -> bool {

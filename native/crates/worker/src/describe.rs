@@ -114,11 +114,6 @@ impl Description {
     /// # Panics
     /// Never: the type holds nothing that JSON cannot say.
     #[must_use]
-    #[expect(
-        clippy::missing_panics_doc,
-        clippy::expect_used,
-        reason = "only text and whole numbers"
-    )]
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("text and whole numbers serialise")
     }

@@ -1,4 +1,8 @@
 //! The golden pair of the protocol, which benchctl reads too.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that meets an unexpected `None` stops at once"
+)]
 
 use std::fs;
 use std::path::Path;

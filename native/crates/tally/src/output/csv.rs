@@ -35,7 +35,7 @@ fn write(entries: &[Entry<'_>], out: &mut dyn Write) -> io::Result<()> {
         } else {
             out.write_all(word)?;
         }
-        write!(out, ",{}\r\n", entry.count)?;
+        write!(out, ",{}\r\n", entry.count())?;
     }
     Ok(())
 }

@@ -20,7 +20,7 @@ fn write(entries: &[Entry<'_>], out: &mut dyn Write) -> io::Result<()> {
             b",\n{\"word\":"
         })?;
         serde_json::to_writer(&mut *out, &String::from_utf8_lossy(entry.word()))?;
-        write!(out, ",\"count\":{}}}", entry.count)?;
+        write!(out, ",\"count\":{}}}", entry.count())?;
     }
     out.write_all(b"\n]\n")
 }

@@ -13,7 +13,7 @@ pub(super) static FORMAT: Format = Format {
 
 fn write(entries: &[Entry<'_>], out: &mut dyn Write) -> io::Result<()> {
     for entry in entries {
-        write!(out, "{}\t", entry.count)?;
+        write!(out, "{}\t", entry.count())?;
         out.write_all(entry.word())?;
         out.write_all(b"\n")?;
     }

@@ -47,9 +47,9 @@ fn run(job: &Job) -> Result<Count, Failure> {
         let start = Instant::now();
         let opened = source::open(job.mode, input).map_err(|error| unreadable(input, &error))?;
         let counting = if opened.is_whole() {
-            whole(opened, &options, &pool, &crew, &mut count)
+            whole(opened, options, &pool, &crew, &mut count)
         } else {
-            blocks(opened, &options, &pool, &crew, &mut count)
+            blocks(opened, options, &pool, &crew, &mut count)
         };
         let counting = counting.map_err(|error| unreadable(input, &error))?;
         if let Some(bad) = crew.bad() {
@@ -69,13 +69,13 @@ fn run(job: &Job) -> Result<Count, Failure> {
 /// Counts one block that is the whole input, and returns the time that counting took.
 fn whole(
     opened: Opened,
-    options: &Options,
+    options: Options,
     pool: &ThreadPool,
     crew: &Crew,
     count: &mut Count,
 ) -> std::io::Result<Duration> {
     let mut counting = Duration::ZERO;
-    let observed = opened.visit_blocks(options, &mut |block| {
+    let observed = opened.visit_blocks(&options, &mut |block| {
         let start = Instant::now();
         let target = block.len() / (pool.current_num_threads() * PIECES_PER_THREAD);
         let pieces: Vec<_> =
@@ -96,7 +96,7 @@ fn whole(
 /// Counts blocks while the next ones are read. Returns the time in which the reading thread did not read.
 fn blocks(
     opened: Opened,
-    options: &Options,
+    options: Options,
     pool: &ThreadPool,
     crew: &Crew,
     count: &mut Count,
@@ -110,7 +110,7 @@ fn blocks(
         let _ = home.send(Vec::new());
     }
     let observed = pool.in_place_scope(|scope| {
-        let observed = opened.visit_blocks(options, &mut |block| {
+        let observed = opened.visit_blocks(&options, &mut |block| {
             let start = Instant::now();
             let mut batch = Batch::take(&home, &returned);
             stitcher.feed(block, &mut |piece, offset| batch.push(piece, offset));

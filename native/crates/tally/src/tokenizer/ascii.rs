@@ -34,7 +34,7 @@ fn count(text: &[u8], case: Case, table: &mut Table) -> Result<Signature, BadByt
     Ok(NAME)
 }
 
-#[inline(always)]
+#[inline]
 fn take(
     chunk: &[u8; CHUNK],
     base: usize,
@@ -55,7 +55,7 @@ fn take(
 }
 
 /// Counts `text[start..end]`.
-#[inline(always)]
+#[inline]
 pub(super) fn add(text: &[u8], start: usize, end: usize, table: &mut Table) {
     let length = end - start;
     match text

@@ -114,13 +114,13 @@ mod vector {
         (word, high)
     }
 
-    #[inline(always)]
+    #[inline]
     pub(crate) fn classify(chunk: &[u8; CHUNK]) -> Classes {
         // SAFETY: the `cfg` of this module says that SSE2 is there.
         unsafe { classes_of(chunk) }
     }
 
-    #[inline(always)]
+    #[inline]
     pub(crate) fn word_and_high(chunk: &[u8; CHUNK]) -> (u64, u64) {
         // SAFETY: the `cfg` of this module says that SSE2 is there.
         unsafe { word_and_high_of(chunk) }

@@ -52,7 +52,7 @@ struct Runs {
 
 impl Runs {
     /// Takes the bits of the chunk at `base`; a run that reaches the chunk's end stays open.
-    #[inline(always)]
+    #[inline]
     fn feed(&mut self, bits: u64, base: usize, mut hand_on: impl FnMut(usize, usize)) {
         let mut edges = bits ^ (bits << 1 | u64::from(self.inside));
         while edges != 0 {

@@ -98,7 +98,7 @@ fn count_ascii(text: &[u8], table: &mut Table) {
             digit: classes.digits >> 63,
         };
         runs.feed(bits, base, |start, end| {
-            add_segment(text, start, end, table)
+            add_segment(text, start, end, table);
         });
         base += CHUNK;
     }
@@ -116,9 +116,9 @@ struct Before {
 
 /// One bit for each byte that belongs to a segment of letters, digits and `_`.
 ///
-/// WB5, WB8 to WB10, WB13a and WB13b join letters, digits and `_` in any order. WB6 and WB7 join a letter, one of
-/// `'` `.` `:`, and a letter; WB11 and WB12 join a digit, one of `'` `.` `,` `;`, and a digit.
-#[inline(always)]
+/// `WB5`, `WB8` to `WB10`, `WB13a` and `WB13b` join letters, digits and `_` in any order. `WB6` and `WB7` join a letter, one of
+/// `'` `.` `:`, and a letter; `WB11` and `WB12` join a digit, one of `'` `.` `,` `;`, and a digit.
+#[inline]
 fn word_bits(classes: &Classes, before: Before, after: u8) -> u64 {
     let Classes {
         letters,
@@ -140,7 +140,7 @@ fn word_bits(classes: &Classes, before: Before, after: u8) -> u64 {
 }
 
 /// Counts a segment, unless it is all `_`.
-#[inline(always)]
+#[inline]
 fn add_segment(text: &[u8], start: usize, end: usize, table: &mut Table) {
     if text[start] == b'_' && text[start..end].iter().all(|&byte| byte == b'_') {
         return;

@@ -1,0 +1,215 @@
+//! What the binary says of itself and of its runs.
+// The double swaps a mode on purpose; `swapped.rs` looks at it.
+#![cfg(not(feature = "test-swap-io"))]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that meets an unexpected `None` stops at once"
+)]
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use worker::answer::Line;
+use worker::describe::Description;
+
+fn tally(arguments: &[&str], answers: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tally"));
+    command
+        .args(arguments)
+        .env("BENCHCTL_ANSWERS", answers)
+        .env("HYPERFINE_ITERATION", "3");
+    command
+}
+
+fn lines(answers: &Path) -> Vec<Line> {
+    let text = fs::read_to_string(answers).unwrap_or_default();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+fn description() -> Description {
+    let output = Command::new(env!("CARGO_BIN_EXE_tally"))
+        .arg("describe")
+        .output()
+        .unwrap();
+    assert!(output.status.success());
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn describe_lists_every_registry() {
+    let description = description();
+    let names = |axis: &str| -> Vec<_> {
+        description.axes[axis]
+            .values
+            .iter()
+            .map(|value| value.name.clone())
+            .collect()
+    };
+    assert_eq!(
+        names("io"),
+        source::MODES
+            .iter()
+            .map(|mode| mode.name)
+            .collect::<Vec<_>>()
+    );
+    assert_eq!(
+        names("runtime"),
+        tally::runtime::RUNTIMES
+            .iter()
+            .map(|runtime| runtime.name)
+            .collect::<Vec<_>>()
+    );
+    assert_eq!(
+        names("tokenizer"),
+        tally::tokenizer::TOKENIZERS
+            .iter()
+            .map(|tokenizer| tokenizer.name)
+            .collect::<Vec<_>>()
+    );
+    assert_eq!(
+        names("format"),
+        tally::output::FORMATS
+            .iter()
+            .map(|format| format.name)
+            .collect::<Vec<_>>()
+    );
+    let allocator = &description.axes["allocator"].values;
+    let here: Vec<_> = allocator
+        .iter()
+        .filter(|value| value.unavailable.is_none())
+        .collect();
+    assert_eq!(here.len(), 1);
+    assert_eq!(here[0].name, description.allocator.name);
+}
+
+#[test]
+fn every_combination_answers_alike_and_reports_what_ran() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, answers) = (folder.path().join("input"), folder.path().join("answers"));
+    fs::write(
+        &input,
+        "The quick brown fox; the lazy dog.\n".repeat(20_000),
+    )
+    .unwrap();
+    let description = description();
+    for io in &description.axes["io"].values {
+        for runtime in &description.axes["runtime"].values {
+            for sort in &description.axes["sort"].values {
+                let arguments = [
+                    "run",
+                    "--io",
+                    &io.name,
+                    "--runtime",
+                    &runtime.name,
+                    "--sort",
+                    &sort.name,
+                ];
+                let status = tally(&arguments, &answers)
+                    .args(["--output", "none", "--threads", "2"])
+                    .arg(&input)
+                    .status();
+                assert!(status.unwrap().success());
+                let line = lines(&answers).pop().unwrap();
+                assert_eq!(line.effective["io"], io.name);
+                assert_eq!(line.effective["runtime"], runtime.name);
+                assert_eq!(line.effective["tokenizer"], "unicode");
+                assert_eq!(line.effective["allocator"], description.allocator.name);
+                let metrics: Vec<_> = description
+                    .metrics
+                    .iter()
+                    .map(|metric| &metric.name)
+                    .collect();
+                assert_eq!(line.metrics.keys().collect::<Vec<_>>(), metrics);
+                assert_eq!(line.bytes, 700_000);
+                assert!(line.phases_s.contains_key("count") && line.phases_s.contains_key("read"));
+            }
+        }
+    }
+    let lines = lines(&answers);
+    assert!(lines.iter().all(|line| line.answer == lines[0].answer));
+    assert!(
+        lines
+            .iter()
+            .all(|line| line.iteration.as_deref() == Some("3"))
+    );
+    assert_eq!(lines[0].answer.count, 140_000);
+    assert_eq!(lines[0].answer.more["distinct"], 7);
+}
+
+#[test]
+fn standard_input_falls_back_to_read_and_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let answers = folder.path().join("answers");
+    let mut child = tally(&["run", "--io", "mmap", "--output", "none", "-"], &answers)
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(b"one two two")
+        .unwrap();
+    assert!(child.wait().unwrap().success());
+    let line = lines(&answers).pop().unwrap();
+    assert_eq!(line.effective["io"], "read");
+    assert_eq!(
+        line.notes,
+        ["standard input is not a regular file: read in blocks instead of mmap"]
+    );
+    assert_eq!(line.answer.count, 3);
+}
+
+#[test]
+fn a_failed_run_appends_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, answers) = (folder.path().join("input"), folder.path().join("answers"));
+    fs::write(&input, b"broken \xff").unwrap();
+    let output = tally(&["run"], &answers).arg(&input).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        message.ends_with("invalid UTF-8 at byte offset 7\n"),
+        "{message}"
+    );
+    assert_eq!(message.lines().count(), 1);
+    assert!(!answers.exists());
+}
+
+#[test]
+fn an_answer_that_cannot_be_delivered_is_a_failure() {
+    let output = tally(&["run", "/dev/null"], Path::new("/no/such/folder/answers"))
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+}
+
+/// The promise of bounded memory, on a text of 100 000 distinct words.
+#[test]
+fn reading_in_blocks_stays_small() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, answers) = (folder.path().join("input"), folder.path().join("answers"));
+    let mut file = fs::File::create(&input).unwrap();
+    let words = (0..100_000).fold(String::new(), |words, number| {
+        words + &format!("{number:07} ")
+    });
+    for _ in 0..120 {
+        file.write_all(words.as_bytes()).unwrap();
+    }
+    let status = tally(&["run", "--output", "none"], &answers)
+        .arg(&input)
+        .status()
+        .unwrap();
+    assert!(status.success());
+    let line = lines(&answers).pop().unwrap();
+    assert_eq!(line.answer.more["distinct"], 100_000);
+    assert!(
+        line.peak_rss_bytes < 40 << 20,
+        "{} bytes",
+        line.peak_rss_bytes
+    );
+}
