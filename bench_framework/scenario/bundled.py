@@ -1,7 +1,7 @@
 """What the bundled workers say about themselves, generated from their `describe` into ``bundled.json``.
 
-A worker maps to ``{"axes": {axis: [value, …]}, "flags": {"--flag": axis}, "unavailable": {axis: {value: why}}}``;
-``unavailable`` is optional: values that the worker announces and cannot run, which become holes of the plan.
+A worker maps to ``axes`` (axis to its values), ``flags`` (flag to the axis that it sets) and, optionally,
+``unavailable`` (axis to value to reason): what the worker announces and cannot run is a hole of the plan.
 """
 
 from __future__ import annotations

@@ -84,12 +84,12 @@ def _features(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
     ]
     for axis in axes_of(scenario):
         for value, setting in axis.settings.items():
-            path = ("axes", axis.name, "values", value, "features")
+            path: Place = ("axes", axis.name, "values", value, "features")
             wanted += [((*path, index), name) for index, name in enumerate(setting.features)]
     named = (
         scenario.spec.worker.crate if scenario.spec.worker.crate != BUILTIN else f"native/crates/{crate.name}"
     )
-    for path, name in wanted:
+    for place, name in wanted:
         if name in crate.features or "/" in name:
             continue  # `dependency/feature` is for cargo to judge
         near = suggest(name, crate.features)
@@ -97,7 +97,7 @@ def _features(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
         if len(crate.features) <= MAX_LISTED:
             parts.append(f"features: {', '.join(crate.features)}")
         yield scenario.document.value_problem(
-            path,
+            place,
             "BC302",
             f"crate `{crate.name}` has no cargo feature `{name}`",
             label=f"not in [features] of {named}/Cargo.toml",

@@ -84,7 +84,7 @@ def _misplaced(scenario: Scenario, axis: AxisView) -> Iterator[Problem]:
 
 
 def _fillings(scenario: Scenario, key: str, text: str) -> Iterator[tuple[str, str, Position]]:
-    """The text with every choice of its axes, and the place to point at: the value's, if one axis makes it."""
+    """The text with every choice of its axes, and where to point: at the value, if one axis makes it."""
     axes = [axis for axis in axes_of(scenario) if axis.name in template.names(text)]
     place = scenario.document.place.at(("input", key))
     for picked in itertools.islice(itertools.product(*(axis.values for axis in axes)), _MAX_FILLINGS):

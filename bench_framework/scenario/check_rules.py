@@ -84,7 +84,7 @@ def _baseline(
                 (*path, name), "BC201", f"baseline names no axis: `{name}`", help=advice
             )
         elif axis.kind == "input":
-            message = f"baseline names `{name}`, an axis of the input: a baseline is a variant, measured on every input"
+            message = f"baseline names `{name}`, an axis of the input; a baseline is measured on every input"
             yield scenario.document.key_problem((*path, name), "BC201", message, help=f"leave `{name}` out")
         elif value not in axis.settings:
             shown = ", ".join(f"{key}={text}" for key, text in given.items())
@@ -188,7 +188,7 @@ def _named(
 
 
 def _metrics(scenario: Scenario) -> Iterator[Problem]:
-    """Names of metrics; a worker with the protocol may have metrics of its own, known only once it is built."""
+    """Names of metrics. A worker with the protocol may have its own, known only once it is built."""
     spec, document = scenario.spec, scenario.document
     if spec.worker.contract or bundled.description(scenario):
         return

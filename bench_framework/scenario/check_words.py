@@ -34,28 +34,23 @@ def templated(scenario: Scenario) -> Iterator[tuple[Path, str, bool]]:
     where: Path = (
         ("worker", "command") if spec.command is None and spec.worker.command is not None else ("command",)
     )
-    for index, word in enumerate(bundled.command_of(scenario)):
-        yield (*where, index), word, True
+    yield from (((*where, index), word, True) for index, word in enumerate(bundled.command_of(scenario)))
     if spec.stdin is not None:
         yield ("stdin",), spec.stdin, True
     for key, commands in (("prepare", spec.prepare), ("cleanup", spec.cleanup)):
         for row, words in enumerate(commands):
-            for column, word in enumerate(words):
-                yield (key, row, column), word, True
-    for name, text in spec.env.items():
-        yield ("env", name), text, False
+            yield from (((key, row, column), word, True) for column, word in enumerate(words))
+    yield from ((("env", name), text, False) for name, text in spec.env.items())
     if spec.cwd is not None:
         yield ("cwd",), spec.cwd, False
     for axis in axes_of(scenario):
         for value, setting in axis.settings.items():
-            for index, word in enumerate(setting.args):
-                yield ("axes", axis.name, "values", value, "args", index), word, True
-            for name, text in setting.env.items():
-                yield ("axes", axis.name, "values", value, "env", name), text, False
-    if spec.input is not None:
-        for key in ("dataset", "size", "seed", "file"):
-            if (text := getattr(spec.input, key)) is not None:
-                yield ("input", key), text, False
+            path: Path = ("axes", axis.name, "values", value)
+            yield from (((*path, "args", index), word, True) for index, word in enumerate(setting.args))
+            yield from (((*path, "env", name), text, False) for name, text in setting.env.items())
+    for key in ("dataset", "size", "seed", "file"):
+        if spec.input is not None and (text := getattr(spec.input, key)) is not None:
+            yield ("input", key), text, False
 
 
 def known_names(scenario: Scenario, path: Path) -> list[str]:

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -37,8 +37,15 @@ class Scalar(str):
     That keeps ``010``, ``1e3``, ``no`` and ``2026-01-01`` what they are: text, until a key asks for a number.
     """
 
-    plain: bool = False
+    __slots__ = ("plain",)
+    plain: bool
     """Whether it stands without quotes, so that it may be a number, a truth value or nothing."""
+
+    def __new__(cls, text: str, *, plain: bool = False) -> Self:
+        """A scalar of this text."""
+        scalar = super().__new__(cls, text)
+        scalar.plain = plain
+        return scalar
 
     @property
     def is_null(self) -> bool:
@@ -172,23 +179,21 @@ class _Builder:
         if isinstance(node, ScalarNode):
             return self._scalar(node, place.value), place
         self._open.add(id(node))
-        data: Any = (
-            self._mapping(node, place, name)
-            if isinstance(node, MappingNode)
-            else self._sequence(node, place, name)
-        )
+        data: Any = None
+        if isinstance(node, MappingNode):
+            data = self._mapping(node, place, name)
+        elif isinstance(node, SequenceNode):
+            data = self._sequence(node, place, name)
         self._open.discard(id(node))
         return data, place
 
     def _scalar(self, node: ScalarNode, at: Position) -> Scalar:
         text = str(node.value)
         if _UNWRITABLE.search(text):
-            msg = "this text holds a character that no command line and no file can carry (NUL, or half of a pair)"
+            msg = "this text holds a character that no command line can carry (NUL, or half of a pair)"
             self.problems.append(Problem("BC001", msg, file=self.file, at=at))
             text = _UNWRITABLE.sub("?", text)
-        scalar = Scalar(text)
-        scalar.plain = node.style is None and not self._tagged(node)
-        return scalar
+        return Scalar(text, plain=node.style is None and not self._tagged(node))
 
     @staticmethod
     def _tagged(node: ScalarNode) -> bool:

@@ -40,34 +40,35 @@ def problem_of(error: Any, document: Document) -> tuple[Problem, Path]:
         return document.key_problem(path, "BC107", message, help=_described(loc)), path
     if kind.startswith("BC"):
         return _own(document, loc, path, kind, context)
+    return _shape_problem(document, path, error), path
+
+
+def _shape_problem(document: Document, path: Path, error: Any) -> Problem:
+    """A list where a mapping belongs, too few items, and whatever else the models found by themselves."""
+    kind, context = error["type"], error.get("ctx", {})
     value = document_value(document.data, path)
+    label, advice = "", None
     if kind in _NEEDS:
-        message = f"`{spell(path)}` must be {_NEEDS[kind]}, got {leaves.describe(value)}"
-        single = isinstance(value, str) and kind == "list_type"
-        advice = f"write [{value}]" if single else None
+        message = f"must be {_NEEDS[kind]}, got {leaves.describe(value)}"
         label = f"expected {_NEEDS[kind]}"
-        return document.value_problem(path, "BC102", message, label=label, help=advice), path
-    if kind == "too_short":
-        least = context.get("min_length", 1)
-        message = f"`{spell(path)}` must hold at least {least}, got {context.get('actual_length', 0)}"
-        return document.value_problem(path, "BC102", message), path
-    if kind == "too_long":
-        message = f"`{spell(path)}` must hold exactly one, got {context.get('actual_length')}"
-        return document.value_problem(path, "BC102", message), path
-    return document.value_problem(path, "BC102", f"`{spell(path)}`: {error['msg']}"), path
+        advice = f"write [{value}]" if isinstance(value, str) and value and kind == "list_type" else None
+    elif kind == "too_short":
+        message = f"must hold at least {context.get('min_length', 1)}, got {context.get('actual_length', 0)}"
+    elif kind == "too_long":
+        message = f"must hold exactly {context.get('max_length', 1)}, got {context.get('actual_length')}"
+    else:
+        message = f"cannot be read: {error['msg']}"
+    return document.value_problem(path, "BC102", f"`{spell(path)}` {message}", label=label, help=advice)
 
 
-def known_path(data: Any, loc: Sequence[str | int]) -> Path:
+def known_path(data: Any, loc: Sequence[Any]) -> Path:
     """`loc` without the parts that are not in the document, such as the tags of unions."""
     path: list[str | int] = []
     for part in loc:
-        if isinstance(data, dict) and part in data:
+        inside = isinstance(data, list) and isinstance(part, int) and part < len(data)
+        if inside or (isinstance(data, dict) and part in data):
             data = data[part]
-        elif isinstance(data, list) and isinstance(part, int) and part < len(data):
-            data = data[part]
-        else:
-            continue
-        path.append(part)
+            path.append(part)
     return tuple(path)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -19,6 +18,7 @@ from bench_framework.scenario.snippet import render
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 __all__ = ["Scenario", "load", "render"]
 
@@ -117,29 +117,27 @@ def _validate(document: Document) -> tuple[ScenarioFile | None, Document, list[P
         except ValidationError as invalid:
             errors = invalid.errors(include_url=False, include_input=False)
         faults = [problem_of(error, document) for error in errors]
-        problems += [problem for problem, _ in faults if problem not in problems]
+        for problem, _ in faults:
+            if problem not in problems:
+                problems.append(problem)
         doomed = {path for _, path in faults if path}
         document = _without(document, doomed)
         for error in errors:
             if error["type"] == "missing" and len(error["loc"]) == 1:
-                document.data[error["loc"][0]] = _STAND_INS[str(error["loc"][0])]
+                document.data[error["loc"][0]] = _plain(_STAND_INS[str(error["loc"][0])])
     return None, document, problems
 
 
 def _without(document: Document, doomed: set[documents.Path]) -> Document:
     data, place = _prune(document.data, document.place, (), doomed)
-    for key in _STAND_INS:
+    for key, value in _STAND_INS.items():
         if (key,) in doomed:
-            data[key] = _plain(_STAND_INS[key])
+            data[key] = _plain(value)
     return Document(data, place, document.sources)
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, str):
-        scalar = Scalar(value)
-        scalar.plain = True
-        return scalar
-    return value
+    return Scalar(value, plain=True) if isinstance(value, str) else value
 
 
 def _prune(data: Any, place: Place, path: documents.Path, doomed: set[documents.Path]) -> tuple[Any, Place]:

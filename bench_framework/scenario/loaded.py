@@ -39,7 +39,7 @@ class Scenario:
 
     @property
     def sha256(self) -> str:
-        """Of what the scenario says: comments, layout, order of keys and spelled-out defaults do not count."""
+        """Of what the scenario says: comments, layout, order of keys and written defaults do not count."""
         content = self.spec.model_dump(mode="json", by_alias=True, exclude_defaults=True)
         text = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework.errors import Position, Problem
 from bench_framework.scenario.document import Document, Place, Scalar, Unreadable, parse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+_NUMBER: Final = re.compile(r"[0-9]{1,18}")
 
 
 def apply(document: Document, overrides: Sequence[str]) -> None:
@@ -29,8 +32,8 @@ def apply(document: Document, overrides: Sequence[str]) -> None:
         try:
             value = parse(text, file) if text.strip() else _nothing(file, len(override))
         except Unreadable as unreadable:
-            at = _shifted(unreadable.problem.at, len(name) + 1)
-            document.problems.append(replace(unreadable.problem, at=at))
+            moved = _shifted(unreadable.problem.at, len(name) + 1)
+            document.problems.append(replace(unreadable.problem, at=moved))
             continue
         _shift(value.place, len(name) + 1)
         document.problems += [replace(p, at=_shifted(p.at, len(name) + 1)) for p in value.problems]
@@ -41,9 +44,7 @@ def apply(document: Document, overrides: Sequence[str]) -> None:
 
 
 def _nothing(file: str, length: int) -> Document:
-    scalar = Scalar("")
-    scalar.plain = True
-    return Document(scalar, Place(file, Position(1, length, 1)), {})
+    return Document(Scalar("", plain=True), Place(file, Position(1, length, 1)), {})
 
 
 def _set(document: Document, path: list[str], value: Document) -> None:
@@ -115,6 +116,4 @@ def _keep_rounds_ordered(document: Document, given: set[str]) -> None:
 
 
 def _is_number(value: Any) -> bool:
-    return (
-        isinstance(value, Scalar) and value.plain and value.isascii() and value.isdigit() and len(value) < 20
-    )  # noqa: PLR2004 -- 64 bits
+    return isinstance(value, Scalar) and value.plain and _NUMBER.fullmatch(value) is not None

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
 from pydantic import (
     BaseModel,
@@ -24,7 +23,11 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from bench_framework.scenario import leaves
+from bench_framework.scenario.document import Scalar
 from bench_framework.scenario.leaves import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 VERSION: Final = 1
 """Of the language."""
@@ -38,7 +41,7 @@ BUILTIN: Final = "builtin"
 
 def _refusal(refused: Refused, at: tuple[str, ...] = ()) -> PydanticCustomError:
     context = {"message": refused.message, "label": refused.label, "help": refused.advice, "at": at}
-    return PydanticCustomError(refused.code, "{message}", context)  # type: ignore[arg-type]  # codes are data
+    return PydanticCustomError(refused.code, "{message}", context)
 
 
 def _read(reader: Callable[[Any], Any]) -> BeforeValidator:
@@ -109,7 +112,7 @@ class Part(BaseModel):
 
 
 class Worker(Part):
-    """The program under test: a crate that is built, a crate in a git repository, or a program that exists."""
+    """The program under test: a crate that is built, one in a git repository, or a program that exists."""
 
     crate: Text | None = None
     """`builtin` for the bundled workers, or the folder of a crate, relative to this file."""
@@ -197,7 +200,7 @@ class Setting(Part):
 
 def _nothing_is_empty(value: Any) -> Any:
     """``jemalloc:`` with nothing behind it is a value that changes nothing."""
-    return {} if isinstance(value, leaves.Scalar) and value.is_null else value
+    return {} if isinstance(value, Scalar) and value.is_null else value
 
 
 Settings: TypeAlias = dict[
@@ -284,7 +287,7 @@ class Rounds(Part):
     @model_validator(mode="before")
     @classmethod
     def _one_number(cls, value: Any) -> Any:
-        return {"min": value, "max": value} if isinstance(value, leaves.Scalar) else value
+        return {"min": value, "max": value} if isinstance(value, Scalar) else value
 
     @model_validator(mode="after")
     def _ordered(self) -> Rounds:
@@ -314,7 +317,7 @@ _STRATEGY: Final = _read(
 class Measure(Part):
     """How much is measured, in which order, and when it stops (docs/method.md)."""
 
-    rounds: Rounds = Rounds()
+    rounds: Rounds = Field(default_factory=Rounds)
     """Passes over all cells: `{min: 12, max: 40}`, or one number for exactly so many."""
     until: Annotated[
         Annotated[Literal["decided", "rounds"], _read(leaves.choice("decided", "rounds")), Tag("<scalar>")]
@@ -322,7 +325,8 @@ class Measure(Part):
         | Annotated[Text, Tag("<list>")],
         Discriminator(_shape),
     ] = "decided"
-    """`decided`: until every comparison is; `rounds`: exactly `max`; `{precision: 1%}`: until intervals are so narrow."""
+    """`decided`: until every comparison is; `rounds`: exactly `max`; `{precision: 1%}`: until every interval
+    is so narrow."""
     budget: Duration | None = None
     """Wall-clock time after which no further round is begun."""
     warmup: Natural = 2
@@ -571,11 +575,11 @@ class ScenarioFile(Part):
     design: Annotated[
         Literal["full", "one-at-a-time", "ladder"], _read(leaves.choice("full", "one-at-a-time", "ladder"))
     ] = "full"
-    """`full`: every combination; `one-at-a-time`: the baseline with one axis changed; `ladder`: changes piled up
-    in the order of the axes."""
+    """`full`: every combination; `one-at-a-time`: the baseline with one axis changed; `ladder`: changes piled
+    up in the order of the axes."""
     baseline: Baselines = []
-    """The variant that others are compared with: one value for each axis that has several. A list names more."""
-    measure: Measure = Measure()
+    """The variant that others are compared with: one value for each axis with several. A list holds more."""
+    measure: Measure = Field(default_factory=Measure)
     """How much is measured, in which order, and when it stops."""
     judge: Annotated[list[Text], Field(min_length=1)] = ["wall", "cpu"]
     """Metrics whose differences are judged."""
@@ -585,9 +589,9 @@ class ScenarioFile(Part):
     """Smallest change worth a word: `1%`, or one per metric."""
     level: Level = 0.05
     """Chance of any false finding in the whole report."""
-    gate: Gate = Gate()
+    gate: Gate = Field(default_factory=Gate)
     """What `benchctl gate` judges."""
-    answer: AnswerPart = AnswerPart()
+    answer: AnswerPart = Field(default_factory=AnswerPart)
     """How two runs are seen to have done the same work."""
     fixed: dict[Name, Text] = {}
     """Knobs that are not varied, used as `{name}`; an idea may change one."""
@@ -597,7 +601,7 @@ class ScenarioFile(Part):
     """Words about variants, shown beside their results."""
     notes: list[NotePart] = []
     """Texts of the author, printed apart from what was measured."""
-    limits: Limits = Limits()
+    limits: Limits = Field(default_factory=Limits)
     """Guards against a scenario that is larger than meant."""
 
     @model_validator(mode="after")

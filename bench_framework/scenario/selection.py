@@ -1,9 +1,9 @@
 """The words behind ``-k``: which cells are measured, such as ``io=mmap size<=50MiB``.
 
-A selection is terms, all of which must hold, parted by blanks or commas. A term is a name, an operator and
-a value: ``=`` and ``!=`` compare names and sizes and take alternatives (``io=read|mmap``), ``<`` ``<=`` ``>``
-``>=`` compare sizes and numbers, ``~`` and ``!~`` search with a regular expression. A value with blanks stands
-in single or double quotes. Names are the axes, ``variant``, ``input`` and ``idea``.
+A selection is terms, all of which must hold, parted by blanks or commas. A term is a name, an operator
+and a value. ``=`` and ``!=`` compare names and sizes and take alternatives (``io=read|mmap``); ``<``, ``<=``,
+``>`` and ``>=`` compare sizes and numbers; ``~`` and ``!~`` search with a regular expression. A value with
+blanks stands in single or double quotes. Names are the axes, ``variant``, ``input`` and ``idea``.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def parse_selection(text: str, known: Mapping[str, Sequence[str]], *, open_names
     """
     terms, problems = _split(text)
     for term in terms:
-        problem = _check(term, text, known, open_names)
+        problem = _check(term, known, open_names)
         if problem is not None:
             problems.append(problem)
     if problems:
@@ -131,9 +131,7 @@ def _split(text: str) -> tuple[list[Term], list[Problem]]:
     return terms, []
 
 
-def _check(
-    term: Term, text: str, known: Mapping[str, Sequence[str]], open_names: Sequence[str]
-) -> Problem | None:
+def _check(term: Term, known: Mapping[str, Sequence[str]], open_names: Sequence[str]) -> Problem | None:
     names = [*known, *open_names]
     if term.name not in names:
         at = Position(1, term.start + 1, len(term.name))
