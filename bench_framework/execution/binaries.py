@@ -1,0 +1,114 @@
+"""The binary store: every program that is measured lies under its own digest, twice.
+
+The control arm runs the second copy: copies of one binary already differ by up to half a percent through
+the pages that they happen to lie on, and that is part of what the control must show.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from bench_framework.errors import BuildError, MachineError
+from bench_framework.execution.worker import PROTOCOL, sha256_of
+from bench_framework.store.layout import write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from bench_framework.execution.process import Launcher
+
+DESCRIBE_TIMEOUT_S: Final = 10.0
+EXECUTABLE: Final = 0o755
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A program in the store: digest, its path, the control's path, and its size in bytes."""
+
+    sha256: str
+    path: Path
+    control: Path
+    size_bytes: int
+
+    @property
+    def folder(self) -> Path:
+        """Where it lies, with what is known about it."""
+        return self.path.parent
+
+
+def keep(root: Path, source: Path, name: str) -> Stored:
+    """Copy a program into the store, twice; what is there already is left as it is.
+
+    Args:
+        root: the store, ``<cache>/binaries``.
+        source: the program.
+        name: what the copies are called; programs look at ``argv[0]``.
+    """
+    digest = sha256_of(source)
+    path, control = root / digest / name, root / digest / "control" / name
+    size = source.stat().st_size
+    for target in (path, control):
+        if target.is_file() and target.stat().st_size == size:
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary = target.with_name(f".{target.name}.part")
+        shutil.copyfile(source, temporary)
+        temporary.chmod(EXECUTABLE)
+        temporary.replace(target)
+    return Stored(digest, path, control, size)
+
+
+def stripped_size(stored: Stored, launcher: Launcher, env: Mapping[str, str]) -> int | None:
+    """Size without symbols, by ``strip``; `None` where that is not installed. Kept beside the binary."""
+    note = stored.folder / "stripped.json"
+    if note.is_file():
+        known: int | None = json.loads(note.read_text(encoding="utf-8"))
+        return known
+    copy = stored.folder / ".stripped"
+    try:
+        said = launcher.capture(["strip", "-o", str(copy), str(stored.path)], env)
+        if not said.ok:
+            return None
+        size = copy.stat().st_size
+    except (MachineError, OSError):
+        return None
+    finally:
+        copy.unlink(missing_ok=True)
+    write_whole(note, f"{size}\n")
+    return size
+
+
+def describe(stored: Stored, launcher: Launcher, env: Mapping[str, str]) -> dict[str, Any]:
+    """What a worker with the contract says about itself; asked once per binary and kept beside it.
+
+    Raises:
+        BuildError: BX221, it does not answer as docs/reference/worker-protocol.md says.
+    """
+    note = stored.folder / "describe.json"
+    if note.is_file():
+        known: dict[str, Any] = json.loads(note.read_text(encoding="utf-8"))
+        return known
+    said = launcher.capture([str(stored.path), "describe"], env, timeout_s=DESCRIBE_TIMEOUT_S)
+    found = _object(said.stdout) if said.ok else None
+    if found is None or found.get("protocol") != PROTOCOL:
+        cause = said.finished.how if not said.ok else f"it printed no object with protocol {PROTOCOL}"
+        raise BuildError(
+            f"{stored.path.name} does not describe itself",
+            code="BX221",
+            details=(("cause", cause), ("stderr", said.stderr.strip()[-500:])),
+            help="a program without the worker protocol is measured with answer: {contract: false}",
+        )
+    write_whole(note, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    return found
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None

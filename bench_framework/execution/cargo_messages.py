@@ -1,0 +1,107 @@
+"""What cargo says while it builds: its JSON messages, and its words about a failure."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from bench_framework.execution.host import seconds
+from bench_framework.execution.progress import BuildStarted, BuildStep
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from bench_framework.execution.progress import Progress
+
+SHOWN_LINES: Final = 60
+"""Of cargo's words in a message; the log has all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Messages:
+    """What cargo's JSON messages say about a build.
+
+    Attributes:
+        executable: path of the binary; `None` if it was not built.
+        fresh: nothing had to be compiled.
+        dependencies: packages that were compiled in, the binary's own not counted.
+    """
+
+    executable: str | None = None
+    fresh: bool = False
+    dependencies: int | None = None
+
+
+def read_messages(text: bytes, name: str) -> Messages:
+    """Read cargo's messages; other lines, such as what a build script prints, are ignored."""
+    artifacts = [message for line in text.splitlines() if (message := _artifact(line)) is not None]
+    own = [
+        message for message in artifacts if message.get("executable") and message["target"]["name"] == name
+    ]
+    if not own:
+        return Messages()
+    packages = {message["package_id"] for message in artifacts}
+    return Messages(
+        own[-1]["executable"],
+        all(message.get("fresh") for message in artifacts),
+        len(packages - {own[-1]["package_id"]}),
+    )
+
+
+def failure_text(log: str) -> str:
+    """The words of cargo from the first error on, at most 60 lines."""
+    lines = log.splitlines()
+    first = next((number for number, line in enumerate(lines) if line.startswith("error")), 0)
+    return "\n".join(lines[first : first + SHOWN_LINES]).strip()
+
+
+@dataclass(slots=True)
+class Steps:
+    """Follows cargo's messages while it works, and tells the watcher about crates that were compiled."""
+
+    build_id: str
+    label: str
+    index: int
+    total: int
+    messages: Path
+    watcher: Progress
+    _began: float = field(default_factory=seconds)
+    _offset: int = 0
+    _crates: int = 0
+    _last: str = ""
+    _started: bool = False
+
+    def poll(self) -> None:
+        """Read what is new; called about five times a second. A fresh build ends before the first call."""
+        if not self._started:
+            self._started = True
+            self.watcher.notify(BuildStarted(self.build_id, self.label, self.index, self.total))
+        for line in self._lines():
+            message = _artifact(line)
+            if message is not None and not message.get("fresh"):
+                self._crates += 1
+                self._last = str(message["target"]["name"])
+        self.watcher.notify(BuildStep(self.build_id, self._crates, self._last, seconds() - self._began))
+
+    def _lines(self) -> Sequence[bytes]:
+        try:
+            with self.messages.open("rb") as file:
+                file.seek(self._offset)
+                text = file.read()
+        except OSError:
+            return ()
+        whole = text[: text.rfind(b"\n") + 1]
+        self._offset += len(whole)
+        return whole.splitlines()
+
+
+def _artifact(line: bytes) -> dict[str, Any] | None:
+    if not line.startswith(b'{"reason":"compiler-artifact"'):
+        return None
+    try:
+        found: dict[str, Any] = json.loads(line)
+    except ValueError:
+        return None
+    return found

@@ -1,0 +1,209 @@
+"""Inputs on disk: generated ones made once and used again, a user's file as it is. The door to `_native`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from bench_framework.errors import MachineError
+from bench_framework.execution.host import cache_root, seconds
+from bench_framework.execution.mounts import filesystem_of
+from bench_framework.execution.progress import DataFinished, DataStarted, DataStep
+from bench_framework.execution.worker import sha256_of
+from bench_framework.model.run import PreparedInput
+from bench_framework.store.layout import write_whole
+from bench_framework.units import format_size
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import ModuleType
+
+    from bench_framework.execution.progress import Progress
+    from bench_framework.model.plan import Dataset, Input, Plan
+
+ROOM_LEFT_BYTES: Final = 64 << 20
+"""A disk is not filled to its last byte: the record itself needs room."""
+
+
+def data_dir(plan: Plan, env: Mapping[str, str]) -> Path:
+    """Where generated inputs of a plan are kept."""
+    return Path(plan.data_dir) if plan.data_dir else cache_root(env) / "data"
+
+
+def prepare_inputs(plan: Plan, env: Mapping[str, str], watcher: Progress) -> tuple[PreparedInput, ...]:
+    """Every input of a plan, made if it is not there; several inputs may share one dataset.
+
+    Raises:
+        MachineError: BC401, the disk has no room; BC405, the generator is missing; BC406, a file is.
+    """
+    folder = data_dir(plan, env)
+    missing = _missing_bytes(plan, folder)
+    if missing:
+        require_room(folder, missing)
+    made: dict[str, PreparedInput] = {}
+    found = []
+    for item in plan.inputs:
+        if item.dataset is None:
+            found.append(PreparedInput(item.id, None, None, None, None, None))
+            continue
+        key = item.dataset.id
+        if key not in made:
+            made[key] = _prepare(item, item.dataset, folder, env, watcher)
+        found.append(_for_input(made[key], item.id))
+    return tuple(found)
+
+
+def require_room(folder: Path, size: int) -> None:
+    """Raise `MachineError`, BC401, unless a folder's filesystem has `size` bytes free, and some more."""
+    existing = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+    free = shutil.disk_usage(existing).free
+    if free < size + ROOM_LEFT_BYTES:
+        raise MachineError(
+            f"{format_size(size)} needed in {folder}, {format_size(free)} free",
+            code="BC401",
+            effect="nothing was generated or measured",
+            help="free some space, name another data-dir, or `benchctl clean`",
+        )
+
+
+def generated_path(dataset: Dataset, folder: Path) -> Path:
+    """Where a generated dataset lies; a new version of the generator is another file."""
+    size, seed = dataset.size_bytes, dataset.seed
+    return folder / f"{dataset.family}-{seed}-{size}-{_native().version()}.txt"
+
+
+def _prepare(
+    item: Input, dataset: Dataset, folder: Path, env: Mapping[str, str], watcher: Progress
+) -> PreparedInput:
+    if dataset.kind == "file":
+        prepared = _user_file(item, dataset, cache_root(env) / "data" / "digests")
+        watcher.notify(DataFinished(item.label, prepared, reused=True))
+        return prepared
+    path = generated_path(dataset, folder)
+    known = _known(path, _sidecar(path))
+    taken = None
+    if known is None:
+        start = seconds()
+        known = _generate(item, dataset, path, watcher)
+        taken = seconds() - start
+    prepared = PreparedInput(
+        item.id,
+        str(path.absolute()),
+        path.stat().st_size,
+        known,
+        dataset.family,
+        dataset.seed,
+        taken,
+        filesystem_of(path),
+    )
+    watcher.notify(DataFinished(item.label, prepared, reused=taken is None))
+    return prepared
+
+
+def _generate(item: Input, dataset: Dataset, path: Path, watcher: Progress) -> str:
+    """Write a dataset under a temporary name, bring it to the disk, rename it. Returns its digest."""
+    size = dataset.size_bytes or 0
+    path.parent.mkdir(parents=True, exist_ok=True)
+    watcher.notify(DataStarted(item.label, size))
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        digest: str = _native().write_text(
+            temporary,
+            dataset.family,
+            size,
+            dataset.seed or 0,
+            lambda done: watcher.notify(DataStep(item.label, done, size)),
+        )
+        with temporary.open("rb") as file:
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        raise MachineError(
+            f"the input {path.name} could not be written",
+            code="BC407",
+            details=(("cause", str(error)),),
+            help="free some space or name another data-dir",
+        ) from error
+    except ValueError as error:
+        raise MachineError(
+            f"the generator knows no {dataset.family!r}",
+            code="BC408",
+            details=(("kinds", ", ".join(name for name, _ in _native().text_kinds())),),
+            help="name one of these kinds in the scenario's input",
+        ) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+    _remember(path, _sidecar(path), digest)
+    return digest
+
+
+def _user_file(item: Input, dataset: Dataset, digests: Path) -> PreparedInput:
+    path = Path(dataset.path or "")
+    if not path.is_file():
+        raise MachineError(
+            f"the input file {path} does not exist",
+            code="BC406",
+            effect="nothing was measured",
+            help="the path in `input: {file: …}` is taken from the scenario's folder",
+        )
+    sidecar = digests / f"{hashlib.sha256(str(path).encode(errors='surrogateescape')).hexdigest()[:16]}.json"
+    digest = _known(path, sidecar)
+    if digest is None:
+        digest = sha256_of(path)
+        _remember(path, sidecar, digest)
+    size = path.stat().st_size
+    return PreparedInput(item.id, str(path), size, digest, dataset.family, None, None, filesystem_of(path))
+
+
+def _missing_bytes(plan: Plan, folder: Path) -> int:
+    wanted = {item.dataset.id: item.dataset for item in plan.inputs if item.dataset}
+    return sum(
+        dataset.size_bytes or 0
+        for dataset in wanted.values()
+        if dataset.kind == "generated"
+        and _known(path := generated_path(dataset, folder), _sidecar(path)) is None
+    )
+
+
+def _known(path: Path, sidecar: Path) -> str | None:
+    """The digest of a file that has kept the size and time of change that it had when it was digested."""
+    try:
+        said: dict[str, Any] = json.loads(sidecar.read_text(encoding="utf-8"))
+        stat = path.stat()
+        if (stat.st_size, stat.st_mtime_ns) == (said["size_bytes"], said["mtime_ns"]):
+            return str(said["sha256"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return None
+
+
+def _remember(path: Path, sidecar: Path, digest: str) -> None:
+    stat = path.stat()
+    said = {"sha256": digest, "size_bytes": stat.st_size, "mtime_ns": stat.st_mtime_ns}
+    write_whole(sidecar, json.dumps(said) + "\n")
+
+
+def _sidecar(path: Path) -> Path:
+    return path.with_suffix(".json")
+
+
+def _for_input(prepared: PreparedInput, input_id: str) -> PreparedInput:
+    return replace(prepared, input_id=input_id)
+
+
+def _native() -> ModuleType:
+    try:
+        from bench_framework import _native as found  # noqa: PLC0415 -- not needed to plan or to report
+    except ImportError as error:
+        raise MachineError(
+            "the generator of inputs (bench_framework._native) is not installed",
+            code="BC405",
+            details=(("cause", str(error)),),
+            help="install benchctl from a wheel, or run `maturin develop --release` in a checkout",
+        ) from error
+    return found

@@ -1,0 +1,139 @@
+"""Programs that are not built by us: found, digested, and copied for the control arm where that is safe."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.errors import MachineError, MeasureError
+from bench_framework.execution import binaries, worker
+from bench_framework.execution.host import cache_root
+from bench_framework.execution.process import Command
+from bench_framework.execution.target import PROGRAM, Target, target_of
+from bench_framework.model.run import Build, Event
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bench_framework.execution.process import Launcher
+    from bench_framework.model.plan import Plan
+    from bench_framework.model.run import PreparedInput
+
+COPIED: Final = (b"\x7fELF", b"#!")
+"""How a file begins that may be run from another path: an ELF program or a script."""
+
+
+def find_program(plan: Plan, env: Mapping[str, str]) -> Build:
+    """The program that a plan measures: an absolute path, one relative to the scenario, or a name on PATH.
+
+    Raises:
+        MachineError: BX234, there is no such program.
+    """
+    assert plan.program is not None
+    name = plan.program[0]
+    base = Path(plan.scenario_path).absolute().parent
+    path = str(base / name) if "/" in name else shutil.which(name, path=env.get("PATH"))
+    if path is None or not Path(path).is_file():
+        raise MachineError(
+            f"the program {name} does not exist",
+            code="BX234",
+            effect="nothing was measured",
+            help="give its absolute path, one relative to the scenario, or a name on PATH",
+        )
+    file = Path(path)
+    return Build(
+        PROGRAM,
+        ok=True,
+        sha256=worker.sha256_of(file),
+        path=path,
+        size_bytes=file.stat().st_size,
+        cached=True,
+    )
+
+
+def with_control(
+    plan: Plan,
+    build: Build,
+    inputs: Mapping[str, PreparedInput],
+    launcher: Launcher,
+    env: Mapping[str, str],
+) -> tuple[Build, Event | None]:
+    """Give the control arm a copy at another path, if the copy does the same when it is run once.
+
+    Returns:
+        The build, and BX332 where the control runs the program itself: then page placement is the same in
+        both arms, and the noise floor does not show what it does.
+    """
+    if not plan.measure.control or build.path is None:
+        return build, None
+    why = "it is neither an ELF file nor a script"
+    source = Path(build.path)
+    with source.open("rb") as file:
+        head = file.read(4)
+    if head.startswith(COPIED):
+        stored = binaries.keep(cache_root(env) / "binaries", source, source.name)
+        copied = replace(build, control_path=str(stored.control))
+        if _same(plan, (build, copied), inputs, launcher, env):
+            return copied, None
+        why = "a copy of it, run once, did something else"
+    event = Event(
+        "BX332",
+        f"page placement not controlled: {source.name} cannot be copied, {why}",
+        "note",
+        effect="the control runs the same file under a second label; its noise floor may be too small",
+    )
+    return replace(build, control_path=build.path), event
+
+
+def _same(
+    plan: Plan,
+    both: tuple[Build, Build],
+    inputs: Mapping[str, PreparedInput],
+    launcher: Launcher,
+    env: Mapping[str, str],
+) -> bool:
+    """Whether program and copy end alike and answer alike on the first input that has both arms."""
+    for item in plan.inputs:
+        baseline, control = plan.baseline_cell(item.id), plan.control_cell(item.id)
+        if baseline is None or control is None:
+            continue
+        prepared = inputs.get(item.id)
+        first = _once(plan, target_of(baseline, both[0], prepared, env), launcher)
+        return first is not None and first == _once(
+            plan, target_of(control, both[1], prepared, env), launcher
+        )
+    return True
+
+
+def _once(plan: Plan, target: Target, launcher: Launcher) -> tuple[int | None, int | None, str] | None:
+    """Exit code, signal and answer of one run; `None` if it cannot be told."""
+    with tempfile.TemporaryDirectory(prefix="benchctl-") as folder:
+        out, answers = Path(folder, "stdout"), Path(folder, "answers")
+        try:
+            for argv in target.prepare:
+                launcher.capture(argv, target.env, cwd=target.cwd)
+            finished = launcher.run(
+                Command(
+                    target.argv,
+                    {**target.env, worker.ANSWERS: str(answers)},
+                    target.cwd,
+                    target.stdin,
+                    str(out),
+                    timeout_s=plan.measure.timeout_s,
+                    cpus=target.cpus,
+                )
+            )
+            for argv in target.cleanup:
+                launcher.capture(argv, target.env, cwd=target.cwd)
+            if plan.answer.contract:
+                lines = answers.read_bytes().splitlines() if answers.is_file() else []
+                digest = worker.parse_reply(lines[-1]).answer.digest if lines else ""
+            else:
+                path = Path(plan.answer.file) if plan.answer.file else out
+                digest = worker.digest_file(path, plan.answer).digest
+        except MeasureError:
+            return None
+        return finished.exit_code, finished.signal, digest
