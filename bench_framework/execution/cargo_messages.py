@@ -82,7 +82,7 @@ class Steps:
             message = _artifact(line)
             if message is not None and not message.get("fresh"):
                 self._crates += 1
-                self._last = str(message["target"]["name"])
+                self._last = _package(message)
         self.watcher.notify(BuildStep(self.build_id, self._crates, self._last, seconds() - self._began))
 
     def _lines(self) -> Sequence[bytes]:
@@ -95,6 +95,13 @@ class Steps:
         whole = text[: text.rfind(b"\n") + 1]
         self._offset += len(whole)
         return whole.splitlines()
+
+
+def _package(message: dict[str, Any]) -> str:
+    """Name of the package: a build script's own target name would be ``build-script-build``."""
+    # ``registry+https://…#libc@0.2.1``, or ``path+file:///…/tally#0.1.0`` where folder and name are equal.
+    place, _, name = str(message["package_id"]).rpartition("#")
+    return name.partition("@")[0] if "@" in name else place.rpartition("/")[2]
 
 
 def _artifact(line: bytes) -> dict[str, Any] | None:

@@ -1,0 +1,101 @@
+"""Disks: where records and inputs lie, and what can be done there."""
+
+from __future__ import annotations
+
+import errno
+import mmap
+import os
+import shutil
+import tempfile
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.execution.checks.check import Check, existing
+from bench_framework.execution.mounts import IN_MEMORY, filesystem_of
+from bench_framework.units import format_size
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bench_framework.execution.checks.check import Place
+
+SCARCE_BYTES: Final = 2 << 30
+ALIGNED: Final = 4096
+
+
+def results(place: Place) -> Check:
+    """The filesystem that records are written to."""
+    return _filesystem("results folder", place.results, "records are lost at the next boot", "--out")
+
+
+def data(place: Place) -> Check:
+    """The filesystem that inputs are read from."""
+    meaning = "inputs are read from memory: cold-cache and O_DIRECT figures mean nothing there"
+    return _filesystem("data folder", place.data, meaning, "data-dir:")
+
+
+def room(place: Place) -> Check:
+    """Free space for inputs and builds."""
+    free = shutil.disk_usage(existing(place.data)).free
+    if free < SCARCE_BYTES:
+        return Check(
+            "disk space",
+            "warn",
+            f"{format_size(free)} free",
+            "builds and large inputs may not fit",
+            "benchctl clean",
+        )
+    return Check("disk space", "ok", f"{format_size(free)} free")
+
+
+def direct_io(place: Place) -> Check:
+    """Whether a file in the data folder can be written by O_DIRECT, by doing it."""
+    folder = existing(place.data)
+    kind = filesystem_of(folder)
+    if kind in IN_MEMORY:
+        return Check(
+            "O_DIRECT",
+            "warn",
+            f"no meaning on {kind}",
+            "O_DIRECT modes fall back or measure memory",
+            "data-dir: on ext4 or xfs",
+        )
+    try:
+        _write_directly(folder)
+    except OSError as error:
+        return Check(
+            "O_DIRECT",
+            "warn",
+            f"refused on {kind} ({errno.errorcode.get(error.errno or 0, error.errno)})",
+            "O_DIRECT modes fall back, and are shown as fallen back",
+            "data-dir: on ext4 or xfs",
+        )
+    return Check("O_DIRECT", "ok", f"works on {kind}")
+
+
+def _write_directly(folder: Path) -> None:
+    fd, name = tempfile.mkstemp(prefix=".benchctl-probe-", dir=folder)
+    os.close(fd)
+    try:
+        fd = os.open(name, os.O_WRONLY | os.O_DIRECT)
+        try:
+            # An anonymous mapping is aligned to a page, as O_DIRECT wants its buffers.
+            with mmap.mmap(-1, ALIGNED) as buffer:
+                os.write(fd, buffer)
+        finally:
+            os.close(fd)
+    finally:
+        os.unlink(name)  # noqa: PTH108 -- a name from mkstemp
+
+
+def _filesystem(name: str, path: Path, meaning: str, option: str) -> Check:
+    folder = existing(path)
+    kind = filesystem_of(folder) or "unknown"
+    if not os.access(folder, os.W_OK):
+        return Check(
+            name, "bad", f"{folder} cannot be written", "nothing can be kept", f"name another by {option}"
+        )
+    if kind in IN_MEMORY:
+        return Check(
+            name, "warn", f"{kind} at {folder}", meaning, f"name a folder on ext4 or xfs by {option}"
+        )
+    return Check(name, "ok", f"{kind} at {folder}")

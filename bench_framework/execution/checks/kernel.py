@@ -1,0 +1,80 @@
+"""What the kernel lets us use: io_uring, hardware counters."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import platform
+import struct
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.execution.checks.check import Check
+
+if TYPE_CHECKING:
+    from bench_framework.execution.checks.check import Place
+
+IO_URING_SETUP: Final = 425
+"""The same number on every architecture: it is younger than their common table."""
+PERF_EVENT_OPEN: Final = {"x86_64": 298, "aarch64": 241, "riscv64": 241}
+PARAMS_BYTES: Final = 120
+"""``sizeof(struct io_uring_params)``."""
+ATTR_BYTES: Final = 128
+HARDWARE, INSTRUCTIONS = 0, 1
+EXCLUDE_KERNEL_AND_HV: Final = 1 << 5 | 1 << 6
+_RING_MEANING: Final = {
+    errno.ENOSYS: "this kernel has no io_uring",
+    errno.EPERM: "io_uring is switched off (kernel.io_uring_disabled) or filtered by the container",
+    errno.ENOMEM: "the limit of locked memory is too small for a ring",
+}
+
+
+def io_uring(place: Place) -> Check:  # noqa: ARG001 -- every check is called alike
+    """Set up a ring of two entries and close it."""
+    ring = _syscall(IO_URING_SETUP, ctypes.c_uint(2), ctypes.create_string_buffer(PARAMS_BYTES))
+    if ring >= 0:
+        os.close(ring)
+        return Check("io_uring", "ok", "works")
+    words = _RING_MEANING.get(-ring, os.strerror(-ring))
+    return Check(
+        "io_uring",
+        "warn",
+        f"refused ({errno.errorcode.get(-ring, -ring)})",
+        f"{words}: its modes are excluded",
+        "sysctl kernel.io_uring_disabled=0, or allow it in the container's seccomp profile",
+    )
+
+
+def counters(place: Place) -> Check:
+    """Whether instructions can be counted, by counting our own."""
+    paranoid = place.read(place.proc / "sys/kernel/perf_event_paranoid")
+    figure = f"perf_event_paranoid {paranoid}" if paranoid is not None else "perf events are not built in"
+    number = PERF_EVENT_OPEN.get(platform.machine())
+    if number is None:
+        return Check(
+            "counters", "warn", f"not probed on {platform.machine()}", "use valgrind for instructions"
+        )
+    # struct perf_event_attr: type, size, config, sample_period, sample_type, read_format, flags.
+    attr = struct.pack("=IIQQQQQ", HARDWARE, ATTR_BYTES, INSTRUCTIONS, 0, 0, 0, EXCLUDE_KERNEL_AND_HV)
+    buffer = ctypes.create_string_buffer(attr, ATTR_BYTES)
+    counter = _syscall(number, buffer, ctypes.c_int(0), ctypes.c_int(-1), ctypes.c_int(-1), ctypes.c_ulong(0))
+    if counter >= 0:
+        os.close(counter)
+        return Check("counters", "ok", figure)
+    name = errno.errorcode.get(-counter, str(-counter))
+    absent = -counter in {errno.ENOENT, errno.EOPNOTSUPP, errno.ENODEV}
+    return Check(
+        "counters",
+        "warn",
+        f"{figure}; {'no hardware counters' if absent else 'refused'} ({name})",
+        "instructions are counted by valgrind only: exact, and 8 times slower",
+        "" if absent else "sysctl kernel.perf_event_paranoid=1",
+    )
+
+
+def _syscall(number: int, *arguments: object) -> int:
+    """The result of a system call, or minus its errno."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.syscall.restype = ctypes.c_long
+    result = int(libc.syscall(ctypes.c_long(number), *arguments))
+    return result if result >= 0 else -ctypes.get_errno()
