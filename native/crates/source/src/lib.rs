@@ -13,7 +13,7 @@ mod read;
 mod slurp;
 #[cfg(feature = "test-swap-io")]
 mod swapped;
-#[cfg(all(test, not(feature = "test-swap-io")))]
+#[cfg(test)]
 mod tests;
 
 use std::fmt;
