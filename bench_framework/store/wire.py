@@ -7,17 +7,16 @@ wrote with more fields (same schema version: columns are only appended) still re
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 
 from bench_framework.errors import RecordError
+from bench_framework.model.judgement import Judgement  # noqa: TC001 -- pydantic reads the annotation
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Host
 from bench_framework.store.lines import Line
 
-if TYPE_CHECKING:
-    from bench_framework.model.judgement import Judgement
 
 T = TypeVar("T")
 

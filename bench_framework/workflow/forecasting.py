@@ -23,7 +23,7 @@ UNTIMED_S = 0.012
 
 @dataclass(frozen=True, slots=True)
 class BuildForecast:
-    """One build: the variants that share it, and whether it is there already."""
+    """One build: the variants that share it, and whether it was built here before."""
 
     spec: BuildSpec
     variants: int
@@ -117,20 +117,24 @@ def _datasets(plan: Plan) -> tuple[tuple[Dataset, bool], ...]:
 
     folder = datasets.data_dir(plan, host.environment())
     unique = dict.fromkeys(item.dataset for item in plan.inputs if item.dataset is not None)
-    return tuple((dataset, datasets.is_there(dataset, folder)) for dataset in unique)
+    return tuple(
+        (dataset, dataset.kind == "file" or datasets.generated_path(dataset, folder).is_file())
+        for dataset in unique
+    )
 
 
 def _builds(plan: Plan, earlier: Contents | None) -> tuple[BuildForecast, ...]:
-    from bench_framework.execution import cargo, host  # noqa: PLC0415 -- only to plan
+    from bench_framework.execution.host import cache_root  # noqa: PLC0415 -- only to plan
 
-    env = host.environment()
+    targets = cache_root() / "cargo" / "target"
     known = {build.id: build for build in (earlier.builds if earlier else ())}
     found = []
     for spec in plan.builds:
         sharing = sum(1 for variant in plan.variants if variant.build == spec)
         last = known.get(spec.id)
-        seconds = cargo.last_build_s(spec, env) or (last.build_s if last else None)
-        found.append(BuildForecast(spec, sharing, cargo.is_cached(spec, env), seconds))
+        # cargo alone knows whether sources have changed since; asking it is `run`'s work.
+        there = any((targets / spec.id).glob(f"*/{spec.bin}"))
+        found.append(BuildForecast(spec, sharing, there, last.build_s if last else None))
     return tuple(found)
 
 

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bench_framework.execution.checks import Check
+    from bench_framework.execution.checks.check import Check
 
 
 def examine_machine(results: Path) -> tuple[Check, ...]:
     """Every check of the doctor, in order; nothing is changed but a few files that are removed again."""
-    from bench_framework.execution import checks, host, process  # noqa: PLC0415 -- only for the doctor
+    from bench_framework.execution import host, process  # noqa: PLC0415 -- only for the doctor
+    from bench_framework.execution.checks.check import Place  # noqa: PLC0415 -- likewise
+    from bench_framework.execution.checks.registry import run_checks  # noqa: PLC0415 -- likewise
 
     host.require_linux()
+    env = host.environment()
     with process.Launcher() as launcher:
-        return checks.examine(launcher, host.environment(), results=results)
+        return tuple(run_checks(Place(launcher, env, results, host.cache_root(env) / "data")))

@@ -16,7 +16,7 @@ from bench_framework.errors import (
 )
 from bench_framework.workflow.pages import judge_record, write_pages
 from bench_framework.workflow.planning import find_scenario, plan_scenario
-from bench_framework.workflow.watching import Nobody, Watcher
+from bench_framework.workflow.watching import Interruptible, Nobody, Watcher
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bench_framework.execution.stop import Stop
     from bench_framework.model.judgement import Judgement
     from bench_framework.model.plan import Plan
-    from bench_framework.model.run import Build, Host, PreparedInput
+    from bench_framework.model.run import Build, Event, Host, PreparedInput
     from bench_framework.report import Document
     from bench_framework.store.records import Record
 
@@ -77,6 +77,7 @@ class Prepared:
     inputs: tuple[PreparedInput, ...]
     hyperfine: Hyperfine
     host: Host
+    events: tuple[Event, ...] = ()
 
 
 def run(name: str, options: RunOptions, watcher: Watcher | None = None) -> Outcome:
@@ -100,7 +101,7 @@ def run(name: str, options: RunOptions, watcher: Watcher | None = None) -> Outco
     watcher.plan_ready(plan)
     with process.Launcher() as launcher:
         stopping = stop.Stop(launcher, lambda level: watcher.say(_on_stop(level)))
-        with stopping.on_signals(), lock.machine_lock(plan.name, watcher, stopping):
+        with stopping.on_signals(), lock.MachineLock(plan.name, watcher, stopping):
             return _run_locked(plan, name, options, watcher, launcher, stopping)
 
 
@@ -126,18 +127,25 @@ def _run_locked(
 def _prepare(
     plan: Plan, options: RunOptions, watcher: Watcher, launcher: Launcher, stopping: Stop
 ) -> Prepared:
-    from bench_framework.execution import cargo, datasets, host, hyperfine  # noqa: PLC0415 -- only to measure
+    from bench_framework.execution import cargo, datasets, host, hyperfine, programs  # noqa: PLC0415 -- to measure
 
     env = host.environment()
-    found = hyperfine.find(launcher, env, watcher)
-    stopping.check()
-    builds = cargo.build_all(plan, launcher, env, watcher, stopping)
+    careful = Interruptible(watcher, stopping)
+    found = hyperfine.find(launcher, env, careful)
+    event: Event | None = None
+    builds = cargo.build_all(plan, launcher, env, careful)
+    if plan.program is not None:
+        builds = (programs.find_program(plan, env),)
     if not any(build.ok for build in builds):
         raise _nothing_built(builds)
-    inputs = datasets.prepare(plan, watcher, stopping)
-    data = Path(inputs[0].path).parent if inputs and inputs[0].path else host.cache_root(env)
+    inputs = datasets.prepare_inputs(plan, env, careful)
+    if plan.program is not None:
+        build, event = programs.with_control(plan, builds[0], {i.input_id: i for i in inputs}, launcher, env)
+        builds = (build,)
+    stopping.check()
+    data = datasets.data_dir(plan, env)
     facts = host.facts(launcher, hyperfine=found.name, results=options.results, data=data, env=env)
-    return Prepared(builds, inputs, found, facts)
+    return Prepared(builds, inputs, found, facts, (event,) if event else ())
 
 
 def _nothing_built(builds: Sequence[Build]) -> BenchError:
@@ -155,6 +163,7 @@ def _nothing_built(builds: Sequence[Build]) -> BenchError:
 def _record_for(plan: Plan, name: str, options: RunOptions, watcher: Watcher, prepared: Prepared) -> Record:
     import bench_framework  # noqa: PLC0415 -- for the version alone
     from bench_framework.execution.host import utc_now  # noqa: PLC0415 -- the clock's door
+    from bench_framework.store import lines  # noqa: PLC0415 -- pydantic
     from bench_framework.store.records import Record, find_resumable, require_same  # noqa: PLC0415 -- pydantic
 
     record = None if options.fresh else find_resumable(options.results, plan)
@@ -182,6 +191,10 @@ def _record_for(plan: Plan, name: str, options: RunOptions, watcher: Watcher, pr
                 help="--out names another folder",
             ) from error
     record.prepare(at=utc_now(), host=prepared.host, builds=prepared.builds, inputs=prepared.inputs)
+    known = set(record.contents.events)
+    for event in prepared.events:
+        if event not in known:
+            record.append(lines.Noted(event))
     watcher.resumed(record.contents.rounds)
     return record
 

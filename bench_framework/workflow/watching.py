@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bench_framework.execution.progress import Happening
+    from bench_framework.execution.progress import Happening, Progress
+    from bench_framework.execution.stop import Stop
     from bench_framework.model.judgement import Comparison
     from bench_framework.model.plan import Plan
 
@@ -48,3 +49,19 @@ class Nobody:
 
     def say(self, text: str) -> None:
         """Ignore it."""
+
+
+class Interruptible:
+    """Passes on what happens while nothing is measured yet, and ends the work if the user asked for that.
+
+    Not for measuring: there a stop waits for the run in flight.
+    """
+
+    def __init__(self, watcher: Progress, stopping: Stop) -> None:
+        self._watcher = watcher
+        self._stopping = stopping
+
+    def notify(self, happening: Happening) -> None:
+        """Pass it on. Raises `Interrupted` if a stop was asked for."""
+        self._watcher.notify(happening)
+        self._stopping.check()
