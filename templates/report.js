@@ -88,8 +88,8 @@
     const button = make("button", "Copy as Markdown");
     button.type = "button";
     button.addEventListener("click", () => copy(markdown(table), button));
-    if (table.tBodies[0].rows.length > 3) tools.append(filter);
+    if (table.tBodies[0].rows.length > 8) tools.append(filter);
     tools.append(button);
-    table.parentElement.before(tools);
+    table.parentElement.after(tools);
   }
 })();

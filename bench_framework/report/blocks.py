@@ -70,12 +70,13 @@ class Fallback:
 class Column:
     """A column: its title with unit, how it is aligned, and when a narrow output drops it.
 
-    `drop` 0 stays always; of the others the highest goes first.
+    `drop` 0 stays always; of the others the highest goes first. `prose` holds words that may wrap.
     """
 
     title: str
     align: Align = "left"
     drop: int = 0
+    prose: bool = False
 
 
 @dataclass(frozen=True, slots=True)

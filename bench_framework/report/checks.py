@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from bench_framework.report.blocks import Check, Mark
 from bench_framework.report.context import ReportData, span
-from bench_framework.report.numbers import percent, show_size
+from bench_framework.report.numbers import margin_text, percent_up, show_size
 
+if TYPE_CHECKING:
+    from bench_framework.model.run import Event
+
+DRIFT, CONTENTION, FALLBACK = "BX320", "BX321", "BX305"
+"""Codes of the warnings that answer a question of the list (docs/reference/codes.md)."""
 TICKS_PER_SECOND = 100
 """Of ``/proc/stat``, whose unit is USER_HZ; 100 on every Linux that cargo targets."""
 LOW_MEMORY = 0.1
@@ -17,8 +24,8 @@ BUSY = 0.5
 def checks(data: ReportData) -> tuple[Check, ...]:
     """Every question that the record can answer, in a fixed order."""
     return (
-        _outputs(data), _rounds(data), _order(data), *_floors(data), _drift(data), _modes(data), _cache(data),
-        _memory(data), _steal(data), _load(data), _governor(data), _tools(data),
+        _outputs(data), _rounds(data), _order(data), *_floors(data), _drift(data), _contention(data), _modes(data),
+        _cache(data), _memory(data), _steal(data), _load(data), _governor(data), _tools(data),
     )  # fmt: skip
 
 
@@ -77,29 +84,42 @@ def _floors(data: ReportData) -> tuple[Check, ...]:
                 found.append(Check("warn", label, "not measured: no control arm"))
             else:
                 mark: Mark = "pass" if floor.fraction <= margin else "warn"
-                found.append(Check(mark, label, f"{percent(floor.fraction)} against {percent(margin)}"))
+                found.append(
+                    Check(mark, label, f"{percent_up(floor.fraction)} against {margin_text(margin)}")
+                )
     return tuple(found)
 
 
 def _drift(data: ReportData) -> Check:
-    drifts = [e for e in data.all_events if "drift" in e.message.lower()]
+    drifts = _coded(data, DRIFT)
     if drifts:
         return Check("warn", "no drift", drifts[0].message)
     return Check("pass", "no drift", "none found in the order of the rounds")
 
 
+def _contention(data: ReportData) -> Check:
+    found = _coded(data, CONTENTION)
+    if found:
+        return Check("warn", "cores free", found[0].message)
+    waits = [b.sensors.psi_cpu_us for b in data.measured_blocks if b.sensors.psi_cpu_us is not None]
+    if not waits:
+        return Check("unknown", "cores free", "waiting for a core was not read")
+    return Check("pass", "cores free", f"{sum(waits) / 1e6:.1f}\u202fs of waiting over {len(waits)} blocks")
+
+
 def _modes(data: ReportData) -> Check:
-    asked = {c.id: dict(data.variant_of(c).values) for c in data.plan.cells}
+    label = "effective modes as requested"
+    fallen = _coded(data, FALLBACK)
     reported = [s for s in data.judgement.states if s.effective]
-    fallen = [
-        s
-        for s in reported
-        if any(asked[s.cell_id].get(axis, ran) != ran for axis, ran in s.effective.items())
-    ]
+    if fallen:
+        return Check("fail", label, f"{len(fallen)} fallbacks: {fallen[0].message}")
     if not reported:
-        return Check("unknown", "effective modes as requested", "the program reports none")
-    figure = f"{len(reported) - len(fallen)} of {len(reported)} cells, by receipt"
-    return Check("fail" if fallen else "pass", "effective modes as requested", figure)
+        return Check("unknown", label, "the program reports none")
+    return Check("pass", label, f"{len(reported)} of {len(data.judgement.states)} cells, by receipt")
+
+
+def _coded(data: ReportData, code: str) -> list[Event]:
+    return [event for event in data.all_events if event.code == code]
 
 
 def _cache(data: ReportData) -> Check:

@@ -81,11 +81,11 @@ class ReportData:
         return {state.cell_id: state for state in self.judgement.states}
 
     @cached_property
-    def _claims(self) -> dict[tuple[str, str | None, str | None], Claim]:
+    def _claims(self) -> dict[tuple[str, str | None], Claim]:
         return {
-            (c.subject, c.metric, dict(c.scope).get("input")): c
+            (c.cells[0], c.metric): c
             for c in reversed(self.judgement.claims)
-            if c.kind in {"comparison", "memory", "cpu"}
+            if c.kind in {"comparison", "memory"} and c.cells
         }
 
     # -- the plan ------------------------------------------------------------------------------
@@ -181,16 +181,26 @@ class ReportData:
 
     # -- claims --------------------------------------------------------------------------------
 
-    def claims(self, *kinds: str, input_label: str | None = None) -> tuple[Claim, ...]:
-        """Claims of these kinds, in order; with `input_label` only those about that input."""
-        return tuple(
-            c for c in self.judgement.claims
-            if c.kind in kinds and (input_label is None or dict(c.scope).get("input") == input_label)
-        )  # fmt: skip
+    def claims(self, *kinds: str, item: Input | None = None) -> tuple[Claim, ...]:
+        """Claims of these kinds in order.
 
-    def claim_id(self, variant: str, metric: Metric, input_label: str) -> str | None:
-        """The claim that compares a variant with the baseline, if there is one."""
-        claim = self._claims.get((variant, metric, input_label))
+        With `item` only those about that input: a record of one input names it in no claim.
+        """
+        return tuple(
+            c for c in self.judgement.claims if c.kind in kinds and (item is None or self._is_about(c, item))
+        )
+
+    def _is_about(self, claim: Claim, item: Input) -> bool:
+        named = dict(claim.scope).get("input")
+        return len(self.plan.inputs) == 1 if named is None else named == item.label
+
+    def claim_of(self, cell_id: str, metric: Metric) -> Claim | None:
+        """The claim that compares a cell with the baseline, if there is one."""
+        return self._claims.get((cell_id, metric))
+
+    def claim_id(self, cell_id: str, metric: Metric) -> str | None:
+        """Its id."""
+        claim = self.claim_of(cell_id, metric)
         return claim.id if claim else None
 
     # -- texts that several sections need ------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bench_framework.report.blocks import Document, Section
-from bench_framework.report.numbers import percent
+from bench_framework.report.numbers import margin_text
 from bench_framework.report.sections import SECTIONS
 from bench_framework.report.sections import masthead as head
 from bench_framework.report.verdicts import WORDS
@@ -35,7 +35,7 @@ def build(data: ReportData, only: tuple[str, ...] = ()) -> Document:
         section = kind.section(data)
         if section is not None:
             sections.append(section)
-    margin = percent(data.plan.judge.margin_of(data.metric))
+    margin = margin_text(data.plan.judge.margin_of(data.metric))
     folder = data.record_dir.rstrip("/")
     return Document(
         title=data.plan.name,

@@ -50,9 +50,7 @@ def drift(data: ReportData) -> Figure | None:
         "the line is the median of neighbouring blocks."
     )
     labels = (("x", "minutes since the first measured block"), ("y", "from the cell's median, %"))
-    return Figure(
-        "drift-plot", "drift", "Was the machine steady?", desc, tuple(points), _table(points), labels
-    )
+    return Figure("drift-plot", "drift", "The machine over time", desc, tuple(points), _table(points), labels)
 
 
 def _table(points: list[Point]) -> Table:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import re
 from html import escape
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import matplotlib as mpl
 from matplotlib.figure import Figure as Canvas
@@ -31,7 +31,7 @@ UNITS_PER_INCH: Final = 72.0
 FONTS: Final = (
     "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'Noto Sans', Arial, sans-serif"
 )
-STYLE: Final = {
+STYLE: Final[dict[Any, Any]] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "benchctl",
     "font.family": ["DejaVu Sans"],
@@ -111,10 +111,13 @@ def standalone(drawing: str, figure: Figure) -> str:
     return _titled(text, figure, extra=ground) + "\n"
 
 
-def write_all(document: Document, folder: Path) -> tuple[Path, ...]:
-    """Every figure as ``<folder>/<anchor>.svg``; the folder is made. Returns the paths."""
+def write_all(document: Document, folder: Path, drawn: Mapping[str, str] | None = None) -> tuple[Path, ...]:
+    """Every figure as ``<folder>/<anchor>.svg``; the folder is made. Returns the paths.
+
+    `drawn` saves drawing twice where `drawings` was called already.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    found = drawings(document)
+    found = drawings(document) if drawn is None else drawn
     paths = []
     for figure in document.figures():
         path = folder / f"{figure.anchor}.svg"
@@ -142,9 +145,9 @@ def _panel(
 
 def _drawing(figure: Figure) -> str:
     axes = PLOTS[figure.chart](figure, None, SENTINELS)
-    canvas = axes.get_figure()
-    if canvas is None:
-        raise ValueError("the axes stand on no canvas")
+    canvas = axes.get_figure(root=True)
+    if not isinstance(canvas, Canvas):
+        raise TypeError("the axes stand on no canvas")
     buffer = io.StringIO()
     with mpl.rc_context(STYLE):
         canvas.savefig(
@@ -166,7 +169,9 @@ def _trimmed(text: str, anchor: str) -> str:
     text = text.replace('xlink:href="', 'href="').replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "")
     text = re.sub(r"\s*\n\s*(?=<)", "\n", text)
     text = re.sub(r" transform=\"rotate\(-0 [^\"]*\)\"", "", text)
-    return re.sub(r"\s*\n(?!<)", " ", text).strip()
+    text = re.sub(r"\s*\n(?!<)", " ", text)
+    # A tenth of a unit is less than a pixel at any size a page is read.
+    return re.sub(r"(\.\d)\d+(?=[ \",)z])", r"\1", text).strip()
 
 
 def _titled(text: str, figure: Figure, *, extra: str) -> str:

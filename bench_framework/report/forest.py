@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from bench_framework.model.plan import Input, Role
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table
-from bench_framework.report.numbers import percent, show_ratio
-from bench_framework.report.verdicts import glyph, shown
+from bench_framework.report.numbers import margin_text, percent_up, show_ratio
+from bench_framework.report.verdicts import glyph, noun, shown
 
 if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
@@ -28,13 +28,13 @@ def forest(data: ReportData, item: Input, name: str) -> Figure | None:
     marks = [("margin", margin)]
     if floor is not None and floor.fraction is not None:
         marks.append(("noise", floor.fraction))
-    metric = {"wall": "time", "cpu": "CPU time", "peak_rss": "peak RSS"}.get(data.metric, data.metric)
+    metric = noun(data.metric)
     desc = (
         f"Ratio of {metric} to {data.baseline.label} on {data.input_name(item)}, with intervals. "
-        f"The band is the margin of {percent(margin)}."
+        f"The band is the margin of {margin_text(margin)}."
     )
     if len(marks) > 1:
-        desc += f" The hatched band is the noise floor of {percent(marks[1][1])}."
+        desc += f" The hatched band is the noise floor of {percent_up(marks[1][1])}."
     return Figure(
         name + "-forest",
         "forest",

@@ -10,15 +10,19 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.units import MINUS, THIN_SPACE, format_size, time_unit
+from bench_framework.units import MINUS, THIN_SPACE, format_percent, format_size, time_unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 PDG_LIMIT: Final = 355
 """Two digits of a half-width are kept while its first three are below this (Particle Data Group)."""
-MOST_DECIMALS: Final = 12
-"""Of 200 000 random intervals two needed more than six; a bound that lies on a limit needs none."""
+LEAST_DECIMALS: Final = 2
+MOST_DECIMALS: Final = 6
+"""Of 200 000 random intervals two needed more (REPORTS 1.4)."""
+NO_INTERVAL_DECIMALS: Final = 3
+MOST_DIGITS: Final = 4
+"""Of a measured value in a table: more are in cells.csv, and the ratio beside it carries the comparison."""
 DASH: Final = "—"
 INFINITY: Final = "∞"
 
@@ -45,37 +49,38 @@ def pdg_decimals(half_width: float) -> int:
     """Decimals that an estimate with this half-width carries, by the rule of the Particle Data Group.
 
     0.0165 (first digits 165, below 355) keeps two digits: 3 decimals; 0.0612 keeps one: 2 decimals.
-    Negative never: tens are printed in full.
+    Tens and hundreds are printed in full.
     """
     if not math.isfinite(half_width) or half_width <= 0:
-        return 3
-    digits = Decimal(repr(half_width))
-    exponent = digits.adjusted()
-    lead = int(digits.scaleb(2 - exponent))
-    return max(0, -exponent + (1 if lead < PDG_LIMIT else 0))
+        return NO_INTERVAL_DECIMALS
+    exponent = math.floor(math.log10(half_width))
+    lead = half_width / 10.0 ** (exponent - 2)
+    return max(0, (1 if lead < PDG_LIMIT else 0) - exponent)
 
 
-def show_ratio(ratio: float, lo: float, hi: float, margin: float) -> Shown:
+def show_ratio(ratio: float, lo: float, hi: float, margin: float, *, least: int = LEAST_DECIMALS) -> Shown:
     """A ratio with its interval by R15.
 
-    The lower bound is rounded down, the upper one up, and decimals are added until both stand to 1 and
-    to the margin's bounds 1/(1+δ) and 1+δ as the exact ones do.
+    The lower bound is rounded down, the upper one up, and decimals are added until the interval stands to
+    1 and to the margin's bounds 1/(1+δ) and 1+δ as the exact one does. Where six do not, the interval shown
+    is the wider one, whose verdict is the weaker.
 
     Args:
         ratio: candidate ÷ baseline.
         lo: lower bound; may be 0.
         hi: upper bound; may be infinite.
         margin: δ as a fraction.
+        least: fewest decimals; 2 for what prose tells in whole percents.
     """
-    marks = (1.0, 1.0 + margin, 1.0 / (1.0 + margin))
+    marks = (1 / (1 + margin), 1.0, 1 + margin)
     half = (hi - lo) / 2 if math.isfinite(hi) else abs(ratio - lo)
-    decimals = pdg_decimals(half)
-    while decimals < MOST_DECIMALS:
-        if all(_side(lo, _down(lo, decimals), mark) for mark in marks) and all(
-            _side(hi, _up(hi, decimals), mark) for mark in marks
-        ):
+    first = max(least, min(MOST_DECIMALS, pdg_decimals(half)))
+    wanted = [_relation(lo, hi, mark) for mark in marks]
+    decimals = first
+    for decimals in range(first, MOST_DECIMALS + 1):
+        low, high = _down(lo, decimals), _up(hi, decimals)
+        if [_relation(low, high, Decimal(mark)) for mark in marks] == wanted:
             break
-        decimals += 1
     return Shown(
         _text(_near(ratio, decimals)), _text(_down(lo, decimals)), _text(_up(hi, decimals)), decimals
     )
@@ -100,17 +105,18 @@ def measured_decimals(value: float, lo: float | None, hi: float | None, scale: f
     if lo is None or hi is None or not hi > lo:
         whole = len(str(int(abs(scaled)))) if abs(scaled) >= 1 else 0
         return max(0, 3 - whole) if scaled else 0
-    return min(6, pdg_decimals((hi - lo) / 2 * scale))
+    readable = 0 if scaled == 0 else max(0, MOST_DIGITS - 1 - Decimal(repr(abs(scaled))).adjusted())
+    return min(readable, pdg_decimals((hi - lo) / 2 * scale))
 
 
 def column_decimals(decimals: Iterable[int]) -> int:
-    """The decimals of a column: the lower median of what its values carry.
+    """The decimals of a column: the lower quartile of what its values carry.
 
     The rule of the Particle Data Group turns on a single digit; a column that follows it row by row is
     ragged. A value that carries fewer is still printed with its own.
     """
     found = sorted(decimals)
-    return found[(len(found) - 1) // 2] if found else 0
+    return found[len(found) // 4] if found else 0
 
 
 def show_measured(
@@ -133,6 +139,22 @@ def percent(fraction: float | None, *, digits: int = 2) -> str:
         return f"0{THIN_SPACE}%"
     decimals = max(0, digits - 1 - Decimal(repr(abs(value))).adjusted())
     return f"{_text(_near(value, decimals))}{THIN_SPACE}%"
+
+
+def percent_up(fraction: float | None) -> str:
+    """As `percent`, rounded up: for what a plan could not have told from nothing."""
+    if fraction is None:
+        return DASH
+    if fraction <= 0:
+        return f"0{THIN_SPACE}%"
+    value = fraction * 100
+    decimals = max(0, 1 - math.floor(math.log10(value)))
+    return f"{_text(Decimal(repr(value)).quantize(Decimal(1).scaleb(-decimals), ROUND_CEILING))}{THIN_SPACE}%"
+
+
+def margin_text(fraction: float) -> str:
+    """A margin as it was written: ``2 %``, ``2.5 %``."""
+    return format_percent(fraction)
 
 
 def size_unit(size: float, family: str) -> tuple[str, float]:
@@ -170,33 +192,37 @@ def metric_unit(metric: str, size: float, family: str) -> tuple[str, float]:
     return "", 1.0
 
 
-def _near(value: float, decimals: int) -> Decimal | float:
+Number = Decimal | float
+"""Finite numbers as decimals, so that what is printed is what was judged; else a float."""
+
+
+def _near(value: float, decimals: int) -> Number:
     return _quantized(value, decimals, ROUND_HALF_EVEN)
 
 
-def _down(value: float, decimals: int) -> Decimal | float:
+def _down(value: float, decimals: int) -> Number:
     return _quantized(value, decimals, ROUND_FLOOR)
 
 
-def _up(value: float, decimals: int) -> Decimal | float:
+def _up(value: float, decimals: int) -> Number:
     return _quantized(value, decimals, ROUND_CEILING)
 
 
-def _quantized(value: float, decimals: int, rounding: str) -> Decimal | float:
+def _quantized(value: float, decimals: int, rounding: str) -> Number:
     if not math.isfinite(value):
         return value
-    # repr, not the binary fraction: 0.98 is a decimal that must not become 0.979 on its way down.
-    return Decimal(repr(value)).quantize(Decimal(1).scaleb(-decimals), rounding=rounding)
+    return Decimal(value).quantize(Decimal(1).scaleb(-decimals), rounding=rounding)
 
 
-def _text(value: Decimal | float) -> str:
+def _relation(lo: Number, hi: Number, mark: Number) -> int:
+    """-1: the interval lies below the mark; 1: above; 0: it reaches it."""
+    if hi < mark:
+        return -1
+    return 1 if lo > mark else 0
+
+
+def _text(value: Number) -> str:
     if not isinstance(value, Decimal):
         return INFINITY if value > 0 else MINUS + INFINITY
     text = f"{value:f}"
     return text.replace("-", MINUS)
-
-
-def _side(exact: float, shown: Decimal | float, mark: float) -> bool:
-    """Whether rounding has kept a bound on its side of a mark."""
-    rounded = float(shown)
-    return (exact < mark) == (rounded < mark) and (exact > mark) == (rounded > mark)

@@ -1,4 +1,4 @@
-"""Claims as sentences, and which of them lead. The text is the claim's; nothing is worded here."""
+"""Claims as sentences, and which of them lead. The words are the claim's; none is made here."""
 
 from __future__ import annotations
 
@@ -11,18 +11,24 @@ if TYPE_CHECKING:
     from bench_framework.model.plan import Input
     from bench_framework.report.context import ReportData
 
+MAIN_KINDS = ("main", "nothing")
+
 
 def sentence(claim: Claim) -> Sentence:
-    """A claim as it is printed everywhere."""
-    return Sentence(claim.text, claim.id, claim.verdict)
+    """A claim as it is printed everywhere: its text, with a capital unless a name begins it, and a full stop."""
+    text = claim.text.strip()
+    if text and not any(name and text.startswith(name) for name in (claim.subject, claim.reference)):
+        text = text[0].upper() + text[1:]
+    if text and text[-1] not in ".!?":
+        text += "."
+    return Sentence(text, claim.id, claim.verdict)
 
 
 def key_claim(data: ReportData, item: Input) -> Claim | None:
     """The claim under an input's table: its best group, else the first comparison that was decided."""
-    for kinds in (("best-group",), ("headline",)):
-        found = [c for c in data.claims(*kinds, input_label=item.label) if c.metric in {None, data.metric}]
-        if found:
-            return found[0]
-    compared = [c for c in data.claims("comparison", input_label=item.label) if c.metric == data.metric]
+    for claim in data.claims(*MAIN_KINDS, item=item):
+        if claim.metric in {None, data.metric}:
+            return claim
+    compared = [c for c in data.claims("comparison", item=item) if c.metric == data.metric]
     decided = [c for c in compared if c.verdict is not None and c.verdict.decided]
     return next(iter(decided or compared), None)

@@ -29,14 +29,14 @@ WORDS: Final[dict[Verdict, Words]] = {
         "decided, and the whole interval lies below 1 by more than {margin}",
     ),
     Verdict.BETTER_SIZE_OPEN: Words(
-        "▽", "(v)", "faster, size open", "less memory, size open", "decided, perhaps by less than {margin}"
+        "▽", "v?", "faster, size open", "less memory, size open", "decided, perhaps by less than {margin}"
     ),
     Verdict.EQUIVALENT: Words(
         "≡", "~", "equivalent", "equivalent", "shown to differ by less than {margin}, either way"
     ),
     Verdict.UNDECIDED: Words("?", "?", "undecided", "undecided", "the runs do not decide"),
     Verdict.WORSE_SIZE_OPEN: Words(
-        "△", "(^)", "slower, size open", "more memory, size open", "decided, perhaps by less than {margin}"
+        "△", "^?", "slower, size open", "more memory, size open", "decided, perhaps by less than {margin}"
     ),
     Verdict.WORSE: Words(
         "▲",
@@ -59,12 +59,26 @@ WORDS: Final[dict[Verdict, Words]] = {
 }
 """In the order of the glossary."""
 
-_AMOUNTS: Final[dict[Verdict, str]] = {
-    Verdict.BETTER: "less",
-    Verdict.BETTER_SIZE_OPEN: "less, size open",
-    Verdict.WORSE: "more",
-    Verdict.WORSE_SIZE_OPEN: "more, size open",
+_NOUNS: Final[dict[str, str]] = {
+    "wall": "time",
+    "cpu": "CPU time",
+    "user": "user CPU time",
+    "sys": "system CPU time",
+    "peak_rss": "memory",
+    "binary_size": "binary size",
+    "build_time": "build time",
 }
+_AMOUNTS: Final[dict[Verdict, str]] = {
+    Verdict.BETTER: "less {noun}",
+    Verdict.BETTER_SIZE_OPEN: "less {noun}, size open",
+    Verdict.WORSE: "more {noun}",
+    Verdict.WORSE_SIZE_OPEN: "more {noun}, size open",
+}
+
+
+def noun(metric: str) -> str:
+    """What a metric measures, in words: ``time``, ``CPU time``, ``memory``."""
+    return _NOUNS.get(metric, metric.replace("_", " "))
 
 
 def glyph(verdict: Verdict, *, unicode: bool = True) -> str:
@@ -77,9 +91,7 @@ def word(verdict: Verdict, metric: str) -> str:
     """The word for a verdict on a metric: ``faster`` for wall time, ``less memory`` for memory."""
     if metric == "wall":
         return WORDS[verdict].time
-    if metric == "peak_rss":
-        return WORDS[verdict].memory
-    return _AMOUNTS.get(verdict, WORDS[verdict].time)
+    return _AMOUNTS.get(verdict, WORDS[verdict].memory).format(noun=noun(metric))
 
 
 def shown(verdict: Verdict, metric: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.report.numbers import show_size, significant
 from bench_framework.report.render.characters import visible
 from bench_framework.report.render.widths import cut_middle, width_of
-from bench_framework.units import format_duration
+from bench_framework.units import THIN_SPACE, time_unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 TEXT: Final = 12.0
 SMALL: Final = 11.0
 """Nothing is printed smaller: 11 units of a 720 wide drawing."""
+FEWEST_TICKS: Final = 3
+FINE_DIGITS: Final = tuple(n / 10 for n in range(10, 100))
 UNITS_PER_COLUMN: Final = 7.0
 """Width of a character at `TEXT`, generous, as the reader's font is not known."""
 
@@ -44,28 +46,36 @@ def label_columns(labels: Sequence[str], most: int) -> int:
 
 
 def nice_sizes(lo: float, hi: float, most: int) -> list[float]:
-    """Powers of two of bytes within a range, thinned to at most `most`."""
+    """Powers of two of bytes within a range, split where they are few, thinned to at most `most`."""
     low, high = math.floor(math.log2(lo)), math.ceil(math.log2(hi))
-    found = [2.0**p for p in range(low, high + 1) if lo * 0.999 <= 2.0**p <= hi * 1.001]
+    found: list[float] = []
+    for parts in ((1.0,), (1.0, 1.5), (1.0, 1.25, 1.5, 1.75)):
+        found = [part * 2.0**p for p in range(low, high + 1) for part in parts]
+        found = [x for x in found if lo * 0.999 <= x <= hi * 1.001]
+        if len(found) >= FEWEST_TICKS:
+            break
     step = max(1, math.ceil(len(found) / most))
     return found[::step] or [lo]
 
 
 def nice_steps(lo: float, hi: float, most: int) -> list[float]:
-    """1, 2, 5 × powers of ten within a range, thinned to 1 × powers and then further."""
+    """1, 2, 5 × powers of ten within a range, more or fewer of them as the range allows."""
     low, high = math.floor(math.log10(lo)), math.ceil(math.log10(hi))
-    for digits in ((1, 2, 5), (1, 3), (1,)):
+    best: list[float] = []
+    for digits in (FINE_DIGITS, (1, 1.5, 2, 3, 4, 5, 7), (1, 2, 5), (1, 3), (1,)):
         found = [d * 10.0**p for p in range(low, high + 1) for d in digits]
-        found = [x for x in found if lo * 0.999 <= x <= hi * 1.001]
-        if len(found) <= most:
+        best = [x for x in found if lo * 0.999 <= x <= hi * 1.001]
+        if len(best) <= most:
             break
+    found = best
     step = max(1, math.ceil(len(found) / most))
     return found[::step]
 
 
 def duration_label(seconds: float) -> str:
     """A tick of a time axis: ``50 ms``."""
-    return format_duration(seconds, digits=1 if _round_number(seconds) else 3)
+    unit, scale = time_unit(seconds)
+    return f"{seconds * scale:.3g}{THIN_SPACE}{unit}"
 
 
 def size_label(family: str) -> Callable[[float], str]:
@@ -100,7 +110,3 @@ def apart(wanted: Sequence[float], least: float, lo: float, hi: float) -> list[f
         places[index] = max(lo, min(places[index], above))
         above = places[index] - least
     return places
-
-
-def _round_number(value: float) -> bool:
-    return value > 0 and math.isclose(value, float(f"{value:.0e}"), rel_tol=1e-9)

@@ -39,8 +39,9 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     calm(ax, colours)
     ax.set_xlim(min(p.x for p in points) / PAD, max(p.x for p in points) * PAD)
     ax.set_ylim(min(p.y for p in points) / PAD, max(p.y for p in points) * PAD)
-    xs = nice_steps(*ax.get_xlim(), 8)
-    ys = nice_sizes(*ax.get_ylim(), 7)
+    (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
+    xs = nice_steps(left, right, 8)
+    ys = nice_sizes(low, high, 7)
     ax.set_xticks(xs, [duration_label(x) for x in xs])
     ax.set_yticks(ys, [size_label(family)(y) for y in ys])
     ax.grid(color=colours["rule"], linewidth=0.6)
@@ -48,7 +49,7 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     ax.set_xlabel(figure.label("x"), color=colours["muted"], fontsize=SMALL)
     ax.set_ylabel(figure.label("y"), color=colours["muted"], fontsize=SMALL)
     edge = front(points)
-    steps = _staircase(edge, ax.get_xlim()[1], ax.get_ylim()[1])
+    steps = _staircase(edge, right, high)
     ax.plot(
         [x for x, _ in steps],
         [y for _, y in steps],
@@ -59,7 +60,8 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     )
     for point in points:
         _cross(ax, point, colours, beaten=dominated(point, points))
-    _names(ax, [*edge, *(p for p in points if p not in edge)], points, colours)
+    named = [*edge, *(p for p in points if p not in edge and (p.baseline or not dominated(p, points)))]
+    _names(ax, named, points, colours)
 
 
 def dominated(point: Point, points: tuple[Point, ...]) -> bool:
@@ -126,6 +128,7 @@ def _names(ax: Axes, wanted: list[Point], points: tuple[Point, ...], colours: Pa
                 ax.annotate(
                     text, (point.x, point.y), xytext=(dx, dy), textcoords="offset points", ha=ha, va="center",
                     fontsize=SMALL, color=colours["ink" if not dominated(point, points) else "muted"],
+                    bbox={"facecolor": colours["ground"], "edgecolor": "none", "pad": 0.6, "alpha": 0.85}, zorder=2.5,
                 )  # fmt: skip
                 break
 

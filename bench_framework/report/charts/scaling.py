@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.report.charts.frame import (
     SMALL,
+    UNITS_PER_COLUMN,
     apart,
     calm,
     duration_label,
@@ -15,6 +17,7 @@ from bench_framework.report.charts.frame import (
     size_label,
 )
 from bench_framework.report.palette import SERIES
+from bench_framework.report.render.widths import width_of
 
 if TYPE_CHECKING:
     from bench_framework.report.blocks import Figure, Point
@@ -28,6 +31,7 @@ LEFT_PANEL: Final = (64.0, 258.0)
 RIGHT_PANEL: Final = (316.0, 510.0)
 MOST_LABELLED: Final = 6
 LABEL_ROOM: Final = 15.0
+MOST_TICK: Final = 12
 MARKERS: Final = "os^vDP"
 
 
@@ -45,8 +49,7 @@ def draw(left: Axes, right: Axes, figure: Figure, colours: Palette) -> None:
         calm(panel, colours)
         panel.set_title(title, loc="left", fontsize=SMALL, color=colours["muted"])
         panel.set_xlabel(figure.label("x"), color=colours["muted"], fontsize=SMALL)
-        ticks = nice_sizes(min(sizes), max(sizes), 4)
-        panel.set_xticks(ticks, [size_label(family)(t) for t in ticks])
+        panel.set_xticks(*_sizes(series))
         panel.grid(axis="y", color=colours["rule"], linewidth=0.6)
     if guide is not None:
         far = max(sizes)
@@ -77,6 +80,19 @@ def labelled(series: dict[str, list[Point]]) -> list[str]:
     base = [name for name, points in series.items() if any(p.baseline for p in points)]
     wanted = dict.fromkeys([*base, *ends[:3], *ends[-2:]])
     return [name for name in series if name in wanted]
+
+
+def _sizes(series: dict[str, list[Point]]) -> tuple[list[float], list[str]]:
+    """The inputs themselves as ticks, without those that would touch the one before."""
+    named = {p.x: p.label for points in series.values() for p in points}
+    order = sorted(named)
+    scale = (LEFT_PANEL[1] - LEFT_PANEL[0]) / max(1.0, math.log2(order[-1] / order[0]))
+    kept: list[float] = []
+    for size in order:
+        room = UNITS_PER_COLUMN * max(width_of(short(named[size], MOST_TICK)), 4) + 6
+        if not kept or math.log2(size / kept[-1]) * scale >= room:
+            kept.append(size)
+    return kept, [short(named[size], MOST_TICK) for size in kept]
 
 
 def _style(name: str, named: list[str], colours: Palette) -> tuple[str, str]:

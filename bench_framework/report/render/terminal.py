@@ -98,8 +98,9 @@ class _Page:
                 case Paragraph(sentences, lead):
                     self.sentences(sentences, bold=lead)
                 case Bullets(items):
+                    self.gap()
                     for item in items:
-                        self.sentences((item,))
+                        self.sentences((item,), close=True)
                 case KeyFinding(sentence):
                     self.sentences((sentence,))
                 case Fallback(text) if code in {"S02", "S03"}:
@@ -112,13 +113,14 @@ class _Page:
                 case _:
                     pass
 
-    def sentences(self, sentences: tuple[Sentence, ...], *, bold: bool = False) -> None:
+    def sentences(self, sentences: tuple[Sentence, ...], *, bold: bool = False, close: bool = False) -> None:
         """Sentences that were not said before: a terminal shows each claim once."""
         fresh = [s for s in sentences if (s.claim or s.text) not in self.said]
         if not fresh:
             return
         self.said.update(s.claim or s.text for s in fresh)
-        self.gap()
+        if not close:
+            self.gap()
         self.text(" ".join(s.text for s in fresh), bold=bold)
 
     def table(self, table: Table) -> None:
@@ -183,7 +185,7 @@ def _colour(verdict: Verdict) -> str:
 
 def _fitting(table: Table, page: _Page) -> tuple[tuple[Column, ...], tuple[Row, ...]]:
     """The columns that stay, the highest `drop` going first; notes never stay on a terminal."""
-    kept = [n for n, c in enumerate(table.columns) if c.title != "Notes"]
+    kept = [n for n, c in enumerate(table.columns) if not c.prose]
     while True:
         columns = tuple(table.columns[n] for n in kept)
         rows = tuple(

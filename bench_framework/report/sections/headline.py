@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bench_framework.model.judgement import Comparison, Summary, Verdict
+from bench_framework.model.judgement import CellState, Comparison, Summary, Verdict
 from bench_framework.model.plan import Cell as PlanCell
-from bench_framework.model.plan import Input, Role
+from bench_framework.model.plan import Input, Role, Variant
 from bench_framework.report.blocks import (
     Block,
+    Bullets,
     Cell,
     Column,
     Fallback,
@@ -25,6 +26,7 @@ from bench_framework.report.numbers import (
     column_decimals,
     measured_decimals,
     metric_unit,
+    percent_up,
     show_measured,
     show_ratio,
     significant,
@@ -52,6 +54,10 @@ def build(data: ReportData) -> tuple[Block, ...]:
         if len(data.plan.inputs) > 1:
             blocks.append(Heading(f"Input {data.input_name(item)}", name))
         blocks.extend(_input_blocks(data, item, name))
+    changes = data.claims("sign-change")
+    if changes:
+        blocks.append(Heading("Where the answer changes", "changes"))
+        blocks.append(Bullets(tuple(sentence(c) for c in changes)))
     return tuple(blocks)
 
 
@@ -78,7 +84,7 @@ def headline_table(data: ReportData, item: Input, name: str) -> Table:
     group = data.best(item.id)
     best = set(group.cell_ids) if group else set()
     rows = [
-        _row(data, item, cell, scales, strong=cell.id in best)
+        _row(data, cell, scales, strong=cell.id in best)
         for cell in sorted(arms, key=lambda cell: _order(data, cell, baseline))
     ]
     statistic = "the median of rounds" if data.metric != "peak_rss" else "the median of runs"
@@ -140,7 +146,7 @@ class _Scales:
             found.append(Column("Cores", "decimal", drop=6))
         if self.shows_rss:
             found.append(Column(_titled("Peak RSS", self.rss[0]), "decimal", drop=2))
-        found += [Column("n", "right", drop=4), Column("Notes", drop=7)]
+        found += [Column("n", "right", drop=4), Column("Notes", drop=7, prose=True)]
         return tuple(found)
 
 
@@ -148,7 +154,7 @@ def _titled(name: str, unit: str) -> str:
     return f"{name}, {unit}" if unit else name
 
 
-def _row(data: ReportData, item: Input, cell: PlanCell, scales: _Scales, *, strong: bool) -> Row:
+def _row(data: ReportData, cell: PlanCell, scales: _Scales, *, strong: bool) -> Row:
     state = data.state(cell.id)
     variant = data.variant_of(cell)
     baseline = cell.role is Role.BASELINE
@@ -156,25 +162,17 @@ def _row(data: ReportData, item: Input, cell: PlanCell, scales: _Scales, *, stro
     summary = data.summary(cell.id, data.metric) if refused is None else None
     comparison = data.comparison(cell.id, data.metric) if refused is None and not baseline else None
     verdict = refused or (comparison.verdict if comparison else None)
-    claim = data.claim_id(variant.label, data.metric, item.label)
-    reason = state.reason if refused else (comparison.reason if comparison else "")
-    if state.state == "not-started":
-        reason = reason or "not started"
+    claim = data.claim_id(cell.id, data.metric)
+    reason = _reason(state, variant, comparison)
     cells = [
         Cell(variant.label),
         _measured(summary, scales.main[1], scales.decimals[data.metric]),
         *_judged(comparison, claim, baseline=baseline),
+        Cell(shown(verdict, data.metric), verdict.value, None, verdict) if verdict else Cell(""),
+        *_further(data, cell, scales, refused=refused is not None),
+        Cell(data.replication([cell.id]) if summary else DASH),
+        Cell("; ".join(part for part in (reason, variant.describe) if part)),
     ]
-    cells.append(
-        Cell(
-            shown(verdict, data.metric) if verdict else "", verdict.value if verdict else None, None, verdict
-        )
-    )
-    cells += _further(data, item, cell, scales, refused=refused is not None)
-    notes = "; ".join(
-        part for part in (_changed(state.effective, variant.values), reason, variant.describe) if part
-    )
-    cells += [Cell(data.replication([cell.id]) if summary else DASH), Cell(notes)]
     return Row(tuple(cells), verdict, strong and summary is not None, baseline, reason)
 
 
@@ -195,7 +193,7 @@ def _judged(comparison: Comparison | None, claim: str | None, *, baseline: bool)
     return Cell(text.estimate, interval.ratio, claim), Cell(text.bounds, interval.lo, claim)
 
 
-def _further(data: ReportData, item: Input, cell: PlanCell, scales: _Scales, *, refused: bool) -> list[Cell]:
+def _further(data: ReportData, cell: PlanCell, scales: _Scales, *, refused: bool) -> list[Cell]:
     wall, cpu, rss = (None if refused else data.summary(cell.id, m) for m in (data.metric, "cpu", "peak_rss"))
     cells: list[Cell] = []
     if scales.throughput and scales.bytes is not None:
@@ -204,7 +202,7 @@ def _further(data: ReportData, item: Input, cell: PlanCell, scales: _Scales, *, 
     if scales.shows_cpu:
         cells += [
             _measured(cpu, scales.cpu[1], scales.decimals["cpu"]),
-            _cpu_ratio(data, item, cell, refused=refused),
+            _cpu_ratio(data, cell, refused=refused),
         ]
         cores = cpu.median / wall.median if cpu and wall and wall.median > 0 else None
         cells.append(Cell(f"{cores:.2f}", cores) if cores is not None else Cell(DASH))
@@ -213,7 +211,7 @@ def _further(data: ReportData, item: Input, cell: PlanCell, scales: _Scales, *, 
     return cells
 
 
-def _cpu_ratio(data: ReportData, item: Input, cell: PlanCell, *, refused: bool) -> Cell:
+def _cpu_ratio(data: ReportData, cell: PlanCell, *, refused: bool) -> Cell:
     if cell.role is Role.BASELINE:
         return Cell("baseline", 1.0)
     comparison = None if refused else data.comparison(cell.id, "cpu")
@@ -221,19 +219,29 @@ def _cpu_ratio(data: ReportData, item: Input, cell: PlanCell, *, refused: bool) 
         return Cell(DASH)
     interval = comparison.shown
     text = show_ratio(interval.ratio, interval.lo, interval.hi, comparison.margin).estimate
-    claim = data.claim_id(data.label(cell.id), "cpu", item.label)
+    claim = data.claim_id(cell.id, "cpu")
     return Cell(f"{text} {glyph(comparison.verdict)}", interval.ratio, claim, comparison.verdict)
 
 
-def _changed(effective: object, values: tuple[tuple[str, str], ...]) -> str:
+def _reason(state: CellState, variant: Variant, comparison: Comparison | None) -> str:
+    """Why a row has no verdict, or has not got one yet."""
+    if state.state == "not-started":
+        return state.reason or "not started"
+    if state.state == "not-comparable":
+        return _changed(state, variant) or state.reason
+    if state.state in _REFUSED:
+        return state.reason
+    if comparison is None or comparison.verdict is not Verdict.UNDECIDED:
+        return comparison.reason if comparison else ""
+    found = f"{percent_up(comparison.mde)} would have been found" if comparison.mde else ""
+    return "; ".join(part for part in (comparison.reason, found) if part)
+
+
+def _changed(state: CellState, variant: Variant) -> str:
     """``io: direct → read`` where another mode ran than was asked for (R19)."""
-    asked = dict(values)
-    pairs = dict(effective) if isinstance(effective, dict) else {}
-    return "; ".join(
-        f"{axis}: {asked[axis]} → {ran}"
-        for axis, ran in pairs.items()
-        if axis in asked and asked[axis] != ran
-    )
+    asked = dict(variant.values)
+    pairs = [(axis, ran) for axis, ran in state.effective.items() if asked.get(axis, ran) != ran]
+    return "; ".join(f"{axis}: {asked[axis]} → {ran}" for axis, ran in pairs)
 
 
 def _order(data: ReportData, cell: PlanCell, baseline: PlanCell | None) -> tuple[int, float]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bench_framework.report.blocks import Check, Mark
 from bench_framework.report.counts import counts_of
-from bench_framework.report.numbers import DASH, percent, show_size
+from bench_framework.report.numbers import DASH, margin_text, percent_up, show_size
 
 if TYPE_CHECKING:
     from bench_framework.model.run import Host
@@ -35,7 +35,7 @@ def facts(data: ReportData) -> tuple[tuple[str, str], ...]:
         ("Baseline", data.baseline.label),
         ("Rounds × runs", data.replication(c.id for c in plan.cells)),
         ("Cells", counts_of(data).text()),
-        ("Noise floor", f"{noise(data)} (margin {percent(plan.judge.margin_of(data.metric))})"),
+        ("Noise floor", f"{noise(data)} (margin {margin_text(plan.judge.margin_of(data.metric))})"),
     ]
     return tuple((name, value) for name, value in lines if value)
 
@@ -68,7 +68,7 @@ def run_line(data: ReportData) -> str:
             when(data),
             counts.text(),
             f"{data.replication(c.id for c in data.plan.cells)} rounds × runs",
-            f"noise floor {noise(data)}, margin {percent(data.plan.judge.margin_of(data.metric))}",
+            f"noise floor {noise(data)}, margin {margin_text(data.plan.judge.margin_of(data.metric))}",
         ]
     )
 
@@ -76,7 +76,7 @@ def run_line(data: ReportData) -> str:
 def noise(data: ReportData) -> str:
     """The noise floor of the record: the largest of its inputs'."""
     worst = worst_floor(data)
-    return percent(worst) if worst is not None else "not measured"
+    return percent_up(worst) if worst is not None else "not measured"
 
 
 def worst_floor(data: ReportData) -> float | None:
@@ -122,7 +122,7 @@ def _noise_check(data: ReportData) -> Check:
         return Check("fail", "noise floor", "control tripped")
     if worst is None:
         return Check("warn", "noise floor", "not measured: no control arm")
-    return Check("pass" if worst <= margin else "warn", "noise floor", percent(worst))
+    return Check("pass" if worst <= margin else "warn", "noise floor", percent_up(worst))
 
 
 def _order_check(data: ReportData) -> Check:

@@ -13,8 +13,8 @@ from bench_framework.report.counts import counts_of
 from bench_framework.report.numbers import (
     DASH,
     column_decimals,
+    margin_text,
     measured_decimals,
-    percent,
     show_measured,
     show_ratio,
     show_size,
@@ -22,11 +22,12 @@ from bench_framework.report.numbers import (
     size_unit,
 )
 from bench_framework.report.sections.kind import SectionKind, always
-from bench_framework.report.sentences import sentence
+from bench_framework.report.sentences import key_claim, sentence
 from bench_framework.report.verdicts import shown
 from bench_framework.units import THIN_SPACE, format_duration
 
 if TYPE_CHECKING:
+    from bench_framework.model.judgement import Claim
     from bench_framework.report.context import ReportData
 
 RSS = "peak_rss"
@@ -51,10 +52,20 @@ def build(data: ReportData) -> tuple[Block, ...]:
         if figure is not None:
             blocks.append(figure)
         blocks.append(_table(data, item, cells, parts, name))
-        finding = next((c for c in data.claims("memory", input_label=item.label) if c.text), None)
+        finding = _finding(data, item)
         if finding is not None:
             blocks.append(KeyFinding(sentence(finding)))
     return tuple(blocks)
+
+
+def _finding(data: ReportData, item: Input) -> Claim | None:
+    """What the variant of the input's answer costs in memory, else the first that was settled (R6)."""
+    main = key_claim(data, item)
+    own = data.claim_of(main.cells[0], RSS) if main is not None and main.cells else None
+    settled = [c for c in data.claims("memory", item=item) if c.verdict is not None and c.verdict.settled]
+    if own is not None and own.verdict is not None and own.verdict.settled:
+        return own
+    return settled[0] if settled else None
 
 
 class _Parts:
@@ -92,11 +103,11 @@ def _table(data: ReportData, item: Input, cells: list[PlanCell], parts: _Parts, 
         Column("% of input", "right", drop=2),
         Column(f"Anonymous, {unit[0]}", "decimal", drop=3),
         Column("n", "right", drop=1),
-        Column("Notes", drop=5),
+        Column("Notes", drop=5, prose=True),
     )
     size = data.input_bytes(item.id)
     of_input = f" of {show_size(size, data.plan.unit_family)}" if size else ""
-    margin = percent(data.plan.judge.margin_of(RSS))
+    margin = margin_text(data.plan.judge.margin_of(RSS))
     caption = (
         f"Peak resident memory by variant, input {data.input_name(item)}{of_input}: the median of runs; margin "
         f"{margin}; {counts_of(data, item).text()}."
@@ -112,7 +123,7 @@ def _row(data: ReportData, item: Input, cell: PlanCell, parts: _Parts, form: tup
     baseline = cell.role is Role.BASELINE
     comparison = None if baseline else data.comparison(cell.id, RSS)
     verdict = comparison.verdict if comparison else None
-    claim = data.claim_id(variant.label, RSS, item.label)
+    claim = data.claim_id(cell.id, RSS)
     interval = comparison.shown if comparison else None
     text = (
         show_ratio(interval.ratio, interval.lo, interval.hi, comparison.margin)

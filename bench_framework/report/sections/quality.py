@@ -19,7 +19,7 @@ from bench_framework.report.blocks import (
 )
 from bench_framework.report.checks import checks
 from bench_framework.report.drift import drift
-from bench_framework.report.numbers import DASH, percent, show_interval
+from bench_framework.report.numbers import DASH, percent_up, show_interval
 from bench_framework.report.sections.kind import SectionKind, always
 from bench_framework.report.sections.masthead import host_line
 from bench_framework.report.sentences import sentence
@@ -35,7 +35,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
     if not data.blocks:
         return ()
     blocks: list[Block] = [Checklist(checks(data))]
-    trust = data.claims("trust", "noise-floor")
+    trust = data.claims("trust")
     if trust:
         blocks.append(Bullets(tuple(sentence(c) for c in trust)))
     figure = drift(data)
@@ -76,7 +76,7 @@ def _control_table(data: ReportData) -> Table | None:
                             None,
                             comparison.verdict,
                         ),
-                        Cell(percent(floor.fraction), floor.fraction) if floor else Cell(DASH),
+                        Cell(percent_up(floor.fraction), floor.fraction) if floor else Cell(DASH),
                         Cell(
                             f"{comparison.rounds}×{max(1, round(comparison.runs / max(1, comparison.rounds)))}"
                         ),

@@ -22,7 +22,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
     groups = [(item, group) for item in data.plan.inputs if (group := data.best(item.id)) is not None]
     if not groups:
         return ()
-    claims = data.claims("recommendation")
+    claims = tuple(c for c in data.claims("recommendation") if c.metric in {None, data.metric})
     if not claims:
         claims = tuple(c for item, _ in groups if (c := key_claim(data, item)) is not None)
     blocks: list[Block] = []
@@ -77,7 +77,8 @@ def paste_block(data: ReportData, variant: Variant) -> str:
     spec = variant.build
     if spec is not None:
         if spec.features or not spec.default_features:
-            lines += ["# Cargo.toml", "[features]", f"default = {_toml(list(spec.features))}", ""]
+            beside = "  # beside what is default now" if spec.default_features else ""
+            lines += ["# Cargo.toml", "[features]", f"default = {_toml(list(spec.features))}{beside}", ""]
         keys = [(key, value) for key, value in spec.profile_keys if key]
         if keys:
             lines += [f"[profile.{spec.profile}]", *(f"{key} = {_value(value)}" for key, value in keys), ""]

@@ -25,11 +25,11 @@ from bench_framework.report.numbers import (
     show_size,
 )
 from bench_framework.report.sections.kind import SectionKind, always
-from bench_framework.report.sentences import sentence
+from bench_framework.report.sentences import key_claim, sentence
 from bench_framework.units import format_duration
 
 if TYPE_CHECKING:
-    from bench_framework.model.judgement import Scaling, Summary
+    from bench_framework.model.judgement import Claim, Scaling, Summary
     from bench_framework.model.plan import Input, Variant
     from bench_framework.report.context import ReportData
 
@@ -43,12 +43,23 @@ def build(data: ReportData) -> tuple[Block, ...]:
     variants = _variants(data, exponents)
     blocks: list[Block] = [_figure(data, inputs, variants, exponents), _times(data, inputs, variants)]
     blocks.append(_exponents(data, exponents))
-    claims = data.claims("scaling")
-    if claims:
-        blocks.append(KeyFinding(sentence(claims[0])))
-        if claims[1:]:
-            blocks.append(Paragraph(tuple(sentence(c) for c in claims[1:])))
+    told = _told(data)
+    if told:
+        blocks.append(KeyFinding(sentence(told[0])))
+        if told[1:]:
+            blocks.append(Paragraph(tuple(sentence(c) for c in told[1:])))
     return tuple(blocks)
+
+
+def _told(data: ReportData) -> list[Claim]:
+    """The growth of one variant, step by step: the answer's, else the baseline's. The table has them all."""
+    claims = [c for c in data.claims("scaling") if c.metric == data.metric]
+    mains = [c.subject for item in data.plan.inputs if (c := key_claim(data, item)) is not None]
+    for wanted in (*reversed(mains), data.baseline.label):
+        own = [c for c in claims if c.subject == wanted]
+        if own:
+            return own
+    return claims[:1]
 
 
 def _inputs(data: ReportData, exponents: list[Scaling]) -> list[Input]:

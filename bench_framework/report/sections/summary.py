@@ -4,66 +4,81 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.model.judgement import Claim, Verdict
 from bench_framework.report.blocks import Block, Bullets, Paragraph
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sentences import key_claim, sentence
 
 if TYPE_CHECKING:
+    from bench_framework.model.judgement import Claim
+    from bench_framework.model.plan import Input
     from bench_framework.report.context import ReportData
 
 MOST_LINES: Final = 6
-LINES: Final = (
-    ("cost",),
-    ("sign-change",),
-    ("ideas", "coverage"),
-    ("trust", "noise-floor"),
-    ("recommendation",),
-)
-"""Claim kinds of lines 2 to 6; of each line the first kind that has something to say, once."""
-_TRUST: Final = 3
+_INCOMPLETE: Final = ("failed", "other output", "not comparable", "not started")
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """The answer as a lead, then the further lines."""
-    main = main_claim(data)
-    if main is None:
+    """The answer as a lead, then the further lines; trust is never left out."""
+    item = leading_input(data)
+    main = key_claim(data, item) if item is not None else None
+    if item is None or main is None:
         return ()
-    items = [c for c in _further(data) if c.id != main.id]
+    lines = [*_cost(data, main), *_elsewhere(data, main, item), *_first(data, "ideas"), *_incomplete(data)]
+    last = [*_first(data, "trust"), *_recommendation(data, item)]
+    kept = [*lines[: MOST_LINES - 1 - len(last)], *last]
     blocks: list[Block] = [Paragraph((sentence(main),), lead=True)]
-    if items:
-        blocks.append(Bullets(tuple(sentence(c) for c in items[: MOST_LINES - 1])))
+    if kept:
+        blocks.append(Bullets(tuple(sentence(c) for c in kept)))
     return tuple(blocks)
 
 
-def main_claim(data: ReportData) -> Claim | None:
-    """The claim that answers the question: the analysis's own choice, else that of the last input.
+def leading_input(data: ReportData) -> Input | None:
+    """The input that the answer is told for: of those that were compared the largest.
 
-    Inputs grow in scenario order, so the last is the one with the least fixed cost in its times.
+    Its times hold the least fixed cost. Without sizes the last one of the scenario is taken.
     """
-    chosen = data.claims("main", "headline")
-    if chosen:
-        return chosen[0]
-    for item in reversed(data.plan.inputs):
-        claim = key_claim(data, item)
-        if claim is not None and claim.verdict is not Verdict.FAILED:
-            return claim
-    return None
+    told = [item for item in data.plan.inputs if key_claim(data, item) is not None]
+    decided = [i for i in told if (c := key_claim(data, i)) is not None and c.kind != "nothing"]
+    found = decided or told
+    return max(reversed(found), key=lambda i: data.input_bytes(i.id) or 0, default=None)
 
 
-def _further(data: ReportData) -> list[Claim]:
-    found: list[Claim] = []
-    for kinds in LINES:
-        line = next((c for kind in kinds for c in data.claims(kind)), None)
-        if line is not None:
-            found.append(line)
-    return found
+def _cost(data: ReportData, main: Claim) -> list[Claim]:
+    """What the answer's variant costs where it gains, on the same input."""
+    costs = data.claims("cost")
+    own = [c for c in costs if c.cells and main.cells and c.cells[0] == main.cells[0]]
+    return own[:1]
+
+
+def _elsewhere(data: ReportData, main: Claim, item: Input) -> list[Claim]:
+    """Where the answer does not hold: verdicts that turn, and inputs with another best group."""
+    turns = list(data.claims("sign-change"))[:1]
+    others = []
+    for other in data.plan.inputs:
+        claim = key_claim(data, other) if other.id != item.id else None
+        if claim is not None and claim.values.get("members") != main.values.get("members"):
+            others.append(claim)
+    return [*turns, *others[:1]]
+
+
+def _incomplete(data: ReportData) -> list[Claim]:
+    """The counts, where some cells have no verdict (R18)."""
+    return [c for c in data.claims("coverage") if any(c.values.get(word) for word in _INCOMPLETE)][:1]
+
+
+def _recommendation(data: ReportData, item: Input) -> list[Claim]:
+    claims = (c for c in data.claims("recommendation", item=item) if c.metric in {None, data.metric})
+    return list(claims)[:1]
+
+
+def _first(data: ReportData, kind: str) -> list[Claim]:
+    return list(data.claims(kind))[:1]
 
 
 def _fallback(data: ReportData) -> str:
     reasons = [s.reason for s in data.judgement.states if s.reason]
-    reason = reasons[0] if reasons else "no pair of variants was measured on the same input"
-    return f"Nothing is decided: {reason}."
+    reason = reasons[0] if reasons else "no two variants were measured on the same input"
+    return f"Nothing is decided: {reason.rstrip('.')}."
 
 
 SUMMARY = SectionKind("S02", "answer", "Summary", "a comparison", build, _fallback)

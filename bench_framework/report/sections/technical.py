@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bench_framework.report.blocks import Block, Cell, Column, Row, Table
+from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
 from bench_framework.report.context import PROGRAM_BUILD, ReportData
 from bench_framework.report.numbers import DASH, show_size
 from bench_framework.report.sections.kind import SectionKind, always
+from bench_framework.report.sentences import sentence
 from bench_framework.units import format_clock
 
 if TYPE_CHECKING:
@@ -24,13 +25,16 @@ def build(data: ReportData) -> tuple[Block, ...]:
     answers = _answers(data)
     if answers is not None:
         blocks.append(answers)
+    same = data.claims("one-program")
+    if same:
+        blocks.append(Bullets(tuple(sentence(c) for c in same)))
     return tuple(blocks)
 
 
 def _binaries(data: ReportData) -> Table:
     columns = (
-        Column("Binary of"), Column("Features"), Column("Profile and flags"), Column("Size", "right"),
-        Column("Stripped", "right"), Column("Dependencies", "right"), Column("Build", "right"), Column("rustc"),
+        Column("Binary of"), Column("Features", prose=True), Column("Profile and flags", prose=True), Column("Size", "right"),
+        Column("Stripped", "right"), Column("Dependencies", "right"), Column("Build", "right"), Column("rustc", prose=True),
         Column("sha256"), Column("Cargo.lock"),
     )  # fmt: skip
     rows = tuple(_row(data, b) for b in data.builds)

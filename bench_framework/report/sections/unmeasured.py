@@ -4,21 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bench_framework.report.blocks import Block, Bullets, Sentence
+from bench_framework.report.blocks import Block, Bullets, Details, Sentence
 from bench_framework.report.sections.kind import SectionKind, always
+from bench_framework.report.sentences import sentence
 
 if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
 
 MOST_NAMED = 6
+MOST_CLAIMS = 12
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
     """A derived list: missing combinations, refused cells, metrics and machines that are absent."""
-    lines = [*_holes(data), *_refused(data), *_metrics(data), *_conditions(data)]
-    claims = [Sentence(c.text, c.id, c.verdict) for c in data.claims("not-measured")]
-    items = (*claims, *(Sentence(line) for line in lines))
-    return (Bullets(items),) if items else ()
+    claims = tuple(sentence(c) for c in data.claims("not-measured"))
+    lines = [*_refused(data, told=bool(claims)), *_metrics(data), *_conditions(data)]
+    if not claims:
+        lines = [*_holes(data), *lines]
+    blocks: list[Block] = []
+    if claims[:MOST_CLAIMS]:
+        blocks.append(Bullets(claims[:MOST_CLAIMS]))
+    if claims[MOST_CLAIMS:]:
+        blocks.append(Details(f"{len(claims) - MOST_CLAIMS} more", (Bullets(claims[MOST_CLAIMS:]),)))
+    blocks.append(Bullets(tuple(Sentence(line) for line in lines)))
+    return tuple(blocks)
 
 
 def _holes(data: ReportData) -> list[str]:
@@ -33,7 +42,8 @@ def _holes(data: ReportData) -> list[str]:
     return lines
 
 
-def _refused(data: ReportData) -> list[str]:
+def _refused(data: ReportData, *, told: bool) -> list[str]:
+    """Cells without a verdict; failed ones only where no claim has told of them."""
     words = {
         "failed": "Failed", "other-output": "Other output", "not-comparable": "Not comparable",
         "not-started": "Not started",
@@ -41,6 +51,8 @@ def _refused(data: ReportData) -> list[str]:
     arms = {cell.id for item in data.plan.inputs for cell in data.arms(item.id)}
     lines = []
     for state in data.judgement.states:
+        if told and state.state in {"failed", "not-started"}:
+            continue
         if state.cell_id in arms and state.state in words:
             reason = f": {state.reason.rstrip('.')}" if state.reason else ""
             lines.append(f"{words[state.state]}: {data.plan.cell(state.cell_id).label}{reason}.")
