@@ -124,7 +124,7 @@ class _SwapRace:
         self._ranks, self._tail = ranks, tail
         self._rank_size = abs(int(ranks.sum()))
         self._p_typical = float(tail[self._rank_size])
-        untouched = np.zeros((1, len(x)), dtype=np.uint8)
+        untouched = np.zeros((len(x), 1), dtype=np.uint8)
         self._floor_size = float(abs(swaps.floor_under(self._x, self._y, untouched)[0]))
         self._floors: list[npt.NDArray[np.float32]] = []
         self._rank_sizes: list[npt.NDArray[np.int64]] = []
@@ -138,7 +138,7 @@ class _SwapRace:
             drawn = self._source.take(min(chunk, most - self.count))
             self._add(drawn)
             p, p_floor, hits = self._p()
-            listed = self._source.exhaustive and len(drawn) == 0
+            listed = self._source.exhaustive and drawn.shape[1] == 0
             if listed or self.count >= most:
                 return p, p_floor
             if not self._source.exhaustive and _settled(hits, self.count, levels):
@@ -148,7 +148,7 @@ class _SwapRace:
     def _add(self, drawn: swaps.Bits) -> None:
         self._floors.append(np.abs(swaps.floor_under(self._x, self._y, drawn)))
         self._rank_sizes.append(swaps.ranks_under(self._ranks, drawn))
-        self.count += len(drawn)
+        self.count += drawn.shape[1]
 
     def _p(self) -> tuple[float, float, int]:
         """Give (b + 1)/(B + 1) for the pair and for the floor alone, and b.
@@ -167,8 +167,10 @@ class _SwapRace:
             allowed = math.floor(self._p_typical * total)
             if allowed >= 1:
                 every = np.append(floors, np.float32(self._floor_size))
-                cut_at = np.partition(every, total - allowed)[total - allowed]
-                hit = hit | (floors >= float(cut_at) - self._tolerance)
+                last = float(np.partition(every, total - allowed)[total - allowed])
+                # A swap's own p₁ counts all that tie with it: a group of ties is in whole or out.
+                whole = int((every >= last - self._tolerance).sum()) <= allowed
+                hit = hit | (floors >= last - self._tolerance if whole else floors > last + self._tolerance)
         hits = int(hit.sum())
         return (hits + 1) / total, p_floor, hits
 

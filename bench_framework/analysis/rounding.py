@@ -14,6 +14,9 @@ PDG_TWO_DIGITS_BELOW: Final = 355
 """Two digits of a half-width whose first three digits are below this, else one (Particle Data
 Group, Review of Particle Physics, introduction, section 5.3)."""
 MOST_DECIMALS: Final = 6
+FINE_ENOUGH: Final = 4
+"""Decimals of a ratio at which digits are added only for the sake of the verdict: a hundredth of a
+percent. Bounds still go outward, so that fewer digits never say more."""
 EXACT_DECIMALS: Final = 3
 """Of a ratio without an interval to take them from."""
 
@@ -63,7 +66,7 @@ def rounded(estimate: float, lo: float, hi: float, *, margin: float, least: int 
         least: fewest decimals; 2 for a ratio that is printed as whole percents.
     """
     wanted = [relation(lo, hi, t) for t in thresholds(margin)]
-    start = max(least, min(MOST_DECIMALS, decimals_of((hi - lo) / 2)))
+    start = max(least, min(FINE_ENOUGH, decimals_of((hi - lo) / 2)))
     made = _at(estimate, lo, hi, start)
     for decimals in range(start, MOST_DECIMALS + 1):
         made = _at(estimate, lo, hi, decimals)

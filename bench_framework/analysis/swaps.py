@@ -19,8 +19,6 @@ Bits = npt.NDArray[np.uint8]
 
 ENUMERATE_UP_TO: Final = 12
 """2¹² = 4 096 is the last power of two under 4 999: all swaps are listed, none is drawn."""
-BLOCK_ELEMENTS: Final = 2_000_000
-"""Swaps × rounds worked on at once: 8 MB of single precision."""
 
 
 class Swaps:
@@ -41,19 +39,20 @@ class Swaps:
         self._random = np.random.Generator(np.random.PCG64(int.from_bytes(digest[:16], "big")))
 
     def take(self, count: int) -> Bits:
-        """The next `count` swaps, shape (count, n), 1 where a round is exchanged."""
-        if self.exhaustive:
-            return self._listed(count)
-        width = -(-self.n // 8)
-        drawn = self._random.integers(0, 256, size=(count, width), dtype=np.uint8)
-        self._given += count
-        return np.unpackbits(drawn, axis=1)[:, : self.n]
+        """The next `count` swaps, shape (n, count), 1 where a round is exchanged.
 
-    def _listed(self, count: int) -> Bits:
-        assert self.limit is not None
-        codes = np.arange(self._given + 1, min(self._given + count, self.limit) + 1, dtype=np.int64)
+        Rounds come first so that one round of many swaps lies together in memory.
+        """
+        if self.limit is not None:
+            return self._listed(count, self.limit)
+        drawn = self._random.integers(0, 256, size=(self.n, -(-count // 8)), dtype=np.uint8)
+        self._given += count
+        return np.unpackbits(drawn, axis=1)[:, :count]
+
+    def _listed(self, count: int, limit: int) -> Bits:
+        codes = np.arange(self._given + 1, min(self._given + count, limit) + 1, dtype=np.int64)
         self._given += len(codes)
-        return ((codes[:, None] >> np.arange(self.n)) & 1).astype(np.uint8)
+        return ((codes >> np.arange(self.n)[:, None]) & 1).astype(np.uint8)
 
 
 def fastest_third(n: int) -> int:
@@ -68,27 +67,39 @@ def floor_difference(x: Floats, y: Floats) -> float:
 
 
 def floor_under(x: Singles, y: Singles, swaps: Bits) -> Singles:
-    """θ₁ under each swap, shape (swaps,). `x` and `y` are centred log times in single precision."""
-    n = len(x)
+    """θ₁ under each swap, shape (swaps,). `x` and `y` are centred log times in single precision.
+
+    The 2n values are visited once, smallest first. Under each swap a value belongs to the one side
+    or the other, and counts as long as its side has fewer than k: no sorting per swap.
+    """
+    n, count = swaps.shape
     k = fastest_third(n)
-    step = max(1, BLOCK_ELEMENTS // max(1, n))
-    parts = []
-    for start in range(0, len(swaps), step):
-        exchanged = swaps[start : start + step].view(np.bool_)
-        ours = np.where(exchanged, y, x)
-        theirs = np.where(exchanged, x, y)
-        ours.partition(k - 1, axis=1)
-        theirs.partition(k - 1, axis=1)
-        parts.append((ours[:, :k].sum(axis=1) - theirs[:, :k].sum(axis=1)) / np.float32(k))
-    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.float32)
+    values = np.concatenate([x, y])
+    order = np.argsort(values, kind="stable")
+    counter = np.uint8 if n <= np.iinfo(np.uint8).max else np.uint16
+    ours, theirs = np.zeros(count, dtype=counter), np.zeros(count, dtype=counter)
+    total, part = np.zeros(count, dtype=np.float32), np.empty(count, dtype=np.float32)
+    for visited, place in enumerate(order.tolist(), 1):
+        row = swaps[place % n]
+        mine = row ^ 1 if place < n else row
+        here = mine & (ours < k)
+        there = (mine ^ 1) & (theirs < k)
+        ours += here
+        theirs += there
+        np.multiply(here.view(np.int8) - there.view(np.int8), values[place], out=part, dtype=np.float32)
+        total += part
+        if visited >= 2 * k and count and int(ours.min()) == k and int(theirs.min()) == k:
+            break
+    return total / np.float32(k)
 
 
 def ranks_under(ranks: npt.NDArray[np.int64], swaps: Bits) -> npt.NDArray[np.int64]:
-    """|V| of the signed-rank statistic under each swap; exact: doubled ranks stay below 2²⁴."""
-    single = ranks.astype(np.float32)
-    total = float(single.sum())
-    moved: Singles = swaps.astype(np.float32) @ single
-    size: npt.NDArray[np.int64] = np.abs(np.rint(total - 2 * moved)).astype(np.int64)
+    """|V| of the signed-rank statistic under each swap, shape (swaps,)."""
+    total = np.full(swaps.shape[1], int(ranks.sum()), dtype=np.int32)
+    for rank, row in zip(ranks.tolist(), swaps, strict=True):
+        if rank:
+            total -= np.multiply(row, 2 * rank, dtype=np.int32)
+    size: npt.NDArray[np.int64] = np.abs(total).astype(np.int64)
     return size
 
 

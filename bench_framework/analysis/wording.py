@@ -270,10 +270,10 @@ def _scaling(claim: Claim) -> str:
     assert claim.lo is not None
     assert claim.hi is not None
     made = rounded(claim.estimate, claim.lo, claim.hi, margin=0.05, least=2)
-    return (
-        f"{claim.subject} grows from {claim.values['from']} to {claim.values['to']} with exponent "
-        f"{made.estimate} [{made.lo}, {made.hi}]: {claim.values['word']}"
-    )
+    aspect = "" if claim.metric == "wall" else f" in {noun(claim.metric)}"
+    figures = f"{made.estimate} [{made.lo}, {made.hi}]".replace("-", MINUS)
+    start, end = claim.values["from"], claim.values["to"]
+    return f"{claim.subject} grows from {start} to {end}{aspect} with exponent {figures}: {claim.values['word']}"
 
 
 def _memory(claim: Claim) -> str:
