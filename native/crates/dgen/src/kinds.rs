@@ -244,7 +244,7 @@ fn cjk(random: &mut Random, out: &mut Out<'_>, state: &mut State) {
             }
         }
         4 => (0..3 + random.below(6)).for_each(|_| out.push_code(0x3042 + random.below(80))),
-        5 => (0..3 + random.below(4)).for_each(|_| out.push_code(0x30a2 + random.below(80))),
+        5 => katakana(random, out),
         _ => {
             for _ in 0..2 + random.below(6) {
                 thai(random, out);
@@ -261,6 +261,17 @@ fn cjk(random: &mut Random, out: &mut Out<'_>, state: &mut State) {
     if state.in_line >= 150 {
         state.in_line = 0;
         out.push(b'\n');
+    }
+}
+
+/// Ranks of Katakana words, which are drawn from a vocabulary because a run of Katakana is one word.
+static KATAKANA: LazyLock<Alias> = LazyLock::new(|| Alias::zipf(3_000));
+
+fn katakana(random: &mut Random, out: &mut Out<'_>) {
+    let word = KATAKANA.draw(random) as u64;
+    let mut letters = Random::new(0, u64::from_le_bytes(*b"katakana"), word);
+    for _ in 0..3 + letters.below(4) {
+        out.push_code(0x30a2 + letters.below(80));
     }
 }
 

@@ -1,9 +1,5 @@
 //! What reading leaves behind must tell the modes apart, whatever they are called.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that meets an unexpected `None` stops at once"
-)]
 #![cfg(not(feature = "test-swap-io"))]
 
 use std::fs;
@@ -94,7 +90,7 @@ fn a_swapped_mode_is_named_by_what_it_did() {
 fn a_pipe_is_read_in_blocks_and_the_fallback_is_stated() {
     for mode in MODES {
         let (reader, mut writer) = std::io::pipe().unwrap();
-        let sender = std::thread::spawn(move || writer.write_all(&[7; 20_000]).unwrap());
+        let sender = std::thread::spawn(move || writer.write_all(&vec![7; 20_000]).unwrap());
         let path = PathBuf::from(format!(
             "/proc/self/fd/{}",
             std::os::fd::AsRawFd::as_raw_fd(&reader)

@@ -6,7 +6,8 @@
 //! - after a line feed (UAX #29, `WB3a`: always a break, and nothing looks across it);
 //! - between an ASCII byte that takes part in no joining rule (space, `-`, `(`, …) and an ASCII letter, digit or `_`
 //!   (`WB999`; the right side cannot extend the left one, as a combining mark would);
-//! - between two Han ideographs of U+4000..U+9FFF: each is a word of its own without a dictionary.
+//! - before a Han ideograph of U+4000..U+9FFF (class Other: nothing joins it to what stands before it, and what
+//!   stands behind it looks back no further).
 
 /// Bytes of ASCII that no rule of UAX #29 joins with a letter, digit or `_` on their right.
 const fn separates(byte: u8) -> bool {
@@ -21,11 +22,14 @@ const fn starts_word(byte: u8) -> bool {
 
 const SEPARATES: u8 = 1;
 const STARTS: u8 = 2;
+const ALONE: u8 = 4;
 const CLASS: [u8; 256] = {
     let mut class = [0; 256];
     let mut byte = 0_u8;
     loop {
-        class[byte as usize] = separates(byte) as u8 * SEPARATES + starts_word(byte) as u8 * STARTS;
+        class[byte as usize] = separates(byte) as u8 * SEPARATES
+            + starts_word(byte) as u8 * STARTS
+            + leads_han(byte) as u8 * ALONE;
         if byte == u8::MAX {
             break class;
         }
@@ -33,25 +37,24 @@ const CLASS: [u8; 256] = {
     }
 };
 
-/// Whether the text may be cut between `left` and `right`.
-pub(crate) fn between(left: u8, right: u8) -> bool {
-    left == b'\n' || (CLASS[left as usize] & SEPARATES != 0 && CLASS[right as usize] & STARTS != 0)
-}
-
-/// U+4000..U+9FFF, all of class Other in UAX #29, are exactly the three-byte forms that start with these.
-pub(crate) fn leads_han(byte: u8) -> bool {
+/// U+4000..U+9FFF are exactly the three-byte forms that start with these.
+const fn leads_han(byte: u8) -> bool {
     matches!(byte, 0xE4..=0xE9)
 }
 
-/// Whether the whole character of three bytes before `at` is a Han ideograph.
-pub(crate) fn ends_han(text: &[u8], at: usize) -> bool {
-    let continues = |byte: u8| matches!(byte, 0x80..=0xBF);
-    at >= 3 && leads_han(text[at - 3]) && continues(text[at - 2]) && continues(text[at - 1])
+/// Whether the text may be cut between `left` and `right`.
+pub(crate) fn between(left: u8, right: u8) -> bool {
+    CLASS[right as usize] & ALONE != 0 || between_ascii(left, right)
+}
+
+/// Whether the text may be cut between `left` and `right`, which are ASCII or a line feed on the left.
+pub(crate) fn between_ascii(left: u8, right: u8) -> bool {
+    left == b'\n' || (CLASS[left as usize] & SEPARATES != 0 && CLASS[right as usize] & STARTS != 0)
 }
 
 /// Whether `text` may be cut before the byte at `at`, which lies inside it.
 fn is_safe(text: &[u8], at: usize) -> bool {
-    between(text[at - 1], text[at]) || (leads_han(text[at]) && ends_han(text, at))
+    between(text[at - 1], text[at])
 }
 
 /// The first safe cut at or after `from`, judged without looking before the start of `text`.

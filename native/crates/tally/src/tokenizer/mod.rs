@@ -1,5 +1,6 @@
 //! Axis `tokenizer`: what a word is. One file per value, one line in [`TOKENIZERS`].
 
+mod alone;
 mod ascii;
 mod classify;
 mod unicode;

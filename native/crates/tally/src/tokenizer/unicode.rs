@@ -4,10 +4,12 @@
 //! its marks is one. `Don't`, `3.14` and `foo_bar` are one word each.
 //!
 //! Stretches of ASCII are cut by bit masks, which is exact for ASCII (see [`word_bits`]). The stretch from the safe
-//! cut before a character outside ASCII to the safe cut after it goes to the `unicode-segmentation` crate.
+//! cut before a character outside ASCII to the safe cut after it goes to the `unicode-segmentation` crate, except for
+//! characters that are segments of their own (see [`alone`]).
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::alone;
 use super::ascii::add;
 use super::classify::{CHUNK, Classes, classify};
 use super::{BadByte, Runs, Signature, Tokenizer};
@@ -62,7 +64,7 @@ fn first_high(text: &[u8]) -> Option<usize> {
 /// The first safe cut between two ASCII bytes at or after `from`, or the end.
 fn first_ascii_cut(text: &[u8], from: usize) -> usize {
     (from..text.len())
-        .find(|&at| cut::between(text[at - 1], text[at]))
+        .find(|&at| cut::between_ascii(text[at - 1], text[at]))
         .unwrap_or(text.len())
 }
 
@@ -72,8 +74,24 @@ fn count_segments(text: &[u8], case: Case, table: &mut Table) -> Result<(), BadB
         offset: error.valid_up_to() as u64,
         what: "invalid UTF-8",
     })?;
-    for word in text.unicode_words() {
-        case.map(word, |mapped| table.add(mapped.as_bytes()));
+    let mut rest = text;
+    while let Some(letter) = rest.chars().next() {
+        let end = if let Some((end, is_word)) = alone::segment(rest, letter) {
+            if is_word {
+                case.map(&rest[..end], |mapped| table.add(mapped.as_bytes()));
+            }
+            end
+        } else {
+            let behind = letter.len_utf8();
+            let end = rest[behind..]
+                .find(alone::stands)
+                .map_or(rest.len(), |at| behind + at);
+            for word in rest[..end].unicode_words() {
+                case.map(word, |mapped| table.add(mapped.as_bytes()));
+            }
+            end
+        };
+        rest = &rest[end..];
     }
     Ok(())
 }
