@@ -75,28 +75,29 @@ def _same_program(
     scenario: Scenario, made: Expansion, pairs: list[tuple[Variant, Input]]
 ) -> Iterator[Problem]:
     """Two variants that run the same thing on the same input: their difference would be noise with a name."""
-    seen: dict[object, str] = {}
+    seen: dict[object, tuple[Variant, Input]] = {}
     told: set[tuple[str, str]] = set()
     for variant, given in pairs:
-        cell = made.cell(variant, given, Role.CANDIDATE, variant.label)
-        does = (
-            variant.build,
-            given.dataset,
-            cell.command,
-            cell.env,
-            cell.cwd,
-            cell.stdin,
-            cell.cpus,
-            cell.cache,
-            cell.prepare,
-        )
-        label = f"{variant.label}, {given.label}" if len(made.inputs) > 1 else variant.label
-        first = seen.setdefault(does, label)
-        pair = (first.split(", ")[0], variant.label)
-        if first == label or pair in told:
+        first, on = seen.setdefault(_doing(made, variant, given), (variant, given))
+        if first != variant:
+            pair, message = (
+                (first.id, variant.id),
+                f"two variants are the same program: {first.label}, {variant.label}",
+            )
+            note = "same build, arguments, environment and input"
+        elif on != given:
+            pair, message = (on.id, given.id), f"two inputs are the same: {on.label}, {given.label}"
+            note = "same data set and the same command"
+        else:
             continue
-        told.add(pair)
-        note = "same build, arguments, environment and input"
-        message = f"two variants are the same program: {first} and {label}"
-        place = ("ideas",) if variant.idea is not None else ("axes",)
-        yield scenario.document.key_problem(place, "BC204", message, note=note)
+        if pair not in told:
+            told.add(pair)
+            place = ("ideas",) if variant.idea is not None else ("axes",)
+            yield scenario.document.key_problem(place, "BC204", message, note=note)
+
+
+def _doing(made: Expansion, variant: Variant, given: Input) -> object:
+    """All that a cell does, without what it is called."""
+    cell = made.cell(variant, given, Role.CANDIDATE, "")
+    around = (cell.env, cell.cwd, cell.stdin, cell.cpus, cell.cache, cell.prepare)
+    return (variant.build, given.dataset, cell.command, around)

@@ -125,17 +125,19 @@ def _groups(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Proble
                 problem
                 for row, name in enumerate(group)
                 for problem in _named(
-                    scenario, axes, (key, index, row), name, None, variant_only=key == "exclusive"
+                    scenario, axes, scenario.row(key, index, row), name, None, variant_only=key == "exclusive"
                 )
             ]
             yield from wrong
             if len(set(group)) < len(group) and not wrong:
-                yield scenario.document.value_problem((key, index), "BC206", f"`{key}` names an axis twice")
+                yield scenario.document.value_problem(
+                    scenario.row(key, index), "BC206", f"`{key}` names an axis twice"
+                )
             lengths = {len(axes[name].settings) for name in group if name in axes}
             if key != "exclusive" and not wrong and len(lengths) > 1:
                 counts = ", ".join(f"{name} has {len(axes[name].settings)}" for name in group)
                 message = f"axes that advance together need equally many values: {counts}"
-                yield scenario.document.value_problem((key, index), "BC206", message)
+                yield scenario.document.value_problem(scenario.row(key, index), "BC206", message)
 
 
 def _ideas(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Problem]:
@@ -171,12 +173,9 @@ def _named(
     """Problems of an axis name, and of a value of it."""
     document = scenario.document
     if name not in axes:
-        point = (
-            document.value_problem
-            if isinstance(path[-1], int) and path[0] in {"pairs", "zip", "exclusive"}
-            else document.key_problem
-        )
-        place = path if point is document.value_problem else path[: path.index(name) + 1]
+        listed = path[0] in {"pairs", "zip", "exclusive"}  # the name is an item there, and a key elsewhere
+        point = document.value_problem if listed else document.key_problem
+        place = path if listed else path[: path.index(name) + 1]
         advice = did_you_mean(name, [*axes, *also], "names here" if also else "axes") or None
         yield point(place, "BC206", f"there is no axis `{name}`", help=advice)
     elif variant_only and axes[name].kind == "input":

@@ -39,7 +39,7 @@ def templated(scenario: Scenario) -> Iterator[tuple[Path, str, bool]]:
         yield ("stdin",), spec.stdin, True
     for key, commands in (("prepare", spec.prepare), ("cleanup", spec.cleanup)):
         for row, words in enumerate(commands):
-            yield from (((key, row, column), word, True) for column, word in enumerate(words))
+            yield from ((scenario.row(key, row, column), word, True) for column, word in enumerate(words))
     yield from ((("env", name), text, False) for name, text in spec.env.items())
     if spec.cwd is not None:
         yield ("cwd",), spec.cwd, False

@@ -23,6 +23,7 @@ MAX_BYTES: Final = 1 << 20
 MAX_NODES: Final = 20_000
 """Values after aliases are expanded: nested aliases grow exponentially ("billion laughs")."""
 
+_SHORT: Final = 3
 _UNWRITABLE: Final = re.compile("[\0\ud800-\udfff]")
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 _CORE_TAGS: Final = frozenset(
@@ -344,5 +345,6 @@ def _plain_words(problem: str) -> str:
 def suggest(word: str, known: Sequence[str]) -> str | None:
     """The known word that `word` was probably meant to be."""
     by_lower = {name.lower(): name for name in known}
-    match = get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
+    cutoff = 0.5 if len(word) <= _SHORT else 0.6  # two letters in the wrong order share one half
+    match = get_close_matches(word.lower(), by_lower, n=1, cutoff=cutoff)
     return by_lower[match[0]] if match else None

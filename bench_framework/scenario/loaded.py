@@ -6,12 +6,29 @@ import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from bench_framework.scenario.schema import Part
 
 if TYPE_CHECKING:
     from bench_framework.errors import Position
     from bench_framework.scenario.document import Document
     from bench_framework.scenario.schema import ScenarioFile
+
+
+def _said(value: Any) -> Any:
+    """What a part says beyond its defaults, as JSON values."""
+    if isinstance(value, Part):
+        fields = type(value).model_fields.items()
+        pairs = [(field, getattr(value, name), field.alias or name) for name, field in fields]
+        return {
+            key: _said(held)
+            for field, held, key in pairs
+            if held != field.get_default(call_default_factory=True)
+        }
+    if isinstance(value, dict):
+        return {key: _said(held) for key, held in value.items()}
+    return [_said(item) for item in value] if isinstance(value, list) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +57,18 @@ class Scenario:
     @property
     def sha256(self) -> str:
         """Of what the scenario says: comments, layout, order of keys and written defaults do not count."""
-        content = self.spec.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-        text = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(_said(self.spec), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
     def resolve(self, path: str) -> str:
         """An absolute path, from one that is relative to the scenario's file."""
         return str((self.folder / Path(path).expanduser()).absolute())
+
+    def row(self, key: str, index: int, *rest: str | int) -> tuple[str | int, ...]:
+        """The path of a row of `key`, which may be written as one row without its outer list."""
+        data = self.document.data.get(key)
+        single = isinstance(data, list) and not any(isinstance(item, list) for item in data)
+        return (key, *rest) if single else (key, index, *rest)
 
     def rule(self, *path: str | int) -> str:
         """``file:line`` of what stands at `path`."""

@@ -184,7 +184,7 @@ class _Rules:
         for key, index, group in self.groups:
             steps = {self.axes[name].values.index(chosen[name]) for name in group}
             if len(steps) > 1:
-                yield f"{' and '.join(group)} advance together", (key, index)
+                yield f"{' and '.join(group)} advance together", self.scenario.row(key, index)
 
     def _departures(self, chosen: Mapping[str, str]) -> set[str]:
         """Axes that leave the baseline; paired ones count once, under the first name of their group."""
@@ -212,4 +212,4 @@ class _Rules:
     def _not_exclusive(self, chosen: Mapping[str, str]) -> Iterator[tuple[str, tuple[str | int, ...]]]:
         for index, group in enumerate(self.scenario.spec.exclusive):
             if sum(chosen[name] != self.baseline.get(name, chosen[name]) for name in group) > 1:
-                yield f"{' and '.join(group)} exclude each other", ("exclusive", index)
+                yield f"{' and '.join(group)} exclude each other", self.scenario.row("exclusive", index)

@@ -1,0 +1,281 @@
+"""Every mistake is told at its place, all at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework import assets
+from bench_framework.errors import ScenarioError
+from bench_framework.scenario import bundled
+from bench_framework.scenario.codes import CODES
+from bench_framework.scenario.load import load, render
+from bench_framework.scenario.plan import expand
+
+if TYPE_CHECKING:
+    from .conftest import Loads, Refuses
+
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "scenarios"
+AXES = 'axes: {arm: [a, b]}\ncommand: ["{bin}", "{arm}"]\nbaseline: {arm: a}\n'
+TALLY = "version: 1\nname: n\nquestion: q\nworker: {crate: builtin, bin: tally}\n"
+
+
+def test_seven_errors_are_printed_exactly_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Of a frozen worker, so that a feature more in ours does not change what is compared.
+    monkeypatch.setattr(assets, "native_dir", lambda: FIXTURES / "native")
+    tally = {"axes": {"io": ["read", "slurp", "mmap"]}, "flags": {"--io": "io"}}
+    monkeypatch.setattr(bundled, "workers", lambda: {"tally": tally})
+    monkeypatch.chdir(FIXTURES)
+    with pytest.raises(ScenarioError) as caught:
+        load(Path("seven_errors.yaml"))
+    assert render(caught.value) == (FIXTURES / "seven_errors.txt").read_text(encoding="utf-8").rstrip("\n")
+
+
+# What is written after the head, the code, the text under the carets, a part of the message, a part of the help.
+SINGLE = {
+    "syntax": ("axes: [a, b: c\nd: e", "BC001", ":", "expected `,` or `]`", ""),
+    "unknown alias": ("axes: {arm: *x}", "BC001", "*", "found undefined alias `x`", ""),
+    "tab": ("axes:\n\tarm: [a]", "BC002", "\t", "a tab starts this line", "spaces only"),
+    "two documents": ("---\nversion: 1\n", "BC007", "-", "second document", "one scenario per file"),
+    "unknown key": (AXES + "measure: {warmpu: 3}", "BC101", "warmpu", "unknown key `warmpu` in `measure`", "did you mean `warmup`?"),
+    "unknown key at the top": (AXES + "mesure: {}", "BC101", "mesure", "unknown key `mesure`", "did you mean `measure`?"),
+    "unknown key in an axis value": (
+        "axes: {arm: {a: {featurs: [x]}}}",
+        "BC101",
+        "featurs",
+        "unknown key `featurs` in `axes.arm.a`",
+        "did you mean `features`?",
+    ),
+    "text for a number": (AXES + "measure: {rounds: {min: ten}}", "BC102", "ten", '`measure.rounds.min` must be a whole number of at least 1, got the text "ten"', ""),
+    "quoted number": (AXES + 'measure: {warmup: "3"}', "BC102", '"3"', 'got the text "3"', ""),
+    "negative": (AXES + "measure: {warmup: -1}", "BC102", "-1", "at least 0, got -1", ""),
+    "list for a mapping": (AXES + "measure: [1]", "BC102", "[1]", "`measure` must be a mapping, got a list", ""),
+    "text for a list": ("axes: {arm: a}", "BC102", "a", '`axes.arm` must be a list, got the text "a"', "write [a]"),
+    "bare percentage": (AXES + "margin: 2", "BC102", "2", "must be a percentage such as 2%, got the number 2", "write 2%"),
+    "bare duration": (AXES + "measure: {budget: 15}", "BC102", "15", "must be a duration", "write 15s for seconds"),
+    "closed set": (AXES + "design: ladderr", "BC102", "ladderr", "must be one of full, one-at-a-time, ladder", "did you mean `ladder`?"),
+    "nothing": (AXES + "stdin:", "BC102", "stdin", "must be text, got nothing", ""),
+    "command as text": ('axes: {arm: [a]}\ncommand: "{bin} {arm}"', "BC102", "command", "list of arguments", "shell: true"),
+    "duplicate key": (AXES + "axes: {}", "BC104", "axes", "key `axes` is given twice", ""),
+    "duplicate value": ('axes: {arm: [a, b, a]}\ncommand: ["{bin}", "{arm}"]\nbaseline: {arm: a}', "BC104", "a", "value `a` is given twice in axis `arm`", ""),
+    "one size twice": (
+        'axes: {size: [1MiB, 1024KiB]}\ninput: {dataset: prose, size: "{size}"}\ncommand: ["{bin}", "{input}"]',
+        "BC104",
+        "1024KiB",
+        "value `1024KiB` is given twice",
+        "",
+    ),
+    "size without unit": (AXES + "input: {dataset: prose, size: 200}", "BC105", "200", "a size needs a unit", "write 200MiB (209 715 200 bytes)"),
+    "no size at all": (AXES + "input: {dataset: prose, size: big}", "BC105", "big", "`big` is not a size", "10MiB"),
+    "yes/no word": (AXES + "shell: yes", "BC106", "yes", "`yes` is a yes/no word", "write true"),
+    "missing in a part": (AXES + "notes: [{title: t}]", "BC107", "{title: t}", "`text` is missing in `notes[0]`", ""),
+    "half an input": (AXES + "input: {dataset: prose}", "BC107", "input", "`input.dataset` needs `size`", ""),
+    "contradiction": (AXES + "measure: {rounds: {min: 9, max: 3}}", "BC108", "min", "above `rounds.max`", ""),
+    "reserved name": ('axes: {input: [a]}\ncommand: ["{bin}"]', "BC108", "input", "`input` is taken", ""),
+    "placeholder": ('axes: {arm: [a, b]}\ncommand: ["{bin}", "--x={amr}", "{arm}"]\nbaseline: {arm: a}', "BC109", "{amr}", "nothing is called `{amr}`", "did you mean `{arm}`?"),
+    "lone brace": (AXES + "stdin: a{b", "BC109", "{", "`{` is no placeholder", "write `{{` and `}}`"),
+    "input without input": (AXES + 'stdin: "{input}"', "BC109", "{input}", "this scenario has no `input`", ""),
+    "not yet: a key": (AXES + "anchor: {rev: v1}", "BC111", "anchor", "`anchor` is not supported yet", "one more variant"),
+    "not yet: derived": (AXES + "derived: {x: y}", "BC111", "derived", "`derived` is not supported yet", ""),
+    "not yet: cold cache": (AXES + "measure: {cache: cold}", "BC111", "cold", "`cold` is not supported yet", "warm"),
+    "not yet: race": (AXES + "measure: {strategy: race}", "BC111", "race", "`race` is not supported yet", ""),
+    "not yet: in the gate": (AXES + "gate: {against: main}", "BC111", "against", "`against` is not supported yet", ""),
+    "no baseline": ('axes: {arm: [a, b]}\ncommand: ["{bin}", "{arm}"]', "BC201", "axes", "there is no `baseline`", "baseline: {arm: a}"),
+    "baseline of no variant": ('axes: {arm: [a, b]}\ncommand: ["{bin}", "{arm}"]\nbaseline: {arm: c}', "BC201", "{arm: c}", "baseline `arm=c` selects no cell", "arm takes: a, b"),
+    "baseline of several": (
+        'axes: {arm: [a, b], leg: [c, d]}\ncommand: ["{bin}", "{arm}{leg}"]\nbaseline: {arm: a}',
+        "BC201",
+        "{arm: a}",
+        "it leaves `leg` open",
+        "add leg: c or d",
+    ),
+    "baseline of no axis": ('axes: {arm: [a, b]}\ncommand: ["{bin}", "{arm}"]\nbaseline: {arn: a}', "BC201", "arn", "baseline names no axis: `arn`", "did you mean `arm`?"),
+    "baseline of an input": (
+        'axes: {arm: [a, b], size: [1MiB, 2MiB]}\ninput: {dataset: prose, size: "{size}"}\n'
+        'command: ["{bin}", "{arm}", "{input}"]\nbaseline: {arm: a, size: 1MiB}',
+        "BC201",
+        "size",
+        "an axis of the input",
+        "leave `size` out",
+    ),
+    "baseline excluded": (AXES + "exclude: [{arm: a}]", "BC201", "baseline", "excluded on every input", ""),
+    "empty rule": (AXES + "exclude: [{arm: c}]", "BC202", "c", "exclude rule matches no combination", ""),
+    "rule of no axis": (AXES + "exclude: [{amr: a}]", "BC202", "amr", "exclude rule matches no combination", "did you mean `arm`?"),
+    "too many": (AXES + "limits: {max_cells: 1}", "BC203", "axes", "2 = 2 cells, limit 1", "limits.max_cells"),
+    "one program twice": ('axes: {arm: {a: {}, b: {about: x}}, leg: [c, d]}\ncommand: ["{bin}", "{leg}"]\nbaseline: {arm: a, leg: c}', "BC205", "arm", "axis `arm` is never used", ""),
+    "idle idea": (AXES + "fixed: {k: v}\nenv: {K: \"{k}\"}\nideas: [{name: i, change: {k: v}}]", "BC204", "v", "idea `i` changes nothing", ""),
+    "equal settings": (
+        'axes: {arm: {a: {args: [-x]}, b: {args: [-x]}}}\ncommand: ["{bin}"]\nbaseline: {arm: a}',
+        "BC204",
+        "axes",
+        "two variants are the same program: a, b",
+        "",
+    ),
+    "unused axis": ('axes: {arm: [a, b]}\ncommand: ["{bin}"]\nbaseline: {arm: a}', "BC205", "arm", "axis `arm` is never used", ""),
+    "unused knob": (AXES + "fixed: {block: 64KiB}", "BC205", "block", "fixed `block` is never used", ""),
+    "pairs of no axis": (AXES + "pairs: [arm, leg]", "BC206", "leg", "there is no axis `leg`", ""),
+    "pairs of unequal length": (
+        'axes: {arm: [a, b], leg: [c]}\ncommand: ["{bin}", "{arm}{leg}"]\nbaseline: {arm: a}\npairs: [arm, leg]',
+        "BC206",
+        "[arm, leg]",
+        "arm has 2, leg has 1",
+        "",
+    ),
+    "unknown metric": (AXES + "judge: [wal]", "BC206", "wal", "`wal` cannot be judged", "did you mean `wall`?"),
+    "nothing left": (AXES + "exclude: [{arm: [a, b]}]", "BC208", "axes", "no cell is left", ""),
+    "no input file": (AXES + "input: {file: nowhere.txt}", "BC404", "nowhere.txt", "input file `nowhere.txt` is not there", "relative to the scenario"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SINGLE)
+def test_one_mistake_is_one_error_at_its_place(case: str, refuses: Refuses) -> None:
+    text, code, marked, message, advice = SINGLE[case]
+    error = refuses(text)
+    (problem,) = error.problems
+    assert problem.code == code
+    assert message in problem.message
+    assert advice in (problem.help or "")
+    assert problem.at is not None
+    assert problem.file is not None
+    line = error.sources[problem.file].split("\n")[problem.at.line - 1]
+    assert line[problem.at.column - 1 :][: problem.at.length] == marked
+
+
+BUNDLED = {
+    "no such value": ('axes: {io: [read, slrp]}\nbaseline: {io: read}', "BC103", "slrp", "`slrp` is not a value of tally's io"),
+    "no such literal": ('command: ["{bin}", run, --io, reed]', "BC103", "reed", "`reed` is not a value of tally's io"),
+    "no such data set": ("input: {dataset: pros, size: 1MiB}", "BC103", "pros", "there is no data set `pros`"),
+    "no such feature": ("axes: {a: {b: {features: [jemaloc]}}}", "BC302", "jemaloc", "no cargo feature `jemaloc`"),
+    "revision": ("axes: {a: {b: {revision: v1}}}", "BC108", "revision", "`revision` has no effect here"),
+    "never run": ("command: [run]", "BC109", "[run]", "the command never runs what is built"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BUNDLED)
+def test_bundled_workers_are_known_before_they_are_built(case: str, refuses: Refuses) -> None:
+    text, code, marked, message = BUNDLED[case]
+    error = refuses(text, head=TALLY)
+    (problem,) = error.problems
+    assert (problem.code, message in problem.message) == (code, True)
+    assert problem.at is not None
+    line = (TALLY + text).split("\n")[problem.at.line - 1]
+    assert line[problem.at.column - 1 :][: problem.at.length] == marked
+
+
+@pytest.mark.parametrize(
+    ("worker", "code", "message"),
+    [
+        ("{crate: nowhere}", "BC301", "no such folder"),
+        ("{crate: builtin, bin: tall}", "BC305", "there is no bundled worker `tall`"),
+        ("{git: https://example.org/x.git}", "BC107", "`git` needs `bin`"),
+        ("{}", "BC107", "`worker` needs one of `crate`, `git` and `command`"),
+        ("{crate: builtin, bin: tally, command: [x]}", "BC108", "takes one of"),
+        ("{command: [x], features: [y]}", "BC108", "`features` has no effect on a program that is not built"),
+        ("{command: [x], default-features: true}", "BC108", "`default-features` has no effect"),
+        ("{crate: builtin, bin: tally, rev: v1}", "BC108", "`rev` needs `git`"),
+        ("{crate: builtin, bin: tally, profile: {ltoo: fat}}", "BC102", "must be one of opt-level, lto"),
+    ],
+)
+def test_a_worker_that_cannot_be_built_is_told(
+    worker: str, code: str, message: str, refuses: Refuses
+) -> None:
+    (problem,) = refuses("", head=f"version: 1\nname: n\nquestion: q\nworker: {worker}\n").problems
+    assert problem.code == code
+    assert message in problem.message
+
+
+def test_a_later_version_is_not_judged_any_further(refuses: Refuses) -> None:
+    (problem,) = refuses("whatever: [1, 2]\n", head="version: 2\n").problems
+    assert problem.code == "BC110"
+
+
+def test_all_missing_keys_are_told_at_once(refuses: Refuses) -> None:
+    error = refuses("about: x\n", head="")
+    assert [p.message for p in error.problems] == [
+        f"`{key}` is missing" for key in ("version", "name", "question", "worker")
+    ]
+
+
+def test_more_than_twenty_errors_are_counted(refuses: Refuses) -> None:
+    error = refuses(AXES + "".join(f"k{i}: 1\n" for i in range(25)))
+    text = render(error)
+    assert text.count("error[") == 20
+    assert text.endswith("\n\nand 5 more\n\n25 errors in 1 file. Nothing was built or run.")
+
+
+@pytest.mark.parametrize("name", ["../evil", "a/b", "", ".hidden", "a b", "x" * 101])
+def test_a_name_that_could_leave_its_folder_is_refused(name: str, refuses: Refuses) -> None:
+    head = f"version: 1\nname: {name!r}\nquestion: q\nworker: {{command: [x]}}\n"
+    (problem,) = refuses("", head=head).problems
+    assert problem.code == "BC102"
+
+
+class TestFiles:
+    def test_missing(self, tmp_path: Path) -> None:
+        assert self.only(tmp_path / "no.yaml") == ("BC003", f"there is no file `{tmp_path / 'no.yaml'}`")
+
+    def test_a_folder(self, tmp_path: Path) -> None:
+        assert self.only(tmp_path) == ("BC003", f"`{tmp_path}` is a folder")
+
+    def test_a_device(self) -> None:
+        assert self.only(Path("/dev/null")) == ("BC003", "`/dev/null` is no regular file")
+
+    def test_empty(self, tmp_path: Path) -> None:
+        assert self.written(tmp_path, b"") == ("BC005", "the file is empty")
+        assert self.written(tmp_path, b"# nothing\n") == ("BC005", "the file is empty")
+
+    def test_other_encodings(self, tmp_path: Path) -> None:
+        assert self.written(tmp_path, "version: 1".encode("utf-16")) == ("BC004", "the file is UTF-16")
+        assert self.written(tmp_path, b"a: 1\nb: \xff") == (
+            "BC004",
+            "the file is not UTF-8: byte 0xff in line 2",
+        )
+        assert self.written(tmp_path, b"\xef\xbb\xbfversion: 1")[0] == "BC004"
+
+    def test_too_large(self, tmp_path: Path) -> None:
+        assert self.written(tmp_path, b"#" * (1 << 20) + b"##")[0] == "BC006"
+
+    def test_a_billion_laughs(self, tmp_path: Path) -> None:
+        rows = ["a: &a [x, x, x, x, x, x, x, x, x]"]
+        for this, last in zip("bcdefghi", "abcdefgh", strict=True):
+            rows.append(f"{this}: &{this} [{', '.join([f'*{last}'] * 9)}]")
+        code, message = self.written(tmp_path, "\n".join(rows).encode())
+        assert code == "BC006"
+        assert "20000 values" in message
+
+    def test_an_alias_of_itself(self, tmp_path: Path) -> None:
+        assert self.written(tmp_path, b"a: &a [*a]") == (
+            "BC001",
+            "an alias refers to the value that holds it",
+        )
+
+    def test_nested_without_end(self, tmp_path: Path) -> None:
+        assert self.written(tmp_path, b"[" * 5000) == ("BC006", "the document is nested too deeply")
+
+    def test_no_mapping(self, tmp_path: Path) -> None:
+        assert self.written(tmp_path, b"- a\n- b\n") == ("BC102", "a scenario must be a mapping of keys")
+
+    def written(self, folder: Path, content: bytes) -> tuple[str, str]:
+        path = folder / "s.yaml"
+        path.write_bytes(content)
+        return self.only(path)
+
+    def only(self, path: Path) -> tuple[str, str]:
+        with pytest.raises(ScenarioError) as caught:
+            load(path)
+        (problem,) = caught.value.problems
+        assert render(caught.value).endswith("1 error in 1 file. Nothing was built or run.")
+        return problem.code, problem.message
+
+
+def test_every_code_is_shown_by_a_test_of_this_layer() -> None:
+    told = "".join(
+        path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("test_scenario_*.py")
+    )
+    assert [code for code in CODES if f'"{code}"' not in told] == []
+
+
+def test_a_valid_scenario_has_no_errors(loads: Loads) -> None:
+    assert expand(loads(AXES)).name == "n"

@@ -1,0 +1,107 @@
+"""``-S key=value`` changes one thing; what is wrong with it is told about the command line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework.errors import ScenarioError
+from bench_framework.scenario.load import render
+
+if TYPE_CHECKING:
+    from .conftest import Loads, Plans, Refuses
+
+TEXT = (
+    'axes: {arm: [a, b]}\ncommand: ["{bin}", "{arm}"]\nbaseline: {arm: a}\n'
+    "measure: {rounds: {min: 12, max: 40}}\nnotes: [{title: t, text: x}]\n"
+)
+
+
+def test_a_number_inside(loads: Loads) -> None:
+    assert loads(TEXT, "measure.rounds.max=99").spec.measure.rounds.max == 99
+
+
+def test_a_key_that_the_file_does_not_have(loads: Loads) -> None:
+    assert loads(TEXT, "gate.wall=3%").spec.gate.wall == 0.03
+
+
+def test_a_whole_list(loads: Loads) -> None:
+    assert loads(TEXT, "axes.arm=[a, c, d]").spec.axes["arm"] == ["a", "c", "d"]
+
+
+def test_an_item_of_a_list(loads: Loads) -> None:
+    assert loads(TEXT, "notes.0.text=other").spec.notes[0].text == "other"
+
+
+def test_the_last_one_wins(loads: Loads) -> None:
+    assert loads(TEXT, "measure.warmup=1", "measure.warmup=0").spec.measure.warmup == 0
+
+
+def test_values_may_hold_equals_signs(loads: Loads) -> None:
+    assert loads(TEXT, "env.A=x=y").spec.env == {"A": "x=y"}
+
+
+def test_one_end_of_the_rounds_moves_the_other(plans: Plans) -> None:
+    few = plans(TEXT, "measure.rounds.max=5").measure
+    assert (few.rounds_min, few.rounds_max) == (5, 5)
+    many = plans(TEXT, "measure.rounds.min=50").measure
+    assert (many.rounds_min, many.rounds_max) == (50, 50)
+
+
+def test_a_part_of_a_short_form(plans: Plans) -> None:
+    measure = plans(TEXT.replace("{min: 12, max: 40}", "20"), "measure.rounds.max=30").measure
+    assert (measure.rounds_min, measure.rounds_max) == (12, 30)
+
+
+def test_a_merged_value_is_changed_in_its_own_place_only(loads: Loads) -> None:
+    spec = loads(
+        """
+        axes: {arm: {a: &a {env: {K: x}}, b: {<<: *a, args: [-b]}}}
+        command: ["{bin}"]
+        baseline: {arm: a}
+        """,
+        "axes.arm.b.env.K=y",
+    ).spec
+    arm = spec.axes["arm"]
+    assert isinstance(arm, dict)
+    assert (arm["a"].env, arm["b"].env) == ({"K": "x"}, {"K": "y"})
+
+
+def test_the_scenario_is_another_one(loads: Loads) -> None:
+    assert loads(TEXT, "level=1%").sha256 != loads(TEXT).sha256
+    assert loads(TEXT, "level=1%").sha256 == loads(TEXT + "level: 1%").sha256
+
+
+@pytest.mark.parametrize(
+    ("override", "code", "marked", "message"),
+    [
+        ("measure.rounds.max=ten", "BC102", "ten", "`measure.rounds.max` must be a whole number"),
+        ("measure.runds=3", "BC101", "measure.runds", "unknown key `runds` in `measure`"),
+        ("rounds", "BC112", "rounds", "this is no override"),
+        ("=3", "BC112", "=3", "this is no override"),
+        ("a..b=3", "BC112", "a..b=3", "this is no override"),
+        ("level=", "BC102", "=", "must be a percentage such as 2%, got nothing"),
+        ("axes.arm=[a", "BC001", "[", "expected `,` or `]`"),
+        ("baseline={arm: c}", "BC201", "{arm: c}", "baseline `arm=c` selects no cell"),
+    ],
+)
+def test_errors_point_into_the_override(override: str, code: str, marked: str, message: str, refuses: Refuses) -> None:
+    (problem,) = refuses(TEXT, override).problems
+    assert problem.code == code
+    assert message in problem.message
+    assert problem.file == f"-S {override}"
+    assert problem.at is not None
+    assert override[problem.at.column - 1 :][: problem.at.length].startswith(marked[:1])
+    assert problem.at.length in {len(marked), 1}
+
+
+def test_the_snippet_is_the_override(loads: Loads) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        loads(TEXT, "measure.rounds.max=ten")
+    assert render(caught.value).splitlines()[1:5] == [
+        " --> -S measure.rounds.max=ten:1:20",
+        "  |",
+        "1 | measure.rounds.max=ten",
+        "  |                    ^^^ expected an integer",
+    ]

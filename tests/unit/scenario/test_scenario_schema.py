@@ -1,0 +1,91 @@
+"""The JSON Schema is current, valid, and takes and refuses what `load` does."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from ruamel.yaml import YAML
+
+from bench_framework.scenario.codes import CODES
+from bench_framework.scenario.schema import ScenarioFile, schema, schema_text
+
+ROOT = Path(__file__).parents[3]
+FIXTURES = ROOT / "tests" / "fixtures" / "scenarios"
+
+
+@pytest.fixture(scope="module")
+def validator() -> Draft202012Validator:
+    made = schema()
+    Draft202012Validator.check_schema(made)
+    return Draft202012Validator(made)
+
+
+def plain(text: str) -> Any:
+    return json.loads(json.dumps(YAML(typ="safe", pure=True).load(text)))
+
+
+def test_the_committed_schema_is_current() -> None:
+    committed = (ROOT / "docs" / "reference" / "scenario.schema.json").read_text(encoding="utf-8")
+    assert committed == schema_text(), "run: python -m bench_framework.scenario.schema --write"
+
+
+@pytest.mark.parametrize("name", ["house_example.yaml", "minimal.yaml", "every_key.yaml"])
+def test_the_examples_are_valid(name: str, validator: Draft202012Validator) -> None:
+    validator.validate(plain((FIXTURES / name).read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"measure": {"warmpu": 3}},
+        {"measure": {"rounds": "ten"}},
+        {"margin": 2},
+        {"design": "some"},
+        {"version": 2},
+        {"name": "../x"},
+        {"axes": {"a b": [1]}},
+        {"worker": {"crat": "x"}},
+        {"derived": {}},
+    ],
+)
+def test_what_is_wrong_is_refused_by_the_schema_too(change: dict[str, Any], validator: Draft202012Validator) -> None:
+    least = plain((FIXTURES / "minimal.yaml").read_text(encoding="utf-8"))
+    assert validator.is_valid(least)
+    assert not validator.is_valid(least | change)
+
+
+def test_every_key_has_its_hover_text() -> None:
+    made = schema()
+    parts = {"": made, **made["$defs"]}
+    silent = [
+        f"{name}.{key}"
+        for name, part in parts.items()
+        for key, value in (part.get("properties") or part.get("anyOf", [{}, {}])[-1].get("properties", {})).items()
+        if not value.get("description")
+    ]
+    assert silent == []
+
+
+def test_the_reference_names_every_key() -> None:
+    reference = (ROOT / "docs" / "reference" / "scenario.md").read_text(encoding="utf-8")
+    made = schema()
+    keys = set(made["properties"]) | {key for part in made["$defs"].values() for key in part.get("properties", {})}
+    assert sorted(key for key in keys if f"`{key}`" not in reference) == []
+    assert sorted(key for key in ScenarioFile.later if f"`{key}`" not in reference) == []
+
+
+def test_the_list_of_codes_is_what_the_package_raises() -> None:
+    package = ROOT / "bench_framework" / "scenario"
+    sources = [path.read_text(encoding="utf-8") for path in package.glob("*.py") if path.name != "codes.py"]
+    told = {code for code in CODES if any(f'"{code}"' in source for source in sources)}
+    raised = {word[:5] for source in sources for word in source.split('"') if word.startswith("BC") and len(word) == 5}
+    assert raised == told == set(CODES)
+
+
+def test_every_code_is_explained_with_an_example() -> None:
+    assert all(code.title and code.text.endswith(".") and code.example for code in CODES.values())
+    assert list(CODES) == sorted(CODES)
