@@ -80,6 +80,12 @@ mod tests {
     fn a_segment_starts_before_every_character_that_stands() {
         for (letter, known) in all().filter(|(letter, _)| stands(*letter)) {
             assert_eq!(letter.is_alphanumeric(), known == Known::Word, "{letter:?}");
+            assert!(
+                letter
+                    .to_lowercase()
+                    .chain(letter.to_uppercase())
+                    .all(|mapped| mapped == letter)
+            );
             for before in NEIGHBOURS.chars() {
                 for after in ['a', '1', '\u{301}', '漢'] {
                     let (left, right) = (format!("{before}"), format!("{letter}{after}"));

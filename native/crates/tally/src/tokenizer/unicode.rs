@@ -77,8 +77,10 @@ fn count_segments(text: &[u8], case: Case, table: &mut Table) -> Result<(), BadB
     let mut rest = text;
     while let Some(letter) = rest.chars().next() {
         let end = if let Some((end, is_word)) = alone::segment(rest, letter) {
+            // None of these has a case.
             if is_word {
-                case.map(&rest[..end], |mapped| table.add(mapped.as_bytes()));
+                let start = text.len() - rest.len();
+                add(text.as_bytes(), start, start + end, table);
             }
             end
         } else {
