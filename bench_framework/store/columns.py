@@ -244,12 +244,9 @@ def axis_columns(plan: Plan) -> tuple[Column, ...]:
     return tuple(found)
 
 
-def effective_columns(plan: Plan) -> tuple[Column, ...]:
-    """``effective_NAME`` of every axis: what really ran, as the worker observed."""
-    return tuple(
-        _text(f"effective_{axis.name}", f"value of {axis.name} that really ran", nullable=True)
-        for axis in plan.axes
-    )
+def effective_columns(names: Iterable[str]) -> tuple[Column, ...]:
+    """``effective_NAME``: what really ran, as the worker observed; of axes, and of what else it reports."""
+    return tuple(_text(f"effective_{name}", f"value of {name} that really ran", nullable=True) for name in names)
 
 
 def worker_columns(builds: Iterable[Build], phases: Iterable[str]) -> tuple[Column, ...]:

@@ -48,6 +48,12 @@ class Source:
         """What became of each cell, by id; empty without a judgement."""
         return {state.cell_id: state for state in self.judgement.states} if self.judgement else {}
 
+    def effective(self) -> list[str]:
+        """Names whose effective value has a column: the axes in their order, then what workers report beside them."""
+        axes = [axis.name for axis in self.plan.axes]
+        told = {name for block in self.contents.blocks for receipt in block.receipts for name in receipt.effective}
+        return axes + sorted(told.difference(axes))
+
     def phases(self) -> list[str]:
         """Names of the phases that any worker reported, sorted."""
         return sorted(
@@ -227,8 +233,7 @@ def _run_part(source: Source, block: Block, index: int) -> Row:
 
 def _receipt_part(source: Source, cell_id: str, receipt: Receipt) -> Row:
     row: Row = {f"w_{name}_s": value for name, value in receipt.phases_s.items()}
-    known = {axis.name for axis in source.plan.axes}
-    row.update({f"effective_{name}": value for name, value in receipt.effective.items() if name in known})
+    row.update({f"effective_{name}": value for name, value in receipt.effective.items()})
     build = source.build_of(source.plan.variant(source.plan.cell(cell_id).variant_id))
     for metric in columns.metrics_of(build) if build else ():
         if metric["name"] in receipt.metrics:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def table_columns(source: Source) -> dict[str, tuple[Column, ...]]:
     """The columns of every table of a record, by the table's name."""
-    axes, effective = columns.axis_columns(source.plan), columns.effective_columns(source.plan)
+    axes, effective = columns.axis_columns(source.plan), columns.effective_columns(source.effective())
     found = {
         "runs": (
             *columns.RUNS_HEAD,

@@ -53,7 +53,10 @@ def report_record(results: Path, name: str, *, formats: tuple[Format, ...] = FOR
     from bench_framework.store import records  # noqa: PLC0415 -- pydantic takes 100 ms
 
     with records.Record.open(records.resolve(results, name)) as record:
-        judgement = record.judgement() or judge_record(record)
+        judgement = record.judgement()
+        if judgement is None:
+            judgement = judge_record(record)
+            record.save(judgement)
         return write_pages(record, judgement, formats=formats)
 
 

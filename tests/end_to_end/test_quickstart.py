@@ -28,7 +28,7 @@ def test_a_scenario_becomes_a_report_and_the_second_run_builds_nothing(benchctl:
     assert all(float(row["wall_s"]) > 0 and int(row["peak_rss_bytes"]) > 0 for row in counted)
     assert len({row["output_sha256"] for row in counted}) == 1
     mapped = [row for row in counted if row["axis_io"] == "mmap"]
-    assert {row["efaxis_io"] for row in mapped} == {"mmap"}
+    assert {row["effective_io"] for row in mapped} == {"mmap"}
     builds = rows(record / "builds.csv")
     assert len({row["sha256"] for row in builds}) == 2
     for page in ("report.html", "report.md"):
