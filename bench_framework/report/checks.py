@@ -45,7 +45,8 @@ def _rounds(data: ReportData) -> Check:
     looks = data.judgement.looks
     rounds = [s.rounds for s in data.judgement.states if s.state == "measured"]
     least = min(rounds, default=0)
-    figure = f"{span(rounds)} rounds; {looks.needed} are needed for {looks.family} comparisons at {looks.level * 100:g}\u202f%"
+    level = f"{looks.level * 100:g}\u202f%"
+    figure = f"{span(rounds)} rounds; {looks.needed} are needed for {looks.family} comparisons at {level}"
     return Check("pass" if least >= looks.needed else "warn", "enough rounds", figure)
 
 

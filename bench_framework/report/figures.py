@@ -12,8 +12,8 @@ import re
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
-import matplotlib as mpl
-from matplotlib.figure import Figure as Canvas
+import matplotlib as mpl  # noqa: TID251 -- the door
+from matplotlib.figure import Figure as Canvas  # noqa: TID251 -- the door
 
 from bench_framework.report.charts import drift, forest, memory_time, scaling
 from bench_framework.report.palette import LIGHT, SENTINELS
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from matplotlib.axes import Axes
+    from matplotlib.axes import Axes  # noqa: TID251 -- the door
 
     from bench_framework.report.blocks import Document, Figure
 
@@ -161,8 +161,9 @@ def _trimmed(text: str, anchor: str) -> str:
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", text, flags=re.DOTALL)
-    text = re.sub(r"font: ([^\"']*?)'DejaVu Sans'[^\";]*", rf"font: \1{FONTS}", text)
-    text = re.sub(r"font-family: 'DejaVu Sans'[^;\"]*", f"font-family: {FONTS}", text)
+    # The reader's font is named once, at the root.
+    text = re.sub(r"font: ([^\"';]*?)'DejaVu Sans'[^\";]*", _font, text)
+    text = re.sub(r"font-family: 'DejaVu Sans'[^;\"]*;? ?", "", text)
     text = re.sub(r'<g id="[^"]*">', "<g>", text)
     text = re.sub(r'\bid="', f'id="{anchor}-', text)
     text = text.replace("url(#", f"url(#{anchor}-").replace('href="#', f'href="#{anchor}-')
@@ -170,8 +171,15 @@ def _trimmed(text: str, anchor: str) -> str:
     text = re.sub(r"\s*\n\s*(?=<)", "\n", text)
     text = re.sub(r" transform=\"rotate\(-0 [^\"]*\)\"", "", text)
     text = re.sub(r"\s*\n(?!<)", " ", text)
+    text = re.sub(r"M (\S+ \S+) L \1(?=[ \"])", r"M\1h0", text)
     # A tenth of a unit is less than a pixel at any size a page is read.
     return re.sub(r"(\.\d)\d+(?=[ \",)z])", r"\1", text).strip()
+
+
+def _font(match: re.Match[str]) -> str:
+    """``font: 700 12px `` as two properties, without the family."""
+    *weight, size = match[1].split()
+    return f"font-size: {size}" + (f"; font-weight: {weight[-1]}" if weight else "")
 
 
 def _titled(text: str, figure: Figure, *, extra: str) -> str:
@@ -183,6 +191,6 @@ def _titled(text: str, figure: Figure, *, extra: str) -> str:
     width, height = box[1].split()[2:] if box else ("720", "320")
     root = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        f'stroke-linejoin="round" {names}>{head}{extra}'
+        f'font-family="{FONTS}" stroke-linejoin="round" {names}>{head}{extra}'
     )
     return re.sub(r"^<svg[^>]*>", lambda _: root, text, count=1)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 PDG_LIMIT: Final = 355
 """Two digits of a half-width are kept while its first three are below this (Particle Data Group)."""
 LEAST_DECIMALS: Final = 2
+FINE_ENOUGH: Final = 4
+"""Decimals of a ratio beyond which digits are added only for the sake of the verdict."""
 MOST_DECIMALS: Final = 6
 """Of 200 000 random intervals two needed more (REPORTS 1.4)."""
 NO_INTERVAL_DECIMALS: Final = 3
@@ -74,12 +76,12 @@ def show_ratio(ratio: float, lo: float, hi: float, margin: float, *, least: int 
     """
     marks = (1 / (1 + margin), 1.0, 1 + margin)
     half = (hi - lo) / 2 if math.isfinite(hi) else abs(ratio - lo)
-    first = max(least, min(MOST_DECIMALS, pdg_decimals(half)))
+    first = max(least, min(FINE_ENOUGH, pdg_decimals(half)))
     wanted = [_relation(lo, hi, mark) for mark in marks]
     decimals = first
     for decimals in range(first, MOST_DECIMALS + 1):
         low, high = _down(lo, decimals), _up(hi, decimals)
-        if [_relation(low, high, Decimal(mark)) for mark in marks] == wanted:
+        if [_relation(low, high, _decimal(mark)) for mark in marks] == wanted:
             break
     return Shown(
         _text(_near(ratio, decimals)), _text(_down(lo, decimals)), _text(_up(hi, decimals)), decimals
@@ -196,6 +198,11 @@ Number = Decimal | float
 """Finite numbers as decimals, so that what is printed is what was judged; else a float."""
 
 
+def _decimal(value: float) -> Decimal:
+    """The shortest decimal that is this number."""
+    return Decimal(repr(float(value)))
+
+
 def _near(value: float, decimals: int) -> Number:
     return _quantized(value, decimals, ROUND_HALF_EVEN)
 
@@ -211,7 +218,8 @@ def _up(value: float, decimals: int) -> Number:
 def _quantized(value: float, decimals: int, rounding: str) -> Number:
     if not math.isfinite(value):
         return value
-    return Decimal(value).quantize(Decimal(1).scaleb(-decimals), rounding=rounding)
+    # repr: 0.98 is a decimal that must not become 0.97 on its way down.
+    return _decimal(value).quantize(Decimal(1).scaleb(-decimals), rounding=rounding)
 
 
 def _relation(lo: Number, hi: Number, mark: Number) -> int:

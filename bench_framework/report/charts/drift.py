@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 WIDTH: Final = 720.0
 HEIGHT: Final = 220.0
 PLACE: Final = (58.0, 44.0, 706.0, 206.0)
-MOST_DOTS: Final = 2000
+MOST_DOTS: Final = 1500
 """Beyond this only every k-th block is drawn; the line and the table are of all."""
 KEPT: Final = 0.98
 """Share of the blocks that the range shows in full; the rest stand at its edge."""

@@ -61,7 +61,7 @@ def draw(left: Axes, right: Axes, figure: Figure, colours: Palette) -> None:
         _line(left, points, [p.y for p in points], colour, marker, whiskers=True)
         _line(right, points, rates[name], colour, marker, whiskers=False)
     _ticks(left, right, series, rates, family)
-    _labels(right, figure, series, rates, named, colours)
+    _labels(right, series, rates, named, colours)
 
 
 def by_series(figure: Figure) -> dict[str, list[Point]]:
@@ -129,7 +129,6 @@ def _ticks(
 
 def _labels(
     ax: Axes,
-    figure: Figure,
     series: dict[str, list[Point]],
     rates: dict[str, list[float]],
     named: list[str],

@@ -13,7 +13,7 @@ _ACTIVE: Final = re.compile(
 
 
 def visible(text: str) -> str:
-    """One line in which every active character is written as its escape, ``\\x1b`` or ``\\u202e``."""
+    """One line in which every active character is written as its escape, such as that of U+202E."""
     return _ACTIVE.sub(_escape, _LINE_BREAKS.sub(" ", text).replace("\t", " "))
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from dataclasses import asdict
+from dataclasses import MISSING, asdict, fields
 from typing import TYPE_CHECKING
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: TID251 -- the door
 from markupsafe import Markup, escape
 
 from bench_framework.report.render.characters import visible
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from bench_framework.model.judgement import Claim
     from bench_framework.report.blocks import Column, Document, Row
     from bench_framework.report.context import ReportData
 
@@ -55,7 +56,7 @@ def render(document: Document, data: ReportData, templates: Path, figures: Mappi
         script=_trusted(script),
         policy=policy(script),
         figures={anchor: _trusted(svg) for anchor, svg in figures.items()},
-        claims_json=_trusted(safe_json([asdict(claim) for claim in document.claims])),
+        claims_json=_trusted(safe_json([lean(claim) for claim in document.claims])),
         env_json=_trusted(safe_json(environment_of(data))),
         scenario_json=_trusted(safe_json(data.scenario_text)) if data.scenario_text else "",
     )
@@ -73,6 +74,16 @@ def safe_json(value: object) -> str:
     for character, code in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026")):
         text = text.replace(character, code)
     return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def lean(claim: Claim) -> dict[str, object]:
+    """A claim's fields without those that hold their default: a third of a report would be ``null``."""
+    defaults = {f.name: f.default for f in fields(claim) if f.default is not MISSING}
+    return {
+        name: value
+        for name, value in asdict(claim).items()
+        if not (name in defaults and value == defaults[name]) and value not in ((), {})
+    }
 
 
 def environment_of(data: ReportData) -> dict[str, object]:

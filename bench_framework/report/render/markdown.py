@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: TID251 -- the door
 from markupsafe import Markup
 
 from bench_framework.report.render.characters import visible, visible_lines
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _INLINE: Final = re.compile(r"[\\`*_<>|~&$]")
 _LINK: Final = "]("
 _AT_START: Final = re.compile(r"^(\s*)([#+=:\[-]|\d+(?=[.)]))")
+BOLD: Final = (0, 1, 2)
+"""Columns of a best group that are bold: name, value, ratio."""
 _MARKS: Final = {"pass": "✓", "warn": "⚠", "fail": "✕", "unknown": "·"}
 
 
@@ -96,11 +98,8 @@ def _cell(cell: Cell, *, strong: bool) -> str:
 
 
 def _row(row: Row) -> Markup:
-    """A row of the best group has its name and its figures in bold, its notes not."""
-    last = len(row.cells) - 1
-    cells = [
-        _cell(c, strong=row.strong and (i == 0 or (i < last and i < 5))) for i, c in enumerate(row.cells)
-    ]  # noqa: PLR2004 -- up to the verdict
+    """A row of the best group has its name and its value in bold."""
+    cells = [_cell(c, strong=row.strong and i in BOLD) for i, c in enumerate(row.cells)]
     return Markup("| " + " | ".join(cells) + " |")  # noqa: S704 -- escaped for Markdown
 
 

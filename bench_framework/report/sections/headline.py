@@ -233,7 +233,7 @@ def _reason(state: CellState, variant: Variant, comparison: Comparison | None) -
         return state.reason
     if comparison is None or comparison.verdict is not Verdict.UNDECIDED:
         return comparison.reason if comparison else ""
-    found = f"{percent_up(comparison.mde)} would have been found" if comparison.mde else ""
+    found = f"a difference of {percent_up(comparison.mde)} would have been found" if comparison.mde else ""
     return "; ".join(part for part in (comparison.reason, found) if part)
 
 

@@ -39,7 +39,8 @@ def build(data: ReportData) -> tuple[Block, ...]:
     rows = tuple(_row(data, idea, item) for idea in ideas for item in data.plan.inputs)
     columns = (
         Column("Idea"), Column("Change", prose=True), Column("Input"), Column("Time vs baseline"), Column("Verdict"),
-        Column("Memory vs baseline", drop=2), Column("Decision"), Column("Reason", prose=True), Column("Author's why", drop=3, prose=True),
+        Column("Memory vs baseline", drop=2), Column("Decision"), Column("Reason", prose=True),
+        Column("Author's why", drop=3, prose=True),
     )  # fmt: skip
     caption = f"Ideas tried beside the axes, each one change to {data.baseline.label}. {caption_tail(data)}"
     blocks: list[Block] = [Table("ideas-table", caption, columns, rows, sortable=False)]

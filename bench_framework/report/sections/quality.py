@@ -116,7 +116,7 @@ def _known(data: ReportData, cell_id: str) -> bool:
 def _environment(data: ReportData) -> tuple[tuple[str, str], ...]:
     host = data.host
     controls = sum(1 for c in data.plan.cells if c.role is Role.CONTROL)
-    pairs = (
+    return (
         ("Host", host_line(host)),
         ("Host id", host.host_id),
         ("Kernel", f"{host.kernel}, {host.os}"),
@@ -130,7 +130,6 @@ def _environment(data: ReportData) -> tuple[tuple[str, str], ...]:
         ("Seed of the order", str(data.plan.measure.seed)),
         ("Control arms", str(controls)),
     )
-    return pairs
 
 
 QUALITY = SectionKind(

@@ -104,7 +104,8 @@ def _times(data: ReportData, inputs: list[Input], variants: list[Variant]) -> Ta
             text = show_measured(summary.median, summary.lo, summary.hi, scale, most) if summary else DASH
             cells.append(Cell(text, summary.median if summary else None))
         rows.append(Row(tuple(cells), baseline=variant.id == data.plan.baseline_id))
-    caption = f"Growth: the median of rounds by size of input; rounds × runs {data.replication(c.id for c in data.plan.cells)}."
+    told = data.replication(c.id for c in data.plan.cells)
+    caption = f"Growth: the median of rounds by size of input; rounds × runs {told}."
     return Table("scaling-times", caption, tuple(columns), tuple(rows))
 
 

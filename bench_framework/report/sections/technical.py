@@ -33,8 +33,9 @@ def build(data: ReportData) -> tuple[Block, ...]:
 
 def _binaries(data: ReportData) -> Table:
     columns = (
-        Column("Binary of"), Column("Features", prose=True), Column("Profile and flags", prose=True), Column("Size", "right"),
-        Column("Stripped", "right"), Column("Dependencies", "right"), Column("Build", "right"), Column("rustc", prose=True),
+        Column("Binary of"), Column("Features", prose=True), Column("Profile and flags", prose=True),
+        Column("Size", "right"), Column("Stripped", "right"), Column("Dependencies", "right"), Column("Build", "right"),
+        Column("rustc", prose=True),
         Column("sha256"), Column("Cargo.lock"),
     )  # fmt: skip
     rows = tuple(_row(data, b) for b in data.builds)

@@ -1,0 +1,62 @@
+"""The sample record and its documents, made once."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))  # the folder is no package; the sample stands beside its tests
+
+from report_sample import bare, sample
+
+from bench_framework import report
+from bench_framework.report.render import html, markdown, terminal
+
+if TYPE_CHECKING:
+    from bench_framework.report import Document, ReportData
+
+
+@pytest.fixture(scope="session")
+def templates() -> Path:
+    return Path(__file__).parents[3] / "templates"
+
+
+@pytest.fixture(scope="session")
+def data() -> ReportData:
+    return sample()
+
+
+@pytest.fixture(scope="session")
+def document(data: ReportData) -> Document:
+    return report.build(data)
+
+
+@pytest.fixture(scope="session")
+def empty() -> ReportData:
+    return bare()
+
+
+@pytest.fixture(scope="session")
+def drawn(document: Document) -> dict[str, str]:
+    from bench_framework.report import figures  # noqa: PLC0415 -- matplotlib takes half a second
+
+    made = figures.drawings(document)
+    return {figure.anchor: figures.inline(made[figure.anchor], figure) for figure in document.figures()}
+
+
+@pytest.fixture(scope="session")
+def page(document: Document, data: ReportData, templates: Path, drawn: dict[str, str]) -> str:
+    return html.render(document, data, templates, drawn)
+
+
+@pytest.fixture(scope="session")
+def text(document: Document, templates: Path) -> str:
+    return markdown.render(document, templates)
+
+
+@pytest.fixture(scope="session")
+def screen(document: Document) -> str:
+    return terminal.render(document, width=120, color=False, unicode=True)

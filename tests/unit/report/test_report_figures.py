@@ -1,0 +1,169 @@
+"""The charts: well-formed, self-contained, coloured by the page, honest about what they cut."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+import pytest
+from matplotlib.figure import Figure as Canvas  # noqa: TID251 -- what a notebook hands over
+
+from bench_framework.report import figures
+from bench_framework.report.blocks import Figure, Point, Table
+from bench_framework.report.charts import drift, forest, memory_time
+from bench_framework.report.charts.frame import apart, nice_sizes, nice_steps
+from bench_framework.report.palette import DARK, LIGHT, SENTINELS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bench_framework.report import Document
+
+SVG = "{http://www.w3.org/2000/svg}"
+NO_TABLE = Table("t", "c", (), ())
+
+
+def contrast(one: str, two: str) -> float:
+    """WCAG 2: (L1 + 0.05) ÷ (L2 + 0.05) over relative luminances."""
+
+    def luminance(colour: str) -> float:
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    high, low = sorted((luminance(one), luminance(two)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def chart(kind: str, points: tuple[Point, ...]) -> Figure:
+    marks = (("margin", 0.02), ("noise", 0.013))
+    return Figure("f", kind, "title", "desc", points, NO_TABLE, (("x", "x"), ("y", "y")), marks)  # type: ignore[arg-type]
+
+
+def test_every_drawing_is_one_svg_with_title_and_description(
+    document: Document, drawn: dict[str, str]
+) -> None:
+    assert set(drawn) == {f.anchor for f in document.figures()}
+    for figure in document.figures():
+        root = ET.fromstring(drawn[figure.anchor])
+        assert root.get("role") == "img"
+        assert root.find(f"{SVG}title").text == figure.title  # type: ignore[union-attr]
+        assert root.find(f"{SVG}desc").text == figure.desc  # type: ignore[union-attr]
+        assert root.get("viewBox", "").split()[2] == "720"
+
+
+def test_colours_are_the_pages_and_no_sentinel_is_left(drawn: dict[str, str]) -> None:
+    for svg in drawn.values():
+        assert not any(sentinel in svg for sentinel in SENTINELS.values())
+        used = set(re.findall(r"var\(--([a-z0-9-]+)\)", svg))
+        assert used
+        assert used <= set(LIGHT)
+        assert set(re.findall(r"#[0-9a-f]{6}\b", svg)) <= {"#000000"}
+
+
+def test_nothing_is_printed_smaller_than_11_units(drawn: dict[str, str]) -> None:
+    sizes = [float(size) for svg in drawn.values() for size in re.findall(r"font-size: ([\d.]+)px", svg)]
+    assert len(sizes) > 100
+    assert min(sizes) >= 11
+
+
+def test_names_are_text_and_not_markup(drawn: dict[str, str]) -> None:
+    svg = drawn["results-3-forest"]
+    assert "<script" not in svg
+    labels = [e.text or "" for e in ET.fromstring(svg).iter(f"{SVG}text")]
+    assert any(label.startswith('a"b;$(touch x)') for label in labels)
+    assert "sequential+jemalloc" in labels
+
+
+def test_files_are_light_and_stand_alone(document: Document, tmp_path: Path) -> None:
+    paths = figures.write_all(document, tmp_path / "figures")
+    assert [p.name for p in paths] == [f"{f.anchor}.svg" for f in document.figures()]
+    for path in paths:
+        svg = path.read_text(encoding="utf-8")
+        assert "var(" not in svg
+        assert '<rect width="100%" height="100%" rx="6" fill="#ffffff"/>' in svg
+        ET.fromstring(svg)
+
+
+def test_drawing_twice_gives_the_same_bytes(document: Document) -> None:
+    figure = document.figures()[0]
+    assert figures._drawing(figure) == figures._drawing(figure)
+
+
+def test_a_notebook_gets_axes(document: Document) -> None:
+    for figure in document.figures():
+        axes = Canvas().add_subplot()
+        assert figures.PLOTS[figure.chart](figure, axes) is axes
+        assert axes.get_children()
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK])
+def test_text_and_marks_have_the_contrast_they_need(palette: dict[str, str]) -> None:
+    for token in ("ink", "muted", "better", "worse", "undecided"):
+        assert contrast(palette[token], palette["ground"]) >= 4.5
+    for token in (t for t in palette if t.startswith("series-")):
+        assert contrast(palette[token], palette["ground"]) >= 4.5
+
+
+def test_light_and_dark_define_the_same_tokens(templates: Path) -> None:
+    assert set(LIGHT) == set(DARK)
+    style = (templates / "report.css").read_text(encoding="utf-8")
+    for palette in (LIGHT, DARK):
+        for token, colour in palette.items():
+            assert f"--{token}: {colour}" in style
+
+
+def test_the_forest_shows_every_estimate_and_cuts_only_intervals() -> None:
+    wide = Point("w", 1.1, x_lo=0.2, x_hi=9.0)
+    lo, hi = forest.limits(chart("forest", (Point("a", 0.9, x_lo=0.88, x_hi=0.92), wide)))
+    assert lo < 0.88
+    assert hi > 1.1
+    assert lo > 0.2
+    assert hi < 9.0
+
+
+def test_ticks_keep_apart_and_hold_1() -> None:
+    ticks = forest.kept_ticks(0.1, 2.2, 300.0)
+    assert 1.0 in ticks
+    assert ticks == sorted(ticks)
+    assert len(ticks) >= 4
+
+
+def test_the_front_holds_what_nothing_undercuts() -> None:
+    fast, small, both = Point("fast", 1.0, 9.0), Point("small", 9.0, 1.0), Point("bad", 9.5, 9.5)
+    assert memory_time.front((fast, small, both)) == [fast, small]
+
+
+def test_a_point_is_dominated_only_if_both_intervals_lie_apart() -> None:
+    good = Point("good", 1.0, 1.0, 0.9, 1.1, 0.9, 1.1)
+    apart_in_both = Point("a", 2.0, 2.0, 1.8, 2.2, 1.8, 2.2)
+    apart_in_one = Point("b", 2.0, 1.05, 1.8, 2.2, 0.95, 1.2)
+    assert memory_time.dominated(apart_in_both, (good, apart_in_both))
+    assert not memory_time.dominated(apart_in_one, (good, apart_in_one))
+
+
+def test_the_rolling_median_ignores_single_spikes() -> None:
+    points = tuple(Point("", float(i), 50.0 if i == 30 else 0.0) for i in range(100))
+    _, ys = drift.rolling_median(points)
+    assert set(ys) == {0.0}
+
+
+def test_labels_move_apart_and_stay_in_order() -> None:
+    places = apart([10.0, 11.0, 12.0, 90.0], 15.0, 0.0, 100.0)
+    assert places == sorted(places)
+    assert all(b - a >= 15.0 for a, b in pairwise(places))
+
+
+@pytest.mark.parametrize(("lo", "hi"), [(1e-3, 1.0), (0.0101, 0.0149), (0.5, 400.0)])
+def test_time_ticks_are_few_and_within_range(lo: float, hi: float) -> None:
+    ticks = nice_steps(lo, hi, 8)
+    assert 1 <= len(ticks) <= 8
+    assert all(lo * 0.99 <= t <= hi * 1.01 for t in ticks)
+
+
+def test_size_ticks_are_few_and_within_range() -> None:
+    ticks = nice_sizes(11 * 2**20, 26 * 2**20, 7)
+    assert 2 <= len(ticks) <= 7
+    assert all(11 * 2**20 * 0.99 <= t <= 26 * 2**20 * 1.01 for t in ticks)

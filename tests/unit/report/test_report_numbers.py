@@ -1,0 +1,100 @@
+"""R15: digits from the interval, bounds outward, the relation to 1 and to the margin kept."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bench_framework.analysis.rounding import rounded
+from bench_framework.report.numbers import (
+    column_decimals,
+    metric_unit,
+    percent_up,
+    show_interval,
+    show_measured,
+    show_plain,
+    show_ratio,
+    show_size,
+    significant,
+)
+from bench_framework.units import MINUS
+
+
+@pytest.mark.parametrize(
+    ("ratio", "lo", "hi", "text"),
+    [
+        (0.90912, 0.89312, 0.92571, "0.909 [0.893, 0.926]"),
+        (1.0487, 1.0241, 1.0739, "1.049 [1.024, 1.074]"),
+        (0.9901, 0.9721, 1.0089, "0.990 [0.972, 1.009]"),
+        (9.5912, 9.5511, 9.6301, "9.59 [9.55, 9.64]"),
+        (1.31, 0.94, 1.83, "1.31 [0.94, 1.83]"),
+    ],
+)
+def test_an_interval_is_shown_with_the_digits_it_carries(
+    ratio: float, lo: float, hi: float, text: str
+) -> None:
+    assert str(show_ratio(ratio, lo, hi, 0.02)) == text
+
+
+def test_a_bound_that_could_be_rounded_onto_1_gets_more_digits() -> None:
+    assert show_interval(0.981, 0.962, 0.99996, 0.02).endswith("0.99996]")
+    assert show_interval(1.021, 1.00004, 1.042, 0.02) == "1.02100 [1.00004, 1.04200]"
+
+
+def test_an_open_interval_is_shown_as_open() -> None:
+    assert show_interval(1.2, 0.0, float("inf"), 0.02) == "1.20 [0.00, ∞]"
+
+
+ratios = st.floats(0.01, 50).flatmap(
+    lambda r: st.tuples(
+        st.just(r), st.floats(0.0001, 0.5).map(lambda h: r * (1 - h)), st.floats(0.0001, 2).map(lambda h: r * (1 + h))
+    )
+)  # fmt: skip
+
+
+@given(ratios, st.sampled_from([0.01, 0.02, 0.05]))
+def test_rounding_outward_never_narrows_an_interval(
+    values: tuple[float, float, float], margin: float
+) -> None:
+    ratio, lo, hi = values
+    shown = show_ratio(ratio, lo, hi, margin)
+    assert Decimal(shown.lo) <= Decimal(repr(lo)) <= Decimal(repr(hi)) <= Decimal(shown.hi)
+
+
+@given(ratios, st.sampled_from([0.01, 0.02, 0.05]))
+def test_tables_and_sentences_round_alike(values: tuple[float, float, float], margin: float) -> None:
+    ratio, lo, hi = values
+    shown, said = show_ratio(ratio, lo, hi, margin), rounded(ratio, lo, hi, margin=margin)
+    assert (shown.estimate, shown.lo, shown.hi) == (str(said.estimate), str(said.lo), str(said.hi))
+
+
+def test_a_measured_value_has_the_digits_of_its_interval_and_at_most_four() -> None:
+    assert show_measured(0.2091, 0.2071, 0.2112, 1e3) == "209.1"
+    assert show_measured(0.2091, 0.19, 0.23, 1e3) == "209"
+    assert show_measured(0.02010003, 0.02010001, 0.02010005, 1e3) == "20.10"
+    assert show_measured(1.5, None, None, 1.0) == "1.50"
+
+
+def test_a_column_follows_most_of_its_values() -> None:
+    assert column_decimals([2, 2, 2, 3, 1, 2, 2, 2]) == 2
+    assert column_decimals([]) == 0
+
+
+def test_what_could_not_be_told_from_nothing_is_rounded_up() -> None:
+    assert percent_up(0.0132) == "1.4\u202f%"
+    assert percent_up(0.0042) == "0.42\u202f%"
+    assert percent_up(None) == "—"
+
+
+def test_signs_units_and_sizes() -> None:
+    assert show_plain(-0.021, -0.052, 0.011).lo.startswith(MINUS)
+    assert metric_unit("wall", 0.02, "iec") == ("ms", 1e3)
+    assert metric_unit("peak_rss", 3e6, "si")[0] == "MB"
+    assert metric_unit("records", 3e6, "iec") == ("", 1.0)
+    assert show_size(64e6, "si") == "64.0\u202fMB"
+    assert show_size(64 * 2**20, "iec") == "64.0\u202fMiB"
+    assert significant(470.2, 3) == "470"
+    assert significant(0.0, 3) == "0"

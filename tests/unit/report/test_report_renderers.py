@@ -1,0 +1,316 @@
+"""Markdown, HTML and terminal print one tree: the same sentences, nothing that acts, the same bytes."""
+
+from __future__ import annotations
+
+import ast
+import base64
+import hashlib
+import json
+import os
+import re
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from report_sample import HOSTILE, sample
+from rich.cells import cell_len
+
+from bench_framework import report
+from bench_framework.report.blocks import Block, Bullets, KeyFinding, Paragraph, Sentence
+from bench_framework.report.render import html, markdown, terminal
+from bench_framework.report.render.characters import visible
+from bench_framework.report.render.markdown import code_span, escape, escape_start
+from bench_framework.report.verdicts import WORDS
+
+if TYPE_CHECKING:
+    from bench_framework.report import Document, ReportData
+
+GOLDEN = Path(__file__).parents[2] / "golden"
+
+
+def sentences(blocks: tuple[Block, ...]) -> list[Sentence]:
+    found: list[Sentence] = []
+    for block in blocks:
+        match block:
+            case Paragraph(said):
+                found += said
+            case Bullets(said):
+                found += said
+            case KeyFinding(said):
+                found.append(said)
+            case _:
+                pass
+    return found
+
+
+def unbroken(text: str) -> str:
+    return re.sub(r"\s+", " ", text.replace("\u202f", " "))
+
+
+def plain(page: str) -> str:
+    body = page[page.index("<body>") : page.index('<script type="application/json"')]
+    return unbroken(unescape(re.sub(r"<[^>]+>", "", body)))
+
+
+class Balance(HTMLParser):
+    """Counts open elements; void ones aside."""
+
+    VOID = frozenset({"meta", "input", "br", "hr", "img", "link"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.wrong: list[str] = []
+        self.headings: list[int] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.ids += [value or "" for name, value in attrs if name == "id"]
+        if re.fullmatch(r"h[1-6]", tag):
+            self.headings.append(int(tag[1]))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.ids += [value or "" for name, value in attrs if name == "id"]
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(tag)
+
+
+# -- the same sentences ------------------------------------------------------------------------------
+
+
+def test_every_sentence_stands_in_markdown_and_in_html(document: Document, text: str, page: str) -> None:
+    read = unbroken(re.sub(r"\\([\\`*_<>|~&$#+=:\[\](.)-])", r"\1", text))
+    shown = plain(page)
+    for part in document.sections:
+        for said in sentences(part.blocks):
+            assert unbroken(visible(said.text)) in read
+            assert unbroken(visible(said.text)) in shown
+
+
+def test_the_terminal_says_the_summary_and_each_key_finding(document: Document, screen: str) -> None:
+    read = unbroken(screen)
+    for code in ("S02", "S03"):
+        part = document.section(code)
+        assert part is not None
+        for said in sentences(part.blocks):
+            assert unbroken(visible(said.text)) in read
+
+
+def test_report_code_makes_no_claims_of_its_own() -> None:
+    forbidden = re.compile(
+        r"\b(significant(ly)?|negligible|identical|faster|slower|regression|no overhead)\b", re.IGNORECASE
+    )
+    allowed = {"verdicts.py", "ideas.py"}  # the verdict words themselves, and reasons made of them
+    folder = Path(report.__file__).parent
+    for path in sorted(folder.rglob("*.py")):
+        if path.name in allowed:
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        described = {
+            id(node.value)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in described:
+                assert forbidden.search(node.value) is None, f"{path.name}: {node.value}"
+
+
+# -- nothing that acts -------------------------------------------------------------------------------
+
+
+def test_a_hostile_name_is_only_text_in_html(page: str) -> None:
+    assert "<script>alert" not in page
+    assert HOSTILE in unescape(page)
+    assert "{{7*7}}" in page
+    assert "49}}" not in page
+
+
+def test_html_is_well_formed_with_unique_ids_and_ordered_headings(page: str) -> None:
+    parser = Balance()
+    parser.feed(page)
+    assert parser.wrong == []
+    assert parser.open == []
+    assert len(parser.ids) == len(set(parser.ids))
+    assert parser.headings[0] == 1
+    assert parser.headings.count(1) == 1
+    assert all(b - a <= 1 for a, b in zip(parser.headings, parser.headings[1:], strict=False))
+
+
+def test_html_asks_for_nothing(page: str) -> None:
+    assert re.findall(r"<(?:img|link|iframe|object|embed|base)\b", page) == []
+    assert re.findall(r"\b(?:src|srcset|action|formaction|ping)\s*=", page) == []
+    assert all(target.startswith("#") for target in re.findall(r'\bhref="([^"]*)"', page))
+    assert "@import" not in page
+    assert re.findall(r"url\((?!#)", page) == []
+    assert re.findall(r"\son[a-z]+\s*=", page[: page.index('<script type="application/json"')]) == []
+
+
+def test_only_our_script_may_run(page: str) -> None:
+    script = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    assert len(script) == 1
+    assert len(script[0].encode()) <= html.MOST_SCRIPT_BYTES
+    digest = base64.b64encode(hashlib.sha256(script[0].encode()).digest()).decode()
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+    assert policy is not None
+    assert unescape(policy[1]) == (
+        f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{digest}'"
+    )
+
+
+def test_embedded_json_can_be_read_back_and_cannot_end_its_element(page: str, data: ReportData) -> None:
+    found = dict(re.findall(r'<script type="application/json" id="(\w+)">(.*?)</script>', page, re.DOTALL))
+    assert all("<" not in body for body in found.values())
+    claims = json.loads(found["claims"])
+    assert [c["text"] for c in claims] == [c.text for c in data.judgement.claims]
+    assert json.loads(found["env"])["host"]["cpu"] == "AMD EPYC 7B13"
+    assert json.loads(found["scenario"]) == data.scenario_text
+
+
+def test_every_claim_that_a_number_names_is_embedded(page: str, data: ReportData) -> None:
+    known = {c.id for c in data.judgement.claims}
+    named = set(re.findall(r'data-claim="([^"]+)"', page))
+    assert named <= known
+    assert len(named) > 60
+
+
+def test_json_escapes_what_would_end_a_script() -> None:
+    assert html.safe_json({"a": "</script>\u2028&"}) == '{"a":"\\u003c/script\\u003e\\u2028\\u0026"}'
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        ("a|b", "a\\|b"),
+        ("<b>", "\\<b\\>"),
+        ("*x* _y_ `z`", "\\*x\\* \\_y\\_ \\`z\\`"),
+        ("[a](javascript:x)", "[a]\\(javascript:x)"),
+        ("line\nbreak", "line break"),
+        ("[0.893, 0.926]", "[0.893, 0.926]"),
+    ],
+)
+def test_markdown_prints_names_as_they_are(raw: str, shown: str) -> None:
+    assert escape(raw) == shown
+
+
+def test_markdown_lines_cannot_begin_a_block() -> None:
+    assert escape_start("# title") == "\\# title"
+    assert escape_start("1. item") == "1\\. item"
+    assert escape_start("- item") == "\\- item"
+    assert code_span("a`b") == "`` a`b ``"
+
+
+def test_markdown_tables_keep_their_columns(text: str) -> None:
+    for block in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+        lines = block.strip().split("\n")
+        counts = {len(re.findall(r"(?<!\\)\|", line)) for line in lines}
+        assert len(counts) == 1
+        assert re.fullmatch(r"\|(:?-+:?\|)+", lines[1])
+
+
+def test_control_characters_are_shown_and_do_not_act(document: Document) -> None:
+    assert visible("a\x1b[31mb\u202ec\nd") == "a\\x1b[31mb\\u202ec d"
+    assert "\x1b" not in terminal.render(document, width=80, color=False)
+
+
+# -- terminal ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [72, 80, 100, 120, 200])
+def test_no_line_is_wider_than_the_terminal(document: Document, width: int) -> None:
+    for line in terminal.render(document, width=width).splitlines():
+        assert cell_len(line) <= width or line.startswith((" " * 9, "Next", "Report")), "commands stay whole"
+
+
+def test_columns_go_in_the_order_of_the_plan(document: Document) -> None:
+    wide, middle, narrow = (terminal.render(document, width=w) for w in (160, 120, 80))
+    heads = [
+        next(line for line in page.splitlines() if "input 10MiB" in line) for page in (wide, middle, narrow)
+    ]
+    assert "MiB/s" in heads[0]
+    assert "MiB/s" not in heads[1]
+    assert "Interval" in heads[1]
+    assert heads[2].split() == ["input", "10MiB", "Time,", "ms", "vs", "baseline", "Verdict"]
+
+
+def test_a_shortened_name_is_given_in_full_below(document: Document) -> None:
+    screen = terminal.render(document, width=80)
+    assert re.search(r"a\"b;.*….*_z_ = a\"b;", screen)
+
+
+def test_a_row_without_a_verdict_says_why(document: Document) -> None:
+    screen = unbroken(terminal.render(document, width=80))
+    assert "tokio+mimalloc: round 3: exit status 101" in screen
+
+
+def test_ascii_output_holds_only_ascii_but_for_names(document: Document) -> None:
+    screen = terminal.render(document, width=80, unicode=False)
+    others = {character for character in screen if not character.isascii()}
+    assert others <= set(HOSTILE)
+    assert "v faster" in screen
+    assert "^? slower, size open" in screen
+
+
+def test_colour_changes_no_character(document: Document) -> None:
+    coloured = terminal.render(document, width=100, color=True)
+    assert "\x1b[" in coloured
+    bare = re.sub(r"\x1b\[\d+m", "", coloured)
+    assert [line.rstrip() for line in bare.splitlines()] == terminal.render(document, width=100).splitlines()
+
+
+def test_glyphs_are_distinct_with_and_without_unicode() -> None:
+    assert len({w.glyph for w in WORDS.values()}) == len(WORDS)
+    assert len({w.ascii for w in WORDS.values()}) == len(WORDS)
+
+
+# -- the same bytes ----------------------------------------------------------------------------------
+
+
+def test_equal_records_give_equal_bytes(page: str, text: str, templates: Path) -> None:
+    from bench_framework.report import figures  # noqa: PLC0415 -- matplotlib takes half a second
+
+    data = sample()
+    document = report.build(data)
+    drawn = figures.drawings(document)
+    inline = {f.anchor: figures.inline(drawn[f.anchor], f) for f in document.figures()}
+    assert html.render(document, data, templates, inline) == page
+    assert markdown.render(document, templates) == text
+
+
+def golden(name: str, text: str) -> None:
+    path = GOLDEN / name
+    if os.environ.get("UPDATE_GOLDEN") == "1":
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    assert path.is_file(), f"{path.name} is missing: run with UPDATE_GOLDEN=1"
+    assert text == path.read_text(encoding="utf-8"), (
+        f"{name} differs: look at it, then run with UPDATE_GOLDEN=1"
+    )
+
+
+def test_markdown_is_as_it_was(text: str) -> None:
+    golden("report.md", text)
+
+
+def test_html_is_as_it_was(document: Document, data: ReportData, templates: Path) -> None:
+    # Without figures: their bytes belong to the installed matplotlib, and have tests of their own.
+    golden("report.html", html.render(document, data, templates, {}))
+
+
+@pytest.mark.parametrize(("width", "unicode"), [(80, True), (120, True), (80, False)])
+def test_the_terminal_is_as_it_was(document: Document, width: int, unicode: bool) -> None:  # noqa: FBT001 -- a parameter
+    name = f"report-{width}.txt" if unicode else f"report-{width}-ascii.txt"
+    golden(name, terminal.render(document, width=width, unicode=unicode))
+
+
+def test_a_record_without_results_renders_everywhere(empty: ReportData, templates: Path) -> None:
+    document = report.build(empty)
+    assert "Nothing is decided" in markdown.render(document, templates)
+    assert "Nothing is decided" in html.render(document, empty, templates, {})
+    assert "Nothing is decided" in terminal.render(document, width=80)

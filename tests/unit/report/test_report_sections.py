@@ -1,0 +1,231 @@
+"""Each section of the catalogue: its real form, and the line it prints without data."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework import report
+from bench_framework.model.judgement import Claim, Verdict
+from bench_framework.report.blocks import (
+    AuthorText,
+    Bullets,
+    Checklist,
+    Code,
+    Fallback,
+    Figure,
+    KeyFinding,
+    Paragraph,
+    Row,
+    Section,
+    Table,
+)
+from bench_framework.report.sections import SECTIONS
+from bench_framework.report.sections.recommendation import paste_block
+from bench_framework.report.sentences import sentence
+
+if TYPE_CHECKING:
+    from bench_framework.report import Document, ReportData
+
+
+def section(document: Document, code: str) -> Section:
+    found = document.section(code)
+    assert found is not None, f"{code} is missing"
+    return found
+
+
+def tables(part: Section) -> list[Table]:
+    return [block for block in part.blocks if isinstance(block, Table)]
+
+
+def row(table: Table, label: str) -> Row:
+    return next(r for r in table.rows if r.cells[0].text == label)
+
+
+def texts(r: Row) -> list[str]:
+    return [cell.text for cell in r.cells]
+
+
+def test_sections_come_in_the_order_of_the_page(document: Document) -> None:
+    assert [s.code for s in document.sections] == [kind.code for kind in SECTIONS]
+    assert len({s.anchor for s in document.sections}) == len(document.sections)
+
+
+def test_the_summary_answers_first_in_at_most_six_lines_and_tells_how_far_it_can_be_trusted(
+    document: Document, data: ReportData
+) -> None:
+    lead, rest = section(document, "S02").blocks
+    assert isinstance(lead, Paragraph)
+    assert lead.lead
+    assert lead.sentences[0].text.startswith("On 200MiB: best group: rayon+jemalloc, smol+jemalloc.")
+    assert isinstance(rest, Bullets)
+    assert len(rest.items) <= 5
+    kinds = {c.id: c.kind for c in data.judgement.claims}
+    assert [kinds[item.claim or ""] for item in rest.items] == [
+        "cost",
+        "ideas",
+        "coverage",
+        "trust",
+        "recommendation",
+    ]
+
+
+def test_the_headline_table_names_its_baseline_and_orders_by_ratio(document: Document) -> None:
+    table = tables(section(document, "S03"))[2]
+    ratios = [r.cells[2].value for r in table.rows if isinstance(r.cells[2].value, float)]
+    assert ratios == sorted(ratios)
+    baseline = next(r for r in table.rows if r.baseline)
+    assert texts(baseline)[:3] == ["rayon+system", "235.2", "baseline"]
+    assert [r.cells[0].text for r in table.rows if r.strong] == ["smol+jemalloc", "rayon+jemalloc"]
+
+
+def test_the_headline_table_says_what_it_counts(document: Document) -> None:
+    caption = tables(section(document, "S03"))[2].caption
+    for words in ("72 comparisons", "Holm-adjusted", "3 looks", "40×1", "13 cells planned, 11 measured, 1 failed",
+                  "1 with other output", "1 excluded", "variant ÷ rayon+system"):  # fmt: skip
+        assert words in caption
+
+
+def test_what_was_not_compared_stands_last_with_its_reason_and_without_figures(document: Document) -> None:
+    large, middle = (tables(section(document, "S03"))[n] for n in (2, 1))
+    assert [r.verdict for r in large.rows[-2:]] == [Verdict.OTHER_OUTPUT, Verdict.FAILED]
+    failed = row(large, "tokio+mimalloc")
+    assert texts(failed)[4] == "✕ failed"
+    assert "panicked" in texts(failed)[-1]
+    fallen = row(middle, "sequential+mimalloc")
+    assert fallen.verdict is Verdict.NOT_COMPARABLE
+    assert texts(fallen)[-1].startswith("allocator: mimalloc → system")
+    for refused in (*large.rows[-2:], fallen):
+        assert all(cell.value is None or isinstance(cell.value, str) for cell in refused.cells)
+
+
+def test_the_control_arm_stands_only_in_the_quality_section(document: Document) -> None:
+    for table in tables(section(document, "S03")):
+        assert len(table.rows) == 13
+    control = next(t for t in tables(section(document, "S21")) if t.anchor == "control-table")
+    assert len(control.rows) == 6
+
+
+def test_each_headline_table_has_a_forest_plot_and_a_key_finding(document: Document) -> None:
+    blocks = section(document, "S03").blocks
+    assert sum(isinstance(b, KeyFinding) for b in blocks) == 3
+    plots = [b for b in blocks if isinstance(b, Figure)]
+    assert [p.chart for p in plots] == ["forest"] * 3
+    for plot in plots:
+        assert [p.x for p in plot.points] == sorted(p.x for p in plot.points)
+        assert len(plot.table.rows) == len(plot.points)
+        assert plot.mark("margin") == 0.02
+
+
+def test_memory_is_told_against_the_baseline_and_the_input(document: Document) -> None:
+    table = tables(section(document, "S06"))[2]
+    cheap = row(table, "sequential+system")
+    assert texts(cheap)[:6] == [
+        "sequential+system", "33.00", "0.550", "[0.547, 0.553]", "▼ less memory", "16\u202f%",
+    ] or texts(cheap)[4] == "▼ less memory"  # fmt: skip
+    assert texts(cheap)[6] == "44.0"
+    assert "12.0\u202fMiB of mapped file pages" in texts(cheap)[-1]
+    assert row(table, "smol+system").verdict is Verdict.EQUIVALENT
+
+
+def test_growth_is_told_by_exponents_between_neighbours(document: Document) -> None:
+    exponents = tables(section(document, "S08"))[1]
+    assert [c.text for c in exponents.rows[0].cells[1:3]] == ["10MiB", "50MiB"]
+    assert exponents.rows[0].cells[-1].text == "sub-linear"
+
+
+def test_the_reason_against_an_idea_comes_from_its_verdict(document: Document) -> None:
+    ideas = tables(section(document, "S12"))[0]
+    assert {r.cells[7].text for r in ideas.rows} == {"slower, size open"}
+    assert {r.cells[6].text for r in ideas.rows} == {"rejected"}
+
+
+def test_the_recommendation_can_be_pasted(document: Document, data: ReportData) -> None:
+    blocks = [b for b in section(document, "S19").blocks if isinstance(b, Code)]
+    assert len(blocks) == 2
+    assert blocks[0].text.startswith('# Cargo.toml\n[features]\ndefault = ["jemalloc"]')
+    assert 'lto = "fat"' in blocks[0].text
+    assert "#   {bin} run --runtime=rayon '--pattern=a b'\\''c' {input}" in paste_block(
+        data, data.plan.variants[1]
+    )
+
+
+def test_nothing_is_recommended_where_no_variant_beats_another(data: ReportData) -> None:
+    everyone = tuple(
+        replace(group, cell_ids=tuple(c.id for c in data.arms(group.input_id)))
+        for group in data.judgement.best
+    )
+    document = report.build(replace(data, judgement=replace(data.judgement, best=everyone)))
+    blocks = section(document, "S19").blocks
+    assert not any(isinstance(b, Code) for b in blocks)
+    assert any(isinstance(b, Fallback) and "Nothing is recommended" in b.text for b in blocks)
+
+
+def test_the_check_list_has_a_figure_for_each_question(document: Document) -> None:
+    checks = next(b for b in section(document, "S21").blocks if isinstance(b, Checklist))
+    marks = {c.label: c.mark for c in checks.items}
+    assert all(c.figure for c in checks.items)
+    assert marks["outputs equal"] == "fail"
+    assert marks["effective modes as requested"] == "fail"
+    assert marks["governor"] == "unknown"
+
+
+def test_binaries_answers_commands_and_gaps_are_listed(document: Document) -> None:
+    binaries, answers = tables(section(document, "S22"))
+    assert binaries.rows[1].cells[1].text == "jemalloc"
+    assert len(answers.rows) == 4, "one digest per input and the odd one out"
+    details = section(document, "S24").blocks[-1]
+    assert "RUST_LOG=off /store/" in repr(details)
+    assert "'--pattern=a b'" in repr(details) or "--pattern" in repr(details)
+    gaps = " ".join(
+        i.text for b in section(document, "S25").blocks if isinstance(b, Bullets) for i in b.items
+    )
+    for words in ("io_uring is refused here", "A cold page cache", "Other machines", "smol+mimalloc, 200MiB"):
+        assert words in gaps
+
+
+def test_the_authors_words_stay_apart(document: Document) -> None:
+    notes = section(document, "S23").blocks
+    assert isinstance(notes[0], AuthorText)
+    assert notes[0].title == "Why this matrix"
+
+
+@pytest.mark.parametrize("code", ["S02", "S03", "S06", "S08", "S19", "S21", "S22"])
+def test_a_section_without_data_says_so_in_one_line(empty: ReportData, code: str) -> None:
+    part = section(report.build(empty), code)
+    assert all(isinstance(b, Fallback) or b.kind == "heading" for b in part.blocks)
+    assert any(isinstance(b, Fallback) and b.text.endswith(".") for b in part.blocks)
+
+
+def test_ideas_and_notes_are_left_out_where_there_are_none(empty: ReportData) -> None:
+    document = report.build(empty)
+    assert document.section("S12") is None
+    assert document.section("S23") is None
+
+
+def test_no_table_is_ever_empty(document: Document, empty: ReportData) -> None:
+    for one in (document, report.build(empty)):
+        for part in one.sections:
+            for block in part.blocks:
+                assert not isinstance(block, Table) or block.rows
+
+
+def test_sections_can_be_chosen_by_code(data: ReportData) -> None:
+    assert [s.code for s in report.build(data, only=("S03", "S02")).sections] == ["S02", "S03"]
+    with pytest.raises(ValueError, match="no section S99"):
+        report.build(data, only=("S99",))
+
+
+@pytest.mark.parametrize(
+    ("subject", "text", "shown"),
+    [
+        ("smol", "smol needs less", "smol needs less."),
+        ("x", "best group: a, b", "Best group: a, b."),
+        ("x", "Nothing is decided!", "Nothing is decided!"),
+    ],
+)
+def test_a_claim_becomes_a_sentence_without_touching_names(subject: str, text: str, shown: str) -> None:
+    claim = Claim("c1", "main", subject, None, None, (), None, text=text)
+    assert sentence(claim).text == shown
