@@ -172,8 +172,12 @@ def _trimmed(text: str, anchor: str) -> str:
     text = re.sub(r" transform=\"rotate\(-0 [^\"]*\)\"", "", text)
     text = re.sub(r"\s*\n(?!<)", " ", text)
     text = re.sub(r"M (\S+ \S+) L \1(?=[ \"])", r"M\1h0", text)
-    # A tenth of a unit is less than a pixel at any size a page is read.
-    return re.sub(r"(\.\d)\d+(?=[ \",)z])", r"\1", text).strip()
+    return re.sub(r"<[^>]+>", _shorter, text).strip()
+
+
+def _shorter(tag: re.Match[str]) -> str:
+    """A tag with tenths of units, less than a pixel at any size; never the text between tags."""
+    return re.sub(r"(\.\d)\d+(?=[ \",)zh])", r"\1", tag[0])
 
 
 def _font(match: re.Match[str]) -> str:

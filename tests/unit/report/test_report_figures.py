@@ -77,6 +77,17 @@ def test_names_are_text_and_not_markup(drawn: dict[str, str]) -> None:
     assert "sequential+jemalloc" in labels
 
 
+def test_the_numbers_of_the_forest_are_printed_as_the_table_has_them(
+    document: Document, drawn: dict[str, str]
+) -> None:
+    for figure in document.figures():
+        if figure.chart != "forest":
+            continue
+        labels = [e.text or "" for e in ET.fromstring(drawn[figure.anchor]).iter(f"{SVG}text")]
+        for point in figure.points:
+            assert point.text in labels
+
+
 def test_files_are_light_and_stand_alone(document: Document, tmp_path: Path) -> None:
     paths = figures.write_all(document, tmp_path / "figures")
     assert [p.name for p in paths] == [f"{f.anchor}.svg" for f in document.figures()]
