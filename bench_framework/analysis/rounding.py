@@ -43,6 +43,11 @@ def thresholds(margin: float) -> tuple[float, float, float]:
     return (1 / (1 + margin), 1.0, 1 + margin)
 
 
+def decimal(value: float) -> Decimal:
+    """The shortest decimal that is this number: 1.3 is 1.3 and not the binary fraction just above."""
+    return Decimal(repr(float(value)))
+
+
 def decimals_of(half_width: float) -> int:
     """Decimals by the PDG rule; may be negative for wide intervals of large numbers."""
     if not half_width > 0 or not math.isfinite(half_width):
@@ -70,7 +75,7 @@ def rounded(estimate: float, lo: float, hi: float, *, margin: float, least: int 
     made = _at(estimate, lo, hi, start)
     for decimals in range(start, MOST_DECIMALS + 1):
         made = _at(estimate, lo, hi, decimals)
-        if [relation(made.lo, made.hi, Decimal(t)) for t in thresholds(margin)] == wanted:
+        if [relation(made.lo, made.hi, decimal(t)) for t in thresholds(margin)] == wanted:
             break
     return made
 
@@ -78,9 +83,9 @@ def rounded(estimate: float, lo: float, hi: float, *, margin: float, least: int 
 def _at(estimate: float, lo: float, hi: float, decimals: int) -> Rounded:
     step = Decimal(1).scaleb(-decimals)
     return Rounded(
-        Decimal(estimate).quantize(step, ROUND_HALF_EVEN),
-        Decimal(lo).quantize(step, ROUND_FLOOR),
-        Decimal(hi).quantize(step, ROUND_CEILING),
+        decimal(estimate).quantize(step, ROUND_HALF_EVEN),
+        decimal(lo).quantize(step, ROUND_FLOOR),
+        decimal(hi).quantize(step, ROUND_CEILING),
         decimals,
     )
 

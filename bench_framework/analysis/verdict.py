@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -146,7 +145,9 @@ def _decided(draft: Comparison, case: Case, level: float, rules: Rules) -> Compa
 def by_interval(shown: Interval, margin: float) -> Verdict:
     """The verdict of a decided pair by its displayed interval, in the digits that are printed."""
     made = rounding.rounded(shown.ratio, shown.lo, shown.hi, margin=margin)
-    below, one, above = (rounding.relation(made.lo, made.hi, Decimal(t)) for t in rounding.thresholds(margin))
+    below, one, above = (
+        rounding.relation(made.lo, made.hi, rounding.decimal(t)) for t in rounding.thresholds(margin)
+    )
     if one == 0:
         return Verdict.UNDECIDED
     if one < 0:
@@ -160,7 +161,7 @@ def _inside(comparison: Comparison) -> bool:
     shown, margin = comparison.shown, comparison.margin
     made = rounding.rounded(shown.ratio, shown.lo, shown.hi, margin=margin)
     low, _, high = rounding.thresholds(margin)
-    return made.lo > Decimal(low) and made.hi < Decimal(high)
+    return made.lo > rounding.decimal(low) and made.hi < rounding.decimal(high)
 
 
 def equivalence_level(looks: int) -> float:

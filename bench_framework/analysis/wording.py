@@ -9,7 +9,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.analysis.rounding import Rounded, rounded, up_to_two_digits
+from bench_framework.analysis.rounding import Rounded, decimal, rounded, thresholds, up_to_two_digits
 from bench_framework.model.judgement import Verdict
 from bench_framework.units import MINUS, THIN_SPACE, format_percent
 
@@ -147,7 +147,8 @@ def _difference(claim: Claim) -> str:
     figure, bounds = _inner(made)
     if claim.verdict in (Verdict.BETTER, Verdict.WORSE):
         return _times(claim) or f"{subject} needs {figure} {way} {what} than {reference} {bounds}"
-    if Decimal(1 / (1 + margin)) < made.lo and made.hi < Decimal(1 + margin):
+    low, _, high = (decimal(t) for t in thresholds(margin))
+    if low < made.lo and made.hi < high:
         return (
             f"{subject} needs {figure} {way} {what} than {reference} {bounds}, "
             f"less than the margin of {limit}"
@@ -273,7 +274,9 @@ def _scaling(claim: Claim) -> str:
     aspect = "" if claim.metric == "wall" else f" in {noun(claim.metric)}"
     figures = f"{made.estimate} [{made.lo}, {made.hi}]".replace("-", MINUS)
     start, end = claim.values["from"], claim.values["to"]
-    return f"{claim.subject} grows from {start} to {end}{aspect} with exponent {figures}: {claim.values['word']}"
+    return (
+        f"{claim.subject} grows from {start} to {end}{aspect} with exponent {figures}: {claim.values['word']}"
+    )
 
 
 def _memory(claim: Claim) -> str:

@@ -44,7 +44,9 @@ def test_no_difference_at_all_is_no_evidence() -> None:
     assert signed_rank.p_value(np.zeros(20)) == 1.0
 
 
-@pytest.mark.parametrize(("n", "critical"), [(6, 0), (7, 2), (8, 3), (10, 8), (15, 25), (20, 52), (25, 89), (50, 434)])
+@pytest.mark.parametrize(
+    ("n", "critical"), [(6, 0), (7, 2), (8, 3), (10, 8), (15, 25), (20, 52), (25, 89), (50, 434)]
+)
 def test_cuts_are_the_published_critical_values(n: int, critical: int) -> None:
     """Two-sided 5 %: Wilcoxon & Wilcox 1964, table 2."""
     assert signed_rank.walsh_cut(n, 0.95) == critical

@@ -1,0 +1,117 @@
+"""When measuring stops, and why."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework.analysis.judge import judge
+from bench_framework.analysis.looking import LookOutcome, floor_fraction, look
+from bench_framework.model.judgement import Comparison, Interval, Verdict
+from bench_framework.model.looks import looks_of
+from bench_framework.model.plan import MeasurePolicy
+from bench_framework.model.run import Look
+
+if TYPE_CHECKING:
+    from conftest import Study, Timing
+
+
+def timing(effects: dict[str, float], spread: float, seed: int = 0) -> Timing:
+    def draw(arm: str, where: str, number: int) -> float:
+        noise = random.Random(f"{seed}/{arm}/{where}/{number}")
+        return 0.05 * (1 + effects.get(arm, 0.0)) * (1 + noise.expovariate(1 / spread))
+
+    return draw
+
+
+def at(made: Study, wall: Timing, index: int) -> LookOutcome:
+    plan = made.plan
+    last = looks_of(plan).rounds[index]
+    blocks = [b for b in made.blocks(wall) if b.round <= last]
+    return look(plan, blocks, plan.inputs[0].id, index, last)
+
+
+def test_a_settled_input_stops_at_the_first_look(study: type[Study]) -> None:
+    outcome = at(study(), timing({"b": 0.5}, 0.01), 0)
+    assert (outcome.stop, outcome.reason) == (True, "settled")
+    assert {c.verdict for c in outcome.verdicts} == {Verdict.WORSE}
+
+
+def test_equivalence_settles_too(study: type[Study]) -> None:
+    outcome = at(study(), timing({}, 0.004), 0)
+    assert outcome.stop
+    assert {c.verdict for c in outcome.verdicts} == {Verdict.EQUIVALENT}
+
+
+def test_an_open_comparison_goes_on_until_the_last_look(study: type[Study]) -> None:
+    made = study(measure=MeasurePolicy(rounds_max=200), rounds=200)
+    wall = timing({"b": 0.03}, 0.04)
+    assert at(made, wall, 0).reason.endswith("comparisons open")
+    last = looks_of(made.plan).count - 1
+    assert at(study(), timing({"b": 0.03}, 0.5), looks_of(study().plan).count - 1).reason == "the last look"
+    assert at(made, wall, last).stop
+
+
+def test_a_hopeless_input_is_given_up(study: type[Study]) -> None:
+    """A spread of a factor of e: no difference that is still plausible could be found in 40 rounds."""
+    outcomes = [at(study(), timing({}, 1.0, seed), 2) for seed in range(10)]
+    given_up = [o for o in outcomes if o.stop]
+    assert len(given_up) >= 5
+    assert {o.reason for o in given_up} == {"settled, or out of reach in the rounds that are left"}
+
+
+def test_a_large_plausible_difference_is_not_given_up_for_the_margins_sake(study: type[Study]) -> None:
+    """+40 % under a spread of 30 %: the margin of 2 % is out of reach, the difference is not."""
+    made = study(measure=MeasurePolicy(rounds_max=90), rounds=90)
+    for seed in range(10):
+        outcome = at(made, timing({"b": 0.4}, 0.3, seed), 0)
+        assert not outcome.stop or all(c.verdict.settled for c in outcome.verdicts)
+
+
+def test_until_rounds_stops_only_at_the_end(study: type[Study]) -> None:
+    made = study(measure=MeasurePolicy(until="rounds"))
+    assert looks_of(made.plan).rounds == (40,)
+    assert at(made, timing({"b": 0.5}, 0.01), 0).stop
+
+
+@pytest.mark.parametrize(("precision", "stops"), [(0.5, True), (0.0001, False)])
+def test_until_precision_asks_for_the_width(study: type[Study], precision: float, stops: bool) -> None:  # noqa: FBT001
+    made = study(measure=MeasurePolicy(until="precision", precision=precision))
+    assert at(made, timing({"b": 0.5}, 0.02), 0).stop is stops
+
+
+def test_race_names_the_cells_that_trail(study: type[Study]) -> None:
+    made = study(arms=("a", "b", "c"), measure=MeasurePolicy(strategy="race"))
+    assert at(made, timing({"b": 0.8, "c": -0.1}, 0.01), 1).trailing == (made.cell("b").id,)
+    assert at(study(), timing({"b": 0.8}, 0.01), 1).trailing == ()
+
+
+def test_the_live_table_shows_what_the_report_will_say(study: type[Study]) -> None:
+    made = study(arms=("a", "b", "c", "d"))
+    wall = timing({"b": 0.05, "c": -0.03, "d": 0.3}, 0.03)
+    plan, taken = made.plan, looks_of(made.plan).rounds
+    judged = judge(
+        plan, made.blocks(wall), {}, (), [Look(plan.inputs[0].id, i, n, False) for i, n in enumerate(taken)]
+    )
+    live = at(made, wall, len(taken) - 1).verdicts
+    final = [c for c in judged.comparisons if c.family == "headline"]
+    assert [(c.cell_id, c.verdict, c.shown, c.p) for c in live] == [
+        (c.cell_id, c.verdict, c.shown, c.p) for c in final
+    ]
+
+
+def test_looking_at_nothing_decides_nothing(study: type[Study]) -> None:
+    plan = study().plan
+    outcome = look(plan, [], plan.inputs[0].id, 0, 12)
+    assert not outcome.stop
+    assert {c.verdict for c in outcome.verdicts} == {Verdict.UNDECIDED}
+
+
+def test_the_noise_floor_looks_at_both_ends() -> None:
+    blank = Comparison("c", "b", "wall", "control", Verdict.UNDECIDED)
+    assert floor_fraction(replace(blank, shown=Interval(1, 0.99, 1.013, 0.99))) == pytest.approx(0.013)
+    assert floor_fraction(replace(blank, shown=Interval(1, 0.95, 1.01, 0.99))) == pytest.approx(1 / 0.95 - 1)
+    assert floor_fraction(blank) is None

@@ -1,0 +1,185 @@
+"""Samples, summaries, medians, exact metrics, growth and warnings on plain numbers."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework.analysis import medians, quality, samples, scaling, states, summary
+from bench_framework.model.judgement import Verdict
+from bench_framework.model.plan import BuildSpec, Variant
+from bench_framework.model.run import Block, Build, Sensors
+
+if TYPE_CHECKING:
+    from conftest import Study
+
+
+def block(number: int, wall: tuple[float, ...], seq: int = 0, **more: object) -> Block:
+    plain = Block(
+        seq=seq or number, round=number, position=0, cell_id="c", warmup=False, status="ok", started_at=""
+    )
+    return replace(plain, wall_s=wall, **more)  # type: ignore[arg-type]
+
+
+def test_a_block_counts_once_with_the_median_of_its_runs() -> None:
+    sample = samples.collect([block(1, (1.0, 9.0, 2.0)), block(2, (3.0,))])["c"]
+    assert sample.of("wall") == {1: 2.0, 2: 3.0}
+    assert sample.runs == {1: 3, 2: 1}
+
+
+def test_a_round_that_was_run_again_counts_with_its_later_block() -> None:
+    again = [block(1, (), 1, status="failed"), block(1, (5.0,), 2)]
+    assert samples.collect(again)["c"].of("wall") == {1: 5.0}
+    assert samples.collect(again)["c"].void == frozenset()
+
+
+@pytest.mark.parametrize(("void", "failed"), [(0, False), (2, False), (3, True), (40, True)])
+def test_more_than_five_percent_void_rounds_fail_a_cell(void: int, failed: bool) -> None:  # noqa: FBT001
+    blocks = [block(n, (1.0,), status="failed" if n <= void else "ok") for n in range(1, 41)]
+    assert samples.collect(blocks)["c"].failed is failed
+
+
+def test_pairs_are_the_common_rounds_in_order() -> None:
+    made = samples.pair({3: 1.0, 1: 2.0, 2: 0.0, 4: 5.0}, {1: 1.0, 2: 1.0, 3: 4.0})
+    assert made == samples.Pair((1, 3), (2.0, 1.0), (1.0, 4.0))
+    assert made.until(2) == samples.Pair((1,), (2.0,), (1.0,))
+
+
+@pytest.mark.parametrize(("n", "rank"), [(5, 0), (6, 1), (9, 2), (10, 2), (20, 6), (40, 14), (100, 40)])
+def test_the_interval_of_a_median_takes_the_published_ranks(n: int, rank: int) -> None:
+    """Conover 1999, table A3, two-sided 95 %."""
+    assert summary.median_rank(n, 0.95) == rank
+
+
+def test_a_summary_describes_all_rounds_and_deletes_none() -> None:
+    values = [1.0, 1.1, 0.9, 1.05, 0.95, 1.02, 9.0]
+    sample = samples.collect([block(i, (v,)) for i, v in enumerate(values, 1)])["c"]
+    found = summary.summarise(sample, "wall")
+    assert found is not None
+    assert (found.median, found.min, found.max, found.n_rounds) == (1.02, 0.9, 9.0, 7)
+    assert (found.lo, found.hi) == (0.9, 9.0)
+    assert found.warnings == ("1 of 7 rounds lie far from the others; they are kept",)
+    assert found.p95 is None
+    assert summary.summarise(sample, "peak_rss") is None
+
+
+def memory(ours: float, theirs: float, n: int = 20, noise: int = 2) -> Verdict:
+    pair = samples.Pair(
+        tuple(range(n)),
+        tuple(ours * (1 + 1e-4 * (i % noise)) for i in range(n)),
+        tuple(theirs * (1 + 1e-4 * (i % noise)) for i in range(n)),
+    )
+    return medians.compare_medians(
+        "x", "y", "peak_rss", pair, level=0.05, size=4, margin=0.05, epsilon=0.01
+    ).verdict  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("ours", "expected"),
+    [
+        (50e6, Verdict.EQUIVALENT),
+        (50.3e6, Verdict.EQUIVALENT),
+        (51.5e6, Verdict.WORSE_SIZE_OPEN),
+        (60e6, Verdict.WORSE),
+        (49e6, Verdict.BETTER_SIZE_OPEN),
+        (1e6, Verdict.BETTER),
+    ],
+)
+def test_memory_below_one_percent_is_no_difference(ours: float, expected: Verdict) -> None:
+    assert memory(ours, 50e6) is expected
+
+
+def test_memory_of_few_rounds_is_undecided() -> None:
+    assert memory(90e6, 50e6, n=3) is Verdict.UNDECIDED
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(100, Verdict.EQUIVALENT), (101, Verdict.WORSE_SIZE_OPEN), (103, Verdict.WORSE), (97, Verdict.BETTER)],
+)
+def test_exact_metrics_need_no_statistics(value: float, expected: Verdict) -> None:
+    assert medians.compare_exact("x", "y", "binary_size", value, 100, margin=0.02).verdict is expected
+
+
+def test_exact_metrics_without_a_ratio_are_refused() -> None:
+    with pytest.raises(ValueError, match="binary_size has no ratio"):
+        medians.compare_exact("x", "y", "binary_size", 0, 100, margin=0.02)
+
+
+@pytest.mark.parametrize(
+    ("lo", "hi", "word"),
+    [
+        (0.96, 1.04, "linear"),
+        (0.70, 0.78, "sub-linear"),
+        (1.06, 1.2, "super-linear"),
+        (0.94, 1.04, "not resolved"),
+        (0.90, 1.20, "not resolved"),
+    ],
+)
+def test_growth_words_come_from_the_whole_interval(lo: float, hi: float, word: str) -> None:
+    assert scaling.growth_word(lo, hi) == word
+
+
+def grown(made: Study, exponent: float) -> list[Block]:
+    def wall(arm: str, where: str, number: int) -> float:
+        size = float(where.removesuffix("MiB"))
+        return 0.001 * size**exponent * (1 + random.Random(f"{arm}{where}{number}").gauss(0, 0.01))
+
+    return made.blocks(wall)
+
+
+def test_exponents_are_told_between_neighbouring_sizes(study: type[Study]) -> None:
+    made = study(sizes=(10, 50, 200))
+    judged = made.judge(grown(made, 1.0))
+    assert [(s.word, round(s.exponent, 1)) for s in judged.scaling if s.metric == "wall"] == [
+        ("linear", 1.0)
+    ] * 4
+    assert {s.word for s in made.judge(grown(made, 0.74)).scaling} == {"sub-linear"}
+
+
+def test_two_sizes_have_an_exponent_and_no_word(study: type[Study]) -> None:
+    made = study(sizes=(10, 50))
+    assert {s.word for s in made.judge(grown(made, 0.5)).scaling} == {"not resolved"}
+
+
+def test_sizes_of_another_family_or_seed_are_another_ladder(study: type[Study]) -> None:
+    made = study(sizes=(10, 50, 200))
+    prepared = made.inputs()
+    assert [len(ladder) for ladder in scaling.ladders(made.plan, prepared)] == [3]
+    assert [
+        len(x) for x in scaling.ladders(made.plan, [*prepared[:2], replace(prepared[2], family="other")])
+    ] == [2]
+    assert [len(x) for x in scaling.ladders(made.plan, [*prepared[:2], replace(prepared[2], seed=7)])] == [2]
+
+
+def test_a_trend_is_drift_and_noise_is_not() -> None:
+    noise = random.Random(1)
+    calm = {n: 1 + noise.expovariate(20) for n in range(1, 41)}
+    assert quality.drift(calm) is None
+    moved = quality.drift({n: v * (1 + 0.005 * n) for n, v in calm.items()})
+    assert moved == pytest.approx(0.195, abs=0.08)
+    assert quality.drift(dict.fromkeys(range(1, 41), 1.0)) is None
+
+
+def test_pressure_and_steal_mark_a_block() -> None:
+    assert not quality.contended(block(1, (0.05,), sensors=Sensors(psi_cpu_us=1_000, steal_ticks=1)))
+    assert quality.contended(block(1, (0.05,), sensors=Sensors(psi_cpu_us=20_000)))
+    assert quality.contended(block(1, (0.05,), sensors=Sensors(steal_ticks=3)))
+    assert not quality.contention_events([block(1, (0.05,))])
+    (event,) = quality.contention_events([block(1, (0.05,), sensors=Sensors(psi_cpu_us=20_000))])
+    assert event.code == "BX321"
+
+
+def test_two_builds_with_the_same_bytes_are_one_program(study: type[Study]) -> None:
+    plain = study().plan
+    specs = [BuildSpec("builtin", "tally"), BuildSpec("builtin", "tally", features=("simd",))]
+    variants = tuple(Variant(v.label, v.values, s) for v, s in zip(plain.variants, specs, strict=True))
+    plan = replace(plain, axes=(replace(plain.axes[0], kind="build"),), variants=variants)
+    builds = {s.id: Build(s.id, ok=True, sha256="5a") for s in specs}
+    assert states.identical_binaries(plan, builds) == ((variants[0].id, variants[1].id),)
+    assert [e.code for e in quality.identical_events(plan, builds)] == ["BX311"]
+    different = {**builds, specs[1].id: Build(specs[1].id, ok=True, sha256="5b")}
+    assert not states.identical_binaries(plan, different)

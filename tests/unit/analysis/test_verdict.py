@@ -1,0 +1,163 @@
+"""The verdict table of REPORTS 1.3, one case per row, and the lowering rules of METHOD 4."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from bench_framework.analysis import compare, verdict
+from bench_framework.analysis.compare import Evidence, Levels
+from bench_framework.analysis.samples import Pair
+from bench_framework.analysis.verdict import Case, Rules
+from bench_framework.model.judgement import Comparison, Interval, Verdict
+
+RULES = Rules(looks=4, size=4, level=0.05, seed=0)
+
+
+def case(shift: float, sd: float = 0.002, n: int = 40, seed: int = 0, **changes: float) -> Case:
+    random = np.random.default_rng(seed)
+    base = random.normal(0, 0.2, n)
+    x, y = base + shift + random.normal(0, sd, n), base + random.normal(0, sd, n)
+    pair = Pair(tuple(range(1, n + 1)), tuple(np.exp(x).tolist()), tuple(np.exp(y).tolist()))
+    evidence = compare.examine_looks(pair, (12, 18, 27, n), Levels(RULES.strict, 0.05 / 4), 0)
+    settings = {"margin": 0.02, "epsilon": 0.01, **changes}
+    return Case("x", "y", "wall", "headline", pair, evidence, **settings)
+
+
+def judged(given: Case, rules: Rules = RULES) -> Comparison:
+    (found,) = verdict.judge_family([given], rules)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("ratio", "expected"),
+    [
+        (0.90, Verdict.BETTER),
+        (0.985, Verdict.BETTER_SIZE_OPEN),
+        (1.015, Verdict.WORSE_SIZE_OPEN),
+        (1.10, Verdict.WORSE),
+        (1.0, Verdict.EQUIVALENT),
+        (1.004, Verdict.EQUIVALENT),
+    ],
+)
+def test_clean_differences_get_their_word(ratio: float, expected: Verdict) -> None:
+    assert judged(case(math.log(ratio))).verdict is expected
+
+
+def test_noise_leaves_it_undecided_and_says_what_could_have_been_found() -> None:
+    found = judged(case(0.0, sd=0.2))
+    assert found.verdict is Verdict.UNDECIDED
+    assert found.mde is not None
+    assert found.mde > 0.05
+    assert found.rounds_needed is None  # more than 1 000
+    some = judged(case(0.0, sd=0.03))
+    assert some.rounds_needed is not None
+    assert some.rounds_needed > 40
+
+
+def test_an_effect_below_epsilon_is_found_and_gets_no_verdict_for_it() -> None:
+    """0.6 % is certain here, but copies of one binary differ as much."""
+    found = judged(case(math.log(1.006), sd=0.001))
+    assert found.p_adjusted is not None
+    assert found.p_adjusted < 0.05
+    assert found.verdict is Verdict.EQUIVALENT
+
+
+def test_the_displayed_interval_has_the_level_of_the_holm_step() -> None:
+    found = judged(case(math.log(1.1)))
+    assert found.shown is not None
+    assert found.shown.level == pytest.approx(1 - 0.05 / (4 * 4))
+    second = verdict.judge_family([case(math.log(1.1)), case(math.log(1.1), seed=1)], RULES)
+    assert sorted(c.shown.level for c in second if c.shown) == pytest.approx([1 - 0.05 / 12, 1 - 0.05 / 16])
+
+
+def test_equivalent_shows_the_interval_at_its_own_level_inside_the_margin() -> None:
+    found = judged(case(0.0))
+    assert found.shown is not None
+    assert found.shown.level == pytest.approx(1 - 2 * 0.05 / 4)
+    assert 1 / 1.02 < found.shown.lo < found.shown.hi < 1.02
+
+
+def test_opposite_findings_of_the_two_statistics_are_mixed() -> None:
+    given = case(math.log(1.1))
+    e = given.evidence[-1]
+    torn = Evidence(e.rounds, 1e-6, 1e-6, 1e-5, typical_sign=1, floor_sign=-1, swaps=99)
+    found = judged(Case("x", "y", "wall", "headline", given.pair, (torn,), 0.02, 0.01))
+    assert found.verdict is Verdict.UNDECIDED
+    assert found.reason.startswith("mixed")
+
+
+def test_a_direction_that_turned_after_its_look_is_mixed() -> None:
+    given = case(math.log(1.1))
+    early = Evidence(12, 1e-7, 1e-7, None, typical_sign=-1, floor_sign=-1, swaps=0)
+    found = judged(Case("x", "y", "wall", "headline", given.pair, (early,), 0.02, 0.01))
+    assert found.verdict is Verdict.UNDECIDED
+    assert "direction" in found.reason
+
+
+def test_a_decided_pair_whose_interval_reaches_one_is_lowered() -> None:
+    given = case(0.03, sd=0.05, seed=8)
+    strong = Evidence(40, 1e-7, 1e-7, None, typical_sign=1, floor_sign=1, swaps=0)
+    found = judged(Case("x", "y", "wall", "headline", given.pair, (strong,), 0.02, 0.001))
+    assert found.shown is not None
+    assert found.shown.lo < 1 < found.shown.hi
+    assert (found.verdict, found.reason) == (Verdict.UNDECIDED, verdict.REACHES_ONE)
+    assert found.mde is not None
+
+
+def test_the_fastest_third_decides_where_only_it_sees_the_difference() -> None:
+    """Two rounds of three are drowned in load, in both arms, by up to a factor of three."""
+    random = np.random.default_rng(5)
+    load = np.where(np.arange(40) % 3 == 0, 0.0, 1.0)
+    x = 0.05 + random.normal(0, 0.002, 40) + load * random.uniform(0, 1, 40)
+    y = random.normal(0, 0.002, 40) + load * random.uniform(0, 1, 40)
+    pair = Pair(tuple(range(40)), tuple(np.exp(x).tolist()), tuple(np.exp(y).tolist()))
+    evidence = (compare.examine(pair, Levels(RULES.strict, 0.05 / 4), 0),)
+    found = judged(Case("x", "y", "wall", "headline", pair, evidence, 0.02, 0.01))
+    assert found.statistic == "floor"
+    assert found.verdict in (Verdict.WORSE, Verdict.WORSE_SIZE_OPEN)
+    assert found.floor is not None
+    assert found.floor.lo < 1.051 < found.floor.hi
+
+
+@pytest.mark.parametrize(
+    ("lo", "hi", "expected"),
+    [
+        (0.96, 0.98, Verdict.BETTER),
+        (0.96, 0.99, Verdict.BETTER_SIZE_OPEN),
+        (0.96, 1.0, Verdict.UNDECIDED),
+        (1.0, 1.1, Verdict.UNDECIDED),
+        (1.001, 1.1, Verdict.WORSE_SIZE_OPEN),
+        (1.02, 1.1, Verdict.WORSE_SIZE_OPEN),
+        (1.021, 1.1, Verdict.WORSE),
+    ],
+)
+def test_the_displayed_interval_gives_the_row_of_the_table(lo: float, hi: float, expected: Verdict) -> None:
+    assert verdict.by_interval(Interval((lo + hi) / 2, lo, hi, 0.99), 0.02) is expected
+
+
+def test_the_detectable_difference_follows_its_formula() -> None:
+    """SE 1 %, a = 5 % / 16: 1.25 × (2.9552 + 1.6449) × 0.01."""
+    assert verdict.detectable(0.0195996, RULES) == pytest.approx(1.25 * (2.9552 + 1.6449) * 0.01, rel=1e-4)
+
+
+def test_a_true_difference_of_the_stated_size_is_found_nine_times_in_ten() -> None:
+    """The promise of METHOD 10, on skewed noise: state the MDE, then measure such a difference."""
+    found = 0
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        noise = random.exponential(0.03, (2, 40))
+        start = Pair(tuple(range(40)), tuple(np.exp(noise[0]).tolist()), tuple(np.exp(noise[1]).tolist()))
+        levels = Levels(RULES.strict, 0.05 / 4)
+        blank = Case("x", "y", "wall", "headline", start, (compare.examine(start, levels, 0),), 0.001, 0.0)
+        mde = judged(blank).mde
+        if mde is None:
+            continue
+        fresh = np.random.default_rng(1000 + seed).exponential(0.03, (2, 40))
+        x = fresh[0] + math.log1p(mde)
+        pair = Pair(tuple(range(40)), tuple(np.exp(x).tolist()), tuple(np.exp(fresh[1]).tolist()))
+        real = Case("x", "y", "wall", "headline", pair, (compare.examine(pair, levels, 0),), 0.001, 0.0)
+        found += judged(real).verdict.decided
+    assert found >= 36

@@ -1,0 +1,115 @@
+"""Sentences of REPORTS 1.3 and 1.5, word for word."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bench_framework.analysis.wording import glyph, say, word
+from bench_framework.model.judgement import Claim, Verdict
+
+THIN = "\u202f"
+
+
+def claim(
+    verdict: Verdict,
+    estimate: float | None = None,
+    lo: float | None = None,
+    hi: float | None = None,
+    **more: Any,
+) -> Claim:
+    fields: dict[str, Any] = {"metric": "wall", "margin": 0.02, "kind": "comparison", "rounds": 40, **more}
+    return Claim(
+        id="c1",
+        subject="A",
+        reference="B",
+        scope=(),
+        verdict=verdict,
+        estimate=estimate,
+        lo=lo,
+        hi=hi,
+        **fields,
+    )
+
+
+def said(given: Claim) -> str:
+    return say(given).replace(THIN, " ").replace("\u2212", "-")
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (claim(Verdict.BETTER, 0.909, 0.893, 0.926), "A needs 9.1 % less time than B [7.4, 10.7]"),
+        (claim(Verdict.WORSE, 1.148, 1.127, 1.170), "A needs 14.8 % more time than B [12.7, 17.0]"),
+        (
+            claim(Verdict.BETTER_SIZE_OPEN, 0.983, 0.971, 0.994),
+            "A needs less time than B, perhaps by less than 2 %: 1.7 % [0.6, 2.9]",
+        ),
+        (
+            claim(Verdict.BETTER_SIZE_OPEN, 0.985, 0.982, 0.988),
+            "A needs 1.50 % less time than B [1.20, 1.80], less than the margin of 2 %",
+        ),
+        (claim(Verdict.EQUIVALENT, 1.004, 0.997, 1.011), "A and B differ by less than 2 % [-0.3, +1.1]"),
+        (
+            claim(Verdict.UNDECIDED, 0.982, 0.935, 1.032, values={"mde": 0.108, "rounds_needed": 683}),
+            "The runs do not decide between A and B: -2 % [-7, +4]; a difference of 11 % would have been found; "
+            "one of 2 % would need about 690 rounds",
+        ),
+        (
+            claim(Verdict.UNDECIDED, 0.982, 0.935, 1.032, values={"mde": 0.3}),
+            "The runs do not decide between A and B: -2 % [-7, +4]; a difference of 30 % would have been found; "
+            "one of 2 % cannot be found with this method on this machine",
+        ),
+        (claim(Verdict.BETTER, 177 / 1698, 1 / 9.63, 1 / 9.55), "against B, A is 9.59× as fast [9.55, 9.63]"),
+        (claim(Verdict.WORSE, 2.31, 2.22, 2.41), "A takes 2.31× as long as B [2.22, 2.41]"),
+        (claim(Verdict.WORSE, 1.25, 1.2, 1.3, metric="cpu"), "A needs 25 % more CPU time than B [20, 30]"),
+        (
+            claim(Verdict.WORSE, 2.5, 2.45, 2.55, metric="peak_rss"),
+            "A needs 2.50× as much memory as B [2.45, 2.55]",
+        ),
+        (
+            claim(Verdict.BETTER, 0.4, 0.39, 0.41, metric="peak_rss"),
+            "A needs 60.0 % less memory than B [59.0, 61.0]",
+        ),
+        (
+            claim(Verdict.EQUIVALENT, 1.0, 1.0, 1.0, metric="peak_rss", margin=0.05),
+            "A and B differ by less than 5 % in memory",
+        ),
+        (claim(Verdict.OTHER_OUTPUT), "A prints another result than B; its time is not compared"),
+        (
+            claim(Verdict.NOT_COMPARABLE, values={"reason": "io: mmap was asked for, read ran"}),
+            "A: not comparable (io: mmap was asked for, read ran)",
+        ),
+        (claim(Verdict.FAILED, values={"reason": "exit status 101"}), "A: failed (exit status 101)"),
+        (claim(Verdict.SINGLE_RUN), "A was run once: a value without a verdict"),
+    ],
+)
+def test_each_verdict_has_its_sentence(given: Claim, text: str) -> None:
+    assert said(given) == text
+
+
+@pytest.mark.parametrize("verdict", list(Verdict))
+def test_each_verdict_has_a_word_and_two_signs(verdict: Verdict) -> None:
+    assert word(verdict)
+    assert glyph(verdict)
+    assert glyph(verdict, ascii_only=True).isascii()
+
+
+def test_signs_differ_in_shape() -> None:
+    for ascii_only in (False, True):
+        assert len({glyph(v, ascii_only=ascii_only) for v in Verdict}) == len(Verdict)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "metric", "expected"),
+    [
+        (Verdict.BETTER, "wall", "faster"),
+        (Verdict.WORSE_SIZE_OPEN, "wall", "slower, size open"),
+        (Verdict.BETTER, "peak_rss", "less memory"),
+        (Verdict.WORSE, "cpu", "more CPU time"),
+        (Verdict.UNDECIDED, "cpu", "undecided"),
+    ],
+)
+def test_memory_and_cpu_time_are_less_or_more(verdict: Verdict, metric: str, expected: str) -> None:
+    assert word(verdict, metric) == expected
