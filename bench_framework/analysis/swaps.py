@@ -76,8 +76,10 @@ def floor_under(x: Singles, y: Singles, swaps: Bits) -> Singles:
     k = fastest_third(n)
     values = np.concatenate([x, y])
     order = np.argsort(values, kind="stable")
-    counter = np.uint8 if n <= np.iinfo(np.uint8).max else np.uint16
-    ours, theirs = np.zeros(count, dtype=counter), np.zeros(count, dtype=counter)
+    counts: npt.NDArray[np.unsignedinteger] = np.zeros(
+        (2, count), dtype=np.uint8 if n <= np.iinfo(np.uint8).max else np.uint16
+    )
+    ours, theirs = counts
     total, part = np.zeros(count, dtype=np.float32), np.empty(count, dtype=np.float32)
     for visited, place in enumerate(order.tolist(), 1):
         row = swaps[place % n]

@@ -6,7 +6,6 @@ make the sentence again. A kind of claim is one function and one line in `SENTEN
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis.rounding import Rounded, decimal, rounded, thresholds, up_to_two_digits
@@ -15,6 +14,7 @@ from bench_framework.units import MINUS, THIN_SPACE, format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from decimal import Decimal
 
     from bench_framework.model.judgement import Claim
     from bench_framework.model.plan import Metric
@@ -72,10 +72,8 @@ def word(verdict: Verdict, metric: Metric = "wall") -> str:
     if not verdict.decided:
         return _PLAIN_WORDS[verdict]
     better = verdict in (Verdict.BETTER, Verdict.BETTER_SIZE_OPEN)
-    if metric == "wall":
-        said = "faster" if better else "slower"
-    else:
-        said = f"{'less' if better else 'more'} {noun(metric)}"
+    way = "less" if better else "more"
+    said = ("slower", "faster")[better] if metric == "wall" else f"{way} {noun(metric)}"
     is_open = verdict in (Verdict.BETTER_SIZE_OPEN, Verdict.WORSE_SIZE_OPEN)
     return f"{said}, size open" if is_open else said
 

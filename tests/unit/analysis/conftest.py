@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import pytest
 
 from bench_framework.analysis.judge import judge
-from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import (
     AnswerPolicy,
@@ -25,6 +25,9 @@ from bench_framework.model.plan import (
     stable_id,
 )
 from bench_framework.model.run import Answer, Block, Build, Look, PreparedInput, Receipt
+
+if TYPE_CHECKING:
+    from bench_framework.model.judgement import Comparison, Judgement
 
 Timing = Callable[[str, str, int], float]
 """Variant name (``control`` for the blind arm), input name, round → seconds."""
@@ -90,7 +93,7 @@ class Study:
 
     def blocks(self, wall: Timing, cpu: Timing | None = None, rss: Timing | None = None) -> list[Block]:
         """Blocks of all rounds; CPU time equals wall time unless it has its own function."""
-        plan, made = self.plan, []
+        plan, made = self.plan, list[Block]()
         for number in range(1, self.rounds + 1):
             for position, cell in enumerate(plan.cells):
                 where = (self.arm_of(cell), plan.input(cell.input_id).label, number)

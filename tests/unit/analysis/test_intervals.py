@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from bench_framework.analysis import compare, intervals
+from bench_framework.analysis import compare, intervals, signed_rank
 from bench_framework.analysis.compare import Levels
 from bench_framework.analysis.samples import Pair
 
@@ -37,8 +37,6 @@ def test_one_round_has_an_estimate_and_no_confidence() -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_the_typical_interval_holds_what_its_test_does_not_reject(seed: int) -> None:
-    from bench_framework.analysis import signed_rank
-
     d = np.random.default_rng(seed).normal(0, 1, 18)
     found = intervals.typical(d, 0.95)
     assert signed_rank.p_value(d - found.lo + 1e-9) <= 0.05
@@ -85,7 +83,7 @@ def test_a_level_that_the_swaps_cannot_reach_has_no_end() -> None:
     assert inverter.bounds(0.999).hi == math.inf
 
 
-def _noise(random: np.random.Generator, n: int, *, skewed: bool) -> np.ndarray:  # type: ignore[type-arg]
+def _noise(random: np.random.Generator, n: int, *, skewed: bool) -> np.ndarray:
     return random.exponential(0.1, n) if skewed else random.normal(0, 0.1, n)
 
 

@@ -94,7 +94,11 @@ def test_the_live_table_shows_what_the_report_will_say(study: type[Study]) -> No
     wall = timing({"b": 0.05, "c": -0.03, "d": 0.3}, 0.03)
     plan, taken = made.plan, looks_of(made.plan).rounds
     judged = judge(
-        plan, made.blocks(wall), {}, (), [Look(plan.inputs[0].id, i, n, False) for i, n in enumerate(taken)]
+        plan,
+        made.blocks(wall),
+        {},
+        (),
+        [Look(plan.inputs[0].id, i, n, stopped=False) for i, n in enumerate(taken)],
     )
     live = at(made, wall, len(taken) - 1).verdicts
     final = [c for c in judged.comparisons if c.family == "headline"]

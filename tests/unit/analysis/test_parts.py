@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -125,8 +126,8 @@ def test_growth_words_come_from_the_whole_interval(lo: float, hi: float, word: s
 
 def grown(made: Study, exponent: float) -> list[Block]:
     def wall(arm: str, where: str, number: int) -> float:
-        size = float(where.removesuffix("MiB"))
-        return 0.001 * size**exponent * (1 + random.Random(f"{arm}{where}{number}").gauss(0, 0.01))
+        size: float = float(where.removesuffix("MiB"))
+        return 0.001 * math.pow(size, exponent) * (1 + random.Random(f"{arm}{where}{number}").gauss(0, 0.01))
 
     return made.blocks(wall)
 

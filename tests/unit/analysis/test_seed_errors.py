@@ -11,6 +11,7 @@ import random
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from bench_framework.analysis.judge import judge
 from bench_framework.model.judgement import Verdict
 from bench_framework.model.plan import BuildSpec, Idea, MeasurePolicy, Variant
 from bench_framework.model.run import Answer, Build, Receipt
@@ -61,8 +62,6 @@ def test_000_scales_linearly(study: type[Study]) -> None:
         if s.metric == "wall" and s.from_input_id == made.plan.inputs[0].id
     ]
     assert {s.word for s in first} == {"sub-linear"}
-    from bench_framework.analysis.judge import judge
-
     prepared = made.inputs()
     mixed = judge(made.plan, blocks, {}, [*prepared[:2], replace(prepared[2], family="other")], made.looks())
     assert {s.word for s in mixed.scaling} == {"not resolved"}
@@ -90,8 +89,6 @@ def test_001_a_parser_that_never_reached_the_engine_has_no_effect(study: type[St
     plan = plain.plan
     variants = tuple(Variant(v.label, v.values, s) for v, s in zip(plan.variants, specs, strict=True))
     plan = replace(plan, axes=(replace(plan.axes[0], kind="build"),), variants=variants)
-    from bench_framework.analysis.judge import judge
-
     builds = {s.id: Build(s.id, ok=True, sha256="5a") for s in specs}
     judged = judge(plan, plain.blocks(draw), builds, (), plain.looks())
     assert "sonic-rs and simd-json are one program" in sentences(judged)
@@ -140,8 +137,6 @@ def test_004_other_work_is_not_a_slower_allocator(study: type[Study]) -> None:
 
 def test_004_not_adopted_takes_its_reason_from_the_verdict(study: type[Study]) -> None:
     """Three ideas that the author called worse, none of which is decided."""
-    from bench_framework.analysis.judge import judge
-
     made = study(arms=("kept", "concurrent", "buffers"))
     noisy = random.Random(4)
     blocks = made.blocks(lambda *_: math.exp(noisy.gauss(0, 0.1)))

@@ -10,7 +10,7 @@ import pytest
 from bench_framework.analysis import signed_rank, swaps
 
 
-def plain(x: np.ndarray, y: np.ndarray, bits: np.ndarray) -> tuple[float, int]:  # type: ignore[type-arg]
+def plain(x: np.ndarray, y: np.ndarray, bits: np.ndarray) -> tuple[float, int]:
     ours, theirs = np.where(bits, y, x), np.where(bits, x, y)
     return swaps.floor_difference(ours, theirs), abs(int(signed_rank.signed_ranks(ours - theirs).sum()))
 

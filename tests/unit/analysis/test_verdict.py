@@ -16,14 +16,13 @@ from bench_framework.model.judgement import Comparison, Interval, Verdict
 RULES = Rules(looks=4, size=4, level=0.05, seed=0)
 
 
-def case(shift: float, sd: float = 0.002, n: int = 40, seed: int = 0, **changes: float) -> Case:
+def case(shift: float, sd: float = 0.002, n: int = 40, seed: int = 0) -> Case:
     random = np.random.default_rng(seed)
     base = random.normal(0, 0.2, n)
     x, y = base + shift + random.normal(0, sd, n), base + random.normal(0, sd, n)
     pair = Pair(tuple(range(1, n + 1)), tuple(np.exp(x).tolist()), tuple(np.exp(y).tolist()))
     evidence = compare.examine_looks(pair, (12, 18, 27, n), Levels(RULES.strict, 0.05 / 4), 0)
-    settings = {"margin": 0.02, "epsilon": 0.01, **changes}
-    return Case("x", "y", "wall", "headline", pair, evidence, **settings)
+    return Case("x", "y", "wall", "headline", pair, evidence, 0.02, 0.01)
 
 
 def judged(given: Case, rules: Rules = RULES) -> Comparison:

@@ -53,13 +53,17 @@ def said(given: Claim) -> str:
         (claim(Verdict.EQUIVALENT, 1.004, 0.997, 1.011), "A and B differ by less than 2 % [-0.3, +1.1]"),
         (
             claim(Verdict.UNDECIDED, 0.982, 0.935, 1.032, values={"mde": 0.108, "rounds_needed": 683}),
-            "The runs do not decide between A and B: -2 % [-7, +4]; a difference of 11 % would have been found; "
-            "one of 2 % would need about 690 rounds",
+            (
+                "The runs do not decide between A and B: -2 % [-7, +4]; a difference of 11 % would have been found; "
+                "one of 2 % would need about 690 rounds"
+            ),
         ),
         (
             claim(Verdict.UNDECIDED, 0.982, 0.935, 1.032, values={"mde": 0.3}),
-            "The runs do not decide between A and B: -2 % [-7, +4]; a difference of 30 % would have been found; "
-            "one of 2 % cannot be found with this method on this machine",
+            (
+                "The runs do not decide between A and B: -2 % [-7, +4]; a difference of 30 % would have been found; "
+                "one of 2 % cannot be found with this method on this machine"
+            ),
         ),
         (claim(Verdict.BETTER, 177 / 1698, 1 / 9.63, 1 / 9.55), "against B, A is 9.59× as fast [9.55, 9.63]"),
         (claim(Verdict.WORSE, 2.31, 2.22, 2.41), "A takes 2.31× as long as B [2.22, 2.41]"),
