@@ -1,0 +1,213 @@
+"""A laboratory: plans by hand, measured into real records, with the fake hyperfine or the real one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bench_framework.execution import host, hyperfine, rounds
+from bench_framework.execution.process import Launcher
+from bench_framework.execution.progress import BlockFinished, BlockStarted, Happening, Unwatched
+from bench_framework.execution.stop import Stop
+from bench_framework.model.plan import (
+    AnswerPolicy,
+    Axis,
+    AxisValue,
+    Cell,
+    Input,
+    JudgePolicy,
+    MeasurePolicy,
+    Plan,
+    Role,
+    Variant,
+    Word,
+    stable_id,
+)
+from bench_framework.model.run import Block, Build, Event, PreparedInput
+from bench_framework.store.records import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+FAKES = Path(__file__).parents[2] / "fakes"
+FAKE_HYPERFINE = FAKES / "hyperfine"
+FAKE_WORKER = FAKES / "worker"
+
+
+def make_plan(
+    arms: Mapping[str, Sequence[str]],
+    *,
+    inputs: Sequence[str] = ("all",),
+    control: bool = True,
+    answer: AnswerPolicy | None = None,
+    measure: MeasurePolicy | None = None,
+    cell: Mapping[str, Any] | None = None,
+) -> Plan:
+    """A plan whose variants are the arms, the first of them the baseline; `cell` sets fields of every cell."""
+    policy = measure or MeasurePolicy(rounds_min=3, rounds_max=3)
+    variants = tuple(Variant(name, (("arm", name),), None) for name in arms)
+    items = tuple(Input(name, (("on", name),), None) for name in inputs)
+    cells = []
+    for item in items:
+        for variant in variants:
+            words: tuple[Word, ...] = tuple((word,) for word in arms[variant.label])
+            role = Role.BASELINE if variant is variants[0] else Role.CANDIDATE
+            key = stable_id(variant.id, item.id)
+            cells.append(Cell(key, variant.id, item.id, variant.label, role, words, **(cell or {})))
+        if control:
+            base = cells[-len(variants)]
+            cells.append(replace(base, id=stable_id(base.id, "control"), label="control", role=Role.CONTROL))
+    return Plan(
+        name="by-hand", question="Is it?", scenario_path="s.yaml", scenario_sha256="0" * 64,
+        axes=(
+            Axis("arm", "run", tuple(AxisValue(name, name) for name in arms)),
+            Axis("on", "input", tuple(AxisValue(name, name) for name in inputs)),
+        ),
+        builds=(), variants=variants, inputs=items, cells=tuple(cells), holes=(), baseline_id=variants[0].id,
+        further_baselines=(), ideas=(), program=("/bin/true",), answer=answer or AnswerPolicy("none"),
+        measure=policy, judge=JudgePolicy(),
+    )  # fmt: skip
+
+
+def never_stop(input_id: str, index: int, number: int) -> tuple[bool, str]:
+    """A look that never ends the measuring."""
+    return False, ""
+
+
+@dataclass
+class Watcher:
+    """Remembers what happened, and lets a test act on it."""
+
+    happenings: list[Happening] = field(default_factory=list)
+    react: Callable[[Happening], None] | None = None
+
+    def notify(self, happening: Happening) -> None:
+        self.happenings.append(happening)
+        if self.react is not None:
+            self.react(happening)
+
+
+@dataclass
+class Laboratory:
+    """Measures plans in a folder of its own."""
+
+    root: Path
+    launcher: Launcher
+    tool: hyperfine.Hyperfine
+    env: dict[str, str]
+    watcher: Watcher = field(default_factory=Watcher)
+    build: Build = field(default_factory=lambda: Build("program", ok=True, sha256="0" * 64, path="/bin/true"))
+    stop: Stop | None = None
+
+    def script(self, *commands: Mapping[str, Any]) -> None:
+        """What the fake hyperfine answers."""
+        path = self.root / "script.json"
+        path.write_text(json.dumps({"seed": 7, "commands": commands}))
+        self.env["BENCHCTL_FAKE_SCRIPT"] = str(path)
+
+    def calls(self) -> list[dict[str, Any]]:
+        """The calls of the fake hyperfine, in order."""
+        path = self.root / "script.json.calls"
+        return [json.loads(line) for line in path.read_text().splitlines()]
+
+    def create(self, plan: Plan) -> Record:
+        """An empty record of a plan."""
+        return Record.create(
+            self.root / "results", plan, "x", started_at="2026-03-02T17:04:09.123Z", benchctl="0.1.0"
+        )
+
+    def measure(
+        self,
+        plan: Plan,
+        record: Record | None = None,
+        looker: rounds.Looker = never_stop,
+        inputs: Sequence[PreparedInput] = (),
+    ) -> Record:
+        """Measure a plan to its end, or go on with a record."""
+        record = record or self.create(plan)
+        facts = host.facts(
+            self.launcher, hyperfine=self.tool.name, results=self.root, data=self.root, env=self.env
+        )
+        self.stop = Stop(self.launcher)
+        with record:
+            record.prepare(at="2026-03-02T17:05:00.000Z", host=facts, builds=[self.build], inputs=inputs)
+            rounds.measure(
+                plan, record, builds=[self.build], inputs=inputs, launcher=self.launcher, hyperfine=self.tool,
+                watcher=self.watcher, looker=looker, stop=self.stop, env=self.env,
+            )  # fmt: skip
+        return record
+
+
+@pytest.fixture
+def launcher() -> Iterator[Launcher]:
+    with Launcher() as found:
+        yield found
+
+
+@pytest.fixture
+def fake(tmp_path: Path, launcher: Launcher) -> Laboratory:
+    """A laboratory with the fake hyperfine."""
+    env = {**host.environment(), "BENCHCTL_HYPERFINE": str(FAKE_HYPERFINE)}
+    lab = Laboratory(tmp_path, launcher, hyperfine.find(launcher, env, Unwatched()), env)
+    lab.script()
+    return lab
+
+
+@pytest.fixture
+def real(tmp_path: Path, launcher: Launcher) -> Laboratory:
+    """A laboratory with the real hyperfine, found or installed as for a user."""
+    env = {key: value for key, value in host.environment().items() if key != "BENCHCTL_HYPERFINE"}
+    return Laboratory(tmp_path, launcher, hyperfine.find(launcher, env, Unwatched()), env)
+
+
+@pytest.fixture
+def plan_of() -> Callable[..., Plan]:
+    return make_plan
+
+
+@pytest.fixture
+def worker() -> str:
+    """Path of the fake worker."""
+    return str(FAKE_WORKER)
+
+
+@pytest.fixture
+def blocks_of() -> Callable[[Record, str], list[Block]]:
+    """The blocks of the cells of a label, in order."""
+
+    def find(record: Record, label: str) -> list[Block]:
+        ids = {cell.id for cell in record.plan.cells if cell.label == label}
+        return [block for block in record.contents.blocks if block.cell_id in ids]
+
+    return find
+
+
+@pytest.fixture
+def events_of() -> Callable[[Record, str], list[Event]]:
+    """The events of a code."""
+    return lambda record, code: [event for event in record.contents.events if event.code == code]
+
+
+@pytest.fixture
+def timed_spans() -> Callable[[Watcher], list[list[Happening]]]:
+    """What was told between the start and the end of each block."""
+
+    def find(watcher: Watcher) -> list[list[Happening]]:
+        spans: list[list[Happening]] = []
+        inside: list[Happening] | None = None
+        for happening in watcher.happenings:
+            if isinstance(happening, BlockStarted):
+                inside = []
+            elif isinstance(happening, BlockFinished):
+                assert inside is not None
+                spans.append(inside)
+                inside = None
+            elif inside is not None:
+                inside.append(happening)
+        return spans
+
+    return find

@@ -1,0 +1,197 @@
+"""The launcher: sessions, timeouts, stragglers, and nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework.errors import MachineError
+from bench_framework.execution.process import Command, Launcher
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ENV = {"PATH": "/usr/bin:/bin"}
+
+
+def sh(script: str, **options: float) -> Command:
+    return Command(["/bin/sh", "-c", script], ENV, **options)  # type: ignore[arg-type]
+
+
+def alive(pid: int) -> bool:
+    """Whether a process exists and is no zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def gone(pids: Sequence[int], patience_s: float = 5.0) -> bool:
+    deadline = time.monotonic() + patience_s
+    while any(alive(pid) for pid in pids):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def test_exit_codes_and_signals_are_told_apart(launcher: Launcher) -> None:
+    assert launcher.run(sh("exit 0")).ok
+    assert launcher.run(sh("exit 3")).exit_code == 3
+    killed = launcher.run(sh("kill -SEGV $$"))
+    assert (killed.exit_code, killed.signal) == (None, signal.SIGSEGV)
+
+
+def test_output_goes_to_files_and_is_appended(launcher: Launcher, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    for word in ("one", "two"):
+        launcher.run(Command(["/bin/echo", word], ENV, stdout=str(out)))
+    assert out.read_text() == "one\ntwo\n"
+
+
+def test_stdin_is_a_file_or_empty(launcher: Launcher, tmp_path: Path) -> None:
+    (tmp_path / "in").write_text("words")
+    given = Command(["/bin/cat"], ENV, stdin=str(tmp_path / "in"), stdout=str(tmp_path / "out"))
+    assert launcher.run(given).ok
+    assert (tmp_path / "out").read_text() == "words"
+    assert launcher.run(Command(["/bin/cat"], ENV, timeout_s=10)).ok  # /dev/null, never the terminal
+
+
+def test_words_environment_and_folder_pass_unharmed(launcher: Launcher, tmp_path: Path) -> None:
+    folder = tmp_path / "größe; $(x) 'y' \"z\" %<b>"
+    folder.mkdir()
+    words = ["it's", "a b", "", "\n", "ü", "$(id)", "\udcff"]
+    said = launcher.capture(
+        ["/bin/sh", "-c", 'pwd; printf "[%s]" "$@" "$V"', "sh", *words], {**ENV, "V": "1;2"}, cwd=str(folder)
+    )
+    assert said.stdout.startswith(str(folder) + "\n")
+    assert said.stdout.endswith("[it's][a b][][\n][ü][$(id)][\N{REPLACEMENT CHARACTER}][1;2]")
+
+
+def test_a_program_that_does_not_exist_is_an_error_and_the_next_one_runs(launcher: Launcher) -> None:
+    with pytest.raises(MachineError, match="cannot start /no/such") as caught:
+        launcher.run(Command(["/no/such"], ENV))
+    assert caught.value.code == "BX231"
+    with pytest.raises(MachineError, match="cannot start"):
+        launcher.run(Command(["/bin/true"], ENV, cwd="/no/such"))
+    assert launcher.run(sh("exit 0")).ok
+
+
+def test_a_timeout_kills_the_whole_group(launcher: Launcher, tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    finished = launcher.run(sh(f"sleep 60 & echo $! >{pids}; sleep 60", timeout_s=0.3))
+    assert finished.timed_out
+    assert finished.how == "timed out"
+    assert gone([int(pids.read_text())])
+
+
+def test_stragglers_are_killed_even_in_a_session_of_their_own(launcher: Launcher, tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    finished = launcher.run(
+        sh(f"sleep 60 & echo $! >{pids}; setsid sh -c 'echo $$ >>{pids}; sleep 60' & sleep 0.2; exit 4")
+    )
+    assert finished.exit_code == 4
+    assert finished.stragglers >= 2
+    assert gone([int(line) for line in pids.read_text().split()])
+
+
+def test_a_timed_process_has_a_session_of_its_own(launcher: Launcher, tmp_path: Path) -> None:
+    out = tmp_path / "stat"
+    launcher.run(Command(["/bin/cat", "/proc/self/stat"], ENV, stdout=str(out)))
+    pid, _, _, _, group, session = out.read_text().split()[:6]
+    assert pid == group == session
+    assert int(session) not in {os.getsid(0), launcher.pid}
+
+
+def test_cpus_are_pinned(launcher: Launcher) -> None:
+    cpu = min(os.sched_getaffinity(0))
+    out = launcher.capture(["/bin/sh", "-c", "grep Cpus_allowed_list /proc/self/status"], ENV)
+    assert out.ok
+    pinned = Command(
+        ["/bin/sh", "-c", f'grep -q "Cpus_allowed_list:.{cpu}$" /proc/self/status'], ENV, cpus=(cpu,)
+    )
+    assert launcher.run(pinned).ok
+
+
+def test_a_broken_pipe_is_felt_by_children(launcher: Launcher) -> None:
+    """Python ignores SIGPIPE; a program that we start must not inherit that."""
+    assert launcher.capture(["/bin/sh", "-c", "yes | head -1"], ENV, timeout_s=10).stdout == "y\n"
+
+
+def test_a_callback_is_called_about_five_times_a_second(launcher: Launcher) -> None:
+    calls: list[int] = []
+    launcher.run(sh("sleep 1"), lambda: calls.append(1))
+    assert 2 <= len(calls) <= 6
+
+
+def test_a_callback_that_raises_ends_the_command(launcher: Launcher, tmp_path: Path) -> None:
+    def give_up() -> None:
+        raise KeyboardInterrupt
+
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        launcher.run(sh(f"echo $$ >{tmp_path}/pid; sleep 60"), give_up)
+    assert time.monotonic() - start < 10
+    assert gone([int((tmp_path / "pid").read_text())])
+    assert launcher.run(sh("exit 0")).ok
+
+
+def test_kill_now_ends_the_running_command(launcher: Launcher) -> None:
+    timer = threading.Timer(0.3, launcher.kill_now)
+    timer.start()
+    finished = launcher.run(sh("sleep 60"))
+    timer.join()
+    assert finished.killed
+    assert not finished.timed_out
+    assert launcher.run(sh("exit 0")).ok
+
+
+def test_kill_now_without_a_command_does_nothing(launcher: Launcher) -> None:
+    launcher.kill_now()
+    assert launcher.run(sh("exit 0")).ok
+    launcher.kill_now()
+    assert not launcher.run(sh("exit 0")).killed
+
+
+def test_closing_ends_the_launcher_and_what_it_runs(tmp_path: Path) -> None:
+    launcher = Launcher()
+    launcher.run(sh("exit 0"))
+    pid = launcher.pid
+    assert pid is not None
+    launcher.close()
+    assert gone([pid])
+    launcher.close()
+
+
+def test_a_launcher_that_is_killed_takes_its_command_along(tmp_path: Path) -> None:
+    launcher = Launcher()
+    launcher.run(sh("exit 0"))
+    pids = tmp_path / "pids"
+
+    def kill() -> None:
+        assert launcher.pid is not None
+        os.kill(launcher.pid, signal.SIGKILL)
+
+    timer = threading.Timer(0.5, kill)
+    timer.start()
+    with pytest.raises(MachineError, match="launcher process was killed") as caught:
+        launcher.run(sh(f"echo $$ >{pids}; sleep 60 & echo $! >>{pids}; wait"))
+    timer.join()
+    assert caught.value.code == "BX232"
+    assert gone([int(line) for line in pids.read_text().split()])
+    assert launcher.run(sh("exit 0")).ok  # a new one is started
+    launcher.close()
+
+
+def test_the_launcher_is_small(launcher: Launcher) -> None:
+    """What it forks inherits its peak: it must stay far below any program that is worth measuring."""
+    launcher.run(sh("exit 0"))
+    status = Path(f"/proc/{launcher.pid}/status").read_text()
+    peak_kib = int(status.split("VmHWM:")[1].split()[0])
+    assert peak_kib < 16 * 1024

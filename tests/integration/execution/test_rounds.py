@@ -1,0 +1,445 @@
+"""How a record is measured, read as a specification; with the fake hyperfine."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bench_framework.errors import Interrupted
+from bench_framework.execution.progress import BlockStarted, CellDropped, Happening, LookTaken, RoundFinished
+from bench_framework.execution.rounds import Decision
+from bench_framework.model.plan import AnswerPolicy, MeasurePolicy
+from bench_framework.model.run import PreparedInput
+from bench_framework.store.records import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from bench_framework.model.plan import Plan
+    from bench_framework.model.run import Block, Event
+
+    MakePlan = Callable[..., Plan]
+    BlocksOf = Callable[[Record, str], list[Block]]
+    EventsOf = Callable[[Record, str], list[Event]]
+
+ARMS = {"a": ["run-a"], "b": ["run-b"], "c": ["run-c"]}
+CONTRACT = AnswerPolicy("exact", contract=True)
+
+
+def policy(rounds: int, **options: Any) -> MeasurePolicy:
+    return MeasurePolicy(rounds_min=min(3, rounds), rounds_max=rounds, **options)
+
+
+def sequence(record: Record) -> list[tuple[str, str, int]]:
+    """Input label, warm-up or round, and number, in order, without repetition."""
+    found: list[tuple[str, str, int]] = []
+    for block in record.contents.blocks:
+        label = record.plan.input(record.plan.cell(block.cell_id).input_id).label
+        entry = (label, "warmup" if block.warmup else "round", block.round)
+        if not found or found[-1] != entry:
+            found.append(entry)
+    return found
+
+
+def test_two_warm_ups_then_the_rounds_each_with_every_cell_once(fake: Any, plan_of: MakePlan) -> None:
+    record = fake.measure(plan_of(ARMS))
+    assert sequence(record) == [
+        ("all", "warmup", 1), ("all", "warmup", 2), ("all", "round", 1), ("all", "round", 2), ("all", "round", 3),
+    ]  # fmt: skip
+    counts = Counter((block.warmup, block.round, block.cell_id) for block in record.contents.blocks)
+    assert len(counts) == 5 * 4
+    assert set(counts.values()) == {1}
+    assert record.contents.complete
+
+
+def test_inputs_share_the_time_round_by_round(fake: Any, plan_of: MakePlan) -> None:
+    record = fake.measure(plan_of(ARMS, inputs=("x", "y"), measure=policy(2)))
+    assert sequence(record) == [
+        ("x", "warmup", 1), ("y", "warmup", 1), ("x", "warmup", 2), ("y", "warmup", 2),
+        ("x", "round", 1), ("y", "round", 1), ("x", "round", 2), ("y", "round", 2),
+    ]  # fmt: skip
+
+
+def test_blocks_are_numbered_in_the_order_of_execution(fake: Any, plan_of: MakePlan) -> None:
+    record = fake.measure(plan_of(ARMS))
+    assert [block.seq for block in record.contents.blocks] == list(range(20))
+    assert [block.position for block in record.contents.blocks] == [0, 1, 2, 3] * 5
+
+
+def test_the_same_seed_gives_the_same_order_and_another_one_another(fake: Any, plan_of: MakePlan) -> None:
+    orders = [
+        [block.cell_id for block in fake.measure(plan_of(ARMS, measure=policy(6, seed=seed))).contents.blocks]
+        for seed in (1, 1, 2)
+    ]
+    assert orders[0] == orders[1] != orders[2]
+
+
+def test_the_journal_says_what_was_measured(fake: Any, plan_of: MakePlan) -> None:
+    record = fake.measure(plan_of(ARMS))
+    again = Record.open(record.path)
+    assert again.contents.blocks == record.contents.blocks
+    assert again.contents == record.contents
+    assert again.plan == record.plan
+
+
+def test_nothing_is_told_while_a_program_is_timed(fake: Any, plan_of: MakePlan, timed_spans: Any) -> None:
+    fake.script({"match": "run-b", "exit_code": 3})
+    fake.measure(plan_of(ARMS))
+    spans = timed_spans(fake.watcher)
+    assert len(spans) == 2 * 4 + 3 * 3
+    assert all(span == [] or {type(item).__name__ for item in span} == {"Remark"} for span in spans)
+
+
+def test_one_process_per_cell_and_round_with_the_journal_synced_between_rounds(
+    fake: Any, plan_of: MakePlan
+) -> None:
+    record = fake.measure(plan_of(ARMS))
+    assert len(fake.calls()) == len(record.contents.blocks)
+    finished = [h for h in fake.watcher.happenings if isinstance(h, RoundFinished)]
+    assert [(h.warmup, h.round) for h in finished] == [
+        (True, 1),
+        (True, 2),
+        (False, 1),
+        (False, 2),
+        (False, 3),
+    ]
+
+
+def test_short_runs_are_repeated_from_the_first_round_on(
+    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf
+) -> None:
+    fake.script(
+        {"match": "run-a", "wall_s": 0.005, "spread": 0},
+        {"match": "run-b", "wall_s": 0.05},
+        {"match": "run-c"},
+    )
+    record = fake.measure(plan_of(ARMS))
+    assert [len(block.wall_s) for block in blocks_of(record, "a")] == [1, 1, 4, 4, 4]
+    assert [len(block.wall_s) for block in blocks_of(record, "b")] == [1] * 5
+
+
+def test_the_control_repeats_as_often_as_the_baseline(
+    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf
+) -> None:
+    fake.script({"match": "run-a", "wall_s": 0.0068, "spread": 0.9})
+    record = fake.measure(plan_of(ARMS))
+    lengths = [[len(block.wall_s) for block in blocks_of(record, label)] for label in ("a", "control")]
+    assert lengths[0] == lengths[1]
+    assert lengths[0][-1] > 1
+
+
+def test_answers_of_workers_become_receipts(fake: Any, plan_of: MakePlan, blocks_of: BlocksOf) -> None:
+    fake.script(
+        {"match": "run-", "digest": "d", "wall_s": 0.01, "effective": {"arm": "z"}, "memory_bytes": 9 << 20}
+    )
+    record = fake.measure(plan_of(ARMS, answer=CONTRACT))
+    block = blocks_of(record, "b")[-1]
+    assert len(block.receipts) == len(block.wall_s) == 2
+    assert block.receipts[0].effective == {"arm": "z"}
+    assert (block.peak_rss_bytes, block.peak_rss_source) == (9 << 20, "worker")
+    assert block.answer is not None
+    assert block.answer.digest == "d"
+
+
+def test_a_cell_that_answers_otherwise_is_named_and_not_measured_after_the_warm_up(
+    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, events_of: EventsOf
+) -> None:
+    fake.script({"match": "run-b", "digest": "other"}, {"match": "run-", "digest": "right"})
+    record = fake.measure(plan_of(ARMS, answer=CONTRACT))
+    assert [block.status for block in blocks_of(record, "b")] == ["other-output"] * 2
+    assert [block.status for block in blocks_of(record, "c")] == ["ok"] * 5
+    [event] = events_of(record, "BX210")
+    assert event.message == "b prints another result than a"
+    assert dict(event.details)["digest"] == "right… ≠ other…"
+    assert [d.state for d in record.contents.dropped.values()] == ["other-output"]
+
+
+def test_stdout_is_the_answer_of_a_foreign_program_and_its_difference_is_saved(
+    fake: Any, plan_of: MakePlan, events_of: EventsOf
+) -> None:
+    fake.script(
+        {"match": "run-b", "stdout": "one\ntwo\nthree\n"}, {"match": "run-", "stdout": "one\n2\nthree\n"}
+    )
+    record = fake.measure(plan_of(ARMS, answer=AnswerPolicy("exact")))
+    [event] = events_of(record, "BX210")
+    assert "line 2" in dict(event.details)["first difference"]
+    assert record.raw.diff(event.cell_id).read_text().splitlines()[1:] == ["- 2", "+ two"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "output"),
+    [
+        (AnswerPolicy("exact"), "FILE"),
+        (AnswerPolicy("none"), "pipe"),
+        (CONTRACT, "pipe"),
+        (AnswerPolicy("exact", file="/etc/hostname"), "pipe"),
+        (AnswerPolicy("exact", stdout="null"), "null"),
+        (AnswerPolicy("exact", stdout="pipe"), "pipe"),
+    ],
+)
+def test_where_stdout_goes(fake: Any, plan_of: MakePlan, answer: AnswerPolicy, output: str) -> None:
+    fake.script({"match": "run-", "digest": "d"})
+    record = fake.measure(plan_of({"a": ["run-a"]}, answer=answer, measure=policy(1)))
+    expected = str(record.raw.stdout) if output == "FILE" else output
+    assert {call["options"]["--output"] for call in fake.calls()} == {expected}
+
+
+def test_without_a_warm_up_the_baseline_alone_is_run_once_for_its_answer(
+    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf
+) -> None:
+    fake.script({"match": "run-b", "digest": "other"}, {"match": "run-", "digest": "right"})
+    record = fake.measure(plan_of(ARMS, answer=CONTRACT, measure=policy(2, warmup_rounds=0)))
+    warm = [block for block in record.contents.blocks if block.warmup]
+    assert [record.plan.cell(block.cell_id).label for block in warm] == ["a"]
+    assert [block.status for block in blocks_of(record, "b")] == ["other-output"]
+
+
+def test_a_cell_that_always_fails_is_dropped_after_the_warm_up_and_the_others_go_on(
+    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, events_of: EventsOf
+) -> None:
+    fake.script({"match": "run-b", "exit_code": 101})
+    record = fake.measure(plan_of(ARMS))
+    assert [block.status for block in blocks_of(record, "b")] == ["failed"] * 2
+    assert [block.status for block in blocks_of(record, "c")] == ["ok"] * 5
+    assert len(events_of(record, "BX201")) == 1
+    [dropped] = [h for h in fake.watcher.happenings if isinstance(h, CellDropped)]
+    assert (dropped.round, dropped.reason) == (2, "exit status 101")
+
+
+def test_a_cell_that_fails_once_goes_on(fake: Any, plan_of: MakePlan, blocks_of: BlocksOf) -> None:
+    fake.script({"match": "run-b", "exit_code": 1, "fail_calls": [4]})
+    record = fake.measure(plan_of(ARMS))
+    assert [block.status for block in blocks_of(record, "b")] == ["ok", "ok", "ok", "failed", "ok"]
+    assert record.contents.dropped == {}
+
+
+def test_three_failures_in_a_row_end_a_cell(fake: Any, plan_of: MakePlan, blocks_of: BlocksOf) -> None:
+    fake.script({"match": "run-b", "exit_code": 1, "fail_calls": [4, 5, 6, 7, 8]})
+    record = fake.measure(plan_of(ARMS, measure=policy(6)))
+    assert [b.status for b in blocks_of(record, "b")] == ["ok"] * 3 + ["failed"] * 3
+
+
+def test_declared_exit_codes_are_good(fake: Any, plan_of: MakePlan) -> None:
+    fake.script({"match": "run-b", "exit_code": 1})
+    record = fake.measure(plan_of(ARMS, answer=AnswerPolicy("none", exit_codes=(0, 1))))
+    assert {block.status for block in record.contents.blocks} == {"ok"}
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ({"json": "none"}, "No such file or directory"),
+        ({"json": "{torn"}, "JSON cannot be read"),
+        ({"answer": "not json\n"}, "not a line of protocol 1"),
+        ({"answer": ""}, "answered 0 times"),
+        ({"digests": ["d"], "exit_code": 0, "answer": '{"protocol": 9}\n'}, "protocol 9"),
+    ],
+)
+def test_a_malformed_result_fails_its_cell_with_clear_words(
+    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, rule: dict[str, Any], words: str
+) -> None:
+    fake.script({"match": "run-b", **rule}, {"match": "run-", "digest": "d"})
+    record = fake.measure(plan_of(ARMS, answer=CONTRACT))
+    block = blocks_of(record, "b")[0]
+    assert block.status == "failed"
+    assert block.message is not None
+    assert words in block.message
+    assert {block.status for block in blocks_of(record, "c")} == {"ok"}
+
+
+def test_a_stale_export_is_never_taken_for_a_new_one(
+    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf
+) -> None:
+    fake.script({"match": "run-b", "json": "none"}, {"match": "run-"})
+    record = fake.measure(plan_of(ARMS))
+    assert all(block.wall_s == () for block in blocks_of(record, "b"))
+
+
+def test_looks_are_taken_on_schedule_and_can_stop_an_input(fake: Any, plan_of: MakePlan) -> None:
+    plan = plan_of(ARMS, inputs=("x", "y"), measure=policy(40))
+    seen: list[tuple[str, int, int]] = []
+
+    def looker(input_id: str, index: int, number: int) -> Decision:
+        label = plan.input(input_id).label
+        seen.append((label, index, number))
+        return Decision(label == "x" and number >= 18, "decided")
+
+    record = fake.measure(plan, looker=looker)
+    assert seen == [
+        ("x", 0, 12), ("y", 0, 12), ("x", 1, 18), ("y", 1, 18), ("y", 2, 27), ("y", 3, 40),
+    ]  # fmt: skip
+    looks = [(look.index, look.round, look.stopped, look.reason) for look in record.contents.looks]
+    assert looks[2] == (1, 18, True, "decided")
+    assert looks[-1] == (3, 40, True, "the last round is reached")
+    assert [h.look for h in fake.watcher.happenings if isinstance(h, LookTaken)] == record.contents.looks
+
+
+def test_the_looker_finds_the_blocks_in_the_record(fake: Any, plan_of: MakePlan) -> None:
+    plan = plan_of(ARMS)
+    record = fake.create(plan)
+    seen: list[int] = []
+
+    def looker(input_id: str, index: int, number: int) -> tuple[bool, str]:
+        seen.append(sum(not block.warmup for block in record.contents.blocks))
+        return False, ""
+
+    fake.measure(plan, record, looker)
+    assert seen == [3 * 4]
+
+
+def test_a_race_lets_cells_go(fake: Any, plan_of: MakePlan, blocks_of: BlocksOf) -> None:
+    plan = plan_of(ARMS, measure=policy(18))
+    loser = next(cell.id for cell in plan.cells if cell.label == "c")
+    record = fake.measure(plan, looker=lambda *_: Decision(stop=False, drop=(loser,)))
+    assert sum(not block.warmup for block in blocks_of(record, "c")) == 12
+    assert sum(not block.warmup for block in blocks_of(record, "b")) == 18
+    assert record.contents.dropped[loser].state == "raced"
+
+
+def test_a_spent_budget_takes_the_last_look_at_the_round_reached(fake: Any, plan_of: MakePlan) -> None:
+    record = fake.measure(plan_of(ARMS, inputs=("x", "y"), measure=policy(40, budget_s=0.0)))
+    assert record.contents.rounds == {item.id: 1 for item in record.plan.inputs}
+    looks = [(look.index, look.round, look.stopped) for look in record.contents.looks]
+    assert looks == [(3, 1, True), (3, 1, True)]
+    assert record.contents.looks[0].reason == "the budget is spent"
+
+
+def stop_at(fake: Any, number: int) -> Callable[[Happening], None]:
+    """Asks to stop when block `number` begins (counted over the session, from 1)."""
+    count = 0
+
+    def react(happening: Happening) -> None:
+        nonlocal count
+        if isinstance(happening, BlockStarted):
+            count += 1
+            if count == number:
+                fake.stop.request()
+
+    return react
+
+
+def test_ctrl_c_finishes_the_block_and_the_record_goes_on_with_a_whole_round(
+    fake: Any, plan_of: MakePlan
+) -> None:
+    plan = plan_of(ARMS)
+    fake.watcher.react = stop_at(fake, 14)  # the second block of round 2
+    record = fake.create(plan)
+    with pytest.raises(Interrupted):
+        fake.measure(plan, record)
+    assert len(record.contents.blocks) == 14
+    fake.watcher.react = None
+    again = fake.measure(plan, Record.open(record.path))
+    assert again.contents.complete
+    assert [block.status for block in again.contents.blocks][8:16] == ["ok"] * 4 + ["skipped"] * 2 + [
+        "ok"
+    ] * 2
+    good = Counter((b.warmup, b.round, b.cell_id) for b in again.contents.blocks if b.status != "skipped")
+    assert len(good) == 20
+    assert set(good.values()) == {1}
+    assert [block.seq for block in again.contents.blocks] == list(range(22))
+    assert again.contents.sessions == 2
+
+
+def test_a_resumed_record_keeps_its_order_its_repeats_and_its_reference(
+    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf
+) -> None:
+    plan = plan_of(ARMS, answer=CONTRACT)
+    fake.script(
+        {"match": "run-a", "wall_s": 0.004, "spread": 0, "digest": "d"}, {"match": "run-", "digest": "d"}
+    )
+    whole = fake.measure(plan)
+    (fake.root / "script.json.calls").unlink()
+    fake.watcher.react = stop_at(fake, 10)
+    cut = fake.create(plan)
+    with pytest.raises(Interrupted):
+        fake.measure(plan, cut)
+    fake.watcher.react = None
+    # Now faster and with another answer: the record holds on to what it began with.
+    fake.script(
+        {"match": "run-a", "wall_s": 0.001, "spread": 0, "digest": "d"},
+        {"match": "run-b", "digest": "other"},
+        {"match": "run-", "digest": "d"},
+    )
+    again = fake.measure(plan, Record.open(cut.path))
+    kept = [block for block in again.contents.blocks if block.status != "skipped"]
+    assert [b.cell_id for b in kept][:12] == [b.cell_id for b in whole.contents.blocks][:12]
+    assert {len(block.wall_s) for block in blocks_of(again, "a") if not block.warmup} == {5}
+    assert blocks_of(again, "b")[-1].status == "other-output"
+
+
+def test_a_second_ctrl_c_kills_the_block_and_drops_it(fake: Any, plan_of: MakePlan) -> None:
+    fake.script({"match": "run-", "sleep_s": 30})
+    plan = plan_of(ARMS)
+    record = fake.create(plan)
+
+    def react(happening: Happening) -> None:
+        if isinstance(happening, BlockStarted):
+            fake.stop.request()
+            # The second one arrives while the program runs.
+            threading.Timer(0.5, fake.stop.request).start()
+
+    import threading  # noqa: PLC0415
+
+    fake.watcher.react = react
+    with pytest.raises(Interrupted):
+        fake.measure(plan, record)
+    assert record.contents.blocks == []
+
+
+def test_a_complete_record_is_not_measured_again(fake: Any, plan_of: MakePlan) -> None:
+    plan = plan_of(ARMS)
+    record = fake.measure(plan)
+    calls = len(fake.calls())
+    fake.measure(plan, Record.open(record.path))
+    assert len(fake.calls()) == calls
+
+
+def test_prepare_and_cleanup_run_around_every_block_outside_of_it(
+    fake: Any, plan_of: MakePlan, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    cell = {
+        "prepare": ((("/bin/sh",), ("-c",), (f"echo prepare >>{log}",)),),
+        "cleanup": ((("/bin/sh",), ("-c",), (f"echo cleanup >>{log}",)),),
+    }
+    record = fake.measure(plan_of({"a": ["run-a"]}, control=False, cell=cell, measure=policy(2)))
+    assert log.read_text().split() == ["prepare", "cleanup"] * len(record.contents.blocks)
+
+
+def test_a_prepare_that_fails_fails_its_cell(fake: Any, plan_of: MakePlan) -> None:
+    cell = {"prepare": ((("/bin/sh",), ("-c",), ("echo no disk >&2; exit 5",)),)}
+    record = fake.measure(plan_of({"a": ["run-a"]}, control=False, cell=cell, measure=policy(1)))
+    assert {block.message for block in record.contents.blocks} == {"prepare (/bin/sh): exit status 5 no disk"}
+
+
+def test_an_input_that_changes_ends_the_measuring_of_that_input_only(
+    fake: Any, plan_of: MakePlan, tmp_path: Path, events_of: EventsOf
+) -> None:
+    plan = plan_of(ARMS, inputs=("x", "y"))
+    paths = [tmp_path / "x", tmp_path / "y"]
+    for path in paths:
+        path.write_text("same")
+    inputs = [
+        PreparedInput(item.id, str(path), 4, None, "f", None)
+        for item, path in zip(plan.inputs, paths, strict=True)
+    ]
+
+    def react(happening: Happening) -> None:
+        if isinstance(happening, RoundFinished) and happening.round == 1 and not happening.warmup:
+            os.utime(paths[0], ns=(1, 1))
+
+    fake.watcher.react = react
+    record = fake.measure(plan, inputs=inputs)
+    assert len(events_of(record, "BX420")) == 1
+    assert [record.contents.rounds.get(item.id, 0) for item in plan.inputs] == [1, 3]
+
+
+def test_a_variant_without_a_build_is_left_out(fake: Any, plan_of: MakePlan) -> None:
+    fake.build = type(fake.build)("program", ok=False, message="error: no such feature")
+    record = fake.measure(plan_of(ARMS))
+    assert record.contents.blocks == []
+    assert record.contents.complete

@@ -1,0 +1,105 @@
+"""The checks of `doctor`: complete, and right about stand-ins of machines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bench_framework.execution.checks import cpu, disk, memory, tools
+from bench_framework.execution.checks.check import Place
+from bench_framework.execution.checks.registry import CHECKS, run_checks
+from bench_framework.execution.process import Launcher
+
+CHECK_FOLDER = Path(run_checks.__code__.co_filename).parent
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    for folder in ("proc", "sys"):
+        (tmp_path / folder).mkdir()
+    return Place(Launcher(), {"PATH": ""}, tmp_path, tmp_path, tmp_path / "proc", tmp_path / "sys")
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def test_every_check_answers_by_its_own_name_and_says_what_a_warning_means(tmp_path: Path) -> None:
+    with Launcher() as launcher:
+        found = list(run_checks(Place(launcher, {"PATH": "/usr/bin:/bin"}, tmp_path, tmp_path)))
+    assert [check.name for check in found] == list(CHECKS)
+    for check in found:
+        assert check.figure
+        assert check.state == "ok" or check.meaning, check.name
+
+
+def test_every_file_of_checks_is_registered() -> None:
+    registry = (CHECK_FOLDER / "registry.py").read_text()
+    modules = {path.stem for path in CHECK_FOLDER.glob("*.py")} - {"__init__", "check", "registry"}
+    assert modules == {name for name in modules if f"{name}." in registry}
+
+
+def test_a_check_that_breaks_does_not_stop_the_others(place: Place) -> None:
+    write(place.proc / "loadavg", "nonsense")
+    with place.launcher:
+        found = {check.name: check for check in run_checks(place)}
+    assert found["load"].state == "warn"
+    assert "could not be checked" in found["load"].figure
+    assert set(found) == set(CHECKS)
+
+
+@pytest.mark.parametrize(
+    ("text", "state"), [("performance", "ok"), ("powersave", "warn"), ("schedutil", "warn")]
+)
+def test_governor(place: Place, text: str, state: str) -> None:
+    write(place.sys / "devices/system/cpu/cpu0/cpufreq/scaling_governor", text + "\n")
+    assert cpu.governor(place).state == state
+
+
+def test_a_hidden_governor_is_no_fault(place: Place) -> None:
+    assert cpu.governor(place).state == "ok"
+
+
+def test_load_is_judged_against_the_cores(place: Place) -> None:
+    write(place.proc / "loadavg", "0.01 0.5 0.5 1/100 1")
+    assert cpu.load(place).state == "ok"
+    write(place.proc / "loadavg", "900.00 0.5 0.5 1/100 1")
+    assert cpu.load(place).state == "warn"
+
+
+def test_pressure_may_be_absent(place: Place) -> None:
+    assert cpu.pressure(place).state == "warn"
+    write(place.proc / "pressure/cpu", "some avg10=0.00 total=0")
+    assert cpu.pressure(place).state == "ok"
+
+
+@pytest.mark.parametrize(("total", "free", "state"), [(0, 0, "ok"), (1000, 1000, "ok"), (1000, 400, "warn")])
+def test_swap_in_use_is_a_warning(place: Place, total: int, free: int, state: str) -> None:
+    write(place.proc / "meminfo", f"SwapTotal: {total} kB\nSwapFree: {free} kB\n")
+    assert memory.swap(place).state == state
+
+
+def test_little_memory_is_a_warning(place: Place) -> None:
+    write(place.proc / "meminfo", "MemTotal: 9 kB\nMemAvailable: 500000 kB\n")
+    assert memory.free(place).state == "warn"
+    write(place.proc / "meminfo", "MemAvailable: 5000000 kB\n")
+    assert memory.free(place).state == "ok"
+
+
+def test_huge_pages_are_told(place: Place) -> None:
+    write(place.sys / "kernel/mm/transparent_hugepage/enabled", "[always] madvise never")
+    assert memory.huge_pages(place).figure == "always"
+
+
+def test_a_missing_tool_says_what_cannot_be_done(place: Place) -> None:
+    with place.launcher:
+        assert tools.tool(place, "cargo").state == "bad"
+        assert "instruction" in tools.tool(place, "perf").meaning
+
+
+def test_the_folder_of_results_may_not_exist_yet(place: Place, tmp_path: Path) -> None:
+    later = Place(place.launcher, {}, tmp_path / "not" / "yet", tmp_path)
+    assert disk.results(later).state in {"ok", "warn"}
+    assert not (tmp_path / "not").exists()

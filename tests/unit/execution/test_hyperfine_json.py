@@ -1,0 +1,94 @@
+"""hyperfine's JSON and flags, from what its versions really write."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from bench_framework.errors import CellError
+from bench_framework.execution.hyperfine import Hyperfine, parse
+
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "hyperfine"
+
+
+def read(name: str) -> bytes:
+    return (FIXTURES / name).read_bytes()
+
+
+def test_version_1_with_memory() -> None:
+    raw = json.loads(read("1.20-three-runs.json"))["results"][0]
+    result = parse(read("1.20-three-runs.json"))
+    assert result.times == tuple(raw["times"])
+    assert (result.user, result.system) == (raw["user"], raw["system"])
+    assert result.memory_bytes == max(raw["memory_usage_byte"])
+    assert result.exit_codes == (0, 0, 0)
+
+
+def test_version_1_without_memory() -> None:
+    result = parse(read("1.19-without-memory.json"))
+    assert result.memory_bytes is None
+    assert len(result.times) == 3
+
+
+def test_a_killed_run_keeps_its_time_and_says_128_plus_the_signal() -> None:
+    result = parse(read("1.20-killed.json"))
+    assert result.exit_codes == (139,)
+    assert len(result.times) == 1
+
+
+def test_schema_version_2_has_every_metric_per_run() -> None:
+    result = parse(read("2.0-two-runs.json"))
+    assert result.times == (0.0112, 0.0115)
+    assert result.user == pytest.approx(0.0007)
+    assert result.system == pytest.approx(0.0003)
+    assert result.memory_bytes == 2949120
+    assert result.exit_codes == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("", "JSONDecodeError"),
+        ("[]", "TypeError"),
+        ("{}", "KeyError"),
+        ('{"results": []}', "0 results"),
+        ('{"results": [{}, {}]}', "2 results"),
+        (
+            '{"results": [{"times": [0.1], "user": 0, "system": 0, "exit_codes": []}]}',
+            "1 times and 0 exit codes",
+        ),
+        ('{"results": [{"times": "x", "user": 0, "system": 0, "exit_codes": [0]}]}', "ValueError"),
+        ('{"schema_version": 2, "results": [{"measurements": []}]}', "StatisticsError"),
+    ],
+)
+def test_what_is_not_hyperfines_json_is_a_clear_error(text: str, cause: str) -> None:
+    with pytest.raises(CellError) as caught:
+        parse(text)
+    assert caught.value.code == "BX233"
+    assert cause in caught.value.details[0][1]
+
+
+def test_the_command_is_one_argument_that_splits_back_into_its_words() -> None:
+    words = ["/bin/my prog", "it's", "a;b", "$(c)", "100%", "<script>", "größe", ""]
+    argv = Hyperfine("/opt/hyperfine", (1, 20, 0)).call(
+        words, runs=3, output="/r/stdout", stdin=None, export=Path("/r/export.json")
+    )
+    assert argv[argv.index("--") + 1 :] == [shlex.join(words)]
+    assert shlex.split(argv[-1]) == words
+
+
+def test_the_call_has_no_shell_no_warm_up_and_ignores_failures() -> None:
+    argv = Hyperfine("/opt/hyperfine", (1, 20, 0)).call(
+        ["p"], runs=3, output="pipe", stdin="/data/in", export=Path("/r/e")
+    )
+    assert argv[:2] == ["/opt/hyperfine", "--shell=none"]
+    options = dict(itertools.pairwise(argv))
+    assert options["--warmup"] == "0"
+    assert options["--runs"] == "3"
+    assert options["--input"] == "/data/in"
+    assert options["--output"] == "pipe"
+    assert "--ignore-failure" in argv

@@ -1,0 +1,151 @@
+"""What is read from /proc, from text."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework.execution import host, inputs_check, mounts, sensors
+from bench_framework.execution.block import failure_of
+from bench_framework.execution.process import Finished
+from bench_framework.execution.sensors import Reading
+from bench_framework.model.run import PreparedInput
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MOUNTS = """\
+22 1 254:0 / / rw,relatime - ext4 /dev/vda rw
+23 22 0:20 / /proc rw,nosuid shared:1 - proc proc rw
+30 22 0:30 / /mnt/my\\040disk rw - xfs /dev/sdb rw
+31 22 0:31 / /tmp rw master:3 shared:9 - tmpfs tmpfs rw
+32 31 0:32 / /tmp rw - ext4 /dev/sdc rw
+garbage
+"""
+
+
+def test_mounts_are_read_with_and_without_optional_fields() -> None:
+    found = mounts.read_mounts(MOUNTS)
+    assert [mount.kind for mount in found] == ["ext4", "proc", "xfs", "tmpfs", "ext4"]
+    assert found[2].at == "/mnt/my disk"
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "source"),
+    [
+        ("/home/me", "ext4", "/dev/vda"),
+        ("/mnt/my disk/x", "xfs", "/dev/sdb"),
+        ("/mnt/my diskette", "ext4", "/dev/vda"),
+        ("/tmp/x", "ext4", "/dev/sdc"),
+    ],
+)
+def test_a_path_is_on_the_longest_and_last_mount(path: str, kind: str, source: str) -> None:
+    mount = mounts.mount_of(Path(path), mounts.read_mounts(MOUNTS))
+    assert mount is not None
+    assert (mount.kind, mount.source) == (kind, source)
+
+
+def test_steal_is_the_eighth_figure_of_the_first_line() -> None:
+    assert sensors.steal_of(b"cpu  10 20 30 40 50 60 70 80 90 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n") == 80
+    assert sensors.steal_of(b"cpu  10 20 30 40\n") is None
+    assert sensors.steal_of(b"") is None
+
+
+def test_sensors_are_growths_and_levels() -> None:
+    before = Reading(5, 100, None, 0.5, 1 << 30, 3000.0)
+    after = Reading(7, 150, 9, 0.7, 1 << 29, 3100.0)
+    found = sensors.between(before, after)
+    assert (found.steal_ticks, found.psi_cpu_us, found.psi_io_us) == (2, 50, None)
+    assert (found.load1, found.mem_available_bytes, found.cpu_mhz) == (0.5, 1 << 30, 3100.0)
+
+
+def test_a_gauge_reads_this_machine() -> None:
+    with sensors.Gauge() as gauge:
+        reading = gauge.read()
+    assert reading.mem_available_bytes is not None
+    assert reading.mem_available_bytes > 1 << 20
+    assert reading.load1 is not None
+
+
+@pytest.mark.parametrize(
+    ("env", "root"),
+    [
+        ({"BENCHCTL_CACHE": "/c", "XDG_CACHE_HOME": "/x", "HOME": "/h"}, "/c"),
+        ({"XDG_CACHE_HOME": "/x", "HOME": "/h"}, "/x/benchctl"),
+        ({"XDG_CACHE_HOME": "relative", "HOME": "/h"}, "/h/.cache/benchctl"),
+        ({"HOME": "/h"}, "/h/.cache/benchctl"),
+    ],
+)
+def test_the_cache_is_found_as_the_desktop_rules_say(env: Mapping[str, str], root: str) -> None:
+    assert host.cache_root(env) == Path(root)
+
+
+def test_the_cpu_has_a_name() -> None:
+    assert host.cpu_model("processor\t: 0\nmodel name\t: Fast CPU @ 3GHz\n") == "Fast CPU @ 3GHz"
+    assert host.cpu_model("processor\t: 0\n") == os.uname().machine
+
+
+def test_the_host_id_depends_on_each_of_its_parts() -> None:
+    ids = {
+        host.host_id("cpu", 2, 100, "m"),
+        host.host_id("cpu2", 2, 100, "m"),
+        host.host_id("cpu", 4, 100, "m"),
+        host.host_id("cpu", 2, 200, "m"),
+        host.host_id("cpu", 2, 100, "n"),
+    }
+    assert len(ids) == 5
+    assert all(len(text) == 12 for text in ids)
+
+
+@pytest.mark.parametrize(
+    ("codes", "allowed", "message", "signal"),
+    [
+        ((101,), (0,), "exit status 101", None),
+        ((0, 2), (0,), "exit status 2 in run 2 of 2", None),
+        ((139,), (0,), "killed by SIGSEGV", "SIGSEGV"),
+        ((137, 0), (0,), "killed by SIGKILL in run 1 of 2", "SIGKILL"),
+        ((None,), (0,), "exit status None", None),
+        ((255,), (0,), "exit status 255", None),
+    ],
+)
+def test_a_bad_exit_code_is_put_into_words(
+    codes: tuple[int | None, ...], allowed: tuple[int, ...], message: str, signal: str | None
+) -> None:
+    assert failure_of(codes, allowed) == {"message": message, "signal": signal}
+
+
+def test_declared_exit_codes_are_no_failure() -> None:
+    assert failure_of((0, 1), (0, 1)) is None
+    assert failure_of((139,), (139,)) is None
+
+
+def test_how_a_command_ended_is_put_into_words() -> None:
+    def how(code: int | None, number: int | None, *, timed_out: bool = False) -> str:
+        return Finished(code, number, timed_out, killed=False, stragglers=0, seconds=0.0).how
+
+    assert how(3, None) == "exit status 3"
+    assert how(None, 11) == "killed by SIGSEGV"
+    assert how(None, 9, timed_out=True) == "timed out"
+
+
+def test_an_input_that_changes_is_noticed_by_size_time_or_digest(tmp_path: Path) -> None:
+    path = tmp_path / "in"
+    path.write_text("abc")
+    good = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    guard = inputs_check.Guard({"i": PreparedInput("i", str(path), 3, good, "f", None)})
+    assert guard.changed("i") is None
+    assert list(guard.digests()) == []
+    stat = path.stat()
+    path.write_text("abd")
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert guard.changed("i") is None  # same size and time …
+    assert [event.code for event in guard.digests()] == ["BX420"]  # … but the digest tells
+    path.write_text("longer")
+    event = guard.changed("i")
+    assert event is not None
+    assert event.severity == "error"
+    path.unlink()
+    assert guard.changed("i") is not None

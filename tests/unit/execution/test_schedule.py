@@ -1,0 +1,101 @@
+"""The order of cells, the runs per block, and who is given up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework.execution import schedule
+from bench_framework.model.run import Block
+
+if TYPE_CHECKING:
+    from bench_framework.model.run import Status
+
+CELLS = ("a", "b", "c", "d")
+
+
+def order(number: int, cells: tuple[str, ...] = CELLS, seed: int = 1, input_id: str = "i") -> list[str]:
+    return schedule.order_of(seed, input_id, number, cells, warmup=False)
+
+
+def block(status: Status, wall: float = 0.1) -> Block:
+    return Block(0, 1, 0, "c", warmup=True, status=status, started_at="", wall_s=(wall,))
+
+
+def test_every_round_has_every_cell_once() -> None:
+    for number in range(1, 50):
+        assert sorted(order(number)) == sorted(CELLS)
+
+
+def test_the_order_is_reproducible_from_the_seed() -> None:
+    assert [order(n) for n in range(20)] == [order(n) for n in range(20)]
+    assert [order(n) for n in range(20)] != [order(n, seed=2) for n in range(20)]
+
+
+def test_the_order_in_which_a_scenario_lists_its_cells_does_not_matter() -> None:
+    assert [order(n, ("d", "c", "b", "a")) for n in range(20)] == [order(n) for n in range(20)]
+
+
+def test_inputs_and_warm_ups_have_orders_of_their_own() -> None:
+    assert [order(n) for n in range(20)] != [order(n, input_id="j") for n in range(20)]
+    warm = [schedule.order_of(1, "i", n, CELLS, warmup=True) for n in range(20)]
+    assert warm != [order(n) for n in range(20)]
+
+
+def test_every_cell_is_equally_often_in_every_place() -> None:
+    """Chi-square over 2 000 rounds; 21.67 is the 99 % point at 9 degrees of freedom."""
+    rounds = 2000
+    counts = Counter((place, cell) for number in range(rounds) for place, cell in enumerate(order(number)))
+    expected = rounds / len(CELLS)
+    chi = sum((counts[place, cell] - expected) ** 2 / expected for place in range(4) for cell in CELLS)
+    assert chi < 21.67
+
+
+@pytest.mark.parametrize(
+    ("walls", "runs"),
+    [
+        ((), 1),
+        ((0.5, 0.4), 1),
+        ((0.020,), 1),
+        ((0.019,), 2),
+        ((0.030, 0.005), 4),
+        ((0.001,), 20),
+        ((0.0,), schedule.MOST_REPEATS),
+        ((1e-7,), schedule.MOST_REPEATS),
+    ],
+)
+def test_short_runs_are_repeated_until_a_block_takes_20_ms(walls: tuple[float, ...], runs: int) -> None:
+    assert schedule.repeats_of(walls) == runs
+
+
+@pytest.mark.parametrize(
+    ("statuses", "warmup_over", "hopeless"),
+    [
+        ((), False, False),
+        (("failed",), False, False),
+        (("failed",), True, True),
+        (("failed", "failed"), True, True),
+        (("failed", "ok"), True, False),
+        (("ok", "failed", "failed"), False, False),
+        (("ok", "failed", "failed", "failed"), False, True),
+        (("failed", "failed", "ok", "failed"), False, False),
+        (("timeout",), False, False),
+        (("ok", "timeout", "timeout"), False, True),
+        (("timeout", "failed", "timeout"), False, True),
+        (("other-output",) * 5, True, False),
+    ],
+)
+def test_a_cell_is_given_up_when_it_always_fails(
+    statuses: tuple[Status, ...],
+    warmup_over: bool,  # noqa: FBT001 -- a column of the table
+    hopeless: bool,  # noqa: FBT001 -- likewise
+) -> None:
+    assert schedule.hopeless([block(status) for status in statuses], warmup_over=warmup_over) is hopeless
+
+
+def test_the_typical_time_comes_from_good_blocks_only() -> None:
+    blocks = [block("ok", 0.1), block("failed", 9.0), block("ok", 0.3), block("ok", 0.2)]
+    assert schedule.typical_wall(blocks) == 0.2
+    assert schedule.typical_wall([block("failed")]) is None

@@ -1,0 +1,77 @@
+"""From a cell's words to an argument list."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bench_framework.errors import CellError
+from bench_framework.execution.target import parse_cpus, target_of
+from bench_framework.model.plan import BIN, INPUT, Cell, Role
+from bench_framework.model.run import Build, PreparedInput
+
+BUILD = Build("b", ok=True, path="/store/prog", control_path="/store/control/prog")
+DATA = PreparedInput("i", "/data/in put.txt", 5, "0", "prose", 1)
+CELL = Cell("c", "v", "i", "label", Role.CANDIDATE, ((BIN,), ("--in=", INPUT), ("{bin}",)))
+ENV = {"PATH": "/bin", "LANG": "C"}
+
+
+def test_slots_are_filled_and_literal_braces_stay() -> None:
+    target = target_of(CELL, BUILD, DATA, ENV)
+    assert target.argv == ("/store/prog", "--in=/data/in put.txt", "{bin}")
+
+
+def test_the_control_runs_the_copy() -> None:
+    target = target_of(replace(CELL, role=Role.CONTROL), BUILD, DATA, ENV)
+    assert target.argv[0] == "/store/control/prog"
+
+
+def test_the_control_runs_the_program_itself_where_there_is_no_copy() -> None:
+    target = target_of(replace(CELL, role=Role.CONTROL), replace(BUILD, control_path=None), DATA, ENV)
+    assert target.argv[0] == "/store/prog"
+
+
+def test_the_working_directory_is_the_cells_or_the_inputs() -> None:
+    assert target_of(CELL, BUILD, DATA, ENV).cwd == "/data"
+    assert target_of(replace(CELL, cwd="/work"), BUILD, DATA, ENV).cwd == "/work"
+    assert target_of(replace(CELL, command=((BIN,),)), BUILD, None, ENV).cwd is None
+
+
+def test_the_cells_variables_are_added_to_the_environment() -> None:
+    target = target_of(replace(CELL, env=(("LANG", "de"), ("X", "1"))), BUILD, DATA, ENV)
+    assert target.env == {"PATH": "/bin", "LANG": "de", "X": "1"}
+
+
+def test_stdin_prepare_and_cleanup_are_filled_too() -> None:
+    cell = replace(
+        CELL, stdin=(INPUT,), prepare=((("cp",), (INPUT,), (INPUT, ".copy")),), cleanup=((("rm",), ("x",)),)
+    )
+    target = target_of(cell, BUILD, DATA, ENV)
+    assert target.stdin == "/data/in put.txt"
+    assert target.prepare == (("cp", "/data/in put.txt", "/data/in put.txt.copy"),)
+    assert target.cleanup == (("rm", "x"),)
+
+
+def test_a_shell_is_only_used_where_it_is_written() -> None:
+    target = target_of(replace(CELL, shell=True, command=((BIN,), ("| wc",))), BUILD, DATA, ENV)
+    assert target.argv == ("/bin/sh", "-c", "/store/prog | wc")
+
+
+def test_a_slot_that_stays_empty_is_an_error() -> None:
+    with pytest.raises(CellError, match=r"\{input\}"):
+        target_of(CELL, BUILD, None, ENV)
+    with pytest.raises(CellError, match=r"\{bin\}"):
+        target_of(CELL, None, DATA, ENV)
+
+
+@pytest.mark.parametrize(
+    ("text", "cpus"), [("", ()), ("0", (0,)), ("0-2", (0, 1, 2)), ("3, 0-1", (0, 1, 3)), ("1,1", (1,))]
+)
+def test_cpu_lists(text: str, cpus: tuple[int, ...]) -> None:
+    assert parse_cpus(text) == cpus
+
+
+def test_a_bad_cpu_list_is_an_error() -> None:
+    with pytest.raises(CellError, match="not a list of CPUs"):
+        parse_cpus("all")

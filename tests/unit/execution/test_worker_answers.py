@@ -1,0 +1,125 @@
+"""What a run answered, and what is said when it answers badly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bench_framework.errors import AnswerError
+from bench_framework.execution.worker import AnswersFile, digest_file, parse_reply, read_replies
+from bench_framework.model.plan import AnswerKind, AnswerPolicy
+
+PROTOCOL = Path(__file__).parents[2] / "fixtures" / "protocol"
+
+
+def line(digest: str = "d") -> bytes:
+    return b'{"protocol": 1, "answer": {"count": 1, "distinct": 1, "digest": "%s"}}' % digest.encode()
+
+
+def digest(path: Path, text: bytes, compare: AnswerKind) -> str:
+    path.write_bytes(text)
+    return digest_file(path, AnswerPolicy(compare)).digest
+
+
+def test_the_golden_answer_of_the_protocol_is_understood() -> None:
+    reply = parse_reply((PROTOCOL / "answer.json").read_bytes())
+    assert (reply.answer.count, reply.answer.distinct) == (17885468, 81080)
+    assert reply.answer.digest.startswith("sha256:")
+    assert reply.answer.source == "worker"
+    receipt = reply.receipt
+    assert receipt.effective["io"] == "read"
+    assert receipt.phases_s["count"] == 0.208713
+    assert (receipt.threads, receipt.bytes, receipt.peak_rss_bytes) == (1, 104857600, 20742144)
+    assert (receipt.file_bytes, receipt.write_bytes) == (None, 0)
+    assert receipt.metrics == {"read_calls": 1601.0, "wait_s": 0.25}
+    assert len(receipt.notes) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        (b"panicked at src/main.rs\x1b[0m", "JSONDecodeError"),
+        (b"[1]", "TypeError"),
+        (b"{}", "KeyError: 'protocol'"),
+        (b'{"protocol": 2}', "protocol 2"),
+        (b'{"protocol": 1}', "KeyError: 'answer'"),
+        (b'{"protocol": 1, "answer": {"digest": 5}}', "not text"),
+        (b'{"protocol": 1, "answer": {"digest": "d", "count": "many"}}', "not a whole number"),
+        (b'{"protocol": 1, "answer": {"digest": "d"}, "threads": true}', "not a whole number"),
+    ],
+)
+def test_garbage_is_named_with_its_line(text: bytes, cause: str) -> None:
+    with pytest.raises(AnswerError) as caught:
+        parse_reply(text)
+    assert caught.value.code == "BX211"
+    details = dict(caught.value.details)
+    assert cause in details["cause"]
+    assert "\x1b" not in details["line"]
+
+
+def test_a_block_has_one_answer_per_run() -> None:
+    assert len(read_replies([line(), line()], 2)) == 2
+    with pytest.raises(AnswerError, match="answered 1 times in 2 runs") as caught:
+        read_replies([line()], 2)
+    assert caught.value.code == "BX213"
+    with pytest.raises(AnswerError, match=r"answered 0 times in 1 run$"):
+        read_replies([], 1)
+
+
+def test_the_runs_of_a_block_must_agree() -> None:
+    with pytest.raises(AnswerError, match="2 different answers in 3 runs") as caught:
+        read_replies([line("a"), line("b"), line("a")], 3)
+    assert caught.value.code == "BX214"
+
+
+def test_only_what_a_block_appended_is_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "answers"
+    path.write_bytes(b'{"half a line of a killed wor')
+    answers = AnswersFile(path)
+    answers.mark()
+    with path.open("ab") as file:
+        file.write(line("mine") + b"\n")
+    assert answers.read() == [line("mine")]
+    answers.mark()
+    assert answers.read() == []
+    answers.close()
+
+
+def test_exact_output_counts_every_byte(tmp_path: Path) -> None:
+    assert digest(tmp_path / "a", b"x\ny\n", "exact") == digest(tmp_path / "b", b"x\ny\n", "exact")
+    assert digest(tmp_path / "a", b"x\ny\n", "exact") != digest(tmp_path / "b", b"y\nx\n", "exact")
+    assert digest(tmp_path / "a", b"x\n", "exact") != digest(tmp_path / "b", b"x", "exact")
+
+
+def test_sorted_lines_ignore_their_order_but_not_how_often_they_come(tmp_path: Path) -> None:
+    first = digest(tmp_path / "a", b"x\ny\ny\n", "sorted-lines")
+    assert first == digest(tmp_path / "b", b"y\nx\ny", "sorted-lines")
+    assert first != digest(tmp_path / "b", b"y\nx\n", "sorted-lines")
+
+
+def test_json_ignores_blanks_and_the_order_of_keys(tmp_path: Path) -> None:
+    first = digest(tmp_path / "a", b'{"a": 1, "b": [1, 2]}', "json")
+    assert first == digest(tmp_path / "b", b'{\n  "b": [1,2], "a": 1}\n', "json")
+    assert first != digest(tmp_path / "b", b'{"a": 1, "b": [2, 1]}', "json")
+
+
+def test_json_lines_are_json_too(tmp_path: Path) -> None:
+    lines = digest(tmp_path / "a", b'{"a": 1, "b": 2}\n{"c": 3}\n', "json")
+    assert lines == digest(tmp_path / "b", b'{"b":2,"a":1}\n\n{"c":3}', "json")
+
+
+def test_output_that_should_be_json_and_is_not_is_named(tmp_path: Path) -> None:
+    with pytest.raises(AnswerError, match="not JSON") as caught:
+        digest(tmp_path / "a", b"Segmentation fault", "json")
+    assert "Segmentation fault" in dict(caught.value.details)["output"]
+
+
+def test_a_missing_answer_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(AnswerError, match="cannot be read") as caught:
+        digest_file(tmp_path / "nothing", AnswerPolicy("exact", file=str(tmp_path / "nothing")))
+    assert caught.value.code == "BX215"
+
+
+def test_none_compares_nothing(tmp_path: Path) -> None:
+    assert digest_file(tmp_path / "nothing", AnswerPolicy("none")).source == "none"
