@@ -1,7 +1,8 @@
 """The answers of the worker tally by the plainest means; the Rust tests read the same examples.
 
-`tests/fixtures/protocol/tally-answers.json` holds texts with the words that each tokenizer must find in them. The words of
-`unicode` were written down by hand from UAX #29; those of `ascii` and every digest are computed here as well.
+`tests/fixtures/protocol/tally-answers.json` holds texts with the words that each tokenizer must find in them.
+The words of `unicode` were written down by hand from UAX #29; those of `ascii` and every digest are computed
+here as well.
 """
 
 from __future__ import annotations
@@ -29,9 +30,7 @@ class Example:
 def examples() -> list[Example]:
     rows = json.loads(FIXTURE.read_text(encoding="utf-8"))
     return [
-        Example(
-            row["text"], row["tokenizer"], row["case"], [(w, n) for w, n in row["words"]], row["digest"]
-        )
+        Example(row["text"], row["tokenizer"], row["case"], [(w, n) for w, n in row["words"]], row["digest"])
         for row in rows
     ]
 
@@ -87,7 +86,5 @@ def test_ascii_words_are_runs(example: Example) -> None:
 def test_both_tokenizers_and_every_case_have_examples() -> None:
     seen = {(example.tokenizer, example.case) for example in examples()}
     assert seen == {
-        (tokenizer, case)
-        for tokenizer in ("ascii", "unicode")
-        for case in ("original", "lower", "upper")
+        (tokenizer, case) for tokenizer in ("ascii", "unicode") for case in ("original", "lower", "upper")
     }

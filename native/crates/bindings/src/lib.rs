@@ -21,7 +21,16 @@ mod _native {
         module.add("native_version", VERSION)
     }
 
-    /// Writes a text corpus of exactly `size` bytes to exactly `path` and returns its SHA-256, hexadecimal.
+    /// Write a text corpus of exactly `size` bytes to exactly `path`; return its SHA-256, hexadecimal.
+    ///
+    /// A file that exists is replaced. The GIL is released; about every 8 MiB, and at the end, signals are checked
+    /// and `progress` is called with the bytes written so far. What it raises ends the writing and is raised here;
+    /// what was written so far stays, for the caller to remove.
+    ///
+    /// Raises:
+    ///     ValueError: no kind of text is called `kind`.
+    ///     OverflowError: `size` or `seed` is negative or does not fit 64 bits.
+    ///     OSError: the file cannot be created or written; with `errno` and `filename`.
     #[pyfunction]
     #[expect(
         clippy::needless_pass_by_value,
@@ -51,13 +60,13 @@ mod _native {
             })
     }
 
-    /// Name and description of every kind of text.
+    /// Return name and description of every kind of text.
     #[pyfunction]
     fn text_kinds() -> Vec<(&'static str, &'static str)> {
         KINDS.iter().map(|kind| (kind.name, kind.about)).collect()
     }
 
-    /// Version of the native workspace.
+    /// Return the version of the native workspace.
     #[pyfunction]
     fn version() -> &'static str {
         VERSION

@@ -150,14 +150,15 @@ pub struct Opened {
     note: Option<String>,
 }
 
-/// Opens `input` for `mode`. An input that is no regular file is read in blocks if `mode` cannot stream, and the
-/// result of reading says so.
+/// Opens `input` for `mode`. Standard input and pipes are read in blocks if `mode` cannot stream, and the result of
+/// reading says so. Standard input counts as a stream even if it comes from a file: it may already be read in part.
 ///
 /// # Errors
 /// The input cannot be opened.
 pub fn open(mode: &'static Mode, input: &Input) -> io::Result<Opened> {
     let file = input.open()?;
-    if mode.streams || file.metadata()?.is_file() {
+    let streams = *input == Input::Stdin || is_stream(&file)?;
+    if mode.streams || !streams {
         return Ok(Opened {
             file,
             mode,
@@ -165,7 +166,7 @@ pub fn open(mode: &'static Mode, input: &Input) -> io::Result<Opened> {
         });
     }
     let note = format!(
-        "{input} is not a regular file: read in blocks instead of {}",
+        "{input} is a stream: read in blocks instead of {}",
         mode.name
     );
     Ok(Opened {
@@ -173,6 +174,12 @@ pub fn open(mode: &'static Mode, input: &Input) -> io::Result<Opened> {
         mode: &read::MODE,
         note: Some(note),
     })
+}
+
+/// A folder is none: reading it must fail, and say so.
+fn is_stream(file: &File) -> io::Result<bool> {
+    let metadata = file.metadata()?;
+    Ok(!metadata.is_file() && !metadata.is_dir())
 }
 
 impl Opened {

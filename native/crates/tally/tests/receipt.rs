@@ -7,7 +7,7 @@
 )]
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -159,9 +159,32 @@ fn standard_input_falls_back_to_read_and_says_so() {
     assert_eq!(line.effective["io"], "read");
     assert_eq!(
         line.notes,
-        ["standard input is not a regular file: read in blocks instead of mmap"]
+        ["standard input is a stream: read in blocks instead of mmap"]
     );
     assert_eq!(line.answer.count, 3);
+}
+
+/// Mapping the file behind a redirection would read what another program has already taken.
+#[test]
+fn redirected_standard_input_is_read_from_where_it_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, answers) = (folder.path().join("input"), folder.path().join("answers"));
+    fs::write(&input, "one two three").unwrap();
+    for io in source::MODES {
+        let mut file = fs::File::open(&input).unwrap();
+        file.read_exact(&mut [0; 4]).unwrap();
+        let status = tally(&["run", "--io", io.name, "--output", "none"], &answers)
+            .stdin(file)
+            .status()
+            .unwrap();
+        assert!(status.success());
+        assert_eq!(
+            lines(&answers).pop().unwrap().answer.count,
+            2,
+            "{}",
+            io.name
+        );
+    }
 }
 
 #[test]

@@ -1,0 +1,56 @@
+//! The command line of `dgen`.
+
+use std::process::Command;
+
+fn dgen(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_dgen"))
+        .args(arguments)
+        .output()
+        .expect("dgen starts");
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    (
+        output.status.code(),
+        text(output.stdout),
+        text(output.stderr),
+    )
+}
+
+#[test]
+fn a_text_is_written_and_its_digest_printed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("text");
+    let path = path.to_str().unwrap();
+    let (code, out, _) = dgen(&[
+        "text", "--kind", "prose", "--size", "1MiB", "--seed", "42", "--output", path,
+    ]);
+    assert_eq!(code, Some(0));
+    assert!(include_str!("vectors.txt").contains(&format!("prose 42 1048576 {out}")));
+    assert_eq!(std::fs::metadata(path).unwrap().len(), 1 << 20);
+}
+
+#[test]
+fn wrong_usage_and_failure_have_codes_of_their_own() {
+    assert_eq!(
+        dgen(&[
+            "text",
+            "--kind",
+            "verse",
+            "--size",
+            "1",
+            "--output",
+            "/dev/null"
+        ])
+        .0,
+        Some(2)
+    );
+    assert_eq!(
+        dgen(&["text", "--size", "1.5MiB", "--output", "/dev/null"]).0,
+        Some(2)
+    );
+    let (code, _, error) = dgen(&["text", "--size", "1", "--output", "/no/such/folder/text"]);
+    assert_eq!(code, Some(1));
+    assert_eq!(
+        error,
+        "dgen: cannot write /no/such/folder/text: No such file or directory (os error 2)\n"
+    );
+}
