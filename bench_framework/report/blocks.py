@@ -105,7 +105,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table that is never empty. `legend` lines stand below it."""
+    """A table that is never empty. `legend` lines stand below it; `stub` heads the names in a terminal."""
 
     kind: ClassVar[str] = "table"
     anchor: str
@@ -114,6 +114,9 @@ class Table:
     rows: tuple[Row, ...]
     legend: tuple[str, ...] = ()
     sortable: bool = True
+    stub: str = ""
+    note: str = ""
+    """A line below that every output prints, a narrow one too."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from bench_framework.model.judgement import (
     Summary,
 )
 from bench_framework.model.plan import BIN, Cell, Input, Metric, Plan, Role, Variant, Word
+from bench_framework.report.numbers import DASH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -206,8 +207,16 @@ class ReportData:
     # -- texts that several sections need ------------------------------------------------------
 
     def input_name(self, item: Input) -> str:
-        """An input's label, or words where the scenario has no input axis."""
-        return item.label or "the input"
+        """An input's label; a dash for a program that reads none."""
+        return item.label if self.reads(item) and item.label else DASH
+
+    def reads(self, item: Input) -> bool:
+        """Whether there is an input at all: a scenario may time programs that read nothing."""
+        return bool(item.values) or item.dataset is not None
+
+    def on_input(self, item: Input, words: str = "input ") -> str:
+        """``input 10MiB``, to be put into a caption; empty where the programs read none."""
+        return f"{words}{item.label}" if self.reads(item) and item.label else ""
 
     def command(self, cell: Cell) -> str:
         """A cell's command as a shell takes it, with the paths that were used."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
@@ -149,7 +150,9 @@ def _drawing(figure: Figure) -> str:
     if not isinstance(canvas, Canvas):
         raise TypeError("the axes stand on no canvas")
     buffer = io.StringIO()
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(STYLE), warnings.catch_warnings():
+        # The reader's fonts print the text; that matplotlib's own lack a sign changes only its measure.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         canvas.savefig(
             buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None}
         )

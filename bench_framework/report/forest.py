@@ -30,7 +30,7 @@ def forest(data: ReportData, item: Input, name: str) -> Figure | None:
         marks.append(("noise", floor.fraction))
     metric = noun(data.metric)
     desc = (
-        f"Ratio of {metric} to {data.baseline.label} on {data.input_name(item)}, with intervals. "
+        f"Ratio of {metric} to {data.baseline.label}{data.on_input(item, ' on ')}, with intervals. "
         f"The band is the margin of {margin_text(margin)}."
     )
     if len(marks) > 1:
@@ -38,7 +38,7 @@ def forest(data: ReportData, item: Input, name: str) -> Figure | None:
     return Figure(
         name + "-forest",
         "forest",
-        f"Ratio to {data.baseline.label}, input {data.input_name(item)}",
+        f"Ratio to {data.baseline.label}{data.on_input(item, ', input ')}",
         desc,
         tuple(points),
         _table(points, name, data.metric),

@@ -149,9 +149,16 @@ def percent_up(fraction: float | None) -> str:
         return DASH
     if fraction <= 0:
         return f"0{THIN_SPACE}%"
-    value = fraction * 100
-    decimals = max(0, 1 - math.floor(math.log10(value)))
-    return f"{_text(Decimal(repr(value)).quantize(Decimal(1).scaleb(-decimals), ROUND_CEILING))}{THIN_SPACE}%"
+    value = _decimal(fraction) * 100
+    decimals = max(0, 1 - value.adjusted())
+    return f"{_text(value.quantize(Decimal(1).scaleb(-decimals), ROUND_CEILING))}{THIN_SPACE}%"
+
+
+def noise_text(fraction: float | None) -> str:
+    """A noise floor of the whole record, rounded up to a tenth of a percent, as its sentence has it."""
+    if fraction is None:
+        return DASH
+    return format_percent(math.ceil(fraction * 1000) / 1000, decimals=1)
 
 
 def margin_text(fraction: float) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.report.blocks import (
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
     from bench_framework.model.judgement import Verdict
 
-SHOWN: Final = ("S02", "S03", "S08", "S12", "S19")
+SHOWN: Final = ("S02", "S03", "S12", "S19")
 """Sections whose sentences a terminal prints; tables only of `S03`."""
 NARROWEST: Final = 40
 LEAST_LABEL: Final = 18
@@ -127,9 +126,9 @@ class _Page:
         """A table that drops columns in the order of its plan until it fits."""
         self.gap()
         columns, rows = _fitting(table, self)
-        shares = _widths(columns, rows, self)
+        shares = _widths(columns, rows, self, width_of(self.plain(table.stub)))
         labels, legend = _labels(rows, shares, self)
-        title = _title(table)
+        title = table.stub or table.columns[0].title
         head = [
             pad(self.plain(c.title), w, left=c.align == "left") for c, w in zip(columns, shares, strict=True)
         ]
@@ -140,6 +139,8 @@ class _Page:
             self.row(row, columns, shares, [label, *cells[1:]])
         for line in legend:
             self.text(line, indent="   ")
+        if table.note:
+            self.text(table.note, indent="   ")
         if len(columns) < len(table.columns):
             for row in rows:
                 if row.reason:
@@ -171,12 +172,6 @@ class _Page:
     def result(self) -> str:
         """All lines."""
         return "\n".join(line.rstrip() for line in self.lines).rstrip() + "\n"
-
-
-def _title(table: Table) -> str:
-    """``input 100MiB`` out of the caption; the caption itself is for paper."""
-    found = re.search(r"input ([^:]+):", table.caption)
-    return f"input {found[1]}" if found else table.columns[0].title
 
 
 def _colour(verdict: Verdict) -> str:
@@ -214,8 +209,9 @@ def _natural(columns: tuple[Column, ...], rows: tuple[Row, ...], page: _Page) ->
     ]
 
 
-def _widths(columns: tuple[Column, ...], rows: tuple[Row, ...], page: _Page) -> list[int]:
+def _widths(columns: tuple[Column, ...], rows: tuple[Row, ...], page: _Page, title: int) -> list[int]:
     shares = _natural(columns, rows, page)
+    shares[0] = max(shares[0], title)
     room = page.width - 1 - sum(shares[1:]) - 2 * (len(shares) - 1)
     shares[0] = max(min(shares[0], room), min(shares[0], LEAST_LABEL), 8)
     return shares

@@ -63,7 +63,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
 
 def _input_blocks(data: ReportData, item: Input, name: str) -> tuple[Block, ...]:
     if not any(data.summary(cell.id, data.metric) for cell in data.arms(item.id)):
-        return (Fallback(f"Nothing was measured on {data.input_name(item)}."),)
+        return (Fallback(f"Nothing was measured{data.on_input(item, ' on ')}."),)
     table = headline_table(data, item, name)
     found: list[Block] = []
     figure: Figure | None = forest(data, item, name)
@@ -89,10 +89,17 @@ def headline_table(data: ReportData, item: Input, name: str) -> Table:
     ]
     statistic = "the median of rounds" if data.metric != "peak_rss" else "the median of runs"
     caption = (
-        f"{_NAMES.get(data.metric, data.metric)} by variant, input {data.input_name(item)}: {statistic}; "
+        f"{_NAMES.get(data.metric, data.metric)} by variant{data.on_input(item, ', input ')}: {statistic}; "
         f"ratios are variant ÷ {data.baseline.label}. {caption_tail(data, item)}"
     )
-    return Table(name + "-table", caption, scales.columns(), tuple(rows), _legend(data, item, best=len(best)))
+    return Table(
+        name + "-table",
+        caption,
+        scales.columns(),
+        tuple(rows),
+        _legend(data, item, best=len(best)),
+        stub=data.on_input(item),
+    )
 
 
 class _Scales:
@@ -161,19 +168,25 @@ def _row(data: ReportData, cell: PlanCell, scales: _Scales, *, strong: bool) -> 
     refused = _REFUSED.get(state.state)
     summary = data.summary(cell.id, data.metric) if refused is None else None
     comparison = data.comparison(cell.id, data.metric) if refused is None and not baseline else None
-    verdict = refused or (comparison.verdict if comparison else None)
+    verdict = refused or (comparison.verdict if comparison and state.state == "measured" else None)
     claim = data.claim_id(cell.id, data.metric)
     reason = _reason(state, variant, comparison)
     cells = [
         Cell(variant.label),
         _measured(summary, scales.main[1], scales.decimals[data.metric]),
         *_judged(comparison, claim, baseline=baseline),
-        Cell(shown(verdict, data.metric), verdict.value, None, verdict) if verdict else Cell(""),
+        _verdict(verdict, state, data.metric),
         *_further(data, cell, scales, refused=refused is not None),
         Cell(data.replication([cell.id]) if summary else DASH),
-        Cell("; ".join(part for part in (reason, variant.describe) if part)),
+        Cell("; ".join(part for part in (reason, _found(comparison), variant.describe) if part)),
     ]
     return Row(tuple(cells), verdict, strong and summary is not None, baseline, reason)
+
+
+def _verdict(verdict: Verdict | None, state: CellState, metric: str) -> Cell:
+    if verdict is None:
+        return Cell("not started" if state.state == "not-started" else "")
+    return Cell(shown(verdict, metric), verdict.value, None, verdict)
 
 
 def _measured(summary: Summary | None, scale: float, most: int) -> Cell:
@@ -231,10 +244,14 @@ def _reason(state: CellState, variant: Variant, comparison: Comparison | None) -
         return _changed(state, variant) or state.reason
     if state.state in _REFUSED:
         return state.reason
-    if comparison is None or comparison.verdict is not Verdict.UNDECIDED:
-        return comparison.reason if comparison else ""
-    found = f"a difference of {percent_up(comparison.mde)} would have been found" if comparison.mde else ""
-    return "; ".join(part for part in (comparison.reason, found) if part)
+    return comparison.reason if comparison else ""
+
+
+def _found(comparison: Comparison | None) -> str:
+    """What an undecided comparison could have found."""
+    if comparison is None or comparison.verdict is not Verdict.UNDECIDED or not comparison.mde:
+        return ""
+    return f"{percent_up(comparison.mde)} would have been found"
 
 
 def _changed(state: CellState, variant: Variant) -> str:
@@ -257,6 +274,19 @@ def _order(data: ReportData, cell: PlanCell, baseline: PlanCell | None) -> tuple
     if mine is not None and other is not None and other.median > 0:
         return 0, mine.median / other.median
     return 1, mine.median if mine else 0.0
+
+
+def _detectable(data: ReportData, arms: tuple[PlanCell, ...]) -> str:
+    """One line for all that is undecided: which differences would have been found."""
+    found = [
+        data.comparison(cell.id, data.metric) for cell in arms if data.state(cell.id).state == "measured"
+    ]
+    sizes = sorted(c.mde for c in found if c is not None and c.verdict is Verdict.UNDECIDED and c.mde)
+    if not sizes:
+        return ""
+    least, most = percent_up(sizes[0]), percent_up(sizes[-1])
+    span = least if least == most else f"{least} to {most}, by variant,"
+    return f"Undecided: a difference of {span} would have been found."
 
 
 def _legend(data: ReportData, item: Input, *, best: int) -> tuple[str, ...]:

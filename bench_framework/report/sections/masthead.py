@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bench_framework.report.blocks import Check, Mark
 from bench_framework.report.counts import counts_of
-from bench_framework.report.numbers import DASH, margin_text, percent_up, show_size
+from bench_framework.report.numbers import DASH, margin_text, noise_text, show_size
 
 if TYPE_CHECKING:
     from bench_framework.model.run import Host
@@ -76,12 +76,12 @@ def run_line(data: ReportData) -> str:
 def noise(data: ReportData) -> str:
     """The noise floor of the record: the largest of its inputs'."""
     worst = worst_floor(data)
-    return percent_up(worst) if worst is not None else "not measured"
+    return noise_text(worst) if worst is not None else "not measured"
 
 
 def worst_floor(data: ReportData) -> float | None:
-    """The largest noise floor of the headline metric over the inputs, as a fraction."""
-    floors = [f.fraction for f in data.judgement.floors if f.metric == data.metric and f.fraction is not None]
+    """The largest noise floor over inputs and judged metrics, as a fraction."""
+    floors = [f.fraction for f in data.judgement.floors if f.fraction is not None]
     return max(floors, default=None)
 
 
@@ -122,7 +122,7 @@ def _noise_check(data: ReportData) -> Check:
         return Check("fail", "noise floor", "control tripped")
     if worst is None:
         return Check("warn", "noise floor", "not measured: no control arm")
-    return Check("pass" if worst <= margin else "warn", "noise floor", percent_up(worst))
+    return Check("pass" if worst <= margin else "warn", "noise floor", noise_text(worst))
 
 
 def _order_check(data: ReportData) -> Check:

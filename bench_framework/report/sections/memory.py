@@ -109,7 +109,7 @@ def _table(data: ReportData, item: Input, cells: list[PlanCell], parts: _Parts, 
     of_input = f" of {show_size(size, data.plan.unit_family)}" if size else ""
     margin = margin_text(data.plan.judge.margin_of(RSS))
     caption = (
-        f"Peak resident memory by variant, input {data.input_name(item)}{of_input}: the median of runs; margin "
+        f"Peak resident memory by variant{data.on_input(item, ', input ')}{of_input}: the median of runs; margin "
         f"{margin}; {counts_of(data, item).text()}."
     )
     legend = ("Anonymous: RssAnon at the end of a run, as the worker reports it; — where it reports none.",)
@@ -196,11 +196,11 @@ def _figure(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> 
         (Column("Variant"), Column("Time", "right"), Column("Peak RSS", "right")), rows, sortable=False,
     )  # fmt: skip
     desc = (
-        f"Peak memory against time on {data.input_name(item)}, medians with 95 % intervals, both axes logarithmic. "
+        f"Peak memory against time{data.on_input(item, ' on ')}, medians with 95 % intervals, both axes logarithmic. "
         "The stepped line joins the variants that no other one undercuts in both."
     )
     return Figure(
-        name + "-plot", "memory-time", f"Memory against time, input {data.input_name(item)}", desc,
+        name + "-plot", "memory-time", f"Memory against time{data.on_input(item, ', input ')}", desc,
         tuple(points), table, (("x", "time"), ("y", "peak RSS"), ("family", data.plan.unit_family)),
     )  # fmt: skip
 

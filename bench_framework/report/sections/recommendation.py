@@ -50,16 +50,20 @@ def _blocks(data: ReportData, groups: list[BestGroup]) -> list[Block]:
     for group in groups:
         for cell_id in group.cell_ids:
             cell = data.plan.cell(cell_id)
-            scores.setdefault(cell.variant_id, []).append(data.input_name(data.plan.input(group.input_id)))
+            scores.setdefault(cell.variant_id, []).append(data.on_input(data.plan.input(group.input_id), ""))
     ordered = sorted(scores, key=lambda v: (-len(scores[v]), _place(data, v)))
     most = len(scores[ordered[0]])
     chosen = [v for v in ordered if len(scores[v]) == most] if most == len(groups) else ordered
     blocks: list[Block] = []
     for variant_id in chosen[:MOST_BLOCKS]:
         variant = data.plan.variant(variant_id)
-        where = ", ".join(scores[variant_id])
+        where = ", ".join(name for name in scores[variant_id] if name)
         blocks.append(
-            Code(paste_block(data, variant), "toml", f"{variant.label}: in the best group on {where}")
+            Code(
+                paste_block(data, variant),
+                "toml",
+                f"{variant.label}: in the best group{f' on {where}' if where else ''}",
+            )
         )
     if len(chosen) > MOST_BLOCKS:
         rest = ", ".join(data.plan.variant(v).label for v in chosen[MOST_BLOCKS:])

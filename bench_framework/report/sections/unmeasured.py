@@ -82,7 +82,9 @@ def _conditions(data: ReportData) -> list[str]:
         lines.append("A cold page cache: every run read from a warm one.")
     if not any(data.plan.control_cell(item.id) for item in data.plan.inputs):
         lines.append("The noise floor: the control arm was switched off or could not be copied.")
-    sizes = [data.input_name(item) for item in data.plan.inputs if data.input_bytes(item.id)]
+    sizes = [
+        data.input_name(item) for item in data.plan.inputs if data.reads(item) and data.input_bytes(item.id)
+    ]
     if sizes:
         lines.append(f"Inputs other than {', '.join(sizes)}.")
     return lines

@@ -126,6 +126,11 @@ def test_light_and_dark_define_the_same_tokens(templates: Path) -> None:
             assert f"--{token}: {colour}" in style
 
 
+def test_names_in_any_script_are_drawn_without_a_warning() -> None:
+    svg = figures._drawing(chart("forest", (Point("漢字 🦀 $x$", 0.9, x_lo=0.88, x_hi=0.92),)))
+    assert "漢字 🦀 $x$" in svg
+
+
 def test_the_forest_shows_every_estimate_and_cuts_only_intervals() -> None:
     wide = Point("w", 1.1, x_lo=0.2, x_hi=9.0)
     lo, hi = forest.limits(chart("forest", (Point("a", 0.9, x_lo=0.88, x_hi=0.92), wide)))

@@ -212,6 +212,29 @@ def test_no_table_is_ever_empty(document: Document, empty: ReportData) -> None:
                 assert not isinstance(block, Table) or block.rows
 
 
+def test_programs_that_read_nothing_are_told_without_an_input(data: ReportData) -> None:
+    first = data.plan.inputs[0]
+    only = replace(first, label="no input", values=(), dataset=None)
+    cells = tuple(replace(c, input_id=only.id) for c in data.plan.cells_of(first.id))
+    kept = {c.id for c in cells}
+    judged = data.judgement
+    about = replace(
+        judged,
+        states=tuple(s for s in judged.states if s.cell_id in kept),
+        summaries=tuple(s for s in judged.summaries if s.cell_id in kept),
+        comparisons=tuple(c for c in judged.comparisons if c.cell_id in kept),
+        best=tuple(replace(b, input_id=only.id) for b in judged.best if b.input_id == first.id),
+        floors=(),
+        scaling=(),
+        claims=(),
+    )
+    plan = replace(data.plan, inputs=(only,), cells=cells)
+    blocks = tuple(b for b in data.blocks if b.cell_id in kept)
+    small = replace(data, plan=plan, judgement=about, blocks=blocks, inputs=())
+    document = report.build(small)
+    assert "no input" not in repr([section(document, code) for code in ("S03", "S06", "S19", "S25")])
+
+
 def test_sections_can_be_chosen_by_code(data: ReportData) -> None:
     assert [s.code for s in report.build(data, only=("S03", "S02")).sections] == ["S02", "S03"]
     with pytest.raises(ValueError, match="no section S99"):
