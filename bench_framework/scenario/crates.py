@@ -113,12 +113,13 @@ def _features(manifest: dict[str, Any]) -> set[str]:
 
 
 def _bins(folder: Path, name: str, manifest: dict[str, Any]) -> set[str]:
-    entries = manifest.get("bin", [])
-    found = {str(entry["name"]) for entry in entries if isinstance(entry, dict) and "name" in entry}
+    listed = manifest.get("bin", [])
+    entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
+    found = {str(entry["name"]) for entry in entries if "name" in entry}
     if _table(manifest.get("package")).get("autobins") is False:
         return found
     if (folder / "src" / "main.rs").is_file() and not any(
-        isinstance(entry, dict) and entry.get("path") == "src/main.rs" for entry in entries
+        entry.get("path") == "src/main.rs" for entry in entries
     ):
         found.add(name)
     found |= {path.stem for path in (folder / "src" / "bin").glob("*.rs")}

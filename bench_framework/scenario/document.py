@@ -23,6 +23,7 @@ MAX_BYTES: Final = 1 << 20
 MAX_NODES: Final = 20_000
 """Values after aliases are expanded: nested aliases grow exponentially ("billion laughs")."""
 
+_PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _SHORT: Final = 3
 _UNWRITABLE: Final = re.compile("[\0\ud800-\udfff]")
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
@@ -189,7 +190,10 @@ class _Builder:
         return data, place
 
     def _scalar(self, node: ScalarNode, at: Position) -> Scalar:
-        text = str(node.value)
+        # JSON, which YAML contains, escapes characters beyond U+FFFF as pairs.
+        text = _PAIR.sub(
+            lambda pair: pair[0].encode("utf-16", "surrogatepass").decode("utf-16"), str(node.value)
+        )
         if _UNWRITABLE.search(text):
             msg = "this text holds a character that no command line can carry (NUL, or half of a pair)"
             self.problems.append(Problem("BC001", msg, file=self.file, at=at))

@@ -30,7 +30,7 @@ def apply(document: Document, overrides: Sequence[str]) -> None:
             document.problems.append(Problem("BC112", "this is no override", file=file, at=at, help=advice))
             continue
         try:
-            value = parse(text, file) if text.strip() else _nothing(file, len(override))
+            value = parse(text, file) if text.strip() else _nothing(file)
         except Unreadable as unreadable:
             moved = _shifted(unreadable.problem.at, len(name) + 1)
             document.problems.append(replace(unreadable.problem, at=moved))
@@ -43,8 +43,9 @@ def apply(document: Document, overrides: Sequence[str]) -> None:
     _keep_rounds_ordered(document, given)
 
 
-def _nothing(file: str, length: int) -> Document:
-    return Document(Scalar("", plain=True), Place(file, Position(1, length, 1)), {})
+def _nothing(file: str) -> Document:
+    """No value: placed on the equals sign, once its place is moved into the override."""
+    return Document(Scalar("", plain=True), Place(file, Position(1, 0, 1)), {})
 
 
 def _set(document: Document, path: list[str], value: Document) -> None:

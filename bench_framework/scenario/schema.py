@@ -61,10 +61,15 @@ def _shape(value: Any) -> str:
 
 
 _SCALAR: Final = {"type": ["string", "number", "boolean"]}
+_NEVER: Final[dict[str, Any]] = {"not": {}}
 _PERCENT: Final = {"type": "string", "pattern": r"^\s*[0-9]+(\.[0-9]+)?\s*%\s*$", "examples": ["2%"]}
 
 Text: TypeAlias = Annotated[str, _read(leaves.text), WithJsonSchema(_SCALAR)]
-Name: TypeAlias = Annotated[str, _read(leaves.axis_name)]
+Name: TypeAlias = Annotated[
+    str,
+    _read(leaves.axis_name),
+    WithJsonSchema({"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$"}),
+]
 ValueName: TypeAlias = Annotated[str, _read(leaves.value_name), WithJsonSchema(_SCALAR)]
 Natural: TypeAlias = Annotated[int, _read(leaves.whole(0)), Field(ge=0)]
 Positive: TypeAlias = Annotated[int, _read(leaves.whole(1)), Field(ge=1)]
@@ -88,10 +93,14 @@ Words: TypeAlias = Annotated[
     WithJsonSchema({"anyOf": [_SCALAR, {"type": "array", "items": _SCALAR}]}),
 ]
 """A list of texts, or one text that is split at blanks."""
+_NotText: TypeAlias = Annotated[Text, WithJsonSchema(_NEVER)]
+"""The branch of a union that takes every other shape, only to refuse it in words."""
+_NotPercent: TypeAlias = Annotated[Percent, WithJsonSchema(_NEVER)]
+_NotList: TypeAlias = Annotated[list[Text], WithJsonSchema(_NEVER)]
 Profile: TypeAlias = Annotated[
     Annotated[Text, Tag("<scalar>")]
     | Annotated[dict[Annotated[str, _read(leaves.choice(*PROFILE_KEYS))], Text], Tag("<mapping>")]
-    | Annotated[Text, Tag("<list>")],
+    | Annotated[_NotText, Tag("<list>")],
     Discriminator(_shape),
 ]
 """A profile's name, or keys that are set on top of it."""
@@ -163,8 +172,16 @@ class Worker(Part):
         return self
 
 
+def _or_nothing(schema: dict[str, Any]) -> None:
+    whole = dict(schema)
+    schema.clear()
+    schema.update(anyOf=[{"const": None}, whole], description=whole.pop("description"))
+
+
 class Setting(Part):
     """What one value of an axis changes, beside standing in the command as `{axis}`."""
+
+    model_config = ConfigDict(json_schema_extra=_or_nothing)
 
     features: list[Text] = []
     """Cargo features added to the worker's."""
@@ -215,7 +232,7 @@ class AxisTable(Part):
     values: Annotated[
         Annotated[list[ValueName], Tag("<list>"), Field(min_length=1)]
         | Annotated[Settings, Tag("<mapping>"), Field(min_length=1)]
-        | Annotated[list[ValueName], Tag("<scalar>")],
+        | Annotated[_NotList, Tag("<scalar>")],
         Discriminator(_shape),
     ]
     """The values: a list of names, or a mapping from name to what it changes."""
@@ -322,7 +339,7 @@ class Measure(Part):
     until: Annotated[
         Annotated[Literal["decided", "rounds"], _read(leaves.choice("decided", "rounds")), Tag("<scalar>")]
         | Annotated[Precision, Tag("<mapping>")]
-        | Annotated[Text, Tag("<list>")],
+        | Annotated[_NotText, Tag("<list>")],
         Discriminator(_shape),
     ] = "decided"
     """`decided`: until every comparison is; `rounds`: exactly `max`; `{precision: 1%}`: until every interval
@@ -346,7 +363,7 @@ class Measure(Part):
 PerMetric: TypeAlias = Annotated[
     Annotated[Percent, Tag("<scalar>")]
     | Annotated[dict[Text, Percent], Tag("<mapping>")]
-    | Annotated[Percent, Tag("<list>")],
+    | Annotated[_NotPercent, Tag("<list>")],
     Discriminator(_shape),
 ]
 """One percentage, or one per metric."""
@@ -541,7 +558,7 @@ class ScenarioFile(Part):
         Annotated[
             Annotated[list[Text], Tag("<list>"), Field(min_length=1)]
             | Annotated[Text, Tag("<scalar>")]
-            | Annotated[list[Text], Tag("<mapping>")],
+            | Annotated[_NotList, Tag("<mapping>")],
             Discriminator(_shape),
         ]
         | None
@@ -592,7 +609,7 @@ class ScenarioFile(Part):
     gate: Gate = Field(default_factory=Gate)
     """What `benchctl gate` judges."""
     answer: AnswerPart = Field(default_factory=AnswerPart)
-    """How two runs are seen to have done the same work."""
+    """What shows that two runs did the same work."""
     fixed: dict[Name, Text] = {}
     """Knobs that are not varied, used as `{name}`; an idea may change one."""
     ideas: list[IdeaPart] = []
@@ -602,7 +619,7 @@ class ScenarioFile(Part):
     notes: list[NotePart] = []
     """Texts of the author, printed apart from what was measured."""
     limits: Limits = Field(default_factory=Limits)
-    """Guards against a scenario that is larger than meant."""
+    """Where a scenario is larger than meant: `{max_cells: 500}`."""
 
     @model_validator(mode="after")
     def _consistent(self) -> ScenarioFile:
@@ -634,8 +651,28 @@ def settings_of(axis: Any) -> tuple[dict[str, Setting], str, str]:
 
 def schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of scenarios, with the docstrings as hover text."""
-    made = ScenarioFile.model_json_schema(by_alias=True)
+    made = _tidy(ScenarioFile.model_json_schema(by_alias=True))
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "benchctl scenario", **made}
+
+
+def _tidy(node: Any) -> Any:
+    """Without branches that nothing meets or `load` refuses (null), and without what only repeats a key."""
+    if isinstance(node, list):
+        return [_tidy(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    node = {key: value for key, value in node.items() if not (key == "title" and isinstance(value, str))}
+    if node.get("default", ...) is None:
+        del node["default"]
+    branches = node.pop("oneOf", None) or node.pop("anyOf", None)
+    if branches is not None:
+        branches = [branch for branch in branches if branch not in (_NEVER, {"type": "null"})]
+        if len(branches) == 1:
+            return _tidy({**branches[0], **node})
+        node = {"anyOf": branches, **node}
+    if "patternProperties" in node:
+        node["additionalProperties"] = False
+    return {key: _tidy(value) for key, value in node.items()}
 
 
 def schema_text() -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import contextlib
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +10,12 @@ import pytest
 from bench_framework.scenario.crates import CrateMissing, read_crate
 
 if TYPE_CHECKING:
-    from .conftest import Refuses
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from bench_framework.errors import ScenarioError
+
+    Refuses = Callable[..., ScenarioError]
 
 MANIFEST = """
 [package]
@@ -82,7 +87,8 @@ class TestWorkspace:
         assert caught.value.known == ("alpha", "beta")
 
     def test_in_a_scenario(self, workspace: Path, tmp_path: Path, refuses: Refuses) -> None:
-        head = f"version: 1\nname: n\nquestion: q\nworker: {{crate: {workspace.relative_to(tmp_path)}, package: alhpa}}\n"
+        folder = workspace.relative_to(tmp_path)
+        head = f"version: 1\nname: n\nquestion: q\nworker: {{crate: {folder}, package: alhpa}}\n"
         (problem,) = refuses("", head=head).problems
         assert problem.code == "BC306"
         assert problem.help == "did you mean `alpha`?  packages: alpha, beta"
@@ -98,13 +104,13 @@ def test_no_folder_no_manifest_no_toml(tmp_path: Path) -> None:
         read_crate(tmp_path)
 
 
-@pytest.mark.parametrize("manifest", ['package = "x"', "[package]\nname = 3", "[features]\na = 1", "bin = 3\n[package]\nname='x'"])
+@pytest.mark.parametrize(
+    "manifest", ['package = "x"', "[package]\nname = 3", "[features]\na = 1", "bin = 3\n[package]\nname='x'"]
+)
 def test_a_manifest_of_another_shape_is_no_accident(manifest: str, tmp_path: Path) -> None:
     folder = write(tmp_path / "d", manifest)
-    try:
-        read_crate(folder)
-    except CrateMissing as missing:
-        assert missing.package
+    with contextlib.suppress(CrateMissing):
+        assert read_crate(folder).bins == ()
 
 
 def test_unknown_features_of_ones_own_crate(crate: Path, refuses: Refuses) -> None:
@@ -115,13 +121,8 @@ def test_unknown_features_of_ones_own_crate(crate: Path, refuses: Refuses) -> No
     assert problem.help == "did you mean `fast`?  features: default, fast, native, plain, simd"
 
 
-def test_another_revision_may_have_other_features(crate: Path, loads_valid: None, refuses: Refuses) -> None:
+def test_another_revision_may_have_other_features(crate: Path, refuses: Refuses) -> None:
     text = "axes: {rev: {old: {revision: v1, features: [gone]}, new: {}}}\nbaseline: {rev: old}\n"
     head = f"version: 1\nname: n\nquestion: q\nworker: {{crate: {crate.name}, bin: other}}\n"
     (problem,) = refuses(text, head=head).problems
     assert problem.code == "BC305"
-
-
-@pytest.fixture
-def loads_valid() -> None:
-    """Nothing: the scenario above is wrong in its binary alone."""

@@ -15,7 +15,12 @@ from bench_framework.scenario.load import load, render
 from bench_framework.scenario.plan import expand
 
 if TYPE_CHECKING:
-    from .conftest import Loads, Refuses
+    from collections.abc import Callable
+
+    from bench_framework.scenario.load import Scenario
+
+    Loads = Callable[..., Scenario]
+    Refuses = Callable[..., ScenarioError]
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "scenarios"
 AXES = 'axes: {arm: [a, b]}\ncommand: ["{bin}", "{arm}"]\nbaseline: {arm: a}\n'
@@ -39,8 +44,20 @@ SINGLE = {
     "unknown alias": ("axes: {arm: *x}", "BC001", "*", "found undefined alias `x`", ""),
     "tab": ("axes:\n\tarm: [a]", "BC002", "\t", "a tab starts this line", "spaces only"),
     "two documents": ("---\nversion: 1\n", "BC007", "-", "second document", "one scenario per file"),
-    "unknown key": (AXES + "measure: {warmpu: 3}", "BC101", "warmpu", "unknown key `warmpu` in `measure`", "did you mean `warmup`?"),
-    "unknown key at the top": (AXES + "mesure: {}", "BC101", "mesure", "unknown key `mesure`", "did you mean `measure`?"),
+    "unknown key": (
+        AXES + "measure: {warmpu: 3}",
+        "BC101",
+        "warmpu",
+        "unknown key `warmpu` in `measure`",
+        "did you mean `warmup`?",
+    ),
+    "unknown key at the top": (
+        AXES + "mesure: {}",
+        "BC101",
+        "mesure",
+        "unknown key `mesure`",
+        "did you mean `measure`?",
+    ),
     "unknown key in an axis value": (
         "axes: {arm: {a: {featurs: [x]}}}",
         "BC101",
@@ -48,18 +65,66 @@ SINGLE = {
         "unknown key `featurs` in `axes.arm.a`",
         "did you mean `features`?",
     ),
-    "text for a number": (AXES + "measure: {rounds: {min: ten}}", "BC102", "ten", '`measure.rounds.min` must be a whole number of at least 1, got the text "ten"', ""),
+    "text for a number": (
+        AXES + "measure: {rounds: {min: ten}}",
+        "BC102",
+        "ten",
+        '`measure.rounds.min` must be a whole number of at least 1, got the text "ten"',
+        "",
+    ),
     "quoted number": (AXES + 'measure: {warmup: "3"}', "BC102", '"3"', 'got the text "3"', ""),
     "negative": (AXES + "measure: {warmup: -1}", "BC102", "-1", "at least 0, got -1", ""),
-    "list for a mapping": (AXES + "measure: [1]", "BC102", "[1]", "`measure` must be a mapping, got a list", ""),
-    "text for a list": ("axes: {arm: a}", "BC102", "a", '`axes.arm` must be a list, got the text "a"', "write [a]"),
-    "bare percentage": (AXES + "margin: 2", "BC102", "2", "must be a percentage such as 2%, got the number 2", "write 2%"),
-    "bare duration": (AXES + "measure: {budget: 15}", "BC102", "15", "must be a duration", "write 15s for seconds"),
-    "closed set": (AXES + "design: ladderr", "BC102", "ladderr", "must be one of full, one-at-a-time, ladder", "did you mean `ladder`?"),
+    "list for a mapping": (
+        AXES + "measure: [1]",
+        "BC102",
+        "[1]",
+        "`measure` must be a mapping, got a list",
+        "",
+    ),
+    "text for a list": (
+        "axes: {arm: a}",
+        "BC102",
+        "a",
+        '`axes.arm` must be a list, got the text "a"',
+        "write [a]",
+    ),
+    "bare percentage": (
+        AXES + "margin: 2",
+        "BC102",
+        "2",
+        "must be a percentage such as 2%, got the number 2",
+        "write 2%",
+    ),
+    "bare duration": (
+        AXES + "measure: {budget: 15}",
+        "BC102",
+        "15",
+        "must be a duration",
+        "write 15s for seconds",
+    ),
+    "closed set": (
+        AXES + "design: ladderr",
+        "BC102",
+        "ladderr",
+        "must be one of full, one-at-a-time, ladder",
+        "did you mean `ladder`?",
+    ),
     "nothing": (AXES + "stdin:", "BC102", "stdin", "must be text, got nothing", ""),
-    "command as text": ('axes: {arm: [a]}\ncommand: "{bin} {arm}"', "BC102", "command", "list of arguments", "shell: true"),
+    "command as text": (
+        'axes: {arm: [a]}\ncommand: "{bin} {arm}"',
+        "BC102",
+        "command",
+        "list of arguments",
+        "shell: true",
+    ),
     "duplicate key": (AXES + "axes: {}", "BC104", "axes", "key `axes` is given twice", ""),
-    "duplicate value": ('axes: {arm: [a, b, a]}\ncommand: ["{bin}", "{arm}"]\nbaseline: {arm: a}', "BC104", "a", "value `a` is given twice in axis `arm`", ""),
+    "duplicate value": (
+        'axes: {arm: [a, b, a]}\ncommand: ["{bin}", "{arm}"]\nbaseline: {arm: a}',
+        "BC104",
+        "a",
+        "value `a` is given twice in axis `arm`",
+        "",
+    ),
     "one size twice": (
         'axes: {size: [1MiB, 1024KiB]}\ninput: {dataset: prose, size: "{size}"}\ncommand: ["{bin}", "{input}"]',
         "BC104",
@@ -67,23 +132,83 @@ SINGLE = {
         "value `1024KiB` is given twice",
         "",
     ),
-    "size without unit": (AXES + "input: {dataset: prose, size: 200}", "BC105", "200", "a size needs a unit", "write 200MiB (209 715 200 bytes)"),
-    "no size at all": (AXES + "input: {dataset: prose, size: big}", "BC105", "big", "`big` is not a size", "10MiB"),
+    "size without unit": (
+        AXES + "input: {dataset: prose, size: 200}",
+        "BC105",
+        "200",
+        "a size needs a unit",
+        "write 200MiB (209 715 200 bytes)",
+    ),
+    "no size at all": (
+        AXES + "input: {dataset: prose, size: big}",
+        "BC105",
+        "big",
+        "`big` is not a size",
+        "10MiB",
+    ),
     "yes/no word": (AXES + "shell: yes", "BC106", "yes", "`yes` is a yes/no word", "write true"),
-    "missing in a part": (AXES + "notes: [{title: t}]", "BC107", "{title: t}", "`text` is missing in `notes[0]`", ""),
+    "missing in a part": (
+        AXES + "notes: [{title: t}]",
+        "BC107",
+        "{title: t}",
+        "`text` is missing in `notes[0]`",
+        "",
+    ),
     "half an input": (AXES + "input: {dataset: prose}", "BC107", "input", "`input.dataset` needs `size`", ""),
     "contradiction": (AXES + "measure: {rounds: {min: 9, max: 3}}", "BC108", "min", "above `rounds.max`", ""),
     "reserved name": ('axes: {input: [a]}\ncommand: ["{bin}"]', "BC108", "input", "`input` is taken", ""),
-    "placeholder": ('axes: {arm: [a, b]}\ncommand: ["{bin}", "--x={amr}", "{arm}"]\nbaseline: {arm: a}', "BC109", "{amr}", "nothing is called `{amr}`", "did you mean `{arm}`?"),
+    "placeholder": (
+        'axes: {arm: [a, b]}\ncommand: ["{bin}", "--x={amr}", "{arm}"]\nbaseline: {arm: a}',
+        "BC109",
+        "{amr}",
+        "nothing is called `{amr}`",
+        "did you mean `{arm}`?",
+    ),
     "lone brace": (AXES + "stdin: a{b", "BC109", "{", "`{` is no placeholder", "write `{{` and `}}`"),
-    "input without input": (AXES + 'stdin: "{input}"', "BC109", "{input}", "this scenario has no `input`", ""),
-    "not yet: a key": (AXES + "anchor: {rev: v1}", "BC111", "anchor", "`anchor` is not supported yet", "one more variant"),
+    "input without input": (
+        AXES + 'stdin: "{input}"',
+        "BC109",
+        "{input}",
+        "this scenario has no `input`",
+        "",
+    ),
+    "not yet: a key": (
+        AXES + "anchor: {rev: v1}",
+        "BC111",
+        "anchor",
+        "`anchor` is not supported yet",
+        "one more variant",
+    ),
     "not yet: derived": (AXES + "derived: {x: y}", "BC111", "derived", "`derived` is not supported yet", ""),
-    "not yet: cold cache": (AXES + "measure: {cache: cold}", "BC111", "cold", "`cold` is not supported yet", "warm"),
+    "not yet: cold cache": (
+        AXES + "measure: {cache: cold}",
+        "BC111",
+        "cold",
+        "`cold` is not supported yet",
+        "warm",
+    ),
     "not yet: race": (AXES + "measure: {strategy: race}", "BC111", "race", "`race` is not supported yet", ""),
-    "not yet: in the gate": (AXES + "gate: {against: main}", "BC111", "against", "`against` is not supported yet", ""),
-    "no baseline": ('axes: {arm: [a, b]}\ncommand: ["{bin}", "{arm}"]', "BC201", "axes", "there is no `baseline`", "baseline: {arm: a}"),
-    "baseline of no variant": ('axes: {arm: [a, b]}\ncommand: ["{bin}", "{arm}"]\nbaseline: {arm: c}', "BC201", "{arm: c}", "baseline `arm=c` selects no cell", "arm takes: a, b"),
+    "not yet: in the gate": (
+        AXES + "gate: {against: main}",
+        "BC111",
+        "against",
+        "`against` is not supported yet",
+        "",
+    ),
+    "no baseline": (
+        'axes: {arm: [a, b]}\ncommand: ["{bin}", "{arm}"]',
+        "BC201",
+        "axes",
+        "there is no `baseline`",
+        "baseline: {arm: a}",
+    ),
+    "baseline of no variant": (
+        'axes: {arm: [a, b]}\ncommand: ["{bin}", "{arm}"]\nbaseline: {arm: c}',
+        "BC201",
+        "{arm: c}",
+        "baseline `arm=c` selects no cell",
+        "arm takes: a, b",
+    ),
     "baseline of several": (
         'axes: {arm: [a, b], leg: [c, d]}\ncommand: ["{bin}", "{arm}{leg}"]\nbaseline: {arm: a}',
         "BC201",
@@ -91,10 +216,18 @@ SINGLE = {
         "it leaves `leg` open",
         "add leg: c or d",
     ),
-    "baseline of no axis": ('axes: {arm: [a, b]}\ncommand: ["{bin}", "{arm}"]\nbaseline: {arn: a}', "BC201", "arn", "baseline names no axis: `arn`", "did you mean `arm`?"),
+    "baseline of no axis": (
+        'axes: {arm: [a, b]}\ncommand: ["{bin}", "{arm}"]\nbaseline: {arn: a}',
+        "BC201",
+        "arn",
+        "baseline names no axis: `arn`",
+        "did you mean `arm`?",
+    ),
     "baseline of an input": (
-        'axes: {arm: [a, b], size: [1MiB, 2MiB]}\ninput: {dataset: prose, size: "{size}"}\n'
-        'command: ["{bin}", "{arm}", "{input}"]\nbaseline: {arm: a, size: 1MiB}',
+        (
+            'axes: {arm: [a], size: [1MiB]}\ninput: {dataset: prose, size: "{size}"}\ncommand: ["{bin}", "{arm}"]\n'
+            "baseline: {arm: a, size: 1MiB}"
+        ),
         "BC201",
         "size",
         "an axis of the input",
@@ -102,10 +235,34 @@ SINGLE = {
     ),
     "baseline excluded": (AXES + "exclude: [{arm: a}]", "BC201", "baseline", "excluded on every input", ""),
     "empty rule": (AXES + "exclude: [{arm: c}]", "BC202", "c", "exclude rule matches no combination", ""),
-    "rule of no axis": (AXES + "exclude: [{amr: a}]", "BC202", "amr", "exclude rule matches no combination", "did you mean `arm`?"),
-    "too many": (AXES + "limits: {max_cells: 1}", "BC203", "axes", "2 = 2 cells, limit 1", "limits.max_cells"),
-    "one program twice": ('axes: {arm: {a: {}, b: {about: x}}, leg: [c, d]}\ncommand: ["{bin}", "{leg}"]\nbaseline: {arm: a, leg: c}', "BC205", "arm", "axis `arm` is never used", ""),
-    "idle idea": (AXES + "fixed: {k: v}\nenv: {K: \"{k}\"}\nideas: [{name: i, change: {k: v}}]", "BC204", "v", "idea `i` changes nothing", ""),
+    "rule of no axis": (
+        AXES + "exclude: [{amr: a}]",
+        "BC202",
+        "amr",
+        "exclude rule matches no combination",
+        "did you mean `arm`?",
+    ),
+    "too many": (
+        AXES + "limits: {max_cells: 1}",
+        "BC203",
+        "axes",
+        "2 = 2 cells, limit 1",
+        "limits.max_cells",
+    ),
+    "one program twice": (
+        'axes: {arm: {a: {}, b: {about: x}}, leg: [c, d]}\ncommand: ["{bin}", "{leg}"]\nbaseline: {arm: a, leg: c}',
+        "BC205",
+        "arm",
+        "axis `arm` is never used",
+        "",
+    ),
+    "idle idea": (
+        AXES + 'fixed: {k: v}\nenv: {K: "{k}"}\nideas: [{name: i, change: {k: v}}]',
+        "BC204",
+        "v",
+        "idea `i` changes nothing",
+        "",
+    ),
     "equal settings": (
         'axes: {arm: {a: {args: [-x]}, b: {args: [-x]}}}\ncommand: ["{bin}"]\nbaseline: {arm: a}',
         "BC204",
@@ -113,7 +270,13 @@ SINGLE = {
         "two variants are the same program: a, b",
         "",
     ),
-    "unused axis": ('axes: {arm: [a, b]}\ncommand: ["{bin}"]\nbaseline: {arm: a}', "BC205", "arm", "axis `arm` is never used", ""),
+    "unused axis": (
+        'axes: {arm: [a, b]}\ncommand: ["{bin}"]\nbaseline: {arm: a}',
+        "BC205",
+        "arm",
+        "axis `arm` is never used",
+        "",
+    ),
     "unused knob": (AXES + "fixed: {block: 64KiB}", "BC205", "block", "fixed `block` is never used", ""),
     "pairs of no axis": (AXES + "pairs: [arm, leg]", "BC206", "leg", "there is no axis `leg`", ""),
     "pairs of unequal length": (
@@ -123,10 +286,22 @@ SINGLE = {
         "arm has 2, leg has 1",
         "",
     ),
-    "unknown metric": (AXES + "judge: [wal]", "BC206", "wal", "`wal` cannot be judged", "did you mean `wall`?"),
+    "unknown metric": (
+        AXES + "judge: [wal]",
+        "BC206",
+        "wal",
+        "`wal` cannot be judged",
+        "did you mean `wall`?",
+    ),
     "nothing left": (AXES + "exclude: [{arm: [a, b]}]", "BC208", "axes", "no cell is left", ""),
-    "no input file": (AXES + "input: {file: nowhere.txt}", "BC404", "nowhere.txt", "input file `nowhere.txt` is not there", "relative to the scenario"),
-}  # fmt: skip
+    "no input file": (
+        AXES + "input: {file: nowhere.txt}",
+        "BC404",
+        "nowhere.txt",
+        "input file `nowhere.txt` is not there",
+        "relative to the scenario",
+    ),
+}
 
 
 @pytest.mark.parametrize("case", SINGLE)
@@ -144,13 +319,33 @@ def test_one_mistake_is_one_error_at_its_place(case: str, refuses: Refuses) -> N
 
 
 BUNDLED = {
-    "no such value": ('axes: {io: [read, slrp]}\nbaseline: {io: read}', "BC103", "slrp", "`slrp` is not a value of tally's io"),
-    "no such literal": ('command: ["{bin}", run, --io, reed]', "BC103", "reed", "`reed` is not a value of tally's io"),
-    "no such data set": ("input: {dataset: pros, size: 1MiB}", "BC103", "pros", "there is no data set `pros`"),
-    "no such feature": ("axes: {a: {b: {features: [jemaloc]}}}", "BC302", "jemaloc", "no cargo feature `jemaloc`"),
+    "no such value": (
+        "axes: {io: [read, slrp]}\nbaseline: {io: read}",
+        "BC103",
+        "slrp",
+        "`slrp` is not a value of tally's io",
+    ),
+    "no such literal": (
+        'command: ["{bin}", run, --io, reed]',
+        "BC103",
+        "reed",
+        "`reed` is not a value of tally's io",
+    ),
+    "no such data set": (
+        "input: {dataset: pros, size: 1MiB}",
+        "BC103",
+        "pros",
+        "there is no data set `pros`",
+    ),
+    "no such feature": (
+        "axes: {a: {b: {features: [jemaloc]}}}",
+        "BC302",
+        "jemaloc",
+        "no cargo feature `jemaloc`",
+    ),
     "revision": ("axes: {a: {b: {revision: v1}}}", "BC108", "revision", "`revision` has no effect here"),
     "never run": ("command: [run]", "BC109", "[run]", "the command never runs what is built"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", BUNDLED)

@@ -10,7 +10,14 @@ from bench_framework.errors import ScenarioError
 from bench_framework.scenario.load import render
 
 if TYPE_CHECKING:
-    from .conftest import Loads, Plans, Refuses
+    from collections.abc import Callable
+
+    from bench_framework.model.plan import Plan
+    from bench_framework.scenario.load import Scenario
+
+    Loads = Callable[..., Scenario]
+    Plans = Callable[..., Plan]
+    Refuses = Callable[..., ScenarioError]
 
 TEXT = (
     'axes: {arm: [a, b]}\ncommand: ["{bin}", "{arm}"]\nbaseline: {arm: a}\n'
@@ -82,11 +89,13 @@ def test_the_scenario_is_another_one(loads: Loads) -> None:
         ("=3", "BC112", "=3", "this is no override"),
         ("a..b=3", "BC112", "a..b=3", "this is no override"),
         ("level=", "BC102", "=", "must be a percentage such as 2%, got nothing"),
-        ("axes.arm=[a", "BC001", "[", "expected `,` or `]`"),
+        ("axes.arm=[a", "BC001", "", "expected `,` or `]`"),
         ("baseline={arm: c}", "BC201", "{arm: c}", "baseline `arm=c` selects no cell"),
     ],
 )
-def test_errors_point_into_the_override(override: str, code: str, marked: str, message: str, refuses: Refuses) -> None:
+def test_errors_point_into_the_override(
+    override: str, code: str, marked: str, message: str, refuses: Refuses
+) -> None:
     (problem,) = refuses(TEXT, override).problems
     assert problem.code == code
     assert message in problem.message

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +9,13 @@ import pytest
 from bench_framework.model.plan import BIN, INPUT, Plan, Role
 
 if TYPE_CHECKING:
-    from .conftest import Loads, Plans
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from bench_framework.scenario.load import Scenario
+
+    Loads = Callable[..., Scenario]
+    Plans = Callable[..., Plan]
 
 TALLY = "version: 1\nname: n\nquestion: q\nworker: {crate: builtin, bin: tally, features: [mimalloc]}\n"
 TWO = 'axes: {arm: [a, b]}\ncommand: ["{bin}", "{arm}"]\nbaseline: {arm: a}\n'
@@ -102,7 +107,8 @@ class TestBuilds:
 class TestCommands:
     def test_a_bundled_worker_is_given_a_flag_for_each_axis_that_it_knows(self, plans: Plans) -> None:
         plan = plans(
-            "axes: {io: [read, mmap]}\nfixed: {runtime: rayon}\ninput: {dataset: prose, size: 1MiB}\nbaseline: {io: read}",
+            "axes: {io: [read, mmap]}\nfixed: {runtime: rayon}\nbaseline: {io: read}\n"
+            "input: {dataset: prose, size: 1MiB}",
             head=TALLY,
         )
         assert words(plan, "mmap") == ["<bin>", "run", "--io", "mmap", "--runtime", "rayon", "<input>"]

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench_framework.errors import ScenarioError
-from bench_framework.model.plan import Plan
 from bench_framework.scenario.load import render
 
 if TYPE_CHECKING:
-    from .conftest import Plans
+    from collections.abc import Callable
+
+    from bench_framework.model.plan import Plan
+
+    Plans = Callable[..., Plan]
 
 TEXT = (
     "axes: {io: [read, mmap, odd one], threads: [1, 2, 16], size: [10MiB, 50MiB]}\n"

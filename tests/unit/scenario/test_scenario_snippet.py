@@ -9,8 +9,8 @@ from bench_framework.scenario.load import render
 from bench_framework.scenario.snippet import columns
 
 
-def shown(line: str, at: Position, **more: str) -> list[str]:
-    problem = Problem("BC102", "wrong", file="f", at=at, **more)
+def shown(line: str, at: Position, label: str = "", advice: str | None = None) -> list[str]:
+    problem = Problem("BC102", "wrong", file="f", at=at, label=label, help=advice)
     return render(ScenarioError((problem,), {"f": line})).splitlines()
 
 
@@ -44,7 +44,7 @@ def test_a_long_value_is_cut_too() -> None:
 
 
 def test_nothing_steers_the_terminal() -> None:
-    text = "\n".join(shown("k: \x1b[31m\u202e", Position(1, 4, 6), label="\x1b]0;x\x07", help="a\nb"))
+    text = "\n".join(shown("k: \x1b[31m\u202e", Position(1, 4, 6), label="\x1b]0;x\x07", advice="a\nb"))
     assert "\x1b" not in text
     assert "\u202e" not in text
     assert "\\x1b[31m\\u202e" in text
@@ -56,7 +56,9 @@ def test_a_place_beyond_the_text_is_only_named() -> None:
 
 
 def test_two_places_on_one_line() -> None:
-    problem = Problem("BC104", "twice", "f", Position(1, 5), "again", also=((Position(1, 1), "first"),), note="n")
+    problem = Problem(
+        "BC104", "twice", "f", Position(1, 5), "again", also=((Position(1, 1), "first"),), note="n"
+    )
     lines = render(ScenarioError((problem,), {"f": "a   a"})).splitlines()
     assert lines[2:7] == ["  |", "1 | a   a", "  | - first", "  |     ^ again", "  = note: n"]
 
@@ -70,7 +72,8 @@ def test_neighbouring_lines_have_no_dots() -> None:
 def test_a_problem_without_a_place_is_still_told() -> None:
     problem = Problem("BC003", "there is no file", file="x.yaml", help="write one")
     assert render(ScenarioError((problem,), {})) == (
-        "error[BC003]: there is no file\n --> x.yaml\n  = help: write one\n\n1 error in 1 file. Nothing was built or run."
+        "error[BC003]: there is no file\n --> x.yaml\n  = help: write one\n\n"
+        "1 error in 1 file. Nothing was built or run."
     )
 
 

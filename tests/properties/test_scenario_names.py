@@ -1,0 +1,124 @@
+"""Hostile names of values, labels and ideas pass through to the plan unharmed."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bench_framework.model.plan import BIN, Plan
+from bench_framework.scenario.load import load
+from bench_framework.scenario.plan import expand
+
+HOSTILE = [
+    "two words",
+    "quo'te",
+    'double"quote',
+    "semi;colon",
+    "$(touch x)",
+    "`touch x`",
+    "100%",
+    "%s%n",
+    "<script>alert(1)</script>",
+    "../../etc/passwd",
+    "-rf",
+    "--",
+    "*",
+    "?",
+    "~",
+    "#",
+    "&a",
+    "!tag",
+    "{bin}",
+    "{{",
+    "}",
+    "a|b",
+    "a, b",
+    "a + b",
+    "new\nline",
+    "tab\there",
+    "\r",
+    "naïve",
+    "日本語",
+    "🙂",
+    "e\u0301",
+    "\u202egnp.exe",
+    "\x1b[31m",
+    "control",
+    "default",
+    "null",
+    "true",
+    "1e3",
+    " leading",
+    "trailing ",
+    "C:\\dir",
+    "x" * 2000,
+]
+names = st.sampled_from(HOSTILE) | st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=30
+)
+
+
+def plan_of(values: list[str], **more: object) -> Plan:
+    made = {
+        "version": 1, "name": "n", "question": "q", "worker": {"command": ["prog"]}, "axes": {"arm": values},
+        "command": ["{bin}", "{arm}", "--x={arm}"], "baseline": {"arm": values[0]},
+    }  # fmt: skip
+    return expand(load(Path("s.yaml"), text=json.dumps({**made, **more})))
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_value_is_one_argument_as_it_stands(name: str) -> None:
+    plan = plan_of(["plain", name])
+    assert plan.cells[1].command == ((BIN,), (name,), (f"--x={name}",))
+    assert plan.variants[1].values == (("arm", name),)
+
+
+@given(st.lists(names, min_size=2, max_size=5, unique=True))
+def test_any_values_are_arguments_as_they_stand(values: list[str]) -> None:
+    plan = plan_of(values)
+    assert [cell.command[1] for cell in plan.cells[: len(values)]] == [(value,) for value in values]
+    assert len({variant.label for variant in plan.variants}) == len(values)
+
+
+@given(names, names, names)
+def test_env_labels_and_ideas_are_kept_as_they_stand(label: str, value: str, idea: str) -> None:
+    plan = plan_of(
+        ["a", "b"],
+        axes={"arm": {"a": {"label": label}, "b": {"about": value}}},
+        fixed={"k": value},
+        env={"K": "{k}"},
+        ideas=[{"name": idea, "change": {"k": value + "!"}}],
+    )
+    assert plan.axes[0].values[0].label == label
+    assert plan.variants[1].describe == value
+    assert dict(plan.cells[0].env) == {"K": value}
+    assert plan.ideas[0].name == idea
+    assert dict(plan.cells[2].env) == {"K": value + "!"}
+
+
+@given(names)
+def test_a_shell_reads_a_hostile_value_back_as_one_word(name: str) -> None:
+    plan = plan_of(["plain", name], shell=True, command="{bin} {arm}")
+    (word,) = plan.cells[1].command
+    rest = word[1]
+    assert isinstance(rest, str)
+    assert shlex.split(rest) == [name]
+
+
+@given(st.lists(names, min_size=2, max_size=4, unique=True), st.data())
+def test_a_quoted_selection_finds_them(values: list[str], data: st.DataObject) -> None:
+    wanted = data.draw(st.sampled_from(values))
+    quotes = [q for q in "'\"" if q not in wanted]
+    if not quotes:
+        return
+    made = {
+        "version": 1, "name": "n", "question": "q", "worker": {"command": ["prog"]}, "axes": {"arm": values},
+        "command": ["{bin}", "{arm}"], "baseline": {"arm": values[0]},
+    }  # fmt: skip
+    plan = expand(load(Path("s.yaml"), text=json.dumps(made)), only=f"arm={quotes[0]}{wanted}{quotes[0]}")
+    assert {dict(variant.values)["arm"] for variant in plan.variants} == {values[0], wanted}
