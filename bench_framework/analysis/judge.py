@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis import claims, looking, medians, quality, scaling, states, summary
@@ -23,6 +23,8 @@ from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Role
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from bench_framework.analysis.samples import Sample
     from bench_framework.model.plan import Cell, Metric, Plan
     from bench_framework.model.run import Block, Build, Look, PreparedInput
@@ -64,12 +66,10 @@ def judge(
     looks = looks_of(plan)
     cell_states = states.cell_states(plan, samples, builds)
     usable = frozenset(s.cell_id for s in cell_states if s.state == "measured")
+    given = replace if seed is None else partial(replace, seed=seed)
+    higher = states.higher_is_better(builds)
     stages = [
-        Stage(
-            plan, looks, samples, _reached(looks_taken, item.id), usable,
-            higher=_higher(builds), seed=plan.measure.seed if seed is None else seed,
-        )
-        for item in plan.inputs
+        given(_stage(plan, samples, usable, looks_taken, item.id), higher=higher) for item in plan.inputs
     ]  # fmt: skip
     judged = _judge_inputs(plan, stages, cell_states, builds)
     comparisons = tuple(c for j in judged for c in (*j.headline, *j.control, *j.memory))
@@ -208,23 +208,19 @@ def _memory_pair(plan: Plan, stage: Stage, cell: Cell, baseline: Cell, size: int
         found,
         runs=sampling.runs_within(ours, pair.rounds),
         runs_ref=sampling.runs_within(theirs, pair.rounds),
-        look=len(stage.reached) - 1,
+        look=stage.last_look,
     )
 
 
-def _reached(looks_taken: Sequence[Look], input_id: str) -> tuple[int, ...]:
-    return tuple(sorted({look.round for look in looks_taken if look.input_id == input_id}))
-
-
-def _higher(builds: Mapping[str, Build]) -> frozenset[Metric]:
-    """Metrics that a worker declares to be better when larger."""
-    found = set()
-    for build in builds.values():
-        declared = (build.describe or {}).get("metrics")
-        for entry in declared if isinstance(declared, Sequence) else ():
-            if isinstance(entry, Mapping) and entry.get("direction") == "higher":
-                found.add(str(entry.get("name")))
-    return frozenset(found)
+def _stage(
+    plan: Plan, samples: Mapping[str, Sample], usable: frozenset[str], taken: Sequence[Look], input_id: str
+) -> Stage:  # fmt: skip
+    """The stage of one input, with the looks that were really taken there."""
+    own = [look for look in taken if look.input_id == input_id]
+    return Stage(
+        plan, looks_of(plan), samples, tuple(sorted({look.round for look in own})),
+        max((look.index for look in own), default=0), usable, seed=plan.measure.seed,
+    )  # fmt: skip
 
 
 def _timed(plan: Plan) -> tuple[Metric, ...]:

@@ -13,6 +13,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Final, Literal
 
 from bench_framework.analysis import samples as sampling
+from bench_framework.analysis import states
 from bench_framework.analysis.compare import Levels, examine_looks
 from bench_framework.analysis.verdict import Case, Rules, equivalence_level, judge_family
 from bench_framework.model.judgement import BestGroup, Comparison, NoiseFloor, Verdict
@@ -24,11 +25,12 @@ if TYPE_CHECKING:
 
     from bench_framework.analysis.samples import Sample
     from bench_framework.model.plan import Cell, Metric, Plan
-    from bench_framework.model.run import Block
+    from bench_framework.model.run import Block, Build
 
 CONTROL_TRIPPED: Final = "control tripped"
 BEFORE_FIRST: Final = "before the first look"
 Family = Literal["headline", "control", "best"]
+_REFUSED: Final = frozenset({"failed", "other-output", "not-comparable"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,7 @@ class Stage:
         looks: the schedule: J and M.
         samples: cell id → sample.
         reached: rounds at which looks were taken, ascending.
+        last_look: index of the last of them in the schedule.
         usable: ids of the cells that did the work that was asked for.
         higher: metrics that are better when larger.
         seed: of the swaps.
@@ -50,6 +53,7 @@ class Stage:
     looks: Looks
     samples: Mapping[str, Sample]
     reached: tuple[int, ...]
+    last_look: int
     usable: frozenset[str]
     higher: frozenset[Metric] = frozenset()
     seed: int = 0
@@ -75,8 +79,14 @@ class LookOutcome:
 
 
 def look(
-    plan: Plan, blocks: Iterable[Block], input_id: str, index: int, round_: int
-) -> LookOutcome:  # fmt: skip
+    plan: Plan,
+    blocks: Iterable[Block],
+    input_id: str,
+    index: int,
+    round_: int,
+    *,
+    builds: Mapping[str, Build] | None = None,
+) -> LookOutcome:
     """The verdicts of one input at a look, and whether its measuring may stop.
 
     Args:
@@ -85,21 +95,25 @@ def look(
         input_id: which input.
         index: of the look, from 0.
         round_: the round reached; earlier looks are taken where the plan has them.
+        builds: what the workers say of their axes and metrics.
     """
     looks = looks_of(plan)
     cells = {cell.id for cell in plan.cells_of(input_id)}
     samples = sampling.collect(b for b in blocks if b.cell_id in cells)
     reached = (*(n for n in looks.rounds[:index] if n < round_), round_)
-    usable = frozenset(c for c, s in samples.items() if not s.failed)
+    found = states.cell_states(plan, samples, builds or {})
+    usable = frozenset(s.cell_id for s in found if s.state == "measured")
     stage = Stage(
-        plan, looks, samples, reached, usable, seed=plan.measure.seed,
-        thorough=plan.measure.until not in ("decided", "rounds"),
+        plan, looks, samples, reached, index, usable,
+        higher=states.higher_is_better(builds or {}), seed=plan.measure.seed, thorough=False,
     )  # fmt: skip
     headline = judge_pairs(headline_pairs(stage, input_id), "headline")
     trailing: tuple[str, ...] = ()
     if plan.measure.strategy == "race":
         trailing = _trailing(stage, best_group(stage, input_id))
-    stop, reason = _stop(stage, headline, index)
+    refused = {s.cell_id for s in found if s.state in _REFUSED}
+    comparable = [c for c in headline if not {c.cell_id, c.ref_cell_id} & refused]
+    stop, reason = _stop(stage, comparable, index)
     return LookOutcome(stop, reason, headline, trailing)
 
 
@@ -117,6 +131,8 @@ def _stop(stage: Stage, headline: Sequence[Comparison], index: int) -> tuple[boo
         return True, "the last look"
     if measure.until == "rounds":
         return False, "all rounds are measured"
+    if not headline:
+        return True, "nothing is left to compare"
     if measure.until == "precision":
         wanted = measure.precision or 0.0
         widths = [_half_width(c) for c in headline]
@@ -251,7 +267,7 @@ def _case(stage: Stage, asked: Asked, family: Family) -> Case | None:
         cell_id=cell.id, ref_cell_id=reference.id, metric=metric, family=family, pair=whole,
         evidence=examine_looks(whole, stage.reached, levels, stage.seed),
         margin=judge.margin_of(metric), epsilon=judge.epsilon_of(metric),
-        look=len(stage.reached) - 1,
+        look=stage.last_look,
         runs=sampling.runs_within(stage.samples[cell.id], whole.rounds),
         runs_ref=sampling.runs_within(stage.samples[reference.id], whole.rounds),
     )  # fmt: skip

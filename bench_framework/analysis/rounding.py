@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from typing import Final
 
 PDG_TWO_DIGITS_BELOW: Final = 355
@@ -19,6 +19,10 @@ FINE_ENOUGH: Final = 4
 percent. Bounds still go outward, so that fewer digits never say more."""
 EXACT_DECIMALS: Final = 3
 """Of a ratio without an interval to take them from."""
+
+
+_WIDE: Final = Context(prec=400)
+"""Room for every float with six decimals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +87,9 @@ def rounded(estimate: float, lo: float, hi: float, *, margin: float, least: int 
 def _at(estimate: float, lo: float, hi: float, decimals: int) -> Rounded:
     step = Decimal(1).scaleb(-decimals)
     return Rounded(
-        decimal(estimate).quantize(step, ROUND_HALF_EVEN),
-        decimal(lo).quantize(step, ROUND_FLOOR),
-        decimal(hi).quantize(step, ROUND_CEILING),
+        decimal(estimate).quantize(step, ROUND_HALF_EVEN, _WIDE),
+        decimal(lo).quantize(step, ROUND_FLOOR, _WIDE),
+        decimal(hi).quantize(step, ROUND_CEILING, _WIDE),
         decimals,
     )
 

@@ -185,3 +185,14 @@ def _only_build_differs(plan: Plan, one: str, other: str) -> bool:
     kinds = {axis.name: axis.kind for axis in plan.axes}
     a, b = dict(plan.variant(one).values), dict(plan.variant(other).values)
     return all(kinds.get(name) == "build" for name in a.keys() | b.keys() if a.get(name) != b.get(name))
+
+
+def higher_is_better(builds: Mapping[str, Build]) -> frozenset[str]:
+    """Metrics that a worker declares to be better when larger."""
+    found = set()
+    for build in builds.values():
+        declared = (build.describe or {}).get("metrics")
+        for entry in declared if isinstance(declared, Sequence) else ():
+            if isinstance(entry, Mapping) and entry.get("direction") == "higher":
+                found.add(str(entry.get("name")))
+    return frozenset(found)

@@ -233,9 +233,17 @@ def _main(claim: Claim) -> str:
     head = f"{_where(claim)}best{'' if count == 1 else ' group'}: {members}"
     if claim.verdict is None:
         return f"{head}; nothing else was compared with {claim.subject}"
-    if cost := claim.values.get("cost"):
-        return f"{head}. {_sentence(_comparison(claim))}, {cost}"
-    return f"{head}. {_sentence(_comparison(claim))}"
+    cost = f", {claim.values['cost']}" if "cost" in claim.values else ""
+    return f"{head}. {_sentence(_comparison(claim))}{cost} ({_extent(claim)})"
+
+
+def _extent(claim: Claim) -> str:
+    """R4: ``"40 rounds × 1 run"``; runs differ between rounds only where a plan was continued."""
+    rounds, runs = claim.rounds or 0, claim.runs or 0
+    if not rounds or runs % rounds:
+        return f"{rounds} rounds, {runs} runs"
+    each = runs // rounds
+    return f"{rounds} rounds × {each} run{'s' if each != 1 else ''}"
 
 
 def _sentence(text: str) -> str:

@@ -294,3 +294,44 @@ def test_a_metric_that_is_better_when_larger_is_judged_the_right_way_round(study
     blocks = [replace(b, receipts=(Receipt(metrics={"rate": 1 / b.wall_s[0]}),)) for b in made.blocks(wall)]
     judged = made.judge(blocks, {"program": Build("program", ok=True, describe=described)})
     assert made.comparison(judged, "b", "rate").verdict is Verdict.BETTER
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_damage_to_the_rounds_breaks_the_judging(study: type[Study], seed: int) -> None:
+    """Failures, timeouts, cut rounds, missing figures and zeros, in every mixture."""
+    damage = random.Random(seed)
+    made = study(arms=("a", "b", "c"), sizes=(10, 50, 200), rounds=14)
+    blocks = []
+    for block in made.blocks(timing({"b": 0.1}, 0.02), rss=lambda *_: 1e7):
+        roll = damage.random()
+        if roll < 0.04 * seed:
+            block = replace(block, status=damage.choice(["failed", "timeout", "skipped", "ok"]), wall_s=())  # noqa: PLW2901
+        elif roll > 0.9:
+            block = replace(block, user_s=damage.choice([None, 0.0]), peak_rss_bytes=None, answer=None)  # noqa: PLW2901
+        if roll < 0.95:
+            blocks.append(block)
+    judged = made.judge(blocks)
+    assert len([c for c in judged.comparisons if c.family == "headline"]) == 12
+    assert all(claim.text == say(claim) for claim in judged.claims)
+
+
+def test_huge_ratios_are_printed_as_factors(study: type[Study]) -> None:
+    made = study()
+    judged = made.judge(made.blocks(lambda a, *_: 5e4 if a == "b" else 5e-7))
+    assert made.comparison(judged, "b").verdict is Verdict.WORSE
+    assert "b takes 100000000000.0" in " ".join(c.text for c in judged.claims)
+
+
+def test_constant_series_are_equivalent(study: type[Study]) -> None:
+    made = study()
+    judged = made.judge(made.blocks(lambda *_: 0.05))
+    assert {c.verdict for c in judged.comparisons} == {Verdict.EQUIVALENT}
+    assert judged.status == "decided"
+
+
+def test_a_record_without_any_block_is_judged_too(study: type[Study]) -> None:
+    made = study(sizes=(10, 50))
+    judged = judge(made.plan, (), {}, (), ())
+    assert {s.state for s in judged.states} == {"not-started"}
+    assert judged.status == "exploratory"
+    assert "6 not started" in " ".join(c.text for c in judged.claims)

@@ -13,7 +13,7 @@ from bench_framework.analysis.looking import LookOutcome, floor_fraction, look
 from bench_framework.model.judgement import Comparison, Interval, Verdict
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import MeasurePolicy
-from bench_framework.model.run import Look
+from bench_framework.model.run import Answer, Look
 
 if TYPE_CHECKING:
     from conftest import Study, Timing
@@ -112,6 +112,18 @@ def test_looking_at_nothing_decides_nothing(study: type[Study]) -> None:
     outcome = look(plan, [], plan.inputs[0].id, 0, 12)
     assert not outcome.stop
     assert {c.verdict for c in outcome.verdicts} == {Verdict.UNDECIDED}
+
+
+def test_a_refused_cell_keeps_nobody_measuring(study: type[Study]) -> None:
+    made = study(arms=("a", "b", "c"))
+    other = made.cell("c").id
+    blocks = [
+        replace(b, answer=Answer("zz")) if b.cell_id == other else b
+        for b in made.blocks(timing({"b": 0.5}, 0.01)) if b.round <= 12
+    ]  # fmt: skip
+    plan = made.plan
+    outcome = look(plan, blocks, plan.inputs[0].id, 0, 12)
+    assert (outcome.stop, outcome.reason) == (True, "settled")
 
 
 def test_the_noise_floor_looks_at_both_ends() -> None:

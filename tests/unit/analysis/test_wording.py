@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import Any
 
 import pytest
@@ -117,3 +119,14 @@ def test_signs_differ_in_shape() -> None:
 )
 def test_memory_and_cpu_time_are_less_or_more(verdict: Verdict, metric: str, expected: str) -> None:
     assert word(verdict, metric) == expected
+
+
+@pytest.mark.parametrize(
+    "module", ["wording", "rounding", "claims", "samples", "states", "summary", "family"]
+)
+def test_words_and_digits_load_neither_numpy_nor_scipy(module: str) -> None:
+    code = (
+        f"import sys, bench_framework.analysis.{module}; "
+        "sys.exit(bool({'numpy', 'scipy', 'pandas', 'matplotlib'} & set(sys.modules)))"
+    )
+    assert os.spawnv(os.P_WAIT, sys.executable, [sys.executable, "-c", code]) == 0
