@@ -99,6 +99,7 @@ def headline_table(data: ReportData, item: Input, name: str) -> Table:
         tuple(rows),
         _legend(data, item, best=len(best)),
         stub=data.on_input(item),
+        note=_detectable(data, arms),
     )
 
 
@@ -178,7 +179,11 @@ def _row(data: ReportData, cell: PlanCell, scales: _Scales, *, strong: bool) -> 
         _verdict(verdict, state, data.metric),
         *_further(data, cell, scales, refused=refused is not None),
         Cell(data.replication([cell.id]) if summary else DASH),
-        Cell("; ".join(part for part in (reason, _found(comparison), variant.describe) if part)),
+        Cell(
+            "; ".join(
+                part for part in (reason, _by_floor(comparison), _found(comparison), variant.describe) if part
+            )
+        ),
     ]
     return Row(tuple(cells), verdict, strong and summary is not None, baseline, reason)
 
@@ -247,6 +252,10 @@ def _reason(state: CellState, variant: Variant, comparison: Comparison | None) -
     return comparison.reason if comparison else ""
 
 
+def _by_floor(comparison: Comparison | None) -> str:
+    return "by the fastest third" if comparison is not None and comparison.statistic == "floor" else ""
+
+
 def _found(comparison: Comparison | None) -> str:
     """What an undecided comparison could have found."""
     if comparison is None or comparison.verdict is not Verdict.UNDECIDED or not comparison.mde:
@@ -290,7 +299,11 @@ def _detectable(data: ReportData, arms: tuple[PlanCell, ...]) -> str:
 
 
 def _legend(data: ReportData, item: Input, *, best: int) -> tuple[str, ...]:
-    lines = ["Interval: of the deciding statistic, adjusted for every comparison and look; rounded outward."]
+    lines = [
+        "Ratios are paired within rounds, so they need not be the quotient of two medians; the notes say where the "
+        "fastest third of the rounds decides.",
+        "Interval: of the deciding statistic, adjusted for every comparison and look; rounded outward.",
+    ]
     if best:
         lines.append("Bold: the best group, which no other variant of this input is shown to beat.")
     if data.plan.baseline_cell(item.id) is None:

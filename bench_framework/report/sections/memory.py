@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
 
 RSS = "peak_rss"
-MAPPED_SHARE = 0.1
-"""From this share of the peak on, mapped file pages are worth a note."""
+MAPPED = "mmap"
+MAPPED_NOTE = "includes mapped file pages"
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
@@ -69,19 +69,15 @@ def _finding(data: ReportData, item: Input) -> Claim | None:
 
 
 class _Parts:
-    """Medians of what the workers said of their memory: anonymous and file-backed bytes per cell."""
+    """Medians of the anonymous bytes that the workers reported, per cell."""
 
     def __init__(self, data: ReportData) -> None:
         anonymous: defaultdict[str, list[int]] = defaultdict(list)
-        mapped: defaultdict[str, list[int]] = defaultdict(list)
         for block in data.measured_blocks:
             for receipt in block.receipts:
                 if receipt.anon_bytes is not None:
                     anonymous[block.cell_id].append(receipt.anon_bytes)
-                if receipt.file_bytes is not None:
-                    mapped[block.cell_id].append(receipt.file_bytes)
         self.anonymous = {cell: statistics.median(values) for cell, values in anonymous.items()}
-        self.mapped = {cell: statistics.median(values) for cell, values in mapped.items()}
 
 
 def _table(data: ReportData, item: Input, cells: list[PlanCell], parts: _Parts, name: str) -> Table:
@@ -133,12 +129,7 @@ def _row(data: ReportData, item: Input, cell: PlanCell, parts: _Parts, form: tup
     peak = summary.median if summary else 0.0
     size = data.input_bytes(item.id)
     anonymous = parts.anonymous.get(cell.id)
-    mapped = parts.mapped.get(cell.id, 0)
-    note = (
-        f"includes {show_size(mapped, data.plan.unit_family)} of mapped file pages"
-        if mapped > MAPPED_SHARE * peak
-        else ""
-    )
+    note = MAPPED_NOTE if _is_mapped(data, cell) else ""
     reason = comparison.reason if comparison else ""
     cells = (
         Cell(variant.label),
@@ -156,6 +147,15 @@ def _row(data: ReportData, item: Input, cell: PlanCell, parts: _Parts, form: tup
         Cell("; ".join(part for part in (note, reason) if part)),
     )
     return Row(cells, verdict, strong=False, baseline=baseline, reason=reason)
+
+
+def _is_mapped(data: ReportData, cell: PlanCell) -> bool:
+    """Whether the input was read through a mapping, as asked for or as it ran.
+
+    RssFile at the end cannot tell: by then the mapping is gone, and what is left is the program itself.
+    """
+    asked = [value for _, value in data.variant_of(cell).values]
+    return any(MAPPED in value.split("-") for value in (*asked, *data.state(cell.id).effective.values()))
 
 
 def _replication(data: ReportData, cell: PlanCell) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,6 +26,7 @@ from bench_framework.report.blocks import (
 from bench_framework.report.sections import SECTIONS
 from bench_framework.report.sections.recommendation import paste_block
 from bench_framework.report.sentences import sentence
+from bench_framework.report.verdicts import WORDS
 
 if TYPE_CHECKING:
     from bench_framework.report import Document, ReportData
@@ -88,6 +90,18 @@ def test_the_headline_table_says_what_it_counts(document: Document) -> None:
         assert words in caption
 
 
+def test_the_notes_say_which_statistic_decides_and_what_could_have_been_found(data: ReportData) -> None:
+    judged = data.judgement
+    floored = tuple(
+        replace(c, statistic="floor") if c.statistic == "typical" else c for c in judged.comparisons
+    )
+    document = report.build(replace(data, judgement=replace(judged, comparisons=floored)))
+    table = tables(section(document, "S03"))[0]
+    assert texts(row(table, "smol+jemalloc"))[-1] == "by the fastest third"
+    assert texts(row(table, "smol+system"))[-1] == "by the fastest third; 2.1\u202f% would have been found"
+    assert table.note == "Undecided: a difference of 2.1\u202f% would have been found."
+
+
 def test_what_was_not_compared_stands_last_with_its_reason_and_without_figures(document: Document) -> None:
     large, middle = (tables(section(document, "S03"))[n] for n in (2, 1))
     assert [r.verdict for r in large.rows[-2:]] == [Verdict.OTHER_OUTPUT, Verdict.FAILED]
@@ -126,7 +140,7 @@ def test_memory_is_told_against_the_baseline_and_the_input(document: Document) -
         "sequential+system", "33.00", "0.550", "[0.547, 0.553]", "▼ less memory", "16\u202f%",
     ] or texts(cheap)[4] == "▼ less memory"  # fmt: skip
     assert texts(cheap)[6] == "44.0"
-    assert "12.0\u202fMiB of mapped file pages" in texts(cheap)[-1]
+    assert texts(cheap)[-1] == ""
     assert row(table, "smol+system").verdict is Verdict.EQUIVALENT
 
 
@@ -252,3 +266,11 @@ def test_sections_can_be_chosen_by_code(data: ReportData) -> None:
 def test_a_claim_becomes_a_sentence_without_touching_names(subject: str, text: str, shown: str) -> None:
     claim = Claim("c1", "main", subject, None, None, (), None, text=text)
     assert sentence(claim).text == shown
+
+
+def test_the_reference_lists_every_section_and_every_verdict() -> None:
+    text = (Path(__file__).parents[3] / "docs" / "reference" / "report.md").read_text(encoding="utf-8")
+    for kind in SECTIONS:
+        assert f"| {kind.code} | {kind.title}" in text
+    for words in WORDS.values():
+        assert f"| {words.glyph} | `{words.ascii}` | {words.time} | {words.memory} |" in text
