@@ -51,6 +51,7 @@ def render(document: Document, data: ReportData, templates: Path, figures: Mappi
     return environment.get_template("report.html.j2").render(
         document=document,
         marks=MARKS,
+        trust_anchor="quality" if document.section("S21") else "record",
         status_glyph=STATUS_GLYPHS.get(document.status, ""),
         style=_trusted((templates / "report.css").read_text(encoding="utf-8").strip()),
         script=_trusted(script),

@@ -152,6 +152,14 @@ def test_html_asks_for_nothing(page: str) -> None:
     assert re.findall(r"\son[a-z]+\s*=", page[: page.index('<script type="application/json"')]) == []
 
 
+def test_every_link_has_a_target(data: ReportData, templates: Path, page: str) -> None:
+    part = html.render(report.build(data, only=("S03",)), data, templates, {})
+    for one in (page, part):
+        parser = Balance()
+        parser.feed(one)
+        assert {target[1:] for target in re.findall(r'\bhref="(#[^"]+)"', one)} <= set(parser.ids)
+
+
 def test_only_our_script_may_run(page: str) -> None:
     script = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
     assert len(script) == 1

@@ -1,0 +1,271 @@
+"""The table of S03: one row per variant, ordered by ratio, the baseline in its place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bench_framework.model.judgement import CellState, Comparison, Summary, Verdict
+from bench_framework.model.plan import Cell as PlanCell
+from bench_framework.model.plan import Input, Role, Variant
+from bench_framework.report.blocks import (
+    Cell,
+    Column,
+    Row,
+    Table,
+)
+from bench_framework.report.counts import caption_tail
+from bench_framework.report.numbers import (
+    DASH,
+    column_decimals,
+    measured_decimals,
+    metric_unit,
+    percent_up,
+    show_measured,
+    show_ratio,
+    significant,
+)
+from bench_framework.report.verdicts import glyph, shown
+
+if TYPE_CHECKING:
+    from bench_framework.report.context import ReportData
+
+_REFUSED = {
+    "failed": Verdict.FAILED,
+    "other-output": Verdict.OTHER_OUTPUT,
+    "not-comparable": Verdict.NOT_COMPARABLE,
+}
+_NAMES = {"wall": "Time", "cpu": "CPU time", "peak_rss": "Peak RSS"}
+
+
+def headline_table(data: ReportData, item: Input, name: str) -> Table:
+    """Ordered by ratio, the baseline in its place; what was not compared comes last, with its reason."""
+    arms = data.arms(item.id)
+    baseline = data.plan.baseline_cell(item.id)
+    scales = _Scales(data, item)
+    group = data.best(item.id)
+    best = set(group.cell_ids) if group else set()
+    rows = [
+        _row(data, cell, scales, strong=cell.id in best)
+        for cell in sorted(arms, key=lambda cell: _order(data, cell, baseline))
+    ]
+    statistic = "the median of rounds" if data.metric != "peak_rss" else "the median of runs"
+    caption = (
+        f"{_NAMES.get(data.metric, data.metric)} by variant{data.on_input(item, ', input ')}: {statistic}; "
+        f"ratios are variant ÷ {data.baseline.label}. {caption_tail(data, item)}"
+    )
+    return Table(
+        name + "-table",
+        caption,
+        scales.columns(),
+        tuple(rows),
+        _legend(data, item, best=len(best)),
+        stub=data.on_input(item),
+        note=_detectable(data, arms),
+    )
+
+
+class _Scales:
+    """The units of one table: one per column, chosen from the baseline's row."""
+
+    def __init__(self, data: ReportData, item: Input) -> None:
+        self.family = data.plan.unit_family
+        self.metric = data.metric
+        self.bytes = data.input_bytes(item.id)
+        self.throughput = self.bytes is not None and data.metric == "wall"
+        self.per_second = ("MB/s", 1e-6) if self.family == "si" else ("MiB/s", 2.0**-20)
+        self.main = self._unit(data, item, data.metric)
+        self.cpu = self._unit(data, item, "cpu")
+        self.rss = self._unit(data, item, "peak_rss")
+        self.decimals = {
+            data.metric: self._decimals(data, item, data.metric, self.main[1]),
+            "cpu": self._decimals(data, item, "cpu", self.cpu[1]),
+            "peak_rss": self._decimals(data, item, "peak_rss", self.rss[1]),
+        }
+        self.shows_cpu = self._any(data, item, "cpu") and data.metric != "cpu"
+        self.shows_rss = self._any(data, item, "peak_rss") and data.metric != "peak_rss"
+
+    def _any(self, data: ReportData, item: Input, metric: str) -> bool:
+        return any(data.summary(cell.id, metric) for cell in data.arms(item.id))
+
+    def _decimals(self, data: ReportData, item: Input, metric: str, scale: float) -> int:
+        found = (data.summary(cell.id, metric) for cell in data.arms(item.id))
+        return column_decimals(measured_decimals(s.median, s.lo, s.hi, scale) for s in found if s)
+
+    def _unit(self, data: ReportData, item: Input, metric: str) -> tuple[str, float]:
+        baseline = data.plan.baseline_cell(item.id)
+        first = data.summary(baseline.id, metric) if baseline else None
+        others = (data.summary(cell.id, metric) for cell in data.arms(item.id))
+        chosen = first or next((s for s in others if s), None)
+        return metric_unit(metric, chosen.median if chosen else 1.0, self.family)
+
+    def columns(self) -> tuple[Column, ...]:
+        """The columns; 1 to 6 say in which order a narrow output drops them, the highest first."""
+        found = [
+            Column("Variant"),
+            Column(_titled(_NAMES.get(self.metric, self.metric), self.main[0]), "decimal"),
+            Column("vs baseline", "decimal"),
+            Column("Interval", drop=1),
+            Column("Verdict"),
+        ]
+        if self.throughput:
+            found.append(Column(self.per_second[0], "right", drop=3))
+        if self.shows_cpu:
+            found.append(Column(_titled("CPU time", self.cpu[0]), "decimal", drop=5))
+            found.append(Column("CPU vs baseline", "decimal", drop=5))
+            found.append(Column("Cores", "decimal", drop=6))
+        if self.shows_rss:
+            found.append(Column(_titled("Peak RSS", self.rss[0]), "decimal", drop=2))
+        found += [Column("n", "right", drop=4), Column("Notes", drop=7, prose=True)]
+        return tuple(found)
+
+
+def _titled(name: str, unit: str) -> str:
+    return f"{name}, {unit}" if unit else name
+
+
+def _row(data: ReportData, cell: PlanCell, scales: _Scales, *, strong: bool) -> Row:
+    state = data.state(cell.id)
+    variant = data.variant_of(cell)
+    baseline = cell.role is Role.BASELINE
+    refused = _REFUSED.get(state.state)
+    summary = data.summary(cell.id, data.metric) if refused is None else None
+    comparison = data.comparison(cell.id, data.metric) if refused is None and not baseline else None
+    verdict = refused or (comparison.verdict if comparison and state.state == "measured" else None)
+    claim = data.claim_id(cell.id, data.metric)
+    reason = _reason(state, variant, comparison)
+    cells = [
+        Cell(variant.label),
+        _measured(summary, scales.main[1], scales.decimals[data.metric]),
+        *_judged(comparison, claim, baseline=baseline),
+        _verdict(verdict, state, data.metric),
+        *_further(data, cell, scales, refused=refused is not None),
+        Cell(data.replication([cell.id]) if summary else DASH),
+        Cell(
+            "; ".join(
+                part for part in (reason, _by_floor(comparison), _found(comparison), variant.describe) if part
+            )
+        ),
+    ]
+    return Row(tuple(cells), verdict, strong and summary is not None, baseline, reason)
+
+
+def _verdict(verdict: Verdict | None, state: CellState, metric: str) -> Cell:
+    if verdict is None:
+        return Cell("not started" if state.state == "not-started" else "")
+    return Cell(shown(verdict, metric), verdict.value, None, verdict)
+
+
+def _measured(summary: Summary | None, scale: float, most: int) -> Cell:
+    if summary is None:
+        return Cell(DASH)
+    return Cell(show_measured(summary.median, summary.lo, summary.hi, scale, most), summary.median)
+
+
+def _judged(comparison: Comparison | None, claim: str | None, *, baseline: bool) -> tuple[Cell, Cell]:
+    """The ratio and its interval."""
+    if baseline:
+        return Cell("baseline", 1.0), Cell("")
+    if comparison is None or comparison.shown is None:
+        return Cell(DASH), Cell("")
+    interval = comparison.shown
+    text = show_ratio(interval.ratio, interval.lo, interval.hi, comparison.margin)
+    return Cell(text.estimate, interval.ratio, claim), Cell(text.bounds, interval.lo, claim)
+
+
+def _further(data: ReportData, cell: PlanCell, scales: _Scales, *, refused: bool) -> list[Cell]:
+    wall, cpu, rss = (None if refused else data.summary(cell.id, m) for m in (data.metric, "cpu", "peak_rss"))
+    cells: list[Cell] = []
+    if scales.throughput and scales.bytes is not None:
+        rate = scales.bytes / wall.median if wall else None
+        cells.append(Cell(significant(rate * scales.per_second[1], 3), rate) if rate else Cell(DASH))
+    if scales.shows_cpu:
+        cells += [
+            _measured(cpu, scales.cpu[1], scales.decimals["cpu"]),
+            _cpu_ratio(data, cell, refused=refused),
+        ]
+        cores = cpu.median / wall.median if cpu and wall and wall.median > 0 else None
+        cells.append(Cell(f"{cores:.2f}", cores) if cores is not None else Cell(DASH))
+    if scales.shows_rss:
+        cells.append(_measured(rss, scales.rss[1], scales.decimals["peak_rss"]))
+    return cells
+
+
+def _cpu_ratio(data: ReportData, cell: PlanCell, *, refused: bool) -> Cell:
+    if cell.role is Role.BASELINE:
+        return Cell("baseline", 1.0)
+    comparison = None if refused else data.comparison(cell.id, "cpu")
+    if comparison is None or comparison.shown is None:
+        return Cell(DASH)
+    interval = comparison.shown
+    text = show_ratio(interval.ratio, interval.lo, interval.hi, comparison.margin).estimate
+    claim = data.claim_id(cell.id, "cpu")
+    return Cell(f"{text} {glyph(comparison.verdict)}", interval.ratio, claim, comparison.verdict)
+
+
+def _reason(state: CellState, variant: Variant, comparison: Comparison | None) -> str:
+    """Why a row has no verdict, or has not got one yet."""
+    if state.state == "not-started":
+        return state.reason or "not started"
+    if state.state == "not-comparable":
+        return _changed(state, variant) or state.reason
+    if state.state in _REFUSED:
+        return state.reason
+    return comparison.reason if comparison else ""
+
+
+def _by_floor(comparison: Comparison | None) -> str:
+    return "by the fastest third" if comparison is not None and comparison.statistic == "floor" else ""
+
+
+def _found(comparison: Comparison | None) -> str:
+    """What an undecided comparison could have found."""
+    if comparison is None or comparison.verdict is not Verdict.UNDECIDED or not comparison.mde:
+        return ""
+    return f"{percent_up(comparison.mde)} would have been found"
+
+
+def _changed(state: CellState, variant: Variant) -> str:
+    """``io: direct → read`` where another mode ran than was asked for (R19)."""
+    asked = dict(variant.values)
+    pairs = [(axis, ran) for axis, ran in state.effective.items() if asked.get(axis, ran) != ran]
+    return "; ".join(f"{axis}: {asked[axis]} → {ran}" for axis, ran in pairs)
+
+
+def _order(data: ReportData, cell: PlanCell, baseline: PlanCell | None) -> tuple[int, float]:
+    if data.state(cell.id).state in _REFUSED:
+        return 2, 0.0
+    if cell.role is Role.BASELINE:
+        return 0, 1.0
+    comparison = data.comparison(cell.id, data.metric)
+    if comparison is not None and comparison.shown is not None:
+        return 0, comparison.shown.ratio
+    mine = data.summary(cell.id, data.metric)
+    other = data.summary(baseline.id, data.metric) if baseline else None
+    if mine is not None and other is not None and other.median > 0:
+        return 0, mine.median / other.median
+    return 1, mine.median if mine else 0.0
+
+
+def _detectable(data: ReportData, arms: tuple[PlanCell, ...]) -> str:
+    """One line for all that is undecided: which differences would have been found."""
+    found = [
+        data.comparison(cell.id, data.metric) for cell in arms if data.state(cell.id).state == "measured"
+    ]
+    sizes = sorted(c.mde for c in found if c is not None and c.verdict is Verdict.UNDECIDED and c.mde)
+    if not sizes:
+        return ""
+    least, most = percent_up(sizes[0]), percent_up(sizes[-1])
+    span = least if least == most else f"{least} to {most}, by variant,"
+    return f"Undecided: a difference of {span} would have been found."
+
+
+def _legend(data: ReportData, item: Input, *, best: int) -> tuple[str, ...]:
+    lines = [
+        "Ratios are paired within rounds and need not be the quotient of two medians; notes name the fastest third.",
+        "Interval: of the deciding statistic, adjusted for every comparison and look; rounded outward.",
+    ]
+    if best:
+        lines.append("Bold: the best group, which no other variant of this input is shown to beat.")
+    if data.plan.baseline_cell(item.id) is None:
+        lines.append("The baseline is excluded on this input: nothing is compared.")
+    return tuple(lines)
