@@ -158,8 +158,9 @@ class Launcher:
             except BaseException:
                 # The caller gives up (its callback raised): the command must not go on without it.
                 self.kill_now()
-                with contextlib.suppress(MachineError):
-                    self._answer(None)
+                if self._process is not None:
+                    with contextlib.suppress(MachineError):
+                        self._answer(None)
                 raise
             finally:
                 self._running = None

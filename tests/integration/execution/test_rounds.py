@@ -31,7 +31,7 @@ CONTRACT = AnswerPolicy("exact", contract=True)
 
 
 def policy(rounds: int, **options: Any) -> MeasurePolicy:
-    return MeasurePolicy(rounds_min=min(3, rounds), rounds_max=rounds, **options)
+    return MeasurePolicy(rounds_min=min(12, rounds), rounds_max=rounds, **options)
 
 
 def sequence(record: Record) -> list[tuple[str, str, int]]:
@@ -260,7 +260,8 @@ def test_a_stale_export_is_never_taken_for_a_new_one(
 
 
 def test_looks_are_taken_on_schedule_and_can_stop_an_input(fake: Any, plan_of: MakePlan) -> None:
-    plan = plan_of(ARMS, inputs=("x", "y"), measure=policy(40))
+    arms = {"a": ["run-a"], "b": ["run-b"]}
+    plan = plan_of(arms, inputs=("x", "y"), control=False, measure=policy(27))
     seen: list[tuple[str, int, int]] = []
 
     def looker(input_id: str, index: int, number: int) -> Decision:
@@ -270,11 +271,11 @@ def test_looks_are_taken_on_schedule_and_can_stop_an_input(fake: Any, plan_of: M
 
     record = fake.measure(plan, looker=looker)
     assert seen == [
-        ("x", 0, 12), ("y", 0, 12), ("x", 1, 18), ("y", 1, 18), ("y", 2, 27), ("y", 3, 40),
+        ("x", 0, 12), ("y", 0, 12), ("x", 1, 18), ("y", 1, 18), ("y", 2, 27),
     ]  # fmt: skip
     looks = [(look.index, look.round, look.stopped, look.reason) for look in record.contents.looks]
     assert looks[2] == (1, 18, True, "decided")
-    assert looks[-1] == (3, 40, True, "the last round is reached")
+    assert looks[-1] == (2, 27, True, "the last round is reached")
     assert [h.look for h in fake.watcher.happenings if isinstance(h, LookTaken)] == record.contents.looks
 
 
@@ -292,11 +293,11 @@ def test_the_looker_finds_the_blocks_in_the_record(fake: Any, plan_of: MakePlan)
 
 
 def test_a_race_lets_cells_go(fake: Any, plan_of: MakePlan, blocks_of: BlocksOf) -> None:
-    plan = plan_of(ARMS, measure=policy(18))
+    plan = plan_of(ARMS, control=False, measure=policy(14))
     loser = next(cell.id for cell in plan.cells if cell.label == "c")
     record = fake.measure(plan, looker=lambda *_: Decision(stop=False, drop=(loser,)))
     assert sum(not block.warmup for block in blocks_of(record, "c")) == 12
-    assert sum(not block.warmup for block in blocks_of(record, "b")) == 18
+    assert sum(not block.warmup for block in blocks_of(record, "b")) == 14
     assert record.contents.dropped[loser].state == "raced"
 
 
