@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bench_framework.scenario.document import Document
     from bench_framework.scenario.loaded import Scenario
 
-_CONSEQUENCES = frozenset({"BC205", "BC109"})
+_CONSEQUENCES = frozenset({"BC205"})
 """Found about a scenario of which parts were left out as wrong, these may only follow from that."""
 
 

@@ -47,7 +47,7 @@ def known_values(scenario: Scenario, axis: AxisView) -> list[str]:
 def _baselines(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Problem]:
     document = scenario.document
     open_axes = [axis for axis in axes.values() if axis.kind != "input" and len(axis.settings) > 1]
-    if not scenario.spec.baseline and open_axes:
+    if not scenario.spec.baseline and open_axes and "baseline" not in scenario.lost:
         example = ", ".join(f"{axis.name}: {axis.values[0]}" for axis in open_axes)
         advice = f"such as baseline: {{{example}}}"
         yield document.key_problem(("axes",), "BC201", "there is no `baseline` to compare with", help=advice)
@@ -78,6 +78,8 @@ def _baseline(
 ) -> Iterator[Problem]:
     for name, value in given.items():
         axis = axes.get(name)
+        if {name, value} & scenario.lost:
+            continue
         if axis is None:
             advice = did_you_mean(name, list(axes), "axes") or None
             yield scenario.document.key_problem(
@@ -168,16 +170,23 @@ def _named(
     value: str | None,
     *,
     variant_only: bool = False,
-    also: tuple[str, ...] = (),
+    also: tuple[str, ...] | None = None,
 ) -> Iterator[Problem]:
     """Problems of an axis name, and of a value of it."""
     document = scenario.document
+    if {name, value} & scenario.lost:
+        return
     if name not in axes:
         listed = path[0] in {"pairs", "zip", "exclusive"}  # the name is an item there, and a key elsewhere
         point = document.value_problem if listed else document.key_problem
         place = path if listed else path[: path.index(name) + 1]
-        advice = did_you_mean(name, [*axes, *also], "names here" if also else "axes") or None
-        yield point(place, "BC206", f"there is no axis `{name}`", help=advice)
+        advice = did_you_mean(name, [*axes, *(also or ())], "names here" if also else "axes") or None
+        yield point(
+            place,
+            "BC206",
+            f"there is no axis {'or fixed key ' if also is not None else ''}`{name}`",
+            help=advice,
+        )
     elif variant_only and axes[name].kind == "input":
         yield document.value_problem(path, "BC206", f"`{name}` is an axis of the input, not of the variants")
     elif value is not None and value not in axes[name].settings:

@@ -69,7 +69,7 @@ def _placeholders(scenario: Scenario, path: Path, text: str, slots: bool) -> Ite
     if slots:
         names = [*(slot for slot in _SLOTS if slot == "bin" or scenario.spec.input is not None), *names]
     for item in template.placeholders(text):
-        if item.name in names:
+        if item.name in names or item.name in scenario.lost:
             continue
         written = text[item.start : item.end]
         place = scenario.document.place.at(path)

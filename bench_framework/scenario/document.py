@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
@@ -14,6 +13,8 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
 from bench_framework.errors import Position, Problem
+from bench_framework.scenario import syntax
+from bench_framework.scenario.lines import LineStarts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +27,6 @@ MAX_NODES: Final = 20_000
 _PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _SHORT: Final = 3
 _UNWRITABLE: Final = re.compile("[\0\ud800-\udfff]")
-_LINE_END: Final = re.compile(r"\r\n|\r|\n")
 _CORE_TAGS: Final = frozenset(
     f"tag:yaml.org,2002:{name}"
     for name in ("null", "bool", "int", "float", "str", "timestamp", "seq", "map", "merge", "value")
@@ -111,47 +111,28 @@ def parse(text: str, file: str) -> Document:
         Unreadable: with the one problem that stops the reading (BC001 to BC007).
     """
     if len(text) > MAX_BYTES:
-        raise Unreadable(too_large(file))
+        raise Unreadable(syntax.too_large(file, MAX_BYTES))
     lines = LineStarts(text)
     try:
         # Not thread-safe and not reusable after an error: one reader per document.
         root = YAML(typ="safe", pure=True).compose(text)
     except ReaderError as error:
-        raise Unreadable(_bad_character(error, file, lines)) from None
+        raise Unreadable(syntax.bad_character(error, file, lines)) from None
     except MarkedYAMLError as error:
-        raise Unreadable(_syntax(error, text, file, lines)) from None
+        raise Unreadable(syntax.broken(error, text, file, lines)) from None
     except RecursionError:
-        raise Unreadable(_too_deep(file)) from None
+        raise Unreadable(syntax.too_deep(file)) from None
     except (YAMLError, ValueError, AssertionError, IndexError, AttributeError, KeyError, TypeError) as error:
         # The reader's own slips on damaged text; the user's file is at fault all the same.
         raise Unreadable(Problem("BC001", f"this is not YAML: {error}", file=file)) from None
     if root is None:
-        raise Unreadable(_empty(file))
+        raise Unreadable(syntax.empty(file))
     builder = _Builder(file, lines)
     try:
         data, place = builder.build(root)
     except RecursionError:
-        raise Unreadable(_too_deep(file)) from None
+        raise Unreadable(syntax.too_deep(file)) from None
     return Document(data, place, {file: text}, builder.problems)
-
-
-class LineStarts:
-    """Character offset to line and column. Lines end as editors see it: LF, CRLF or CR."""
-
-    def __init__(self, text: str) -> None:
-        self._starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
-        self._lengths = [len(line) for line in split_lines(text)]
-
-    def position(self, start: int, end: int) -> Position:
-        """From `start` to `end`, cut off at the end of the first line; at least one column."""
-        row = bisect_right(self._starts, start) - 1
-        column = min(start - self._starts[row], self._lengths[row])
-        return Position(row + 1, column + 1, max(1, min(end - start, self._lengths[row] - column)))
-
-
-def split_lines(text: str) -> list[str]:
-    """The lines of a text, without their ends; at least one."""
-    return _LINE_END.split(text)
 
 
 class _Builder:
@@ -266,84 +247,6 @@ class _Builder:
                 note="most YAML readers would silently keep only the second one",
             )
         )
-
-
-def too_large(file: str) -> Problem:
-    """The problem of a text that no person wrote."""
-    message = f"the file is larger than {MAX_BYTES // 1024} KiB"
-    return Problem("BC006", message, file=file, help="a scenario is a page of text; data belong elsewhere")
-
-
-def _empty(file: str) -> Problem:
-    return Problem(
-        "BC005", "the file is empty", file=file, help="`benchctl init` writes a commented scenario"
-    )
-
-
-def _too_deep(file: str) -> Problem:
-    return Problem("BC006", "the document is nested too deeply", file=file)
-
-
-def _bad_character(error: ReaderError, file: str, lines: LineStarts) -> Problem:
-    code = error.character if isinstance(error.character, int) else ord(str(error.character)[:1] or "?")
-    msg = f"the character U+{code:04X} may not stand in YAML"
-    return Problem(
-        "BC001",
-        msg,
-        file=file,
-        at=lines.position(error.position, error.position + 1),
-        help="remove it, or write it as an escape in double quotes",
-    )
-
-
-def _syntax(error: MarkedYAMLError, text: str, file: str, lines: LineStarts) -> Problem:
-    mark = error.problem_mark or error.context_mark
-    at = lines.position(mark.index, mark.index + 1) if mark is not None else None
-    if (
-        mark is not None
-        and text[mark.index : mark.index + 1] == "\t"
-        and "cannot start any token" in (error.problem or "")
-    ):
-        msg = (
-            "a tab starts this line"
-            if not text[: mark.index].rsplit("\n", 1)[-1].strip()
-            else "a tab stands between tokens"
-        )
-        return Problem("BC002", msg, file=file, at=at, help="YAML allows spaces only for indentation")
-    if error.context and error.context.startswith("expected a single document"):
-        return Problem(
-            "BC007", "a second document starts here", file=file, at=at, help="one scenario per file"
-        )
-    also: tuple[tuple[Position, str], ...] = ()
-    context = error.context_mark
-    if context is not None and mark is not None and context.index != mark.index:
-        also = ((lines.position(context.index, context.index + 1), _opened(error.context or "")),)
-    return Problem(
-        "BC001", _plain_words(error.problem or error.context or "not YAML"), file=file, at=at, also=also
-    )
-
-
-def _opened(context: str) -> str:
-    names = {
-        "sequence": "list",
-        "mapping": "mapping",
-        "scalar": "text",
-        "collection": "block",
-        "node": "value",
-    }
-    found = next((word for key, word in names.items() if key in context), "part")
-    return f"the {found} starts here"
-
-
-def _plain_words(problem: str) -> str:
-    words = problem.replace("('<anchor>',)", "an anchor").replace("'<stream end>'", "the end of the file")
-    words = words.replace("<block end>", "the end of the block").replace(
-        "'<document start>'", "a new document"
-    )
-    words = words.replace(
-        "mapping values are not allowed here", "a second `:` on one line; quote text that holds `: `"
-    )
-    return words.replace("'", "`")
 
 
 def suggest(word: str, known: Sequence[str]) -> str | None:

@@ -97,13 +97,24 @@ def _own(
     if at:
         inner = (*path, *at)
         return document.key_problem(inner, code, message, **more), known_path(document.data, inner)
-    if message.startswith("must "):
+    if message.startswith(("must ", "cannot ")):
         message = f"`{spell(path)}` {message}"
     if loc and loc[-1] == "[key]":
-        return document.key_problem(path, code, message, **more), path
+        return _refused_key(document, path, code, message, more), path
     if code in {"BC107", "BC108"} and isinstance(document_value(document.data, path), dict):
         return document.key_problem(path, code, message, **more), path
     return document.value_problem(path, code, message, **more), path
+
+
+def _refused_key(document: Document, path: Path, code: str, message: str, more: dict[str, Any]) -> Problem:
+    """A key that is no name, or none of a closed set."""
+    if code != "BC102":
+        return document.key_problem(path, code, message, **more)
+    listed = str(more["label"]).replace("not one of", "keys allowed here")
+    advice = "  ".join(text for text in (more["help"], listed) if text)
+    return document.key_problem(
+        path, "BC101", f"unknown key `{path[-1]}` in `{spell(path[:-1])}`", help=advice or None
+    )
 
 
 def _unknown_key(document: Document, loc: Sequence[str | int], path: Path) -> Problem:

@@ -138,7 +138,7 @@ def choice(*allowed: str, later: Mapping[str, str] | None = None) -> Callable[[A
             raise Refused("BC111", f"`{value}` is not supported yet", advice=later[str(value)])
         raise Refused(
             "BC102",
-            f"must be one of {', '.join(allowed)}, got {describe(value)}",
+            f"cannot be {describe(value)}",
             label=f"not one of: {', '.join(allowed)}",
             advice=did_you_mean(value, allowed),
         )
@@ -190,6 +190,18 @@ def cpu_list(value: Any) -> str:
         message = f"must be a list of CPUs such as 0, 0-3 or 0,2-3, got {describe(value)}"
         raise Refused("BC102", message, label="expected CPU numbers")
     return cpus
+
+
+def mappings(value: Any) -> list[Any]:
+    """One mapping, or a list of them."""
+    if isinstance(value, list):
+        return value
+    if isinstance(value, dict):
+        return [value]
+    advice = "write {axis: value}, or a list of such mappings"
+    raise Refused(
+        "BC102", f"must be a mapping, got {describe(value)}", label="expected a mapping", advice=advice
+    )
 
 
 def words(value: Any) -> list[Any]:

@@ -8,9 +8,10 @@ from pydantic import ValidationError
 
 from bench_framework.errors import Problem, ScenarioError
 from bench_framework.scenario import document as documents
+from bench_framework.scenario import syntax
 from bench_framework.scenario.check import check, check_version
 from bench_framework.scenario.document import Document, Place, Scalar, Unreadable
-from bench_framework.scenario.faults import problem_of
+from bench_framework.scenario.faults import document_value, problem_of
 from bench_framework.scenario.loaded import Scenario
 from bench_framework.scenario.overrides import apply
 from bench_framework.scenario.schema import ScenarioFile
@@ -61,9 +62,9 @@ def load(path: Path, *, overrides: Sequence[str] = (), text: str | None = None) 
     outdated = check_version(document)
     if outdated is not None:
         raise ScenarioError((outdated,), document.sources)
-    spec, sound, problems = _validate(document)
+    spec, sound, problems, lost = _validate(document)
     if spec is not None:
-        scenario = Scenario(spec, sound, file, path.absolute().parent, content)
+        scenario = Scenario(spec, sound, file, path.absolute().parent, content, lost)
         problems += check(scenario, damaged=bool(problems))
         if not problems:
             return scenario
@@ -81,7 +82,7 @@ def _read(path: Path) -> str:
         reason = getattr(error, "strerror", None) or str(error)
         raise Unreadable(Problem("BC003", f"`{file}` cannot be read: {reason}", file=file)) from None
     if len(raw) > documents.MAX_BYTES:
-        raise Unreadable(documents.too_large(file))
+        raise Unreadable(syntax.too_large(file, documents.MAX_BYTES))
     for mark, name in _ENCODINGS.items():
         if raw.startswith(mark):
             raise Unreadable(
@@ -108,12 +109,13 @@ def _without_mark(text: str, file: str) -> str:
     return text
 
 
-def _validate(document: Document) -> tuple[ScenarioFile | None, Document, list[Problem]]:
-    """The model of what is sound in the document, that part of it, and the problems of the rest."""
+def _validate(document: Document) -> tuple[ScenarioFile | None, Document, list[Problem], frozenset[str]]:
+    """The model of what is sound in the document, that part of it, the problems of the rest, and its names."""
     problems = list(document.problems)
+    lost: set[str] = set()
     for _ in range(_PASSES):
         try:
-            return ScenarioFile.model_validate(document.data), document, problems
+            return ScenarioFile.model_validate(document.data), document, problems, frozenset(lost)
         except ValidationError as invalid:
             errors = invalid.errors(include_url=False, include_input=False)
         faults = [problem_of(error, document) for error in errors]
@@ -121,11 +123,17 @@ def _validate(document: Document) -> tuple[ScenarioFile | None, Document, list[P
             if problem not in problems:
                 problems.append(problem)
         doomed = {path for _, path in faults if path}
+        lost |= {_name(document, path) for path in doomed}
         document = _without(document, doomed)
         for error in errors:
             if error["type"] == "missing" and len(error["loc"]) == 1:
                 document.data[error["loc"][0]] = _plain(_STAND_INS[str(error["loc"][0])])
-    return None, document, problems
+    return None, document, problems, frozenset(lost)
+
+
+def _name(document: Document, path: documents.Path) -> str:
+    """What is lost at a path: the key, or the item of a list."""
+    return path[-1] if isinstance(path[-1], str) else str(document_value(document.data, path))
 
 
 def _without(document: Document, doomed: set[documents.Path]) -> Document:

@@ -43,6 +43,9 @@ class Scenario:
     """Absolute folder of the file: relative paths in it start here."""
     text: str
     """The file as read."""
+    lost: frozenset[str] = frozenset()
+    """Keys and values that were left out as wrong, while the rest is checked: what names them is not at fault.
+    Always empty in what `load` returns."""
 
     @property
     def name(self) -> str:

@@ -506,7 +506,7 @@ NameLists: TypeAlias = Annotated[
 ]
 Baselines: TypeAlias = Annotated[
     list[dict[Text, Text]],
-    BeforeValidator(lambda value: [value] if isinstance(value, dict) else value),
+    _read(leaves.mappings),
     WithJsonSchema(
         {
             "anyOf": [
@@ -581,7 +581,7 @@ class ScenarioFile(Part):
     """One command, or a list of commands, run after a cell was timed."""
     exit_codes: Annotated[list[Natural], Field(min_length=1)] = Field(default=[0], alias="exit-codes")
     """Exit codes of a run that did its work."""
-    exclude: list[Annotated[Rule, Field(min_length=1)]] = []
+    exclude: Annotated[list[Annotated[Rule, Field(min_length=1)]], _read(leaves.mappings)] = []
     """Combinations that are not measured: each rule names axis values, or lists of them."""
     pairs: NameLists = []
     """Axes that advance together, value by value, in place of every combination."""

@@ -106,7 +106,7 @@ SINGLE = {
         AXES + "design: ladderr",
         "BC102",
         "ladderr",
-        "must be one of full, one-at-a-time, ladder",
+        '`design` cannot be the text "ladderr"',
         "did you mean `ladder`?",
     ),
     "nothing": (AXES + "stdin:", "BC102", "stdin", "must be text, got nothing", ""),
@@ -370,7 +370,7 @@ def test_bundled_workers_are_known_before_they_are_built(case: str, refuses: Ref
         ("{command: [x], features: [y]}", "BC108", "`features` has no effect on a program that is not built"),
         ("{command: [x], default-features: true}", "BC108", "`default-features` has no effect"),
         ("{crate: builtin, bin: tally, rev: v1}", "BC108", "`rev` needs `git`"),
-        ("{crate: builtin, bin: tally, profile: {ltoo: fat}}", "BC102", "must be one of opt-level, lto"),
+        ("{crate: builtin, bin: tally, profile: {ltoo: fat}}", "BC101", "unknown key `ltoo`"),
     ],
 )
 def test_a_worker_that_cannot_be_built_is_told(
@@ -474,3 +474,40 @@ def test_every_code_is_shown_by_a_test_of_this_layer() -> None:
 
 def test_a_valid_scenario_has_no_errors(loads: Loads) -> None:
     assert expand(loads(AXES)).name == "n"
+
+
+class TestFollowingErrors:
+    """What only follows from a mistake that is told already is not told again."""
+
+    def test_names_of_what_was_left_out(self, refuses: Refuses) -> None:
+        error = refuses(
+            "axes: {arm: [a, b], leg: oops, toe: {x: [1], y: {}}}\n"
+            'command: ["{bin}", "{arm}{leg}{toe}"]\nbaseline: {arm: a, leg: c, toe: x}\n'
+            "exclude: {leg: d}\nideas: [{name: i, change: {leg: e}}]\nstdin: '{input}'\ninput: [1]"
+        )
+        assert [problem.message for problem in error.problems] == [
+            '`axes.leg` must be a list, got the text "oops"',
+            "`axes.toe.x` must be a mapping, got a list",
+            "`input` must be a mapping, got a list",
+        ]
+
+    def test_a_baseline_of_the_wrong_shape_is_not_missing(self, refuses: Refuses) -> None:
+        (problem,) = refuses('axes: {arm: [a, b]}\ncommand: ["{bin}", "{arm}"]\nbaseline: arm=a').problems
+        assert problem.message == '`baseline` must be a mapping, got the text "arm=a"'
+
+    def test_other_mistakes_are_still_told(self, refuses: Refuses) -> None:
+        error = refuses(AXES.replace("{arm}", "{amr}") + "measure: {warmpu: 3}\njudge: [wal]")
+        assert [problem.code for problem in error.problems] == ["BC109", "BC101", "BC206"]
+
+
+def test_a_key_of_a_closed_set_is_an_unknown_key(refuses: Refuses) -> None:
+    head = "version: 1\nname: n\nquestion: q\nworker: {crate: builtin, bin: tally, profile: {opt_level: 3}}\n"
+    (problem,) = refuses("", head=head).problems
+    assert (problem.code, problem.message) == ("BC101", "unknown key `opt_level` in `worker.profile`")
+    assert (problem.help or "").startswith("did you mean `opt-level`?  keys allowed here: opt-level, lto")
+
+
+def test_the_fixture_of_every_key_loads_and_uses_every_key() -> None:
+    scenario = load(FIXTURES / "every_key.yaml")
+    assert scenario.spec.model_fields_set == set(type(scenario.spec).model_fields)
+    assert len(expand(scenario).cells) == 7
