@@ -20,7 +20,9 @@ Floats = npt.NDArray[np.float64]
 
 SWAPS_LEAST: Final = 2047
 """All of them for up to 12 rounds."""
-SWAPS_MOST: Final = 40_000
+SWAPS_ENOUGH: Final = 40_000
+SWAPS_MOST: Final = 200_000
+"""Only for levels that fewer swaps cannot reach at all: families of 500 comparisons and more."""
 QUICK_SWAPS: Final = 499
 """Enough for the half-width of a 95 % interval to within a tenth."""
 PRECISION: Final = 0.005
@@ -151,8 +153,9 @@ class FloorInverter:
 
 
 def swaps_for(level: float) -> int:
-    """Swaps that resolve a level: 4/(1 − level), between 2 047 and 40 000."""
-    return int(min(SWAPS_MOST, max(SWAPS_LEAST, math.ceil(4 / (1 - level)))))
+    """Swaps that resolve a level: 4/(1 − level) from 2 047 to 40 000, and more where it takes more."""
+    wanted = min(SWAPS_ENOUGH, max(SWAPS_LEAST, math.ceil(4 / (1 - level))))
+    return max(wanted, min(SWAPS_MOST, math.ceil(1.5 / (1 - level))))
 
 
 def floor(x: Floats, y: Floats, level: float, seed: int) -> Bounds:

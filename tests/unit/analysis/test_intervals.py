@@ -111,3 +111,11 @@ def test_the_quick_half_width_is_near_the_real_one() -> None:
             intervals.quick_floor_half_width(x, y, 0.95, 0) / intervals.floor(x, y, 0.95, 0).half_width
         )
     assert 0.75 < float(np.median(ratios)) < 1.25
+
+
+def test_the_level_of_a_large_family_still_gives_the_floor_an_interval() -> None:
+    """24 variants × 3 inputs, 10 looks: α/(J·M) is about 10⁻⁵."""
+    random = np.random.default_rng(1)
+    found = intervals.floor(random.normal(0.5, 0.01, 40), random.normal(0, 0.01, 40), 1 - 1e-5, 0)
+    assert found.bounded
+    assert 0 < found.lo < 0.5 < found.hi
