@@ -17,7 +17,6 @@ from bench_framework.model.plan import Plan
 from bench_framework.model.run import Host
 from bench_framework.store.lines import Line
 
-
 T = TypeVar("T")
 
 

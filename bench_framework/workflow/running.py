@@ -205,8 +205,10 @@ def _measure(
     from bench_framework.analysis.looking import look  # noqa: PLC0415 -- numpy
     from bench_framework.execution import host, rounds  # noqa: PLC0415 -- only to measure
 
+    builds = {build.id: build for build in prepared.builds}
+
     def looker(input_id: str, index: int, number: int) -> rounds.Decision:
-        seen = look(plan, record.contents.blocks, input_id, index, number)
+        seen = look(plan, record.contents.blocks, input_id, index, number, builds=builds)
         watcher.judged(input_id, seen.verdicts)
         return rounds.Decision(seen.stop, seen.reason, seen.trailing)
 

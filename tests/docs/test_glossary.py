@@ -13,7 +13,9 @@ WORDS = [
     "Round", "Look", "Metric", "Measurement", "Sample", "Summary", "Receipt", "Answer", "Record", "Control",
     "Noise floor", "Baseline", "Comparison", "Margin", "Verdict", "Claim", "Gate",
 ]  # fmt: skip
-FORBIDDEN = re.compile(r"(_v[0-9]+|_new|_old|_fixed|_optimized|optimized_|utils?|helpers?|common|manager|base)\b")
+FORBIDDEN = re.compile(
+    r"(_v[0-9]+|_new|_old|_fixed|_optimized|optimized_|utils?|helpers?|common|manager|base)\b"
+)
 
 
 @pytest.mark.parametrize("word", WORDS)
@@ -31,7 +33,9 @@ def test_every_noun_of_the_model_is_a_glossary_word_or_part_of_one() -> None:
     glossary = (ROOT / "docs/glossary.md").read_text(encoding="utf-8").lower()
     named = ["Variant", "Input", "Cell", "Build", "Plan", "Block", "Look", "Summary", "Receipt", "Answer",
              "Comparison", "Verdict", "Claim", "Dataset", "Axis"]  # fmt: skip
-    source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "bench_framework/model").glob("*.py"))
+    source = "".join(
+        path.read_text(encoding="utf-8") for path in (ROOT / "bench_framework/model").glob("*.py")
+    )
     for noun in named:
         assert f"class {noun}" in source
         assert noun.lower() in glossary

@@ -28,6 +28,8 @@ def test_links_to_files_lead_to_files() -> None:
 
 
 def test_nothing_committed_names_this_machine() -> None:
-    text = "".join(p.read_text(encoding="utf-8") for p in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+    text = "".join(
+        p.read_text(encoding="utf-8") for p in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    )
     assert "/root/" not in text
     assert "/work/" not in text

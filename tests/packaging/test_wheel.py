@@ -17,7 +17,9 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
-    subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", folder, ROOT], check=True)
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", folder, ROOT], check=True
+    )
     (found,) = folder.glob("*.whl")
     return found
 
@@ -33,7 +35,9 @@ def test_the_wheel_carries_what_a_run_needs(wheel: Path) -> None:
         "bench_framework/execution/launcher.py",
     ):
         assert needed in names
-    assert not [name for name in names if "/target/" in name or name.startswith("tests/") or "__pycache__" in name]
+    assert not [
+        name for name in names if "/target/" in name or name.startswith("tests/") or "__pycache__" in name
+    ]
 
 
 def test_installed_and_used_from_an_empty_directory(wheel: Path, tmp_path: Path) -> None:

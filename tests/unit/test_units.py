@@ -19,12 +19,13 @@ def test_a_size_is_bytes(text: str, expected: int) -> None:
 
 @pytest.mark.parametrize("text", ["200", "10 mib", "MiB", "-1MiB", "1e3MiB", "0.3B", ""])
 def test_a_size_without_a_known_unit_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="size|whole number"):
+    with pytest.raises(ValueError, match=r"size|whole number"):
         units.parse_size(text)
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"), [("15m", 900), ("120s", 120), ("20ms", 0.02), ("1h", 3600), ("1.5s", 1.5), ("5µs", 5e-6)]
+    ("text", "expected"),
+    [("15m", 900), ("120s", 120), ("20ms", 0.02), ("1h", 3600), ("1.5s", 1.5), ("5µs", 5e-6)],
 )
 def test_a_duration_is_seconds(text: str, expected: float) -> None:
     assert units.parse_duration(text) == pytest.approx(expected)
@@ -56,7 +57,9 @@ def test_a_time_is_printed_in_its_natural_unit(seconds: float, expected: str) ->
     assert units.format_duration(seconds).replace(units.THIN_SPACE, " ") == expected
 
 
-@pytest.mark.parametrize(("seconds", "expected"), [(42, "42 s"), (200, "3 min 20 s"), (7500, "2 h 05 min"), (60, "1 min")])
+@pytest.mark.parametrize(
+    ("seconds", "expected"), [(42, "42 s"), (200, "3 min 20 s"), (7500, "2 h 05 min"), (60, "1 min")]
+)
 def test_a_span_is_printed_as_a_person_says_it(seconds: float, expected: str) -> None:
     assert units.format_clock(seconds) == expected
 

@@ -39,7 +39,9 @@ def test_too_few_rounds_are_exploratory_not_refused() -> None:
     st.sampled_from([0.01, 0.05]),
     st.booleans(),
 )
-def test_every_look_but_a_hopeless_last_one_can_decide(first: int, more: int, family: int, level: float, single: bool) -> None:
+def test_every_look_but_a_hopeless_last_one_can_decide(
+    first: int, more: int, family: int, level: float, single: bool
+) -> None:
     last = first + more
     looks = schedule(first, last, family, level, single=single)
     assert looks.rounds == tuple(sorted(set(looks.rounds)))
