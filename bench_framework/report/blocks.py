@@ -5,7 +5,7 @@ Every renderer prints this tree and nothing else, so that no sentence stands in 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 if TYPE_CHECKING:
@@ -252,8 +252,6 @@ class Document:
     """Paths that the terminal names at its end."""
     next: tuple[str, ...] = ()
     """Commands that a reader may want now."""
-    subject: str = ""
-    metadata: tuple[tuple[str, str], ...] = field(default=())
 
     def section(self, code: str) -> Section | None:
         """The section of this code, if it is in the report."""

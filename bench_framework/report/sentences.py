@@ -19,9 +19,12 @@ def sentence(claim: Claim) -> Sentence:
     text = claim.text.strip()
     if text and not any(name and text.startswith(name) for name in (claim.subject, claim.reference)):
         text = text[0].upper() + text[1:]
-    if text and text[-1] not in ".!?":
-        text += "."
-    return Sentence(text, claim.id, claim.verdict)
+    return Sentence(closed(text), claim.id, claim.verdict)
+
+
+def closed(text: str) -> str:
+    """A text with a full stop, unless it ends in a sign of its own."""
+    return text if not text or text[-1] in ".!?…" else text + "."
 
 
 def key_claim(data: ReportData, item: Input) -> Claim | None:

@@ -63,8 +63,8 @@ def escape_start(text: str) -> str:
 
 
 def code_span(text: str) -> str:
-    """Inline code, fenced by more backticks than the text has in a row; ``|`` would still end a cell."""
-    shown = visible(text).replace("|", "\\|")
+    """Inline code, fenced by more backticks than the text has in a row."""
+    shown = visible(text)
     longest = max((len(run) for run in re.findall(r"`+", shown)), default=0)
     fence = "`" * (longest + 1)
     pad = " " if longest else ""
@@ -93,7 +93,8 @@ def _fence(code: Code) -> Markup:
 
 
 def _cell(cell: Cell, *, strong: bool) -> str:
-    text = code_span(cell.text) if cell.code else escape(cell.text)
+    # Within a code span a pipe would end the cell, whatever stands before it.
+    text = code_span(cell.text) if cell.code and "|" not in cell.text else escape(cell.text)
     return f"**{text.strip()}**" if strong and text.strip() else text
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bench_framework.report.blocks import Block, Bullets, Details, Sentence
 from bench_framework.report.sections.kind import SectionKind, always
-from bench_framework.report.sentences import sentence
+from bench_framework.report.sentences import closed, sentence
 
 if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
@@ -54,8 +54,8 @@ def _refused(data: ReportData, *, told: bool) -> list[str]:
         if told and state.state in {"failed", "not-started"}:
             continue
         if state.cell_id in arms and state.state in words:
-            reason = f": {state.reason.rstrip('.')}" if state.reason else ""
-            lines.append(f"{words[state.state]}: {data.plan.cell(state.cell_id).label}{reason}.")
+            reason = f": {state.reason}" if state.reason else ""
+            lines.append(closed(f"{words[state.state]}: {data.plan.cell(state.cell_id).label}{reason}"))
     return lines
 
 

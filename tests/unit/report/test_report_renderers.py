@@ -8,17 +8,33 @@ import hashlib
 import json
 import os
 import re
+from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from report_sample import HOSTILE, sample
 from rich.cells import cell_len
 
 from bench_framework import report
-from bench_framework.report.blocks import Block, Bullets, KeyFinding, Paragraph, Sentence
+from bench_framework.report.blocks import (
+    AuthorText,
+    Block,
+    Bullets,
+    Cell,
+    Code,
+    Column,
+    KeyFinding,
+    Paragraph,
+    Row,
+    Section,
+    Sentence,
+    Table,
+)
 from bench_framework.report.render import html, markdown, terminal
 from bench_framework.report.render.characters import visible
 from bench_framework.report.render.markdown import code_span, escape, escape_start
@@ -27,6 +43,7 @@ from bench_framework.report.verdicts import WORDS
 if TYPE_CHECKING:
     from bench_framework.report import Document, ReportData
 
+SAMPLE = sample(rounds=0)
 GOLDEN = Path(__file__).parents[2] / "golden"
 
 
@@ -225,6 +242,38 @@ def test_markdown_tables_keep_their_columns(text: str) -> None:
 def test_control_characters_are_shown_and_do_not_act(document: Document) -> None:
     assert visible("a\x1b[31mb\u202ec\nd") == "a\\x1b[31mb\\u202ec d"
     assert "\x1b" not in terminal.render(document, width=80, color=False)
+
+
+def named(document: Document, name: str) -> Document:
+    """A document whose only table has this name in it."""
+    table = Table(
+        "t",
+        name,
+        (Column("Variant"), Column(name)),
+        (Row((Cell(name, 1.0), Cell(name, code=True)), reason=name),),
+    )
+    part = Section(
+        "S03", "results", name, (table, Paragraph((Sentence(name),)), AuthorText(name, name), Code(name))
+    )
+    return replace(document, title=name, sections=(part,), claims=())
+
+
+@given(st.text(max_size=40))
+@example("a\\|b")
+@example("\x1b[31m|`\n# x\u202e")
+@example("]]></script><!--")
+@settings(max_examples=150, deadline=None)
+def test_no_name_breaks_a_page(name: str) -> None:
+    templates = Path(__file__).parents[3] / "templates"
+    document = named(report.build(SAMPLE), name)
+    page = html.render(document, SAMPLE, templates, {})
+    parser = Balance()
+    parser.feed(page)
+    assert (parser.open, parser.wrong) == ([], [])
+    lines = markdown.render(document, templates).splitlines()
+    rows = [line for line in lines if line.startswith("|")]
+    assert {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in rows} == {3}
+    assert "\x1b" not in terminal.render(document, width=80)
 
 
 # -- terminal ----------------------------------------------------------------------------------------
