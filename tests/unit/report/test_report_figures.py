@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 import pytest
-from matplotlib.figure import Figure as Canvas  # noqa: TID251 -- what a notebook hands over
+from matplotlib.figure import Figure as Canvas
 
 from bench_framework.report import figures
 from bench_framework.report.blocks import Figure, Point, Table

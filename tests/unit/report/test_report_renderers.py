@@ -262,7 +262,7 @@ def named(document: Document, name: str) -> Document:
 @example("a\\|b")
 @example("\x1b[31m|`\n# x\u202e")
 @example("]]></script><!--")
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_no_name_breaks_a_page(name: str) -> None:
     templates = Path(__file__).parents[3] / "templates"
     document = named(report.build(SAMPLE), name)
@@ -361,7 +361,7 @@ def test_html_is_as_it_was(document: Document, data: ReportData, templates: Path
 
 
 @pytest.mark.parametrize(("width", "unicode"), [(80, True), (120, True), (80, False)])
-def test_the_terminal_is_as_it_was(document: Document, width: int, unicode: bool) -> None:  # noqa: FBT001 -- a parameter
+def test_the_terminal_is_as_it_was(document: Document, width: int, unicode: bool) -> None:
     name = f"report-{width}.txt" if unicode else f"report-{width}-ascii.txt"
     golden(name, terminal.render(document, width=width, unicode=unicode))
 
