@@ -33,6 +33,10 @@ mod _native {
     ///     OSError: the file cannot be created or written; with `errno` and `filename`.
     #[pyfunction]
     #[expect(
+        clippy::doc_markdown,
+        reason = "the docstring is read by Python's help"
+    )]
+    #[expect(
         clippy::needless_pass_by_value,
         reason = "arguments are converted into values"
     )]

@@ -86,6 +86,45 @@ fn a_swapped_mode_is_named_by_what_it_did() {
     }
 }
 
+/// Reads by means that leave no trace: what it delivers is not in a mapping of the file, and no read was counted.
+struct Untraced;
+
+impl Source for Untraced {
+    fn visit_blocks(
+        &self,
+        _file: &File,
+        _options: &Options,
+        _evidence: &mut Evidence,
+        visit: &mut Visit<'_>,
+    ) -> io::Result<()> {
+        let _ = visit(b"from nowhere");
+        Ok(())
+    }
+}
+
+#[test]
+fn what_left_no_evidence_is_unknown_under_any_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = Input::File(file(folder.path(), 12));
+    for named in MODES {
+        let untraced: &'static Mode = Box::leak(Box::new(Mode {
+            name: named.name,
+            about: named.about,
+            whole: true,
+            streams: false,
+            probe: || None,
+            matches: named.matches,
+            source: &Untraced,
+        }));
+        assert_eq!(
+            read_all(untraced, &input).1.mode,
+            "unknown",
+            "{}",
+            named.name
+        );
+    }
+}
+
 #[test]
 fn a_pipe_is_read_in_blocks_and_the_fallback_is_stated() {
     for mode in MODES {

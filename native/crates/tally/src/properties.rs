@@ -88,7 +88,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn unicode_gives_the_words_of_the_segmenter(text in texts(), block in 1..150_usize, piece in 1..100_usize) {
+    fn unicode_gives_the_words_of_the_segmenter(text in texts(), block in 1..500_usize, piece in 1..500_usize) {
         let table = in_blocks(text.as_bytes(), "unicode", Case::Original, block, piece).unwrap();
         prop_assert_eq!(contents(&table), plain(&text, str::to_owned));
     }
@@ -102,7 +102,7 @@ proptest! {
     }
 
     #[test]
-    fn ascii_gives_the_runs(text in "[ -~\n\r\t]{0,400}", block in 1..150_usize, piece in 1..100_usize) {
+    fn ascii_gives_the_runs(text in "[ -~\n\r\t]{0,400}", block in 1..500_usize, piece in 1..500_usize) {
         let table = in_blocks(text.as_bytes(), "ascii", Case::Original, block, piece).unwrap();
         let mut expected = BTreeMap::new();
         for word in text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '\'') {
@@ -116,7 +116,7 @@ proptest! {
     #[test]
     fn the_first_bad_byte_is_found(
         before in texts(), bytes in prop::collection::vec(0x80_u8.., 1..5), after in texts(),
-        block in 1..150_usize, piece in 1..100_usize,
+        block in 1..500_usize, piece in 1..100_usize,
     ) {
         let text = [before.as_bytes(), &bytes, after.as_bytes()].concat();
         let expected = std::str::from_utf8(&text).err().map(|error| error.valid_up_to() as u64);
