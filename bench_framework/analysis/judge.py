@@ -64,7 +64,7 @@ def judge(
     """
     samples = sampling.collect(blocks)
     looks = looks_of(plan)
-    cell_states = states.cell_states(plan, samples, builds)
+    cell_states = states.cell_states(plan, samples, builds, sampling.warm_ups(blocks))
     usable = frozenset(s.cell_id for s in cell_states if s.state == "measured")
     given = replace if seed is None else partial(replace, seed=seed)
     higher = states.higher_is_better(builds)

@@ -99,9 +99,10 @@ def look(
     """
     looks = looks_of(plan)
     cells = {cell.id for cell in plan.cells_of(input_id)}
-    samples = sampling.collect(b for b in blocks if b.cell_id in cells)
+    own = [block for block in blocks if block.cell_id in cells]
+    samples = sampling.collect(own)
     reached = (*(n for n in looks.rounds[:index] if n < round_), round_)
-    found = states.cell_states(plan, samples, builds or {})
+    found = states.cell_states(plan, samples, builds or {}, sampling.warm_ups(own))
     usable = frozenset(s.cell_id for s in found if s.state == "measured")
     stage = Stage(
         plan, looks, samples, reached, index, usable,

@@ -91,6 +91,15 @@ def collect(blocks: Iterable[Block]) -> dict[str, Sample]:
     return {cell: _sample(cell, [rounds[r] for r in sorted(rounds)]) for cell, rounds in by_cell.items()}
 
 
+def warm_ups(blocks: Iterable[Block]) -> dict[str, tuple[Block, ...]]:
+    """Cell id → its warm-up blocks, in order of execution: what became of a cell that was given up in them."""
+    found: dict[str, list[Block]] = {}
+    for block in sorted(blocks, key=lambda b: b.seq):
+        if block.warmup and block.status != "skipped":
+            found.setdefault(block.cell_id, []).append(block)
+    return {cell: tuple(own) for cell, own in found.items()}
+
+
 def _sample(cell_id: str, blocks: Sequence[Block]) -> Sample:
     good = [b for b in blocks if b.status not in VOIDING]
     extra = sorted({name for b in good for r in b.receipts for name in r.metrics})

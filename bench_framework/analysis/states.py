@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from bench_framework.analysis.samples import VOIDING, Sample
@@ -22,13 +23,35 @@ NO_ANSWER = "none"
 
 
 def cell_states(
-    plan: Plan, samples: Mapping[str, Sample], builds: Mapping[str, Build]
-) -> tuple[CellState, ...]:  # fmt: skip
-    """The state of every cell of the plan, in plan order."""
+    plan: Plan,
+    samples: Mapping[str, Sample],
+    builds: Mapping[str, Build],
+    warm_ups: Mapping[str, Sequence[Block]] = MappingProxyType({}),
+) -> tuple[CellState, ...]:
+    """The state of every cell of the plan, in plan order.
+
+    A cell that was given up in the warm-up has no sample; its warm-up blocks say why.
+    """
     expected = {item.id: _expected_answer(plan, item.id, samples) for item in plan.inputs}
     return tuple(
-        _state(plan, cell, samples.get(cell.id), builds, expected[cell.input_id]) for cell in plan.cells
-    )  # fmt: skip
+        (None if cell.id in samples else _given_up(cell, warm_ups.get(cell.id, ())))
+        or _state(plan, cell, samples.get(cell.id), builds, expected[cell.input_id])
+        for cell in plan.cells
+    )
+
+
+def _given_up(cell: Cell, blocks: Sequence[Block]) -> CellState | None:
+    """The state of a cell that was measured no further after its warm-up; `None` if that went well."""
+    void = [block for block in blocks if block.status in VOIDING]
+    other = [block for block in blocks if block.status == "other-output"]
+    if void:
+        said = void[0].message or ("timed out" if void[0].timed_out else "failed")
+        return CellState(cell.id, "failed", 0, len(void), f"{said} (in the warm-up)")
+    if other:
+        return CellState(
+            cell.id, "other-output", 0, 0, other[0].message or "its answer differs from the baseline's"
+        )
+    return None
 
 
 def _state(

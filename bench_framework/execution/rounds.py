@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bench_framework.execution.stop import Stop
     from bench_framework.execution.target import Target
     from bench_framework.model.looks import Looks
-    from bench_framework.model.plan import Cell, Input, Plan
+    from bench_framework.model.plan import Input, Plan
     from bench_framework.model.run import Answer, Block, Build, PreparedInput
     from bench_framework.store.records import Record
 
@@ -312,22 +312,12 @@ class Measuring:
         """Set runs per block from the warm-up, once: a resumed record keeps what it began with."""
         if state.repeats:
             return
-        walls: dict[str, list[float]] = {}
-        for cell_id, blocks in state.blocks.items():
-            walls[self._twin(cell_id)] = walls.get(self._twin(cell_id), []) + [
-                wall for block in blocks if block.warmup and block.status == "ok" and (wall := block.wall)
-            ]
-        # The control arm is the baseline: both need the same K, or their medians would differ by it.
-        state.repeats = {
-            cell_id: schedule.repeats_of(walls.get(self._twin(cell_id), ())) for cell_id in state.targets
-        }
+        walls = [
+            [wall for block in blocks if block.warmup and block.status == "ok" and (wall := block.wall)]
+            for blocks in state.blocks.values()
+        ]
+        state.repeats = dict.fromkeys(state.targets, schedule.repeats_of(walls))
         self.record.append(lines.Repeats(state.input.id, dict(state.repeats)))
-
-    def _twin(self, cell_id: str) -> str:
-        cell = self.plan.cell(cell_id)
-        control: Cell | None = self.plan.control_cell(cell.input_id)
-        baseline = self.plan.baseline_cell(cell.input_id)
-        return baseline.id if baseline and control and cell_id == control.id else cell_id
 
     def _look(self, state: Progression) -> None:
         """Take the look that is due after the round that the input has reached."""

@@ -32,15 +32,24 @@ def order_of(seed: int, input_id: str, number: int, ids: Iterable[str], *, warmu
     return found
 
 
-def repeats_of(walls: Sequence[float]) -> int:
-    """K = ⌈20 ms ÷ run⌉ from a cell's warm-up times in seconds; 1 where there are none.
+def repeats_of(walls: Iterable[Sequence[float]]) -> int:
+    """K = ⌈20 ms ÷ run⌉ for all cells of an input; 1 where nothing is known.
 
-    The fastest counts: the first run of a program reads it from the disk.
+    One K for all: the label swaps of the judgement need two identical programs to give values of one
+    distribution, and a median of five runs has another than a single run. The middle cell decides, as the
+    fastest would make slow ones run for seconds, and the slowest would leave fast ones to the noise.
+
+    Args:
+        walls: per cell, the times of its warm-up runs in seconds. The fastest of each counts: the first run
+            of a program reads it from the disk.
     """
-    fastest = min(walls, default=SHORTEST_BLOCK_S)
-    if fastest <= 0:
+    fastest = [min(own) for own in walls if own]
+    if not fastest:
+        return 1
+    middle = statistics.median(fastest)
+    if middle <= 0:
         return MOST_REPEATS
-    return min(MOST_REPEATS, max(1, math.ceil(SHORTEST_BLOCK_S / fastest)))
+    return min(MOST_REPEATS, max(1, math.ceil(SHORTEST_BLOCK_S / middle)))
 
 
 def hopeless(blocks: Sequence[Block], *, warmup_over: bool) -> bool:

@@ -67,7 +67,15 @@ def test_every_cell_is_equally_often_in_every_place() -> None:
     ],
 )
 def test_short_runs_are_repeated_until_a_block_takes_20_ms(walls: tuple[float, ...], runs: int) -> None:
-    assert schedule.repeats_of(walls) == runs
+    assert schedule.repeats_of([walls]) == runs
+
+
+def test_all_cells_of_an_input_are_repeated_alike_as_the_middle_one_needs() -> None:
+    assert schedule.repeats_of([(0.001,), (0.010, 0.012), (5.0,)]) == 2
+
+
+def test_a_cell_without_a_good_warm_up_has_no_say() -> None:
+    assert schedule.repeats_of([(), (0.010,), ()]) == 2
 
 
 @pytest.mark.parametrize(
@@ -89,8 +97,8 @@ def test_short_runs_are_repeated_until_a_block_takes_20_ms(walls: tuple[float, .
 )
 def test_a_cell_is_given_up_when_it_always_fails(
     statuses: tuple[Status, ...],
-    warmup_over: bool,  # noqa: FBT001 -- a column of the table
-    hopeless: bool,  # noqa: FBT001 -- likewise
+    warmup_over: bool,
+    hopeless: bool,
 ) -> None:
     assert schedule.hopeless([block(status) for status in statuses], warmup_over=warmup_over) is hopeless
 

@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from bench_framework import assets
 from bench_framework.scenario.codes import CODES
+from bench_framework.scenario.load import load
+from bench_framework.scenario.plan import expand
 from bench_framework.scenario.schema import ScenarioFile, schema, schema_text
 
 jsonschema: Any = pytest.importorskip("jsonschema")
@@ -59,6 +62,13 @@ def test_what_is_wrong_is_refused_by_the_schema_too(change: dict[str, Any], vali
     assert not validator.is_valid(least | change)
 
 
+@pytest.mark.parametrize("name", sorted(assets.shipped_scenarios()))
+def test_shipped_scenarios_are_valid(name: str, validator: Any) -> None:
+    path = assets.shipped_scenarios()[name]
+    validator.validate(plain(path.read_text(encoding="utf-8")))
+    assert expand(load(path)).cells
+
+
 def test_a_value_may_say_nothing(validator: Any) -> None:
     least = plain((FIXTURES / "minimal.yaml").read_text(encoding="utf-8"))
     assert validator.is_valid(least | {"axes": {"arm": {"a": None, "b": {}}}})
@@ -102,5 +112,5 @@ def test_the_list_of_codes_is_what_the_package_raises() -> None:
 
 
 def test_every_code_is_explained_with_an_example() -> None:
-    assert all(code.title and code.text.endswith(".") and code.example for code in CODES.values())
+    assert all(code.title and code.explanation.endswith(".") and code.example for code in CODES.values())
     assert list(CODES) == sorted(CODES)

@@ -1,0 +1,49 @@
+"""A cell that is given up in the warm-up is reported with its reason, not as one that never began."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench_framework.analysis import samples, states
+from bench_framework.model.plan import (
+    AnswerPolicy,
+    Cell,
+    Input,
+    JudgePolicy,
+    MeasurePolicy,
+    Plan,
+    Role,
+    Variant,
+)
+from bench_framework.model.run import Block, Status
+
+VARIANT = Variant("a", (("arm", "a"),), None)
+INPUT = Input("", (), None)
+CELL = Cell("c", VARIANT.id, INPUT.id, "a", Role.CANDIDATE, (("true",),))
+PLAN = Plan(
+    "p", "?", "p.yaml", "", (), (), (VARIANT,), (INPUT,), (CELL,), (), VARIANT.id, (), (), ("true",),
+    AnswerPolicy(), MeasurePolicy(), JudgePolicy(),
+)  # fmt: skip
+
+
+def block(seq: int, status: Status, message: str | None = None) -> Block:
+    return Block(seq, seq + 1, 0, "c", warmup=True, status=status, started_at="", message=message)
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "state", "reason"),
+    [
+        ("failed", "exit status 1", "failed", "exit status 1 (in the warm-up)"),
+        ("timeout", None, "failed", "failed (in the warm-up)"),
+        ("other-output", None, "other-output", "its answer differs from the baseline's"),
+        ("ok", None, "not-started", "no round of it was measured"),
+    ],
+)
+def test_the_warm_up_says_why(status: Status, message: str | None, state: str, reason: str) -> None:
+    blocks = [block(0, status, message), block(1, status, message)]
+    (found,) = states.cell_states(PLAN, samples.collect(blocks), {}, samples.warm_ups(blocks))
+    assert (found.state, found.reason) == (state, reason)
+
+
+def test_blocks_of_a_cut_round_say_nothing() -> None:
+    assert samples.warm_ups([block(0, "skipped")]) == {}
