@@ -14,7 +14,7 @@ class Explanation(NamedTuple):
 
     title: str
     """One line."""
-    text: str
+    explanation: str
     """Why it is an error, and what to do."""
     example: str
     """YAML, or a command line, that has it; then what to write."""

@@ -20,6 +20,8 @@ _NUMBER: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)
 _TRUE: Final = frozenset({"true", "True", "TRUE"})
 _FALSE: Final = frozenset({"false", "False", "FALSE"})
 _YES_NO: Final = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
+_OWN_VARIABLES: Final = frozenset({"BENCHCTL_ANSWERS", "HYPERFINE_ITERATION"})
+"""Of the worker protocol: a run that is given another value would answer into another file."""
 MAX_LISTED: Final = 12
 """Closed sets up to this size are printed whole."""
 
@@ -180,6 +182,16 @@ def value_name(value: Any) -> str:
     name = text(value)
     if not name:
         raise Refused("BC102", "must be text, got an empty text", label="expected a name")
+    return name
+
+
+def variable_name(value: Any) -> str:
+    """The name of an environment variable that a scenario may set."""
+    name = text(value)
+    if not name or "=" in name:
+        raise Refused("BC108", f"`{name}` cannot be the name of an environment variable")
+    if name in _OWN_VARIABLES:
+        raise Refused("BC108", f"`{name}` is set by benchctl: a scenario cannot set it")
     return name
 
 

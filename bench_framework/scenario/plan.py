@@ -36,8 +36,8 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
 
     Args:
         scenario: from `load`.
-        only: the words behind ``-k``; what they leave out becomes holes. The baseline stays wherever
-            something else is measured, and its hole-less presence is told in the reason of the others.
+        only: the words behind ``-k``. What they leave out becomes holes; the baseline stays on every input
+            that keeps a cell.
 
     Raises:
         ScenarioError: `only` cannot be read (BC113) or selects nothing (BC207).
@@ -48,23 +48,20 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
     if only is not None:
         pairs, left_out = _select(made, pairs, only)
         holes += left_out
-    cells = tuple(made.cells(pairs))
-    variants = unique(variant for variant, _ in pairs)
-    baseline = made.baseline
-    if baseline not in variants:
-        variants = (baseline, *variants)
+    measured = unique(variant for variant, _ in pairs)
+    variants = measured if made.baseline in measured else (made.baseline, *measured)
     return Plan(
         name=scenario.name,
         question=scenario.question,
         scenario_path=scenario.path,
         scenario_sha256=scenario.sha256,
         axes=tuple(axis.plan_axis() for axis in made.axes),
-        builds=unique(variant.build for variant in variants if variant.build is not None),
+        builds=unique(variant.build for variant in measured if variant.build is not None),
         variants=variants,
         inputs=unique(given for _, given in pairs),
-        cells=cells,
+        cells=tuple(made.cells(pairs)),
         holes=tuple(holes),
-        baseline_id=baseline.id,
+        baseline_id=made.baseline.id,
         further_baselines=tuple(v.id for v in made.further_baselines if v in variants),
         ideas=tuple(idea for idea in made.ideas if any(v.id == idea.variant_id for v in variants)),
         program=_program(scenario),

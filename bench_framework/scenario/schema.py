@@ -70,6 +70,7 @@ Name: TypeAlias = Annotated[
     _read(leaves.axis_name),
     WithJsonSchema({"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$"}),
 ]
+Variable: TypeAlias = Annotated[str, _read(leaves.variable_name), WithJsonSchema({"type": "string"})]
 ValueName: TypeAlias = Annotated[str, _read(leaves.value_name), WithJsonSchema(_SCALAR)]
 Natural: TypeAlias = Annotated[int, _read(leaves.whole(0)), Field(ge=0)]
 Positive: TypeAlias = Annotated[int, _read(leaves.whole(1)), Field(ge=1)]
@@ -197,7 +198,7 @@ class Setting(Part):
     """Revision of the crate: tag, branch or commit."""
     args: list[Text] = []
     """Arguments added at the end of the command, or where it says `{args}`."""
-    env: dict[Text, Text] = {}
+    env: dict[Variable, Text] = {}
     """Environment variables added to the scenario's."""
     cpus: Annotated[str, _read(leaves.cpu_list), WithJsonSchema(_SCALAR)] | None = None
     """CPUs the program may run on, such as `0-3`."""
@@ -569,7 +570,7 @@ class ScenarioFile(Part):
     """`true`: `command` is one text that a shell reads."""
     stdin: Text | None = None
     """File that the program reads from stdin, such as `{input}`."""
-    env: dict[Text, Text] = {}
+    env: dict[Variable, Text] = {}
     """Environment variables of every run."""
     cwd: Text | None = None
     """Folder in which the program runs, relative to this file."""

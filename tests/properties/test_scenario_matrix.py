@@ -59,6 +59,7 @@ def measured(plan: Plan) -> list[frozenset[tuple[str, str]]]:
 
 
 @given(matrices())
+@settings(deadline=None)
 def test_cells_and_holes_are_the_full_product_and_nothing_twice(made: Matrix) -> None:
     plan = planned(made)
     found = measured(plan) + [frozenset(hole.values) for hole in plan.holes]
@@ -70,17 +71,20 @@ def test_cells_and_holes_are_the_full_product_and_nothing_twice(made: Matrix) ->
 
 
 @given(matrices())
+@settings(deadline=None)
 def test_excluded_combinations_are_never_measured(made: Matrix) -> None:
     cells = measured(planned(made))
     assert not any(set(rule.items()) <= cell for rule in made["exclude"] for cell in cells)
 
 
 @given(matrices())
+@settings(deadline=None)
 def test_every_hole_of_a_rule_names_its_line(made: Matrix) -> None:
     assert all(hole.reason and hole.rule == "s.yaml:1" for hole in planned(made).holes)
 
 
 @given(matrices())
+@settings(deadline=None)
 def test_ids_and_labels_are_unique(made: Matrix) -> None:
     plan = planned(made)
     for things in (plan.cells, plan.variants, plan.inputs):
@@ -89,6 +93,7 @@ def test_ids_and_labels_are_unique(made: Matrix) -> None:
 
 
 @given(matrices(), st.randoms(use_true_random=False))
+@settings(deadline=None)
 def test_reordering_changes_no_cell(made: Matrix, random: Any) -> None:
     assume(made["design"] != "ladder")  # whose steps are the order
     other = json.loads(json.dumps(made))
@@ -103,6 +108,7 @@ def test_reordering_changes_no_cell(made: Matrix, random: Any) -> None:
 
 
 @given(matrices())
+@settings(deadline=None)
 def test_one_rule_more_changes_no_cell_that_stays(made: Matrix) -> None:
     more = json.loads(json.dumps(made))
     more["exclude"].append({name: values[-1] for name, values in made["axes"].items()})
@@ -110,11 +116,13 @@ def test_one_rule_more_changes_no_cell_that_stays(made: Matrix) -> None:
 
 
 @given(matrices())
+@settings(deadline=None)
 def test_equal_scenarios_give_equal_plans(made: Matrix) -> None:
     assert planned(made) == planned(json.loads(json.dumps(made)))
 
 
 @given(matrices())
+@settings(deadline=None)
 def test_each_input_has_its_cells_together_the_control_last(made: Matrix) -> None:
     plan = planned(made)
     grouped = [key for key, _ in itertools.groupby(cell.input_id for cell in plan.cells)]
@@ -126,7 +134,7 @@ def test_each_input_has_its_cells_together_the_control_last(made: Matrix) -> Non
 
 
 @given(matrices(), st.data())
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 def test_a_selection_takes_a_part_and_the_rest_are_holes(made: Matrix, data: st.DataObject) -> None:
     whole = planned(made)
     name = data.draw(st.sampled_from(list(made["axes"])))

@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench_framework.model.plan import BIN, Plan
@@ -79,6 +79,7 @@ def test_a_hostile_value_is_one_argument_as_it_stands(name: str) -> None:
 
 
 @given(st.lists(names, min_size=2, max_size=5, unique=True))
+@settings(deadline=None)
 def test_any_values_are_arguments_as_they_stand(values: list[str]) -> None:
     plan = plan_of(values)
     assert [cell.command[1] for cell in plan.cells[: len(values)]] == [(value,) for value in values]
@@ -86,6 +87,7 @@ def test_any_values_are_arguments_as_they_stand(values: list[str]) -> None:
 
 
 @given(names, names, names)
+@settings(deadline=None)
 def test_env_labels_and_ideas_are_kept_as_they_stand(label: str, value: str, idea: str) -> None:
     plan = plan_of(
         ["a", "b"],
@@ -102,6 +104,7 @@ def test_env_labels_and_ideas_are_kept_as_they_stand(label: str, value: str, ide
 
 
 @given(names)
+@settings(deadline=None)
 def test_a_shell_reads_a_hostile_value_back_as_one_word(name: str) -> None:
     plan = plan_of(["plain", name], shell=True, command="{bin} {arm}")
     (word,) = plan.cells[1].command
@@ -111,6 +114,7 @@ def test_a_shell_reads_a_hostile_value_back_as_one_word(name: str) -> None:
 
 
 @given(st.lists(names, min_size=2, max_size=4, unique=True), st.data())
+@settings(deadline=None)
 def test_a_quoted_selection_finds_them(values: list[str], data: st.DataObject) -> None:
     wanted = data.draw(st.sampled_from(values))
     quotes = [q for q in "'\"" if q not in wanted]

@@ -156,6 +156,20 @@ SINGLE = {
     ),
     "half an input": (AXES + "input: {dataset: prose}", "BC107", "input", "`input.dataset` needs `size`", ""),
     "contradiction": (AXES + "measure: {rounds: {min: 9, max: 3}}", "BC108", "min", "above `rounds.max`", ""),
+    "variable of ours": (
+        AXES + "env: {BENCHCTL_ANSWERS: x}",
+        "BC108",
+        "BENCHCTL_ANSWERS",
+        "is set by benchctl",
+        "",
+    ),
+    "no variable": (
+        AXES + "env: {A=B: x}",
+        "BC108",
+        "A=B",
+        "cannot be the name of an environment variable",
+        "",
+    ),
     "reserved name": ('axes: {input: [a]}\ncommand: ["{bin}"]', "BC108", "input", "`input` is taken", ""),
     "placeholder": (
         'axes: {arm: [a, b]}\ncommand: ["{bin}", "--x={amr}", "{arm}"]\nbaseline: {arm: a}',
