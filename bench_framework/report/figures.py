@@ -167,7 +167,7 @@ def _trimmed(text: str, anchor: str) -> str:
     # The reader's font is named once, at the root.
     text = re.sub(r"font: ([^\"';]*?)'DejaVu Sans'[^\";]*", _font, text)
     text = re.sub(r"font-family: 'DejaVu Sans'[^;\"]*;? ?", "", text)
-    text = re.sub(r'<g id="[^"]*">', "<g>", text)
+    text = _ungrouped(re.sub(r'<g id="[^"]*">', "<g>", text))
     text = re.sub(r'\bid="', f'id="{anchor}-', text)
     text = text.replace("url(#", f"url(#{anchor}-").replace('href="#', f'href="#{anchor}-')
     text = text.replace('xlink:href="', 'href="').replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "")
@@ -176,6 +176,20 @@ def _trimmed(text: str, anchor: str) -> str:
     text = re.sub(r"\s*\n(?!<)", " ", text)
     text = re.sub(r"M (\S+ \S+) L \1(?=[ \"])", r"M\1h0", text)
     return re.sub(r"<[^>]+>", _shorter, text).strip()
+
+
+def _ungrouped(text: str) -> str:
+    """Without the groups that say nothing."""
+    text = re.sub(r"<g\b[^>]*/>", "", text)
+    silent: list[bool] = []
+
+    def keep(match: re.Match[str]) -> str:
+        if match[0] == "</g>":
+            return "" if silent.pop() else match[0]
+        silent.append(match[0] == "<g>")
+        return "" if silent[-1] else match[0]
+
+    return re.sub(r"</?g\b[^>]*>", keep, text)
 
 
 def _shorter(tag: re.Match[str]) -> str:

@@ -22,6 +22,8 @@ TICKS: Final = (
     2.5, 3.0, 4.0, 5.0, 7.0, 10.0, 20.0, 50.0, 100.0,
 )  # fmt: skip
 TICK_ROOM: Final = 34.0
+POINT: Final = 8.0
+"""Size of an estimate's sign."""
 MARKERS: Final = {
     "better": ("v", True),
     "better-size-open": ("v", False),
@@ -53,9 +55,11 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     ax.set_ylim(len(figure.points) - 0.5, -0.5)
     calm(ax, colours, left=False)
     _bands(ax, figure, colours)
+    strokes = _Strokes()
     for row, point in enumerate(figure.points):
-        _point(ax, row, point, (lo, hi), colours)
+        _point(strokes, row, point, (lo, hi), colours)
         _texts(ax, row, point, colours)
+    strokes.draw(ax)
     left, _, right, _ = place(figure)
     ticks = kept_ticks(lo, hi, right - left)
     ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
@@ -107,39 +111,50 @@ def _bands(ax: Axes, figure: Figure, colours: Palette) -> None:
     ax.axvline(1.0, color=colours["muted"], linewidth=1, zorder=1)
 
 
-def _point(ax: Axes, row: int, point: Point, span: tuple[float, float], colours: Palette) -> None:
+class _Strokes:
+    """Lines and marks gathered by their look: one path for all of a kind is a third of the bytes."""
+
+    def __init__(self) -> None:
+        self.lines: dict[tuple[str, float], list[tuple[float, float, int]]] = {}
+        self.marks: dict[tuple[str, str, str, float], list[tuple[float, int]]] = {}
+
+    def line(self, start: float, end: float, row: int, colour: str, width: float) -> None:
+        """A level line."""
+        self.lines.setdefault((colour, width), []).append((start, end, row))
+
+    def mark(self, x: float, row: int, marker: str, face: str, edge: str, size: float) -> None:
+        """A sign at a place."""
+        self.marks.setdefault((marker, face, edge, size), []).append((x, row))
+
+    def draw(self, ax: Axes) -> None:
+        """Everything gathered; marks above lines, points above the ends of intervals."""
+        for (colour, width), found in self.lines.items():
+            xs = [x for start, end, _ in found for x in (start, end, math.nan)]
+            ys = [y for _, _, row in found for y in (row, row, math.nan)]
+            ax.plot(xs, ys, color=colour, linewidth=width, solid_capstyle="butt", zorder=2)
+        for (marker, face, edge, size), places in self.marks.items():
+            ax.plot(
+                [x for x, _ in places], [y for _, y in places], marker, markersize=size, markerfacecolor=face,
+                markeredgecolor=edge, markeredgewidth=1.4, zorder=3 if size < POINT else 4,
+            )  # fmt: skip
+
+
+def _point(strokes: _Strokes, row: int, point: Point, span: tuple[float, float], colours: Palette) -> None:
     if point.baseline:
-        ax.plot(
-            [1.0], [row], "D", markersize=7, markerfacecolor=colours["ground"], markeredgecolor=colours["ink"]
-        )
+        strokes.mark(1.0, row, "D", colours["ground"], colours["ink"], POINT - 1)
         return
     code = point.verdict.value if point.verdict else ""
     colour = colours[VERDICT_TOKENS.get(code, "muted")]
     lo, hi = span
     if point.x_lo is not None and point.x_hi is not None:
-        start, end = max(point.x_lo, lo), min(point.x_hi, hi)
-        ax.plot([start, end], [row, row], color=colour, linewidth=1.3, solid_capstyle="butt", zorder=2)
+        strokes.line(max(point.x_lo, lo), min(point.x_hi, hi), row, colour, 1.3)
         for bound, edge, marker in ((point.x_lo, lo, "<"), (point.x_hi, hi, ">")):
             inside = lo <= bound <= hi
-            ax.plot(
-                [bound if inside else edge],
-                [row],
-                "|" if inside else marker,
-                markersize=6,
-                color=colour,
-                zorder=3,
-            )
+            strokes.mark(bound if inside else edge, row, "|" if inside else marker, colour, colour, POINT - 2)
     if point.inner is not None:
-        ax.plot(
-            [max(point.inner[0], lo), min(point.inner[1], hi)], [row, row], color=colour, linewidth=3.6,
-            solid_capstyle="butt", zorder=2,
-        )  # fmt: skip
+        strokes.line(max(point.inner[0], lo), min(point.inner[1], hi), row, colour, 3.6)
     marker, filled = MARKERS.get(code, ("o", False))
-    face = colour if filled else colours["ground"]
-    ax.plot(
-        [point.x], [row], marker, markersize=8, markerfacecolor=face, markeredgecolor=colour, markeredgewidth=1.4,
-        zorder=4,
-    )  # fmt: skip
+    strokes.mark(point.x, row, marker, colour if filled else colours["ground"], colour, POINT)
 
 
 def _texts(ax: Axes, row: int, point: Point, colours: Palette) -> None:
