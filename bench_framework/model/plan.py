@@ -141,8 +141,8 @@ class Variant:
 
     @property
     def id(self) -> str:
-        """Twelve hex digits over label-independent content: axis values and idea."""
-        return stable_id("variant", self.values, self.idea)
+        """Twelve hex digits over axis values, in whatever order the axes stand, and idea; not over the label."""
+        return stable_id("variant", sorted(self.values), self.idea)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ class Input:
     @property
     def id(self) -> str:
         """Twelve hex digits over axis values and dataset."""
-        return stable_id("input", self.values, self.dataset.id if self.dataset else None)
+        return stable_id("input", sorted(self.values), self.dataset.id if self.dataset else None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from bench_framework.scenario.loaded import Scenario
     from bench_framework.scenario.matrix import AxisView, Matrix
-    from bench_framework.scenario.schema import IdeaPart, Setting
+    from bench_framework.scenario.schema import DescribePart, IdeaPart, Setting
 
 _UNLABELLED: Final = "default"
 _T = TypeVar("_T")
@@ -62,7 +62,7 @@ class Expansion:
         first = scenario.spec.baseline[0] if scenario.spec.baseline else {}
         chosen = tuple((baseline_values(self.axes, first) or {}).items())
         parts = unique([*(matrix.variant_part(values) for values in matrix.kept), chosen])
-        labels = _labels(parts, self.axes)
+        labels = _labels(parts, self.axes, scenario.spec.describe)
         self.made = {values: self._make(values, labels[values]) for values in parts}
         self.baseline = self.made[chosen].variant
         self.further_baselines = [
@@ -83,7 +83,7 @@ class Expansion:
         about += [
             part.text
             for part in self.scenario.spec.describe
-            if idea is None and all(dict(values).get(axis) == value for axis, value in part.variant.items())
+            if idea is None and part.text and _is_about(part, values)
         ]
         name = idea.name if idea else None
         variant = Variant(label, values, self._build(settings), "; ".join(about), name)
@@ -289,15 +289,24 @@ def _input(scenario: Scenario, values: Values, axes: Mapping[str, AxisView]) -> 
     return Input(label or f"{family} {texts['size']}", values, dataset), texts
 
 
-def _labels(parts: Iterable[Values], axes: Iterable[AxisView]) -> dict[Values, str]:
-    """A label per variant: the values of the axes that vary, all different from each other."""
+def _is_about(part: DescribePart, values: Values) -> bool:
+    return all(dict(values).get(axis) == value for axis, value in part.variant.items())
+
+
+def _labels(
+    parts: Iterable[Values], axes: Iterable[AxisView], described: Sequence[DescribePart]
+) -> dict[Values, str]:
+    """A label per variant, all different: the scenario's own, else the values of the axes that vary."""
     varying = {axis.name: axis for axis in axes if axis.kind != "input" and len(axis.settings) > 1}
     labels: dict[Values, str] = {}
     taken = {CONTROL_LABEL}
     for values in parts:
         shown = [(name, value) for name, value in values if name in varying]
+        own = next((part.label for part in described if part.label and _is_about(part, values)), None)
         label = (
-            " + ".join(varying[name].settings[value].label or value for name, value in shown) or _UNLABELLED
+            own
+            or " + ".join(varying[name].settings[value].label or value for name, value in shown)
+            or _UNLABELLED
         )
         if label in taken:  # hostile or careless labels: spell the values out
             label = " ".join(f"{name}={value}" for name, value in shown) or _UNLABELLED

@@ -466,7 +466,9 @@ class DescribePart(Part):
 
     variant: dict[Text, Text]
     """Axis values; a variant with all of them is described."""
-    text: Text
+    label: Text | None = None
+    """What readers are shown in place of the names of its values."""
+    text: Text = ""
     """The words."""
 
 
