@@ -21,7 +21,9 @@ mod chosen {
     static GLOBAL: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
     pub(super) fn version() -> Option<String> {
-        tikv_jemalloc_ctl::version::read().ok().map(str::to_owned)
+        let text = tikv_jemalloc_ctl::version::read().ok()?;
+        // The crate hands the text out with the NUL that ends it in C.
+        Some(text.trim_end_matches('\0').to_owned())
     }
 
     /// `arenas.lookup` answers with an arena only for memory that jemalloc manages.
@@ -173,7 +175,9 @@ mod tests {
         };
         let seen = super::observe();
         assert_eq!(seen.name, expected);
-        assert!(seen.version.is_some() || cfg!(not(target_env = "gnu")));
+        let version = seen.version.unwrap_or_default();
+        assert!(!version.is_empty() || cfg!(not(target_env = "gnu")));
+        assert!(!version.contains(char::is_control), "{version:?}");
     }
 
     #[test]
