@@ -1,0 +1,42 @@
+"""A benchctl to be killed: measures a plan in a folder, or goes on with the record that is there.
+
+Called by test_kill.py as ``python measure_in_folder.py FOLDER``; the plan lies in ``FOLDER/plan.json``.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from bench_framework.execution import host, hyperfine, rounds
+from bench_framework.execution.process import Launcher
+from bench_framework.execution.progress import Unwatched
+from bench_framework.execution.stop import Stop
+from bench_framework.model.run import Build
+from bench_framework.store import wire
+from bench_framework.store.records import Record, find_resumable
+
+
+def main() -> None:
+    folder = Path(sys.argv[1])
+    plan = wire.load_plan((folder / "plan.json").read_bytes())
+    build = Build("program", ok=True, sha256="0" * 64, path="/bin/sleep")
+    env = host.environment()
+    with Launcher() as launcher:
+        tool = hyperfine.find(launcher, env, Unwatched())
+        facts = host.facts(launcher, hyperfine=tool.name, results=folder, data=folder)
+        record = find_resumable(folder / "results", plan) or Record.create(
+            folder / "results", plan, "x", started_at=host.utc_now(), benchctl="0.1.0"
+        )
+        with record:
+            record.prepare(at=host.utc_now(), host=facts, builds=[build], inputs=[])
+            (folder / "launcher.pid").write_text(str(launcher.pid))
+            rounds.measure(
+                plan, record, builds=[build], inputs=[], launcher=launcher, hyperfine=tool,
+                watcher=Unwatched(), looker=lambda *_: (False, ""), stop=Stop(launcher), env=env,
+            )  # fmt: skip
+    (folder / "done").touch()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""kill -9 at random moments: no process is left, no row is twice, and the record goes on."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess  # noqa: TID251 -- plays the user's shell
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework.model.plan import MeasurePolicy
+from bench_framework.store import wire
+from bench_framework.store.records import Record, find_records
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bench_framework.model.plan import Plan
+
+pytestmark = pytest.mark.real
+
+DRIVER = Path(__file__).with_name("measure_in_folder.py")
+ROOT = Path(__file__).parents[3]
+KILLS = 10
+PATIENCE_S = 60.0
+
+
+def start(folder: Path) -> subprocess.Popen[bytes]:
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen([sys.executable, str(DRIVER), str(folder)], env=env, start_new_session=True)
+
+
+def marked(mark: str) -> list[int]:
+    """Processes that are alive and carry a mark in their command line: the timed program and its hyperfine."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            stat = path.with_name("stat").read_text().rpartition(")")[2].split()[0]
+            if mark.encode() in path.read_bytes() and stat != "Z" and int(path.parent.name) != os.getpid():
+                found.append(int(path.parent.name))
+        except OSError:
+            continue
+    return found
+
+
+def wait_until(condition: Callable[[], bool], patience_s: float = PATIENCE_S) -> bool:
+    deadline = time.monotonic() + patience_s
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.005)
+    return True
+
+
+def launcher_is_gone(folder: Path) -> bool:
+    pid = (folder / "launcher.pid").read_text()
+    try:
+        return "launcher.py" not in Path(f"/proc/{pid}/cmdline").read_text()
+    except OSError:
+        return True
+
+
+@pytest.fixture
+def folder(tmp_path: Path, plan_of: Callable[..., Plan]) -> Path:
+    seconds = f"0.0{os.getpid()}1"  # marks the processes of this test
+    arms = {"a": ["/bin/sleep", seconds], "b": ["/bin/sleep", seconds + "2"]}
+    plan = plan_of(arms, measure=MeasurePolicy(rounds_min=30, rounds_max=30))
+    (tmp_path / "plan.json").write_text(wire.dump_plan(plan))
+    return tmp_path
+
+
+def test_ten_kills_leave_nothing_behind_and_lose_nothing(folder: Path) -> None:
+    random_moment = random.Random(1)
+    mark = f"0.0{os.getpid()}1"
+    rows_before = 0
+    for _ in range(KILLS):
+        (folder / "launcher.pid").unlink(missing_ok=True)
+        process = start(folder)
+        assert wait_until((folder / "launcher.pid").exists)
+        time.sleep(random_moment.uniform(0.0, 0.3))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert wait_until(lambda: launcher_is_gone(folder), 5)
+        assert wait_until(lambda: not marked(mark), 5), marked(mark)
+        [path] = find_records(folder / "results")
+        rows = len(Record.open(path).contents.blocks)
+        assert rows >= rows_before  # what was journaled stays
+        rows_before = rows
+    assert start(folder).wait(PATIENCE_S) == 0
+    record = Record.open(find_records(folder / "results")[0])
+    check_whole(record)
+    assert record.contents.sessions >= 2
+
+
+def test_sigkill_in_the_middle_of_a_block_kills_hyperfine_and_the_program(folder: Path) -> None:
+    text = (folder / "plan.json").read_text().replace(f"0.0{os.getpid()}1", f"30.{os.getpid()}")
+    (folder / "plan.json").write_text(text)
+    mark = f"30.{os.getpid()}"
+    process = start(folder)
+    assert wait_until(lambda: len(marked(mark)) >= 2)  # hyperfine and sleep
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert wait_until(lambda: not marked(mark), 5), marked(mark)
+    assert wait_until(lambda: launcher_is_gone(folder), 5)
+
+
+def check_whole(record: Record) -> None:
+    """Every round once and whole, every block's number once, and what was cut is marked."""
+    contents = record.contents
+    assert contents.complete
+    assert [block.seq for block in contents.blocks] == list(range(len(contents.blocks)))
+    good = Counter((b.warmup, b.round, b.cell_id) for b in contents.blocks if b.status != "skipped")
+    cells = [cell.id for cell in record.plan.cells]
+    warm = record.plan.measure.warmup_rounds
+    expected = {(True, number, cell) for number in range(1, warm + 1) for cell in cells}
+    expected |= {
+        (False, number, cell) for number in range(1, record.plan.measure.rounds_max + 1) for cell in cells
+    }
+    assert set(good) == expected
+    assert set(good.values()) == {1}

@@ -1,0 +1,221 @@
+"""The real hyperfine under our driving: failures, signals, hangs, memory, odd words."""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bench_framework.model.plan import AnswerPolicy, MeasurePolicy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bench_framework.model.plan import Plan
+    from bench_framework.model.run import Block, Event
+    from bench_framework.store.records import Record
+
+    MakePlan = Callable[..., Plan]
+    BlocksOf = Callable[[Record, str], list[Block]]
+    EventsOf = Callable[[Record, str], list[Event]]
+
+pytestmark = pytest.mark.real
+
+SH = "/bin/sh"
+MIB = 1 << 20
+BIG_MIB = 300
+SPENDER = """
+#include <stdlib.h>
+#include <string.h>
+int main(int count, char **words) {
+    size_t size = (size_t)atoi(words[1]) << 20;
+    char *memory = malloc(size + 1);
+    memset(memory, 1, size + 1);
+    return memory[size / 2] - 1;
+}
+"""
+
+
+def policy(rounds: int = 2, **options: Any) -> MeasurePolicy:
+    return MeasurePolicy(rounds_min=rounds, rounds_max=rounds, **options)
+
+
+def test_times_are_those_of_the_program(real: Any, plan_of: MakePlan, blocks_of: BlocksOf) -> None:
+    record = real.measure(
+        plan_of({"a": ["/bin/sleep", "0.05"], "b": ["/bin/sleep", "0.1"]}, measure=policy())
+    )
+    for label, seconds in (("a", 0.05), ("b", 0.1), ("control", 0.05)):
+        walls = [block.wall for block in blocks_of(record, label)]
+        assert all(wall is not None and seconds <= wall < seconds + 0.5 for wall in walls)
+    assert {block.exit_codes for block in record.contents.blocks} == {(0,)}
+
+
+def test_every_kind_of_failure_is_told_and_costs_only_its_cell(
+    real: Any, plan_of: MakePlan, blocks_of: BlocksOf, events_of: EventsOf
+) -> None:
+    arms = {
+        "good": ["/bin/true"],
+        "one": [SH, "-c", "echo out of luck >&2; exit 1"],
+        "crash": [SH, "-c", "kill -SEGV $$"],
+        "hang": [SH, "-c", "sleep 60 & sleep 60"],
+        "absent": ["/no/such/program"],
+    }
+    record = real.measure(plan_of(arms, measure=policy(timeout_s=0.3)))
+    first = {label: blocks_of(record, label)[0] for label in arms}
+    assert first["good"].status == "ok"
+    assert (first["one"].status, first["one"].message) == ("failed", "exit status 1")
+    assert (first["crash"].message, first["crash"].signal) == ("killed by SIGSEGV", "SIGSEGV")
+    assert (first["hang"].status, first["hang"].timed_out) == ("timeout", True)
+    assert first["absent"].status == "failed"
+    assert "No such file" in str(first["absent"].message)
+    assert {block.status for block in blocks_of(record, "good")} == {"ok"}
+    assert {len(blocks_of(record, label)) for label in arms if label != "good"} == {2}
+    told = {event.message.split()[0]: dict(event.details) for event in events_of(record, "BX201")}
+    assert set(told) == set(arms) - {"good"}
+    assert "out of luck" in told["one"]["stderr"]
+    log = record.path / str(first["one"].stderr_log)
+    assert log.read_text() == "out of luck\n"
+
+
+def test_a_failure_that_does_not_come_again_is_called_so(
+    real: Any, plan_of: MakePlan, events_of: EventsOf, tmp_path: Path
+) -> None:
+    flaky = f"test -e {tmp_path}/been && exit 0; touch {tmp_path}/been; exit 7"
+    record = real.measure(plan_of({"a": [SH, "-c", flaky]}, control=False, measure=policy()))
+    [event] = events_of(record, "BX201")
+    assert dict(event.details)["again"] == "run again, it succeeded"
+    assert [block.status for block in record.contents.blocks] == ["failed", "ok", "ok", "ok"]
+
+
+def test_peak_memory_is_each_programs_own_right_after_a_large_one(
+    real: Any, plan_of: MakePlan, blocks_of: BlocksOf, tmp_path: Path
+) -> None:
+    """The trap: hyperfine's figure is a running maximum over its children, and a child inherits its parent's."""
+    ballast = bytearray(BIG_MIB * MIB)  # whoever starts the programs must not show either
+    (tmp_path / "spend.c").write_text(SPENDER)
+    spend = str(tmp_path / "spend")
+    compiler = shutil.which("cc")
+    assert compiler is not None
+    built = real.launcher.capture([compiler, "-O1", "-o", spend, str(tmp_path / "spend.c")], real.env)
+    assert built.ok, built.stderr
+    record = real.measure(
+        plan_of({"small": [spend, "1"], "big": [spend, str(BIG_MIB)]}, control=False, measure=policy(3))
+    )
+    assert len(ballast) == BIG_MIB * MIB
+    peaks = {
+        label: [block.peak_rss_bytes for block in blocks_of(record, label)] for label in ("small", "big")
+    }
+    assert all(BIG_MIB * MIB < peak < (BIG_MIB + 8) * MIB for peak in peaks["big"])
+    assert all(peak < 8 * MIB for peak in peaks["small"])
+
+
+def test_odd_words_reach_the_program_unharmed(real: Any, plan_of: MakePlan, blocks_of: BlocksOf) -> None:
+    words = [
+        "it's",
+        "a b",
+        "",
+        "a;b",
+        "$(id)",
+        "100%",
+        "<script>",
+        "größe",
+        "new\nline",
+        '"',
+        "\\",
+        "*",
+        "{bin}",
+    ]
+    arms = {"a": ["/usr/bin/printf", "[%s]", *words]}
+    record = real.measure(plan_of(arms, answer=AnswerPolicy("exact"), measure=policy(1)))
+    assert record.raw.stdout.read_text() == "".join(f"[{word}]" for word in words)
+    assert {block.status for block in record.contents.blocks} == {"ok"}
+
+
+def test_stdin_is_read_from_its_file(real: Any, plan_of: MakePlan, tmp_path: Path) -> None:
+    path = tmp_path / "in put"
+    path.write_text("one two\n")
+    plan = plan_of(
+        {"a": ["/usr/bin/wc", "-w"]},
+        answer=AnswerPolicy("exact"),
+        cell={"stdin": (str(path),)},
+        measure=policy(1),
+    )
+    assert real.measure(plan).raw.stdout.read_text() == "2\n"
+
+
+def test_short_runs_are_repeated_and_a_worker_answers_each_time(
+    real: Any, plan_of: MakePlan, blocks_of: BlocksOf, worker: str, tmp_path: Path
+) -> None:
+    real.env["BENCHCTL_FAKE_LOG"] = str(tmp_path / "log")
+    plan = plan_of(
+        {"a": [worker, "run", "a"], "b": [worker, "run", "b", "same"]},
+        answer=AnswerPolicy("exact", contract=True),
+        measure=policy(),
+    )
+    record = real.measure(plan)
+    for block in record.contents.blocks:
+        assert block.status == "ok", block.message
+        assert len(block.receipts) == len(block.wall_s) == len(block.exit_codes)
+        assert (block.peak_rss_bytes, block.peak_rss_source) == (MIB, "worker")
+    runs = sum(len(block.wall_s) for block in record.contents.blocks)
+    assert len((tmp_path / "log").read_text().splitlines()) == runs
+    # The log shows the order of the journal: each block's iterations from 0 on.
+    expected = [
+        f"{'a' if record.plan.cell(block.cell_id).label == 'control' else record.plan.cell(block.cell_id).label} {run}"
+        for block in record.contents.blocks
+        for run in range(len(block.wall_s))
+    ]
+    assert (tmp_path / "log").read_text().splitlines() == expected
+
+
+def test_differing_answers_of_real_programs_are_found(
+    real: Any, plan_of: MakePlan, blocks_of: BlocksOf
+) -> None:
+    arms = {"a": ["/usr/bin/printf", "1\\n2\\n"], "b": ["/usr/bin/printf", "2\\n1\\n"]}
+    exact = real.measure(plan_of(arms, answer=AnswerPolicy("exact"), measure=policy(1)))
+    assert {block.status for block in blocks_of(exact, "b")} == {"other-output"}
+    lines = real.measure(plan_of(arms, answer=AnswerPolicy("sorted-lines"), measure=policy(1)))
+    assert {block.status for block in blocks_of(lines, "b")} == {"ok"}
+
+
+def test_what_a_program_leaves_behind_is_gone_before_the_next_block(
+    real: Any, plan_of: MakePlan, tmp_path: Path
+) -> None:
+    arms = {"a": [SH, "-c", f"setsid sleep 61.{tmp_path.stat().st_ino} >/dev/null 2>&1 & exit 0"]}
+    real.measure(plan_of(arms, control=False, measure=policy(1)))
+    mark = f"61.{tmp_path.stat().st_ino}".encode()
+    left = [
+        path
+        for path in Path("/proc").glob("[0-9]*/cmdline")
+        if mark in _read(path) and b"sleep" in _read(path)
+    ]
+    assert left == []
+
+
+def test_our_own_share_of_a_block_is_small(real: Any, plan_of: MakePlan) -> None:
+    """At most 12 ms untimed per block, hyperfine's 5 included; the median, as this machine is shared."""
+    spans: list[float] = []
+    record = real.create(plan_of({"a": ["/bin/sleep", "0.02"]}, measure=policy(12)))
+    last = time.perf_counter()
+
+    def react(happening: object) -> None:
+        nonlocal last
+        if type(happening).__name__ == "BlockStarted":
+            last = time.perf_counter()
+        elif type(happening).__name__ == "BlockFinished":
+            spans.append(time.perf_counter() - last - sum(happening.block.wall_s))  # type: ignore[attr-defined]
+
+    real.watcher.react = react
+    real.measure(record.plan, record)
+    assert statistics.median(spans) < 0.030, spans
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
