@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use rayon::ThreadPool;
 use source::{Input, Mode, Observed};
 use worker::exit::Failure;
 use worker::phases::Phases;
@@ -28,7 +29,7 @@ pub struct Job {
 }
 
 /// What was counted, and what was seen on the way.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Count {
     /// The words.
     pub table: Table,
@@ -42,6 +43,8 @@ pub struct Count {
     pub threads: usize,
     /// Whether those were threads of a pool.
     pub pooled: bool,
+    /// The pool, for what is left to do in parallel.
+    pub pool: Option<ThreadPool>,
     /// The most bytes that were carried from block to block.
     pub carry_peak: usize,
     /// `read` calls.

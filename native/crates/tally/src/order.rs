@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::fmt::Write;
 
+use rayon::ThreadPool;
 use rayon::slice::ParallelSliceMut;
 use sha2::{Digest, Sha256};
 
@@ -17,9 +18,10 @@ pub static SORTS: &[(&str, &str)] = &[
     ("none", "as they lie in the table"),
 ];
 
-/// The words of `table`, most frequent first; ties by the bytes of the word, so the order is total.
+/// The words of `table`, most frequent first; ties by the bytes of the word, so the order is total. Sorted by the
+/// threads of `pool`, if there is one.
 #[must_use]
-pub fn by_count(table: &Table, pooled: bool) -> Vec<Entry<'_>> {
+pub fn by_count<'table>(table: &'table Table, pool: Option<&ThreadPool>) -> Vec<Entry<'table>> {
     // Prefixes settle nearly every tie of counts without a look at the words.
     let mut keyed: Vec<_> = table
         .entries()
@@ -28,10 +30,9 @@ pub fn by_count(table: &Table, pooled: bool) -> Vec<Entry<'_>> {
     let order = |left: &(Reverse<u64>, u64, Entry<'_>), right: &(Reverse<u64>, u64, Entry<'_>)| {
         (left.0, left.1, left.2.word()).cmp(&(right.0, right.1, right.2.word()))
     };
-    if pooled {
-        keyed.par_sort_unstable_by(order);
-    } else {
-        keyed.sort_unstable_by(order);
+    match pool {
+        Some(pool) => pool.install(|| keyed.par_sort_unstable_by(order)),
+        None => keyed.sort_unstable_by(order),
     }
     keyed.into_iter().map(|(_, _, entry)| entry).collect()
 }

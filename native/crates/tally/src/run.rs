@@ -23,11 +23,11 @@ pub(crate) fn run(options: Options) -> Result<(), Failure> {
     let top = options.top.unwrap_or(usize::MAX);
     let mut count = (runtime.run)(&job(options)?)?;
 
-    let table = std::mem::take(&mut count.table);
+    let (table, pool) = (std::mem::take(&mut count.table), count.pool.take());
     let mut entries: Vec<_> = if sorted {
         count
             .phases
-            .time("sort", || order::by_count(&table, count.pooled))
+            .time("sort", || order::by_count(&table, pool.as_ref()))
     } else {
         table.entries().collect()
     };
@@ -43,7 +43,7 @@ pub(crate) fn run(options: Options) -> Result<(), Failure> {
     }
     let digest = count.phases.time("answer", || {
         if !sorted {
-            entries = order::by_count(&table, count.pooled);
+            entries = order::by_count(&table, pool.as_ref());
         }
         order::digest(&entries)
     });

@@ -31,7 +31,7 @@ fn examples() {
             inputs: vec![Input::File(path.clone())],
         };
         let count = (runtime::runtime("sequential").unwrap().run)(&job).unwrap();
-        let sorted = order::by_count(&count.table, false);
+        let sorted = order::by_count(&count.table, None);
         let words: Vec<_> = sorted
             .iter()
             .map(|entry| serde_json::json!([String::from_utf8_lossy(entry.word()), entry.count()]))

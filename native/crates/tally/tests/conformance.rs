@@ -115,7 +115,7 @@ fn listed(counts: &HashMap<String, u64>) -> String {
 }
 
 fn counted(count: &Count) -> String {
-    order::by_count(&count.table, count.pooled)
+    order::by_count(&count.table, count.pool.as_ref())
         .iter()
         .fold(String::new(), |mut text, entry| {
             writeln!(
@@ -294,4 +294,36 @@ fn a_text_without_a_safe_cut_is_counted_in_linear_time() {
         let count = (runtime.run)(&job).unwrap();
         assert_eq!((count.table.total(), count.carry_peak), (1, 16 << 20));
     }
+}
+
+/// A pool of the library's own choice would use more threads than were asked for.
+#[test]
+fn nothing_starts_a_pool_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("words");
+    let words: Vec<String> = (0..50_000).map(|number| format!("w{number} ")).collect();
+    fs::write(&path, words.concat()).unwrap();
+    every_job(&path, |name, runtime, job| {
+        if job.tokenizer.name == "ascii" && job.case == Case::Original && job.block_bytes > 1000 {
+            let count = (runtime.run)(job).unwrap();
+            assert_eq!(
+                order::by_count(&count.table, count.pool.as_ref()).len(),
+                50_000,
+                "{name}"
+            );
+            assert_eq!(count.pool.is_some(), runtime.name == "rayon");
+            assert!(
+                count
+                    .pool
+                    .is_none_or(|pool| pool.current_num_threads() == job.threads)
+            );
+        }
+    });
+    // The global pool is built by its first use, and can be built by hand only before.
+    assert!(
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(1)
+            .build_global()
+            .is_ok()
+    );
 }

@@ -63,6 +63,7 @@ fn run(job: &Job) -> Result<Count, Failure> {
     let start = Instant::now();
     merge(crew, &mut count);
     count.phases.add("merge", start.elapsed());
+    count.pool = Some(pool);
     Ok(count)
 }
 
