@@ -21,7 +21,17 @@ RELEASE_ONLY = ("bench",)
 """Sessions that CI does not run; ``.ci/run`` names them in its summary."""
 
 nox.options.default_venv_backend = "none"
-nox.options.sessions = ["lint", "types", "native", "unit", "golden", "docs", "integration", "packaging", "e2e"]
+nox.options.sessions = [
+    "lint",
+    "types",
+    "native",
+    "unit",
+    "golden",
+    "docs",
+    "integration",
+    "packaging",
+    "e2e",
+]
 
 
 def python(session: nox.Session, *args: str, **env: str) -> None:

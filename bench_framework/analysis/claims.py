@@ -25,18 +25,28 @@ if TYPE_CHECKING:
         Scope,
     )
     from bench_framework.model.plan import Plan
-    from bench_framework.model.run import Build, PreparedInput
+    from bench_framework.model.run import Build, Event, PreparedInput
 
 _BETTER: Final = (Verdict.BETTER, Verdict.BETTER_SIZE_OPEN)
 _WORSE: Final = (Verdict.WORSE, Verdict.WORSE_SIZE_OPEN)
+MOST_NAMED: Final = 4
+LEAST_SIZES: Final = 3
+"""Sizes below which nothing is said about growth (R7)."""
 _KIND_OF_FAMILY: Final[Mapping[str, str]] = {"control": "control", "memory": "memory"}
 
 
 def claims_of(
-    plan: Plan, judgement: Judgement, builds: Mapping[str, Build], inputs: Sequence[PreparedInput]
-) -> tuple[Claim, ...]:  # fmt: skip
-    """Every sentence that the record supports, with its evidence; ids in the order of reading."""
-    author = _Author(plan, judgement, builds, inputs)
+    plan: Plan,
+    judgement: Judgement,
+    builds: Mapping[str, Build],
+    inputs: Sequence[PreparedInput],
+    noted: Sequence[Event] = (),
+) -> tuple[Claim, ...]:
+    """Every sentence that the record supports, with its evidence; ids in the order of reading.
+
+    `noted` are the events of execution, which the trust line counts beside those of the judgement.
+    """
+    author = _Author(plan, judgement, builds, inputs, noted)
     numbered = (replace(claim, id=f"c{i}") for i, claim in enumerate(author.write(), 1))
     return tuple(replace(claim, text=wording.say(claim)) for claim in numbered)
 
@@ -45,8 +55,14 @@ class _Author:
     """Turns the parts of a judgement into claims without text."""
 
     def __init__(
-        self, plan: Plan, judgement: Judgement, builds: Mapping[str, Build], inputs: Sequence[PreparedInput]
-    ) -> None:  # fmt: skip
+        self,
+        plan: Plan,
+        judgement: Judgement,
+        builds: Mapping[str, Build],
+        inputs: Sequence[PreparedInput],
+        noted: Sequence[Event],
+    ) -> None:
+        self._noted = noted
         self._plan, self._judgement, self._builds = plan, judgement, builds
         self._sizes = {i.input_id: i.size_bytes for i in inputs}
         self._cells = {c.id: c for c in plan.cells}
@@ -79,6 +95,13 @@ class _Author:
         cell = self._cells[cell_id]
         label = self._plan.variant(cell.variant_id).label
         return f"{label} (control)" if cell.role is Role.CONTROL else label
+
+    def _named(self, cell_ids: Sequence[str]) -> str:
+        """Variants by name, the first four of many: the table has them all."""
+        labels = [self._label(cell) for cell in cell_ids]
+        if len(labels) <= MOST_NAMED + 1:
+            return ", ".join(labels)
+        return f"{', '.join(labels[:MOST_NAMED])} and {len(labels) - MOST_NAMED} more"
 
     def _comparison(self, c: Comparison, kind: str | None = None) -> Claim:
         input_id = self._cells[c.cell_id].input_id
@@ -118,7 +141,7 @@ class _Author:
         decided = [c for c in group.comparisons if c.verdict.settled]
         if not decided or baseline is None or not group.cell_ids:
             return replace(blank, values={"reason": self._why_nothing(group)})
-        members = ", ".join(self._label(c) for c in group.cell_ids)
+        members = self._named(group.cell_ids)
         chosen = self._leading(group, baseline.id)
         if chosen is None:
             return replace(
@@ -257,7 +280,8 @@ class _Author:
         floor = "no noise floor"
         if fractions:
             floor = f"noise floor {format_percent(math.ceil(max(fractions) * 1000) / 1000, decimals=1)}"
-        count = sum(1 for e in self._judgement.events if e.severity != "note")
+        events = dict.fromkeys((*self._noted, *self._judgement.events))
+        count = sum(1 for e in events if e.severity != "note")
         values = {
             "rounds": told, "floors": floor,
             "warnings": f"{count or 'no'} warning{'s' if count != 1 else ''}",
@@ -271,10 +295,10 @@ class _Author:
         """Only where something was told apart, and only for what was measured (R4)."""
         if not group.cell_ids or not any(c.verdict.decided for c in group.comparisons):
             return
-        labels = [self._label(c) for c in group.cell_ids]
         yield Claim(
-            "", "recommendation", labels[0], None, group.metric, self._scope(group.input_id), None,
-            cells=group.cell_ids, values={"members": ", ".join(labels), "count": len(labels)},
+            "", "recommendation", self._label(group.cell_ids[0]), None, group.metric,
+            self._scope(group.input_id), None, cells=group.cell_ids,
+            values={"members": self._named(group.cell_ids), "count": len(group.cell_ids)},
         )  # fmt: skip
 
     def _noise_floor(self, f: NoiseFloor) -> Claim:
@@ -287,7 +311,10 @@ class _Author:
         )  # fmt: skip
 
     def _scaling(self) -> Iterator[Claim]:
+        segments = Counter(s.variant_id for s in self._judgement.scaling)
         for s in self._judgement.scaling:
+            if segments[s.variant_id] < LEAST_SIZES - 1:
+                continue
             start, end = self._plan.input(s.from_input_id).label, self._plan.input(s.to_input_id).label
             yield Claim(
                 "", "scaling", self._plan.variant(s.variant_id).label, None, s.metric,
@@ -327,8 +354,9 @@ class _Author:
             "not-comparable": "not comparable",
             "not-started": "not started",
         }
-        counts = Counter(words.get(s.state, s.state) for s in self._judgement.states)
-        values: dict[str, float | int | str] = {"planned": len(self._plan.cells), "measured": 0, **counts}
+        own = [s for s in self._judgement.states if self._cells[s.cell_id].role is not Role.CONTROL]
+        counts = Counter(words.get(s.state, s.state) for s in own)
+        values: dict[str, float | int | str] = {"planned": len(own), "measured": 0, **counts}
         values["excluded"] = len(self._plan.holes)
         return Claim("", "coverage", "this record", None, None, (), None, values=values)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from bench_framework.analysis.samples import Sample
     from bench_framework.model.plan import Cell, Metric, Plan
-    from bench_framework.model.run import Block, Build, Look, PreparedInput
+    from bench_framework.model.run import Block, Build, Event, Look, PreparedInput
 
 MEMORY: Final = "peak_rss"
 _REFUSALS: Final = {
@@ -46,6 +46,7 @@ def judge(
     inputs: Sequence[PreparedInput],
     looks_taken: Sequence[Look],
     *,
+    noted: Sequence[Event] = (),
     seed: int | None = None,
 ) -> Judgement:
     """Judge a record.
@@ -57,6 +58,7 @@ def judge(
         inputs: as prepared; may be empty.
         looks_taken: per input the looks that were really taken; without one of an input, its
             comparisons are undecided.
+        noted: events of execution; the trust line counts them.
         seed: of the label swaps; the plan's own by default.
 
     Returns:
@@ -93,7 +95,7 @@ def judge(
             *quality.exploratory_events(looks),
         ),
     )
-    return replace(draft, claims=claims.claims_of(plan, draft, builds, inputs))
+    return replace(draft, claims=claims.claims_of(plan, draft, builds, inputs, noted))
 
 
 @dataclass(frozen=True, slots=True)

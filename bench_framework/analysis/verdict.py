@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final, Literal
 
-from bench_framework.analysis import compare, intervals, rounding
+from bench_framework import rounding
+from bench_framework.analysis import compare, intervals
 from bench_framework.analysis.family import Adjusted, holm, over_looks
 from bench_framework.model.judgement import Comparison, Interval, Verdict
 

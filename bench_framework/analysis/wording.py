@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.analysis.rounding import Rounded, decimal, rounded, thresholds, up_to_two_digits
 from bench_framework.model.judgement import Verdict
+from bench_framework.rounding import Rounded, decimal, rounded, thresholds, up_to_two_digits
 from bench_framework.units import MINUS, THIN_SPACE, format_percent
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ TIMES_FROM: Final = 1.5
 _GLYPHS: Final[dict[Verdict, tuple[str, str]]] = {
     Verdict.BETTER: ("▼", "v"),
     Verdict.BETTER_SIZE_OPEN: ("▽", "v?"),
-    Verdict.EQUIVALENT: ("≡", "="),
+    Verdict.EQUIVALENT: ("≡", "~"),
     Verdict.UNDECIDED: ("?", "?"),
     Verdict.WORSE_SIZE_OPEN: ("△", "^?"),
     Verdict.WORSE: ("▲", "^"),
@@ -222,6 +222,10 @@ def _comparison(claim: Claim) -> str:
     return _other_output(claim) if verdict is Verdict.OTHER_OUTPUT else _refused(claim)
 
 
+def _memory_comparison(claim: Claim) -> str:
+    return f"{_where(claim)}{_comparison(claim)}"
+
+
 def _where(claim: Claim) -> str:
     """``"On 10 MiB: "`` for a claim that holds on one input; empty where there is only one."""
     labels = [value for name, value in claim.scope if name == "input" and value]
@@ -230,7 +234,7 @@ def _where(claim: Claim) -> str:
 
 def _main(claim: Claim) -> str:
     members, count = claim.values["members"], int(claim.values["count"])
-    head = f"{_where(claim)}best{'' if count == 1 else ' group'}: {members}"
+    head = f"{_where(claim)}best{'' if count == 1 else f' group of {count}'}: {members}"
     if claim.verdict is None:
         return f"{head}; nothing else was compared with {claim.subject}"
     cost = f", {claim.values['cost']}" if "cost" in claim.values else ""
@@ -330,7 +334,7 @@ SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "nothing": _nothing,
     "comparison": _comparison,
     "control": _comparison,
-    "memory": _comparison,
+    "memory": _memory_comparison,
     "cost": _cost,
     "sign-change": _sign_change,
     "noise-floor": _noise_floor,

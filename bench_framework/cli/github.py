@@ -15,7 +15,7 @@ def on_github() -> bool:
     return os.environ.get("GITHUB_ACTIONS") == "true"
 
 
-def annotations(error: ScenarioError) -> list[str]:
+def annotation_lines(error: ScenarioError) -> list[str]:
     """One ``::error`` command per problem, at most ten, the tenth telling of the rest."""
     problems = error.problems
     lines = [_annotation(problem, problem.message) for problem in problems[:SHOWN]]

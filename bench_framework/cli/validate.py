@@ -8,7 +8,7 @@ import typer
 
 from bench_framework.cli.arguments import Overrides
 from bench_framework.cli.console import Console
-from bench_framework.errors import EXIT_USAGE, ScenarioError
+from bench_framework.errors import EXIT_USAGE, Problem, ScenarioError
 
 EPILOG = """
 [bold]Examples[/bold]
@@ -58,15 +58,15 @@ def validate(
         raise typer.Exit(EXIT_USAGE)
 
 
-def _problem(problem: object) -> dict[str, object]:
+def _problem(problem: Problem) -> dict[str, object]:
     from dataclasses import asdict  # noqa: PLC0415 -- only for --json
 
-    return asdict(problem)  # type: ignore[call-overload, no-any-return] -- a Problem is a dataclass
+    return asdict(problem)
 
 
 def _annotate(console: Console, error: ScenarioError) -> None:
     """On GitHub, one ``::error`` line per problem; it shows ten per step and drops the rest silently."""
-    from bench_framework.cli.github import annotations, on_github  # noqa: PLC0415 -- only on failure
+    from bench_framework.cli.github import annotation_lines, on_github  # noqa: PLC0415 -- only on failure
 
     if on_github():
-        console.say("\n".join(annotations(error)), level=-1)
+        console.say("\n".join(annotation_lines(error)), level=-1)

@@ -40,6 +40,11 @@ def seconds() -> float:
     return time.monotonic()
 
 
+def file_age_s(path: Path) -> float:
+    """Seconds since a file or folder was last changed."""
+    return max(0.0, time.time() - path.stat().st_mtime)
+
+
 def environment() -> dict[str, str]:
     """A copy of benchctl's environment, for its children."""
     return dict(os.environ)

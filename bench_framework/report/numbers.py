@@ -1,6 +1,6 @@
 """Numbers as a reader sees them: rounded outward, never with a digit that the data do not carry.
 
-Depends on `math`, `decimal` and units only, so that it could serve any layer (REPORTS 1.4, rule R15).
+The digits of ratios are `bench_framework.rounding`'s, as in sentences (REPORTS 1.4, rule R15).
 """
 
 from __future__ import annotations
@@ -10,19 +10,13 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.rounding import FINE_ENOUGH, decimal, decimals_of, rounded
 from bench_framework.units import MINUS, THIN_SPACE, format_percent, format_size, time_unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-PDG_LIMIT: Final = 355
-"""Two digits of a half-width are kept while its first three are below this (Particle Data Group)."""
 LEAST_DECIMALS: Final = 2
-FINE_ENOUGH: Final = 4
-"""Decimals of a ratio beyond which digits are added only for the sake of the verdict."""
-MOST_DECIMALS: Final = 6
-"""Of 200 000 random intervals two needed more (REPORTS 1.4)."""
-NO_INTERVAL_DECIMALS: Final = 3
 MOST_DIGITS: Final = 4
 """Of a measured value in a table: more are in cells.csv, and the ratio beside it carries the comparison."""
 DASH: Final = "—"
@@ -53,11 +47,7 @@ def pdg_decimals(half_width: float) -> int:
     0.0165 (first digits 165, below 355) keeps two digits: 3 decimals; 0.0612 keeps one: 2 decimals.
     Tens and hundreds are printed in full.
     """
-    if not math.isfinite(half_width) or half_width <= 0:
-        return NO_INTERVAL_DECIMALS
-    exponent = math.floor(math.log10(half_width))
-    lead = half_width / 10.0 ** (exponent - 2)
-    return max(0, (1 if lead < PDG_LIMIT else 0) - exponent)
+    return max(0, decimals_of(half_width))
 
 
 def show_ratio(ratio: float, lo: float, hi: float, margin: float, *, least: int = LEAST_DECIMALS) -> Shown:
@@ -74,18 +64,12 @@ def show_ratio(ratio: float, lo: float, hi: float, margin: float, *, least: int 
         margin: δ as a fraction.
         least: fewest decimals; 2 for what prose tells in whole percents.
     """
-    marks = (1 / (1 + margin), 1.0, 1 + margin)
-    half = (hi - lo) / 2 if math.isfinite(hi) else abs(ratio - lo)
-    first = max(least, min(FINE_ENOUGH, pdg_decimals(half)))
-    wanted = [_relation(lo, hi, mark) for mark in marks]
-    decimals = first
-    for decimals in range(first, MOST_DECIMALS + 1):
-        low, high = _down(lo, decimals), _up(hi, decimals)
-        if [_relation(low, high, _decimal(mark)) for mark in marks] == wanted:
-            break
-    return Shown(
-        _text(_near(ratio, decimals)), _text(_down(lo, decimals)), _text(_up(hi, decimals)), decimals
-    )
+    if not math.isfinite(hi):
+        # A bound that is open needs no digits; the others take those of the closed side.
+        decimals = max(least, min(FINE_ENOUGH, pdg_decimals(abs(ratio - lo))))
+        return Shown(_text(_near(ratio, decimals)), _text(_down(lo, decimals)), _text(hi), decimals)
+    made = rounded(ratio, lo, hi, margin=margin, least=least)
+    return Shown(_text(made.estimate), _text(made.lo), _text(made.hi), made.decimals)
 
 
 def show_interval(ratio: float, lo: float, hi: float, margin: float) -> str:
@@ -149,7 +133,7 @@ def percent_up(fraction: float | None) -> str:
         return DASH
     if fraction <= 0:
         return f"0{THIN_SPACE}%"
-    value = _decimal(fraction) * 100
+    value = decimal(fraction) * 100
     decimals = max(0, 1 - value.adjusted())
     return f"{_text(value.quantize(Decimal(1).scaleb(-decimals), ROUND_CEILING))}{THIN_SPACE}%"
 
@@ -205,11 +189,6 @@ Number = Decimal | float
 """Finite numbers as decimals, so that what is printed is what was judged; else a float."""
 
 
-def _decimal(value: float) -> Decimal:
-    """The shortest decimal that is this number."""
-    return Decimal(repr(float(value)))
-
-
 def _near(value: float, decimals: int) -> Number:
     return _quantized(value, decimals, ROUND_HALF_EVEN)
 
@@ -226,14 +205,7 @@ def _quantized(value: float, decimals: int, rounding: str) -> Number:
     if not math.isfinite(value):
         return value
     # repr: 0.98 is a decimal that must not become 0.97 on its way down.
-    return _decimal(value).quantize(Decimal(1).scaleb(-decimals), rounding=rounding)
-
-
-def _relation(lo: Number, hi: Number, mark: Number) -> int:
-    """-1: the interval lies below the mark; 1: above; 0: it reaches it."""
-    if hi < mark:
-        return -1
-    return 1 if lo > mark else 0
+    return decimal(value).quantize(Decimal(1).scaleb(-decimals), rounding=rounding)
 
 
 def _text(value: Number) -> str:

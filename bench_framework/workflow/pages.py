@@ -66,7 +66,7 @@ def judge_record(record: Record) -> Judgement:
 
     contents = record.contents
     builds = {build.id: build for build in contents.builds}
-    return judge(record.plan, contents.blocks, builds, contents.inputs, contents.looks)
+    return judge(record.plan, contents.blocks, builds, contents.inputs, contents.looks, noted=contents.events)
 
 
 def report_data(record: Record, judgement: Judgement) -> ReportData:
@@ -111,7 +111,7 @@ def write_pages(record: Record, judgement: Judgement, *, formats: tuple[Format, 
         files.append(record.path / "report.html")
         layout.write_whole(files[-1], html.render(document, data, templates, inline))
     if "md" in formats:
-        figures.write_all(document, record.path / "figures")
+        figures.write_all(document, record.path / "figures", drawings)
         files.append(record.path / "report.md")
         layout.write_whole(files[-1], markdown.render(document, templates))
     if files:

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench_framework.analysis import compare, rounding, verdict, wording
+from bench_framework import rounding
+from bench_framework.analysis import compare, verdict, wording
 from bench_framework.analysis.compare import Levels
 from bench_framework.analysis.samples import Pair
 from bench_framework.analysis.verdict import Case, Rules

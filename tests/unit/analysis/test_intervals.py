@@ -88,7 +88,7 @@ def _noise(random: np.random.Generator, n: int, *, skewed: bool) -> np.ndarray:
 
 
 @pytest.mark.parametrize("skewed", [False, True])
-def test_95_percent_intervals_cover_the_truth_in_95_of_100(skewed: bool) -> None:  # noqa: FBT001
+def test_95_percent_intervals_cover_the_truth_in_95_of_100(skewed: bool) -> None:
     random = np.random.default_rng(2024)
     replays, truth, typical, floor = 1000, 0.03, 0, 0
     for i in range(replays):

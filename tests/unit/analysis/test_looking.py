@@ -78,7 +78,7 @@ def test_until_rounds_stops_only_at_the_end(study: type[Study]) -> None:
 
 
 @pytest.mark.parametrize(("precision", "stops"), [(0.5, True), (0.0001, False)])
-def test_until_precision_asks_for_the_width(study: type[Study], precision: float, stops: bool) -> None:  # noqa: FBT001
+def test_until_precision_asks_for_the_width(study: type[Study], precision: float, stops: bool) -> None:
     made = study(measure=MeasurePolicy(until="precision", precision=precision))
     assert at(made, timing({"b": 0.5}, 0.02), 0).stop is stops
 

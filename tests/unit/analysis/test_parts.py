@@ -38,7 +38,7 @@ def test_a_round_that_was_run_again_counts_with_its_later_block() -> None:
 
 
 @pytest.mark.parametrize(("void", "failed"), [(0, False), (2, False), (3, True), (40, True)])
-def test_more_than_five_percent_void_rounds_fail_a_cell(void: int, failed: bool) -> None:  # noqa: FBT001
+def test_more_than_five_percent_void_rounds_fail_a_cell(void: int, failed: bool) -> None:
     blocks = [block(n, (1.0,), status="failed" if n <= void else "ok") for n in range(1, 41)]
     assert samples.collect(blocks)["c"].failed is failed
 

@@ -121,9 +121,7 @@ def test_memory_and_cpu_time_are_less_or_more(verdict: Verdict, metric: str, exp
     assert word(verdict, metric) == expected
 
 
-@pytest.mark.parametrize(
-    "module", ["wording", "rounding", "claims", "samples", "states", "summary", "family"]
-)
+@pytest.mark.parametrize("module", ["wording", "claims", "samples", "states", "summary", "family"])
 def test_words_and_digits_load_neither_numpy_nor_scipy(module: str) -> None:
     code = (
         f"import sys, bench_framework.analysis.{module}; "

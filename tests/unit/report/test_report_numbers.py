@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench_framework.analysis.rounding import rounded
 from bench_framework.report.numbers import (
     column_decimals,
     metric_unit,
@@ -20,6 +19,7 @@ from bench_framework.report.numbers import (
     show_size,
     significant,
 )
+from bench_framework.rounding import rounded
 from bench_framework.units import MINUS
 
 

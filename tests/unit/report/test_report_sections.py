@@ -61,7 +61,7 @@ def test_the_summary_answers_first_in_at_most_six_lines_and_tells_how_far_it_can
     lead, rest = section(document, "S02").blocks
     assert isinstance(lead, Paragraph)
     assert lead.lead
-    assert lead.sentences[0].text.startswith("On 200MiB: best group: rayon+jemalloc, smol+jemalloc.")
+    assert lead.sentences[0].text.startswith("On 200MiB: best group of 2: rayon+jemalloc, smol+jemalloc.")
     assert isinstance(rest, Bullets)
     assert len(rest.items) <= 5
     kinds = {c.id: c.kind for c in data.judgement.claims}

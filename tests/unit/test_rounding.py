@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from bench_framework.analysis.rounding import decimals_of, rounded, up_to_two_digits
+from bench_framework.rounding import decimals_of, rounded, up_to_two_digits
 
 
 @pytest.mark.parametrize(
