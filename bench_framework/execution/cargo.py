@@ -3,8 +3,10 @@
 cargo itself says whether anything must be built: a fresh build costs it 65 ms here, so a second run of twelve
 variants is checked in under a second, and a stamp of our own could only be wrong where cargo's is right.
 
-All builds share one build directory (``CARGO_BUILD_BUILD_DIR``, stable since 1.91), so a dependency is compiled
-once for all variants that use it alike; each has a target directory of its own for its binary.
+All builds of one source folder share a build directory (``CARGO_BUILD_BUILD_DIR``, stable since 1.91), so a
+dependency is compiled once for all variants that use it alike; each has a target directory of its own for its
+binary. Two folders never share one: cargo names its units by paths relative to the workspace, so a working
+tree would be given the objects of another revision of it wherever its files are older than those.
 """
 
 from __future__ import annotations
@@ -77,7 +79,7 @@ class Builder:
         finished = self.launcher.run(
             Command(
                 arguments(spec, crate),
-                self._environment(spec),
+                self._environment(spec, crate),
                 str(crate),
                 stdout=str(messages),
                 stderr=str(log),
@@ -145,11 +147,13 @@ class Builder:
             self._states[crate] = revisions.state_of(git, crate)
         return crate, *self._states[crate]
 
-    def _environment(self, spec: BuildSpec) -> dict[str, str]:
+    def _environment(self, spec: BuildSpec, crate: Path) -> dict[str, str]:
+        lock = lockfile_of(crate)
+        folder = hashlib.sha256(str(lock.parent if lock else crate).encode()).hexdigest()[:16]
         env = {
             **self.env,
             "CARGO_TARGET_DIR": str(self.cache / "cargo" / "target" / spec.id),
-            "CARGO_BUILD_BUILD_DIR": str(self.cache / "cargo" / "build"),
+            "CARGO_BUILD_BUILD_DIR": str(self.cache / "cargo" / "build" / folder),
             "CARGO_TERM_COLOR": "never",
             "CARGO_TERM_PROGRESS_WHEN": "never",
             "CARGO_INCREMENTAL": "0",
@@ -164,7 +168,7 @@ class Builder:
         """The compiler's version line, asked where cargo runs: the crate may name a toolchain of its own."""
         key = (spec.toolchain, crate)
         if key not in self._rustc:
-            env = self._environment(spec)
+            env = self._environment(spec, crate)
             try:
                 said = self.launcher.capture(["rustc", "-vV"], env, cwd=str(crate))
                 lines = said.stdout.splitlines() if said.ok else []

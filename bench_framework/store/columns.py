@@ -246,7 +246,9 @@ def axis_columns(plan: Plan) -> tuple[Column, ...]:
 
 def effective_columns(names: Iterable[str]) -> tuple[Column, ...]:
     """``effective_NAME``: what really ran, as the worker observed; of axes, and of what else it reports."""
-    return tuple(_text(f"effective_{name}", f"value of {name} that really ran", nullable=True) for name in names)
+    return tuple(
+        _text(f"effective_{name}", f"value of {name} that really ran", nullable=True) for name in names
+    )
 
 
 def worker_columns(builds: Iterable[Build], phases: Iterable[str]) -> tuple[Column, ...]:
@@ -256,7 +258,12 @@ def worker_columns(builds: Iterable[Build], phases: Iterable[str]) -> tuple[Colu
         for metric in metrics_of(build):
             column = worker_column(metric)
             found.setdefault(
-                column, _number(column, str(metric.get("about", "")), str(metric.get("unit", "")))
+                column,
+                _number(
+                    column,
+                    str(metric.get("about") or f"metric {metric['name']}"),
+                    str(metric.get("unit", "")),
+                ),
             )
     return tuple(found.values())
 

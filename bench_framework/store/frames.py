@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from bench_framework.model.plan import Plan
     from bench_framework.model.run import Host
 
-_DTYPES: Final = {"integer": "Int64", "boolean": "boolean", "number": "float64", "string": "string"}
+_DTYPES: Final = {"integer": "Int64", "boolean": "boolean", "string": "string"}
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,8 @@ class Frames:
             na_values=[""],
             true_values=["true"],
             false_values=["false"],
-            float_precision="round_trip",
+            # Parsed by Python: the same number that was written, to the last digit.
+            converters={f["name"]: _number for f in fields if f["type"] == "number"},
         )
         for column in instants:
             frame[column] = pd.to_datetime(frame[column], utc=True, format="ISO8601")
@@ -136,6 +138,10 @@ class Frames:
         frame.attrs["units"] = self.units[name]
         frame.attrs["meta"] = {"record_id": self.record.id, "scenario": self.plan.name}
         return frame
+
+
+def _number(text: str) -> float:
+    return float(text) if text else math.nan
 
 
 def load(path: Path) -> Frames:

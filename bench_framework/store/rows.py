@@ -51,7 +51,9 @@ class Source:
     def effective(self) -> list[str]:
         """Names whose effective value has a column: the axes in their order, then what workers report beside them."""
         axes = [axis.name for axis in self.plan.axes]
-        told = {name for block in self.contents.blocks for receipt in block.receipts for name in receipt.effective}
+        told = {
+            name for block in self.contents.blocks for receipt in block.receipts for name in receipt.effective
+        }
         return axes + sorted(told.difference(axes))
 
     def phases(self) -> list[str]:

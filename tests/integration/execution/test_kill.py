@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 import signal
-import subprocess  # noqa: TID251 -- plays the user's shell
+import subprocess
 import sys
 import time
 from collections import Counter

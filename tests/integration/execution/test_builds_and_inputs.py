@@ -1,0 +1,246 @@
+"""Builds by the real cargo, revisions by the real git, inputs, programs and the machine's lock."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bench_framework.errors import Interrupted, MachineError
+from bench_framework.execution import cargo, datasets, host, programs
+from bench_framework.execution.lock import MachineLock
+from bench_framework.execution.process import Launcher
+from bench_framework.execution.progress import LockWaiting, Unwatched
+from bench_framework.execution.stop import Stop
+from bench_framework.model.plan import BIN, BuildSpec, Dataset, Input
+
+if TYPE_CHECKING:
+    from bench_framework.model.plan import Plan
+    from bench_framework.model.run import Build
+
+    MakePlan = Callable[..., Plan]
+
+MAIN = """
+fn main() {
+    println!("{}", if cfg!(feature = "loud") { "HELLO" } else { "hello" });
+}
+"""
+MANIFEST = """
+[package]
+name = "greeter"
+version = "0.1.0"
+edition = "2021"
+[features]
+loud = []
+"""
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> dict[str, str]:
+    return {**host.environment(), "BENCHCTL_CACHE": str(tmp_path / "cache")}
+
+
+@pytest.fixture
+def crate(tmp_path: Path) -> Path:
+    folder = tmp_path / "greeter"
+    (folder / "src").mkdir(parents=True)
+    (folder / "Cargo.toml").write_text(MANIFEST)
+    (folder / "src" / "main.rs").write_text(MAIN)
+    return folder
+
+
+def build(
+    plan: Plan, specs: tuple[BuildSpec, ...], launcher: Launcher, env: dict[str, str]
+) -> tuple[Build, ...]:
+    return cargo.build_all(replace(plan, builds=specs), launcher, env, Unwatched())
+
+
+def git(folder: Path, *words: str) -> str:
+    call = ["git", "-c", "user.name=t", "-c", "user.email=t@t", "-C", str(folder), *words]
+    return subprocess.run(call, check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.mark.real
+def test_features_make_other_binaries_and_a_second_run_builds_nothing(
+    crate: Path, launcher: Launcher, env: dict[str, str], plan_of: MakePlan
+) -> None:
+    plan = plan_of({"a": ["x"]})
+    plain = BuildSpec(str(crate), "greeter")
+    loud = BuildSpec(str(crate), "greeter", features=("loud",), profile_keys=(("opt-level", "s"),))
+    first = build(plan, (plain, loud), launcher, env)
+    assert all(item.ok and not item.cached and item.build_s for item in first)
+    assert first[0].sha256 != first[1].sha256
+    said = [launcher.capture([str(item.path)], env).stdout for item in first]
+    assert said == ["hello\n", "HELLO\n"]
+    for item in first:
+        assert item.control_path is not None
+        assert Path(item.control_path).read_bytes() == Path(str(item.path)).read_bytes()
+        assert item.control_path != item.path
+        assert item.rustc is not None
+        assert item.dependencies == 0
+        assert item.describe is None  # no contract: the program is not even asked
+    second = build(plan, (plain, loud), launcher, env)
+    assert all(item.cached and item.build_s is None for item in second)
+    assert [item.sha256 for item in second] == [item.sha256 for item in first]
+
+
+@pytest.mark.real
+def test_a_build_that_fails_costs_only_itself_and_speaks_in_cargos_words(
+    crate: Path, launcher: Launcher, env: dict[str, str], plan_of: MakePlan
+) -> None:
+    specs = (
+        BuildSpec(str(crate), "greeter", features=("nosuch",)),
+        BuildSpec(str(crate), "greeter"),
+        BuildSpec(str(crate / "nowhere"), "greeter"),
+    )
+    bad, good, absent = build(plan_of({"a": ["x"]}), specs, launcher, env)
+    assert good.ok
+    assert not bad.ok
+    assert "nosuch" in str(bad.message)
+    assert not absent.ok
+    assert "no Cargo.toml" in str(absent.message)
+
+
+@pytest.mark.real
+def test_a_revision_is_built_beside_the_working_tree(
+    crate: Path, launcher: Launcher, env: dict[str, str], plan_of: MakePlan
+) -> None:
+    git(crate.parent, "init", "-q", str(crate))
+    git(crate, "add", "Cargo.toml", "src")
+    git(crate, "commit", "-qm", "one")
+    git(crate, "tag", "v1")
+    commit = git(crate, "rev-parse", "HEAD")
+    (crate / "src" / "main.rs").write_text(MAIN.replace("hello", "changed"))
+    specs = (
+        BuildSpec(str(crate), "greeter", revision="v1"),
+        BuildSpec(str(crate), "greeter"),
+        BuildSpec(str(crate), "greeter", revision="v9"),
+        BuildSpec("", "greeter", git=str(crate), revision="v1"),
+    )
+    old, new, none, remote = build(plan_of({"a": ["x"]}), specs, launcher, env)
+    assert launcher.capture([str(old.path)], env).stdout == "hello\n"
+    assert launcher.capture([str(new.path)], env).stdout == "changed\n"
+    assert (old.revision, old.dirty) == (commit, False)
+    assert (new.revision, new.dirty) == (commit, True)
+    assert not none.ok
+    assert "rev-parse failed" in str(none.message)
+    assert remote.ok
+    assert remote.revision == commit
+
+
+def test_a_generated_input_is_made_once_and_is_the_same_again(
+    tmp_path: Path, env: dict[str, str], plan_of: MakePlan
+) -> None:
+    dataset = Dataset("generated", "prose", 100_000, 42)
+    items = (Input("a", (("on", "a"),), dataset), Input("b", (("on", "b"),), dataset))
+    plan = replace(plan_of({"a": ["x"]}), inputs=items, data_dir=str(tmp_path / "data"))
+    first = datasets.prepare_inputs(plan, env, Unwatched())
+    assert first[0].path == first[1].path
+    assert [item.input_id for item in first] == [item.id for item in items]
+    path = Path(str(first[0].path))
+    assert path.stat().st_size == first[0].size_bytes == 100_000
+    assert first[0].made_s is not None
+    text = path.read_bytes()
+    again = datasets.prepare_inputs(plan, env, Unwatched())
+    assert again[0].made_s is None
+    assert again[0].sha256 == first[0].sha256
+    path.write_bytes(b"someone wrote here")
+    third = datasets.prepare_inputs(plan, env, Unwatched())
+    assert third[0].made_s is not None
+    assert path.read_bytes() == text
+    assert not [item for item in path.parent.iterdir() if "part" in item.name]
+
+
+def test_a_disk_without_room_is_an_error_before_anything_is_written(
+    tmp_path: Path, env: dict[str, str], plan_of: MakePlan
+) -> None:
+    huge = Input("a", (), Dataset("generated", "prose", 1 << 60, 42))
+    plan = replace(plan_of({"a": ["x"]}), inputs=(huge,), data_dir=str(tmp_path / "data"))
+    with pytest.raises(MachineError, match="needed in") as caught:
+        datasets.prepare_inputs(plan, env, Unwatched())
+    assert caught.value.code == "BC401"
+    assert not (tmp_path / "data").exists()
+
+
+def test_an_unknown_kind_of_text_names_the_known_ones(
+    tmp_path: Path, env: dict[str, str], plan_of: MakePlan
+) -> None:
+    item = Input("a", (), Dataset("generated", "poetry", 10, 42))
+    plan = replace(plan_of({"a": ["x"]}), inputs=(item,), data_dir=str(tmp_path / "data"))
+    with pytest.raises(MachineError, match="poetry") as caught:
+        datasets.prepare_inputs(plan, env, Unwatched())
+    assert "prose" in dict(caught.value.details)["kinds"]
+
+
+def test_a_users_file_is_digested_once_and_again_when_it_changes(
+    tmp_path: Path, env: dict[str, str], plan_of: MakePlan
+) -> None:
+    path = tmp_path / "mine"
+    path.write_text("abc")
+    item = Input("a", (), Dataset("file", "mine", path=str(path)))
+    plan = replace(plan_of({"a": ["x"]}), inputs=(item,))
+    first = datasets.prepare_inputs(plan, env, Unwatched())[0]
+    assert (first.path, first.size_bytes) == (str(path), 3)
+    assert first.sha256 == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert datasets.prepare_inputs(plan, env, Unwatched())[0] == first
+    path.write_text("abcd")
+    assert datasets.prepare_inputs(plan, env, Unwatched())[0].sha256 != first.sha256
+    path.unlink()
+    with pytest.raises(MachineError, match="does not exist"):
+        datasets.prepare_inputs(plan, env, Unwatched())
+
+
+def test_a_programs_control_is_a_copy_that_does_the_same(
+    launcher: Launcher, env: dict[str, str], plan_of: MakePlan
+) -> None:
+    plan = replace(plan_of({"a": [BIN, "hi"]}), program=("echo",))
+    found = programs.find_program(plan, env)
+    assert found.id == "program"
+    copied, event = programs.with_control(plan, found, {}, launcher, env)
+    assert event is None
+    assert copied.control_path not in {None, found.path}
+
+
+def test_a_program_that_must_stay_where_it_is_gets_a_second_label(
+    tmp_path: Path, launcher: Launcher, env: dict[str, str], plan_of: MakePlan
+) -> None:
+    program = tmp_path / "prog"
+    program.write_text('#!/bin/sh\ncat "$(dirname "$0")/data"\n')
+    program.chmod(0o755)
+    (tmp_path / "data").write_text("beside me")
+    plan = replace(plan_of({"a": [BIN]}), program=(str(program),))
+    same, event = programs.with_control(plan, programs.find_program(plan, env), {}, launcher, env)
+    assert event is not None
+    assert event.code == "BX332"
+    assert same.control_path == str(program)
+
+
+def test_a_program_that_is_not_there_is_an_error(env: dict[str, str], plan_of: MakePlan) -> None:
+    with pytest.raises(MachineError, match="does not exist"):
+        programs.find_program(replace(plan_of({"a": ["x"]}), program=("no-such-program",)), env)
+
+
+def test_a_second_benchctl_waits_and_knows_for_whom(tmp_path: Path, launcher: Launcher) -> None:
+    path = tmp_path / "lock"
+    stop = Stop(launcher)
+    seen: list[Any] = []
+
+    class Watcher:
+        def notify(self, happening: object) -> None:
+            seen.append(happening)
+            stop.request()
+
+    with MachineLock("first.yaml", Unwatched(), path=path):
+        with pytest.raises(Interrupted), MachineLock("second.yaml", Watcher(), stop, path=path):
+            raise AssertionError("both hold the lock")
+        assert isinstance(seen[0], LockWaiting)
+        assert f"first.yaml (process {os.getpid()}" in seen[0].holder
+    with MachineLock("third.yaml", Unwatched(), path=path):
+        assert "third.yaml" in path.read_text()
+    assert path.read_text() == ""
+    assert path.stat().st_mode & 0o777 == 0o666

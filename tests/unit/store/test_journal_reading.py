@@ -1,0 +1,126 @@
+"""The journal: what a killed writer leaves is understood, what is damaged is named."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework.errors import RecordError
+from bench_framework.model.run import Event, Look
+from bench_framework.store import layout, lines
+from bench_framework.store.journal import JournalWriter, read_journal
+from bench_framework.store.records import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from bench_framework.model.run import Block
+
+AT = "2026-03-02T17:04:09.123Z"
+
+
+def journal_of(record: Record) -> Path:
+    record.close()
+    return record.path / layout.JOURNAL
+
+
+def test_what_was_appended_is_read(measured: Record) -> None:
+    contents = read_journal(journal_of(measured))
+    assert contents == measured.contents
+    assert contents.complete
+    assert (contents.warmups, contents.rounds) == ({measured.plan.inputs[0].id: 1},) * 2
+    assert contents.elapsed_s == 2.5
+    assert contents.sessions == 1
+
+
+def test_a_torn_last_line_is_ignored(measured: Record) -> None:
+    path = journal_of(measured)
+    whole = path.read_bytes()
+    expected = read_journal(path).blocks
+    last = whole.rstrip(b"\n").rfind(b"\n") + 1
+    for cut in range(last, len(whole) - 1, 7):
+        path.write_bytes(whole[:cut])
+        assert read_journal(path).blocks == expected
+
+
+def test_a_torn_line_is_removed_before_appending(record: Record, block: Callable[..., Block]) -> None:
+    path = journal_of(record)
+    path.write_bytes(path.read_bytes() + b'{"kind":"block","blo')
+    with Record.open(record.path) as again:
+        again.append(lines.Measured(block(0, "a" * 12)))
+    assert [found.seq for found in read_journal(path).blocks] == [0]
+
+
+def test_a_long_torn_line_is_removed_too(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    path.write_bytes(b"whole\n" + b"x" * 200_000)
+    JournalWriter(path).close()
+    assert path.read_bytes() == b"whole\n"
+    path.write_bytes(b"x" * 200_000)
+    JournalWriter(path).close()
+    assert path.read_bytes() == b""
+
+
+def test_blocks_of_a_cut_round_are_kept_and_marked(
+    record: Record, block: Callable[..., Block], plan_input: str
+) -> None:
+    record.append(lines.Measured(block(0, "a" * 12)))
+    record.append(lines.RoundEnd(plan_input, 1, warmup=False, at=AT, elapsed_s=1))
+    record.append(lines.Measured(block(1, "a" * 12, 2)))
+    path = journal_of(record)
+    assert [found.status for found in read_journal(path).blocks] == ["ok", "skipped"]
+    again = Record.open(record.path)
+    assert again.contents.host is not None
+    again.prepare(at=AT, host=again.contents.host, builds=again.contents.builds, inputs=again.contents.inputs)
+    again.append(lines.Measured(block(2, "a" * 12, 2)))
+    again.append(lines.RoundEnd(plan_input, 2, warmup=False, at=AT, elapsed_s=2))
+    assert [found.status for found in read_journal(journal_of(again)).blocks] == ["ok", "skipped", "ok"]
+    assert read_journal(path).sessions == 2
+
+
+@pytest.fixture
+def plan_input(record: Record) -> str:
+    return record.plan.inputs[0].id
+
+
+def test_looks_events_repeats_and_drops_are_kept(record: Record, plan_input: str) -> None:
+    record.append(lines.Repeats(plan_input, {"a" * 12: 4}))
+    record.append(lines.Looked(Look(plan_input, 0, 12, stopped=True, reason="decided")))
+    record.append(lines.Noted(Event("BX201", "m")))
+    record.append(lines.Dropped("b" * 12, plan_input, 2, warmup=True, state="failed", reason="exit status 1"))
+    contents = read_journal(journal_of(record))
+    assert contents.repeats == {plan_input: {"a" * 12: 4}}
+    assert contents.stopped(plan_input)
+    assert [event.code for event in contents.events] == ["BX201"]
+    assert contents.dropped["b" * 12].reason == "exit status 1"
+
+
+@pytest.mark.parametrize("damage", [b"not json\n", b'{"kind":"dance"}\n', b'{"kind":"block"}\n', b"\n"])
+def test_a_damaged_line_is_named_with_its_number(measured: Record, damage: bytes) -> None:
+    path = journal_of(measured)
+    found = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*found[:3], damage, *found[3:]]))
+    with pytest.raises(RecordError, match=r"journal\.jsonl:4 is damaged"):
+        read_journal(path)
+
+
+def test_a_journal_without_a_header_is_none(tmp_path: Path, measured: Record) -> None:
+    path = tmp_path / "journal"
+    with pytest.raises(RecordError, match="cannot be read"):
+        read_journal(path)
+    path.write_bytes(b"")
+    with pytest.raises(RecordError, match="empty"):
+        read_journal(path)
+    path.write_bytes(b"".join(journal_of(measured).read_bytes().splitlines(keepends=True)[1:]))
+    with pytest.raises(RecordError, match="does not begin with a header"):
+        read_journal(path)
+
+
+def test_a_newer_record_is_refused(measured: Record) -> None:
+    path = journal_of(measured)
+    path.write_bytes(path.read_bytes().replace(b'"schema_version":1', b'"schema_version":2', 1))
+    with pytest.raises(RecordError, match="schema version 2") as caught:
+        read_journal(path)
+    assert caught.value.code == "BX412"

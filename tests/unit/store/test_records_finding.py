@@ -1,0 +1,155 @@
+"""Finding records, and continuing only under the same conditions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework.errors import RecordError, UsageError
+from bench_framework.store import layout, lines, manifest
+from bench_framework.store.records import (
+    Record,
+    find_records,
+    find_resumable,
+    plan_sha256,
+    require_same,
+    resolve,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bench_framework.model.plan import Plan
+    from bench_framework.model.run import Build, Host
+
+AT = "2026-03-02T17:04:09.123Z"
+
+
+def create(root: Path, plan: Plan, minute: int = 4) -> Record:
+    return Record.create(root, plan, "x", started_at=f"2026-03-02T17:{minute:02}:09.123Z", benchctl="0.1.0")
+
+
+def test_records_are_named_by_their_minute_and_never_collide(tmp_path: Path, plan: Plan) -> None:
+    names = [create(tmp_path, plan).path.name for _ in range(11)]
+    assert names[:3] == ["20260302T1704Z", "20260302T1704Z-2", "20260302T1704Z-3"]
+    assert all(layout.is_record_id(name) for name in names)
+    assert [path.name for path in find_records(tmp_path)] == names
+
+
+def test_other_folders_are_no_records(tmp_path: Path, plan: Plan) -> None:
+    record = create(tmp_path, plan)
+    (tmp_path / "demo" / "notes").mkdir()
+    (tmp_path / "demo" / "20260302T1800Z").mkdir()  # killed before its first line
+    (tmp_path / "README.md").write_text("")
+    assert find_records(tmp_path) == [record.path]
+    assert find_records(tmp_path / "nowhere") == []
+
+
+def test_a_record_is_found_by_every_name(tmp_path: Path, plan: Plan) -> None:
+    first, second = create(tmp_path, plan, 4), create(tmp_path, plan, 5)
+    assert resolve(tmp_path, "@last") == second.path
+    assert resolve(tmp_path, "@prev") == first.path
+    assert resolve(tmp_path, f"demo/{first.id}") == first.path
+    assert resolve(tmp_path, "demo") == second.path
+    assert resolve(tmp_path, str(first.path)) == first.path
+    (first.path / "report.html").write_text("")
+    assert resolve(tmp_path, str(first.path / "report.html")) == first.path
+
+
+def test_a_name_that_is_none_says_what_there_is(tmp_path: Path, plan: Plan) -> None:
+    record = create(tmp_path, plan)
+    with pytest.raises(UsageError, match="dmo is no record") as caught:
+        resolve(tmp_path, "dmo")
+    assert caught.value.details == (("there is", f"demo/{record.id}"),)
+    with pytest.raises(UsageError, match="@prev: there are 1"):
+        resolve(tmp_path, "@prev")
+
+
+def test_only_the_newest_and_only_an_interrupted_record_is_continued(
+    tmp_path: Path, plan: Plan, record: Record
+) -> None:
+    root = tmp_path / "results"
+    found = find_resumable(root, plan)
+    assert found is not None
+    assert found.path == record.path
+    record.append(lines.End(AT, 1.0))
+    record.close()
+    assert find_resumable(root, plan) is None
+    assert find_resumable(tmp_path / "nowhere", plan) is None
+
+
+def test_the_same_conditions_are_no_obstacle(
+    record: Record, plan: Plan, host: Host, builds: tuple[Build, ...]
+) -> None:
+    moved = replace(plan, scenario_path="/another/checkout/demo.yaml")
+    assert plan_sha256(moved) == plan_sha256(plan)
+    require_same(record, moved, replace(host, load1=3.0, boot_id="later"), builds)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("kernel", "6.2", "kernel 6.1 → 6.2"),
+        ("governor", "powersave", "governor None → powersave"),
+        ("host_id", "0" * 12, f"host {'f' * 12} → {'0' * 12}"),
+        ("hyperfine", "hyperfine 2.0.0", "hyperfine hyperfine 1.20.0 → hyperfine 2.0.0"),
+    ],
+)
+def test_another_machine_is_an_obstacle(
+    record: Record, plan: Plan, host: Host, builds: tuple[Build, ...], field: str, value: str, words: str
+) -> None:
+    with pytest.raises(RecordError, match="cannot continue") as caught:
+        require_same(record, plan, replace(host, **{field: value}), builds)  # type: ignore[arg-type]
+    assert caught.value.code == "BX410"
+    assert words in caught.value.message
+    assert "--fresh" in str(caught.value.help)
+
+
+def test_everything_that_changed_is_named(
+    record: Record, plan: Plan, host: Host, builds: tuple[Build, ...]
+) -> None:
+    with pytest.raises(RecordError) as caught:
+        require_same(
+            record,
+            replace(plan, scenario_sha256="6" * 64),
+            replace(host, kernel="6.2"),
+            (replace(builds[0], sha256="8" * 64), builds[1]),
+        )
+    assert caught.value.message.startswith("cannot continue: scenario 555555555555 → 666666666666")
+    assert [name for name, _ in caught.value.details] == ["kernel", f"binary of build {builds[0].id}"]
+
+
+def test_other_options_are_another_plan(
+    record: Record, plan: Plan, host: Host, builds: tuple[Build, ...]
+) -> None:
+    with pytest.raises(RecordError, match="plan"):
+        require_same(record, replace(plan, measure=replace(plan.measure, rounds_max=9)), host, builds)
+
+
+def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "file"
+    layout.write_whole(path, "größe")
+    layout.write_whole(path, b"second")
+    assert path.read_bytes() == b"second"
+    assert [item.name for item in path.parent.iterdir()] == ["file"]
+
+
+def test_the_manifest_tells_every_change(measured: Record) -> None:
+    measured.save()
+    measured.seal()
+    assert manifest.check_manifest(measured.path) == ()
+    (measured.path / "runs.csv").write_text("forged")
+    (measured.path / "events.csv").unlink()
+    (measured.path / "more").write_text("")
+    found = {(item.path, item.what) for item in manifest.check_manifest(measured.path)}
+    assert found == {("runs.csv", "changed"), ("events.csv", "missing"), ("more", "unlisted")}
+
+
+def test_a_newer_manifest_is_refused(measured: Record) -> None:
+    measured.seal()
+    path = measured.path / layout.MANIFEST
+    path.write_text(path.read_text().replace('"schema_version": 1', '"schema_version": 2'))
+    with pytest.raises(RecordError, match="schema version 2"):
+        manifest.check_manifest(measured.path)

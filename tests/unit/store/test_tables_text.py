@@ -1,0 +1,226 @@
+"""The tables: exact columns, exact numbers, and the same again as DataFrames."""
+
+from __future__ import annotations
+
+import csv
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bench_framework.errors import RecordError
+from bench_framework.model.judgement import (
+    CellState,
+    Claim,
+    Comparison,
+    Interval,
+    Judgement,
+    NoiseFloor,
+    Summary,
+    Verdict,
+)
+from bench_framework.model.looks import looks_of
+from bench_framework.model.run import Event
+from bench_framework.store import columns, frames, layout, lines, rows, tables
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from bench_framework.model.run import Block
+    from bench_framework.store.records import Record
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture
+def judgement(measured: Record) -> Judgement:
+    plan = measured.plan
+    base, other, control = (cell.id for cell in plan.cells)
+    interval = Interval(0.9, 0.8, 0.95, 0.99)
+    return Judgement(
+        looks=looks_of(plan),
+        states=tuple(CellState(key, "measured", 1, 0) for key in (base, other, control)),
+        summaries=(
+            Summary(base, "wall", 1, 2, 0, 0.5, None, None, 0.5, None, 0.5, 0.5, None, ("few",)),
+            Summary(base, "cpu", 1, 2, 0, 1.0, None, None, 1.0, None, 1.0, 1.0, None),
+            Summary(base, "peak_rss", 1, 2, 0, 2**19, None, None, 2**19, None, 2**19, 2**20, None),
+        ),
+        comparisons=(
+            Comparison(
+                other, base, "wall", "headline", Verdict.BETTER, shown=interval, typical=interval, p=0.001
+            ),
+            Comparison(control, base, "wall", "control", Verdict.UNDECIDED),
+        ),
+        best=(),
+        floors=(NoiseFloor(plan.inputs[0].id, "wall", 0.013),),
+        scaling=(),
+        status="decided",
+        events=(Event("BX311", "same binary"),),
+        claims=(
+            Claim(
+                "c1",
+                "comparison",
+                "jemalloc",
+                "system",
+                "wall",
+                (),
+                Verdict.BETTER,
+                cells=(other, base),
+                text="S.",
+            ),
+        ),
+    )
+
+
+def test_one_row_per_run_with_the_columns_of_the_dictionary(measured: Record) -> None:
+    measured.save()
+    found = read(measured.path / layout.RUNS)
+    assert len(found) == 3 * 1 + 3 * 2
+    assert [row["seq"] for row in found] == [str(number) for number in range(9)]
+    assert [row["run"] for row in found[:5]] == ["0", "0", "0", "1", "2"]
+    header = (measured.path / layout.RUNS).read_text().splitlines()[0].split(",")
+    declared = json.loads((measured.path / layout.COLUMNS).read_text())["resources"][0]["schema"]["fields"]
+    assert header == [field["name"] for field in declared]
+    assert len(set(header)) == len(header)
+    assert all(field["description"] for field in declared)
+
+
+def test_a_row_holds_what_was_measured_and_of_what(measured: Record) -> None:
+    measured.save()
+    row = read(measured.path / layout.RUNS)[6]  # second run … of the candidate's block
+    row = next(r for r in read(measured.path / layout.RUNS) if r["cell_id"] == "b" * 12 and r["run"] == "2")
+    expected = {
+        "record_id": "20260302T1704Z", "scenario": "demo", "round": "1", "warmup": "false",
+        "variant": "jemalloc, “fat”", "input": "1MiB", "axis_allocator": "jemalloc", "axis_size": "1048576",
+        "axis_size_label": "1MiB", "effective_allocator": "jemalloc", "effective_size": "",
+        "features": "jemalloc", "profile": "release;lto=fat", "rustflags": "", "target_cpu": "",
+        "env_set": "A=1;B=2", "binary_sha256": "2" * 64, "binary_bytes": "200", "build_s": "41.5",
+        "input_bytes": "1048576", "input_family": "prose", "input_seed": "42", "cache_state": "warm",
+        "wall_s": "0.30000000000000004", "user_s": "0.08", "block_runs": "2", "peak_rss_bytes": "4096",
+        "exit_code": "0", "timed_out": "false", "status": "ok", "comparable": "true",
+        "incomparable_reason": "", "output_sha256": "d", "output_ok": "true", "w_count_s": "0.25",
+        "w_wait_s": "0.5", "w_calls": "3.0", "steal_pct": "5.0", "harness": "hyperfine 1.20.0",
+        "role": "candidate", "threads": "2", "minor_faults": "",
+    }  # fmt: skip
+    assert {key: row[key] for key in expected} == expected
+    base = next(r for r in read(measured.path / layout.RUNS) if r["cell_id"] == "a" * 12)
+    assert (base["target_cpu"], base["git_rev"], base["git_dirty"]) == ("native", "9" * 40, "true")
+    assert base["incomparable_reason"] == "warm-up"
+
+
+def test_a_block_that_was_killed_has_one_row(record: Record, block: Callable[..., Block]) -> None:
+    record.append(
+        lines.Measured(
+            block(
+                0,
+                "a" * 12,
+                status="timeout",
+                timed_out=True,
+                wall_s=(),
+                exit_codes=(),
+                receipts=(),
+                answer=None,
+            )
+        )
+    )
+    record.save()
+    [row] = read(record.path / layout.RUNS)
+    assert (row["status"], row["timed_out"], row["wall_s"], row["exit_code"]) == ("timeout", "true", "", "")
+    assert (row["comparable"], row["incomparable_reason"], row["output_ok"]) == ("false", "timeout", "")
+
+
+def test_builds_and_events_have_tables(measured: Record) -> None:
+    measured.append(lines.Noted(Event("BX201", 'a "quoted", line\nand another', details=(("k", "v"),))))
+    measured.save()
+    build = read(measured.path / layout.BUILDS)[1]
+    assert (build["worker"], build["allocator"], build["variants"]) == (
+        "tally 0.1.0",
+        "jemalloc 5.3",
+        "jemalloc, “fat”",
+    )
+    [event] = read(measured.path / layout.EVENTS)
+    assert event["message"] == 'a "quoted", line\nand another'
+    assert json.loads(event["details"]) == [["k", "v"]]
+
+
+def test_the_judgement_fills_cells_and_comparisons(measured: Record, judgement: Judgement) -> None:
+    measured.save(judgement)
+    base = read(measured.path / layout.CELLS)[0]
+    assert base["wall_median_s"] == "0.5"
+    assert base["cores_used"] == "2.0"
+    assert base["throughput_mib_s"] == "2.0"
+    assert (base["max_rss_bytes"], base["rss_pct_of_input_pct"]) == ("1048576", "100.0")
+    assert (base["rounds"], base["runs"], base["flags"], base["output_ok"]) == ("1", "2", "few", "true")
+    first, second = read(measured.path / layout.COMPARISONS)
+    assert (first["claim_id"], first["text"], first["verdict"]) == ("c1", "S.", "better")
+    assert (first["ratio"], first["level"], first["typical_lo"], first["floor_lo"]) == (
+        "0.9",
+        "0.99",
+        "0.8",
+        "",
+    )
+    assert first["noise_floor"] == "0.013"
+    assert (second["kind"], second["variant"], second["claim_id"]) == ("control", "control", "")
+    assert [row["code"] for row in read(measured.path / layout.EVENTS)] == ["BX311"]
+
+
+def test_the_judgement_itself_survives(measured: Record, judgement: Judgement) -> None:
+    assert measured.judgement() is None
+    measured.save(judgement)
+    assert measured.judgement() == judgement
+
+
+def test_an_undeclared_column_is_our_mistake() -> None:
+    with pytest.raises(KeyError, match="colour"):
+        tables.to_csv(columns.EVENTS, [{"code": "x", "colour": "blue"}])
+
+
+def test_numbers_flags_and_gaps_are_written_the_same_everywhere() -> None:
+    wanted = tuple(columns.Column(name, "number", "d") for name in "abcde")
+    text = tables.to_csv(wanted, [{"a": 0.1 + 0.2, "b": True, "c": None, "d": 1e-9, "e": 2**60}])
+    assert text == "a,b,c,d,e\n0.30000000000000004,true,,1e-09,1152921504606846976\n"
+
+
+def test_frames_have_types_units_and_ordered_axes(measured: Record, judgement: Judgement) -> None:
+    measured.save(judgement)
+    found: Any = frames.load(measured.path)
+    runs = found.runs
+    assert list(runs["axis_allocator"].cat.categories) == ["system", "jemalloc"]
+    assert runs["axis_allocator"].cat.ordered
+    assert str(runs["axis_size"].dtype) == "Int64"
+    assert str(runs["wall_s"].dtype) == "float64"
+    assert runs["wall_s"].tolist().count(0.30000000000000004) == 3
+    assert str(runs["warmup"].dtype) == "boolean"
+    assert str(runs["started_at"].dt.tz) == "UTC"
+    assert runs["features"].isna().sum() == 0
+    assert runs.attrs["units"]["wall_s"] == "s"
+    assert found.units["runs"]["binary_bytes"] == "bytes"
+    assert list(found.claims["text"]) == ["S."]
+    assert found.env["kernel"] == "6.1"
+    assert len(found.comparisons) == 2
+    assert found.cells["wall_median_s"].iloc[0] == 0.5
+
+
+def test_an_unfinished_record_has_runs_and_says_that_it_has_no_verdicts(measured: Record) -> None:
+    measured.save()
+    found = frames.load(measured.path)
+    assert len(found.runs) == 9
+    assert len(found.claims) == 0
+    with pytest.raises(RecordError, match="not judged yet"):
+        _ = found.comparisons
+
+
+def test_every_declared_column_is_filled_by_some_row(measured: Record, judgement: Judgement) -> None:
+    """A column that no code writes would be an empty promise."""
+    source = rows.Source(measured.plan, measured.contents, judgement)
+    for name, wanted in tables.table_columns(source).items():
+        maker = getattr(rows, f"{name.removesuffix('s')}_rows")
+        keys = {key for row in maker(source) for key in row}
+        missing = {column.name for column in wanted} - keys
+        assert {text for text in missing if not text.startswith(("effective_", "wall_"))} <= {
+            "scope", "cpu_s", "cores_used", "max_rss_bytes", "rss_pct_of_input_pct", "throughput_mib_s",
+        }, name  # fmt: skip

@@ -1,0 +1,88 @@
+"""Every model type survives the disk."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework.errors import RecordError
+from bench_framework.model.run import Event, Look
+from bench_framework.store import lines, wire
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bench_framework.model.plan import Plan
+    from bench_framework.model.run import Block, Build, Host, PreparedInput
+
+
+def test_a_plan_survives_and_is_deterministic(plan: Plan) -> None:
+    text = wire.dump_plan(plan)
+    assert wire.load_plan(text) == plan
+    assert wire.dump_plan(wire.load_plan(text)) == text
+
+
+def test_a_plan_of_a_later_benchctl_with_more_fields_is_read(plan: Plan) -> None:
+    document = json.loads(wire.dump_plan(plan))
+    document["colour"] = "blue"
+    document["cells"][0]["colour"] = "blue"
+    assert wire.load_plan(json.dumps(document)) == plan
+
+
+def test_a_damaged_plan_is_named_with_the_place(plan: Plan) -> None:
+    document = json.loads(wire.dump_plan(plan))
+    document["measure"]["rounds_min"] = "many"
+    with pytest.raises(RecordError, match=r"plan\.json") as caught:
+        wire.load_plan(json.dumps(document))
+    assert dict(caught.value.details)["where"] == "measure.rounds_min"
+
+
+def test_a_host_survives(host: Host) -> None:
+    assert wire.load_host(wire.dump_host(host)) == host
+
+
+def test_every_kind_of_line_survives(
+    host: Host, builds: tuple[Build, ...], prepared: tuple[PreparedInput, ...], block: Callable[..., Block]
+) -> None:
+    examples: list[lines.Line] = [
+        lines.Header(1, "id", "s", "0", "1", "at", "0.1.0"),
+        lines.Prepared("at", host, builds, prepared),
+        lines.Repeats("i", {"c": 3}),
+        lines.Measured(block(0, "c", signal="SIGSEGV", message="größe\n")),
+        lines.RoundEnd("i", 1, warmup=True, at="at", elapsed_s=0.1),
+        lines.Looked(Look("i", 0, 12, stopped=False)),
+        lines.Dropped("c", "i", 2, warmup=True, state="raced", reason="slow"),
+        lines.Noted(Event("BX201", "words", details=(("a", "b"),))),
+        lines.End("at", 1.5),
+    ]
+    assert {type(line) for line in examples} == set(lines.Line.__args__)
+    for line in examples:
+        text = wire.dump_line(line)
+        assert text.endswith(b"\n")
+        assert text.count(b"\n") == 1
+        assert wire.load_line(text) == line
+
+
+def test_every_field_of_a_block_is_in_its_line(block: Callable[..., Block]) -> None:
+    said = json.loads(wire.dump_line(lines.Measured(block(0, "c"))))["block"]
+    assert set(said) == {field.name for field in dataclasses.fields(block(0, "c"))}
+
+
+def test_times_are_stored_as_measured(block: Callable[..., Block]) -> None:
+    walls = (0.1, 0.30000000000000004, 1e-9, 123456.789)
+    line = wire.load_line(wire.dump_line(lines.Measured(block(0, "c", wall_s=walls))))
+    assert isinstance(line, lines.Measured)
+    assert line.block.wall_s == walls
+
+
+def test_twenty_thousand_blocks_are_read_in_two_seconds(block: Callable[..., Block]) -> None:
+    text = wire.dump_line(lines.Measured(block(0, "c")))
+    wire.load_line(text)
+    start = time.process_time()
+    for _ in range(20_000):
+        wire.load_line(text)
+    assert time.process_time() - start < 2
