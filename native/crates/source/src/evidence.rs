@@ -1,5 +1,6 @@
 //! What reading leaves behind, and which mode that is.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
@@ -25,6 +26,9 @@ pub struct Evidence {
     pub largest_block_bytes: u64,
     /// The block size that was asked for.
     pub block_bytes: u64,
+    /// What only one mode leaves, such as completions counted by a ring or `O_DIRECT` read back from a descriptor. A
+    /// mode that recognises itself by the fields above asks for this to be empty, so a new mode changes no other file.
+    pub facts: BTreeMap<&'static str, u64>,
 }
 
 impl Evidence {

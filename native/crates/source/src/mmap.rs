@@ -46,5 +46,8 @@ impl Source for Mapped {
 }
 
 pub(crate) fn matches(evidence: &Evidence) -> bool {
-    evidence.read_calls == 0 && evidence.blocks <= 1 && evidence.mapped_bytes == evidence.bytes
+    evidence.facts.is_empty()
+        && evidence.read_calls == 0
+        && evidence.blocks <= 1
+        && evidence.mapped_bytes == evidence.bytes
 }

@@ -37,7 +37,8 @@ impl Source for Blocks {
 }
 
 fn matches(evidence: &Evidence) -> bool {
-    evidence.mapped_bytes == 0
+    evidence.facts.is_empty()
+        && evidence.mapped_bytes == 0
         && evidence.read_bytes >= evidence.bytes
         && evidence.largest_request_bytes <= evidence.block_bytes
         && evidence.largest_block_bytes <= evidence.block_bytes

@@ -47,7 +47,8 @@ impl Source for Slurp {
 }
 
 fn matches(evidence: &Evidence) -> bool {
-    evidence.mapped_bytes == 0
+    evidence.facts.is_empty()
+        && evidence.mapped_bytes == 0
         && evidence.read_bytes == evidence.bytes
         && evidence.blocks <= 1
         && evidence.largest_request_bytes == evidence.bytes.max(1)

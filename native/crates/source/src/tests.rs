@@ -126,6 +126,17 @@ fn what_left_no_evidence_is_unknown_under_any_name() {
 }
 
 #[test]
+fn a_fact_of_one_mode_is_no_evidence_of_another() {
+    let evidence = Evidence {
+        facts: [("completions", 1)].into(),
+        ..Evidence::default()
+    };
+    for mode in MODES {
+        assert!(!(mode.matches)(&evidence), "{}", mode.name);
+    }
+}
+
+#[test]
 fn a_pipe_is_read_in_blocks_and_the_fallback_is_stated() {
     for mode in MODES {
         let (reader, mut writer) = std::io::pipe().unwrap();

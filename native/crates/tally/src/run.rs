@@ -21,7 +21,14 @@ pub(crate) fn run(options: Options) -> Result<(), Failure> {
         output::format(&options.format).ok_or_else(|| unknown("format", &options.format))?;
     let (sorted, written) = (options.sort == "count", options.output == "stdout");
     let top = options.top.unwrap_or(usize::MAX);
+    let block_bytes = options.block;
     let mut count = (runtime.run)(&job(options)?)?;
+    if count.carry_peak > block_bytes {
+        let carried = count.carry_peak;
+        count.notes.push(format!(
+            "{carried} bytes without a safe cut were carried: memory grew beyond the block size"
+        ));
+    }
 
     let (table, pool) = (std::mem::take(&mut count.table), count.pool.take());
     let mut entries: Vec<_> = if sorted {

@@ -188,6 +188,27 @@ fn redirected_standard_input_is_read_from_where_it_stands() {
 }
 
 #[test]
+fn a_word_longer_than_a_block_is_counted_and_noted() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, answers) = (folder.path().join("input"), folder.path().join("answers"));
+    fs::write(&input, "x".repeat(300_000) + " y").unwrap();
+    assert!(
+        tally(&["run", "--output", "none"], &answers)
+            .arg(&input)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let line = lines(&answers).pop().unwrap();
+    assert_eq!(line.answer.count, 2);
+    assert!(
+        line.notes[0].starts_with("300001 bytes without a safe cut"),
+        "{:?}",
+        line.notes
+    );
+}
+
+#[test]
 fn a_failed_run_appends_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let (input, answers) = (folder.path().join("input"), folder.path().join("answers"));
