@@ -68,12 +68,12 @@ def require_linux() -> None:
     """Stop anywhere else: /proc, pidfds and page-cache control are not to be had there.
 
     Raises:
-        MachineError: BC404.
+        MachineError: BC410.
     """
     if platform.system() != "Linux":
         raise MachineError(
             f"measuring needs Linux; this is {platform.system()}",
-            code="BC404",
+            code="BC410",
             help="`report`, `verify`, `validate` and the notebook API work here",
         )
 

@@ -1,7 +1,92 @@
-"""Codes of what can go wrong beyond the scenario, and of the warnings that a record keeps."""
+"""Codes of what can go wrong beyond the scenario, and of the warnings that a record keeps.
+
+The codes of the scenario language are `bench_framework.scenario.codes`'; a test holds both lists complete.
+Run as a module with ``--write`` it renews ``docs/reference/codes.md``.
+"""
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Final
 
-RUN_CODES: Final[dict[str, str]] = {}
+RUN_CODES: Final[dict[str, str]] = {
+    "BC401": "the disk has no room for the inputs. Free some space, name another data-dir, or run `benchctl clean`.",
+    "BC403": "no hyperfine of 1.20 or newer was found, and cargo could not install one. Set BENCHCTL_HYPERFINE to one.",
+    "BC405": "the extension that generates inputs is not installed; install the package, do not run its sources.",
+    "BC406": "the input file that the scenario names does not exist.",
+    "BC407": "an input could not be written: the disk is full or the folder is read-only.",
+    "BC408": "the generator knows no dataset of this name.",
+    "BC409": "the lock that keeps two measurements apart cannot be opened.",
+    "BC410": "measuring needs Linux; reports, validation and the notebook API work elsewhere.",
+    "BX100": "wrong usage.",
+    "BX101": "no record of this name was found.",
+    "BX102": "there is no file and no shipped scenario of this name.",
+    "BX103": "`benchctl init` would overwrite a file, or cannot write.",
+    "BX104": "a report format that does not exist.",
+    "BX105": "`benchctl clean` knows no such kind.",
+    "BX106": "a selection of `benchctl compare` takes no variant, or several where one is meant.",
+    "BX107": "the record holds no such metric.",
+    "BX130": "interrupted; the same command resumes.",
+    "BX201": "a run failed, hung or was killed. Its rounds are void; a cell with more than 5 % void rounds has failed.",
+    "BX202": "a command needs `{bin}` or `{input}`, and the scenario has none.",
+    "BX203": "a list of CPUs cannot be read.",
+    "BX210": "a variant gave another answer than the baseline on the same input; its times are never compared.",
+    "BX211": "the worker's answer is not a line of the protocol (docs/reference/worker-protocol.md).",
+    "BX213": "the worker did not append exactly one line of answer per run.",
+    "BX214": "one command gave different answers in different runs; it is not deterministic.",
+    "BX215": "the file that holds the answer cannot be read.",
+    "BX216": "the answer is to be compared as JSON and is none.",
+    "BX220": "a variant could not be built; cargo's own message stands beside it.",
+    "BX221": "the worker is said to follow the protocol, and its `describe` does not.",
+    "BX222": "the crate's folder holds no Cargo.toml.",
+    "BX224": "git is needed for a revision and is not there.",
+    "BX225": "a revision was asked of a crate that is in no git repository, or that repository has no such revision.",
+    "BX231": "a program cannot be started.",
+    "BX232": "benchctl's launcher was killed, and what it ran with it. The same command resumes.",
+    "BX233": "hyperfine's JSON cannot be read.",
+    "BX234": "the program to be measured does not exist.",
+    "BX235": "the record cannot be written.",
+    "BX305": "warning: another mode ran than was asked for. It is shown as what ran and not compared as what was asked for.",
+    "BX311": "warning: two variants are the same binary. Their difference is a test of the measurement.",
+    "BX320": "warning: the baseline drifted during the record. Rounds cancel it in comparisons, not in medians.",
+    "BX321": "warning: other work took the processor during the record.",
+    "BX330": "warning: the control arm was told from the baseline it copies. Every comparison of that input is undecided.",
+    "BX331": "warning: the control arm is switched off; nothing shows what this record could tell from nothing.",
+    "BX332": "note: the control arm could not run a copy of the program; page placement is not controlled.",
+    "BX340": "warning: too few rounds for any verdict; the record is exploratory.",
+    "BX341": "warning: a cold cache was asked for and the input stayed in memory; nothing is said about cold runs.",
+    "BX410": "an interrupted record cannot be continued under other conditions. --fresh starts over.",
+    "BX411": "a file of a record is missing or damaged.",
+    "BX412": "a newer benchctl wrote this record.",
+    "BX413": "the record is not judged yet.",
+    "BX420": "an input changed while it was measured. Give the program its own copy by `prepare`.",
+    "BX900": "a defect of benchctl. The traceback is saved; its path is printed.",
+}
+
+
+def page() -> str:
+    """``docs/reference/codes.md``."""
+    from bench_framework.scenario.codes import CODES  # noqa: PLC0415 -- only for the page
+
+    rows = {code: f"{entry.title}. {entry.explanation}" for code, entry in CODES.items()} | RUN_CODES
+    lines = [f"| `{code}` | {' '.join(text.split())} |" for code, text in sorted(rows.items())]
+    return "\n".join(
+        (
+            "# Codes",
+            "",
+            "Every error and warning has a stable code; `benchctl help CODE` explains it. Generated: do not edit.",
+            "BC0xx to BC3xx are about the scenario, BC4xx about the machine, BX about running, judging and records.",
+            "",
+            "| code | meaning |",
+            "|---|---|",
+            *(line.replace("||", "\\|\\|") for line in lines),
+            "",
+        )
+    )
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] != ["--write"]:
+        sys.exit("usage: python -m bench_framework.workflow.codes --write")
+    Path(__file__).resolve().parents[2].joinpath("docs/reference/codes.md").write_text(page(), encoding="utf-8")

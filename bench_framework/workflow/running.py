@@ -186,7 +186,7 @@ def _record_for(plan: Plan, name: str, options: RunOptions, watcher: Watcher, pr
         except OSError as error:
             raise MachineError(
                 f"cannot write a record into {options.results}: {error.strerror}",
-                code="BX234",
+                code="BX235",
                 effect="nothing was measured",
                 help="--out names another folder",
             ) from error

@@ -142,9 +142,9 @@ class _Page:
         if table.note:
             self.text(table.note, indent="   ")
         if len(columns) < len(table.columns):
-            for row in rows:
-                if row.reason:
-                    self.text(f"{row.cells[0].text}: {row.reason}", indent="   ")
+            for reason in dict.fromkeys(row.reason for row in rows if row.reason):
+                names = ", ".join(row.cells[0].text for row in rows if row.reason == reason)
+                self.text(f"{names}: {reason}", indent="   ")
 
     def row(self, row: Row, columns: tuple[Column, ...], shares: list[int], texts: list[str]) -> None:
         """One line; the best group in bold, the verdict in its colour."""
