@@ -78,6 +78,18 @@ def failure_event(target: Target, block: Block, again: tuple[str, str] | None, o
     )
 
 
+def warm_event(target: Target, block: Block) -> Event:
+    """BX341: the input stayed in the page cache although the scenario asks for a cold one."""
+    return Event(
+        "BX341",
+        f"cache state not verified: {target.input_path} stayed in memory before {target.cell.label}",
+        cell_id=block.cell_id,
+        round=block.round,
+        effect="nothing may be said about a cold cache",
+        help="run as root, so that caches can be dropped, with the input on a disk and not in tmpfs",
+    )
+
+
 def keep_reference(raw: Raw, input_id: str) -> None:
     """Keep what the baseline printed, to show later where another output differs."""
     if raw.stdout.is_file() and raw.stdout.stat().st_size <= LARGEST_REFERENCE_BYTES:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 HYPERFINE_OVERHEAD_S: Final = 1.0
 """Added to a block's timeout: hyperfine's own 5 ms, many times over on a busy machine."""
+COLD_SHARE: Final = 0.01
+"""Of an input's pages: with more of them in memory a run is not called cold."""
 SIGNAL_BASE: Final = 128
 LAST_SIGNAL: Final = 64
 
@@ -56,6 +58,8 @@ class BlockRunner:
         self._said.touch()
         self._answers = worker.AnswersFile(raw.answers)
         self._gauge = Gauge()
+        self.was_cold = True
+        """Whether the last cold block really began with its input out of the page cache."""
         self._exports = os.open(raw.hyperfine, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
 
     def __enter__(self) -> Self:
@@ -87,7 +91,10 @@ class BlockRunner:
         if failed := self._aside(target, target.prepare, "prepare"):
             return replace(block, status="failed", message=failed)
         if target.cell.cache == "cold" and target.input_path is not None:
-            pagecache.drop(Path(target.input_path))
+            path = Path(target.input_path)
+            pagecache.drop(path)
+            share = pagecache.resident(path)
+            self.was_cold = share is not None and share < COLD_SHARE
         block = self._timed(target, block, runs)
         if (failed := self._aside(target, target.cleanup, "cleanup")) and block.status == "ok":
             return replace(block, status="failed", message=failed)

@@ -243,6 +243,8 @@ class Measuring:
             block, events = self._failed(state, target, block)
         elif block.answer is not None:
             block, events = self._compared(state, target, block)
+        if target.cell.cache == "cold" and not self.runner.was_cold:
+            events += self._once(state, aftermath.warm_event(target, block))
         self.record.append(lines.Measured(block))
         state.blocks.setdefault(cell_id, []).append(block)
         for event in events:
@@ -278,6 +280,14 @@ class Measuring:
         reference = self.plan.cell(state.reference_id)
         raw = self.record.raw if by_stdout else None
         return block, [aftermath.other_output_event(target, block, state.reference, reference.label, raw)]
+
+    def _once(self, state: Progression, event: Event) -> list[Event]:
+        """The event, unless its cell has one of this code already."""
+        key = (event.cell_id or "", event.code)
+        if key in state.noted:
+            return []
+        state.noted.add(key)
+        return [event]
 
     def _let_go(self, state: Progression, number: int, *, warmup: bool) -> None:
         """Drop the cells that failed too often or do other work."""

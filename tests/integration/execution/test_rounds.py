@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bench_framework.errors import Interrupted
+from bench_framework.execution import pagecache
 from bench_framework.execution.progress import BlockStarted, CellDropped, Happening, LookTaken, RoundFinished
 from bench_framework.execution.rounds import Decision
 from bench_framework.model.plan import AnswerPolicy, MeasurePolicy
@@ -112,20 +113,21 @@ def test_one_process_per_cell_and_round_with_the_journal_synced_between_rounds(
 def test_short_runs_are_repeated_from_the_first_round_on(
     fake: Any, plan_of: MakePlan, blocks_of: BlocksOf
 ) -> None:
+    """One number for all cells of an input, set by the middle one."""
     fake.script(
         {"match": "run-a", "wall_s": 0.005, "spread": 0},
-        {"match": "run-b", "wall_s": 0.05},
-        {"match": "run-c"},
+        {"match": "run-b", "wall_s": 0.05, "spread": 0},
+        {"match": "run-c", "wall_s": 0.005, "spread": 0},
     )
     record = fake.measure(plan_of(ARMS))
-    assert [len(block.wall_s) for block in blocks_of(record, "a")] == [1, 1, 4, 4, 4]
-    assert [len(block.wall_s) for block in blocks_of(record, "b")] == [1] * 5
+    for label in ("a", "b", "c", "control"):
+        assert [len(block.wall_s) for block in blocks_of(record, label)] == [1, 1, 4, 4, 4]
 
 
 def test_the_control_repeats_as_often_as_the_baseline(
     fake: Any, plan_of: MakePlan, blocks_of: BlocksOf
 ) -> None:
-    fake.script({"match": "run-a", "wall_s": 0.0068, "spread": 0.9})
+    fake.script({"match": "run-", "wall_s": 0.0068, "spread": 0.9})
     record = fake.measure(plan_of(ARMS))
     lengths = [[len(block.wall_s) for block in blocks_of(record, label)] for label in ("a", "control")]
     assert lengths[0] == lengths[1]
@@ -349,9 +351,7 @@ def test_a_resumed_record_keeps_its_order_its_repeats_and_its_reference(
     fake: Any, plan_of: MakePlan, blocks_of: BlocksOf
 ) -> None:
     plan = plan_of(ARMS, answer=CONTRACT)
-    fake.script(
-        {"match": "run-a", "wall_s": 0.004, "spread": 0, "digest": "d"}, {"match": "run-", "digest": "d"}
-    )
+    fake.script({"match": "run-", "wall_s": 0.004, "spread": 0, "digest": "d"})
     whole = fake.measure(plan)
     (fake.root / "script.json.calls").unlink()
     fake.watcher.react = stop_at(fake, 10)
@@ -444,3 +444,25 @@ def test_a_variant_without_a_build_is_left_out(fake: Any, plan_of: MakePlan) -> 
     record = fake.measure(plan_of(ARMS))
     assert record.contents.blocks == []
     assert record.contents.complete
+
+
+def test_a_cold_cell_begins_with_its_input_out_of_memory_or_says_so(
+    fake: Any, plan_of: MakePlan, tmp_path: Path, events_of: EventsOf
+) -> None:
+    path = tmp_path / "data"
+    path.write_bytes(bytes(1 << 20))
+    plan = plan_of({"a": ["run-a"]}, control=False, cell={"cache": "cold"}, measure=policy(1))
+    inputs = [PreparedInput(plan.inputs[0].id, str(path), 1 << 20, None, "f", None)]
+    record = fake.measure(plan, inputs=inputs)
+    share = pagecache.resident(path)
+    assert share is not None
+    # Nobody reads the file here, so it stays as the last block found it.
+    assert (share < 0.01) != bool(events_of(record, "BX341"))
+
+
+def test_what_lies_in_memory_is_seen(tmp_path: Path) -> None:
+    path = tmp_path / "data"
+    path.write_bytes(bytes(1 << 20))
+    assert pagecache.resident(path) == 1.0
+    (tmp_path / "empty").touch()
+    assert pagecache.resident(tmp_path / "empty") == 0.0
