@@ -188,6 +188,10 @@ def _with_mde(
     half = half_width(case.pair, plain, plain_floor, rules.seed)
     if half is None:
         return draft
+    if draft.reason == REACHES_ONE and draft.shown is not None:
+        # The narrower interval belongs to the statistic that did not decide: what could have been found
+        # must not be smaller than what was just taken back.
+        half = max(half, _plain_half_width(draft.shown))
     mde = detectable(half, rules)
     needed = math.ceil(len(case.pair) * (mde / math.log1p(case.margin)) ** 2)
     return replace(draft, mde=math.expm1(mde), rounds_needed=needed if needed <= MOST_ROUNDS else None)
@@ -201,6 +205,15 @@ def half_width(pair: Pair, plain: Bounds, plain_floor: Bounds | None, seed: int)
         return min(plain.half_width, plain_floor.half_width)
     x, y = compare.logs(pair)
     return min(plain.half_width, intervals.quick_floor_half_width(x, y, PLAIN_LEVEL, seed))
+
+
+def _plain_half_width(shown: Interval) -> float:
+    """Half-width on the log scale that an interval would have at 95 %, if it were normal."""
+    if shown.lo <= 0 or not math.isfinite(shown.hi):
+        return 0.0
+    normal = NormalDist()
+    ours, plain = (normal.inv_cdf((1 + level) / 2) for level in (min(shown.level, 1 - 1e-12), PLAIN_LEVEL))
+    return (math.log(shown.hi) - math.log(shown.lo)) / 2 * plain / ours
 
 
 def detectable(half: float, rules: Rules) -> float:

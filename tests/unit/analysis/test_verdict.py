@@ -160,3 +160,10 @@ def test_a_true_difference_of_the_stated_size_is_found_nine_times_in_ten() -> No
         real = Case("x", "y", "wall", "headline", pair, (compare.examine(pair, levels, 0),), 0.001, 0.0)
         found += judged(real).verdict.decided
     assert found >= 36
+
+
+def test_what_a_lowered_pair_could_have_found_is_not_smaller_than_what_was_taken_back() -> None:
+    wide = Interval(0.83, 0.74, 1.04, 0.9997)
+    half = verdict._plain_half_width(wide)
+    assert half == pytest.approx(math.log(1.04 / 0.74) / 2 * 1.96 / 3.62, rel=0.01)
+    assert verdict._plain_half_width(Interval(1.0, 0.0, math.inf, 0.95)) == 0
