@@ -63,7 +63,7 @@ def scenario_schema() -> dict[str, Any]:
 def codes() -> dict[str, str]:
     """Every code that a user can meet, to its explanation."""
     from bench_framework.scenario.codes import CODES  # noqa: PLC0415 -- only wanted for help
-    from bench_framework.workflow.codes import RUN_CODES  # noqa: PLC0415 -- likewise
+    from bench_framework.workflow.explanations import RUN_CODES  # noqa: PLC0415 -- likewise
 
     scenario = {
         code: f"{code}: {c.title}\n\n{c.explanation}\n\n{c.example}".rstrip() for code, c in CODES.items()

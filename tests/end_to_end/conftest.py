@@ -11,7 +11,12 @@ from pathlib import Path
 import pytest
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
-ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def checkout() -> Path:
+    """The root of the repository."""
+    return Path(__file__).parents[2]
 
 
 @pytest.fixture

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
-from conftest import ROOT, Run
-
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
 SMALL = ("-k", "size=1MiB io!=slurp", "-S", "measure.rounds={min: 6, max: 6}", "-S", "measure.until=rounds")
 
 
@@ -16,8 +17,10 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_a_scenario_becomes_a_report_and_the_second_run_builds_nothing(benchctl: Run, tmp_path: Path) -> None:
-    first = benchctl("--json", "run", ROOT / "scenarios/quickstart.yaml", *SMALL)
+def test_a_scenario_becomes_a_report_and_the_second_run_builds_nothing(
+    benchctl: Run, checkout: Path, tmp_path: Path
+) -> None:
+    first = benchctl("--json", "run", checkout / "scenarios/quickstart.yaml", *SMALL)
     assert first.returncode == 0, first.stderr
     record = tmp_path / json.loads(first.stdout)["record"]
 
@@ -34,15 +37,15 @@ def test_a_scenario_becomes_a_report_and_the_second_run_builds_nothing(benchctl:
     for page in ("report.html", "report.md"):
         assert "quickstart" in (record / page).read_text(encoding="utf-8")
 
-    second = benchctl("--json", "run", ROOT / "scenarios/quickstart.yaml", *SMALL, "--fresh")
+    second = benchctl("--json", "run", checkout / "scenarios/quickstart.yaml", *SMALL, "--fresh")
     assert second.returncode == 0, second.stderr
     again = rows(tmp_path / json.loads(second.stdout)["record"] / "builds.csv")
     assert [row["sha256"] for row in again] == [row["sha256"] for row in builds]
     assert {row["build_s"] for row in again} == {""}
 
 
-def test_a_report_rendered_again_is_the_same_bytes(benchctl: Run, tmp_path: Path) -> None:
-    done = benchctl("--json", "run", ROOT / "scenarios/quickstart.yaml", *SMALL)
+def test_a_report_rendered_again_is_the_same_bytes(benchctl: Run, checkout: Path, tmp_path: Path) -> None:
+    done = benchctl("--json", "run", checkout / "scenarios/quickstart.yaml", *SMALL)
     record = tmp_path / json.loads(done.stdout)["record"]
     before = {page: (record / page).read_bytes() for page in ("report.html", "report.md")}
     assert benchctl("report", record).returncode == 0

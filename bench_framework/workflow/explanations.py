@@ -47,11 +47,11 @@ RUN_CODES: Final[dict[str, str]] = {
     "BX233": "hyperfine's JSON cannot be read.",
     "BX234": "the program to be measured does not exist.",
     "BX235": "the record cannot be written.",
-    "BX305": "warning: another mode ran than was asked for. It is shown as what ran and not compared as what was asked for.",
+    "BX305": "warning: another mode ran than was asked for; it is shown as what ran, and not compared.",
     "BX311": "warning: two variants are the same binary. Their difference is a test of the measurement.",
     "BX320": "warning: the baseline drifted during the record. Rounds cancel it in comparisons, not in medians.",
     "BX321": "warning: other work took the processor during the record.",
-    "BX330": "warning: the control arm was told from the baseline it copies. Every comparison of that input is undecided.",
+    "BX330": "warning: the control arm was told from the baseline that it copies; its input is undecided throughout.",
     "BX331": "warning: the control arm is switched off; nothing shows what this record could tell from nothing.",
     "BX332": "note: the control arm could not run a copy of the program; page placement is not controlled.",
     "BX340": "warning: too few rounds for any verdict; the record is exploratory.",
@@ -88,5 +88,7 @@ def page() -> str:
 
 if __name__ == "__main__":
     if sys.argv[1:] != ["--write"]:
-        sys.exit("usage: python -m bench_framework.workflow.codes --write")
-    Path(__file__).resolve().parents[2].joinpath("docs/reference/codes.md").write_text(page(), encoding="utf-8")
+        sys.exit("usage: python -m bench_framework.workflow.explanations --write")
+    Path(__file__).resolve().parents[2].joinpath("docs/reference/codes.md").write_text(
+        page(), encoding="utf-8"
+    )

@@ -1,0 +1,154 @@
+"""The command line starts light, explains itself, and turns errors into codes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench_framework.cli import github
+from bench_framework.cli.app import app, run_command_line
+from bench_framework.cli.console import Console, describe
+from bench_framework.errors import CellError, Position, Problem, ScenarioError
+
+HEAVY = {"pandas", "matplotlib", "scipy", "numpy"}
+SCENARIO = """\
+version: 1
+name: small
+question: Is b slower?
+worker: {command: [/bin/true]}
+axes: {arm: [a, b]}
+command: ["{bin}", "{arm}"]
+baseline: {arm: a}
+"""
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    path = tmp_path / "small.yaml"
+    path.write_text(SCENARIO, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("words", [["--help"], ["run", "--help"], ["validate", "FILE"], ["plan", "FILE"]])
+def test_starting_loads_nothing_heavy(words: list[str], scenario: Path) -> None:
+    argv = [str(scenario) if word == "FILE" else word for word in words]
+    code = (
+        "import sys; from bench_framework.cli.app import run_command_line; "
+        f"code = run_command_line({argv!r}); "
+        f"print(sorted({HEAVY!r} & set(sys.modules)), file=sys.stderr); sys.exit(code)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[-1] == "[]"
+
+
+def test_every_command_has_help_with_an_example() -> None:
+    assert len(app.registered_commands) == 10
+    for command in app.registered_commands:
+        assert command.epilog, command.callback
+        assert "benchctl " in command.epilog
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["validate", "no-such.yaml"], 2),
+        (["validate"], 2),
+        (["rnu"], 2),
+        (["plan", "quickstrat"], 2),
+        (["report", "@last", "--format", "pdf"], 2),
+        (["--dir", "/nonexistent", "report"], 2),
+        (["help", "BX999"], 2),
+        (["clean", "everything"], 2),
+        (["help", "BC104"], 0),
+        (["help", "bx201"], 0),
+        (["schema"], 0),
+    ],
+)
+def test_exit_codes(words: list[str], code: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(words) == code
+    said = capsys.readouterr()
+    assert "Traceback" not in said.err
+    assert bool(said.err) == (code != 0)
+
+
+def test_an_unknown_scenario_is_met_with_the_nearest_name(capsys: pytest.CaptureFixture[str]) -> None:
+    run_command_line(["plan", "quickstrat"])
+    assert "did you mean `quickstart`?" in capsys.readouterr().err
+
+
+def test_plan_says_what_it_can_decide(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["plan", str(scenario)]) == 0
+    page = capsys.readouterr().out
+    assert "3 cells × at most 40 rounds (+ 2 warm-up) = 126 hyperfine calls" in page
+    assert "2 comparisons (wall and cpu)" in page
+    assert "looks after 12, 18, 27, 40 rounds" in " ".join(page.split())
+
+
+def test_plan_of_too_few_rounds_says_so(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["plan", str(scenario), "-S", "measure.rounds=3"]) == 0
+    assert "Exploratory: a verdict needs" in capsys.readouterr().out
+
+
+def test_json_is_one_document(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["--json", "plan", str(scenario)]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["looks"] == [12, 18, 27, 40]
+    assert [cell["role"] for cell in document["cells"]] == ["baseline", "candidate", "control"]
+
+
+def test_init_writes_a_scenario_that_is_valid_and_never_overwrites(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "bench"
+    assert run_command_line(["init", str(folder)]) == 0
+    assert run_command_line(["validate", str(folder / "scenario.yaml")]) == 0
+    assert run_command_line(["init", str(folder)]) == 2
+    assert "BX103" in capsys.readouterr().err
+    assert run_command_line(["init", str(folder), "--force"]) == 0
+
+
+def test_an_error_is_printed_with_cause_effect_and_help() -> None:
+    error = CellError(
+        "a failed", details=(("stderr", "one\ntwo"),), effect="others go on", help="run it again"
+    )
+    assert describe(error).splitlines() == [
+        "error[BX201]: a failed",
+        "   stderr   one",
+        "            two",
+        "   effect   others go on",
+        "   help     run it again",
+    ]
+
+
+def test_a_reader_that_went_away_stops_nothing() -> None:
+    code = (
+        "from bench_framework.cli.console import Console\nfor _ in range(20000): Console().emit('x' * 80)\n"
+    )
+    done = subprocess.run(
+        f'{sys.executable} -c "{code}" | head -1', shell=True, capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+
+
+def test_github_gets_ten_annotations_and_the_tenth_tells_of_the_rest() -> None:
+    problems = tuple(
+        Problem("BC101", f"unknown key `k{n}`: 100 %", "a,b.yaml", Position(n, 3, 2)) for n in range(1, 13)
+    )
+    lines = github.annotation_lines(ScenarioError(problems, {}))
+    assert len(lines) == 10
+    assert (
+        lines[0] == "::error file=a%2Cb.yaml,title=BC101,line=1,col=3,endColumn=5::unknown key `k1`: 100 %25"
+    )
+    assert lines[-1].endswith("(and 2 more, see the log)")
+
+
+def test_width_comes_from_the_environment_and_never_below_40(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "10")
+    assert Console().width == 40
+    monkeypatch.setenv("COLUMNS", "120")
+    assert Console().width == 120
