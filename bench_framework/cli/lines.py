@@ -37,6 +37,10 @@ HEARTBEAT_S = 60.0
 """CI systems kill a job that says nothing for minutes."""
 
 
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' if number != 1 else ''}"
+
+
 class LineDisplay:
     """Writes to stderr what happened, one line each."""
 
@@ -102,8 +106,9 @@ class LineDisplay:
             case CellDropped():
                 self._line("drop", f"{self._label(happening.cell_id)}: {happening.reason}")
             case LookTaken() if happening.look.stopped and self._work is not None:
-                where = self._work.plan.input(happening.look.input_id).label
-                self._line("stop", f"{where}: after {happening.look.round} rounds, {happening.look.reason}")
+                plan, look = self._work.plan, happening.look
+                where = f"{plan.input(look.input_id).label}: " if len(plan.inputs) > 1 else ""
+                self._line("stop", f"{where}after {look.round} rounds, {look.reason}")
             case Remark():
                 self._console.warn(happening.event)
             case _:

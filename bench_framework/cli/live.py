@@ -158,7 +158,9 @@ class LiveDisplay:
         shown = sorted(cells, key=lambda cell: work.median(cell.id) or float("inf"))[:room]
         stage = "warm-up" if work.warmup else f"round {work.round}"
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-        table.add_column(f"input {work.plan.input(work.input_id).label}, {stage}", overflow="fold")
+        several = len(work.plan.inputs) > 1
+        where = f"input {work.plan.input(work.input_id).label}, " if several else ""
+        table.add_column(f"{where}{stage}", overflow="fold")
         table.add_column("time", justify="right", no_wrap=True)
         table.add_column("so far", no_wrap=True)
         table.add_column("rounds", justify="right", no_wrap=True)

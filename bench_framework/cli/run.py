@@ -9,6 +9,7 @@ import typer
 
 from bench_framework.cli.arguments import Only, Overrides, ScenarioFile
 from bench_framework.cli.console import Console
+from bench_framework.errors import BuildError
 
 if TYPE_CHECKING:
     from bench_framework.workflow import Outcome
@@ -89,17 +90,29 @@ def _overrides(*, quick: bool, rounds: str | None, budget: str | None, until: st
     return found
 
 
+def _print_failures(console: Console, outcome: Outcome) -> None:
+    """Builds in full; cells were told in full while measuring, and stand in the report with their reason."""
+    builds = [error for error in outcome.failures if isinstance(error, BuildError)]
+    for error in builds:
+        console.error(error)
+    if cells := len(outcome.failures) - len(builds):
+        console.say(
+            f"{cells} cell{'s' if cells != 1 else ''} could not be measured: exit {outcome.exit_code}",
+            level=-1,
+        )
+
+
 def _print(console: Console, outcome: Outcome) -> None:
     from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
 
     if console.json:
         console.emit_json(workflow.outcome_document(outcome))
+        _print_failures(console, outcome)
         return
     if outcome.document is not None:
         console.emit(
             workflow.terminal_page(outcome.document, console.width, console.colored_stdout, console.unicode)
         )
-    for error in outcome.failures:
-        console.error(error)
+    _print_failures(console, outcome)
     if outcome.resume is not None:
         console.say(outcome.resume, level=-1)

@@ -1,0 +1,52 @@
+"""What the scenario language knows of the bundled workers is what they say of themselves."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench_framework.scenario import bundled
+
+ROOT = Path(__file__).parents[2]
+BUILD_AXES = {"allocator"}
+"""Chosen by a cargo feature: what one binary says of it is no list of what a scenario may ask for."""
+KNOBS = {"output"}
+"""Of the program's own printing, not of its work."""
+
+
+@pytest.fixture(scope="module")
+def described() -> dict[str, Any]:
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "benchctl"
+    target = os.environ.get("CARGO_TARGET_DIR") or str(cache / "dev-target")
+    done = subprocess.run(
+        ["cargo", "run", "--quiet", "--locked", "--package", "tally", "--", "describe"],
+        cwd=ROOT / "native",
+        env={**os.environ, "CARGO_TARGET_DIR": target},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_the_closed_sets_are_the_workers_own(described: dict[str, Any]) -> None:
+    kept = json.loads(Path(bundled.__file__).with_name("bundled.json").read_text(encoding="utf-8"))["tally"]
+    said = {
+        name: [value["name"] for value in axis["values"]]
+        for name, axis in described["axes"].items()
+        if name not in BUILD_AXES | KNOBS
+    }
+    assert kept["axes"] == said
+
+
+def test_a_value_that_is_announced_is_not_there_yet(described: dict[str, Any]) -> None:
+    kept = json.loads(Path(bundled.__file__).with_name("bundled.json").read_text(encoding="utf-8"))["tally"]
+    for axis, values in kept["unavailable"].items():
+        there = {value["name"] for value in described["axes"][axis]["values"]}
+        assert not there & set(values)
