@@ -27,6 +27,8 @@ class ComparedTable:
 
     comparisons: tuple[Comparison, ...]
     document: Document
+    exploratory: bool
+    """Chosen after the data were seen."""
 
 
 def compare_record(
@@ -46,13 +48,15 @@ def compare_record(
 
     with records.Record.open(records.resolve(results, name)) as record:
         _require_metrics(record.plan, metrics)
-        if baseline is None and candidate is None and metrics == record.plan.judge.metrics:
+        own = baseline is None and candidate is None and metrics == record.plan.judge.metrics
+        if own:
             judgement = record.judgement() or judge_record(record)
         else:
             record.plan = _other_plan(record.plan, baseline, candidate, metrics)
             judgement = replace(judge_record(record), status="exploratory")
         document = build(report_data(record, judgement), only=SECTIONS)
-    return ComparedTable(tuple(c for c in judgement.comparisons if c.family == "headline"), document)
+    headline = tuple(c for c in judgement.comparisons if c.family == "headline")
+    return ComparedTable(headline, document, exploratory=not own)
 
 
 def _require_metrics(plan: Plan, metrics: Sequence[Metric]) -> None:
