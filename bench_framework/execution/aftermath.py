@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import re
+import shlex
 import shutil
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import MeasureError
 from bench_framework.execution.process import Command
 from bench_framework.model.run import Event
+from bench_framework.store.layout import writing
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from bench_framework.execution.process import Launcher
     from bench_framework.execution.target import Target
-    from bench_framework.model.plan import AnswerPolicy
+    from bench_framework.model.plan import AnswerPolicy, Cell, Plan
     from bench_framework.model.run import Answer, Block
     from bench_framework.store.layout import Raw
 
 STDERR_LINES: Final = 20
+AGAIN_GOOD: Final = "run again, it succeeded"
 LARGEST_REFERENCE_BYTES: Final = 64 << 20
 """A larger output is only told apart by its digest; keeping it would fill the disk with the record."""
 CONTEXT_LINES: Final = 10
@@ -33,9 +38,9 @@ def rerun(
     Returns:
         How it ended this time, in words, and the last lines of its stderr. The whole of it is in `log`.
     """
-    log.parent.mkdir(parents=True, exist_ok=True)
-    log.unlink(missing_ok=True)
     try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.unlink(missing_ok=True)
         finished = launcher.run(
             Command(
                 target.argv,
@@ -47,21 +52,25 @@ def rerun(
                 cpus=target.cpus,
             )
         )
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     except MeasureError as error:
-        return str(error), ""
-    how = "run again, it succeeded" if finished.exit_code in policy.exit_codes else finished.how
-    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        return "; ".join((error.message, *(text for _, text in error.details))), ""
+    except OSError as error:
+        return f"its stderr could not be kept: {error.strerror}", ""
+    how = AGAIN_GOOD if finished.exit_code in policy.exit_codes else finished.how
     return how, "\n".join(lines[-STDERR_LINES:])
 
 
-def failure_event(target: Target, block: Block, again: tuple[str, str] | None, others: int) -> Event:
+def failure_event(plan: Plan, target: Target, block: Block, again: tuple[str, str] | None) -> Event:
     """BX201: a cell's first failure, with what it said when it was run again."""
-    details = [("command", " ".join(target.argv))]
+    details = [("command", shlex.join(target.argv))]
     if again is not None:
         how, stderr = again
         if stderr:
             shown = f"{stderr}   (last {STDERR_LINES} lines; all in {block.stderr_log})"
             details.append(("stderr", shown))
+        if block.exit_codes and how == AGAIN_GOOD:
+            how += ": a race, or something that the run before left behind"
         details.append(("again", how))
     round_name = f"warm-up round {block.round}" if block.warmup else f"round {block.round}"
     return Event(
@@ -70,12 +79,31 @@ def failure_event(target: Target, block: Block, again: tuple[str, str] | None, o
         "error",
         block.cell_id,
         block.round,
-        effect=f"its failed rounds are in no comparison; the {others} other cells go on",
-        help="run the command above by hand"
-        if again is None or again[0] != "run again, it succeeded"
-        else "it fails only sometimes: a race, or something left behind by the run before",
+        effect="its failed rounds are in no comparison; every other cell is measured as planned",
+        help=f"reproduce: {reproduction(plan, target.cell)}",
         details=tuple(details),
     )
+
+
+def reproduction(plan: Plan, cell: Cell) -> str:
+    """The command that measures a cell again, beside its baseline; it can be pasted into a shell."""
+    variant, given = plan.variant(cell.variant_id), plan.input(cell.input_id)
+    terms = [_term(name, value) for name, value in (*variant.values, *given.values)]
+    if variant.idea:
+        terms.insert(0, _term("idea", variant.idea))
+    only = f" -k {shlex.quote(' '.join(terms))}" if terms else ""
+    return f"benchctl run {shlex.quote(plan.scenario_path)}{only} --quick"
+
+
+def _term(name: str, value: str) -> str:
+    """A condition as ``-k`` reads it; a value with both kinds of quotes is told by a pattern."""
+    if re.fullmatch(r"[\w.+-]+", value):
+        return f"{name}={value}"
+    for quote in "'\"":
+        if quote not in value:
+            return f"{name}={quote}{value}{quote}"
+    pattern = re.escape(value).replace("'", ".")
+    return f"{name}~'^{pattern}$'"
 
 
 def warm_event(target: Target, block: Block) -> Event:
@@ -91,11 +119,31 @@ def warm_event(target: Target, block: Block) -> Event:
 
 
 def keep_reference(raw: Raw, input_id: str) -> None:
-    """Keep what the baseline printed, to show later where another output differs."""
-    if raw.stdout.is_file() and raw.stdout.stat().st_size <= LARGEST_REFERENCE_BYTES:
-        kept = raw.reference(input_id)
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(raw.stdout, kept)
+    """Keep what the baseline printed, to show later where another output differs, if there is room for it."""
+    kept = raw.reference(input_id)
+    try:
+        if raw.stdout.stat().st_size <= LARGEST_REFERENCE_BYTES:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(raw.stdout, kept)
+    except OSError:
+        # The digest decides; without the text only the place of a difference is not shown.
+        with contextlib.suppress(OSError):
+            kept.unlink(missing_ok=True)
+
+
+def unsteady_event(target: Target, block: Block, reference: Answer) -> Event:
+    """BX214: the cell whose answer all others must give answered otherwise than before."""
+    assert block.answer is not None
+    return Event(
+        "BX214",
+        f"{target.cell.label} does not give the same answer each time, and the others are held against it",
+        "error",
+        block.cell_id,
+        block.round,
+        effect="no work is known that all cells must do; what differs is not compared",
+        help="make the program deterministic, or say answer: {compare: none}",
+        details=(("digest", f"{reference.digest[:12]}… ≠ {block.answer.digest[:12]}…"),),
+    )
 
 
 def other_output_event(
@@ -146,6 +194,7 @@ def save_difference(raw: Raw, cell_id: str, input_id: str) -> int | None:
             if left != right and line is not None:
                 lines.append(f"{sign} {line.decode(errors='replace').rstrip()}")
     path = raw.diff(cell_id)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return number

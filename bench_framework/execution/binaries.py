@@ -6,6 +6,7 @@ the pages that they happen to lie on, and that is part of what the control must 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework.errors import BuildError, MachineError
 from bench_framework.execution.worker import PROTOCOL, sha256_of
-from bench_framework.store.layout import write_whole
+from bench_framework.store.layout import write_whole, writing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,6 +48,9 @@ def keep(root: Path, source: Path, name: str) -> Stored:
         root: the store, ``<cache>/binaries``.
         source: the program.
         name: what the copies are called; programs look at ``argv[0]``.
+
+    Raises:
+        MachineError: BX235, the disk refused.
     """
     digest = sha256_of(source)
     path, control = root / digest / name, root / digest / "control" / name
@@ -54,11 +58,16 @@ def keep(root: Path, source: Path, name: str) -> Stored:
     for target in (path, control):
         if target.is_file() and target.stat().st_size == size:
             continue
-        target.parent.mkdir(parents=True, exist_ok=True)
         temporary = target.with_name(f".{target.name}.part")
-        shutil.copyfile(source, temporary)
-        temporary.chmod(EXECUTABLE)
-        temporary.replace(target)
+        with writing(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                shutil.copyfile(source, temporary)
+                temporary.chmod(EXECUTABLE)
+                temporary.replace(target)
+            finally:
+                with contextlib.suppress(OSError):
+                    temporary.unlink(missing_ok=True)
     return Stored(digest, path, control, size)
 
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from bench_framework.errors import AnswerError, CellError, Interrupted, MeasureError
+from bench_framework.errors import AnswerError, CellError, Interrupted, MachineError, MeasureError
 from bench_framework.execution import hyperfine as hf
 from bench_framework.execution import pagecache, worker
 from bench_framework.execution.host import utc_now
 from bench_framework.execution.process import Command, Finished, signal_name
 from bench_framework.execution.sensors import Gauge, between
 from bench_framework.model.run import Block
+from bench_framework.store.layout import writing
+from bench_framework.units import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +31,8 @@ HYPERFINE_OVERHEAD_S: Final = 1.0
 """Added to a block's timeout: hyperfine's own 5 ms, many times over on a busy machine."""
 COLD_SHARE: Final = 0.01
 """Of an input's pages: with more of them in memory a run is not called cold."""
+LEAST_ROOM_BYTES: Final = 1 << 20
+"""Free on the record's disk after each block: room for the journal lines of a round, and then some."""
 SIGNAL_BASE: Final = 128
 LAST_SIGNAL: Final = 64
 
@@ -53,14 +58,17 @@ class BlockRunner:
         self._raw = raw
         self._policy = policy
         self._timeout_s = timeout_s
-        raw.log("").mkdir(parents=True, exist_ok=True)
         self._said = raw.log("hyperfine.log")
-        self._said.touch()
-        self._answers = worker.AnswersFile(raw.answers)
+        with writing(raw.root):
+            raw.log("").mkdir(parents=True, exist_ok=True)
+            self._said.touch()
+            self._answers = worker.AnswersFile(raw.answers)
+            self._exports = os.open(
+                raw.hyperfine, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644
+            )
         self._gauge = Gauge()
         self.was_cold = True
         """Whether the last cold block really began with its input out of the page cache."""
-        self._exports = os.open(raw.hyperfine, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
 
     def __enter__(self) -> Self:
         return self
@@ -86,6 +94,7 @@ class BlockRunner:
 
         Raises:
             Interrupted: it was killed by the user; nothing of it is kept.
+            MachineError: BX235, the record's disk is full or the record was removed; BX231, hyperfine is gone.
         """
         block = Block(place.seq, place.round, place.position, target.cell.id, place.warmup, "ok", utc_now())
         if failed := self._aside(target, target.prepare, "prepare"):
@@ -108,7 +117,8 @@ class BlockRunner:
         # A hyperfine that fails must not leave us the JSON of the block before.
         with contextlib.suppress(FileNotFoundError):
             self._raw.export.unlink()
-        said = self._said.stat().st_size
+        with writing(self._said):
+            said = self._said.stat().st_size
         command = Command(
             argv,
             {**target.env, worker.ANSWERS: str(self._answers.path)},
@@ -120,7 +130,13 @@ class BlockRunner:
         self._answers.mark()
         before = self._gauge.read()
         started_at = utc_now()
-        finished = self._launcher.run(command)
+        try:
+            finished = self._launcher.run(command)
+        except MachineError as error:
+            if error.code != "BX231" or not Path(self._tool.path).is_file():
+                raise
+            # Its working directory is gone, or a CPU that it asks for: another cell may have its own.
+            return replace(block, status="failed", message="; ".join(text for _, text in error.details))
         after = self._gauge.read()
         block = replace(block, started_at=started_at, sensors=between(before, after))
         if finished.killed:
@@ -129,7 +145,24 @@ class BlockRunner:
             return replace(
                 block, status="timeout", timed_out=True, message=f"timed out after {self._timeout_s:g} s"
             )
-        return self._read(block, finished, runs, said)
+        return self._without_room(block) or self._read(block, finished, runs, said)
+
+    def _without_room(self, block: Block) -> Block | None:
+        """The block, failed, if its output filled the disk: what is left of it is no answer.
+
+        Raises:
+            MachineError: BX235, the disk is full of other things.
+        """
+        if _free(self._raw.root) >= LEAST_ROOM_BYTES:
+            return None
+        printed = self._raw.stdout.stat().st_size if self._raw.stdout.is_file() else 0
+        if printed:
+            os.truncate(self._raw.stdout, 0)
+        if printed < LEAST_ROOM_BYTES or _free(self._raw.root) < LEAST_ROOM_BYTES:
+            with writing(self._raw.root):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        words = f"its output filled the record's disk after {format_size(printed)}"
+        return replace(block, status="failed", message=words)
 
     @property
     def _discard(self) -> str:
@@ -141,10 +174,11 @@ class BlockRunner:
             result = hf.parse(text)
         except (OSError, CellError) as error:
             words = self._hyperfine_words(said) or (
-                f"hyperfine ended with {finished.how}" if isinstance(error, OSError) else str(error)
+                f"hyperfine wrote no result ({finished.how})" if isinstance(error, OSError) else str(error)
             )
             return replace(block, status="failed", message=words)
-        os.write(self._exports, b'{"seq":%d,"export":%s}\n' % (block.seq, b"".join(text.split(b"\n"))))
+        with writing(self._raw.hyperfine):
+            os.write(self._exports, b'{"seq":%d,"export":%s}\n' % (block.seq, b"".join(text.split(b"\n"))))
         block = replace(
             block,
             wall_s=result.times,
@@ -200,8 +234,14 @@ class BlockRunner:
         with self._said.open("rb") as file:
             file.seek(start)
             text = file.read().decode(errors="replace")
-        lines = [line.strip() for line in text.splitlines() if line.strip().startswith("Error")]
-        return lines[-1] if lines else None
+        lines = [line.strip() for line in text.splitlines() if line.strip().lower().startswith("error: ")]
+        return lines[-1].partition(": ")[2] if lines else None
+
+
+def _free(folder: Path) -> int:
+    with writing(folder):
+        found = os.statvfs(folder)
+    return found.f_bavail * found.f_frsize
 
 
 def failure_of(codes: Sequence[int | None], allowed: Sequence[int]) -> dict[str, Any] | None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -25,6 +26,7 @@ from bench_framework.execution.host import cache_root, seconds
 from bench_framework.execution.process import Command
 from bench_framework.execution.progress import BuildFinished
 from bench_framework.model.run import Build
+from bench_framework.store.layout import writing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,6 +39,16 @@ BUILD_TIMEOUT_S: Final = 7200.0
 BUILTIN: Final = "builtin"
 SEPARATOR: Final = "\x1f"
 """Between flags in CARGO_ENCODED_RUSTFLAGS: a flag may hold blanks."""
+_BUILD_VARIABLE: Final = re.compile(
+    r"RUSTFLAGS|CARGO_ENCODED_RUSTFLAGS|RUSTC|CARGO_BUILD_(RUSTFLAGS|RUSTC|TARGET)"
+    r"|CARGO_TARGET_.+_(RUSTFLAGS|LINKER|RUNNER)|CARGO_PROFILE_.+"
+)
+"""Variables by which the user's shell would change a binary behind the scenario's back: not passed to cargo.
+
+A variant that names flags of its own would lose those of the shell and the others would keep them, so the two
+would differ in more than the scenario says. What is wanted stands in the scenario. A wrapper such as sccache
+changes no binary and stays.
+"""
 
 
 @dataclass(slots=True)
@@ -71,9 +83,10 @@ class Builder:
         crate, commit, dirty = self._source(spec)
         log = self.cache / "builds" / f"{spec.id}.log"
         messages = log.with_suffix(".jsonl")
-        log.parent.mkdir(parents=True, exist_ok=True)
-        for path in (log, messages):
-            path.unlink(missing_ok=True)
+        with writing(log):
+            log.parent.mkdir(parents=True, exist_ok=True)
+            for path in (log, messages):
+                path.unlink(missing_ok=True)
         steps = Steps(spec.id, label, index, total, messages, self.watcher)
         start = seconds()
         finished = self.launcher.run(
@@ -90,7 +103,7 @@ class Builder:
         taken = seconds() - start
         said = read_messages(messages.read_bytes(), spec.bin) if messages.is_file() else Messages()
         if not finished.ok or said.executable is None:
-            words = failure_text(log.read_text(encoding="utf-8", errors="replace"))
+            words = failure_text(log.read_text(encoding="utf-8", errors="replace") if log.is_file() else "")
             return Build(
                 spec.id,
                 ok=False,
@@ -151,7 +164,7 @@ class Builder:
         lock = lockfile_of(crate)
         folder = hashlib.sha256(str(lock.parent if lock else crate).encode()).hexdigest()[:16]
         env = {
-            **self.env,
+            **{name: value for name, value in self.env.items() if not _BUILD_VARIABLE.fullmatch(name)},
             "CARGO_TARGET_DIR": str(self.cache / "cargo" / "target" / spec.id),
             "CARGO_BUILD_BUILD_DIR": str(self.cache / "cargo" / "build" / folder),
             "CARGO_TERM_COLOR": "never",

@@ -19,6 +19,7 @@ from bench_framework.errors import CellError, MachineError
 from bench_framework.execution.host import cache_root, seconds
 from bench_framework.execution.process import Command, Launcher
 from bench_framework.execution.progress import Progress, ToolInstall
+from bench_framework.store.layout import writing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -190,7 +191,8 @@ def probe(launcher: Launcher, env: Mapping[str, str], path: str) -> Version | No
 def install(launcher: Launcher, env: Mapping[str, str], root: Path, progress: Progress) -> str:
     """``cargo install`` into `root`, announced. Returns the last line that cargo said."""
     progress.notify(ToolInstall("hyperfine", INSTALLED, 0.0))
-    root.mkdir(parents=True, exist_ok=True)
+    with writing(root):
+        root.mkdir(parents=True, exist_ok=True)
     log, start = root / "install.log", seconds()
     argv = ["cargo", "install", "--locked", f"hyperfine@{INSTALLED}", "--root", str(root)]
     try:
@@ -198,26 +200,33 @@ def install(launcher: Launcher, env: Mapping[str, str], root: Path, progress: Pr
             Command(argv, env, stdout=str(log), stderr=str(log), timeout_s=INSTALL_TIMEOUT_S),
             lambda: progress.notify(ToolInstall("hyperfine", INSTALLED, seconds() - start)),
         )
-    except MachineError:
-        return "cargo is not on PATH"
+    except MachineError as error:
+        return next((text for name, text in error.details if name == "cause"), error.message)
     lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
     return next((line for line in reversed(lines) if line.startswith("error")), lines[-1] if lines else "")
 
 
 def _named(launcher: Launcher, env: Mapping[str, str], path: str) -> Hyperfine:
     version = probe(launcher, env, path)
-    if version is None:
-        raise _missing((("BENCHCTL_HYPERFINE", f"{path} is not a hyperfine that runs"),))
-    if version < MINIMUM:
-        raise _missing((("BENCHCTL_HYPERFINE", f"{path} is {'.'.join(map(str, version))}, too old"),))
+    if version is None or version < MINIMUM:
+        why = "is no hyperfine that runs" if version is None else f"is {'.'.join(map(str, version))}, too old"
+        raise _missing(
+            (),
+            f"BENCHCTL_HYPERFINE names {path}, which {why}",
+            "unset it, and benchctl finds or installs one, or name hyperfine 1.20 or newer",
+        )
     return Hyperfine(str(Path(path).absolute()), version)
 
 
-def _missing(details: tuple[tuple[str, str], ...]) -> MachineError:
+def _missing(
+    details: tuple[tuple[str, str], ...],
+    message: str = "hyperfine ≥ 1.20 not found and cargo could not install it",
+    help_text: str | None = None,
+) -> MachineError:
     return MachineError(
-        "hyperfine ≥ 1.20 not found and cargo could not install it",
+        message,
         code="BC403",
         details=details,
         effect="nothing was measured",
-        help=f"cargo install --locked hyperfine@{INSTALLED}, or set BENCHCTL_HYPERFINE",
+        help=help_text or f"cargo install --locked hyperfine@{INSTALLED}, or set BENCHCTL_HYPERFINE",
     )

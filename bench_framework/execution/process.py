@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import select
+import shutil
 import signal
 import subprocess  # noqa: TID251 -- this is the door
 import sys
@@ -22,7 +23,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, Self
 from bench_framework.errors import MachineError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 POLL_S: Final = 0.2
 """How often a caller who asks for it is told that a command still runs: 5 times a second."""
@@ -180,7 +181,7 @@ class Launcher:
         Raises:
             MachineError: BX231, the program cannot be started.
         """
-        with tempfile.TemporaryDirectory(prefix="benchctl-") as folder:
+        with scratch_folder() as folder:
             out, err = Path(folder, "stdout"), Path(folder, "stderr")
             finished = self.run(Command(argv, env, cwd, stdin, str(out), str(err), timeout_s))
             return Captured(finished, _text(out), _text(err))
@@ -259,6 +260,23 @@ class Launcher:
             effect="the command that it ran was killed too",
             help="run the same command again; it continues where it stopped",
         )
+
+
+@contextlib.contextmanager
+def scratch_folder() -> Iterator[str]:
+    """A temporary folder, removed at the end. Raises `MachineError`, BX235, if none can be made."""
+    try:
+        folder = tempfile.mkdtemp(prefix="benchctl-")
+    except OSError as error:
+        raise MachineError(
+            f"no temporary folder can be made: {error.strerror}",
+            code="BX235",
+            help="free some space, or set TMPDIR to a folder that can be written",
+        ) from error
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _text(path: Path) -> str:

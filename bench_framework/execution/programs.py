@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import shutil
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.errors import MachineError, MeasureError
 from bench_framework.execution import binaries, worker
 from bench_framework.execution.host import cache_root
-from bench_framework.execution.process import Command
+from bench_framework.execution.process import Command, scratch_folder
 from bench_framework.execution.target import PROGRAM, Target, target_of
 from bench_framework.model.run import Build, Event
 
@@ -30,20 +31,24 @@ def find_program(plan: Plan, env: Mapping[str, str]) -> Build:
     """The program that a plan measures: an absolute path, one relative to the scenario, or a name on PATH.
 
     Raises:
-        MachineError: BX234, there is no such program.
+        MachineError: BX234, there is no such program, or it may not be executed.
     """
     assert plan.program is not None
     name = plan.program[0]
     base = Path(plan.scenario_path).absolute().parent
     path = str(base / name) if "/" in name else shutil.which(name, path=env.get("PATH"))
-    if path is None or not Path(path).is_file():
-        raise MachineError(
+    if path is None or not Path(path).exists():
+        raise _unfit(
             f"the program {name} does not exist",
-            code="BX234",
-            effect="nothing was measured",
-            help="give its absolute path, one relative to the scenario, or a name on PATH",
+            "give its absolute path, one relative to the scenario, or a name on PATH",
         )
     file = Path(path)
+    if not file.is_file():
+        raise _unfit(f"{path} is no file, so no program", "name the program in it")
+    if not os.access(path, os.X_OK):
+        raise _unfit(f"{path} may not be executed", f"chmod +x {shlex.quote(path)}")
+    if not os.access(path, os.R_OK):
+        raise _unfit(f"{path} may not be read, so its digest cannot be kept", "let its owner allow reading")
     return Build(
         PROGRAM,
         ok=True,
@@ -52,6 +57,10 @@ def find_program(plan: Plan, env: Mapping[str, str]) -> Build:
         size_bytes=file.stat().st_size,
         cached=True,
     )
+
+
+def _unfit(message: str, help_text: str) -> MachineError:
+    return MachineError(message, code="BX234", effect="nothing was measured", help=help_text)
 
 
 def with_control(
@@ -110,7 +119,7 @@ def _same(
 
 def _once(plan: Plan, target: Target, launcher: Launcher) -> tuple[int | None, int | None, str] | None:
     """Exit code, signal and answer of one run; `None` if it cannot be told."""
-    with tempfile.TemporaryDirectory(prefix="benchctl-") as folder:
+    with scratch_folder() as folder:
         out, answers = Path(folder, "stdout"), Path(folder, "answers")
         try:
             for argv in target.prepare:

@@ -175,13 +175,18 @@ class Measuring:
             try:
                 targets[cell.id] = target_of(cell, build, inputs.get(item.id), env)
             except CellError as error:
-                self._note(Event(error.code, error.message, "error", cell.id, help=error.help))
+                event = Event(error.code, error.message, "error", cell.id, help=error.help)
+                if event not in contents.events:
+                    self._note(event)
         if not targets:
             return None
         baseline = self.plan.baseline_cell(item.id)
         reference = baseline.id if baseline and baseline.id in targets else next(iter(targets))
         state = Progression(item, targets, reference)
         self._resume(state)
+        if state.rounds or state.warmups:
+            # The process before may have died between the end of the round and what follows from it.
+            self._let_go(state, state.rounds or state.warmups, warmup=not state.rounds)
         return state
 
     def _resume(self, state: Progression) -> None:
@@ -261,8 +266,7 @@ class Measuring:
             log = self.record.raw.log(f"{block.cell_id}.stderr")
             again = aftermath.rerun(self.launcher, target, self.plan.answer, log, self.plan.measure.timeout_s)
             block = replace(block, stderr_log=str(log.relative_to(self.record.path)))
-        others = len(self.plan.cells) - 1
-        return block, [aftermath.failure_event(target, block, again, others)]
+        return block, [aftermath.failure_event(self.plan, target, block, again)]
 
     def _compared(self, state: Progression, target: Target, block: Block) -> tuple[Block, list[Event]]:
         assert block.answer is not None
@@ -274,6 +278,8 @@ class Measuring:
         if state.reference is None or state.reference.digest == block.answer.digest:
             return block, []
         block = replace(block, status="other-output")
+        if block.cell_id == state.reference_id:
+            return block, self._once(state, aftermath.unsteady_event(target, block, state.reference))
         if (block.cell_id, "BX210") in state.noted:
             return block, []
         state.noted.add((block.cell_id, "BX210"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -54,10 +55,11 @@ def target_of(
     path = prepared.path if prepared else None
     slots = {"bin": binary, "input": path}
 
-    def fill(words: Iterable[Word]) -> tuple[str, ...]:
-        return tuple("".join(_fill(part, slots, cell) for part in word) for word in words)
+    def fill(words: Iterable[Word], *, quote: bool = False) -> tuple[str, ...]:
+        return tuple("".join(_fill(part, slots, cell, quote=quote) for part in word) for word in words)
 
-    argv = fill(cell.command)
+    # The author's text is the shell's to read, and the plan has quoted the values in it; paths are known here.
+    argv = fill(cell.command, quote=cell.shell)
     if cell.shell:
         # Our own sh, not hyperfine's: that one spends 100 ms per call on calibrating the shell's start.
         argv = ("/bin/sh", "-c", " ".join(argv))
@@ -98,7 +100,7 @@ def parse_cpus(text: str) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def _fill(part: str | Slot, slots: Mapping[str, str | None], cell: Cell) -> str:
+def _fill(part: str | Slot, slots: Mapping[str, str | None], cell: Cell, *, quote: bool) -> str:
     if isinstance(part, str):
         return part
     value = slots[part.slot]
@@ -108,4 +110,4 @@ def _fill(part: str | Slot, slots: Mapping[str, str | None], cell: Cell) -> str:
             code="BX202",
             help=f"declare {'an input' if part.slot == 'input' else 'a worker'} in the scenario",
         )
-    return value
+    return shlex.quote(value) if quote else value

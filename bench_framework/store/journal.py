@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self
 
 from bench_framework.errors import RecordError
-from bench_framework.store import lines, wire
+from bench_framework.store import layout, lines, wire
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,8 +22,10 @@ class JournalWriter:
     """Appends lines. Nothing is flushed to the disk until `sync`: see there."""
 
     def __init__(self, path: Path) -> None:
-        _cut_torn_line(path)
-        self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self._path = path
+        with layout.writing(path):
+            _cut_torn_line(path)
+            self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
 
     def __enter__(self) -> Self:
         return self
@@ -31,8 +34,21 @@ class JournalWriter:
         self.close()
 
     def write(self, line: lines.Line) -> None:
-        """Append one line in one ``write``: after kill -9 it is there as a whole or not at all."""
-        os.write(self._fd, wire.dump_line(line))
+        """Append one line in one ``write``: after kill -9 it is there as a whole or not at all.
+
+        Raises:
+            MachineError: BX235, the disk is full or the record was removed; the journal ends with the line
+                before.
+        """
+        text = wire.dump_line(line)
+        with layout.writing(self._path):
+            state = os.fstat(self._fd)
+            if not state.st_nlink:  # the kernel would take our lines to the end, and nobody could read them
+                raise FileNotFoundError(errno.ENOENT, "it was removed meanwhile", str(self._path))
+            if os.write(self._fd, text) != len(text):
+                # A full disk takes what fits; the next line must not be joined to half a one.
+                os.ftruncate(self._fd, state.st_size)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def sync(self) -> None:
         """Bring the lines to the disk; between rounds only.
@@ -40,14 +56,18 @@ class JournalWriter:
         An fsync after each run would write back the measured program's own dirty pages with it, and its next
         run would compete with that.
         """
-        os.fdatasync(self._fd)
+        with layout.writing(self._path):
+            os.fdatasync(self._fd)
 
     def close(self) -> None:
         """Sync and close; twice does no harm."""
         if self._fd >= 0:
-            os.fsync(self._fd)
-            os.close(self._fd)
-            self._fd = -1
+            fd, self._fd = self._fd, -1
+            try:
+                with layout.writing(self._path):
+                    os.fsync(fd)
+            finally:
+                os.close(fd)
 
 
 @dataclass(slots=True)

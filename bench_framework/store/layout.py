@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.errors import MachineError
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 PLAN: Final = "plan.json"
@@ -95,11 +99,42 @@ def order_key(name: str) -> tuple[str, int]:
 
 
 def write_whole(path: Path, text: str | bytes) -> None:
-    """Write a file under a temporary name, bring it to the disk, and rename it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Write a file under a temporary name, bring it to the disk, and rename it.
+
+    Raises:
+        MachineError: BX235, the disk refused; what was there before stays as it was.
+    """
     temporary = path.with_name(f".{path.name}.part")
-    with temporary.open("wb") as file:
-        file.write(text.encode() if isinstance(text, str) else text)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with temporary.open("wb") as file:
+                file.write(text.encode() if isinstance(text, str) else text)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        except OSError:
+            with contextlib.suppress(OSError):  # half a file would keep the disk full
+                temporary.unlink(missing_ok=True)
+            raise
+
+
+@contextlib.contextmanager
+def writing(path: Path | str) -> Iterator[None]:
+    """Within the block, what a disk refuses is an error that says so: `MachineError`, BX235.
+
+    Args:
+        path: what is written; it is named where the system names no file.
+    """
+    try:
+        yield
+    except OSError as error:
+        full = error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+        raise MachineError(
+            f"{error.filename or path} cannot be written: {error.strerror or error}",
+            code="BX235",
+            effect="what was measured before is kept",
+            help="free some space (`benchctl clean` lists what is kept); the same command goes on"
+            if full
+            else "see to the folder and who may write there; the same command goes on",
+        ) from error

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
-from bench_framework.errors import RecordError, UsageError
+from bench_framework.errors import MachineError, RecordError, UsageError
 from bench_framework.store import journal, layout, lines, manifest, rows, tables, wire
 
 if TYPE_CHECKING:
@@ -54,6 +56,7 @@ class Record:
             started_at: UTC, ISO 8601; the record is named by it.
             benchctl: version that writes it.
         """
+        require_unicode(root.absolute())
         folder = layout.create_folder(root / plan.name, started_at)
         header = lines.Header(
             journal.SCHEMA_VERSION,
@@ -68,7 +71,8 @@ class Record:
         layout.write_whole(folder / layout.PLAN, wire.dump_plan(plan))
         record = cls(folder, plan, journal.Contents(header, at=started_at))
         record._append_raw(header)
-        record.raw.root.mkdir()
+        with layout.writing(record.raw.root):
+            record.raw.root.mkdir()
         return record
 
     @classmethod
@@ -98,7 +102,12 @@ class Record:
     def prepare(
         self, *, at: str, host: Host, builds: Iterable[Build], inputs: Iterable[PreparedInput]
     ) -> None:
-        """Measuring begins, or goes on: blocks of a cut round become ``skipped``; ``env.json`` is written."""
+        """Measuring begins, or goes on: blocks of a cut round become ``skipped``; ``env.json`` is written.
+
+        A manifest that an earlier report wrote is removed: the record is not finished any more.
+        """
+        with layout.writing(self.path):
+            (self.path / layout.MANIFEST).unlink(missing_ok=True)
         self.append(lines.Prepared(at, host, tuple(builds), tuple(inputs)))
         layout.write_whole(self.path / layout.ENV, wire.dump_host(host))
         self.sync()
@@ -126,9 +135,10 @@ class Record:
     def seal(self) -> None:
         """Write ``manifest.json``: nothing in the record changes after it."""
         self.close()
-        for scratch in (self.raw.export, self.raw.stdout):
-            scratch.unlink(missing_ok=True)
-        manifest.write_manifest(self.path)
+        with layout.writing(self.path):
+            for scratch in (self.raw.export, self.raw.stdout):
+                scratch.unlink(missing_ok=True)
+            manifest.write_manifest(self.path)
 
     def judgement(self) -> Judgement | None:
         """The judgement that was saved; `None` before that. Raises `RecordError`, BX411, if it is damaged."""
@@ -144,7 +154,37 @@ class Record:
     def _append_raw(self, line: lines.Line) -> None:
         if self._writer is None:
             self._writer = journal.JournalWriter(self.path / layout.JOURNAL)
-        self._writer.write(line)
+        try:
+            self._writer.write(line)
+        except MachineError:
+            # The output of the last run may be what fills the disk, and it is needed no more.
+            if not self._free_scratch():
+                raise
+            self._writer.write(line)
+
+    def _free_scratch(self) -> bool:
+        freed = False
+        for scratch in (self.raw.export, self.raw.stdout):
+            with contextlib.suppress(OSError):
+                freed = freed or scratch.stat().st_size > 0
+                os.truncate(scratch, 0)
+        return freed
+
+
+def require_unicode(path: Path) -> None:
+    """Refuse a folder whose name is not UTF-8: no JSON or CSV could name it, nor would hyperfine take it.
+
+    Raises:
+        UsageError: BX100.
+    """
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        raise UsageError(
+            f"the name {os.fsencode(path)!r} is not UTF-8",
+            effect="nothing was measured",
+            help="rename it, or name another folder",
+        ) from error
 
 
 def plan_sha256(plan: Plan) -> str:
@@ -169,9 +209,10 @@ def find_records(root: Path, scenario: str | None = None) -> list[Path]:
 
 
 def find_resumable(root: Path, plan: Plan) -> Record | None:
-    """The newest record of a scenario if it was interrupted; `None` if it is complete or there is none.
+    """The newest record of a scenario if it was interrupted; `None` if it is finished or there is none.
 
-    Whether it may be continued is `require_same`'s to say.
+    One that was measured to its end and has no manifest was interrupted too: while it was judged or its
+    report was written. Whether it may be continued is `require_same`'s to say.
     """
     found = find_records(root, plan.name)
     if not found:
@@ -181,7 +222,8 @@ def find_resumable(root: Path, plan: Plan) -> Record | None:
     except RecordError:
         # Killed before its first line was whole, or damaged: nothing can be continued.
         return None
-    return None if record.contents.complete or record.contents.host is None else record
+    finished = record.contents.complete and (record.path / layout.MANIFEST).is_file()
+    return None if finished or record.contents.host is None else record
 
 
 def require_same(record: Record, plan: Plan, host: Host, builds: Iterable[Build]) -> None:

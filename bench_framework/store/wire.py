@@ -10,8 +10,9 @@ from dataclasses import asdict, dataclass
 from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError
 
-from bench_framework.errors import RecordError
+from bench_framework.errors import RecordError, UsageError
 from bench_framework.model.judgement import Judgement  # noqa: TC001 -- pydantic reads the annotation
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Host
@@ -32,7 +33,7 @@ def adapter(kind: Any) -> TypeAdapter[Any]:
 
 def dump_line(line: Line) -> bytes:
     """One journal line with its newline."""
-    return adapter(type(line)).dump_json(line) + b"\n"
+    return _bytes(type(line), line) + b"\n"
 
 
 def load_line(text: bytes) -> Line:
@@ -91,7 +92,20 @@ def plain(value: Any) -> dict[str, Any]:
 
 
 def _dump(kind: type[T], value: T) -> str:
-    return adapter(kind).dump_json(value, indent=1).decode() + "\n"
+    return _bytes(kind, value, indent=1).decode() + "\n"
+
+
+def _bytes(kind: Any, value: Any, indent: int | None = None) -> bytes:
+    try:
+        return adapter(kind).dump_json(value, indent=indent)
+    except PydanticSerializationError as error:
+        # The only text that JSON cannot hold is a path that is not UTF-8, with lone surrogates in its place.
+        raise UsageError(
+            "a path of this scenario is not UTF-8, and no record could name it",
+            details=(("cause", str(error).rpartition("UnicodeEncodeError: ")[2]),),
+            effect="nothing was measured",
+            help="rename the folder or file",
+        ) from error
 
 
 def _load(kind: type[T], text: str | bytes, name: str) -> T:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 
 import pytest
@@ -56,6 +57,15 @@ def test_stdin_prepare_and_cleanup_are_filled_too() -> None:
 def test_a_shell_is_only_used_where_it_is_written() -> None:
     target = target_of(replace(CELL, shell=True, command=((BIN,), ("| wc",))), BUILD, DATA, ENV)
     assert target.argv == ("/bin/sh", "-c", "/store/prog | wc")
+
+
+def test_paths_are_quoted_for_the_shell_and_for_nobody_else() -> None:
+    build = replace(BUILD, path="/it's here/$(prog);")
+    cell = replace(CELL, shell=True, command=((BIN, " 'a b' < ", INPUT, " | wc"),), stdin=(INPUT,))
+    target = target_of(replace(cell, prepare=((("touch",), (INPUT,)),)), build, DATA, ENV)
+    assert shlex.split(target.argv[2]) == [build.path, "a b", "<", "/data/in put.txt", "|", "wc"]
+    assert target.stdin == "/data/in put.txt"
+    assert target.prepare == (("touch", "/data/in put.txt"),)
 
 
 def test_a_slot_that_stays_empty_is_an_error() -> None:

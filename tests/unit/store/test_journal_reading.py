@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework.errors import RecordError
+from bench_framework.errors import MachineError, RecordError
 from bench_framework.model.run import Event, Look
 from bench_framework.store import layout, lines
 from bench_framework.store.journal import JournalWriter, read_journal
@@ -124,3 +127,50 @@ def test_a_newer_record_is_refused(measured: Record) -> None:
     with pytest.raises(RecordError, match="schema version 2") as caught:
         read_journal(path)
     assert caught.value.code == "BX412"
+
+
+def test_a_disk_that_takes_half_a_line_leaves_the_journal_whole(
+    measured: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = journal_of(measured)
+    before = path.read_bytes()
+    real = os.write
+
+    def half(fd: int, text: bytes) -> int:
+        return real(fd, text[: len(text) // 2])
+
+    with JournalWriter(path) as writer:
+        monkeypatch.setattr(os, "write", half)
+        with pytest.raises(MachineError, match="No space left") as caught:
+            writer.write(lines.Noted(Event("BX1", "x")))
+        monkeypatch.undo()
+        assert path.read_bytes() == before
+        writer.write(lines.Noted(Event("BX2", "y")))
+    assert caught.value.code == "BX235"
+    assert read_journal(path).events[-1].code == "BX2"
+
+
+def test_the_output_of_the_last_run_is_given_up_for_the_journal(
+    measured: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured.raw.stdout.write_bytes(b"x" * 1000)
+    real, calls = os.write, 0
+
+    def full_at_first(fd: int, text: bytes) -> int:
+        nonlocal calls
+        calls += 1
+        if measured.raw.stdout.stat().st_size:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(fd, text)
+
+    monkeypatch.setattr(os, "write", full_at_first)
+    measured.append(lines.Noted(Event("BX1", "kept")))
+    monkeypatch.undo()
+    assert calls == 2
+    assert read_journal(journal_of(measured)).events[-1].message == "kept"
+
+
+def test_a_record_that_was_removed_is_noticed(measured: Record) -> None:
+    shutil.rmtree(measured.path)
+    with pytest.raises(MachineError, match="removed meanwhile"):
+        measured.append(lines.Noted(Event("BX1", "x")))

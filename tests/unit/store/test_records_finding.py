@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework.errors import RecordError, UsageError
+from bench_framework.errors import MachineError, RecordError, UsageError
 from bench_framework.store import layout, lines, manifest
 from bench_framework.store.records import (
     Record,
@@ -75,9 +77,36 @@ def test_only_the_newest_and_only_an_interrupted_record_is_continued(
     assert found is not None
     assert found.path == record.path
     record.append(lines.End(AT, 1.0))
-    record.close()
+    record.seal()
     assert find_resumable(root, plan) is None
     assert find_resumable(tmp_path / "nowhere", plan) is None
+
+
+def test_a_record_whose_report_was_cut_is_continued(
+    tmp_path: Path, plan: Plan, record: Record, host: Host, builds: tuple[Build, ...]
+) -> None:
+    record.append(lines.End(AT, 1.0))
+    record.close()
+    found = find_resumable(tmp_path / "results", plan)
+    assert found is not None
+    assert found.contents.complete
+    found.prepare(at=AT, host=host, builds=builds, inputs=())
+    found.seal()
+    assert Record.open(found.path).contents.complete
+    assert find_resumable(tmp_path / "results", plan) is None
+
+
+def test_an_interrupted_record_with_a_report_is_still_continued(
+    tmp_path: Path, plan: Plan, record: Record, host: Host, builds: tuple[Build, ...]
+) -> None:
+    record.seal()  # `benchctl report` was called meanwhile
+    found = find_resumable(tmp_path / "results", plan)
+    assert found is not None
+    found.prepare(at=AT, host=host, builds=builds, inputs=())
+    found.append(lines.End(AT, 1.0))
+    found.close()
+    # Killed before it was sealed again: the old manifest must not pass for the new one.
+    assert find_resumable(tmp_path / "results", plan) is not None
 
 
 def test_the_same_conditions_are_no_obstacle(
@@ -134,6 +163,37 @@ def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
     layout.write_whole(path, b"second")
     assert path.read_bytes() == b"second"
     assert [item.name for item in path.parent.iterdir()] == ["file"]
+
+
+def test_a_disk_that_refuses_is_an_error_and_leaves_no_half_file(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(MachineError, match=r"Not a directory|File exists") as caught:
+        layout.write_whole(tmp_path / "file" / "x.json", "text")
+    assert caught.value.code == "BX235"
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "x").mkdir()
+    (tmp_path / "folder" / "x" / "y").touch()
+    with pytest.raises(MachineError, match="cannot be written"):
+        layout.write_whole(tmp_path / "folder" / "x", "text")
+    assert [item.name for item in (tmp_path / "folder").iterdir()] == ["x"]
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES])
+def test_every_refusal_of_a_disk_says_what_to_do(number: int) -> None:
+    with pytest.raises(MachineError) as caught, layout.writing("/results"):
+        raise OSError(number, os.strerror(number))
+    assert caught.value.message == f"/results cannot be written: {os.strerror(number)}"
+    full = number in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+    assert ("free some space" in str(caught.value.help)) is full
+
+
+def test_names_that_are_not_utf8_are_refused_before_anything_is_measured(tmp_path: Path, plan: Plan) -> None:
+    with pytest.raises(UsageError, match="not UTF-8"):
+        create(tmp_path / os.fsdecode(b"r\xff"), plan)
+    with pytest.raises(UsageError, match="not UTF-8") as caught:
+        create(tmp_path, replace(plan, program=(os.fsdecode(b"/bin/\xff"),)))
+    assert caught.value.exit_code == 2
+    assert find_records(tmp_path) == []
 
 
 def test_the_manifest_tells_every_change(measured: Record) -> None:

@@ -1,0 +1,165 @@
+"""Killed ten times and run again by the same command, a scenario ends in the verdicts that it would have had."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bench_framework.store.records import find_records
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROOT = Path(__file__).parents[2]
+FAKE = ROOT / "tests" / "fakes" / "hyperfine"
+ARMS = ("base", "same", "slow", "broken", "other")
+ROUNDS = 18
+PATIENCE_S = 120.0
+
+SCENARIO = """
+version: 1
+name: killed
+question: Do kills change an answer?
+worker: {command: [/bin/echo]}
+axes: {arm: [base, same, slow, broken, other]}
+command: ["{bin}", "arm-{arm}"]
+baseline: {arm: base}
+measure: {rounds: 18, until: rounds, warmup: 2, seed: 5}
+"""
+RULES = [
+    {"match": "arm-base", "wall_s": 0.05, "stdout": "42\n"},
+    {"match": "arm-same", "wall_s": 0.05, "stdout": "42\n"},
+    {"match": "arm-slow", "wall_s": 0.06, "stdout": "42\n"},
+    {"match": "arm-broken", "exit_code": 1},
+    {"match": "arm-other", "stdout": "43\n"},
+]
+NOT_MEASURED = 3
+
+
+@dataclass
+class Folder:
+    """A folder with the scenario, the fake hyperfine, and records."""
+
+    path: Path
+
+    def start(self) -> subprocess.Popen[bytes]:
+        env = {
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "BENCHCTL_CACHE": str(self.path / "cache"),
+            "BENCHCTL_HYPERFINE": str(self.path / "hyperfine"),
+            "BENCHCTL_FAKE_SCRIPT": str(self.path / "script.json"),
+        }
+        argv = [sys.executable, "-m", "bench_framework", "--dir", "results", "run", "killed.yaml"]
+        with (self.path / "said").open("ab") as said:
+            return subprocess.Popen(
+                argv, env=env, cwd=self.path, stdout=said, stderr=said, start_new_session=True
+            )
+
+    @property
+    def records(self) -> list[Path]:
+        return find_records(self.path / "results")
+
+    def journal(self) -> str:
+        return (self.records[-1] / "journal.jsonl").read_text() if self.records else ""
+
+    def verdicts(self) -> dict[str, Any]:
+        """All that was judged, without the name of the record."""
+        record = self.records[-1]
+        texts = {
+            name: (record / name).read_text().replace(record.name, "RECORD")
+            for name in ("comparisons.csv", "claims.json")
+        }
+        return {"comparisons.csv": texts["comparisons.csv"], "claims.json": json.loads(texts["claims.json"])}
+
+    def rows(self) -> list[dict[str, str]]:
+        with (self.records[-1] / "runs.csv").open() as file:
+            return list(csv.DictReader(file))
+
+
+@pytest.fixture
+def folder_of(tmp_path: Path) -> Callable[[str], Folder]:
+    def make(name: str) -> Folder:
+        path = tmp_path / name
+        path.mkdir()
+        (path / "killed.yaml").write_text(SCENARIO)
+        script = {"seed": 7, "clock": "rounds", "commands": RULES}
+        (path / "script.json").write_text(json.dumps(script))
+        # By this very interpreter: the first python3 on PATH may be a shim that takes ten times as long.
+        (path / "hyperfine").write_text(f"#!{sys.executable} -IS\n" + FAKE.read_text().partition("\n")[2])
+        (path / "hyperfine").chmod(0o755)
+        return Folder(path)
+
+    return make
+
+
+def wait_for(condition: Callable[[], bool], process: subprocess.Popen[bytes]) -> bool:
+    """Wait until something is so; False if the process ended before."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline
+        if process.poll() is not None:
+            return False
+        time.sleep(0.002)
+    return True
+
+
+def kill(folder: Folder, when: Callable[[], bool], after_s: float) -> None:
+    process = folder.start()
+    try:
+        assert wait_for(when, process), (folder.path / "said").read_text()
+        time.sleep(after_s)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+
+
+def test_ten_kills_change_no_verdict(folder_of: Callable[[str], Folder]) -> None:
+    whole, cut = folder_of("whole"), folder_of("cut")
+    assert whole.start().wait(PATIENCE_S) == NOT_MEASURED  # one arm is broken, one does other work
+    moments = random.Random(3)
+
+    kill(cut, lambda: True, moments.uniform(0, 0.5))  # while it starts
+    for _ in range(7):
+        done = cut.journal().count('"kind":"prepared"')
+        kill(
+            cut,
+            lambda done=done: cut.journal().count('"kind":"prepared"') > done,  # type: ignore[misc]
+            moments.uniform(0, 0.4),
+        )
+    for _ in range(2):  # while it judges and reports
+        kill(cut, lambda: '"kind":"end"' in cut.journal(), moments.uniform(0, 0.8))
+    assert not (cut.records[-1] / "manifest.json").exists()
+    assert cut.start().wait(PATIENCE_S) == NOT_MEASURED
+
+    assert len(cut.records) == 1
+    check_rows(cut.rows())
+    kept = [row for row in cut.rows() if row["status"] != "skipped"]
+    assert [(r["cell_id"], r["round"], r["wall_s"]) for r in kept] == [
+        (r["cell_id"], r["round"], r["wall_s"]) for r in whole.rows()
+    ]
+    assert cut.verdicts() == whole.verdicts()
+
+
+def check_rows(rows: list[dict[str, str]]) -> None:
+    """No round was lost, no row is there twice, and what was cut is marked."""
+    assert [int(row["seq"]) for row in rows] == list(range(len(rows)))
+    good = Counter(
+        (row["warmup"], row["round"], row["cell_id"]) for row in rows if row["status"] != "skipped"
+    )
+    assert set(good.values()) == {1}
+    counted = Counter(cell for warmup, _, cell in good if warmup == "false")
+    # Base, its control, same and slow; the other two were given up in the warm-up.
+    assert list(counted.values()) == [ROUNDS] * 4
