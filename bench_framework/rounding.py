@@ -61,7 +61,9 @@ def decimals_of(half_width: float) -> int:
     return (1 if leading < PDG_TWO_DIGITS_BELOW else 0) - exponent
 
 
-def rounded(estimate: float, lo: float, hi: float, *, margin: float, least: int = 2) -> Rounded:
+def rounded(
+    estimate: float, lo: float, hi: float, *, margin: float, least: int = 2, keep: bool = True
+) -> Rounded:  # fmt: skip
     """A ratio and its interval in the digits that R15 gives.
 
     Where six decimals do not keep the relation to 1 and to the margin bounds, the relation of
@@ -73,10 +75,14 @@ def rounded(estimate: float, lo: float, hi: float, *, margin: float, least: int 
         hi: upper bound; finite.
         margin: δ as a fraction.
         least: fewest decimals; 2 for a ratio that is printed as whole percents.
+        keep: add digits for the sake of the relation. Not for a pair without a verdict: a bound that misses
+            1 by a hair would be printed with digits that the data do not carry, for nothing.
     """
     wanted = [relation(lo, hi, t) for t in thresholds(margin)]
     start = max(least, min(FINE_ENOUGH, decimals_of((hi - lo) / 2)))
     made = _at(estimate, lo, hi, start)
+    if not keep:
+        return made
     for decimals in range(start, MOST_DECIMALS + 1):
         made = _at(estimate, lo, hi, decimals)
         if [relation(made.lo, made.hi, decimal(t)) for t in thresholds(margin)] == wanted:

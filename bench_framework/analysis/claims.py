@@ -8,30 +8,26 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.analysis import states, wording
+from bench_framework.analysis import wording
+from bench_framework.analysis.facts import Facts, Names
 from bench_framework.model.judgement import Claim, Verdict
-from bench_framework.model.plan import Role
-from bench_framework.units import format_percent, format_size
+from bench_framework.units import format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from bench_framework.model.judgement import (
         BestGroup,
-        CellState,
         Comparison,
         Judgement,
         NoiseFloor,
-        Scope,
     )
     from bench_framework.model.plan import Plan
     from bench_framework.model.run import Build, Event, PreparedInput
 
 _BETTER: Final = (Verdict.BETTER, Verdict.BETTER_SIZE_OPEN)
 _WORSE: Final = (Verdict.WORSE, Verdict.WORSE_SIZE_OPEN)
-MOST_NAMED: Final = 4
-LEAST_SIZES: Final = 3
-"""Sizes below which nothing is said about growth (R7)."""
+LEAST_INPUTS: Final = 2
 _KIND_OF_FAMILY: Final[Mapping[str, str]] = {"control": "control", "memory": "memory"}
 
 
@@ -51,7 +47,7 @@ def claims_of(
     return tuple(replace(claim, text=wording.say(claim)) for claim in numbered)
 
 
-class _Author:
+class _Author(Names):
     """Turns the parts of a judgement into claims without text."""
 
     def __init__(
@@ -62,17 +58,18 @@ class _Author:
         inputs: Sequence[PreparedInput],
         noted: Sequence[Event],
     ) -> None:
+        super().__init__(plan)
         self._noted = noted
-        self._plan, self._judgement, self._builds = plan, judgement, builds
+        self._judgement = judgement
+        self._facts = Facts(plan, judgement, builds, inputs)
         self._sizes = {i.input_id: i.size_bytes for i in inputs}
-        self._cells = {c.id: c for c in plan.cells}
         self._by_pair = {(c.cell_id, c.metric): c for c in judgement.comparisons}
         self._floors = {(f.input_id, f.metric): f for f in judgement.floors}
-        self._medians = {(s.cell_id, s.metric): s for s in judgement.summaries}
 
     def write(self) -> Iterator[Claim]:
         for group in self._judgement.best:
             yield self._main(group)
+        yield from self._by_input()
         yield from self._costs()
         yield from self._sign_changes()
         yield from self._ideas()
@@ -82,29 +79,10 @@ class _Author:
         for comparison in self._judgement.comparisons:
             yield self._comparison(comparison)
         yield from map(self._noise_floor, self._judgement.floors)
-        yield from self._scaling()
-        yield from self._memory_shares()
-        yield from self._one_programs()
-        yield self._coverage()
-        yield from self._not_measured()
-
-    def _scope(self, input_id: str) -> Scope:
-        return (("input", self._plan.input(input_id).label),) if len(self._plan.inputs) > 1 else ()
-
-    def _label(self, cell_id: str) -> str:
-        cell = self._cells[cell_id]
-        label = self._plan.variant(cell.variant_id).label
-        return f"{label} (control)" if cell.role is Role.CONTROL else label
-
-    def _named(self, cell_ids: Sequence[str]) -> str:
-        """Variants by name, the first four of many: the table has them all."""
-        labels = [self._label(cell) for cell in cell_ids]
-        if len(labels) <= MOST_NAMED + 1:
-            return ", ".join(labels)
-        return f"{', '.join(labels[:MOST_NAMED])} and {len(labels) - MOST_NAMED} more"
+        yield from self._facts.write()
 
     def _comparison(self, c: Comparison, kind: str | None = None) -> Claim:
-        input_id = self._cells[c.cell_id].input_id
+        input_id = self.cells[c.cell_id].input_id
         floor = self._floors.get((input_id, c.metric))
         values: dict[str, float | int | str] = {}
         if c.reason:
@@ -113,11 +91,17 @@ class _Author:
             values["mde"] = c.mde
             if c.rounds_needed is not None:
                 values["rounds_needed"] = c.rounds_needed
+        if cost := self._cost_words(c):
+            values["cost"] = cost
+        if c.statistic == "floor" and c.verdict.decided:
+            values["statistic"] = "floor"
+            if c.typical is not None:
+                values |= {"typical": c.typical.ratio, "typical_lo": c.typical.lo, "typical_hi": c.typical.hi}
         shown = c.shown if c.shown and c.shown.lo > 0 and math.isfinite(c.shown.hi) else None
         return Claim(
             id="", kind=kind or _KIND_OF_FAMILY.get(c.family, "comparison"),
-            subject=self._label(c.cell_id), reference=self._label(c.ref_cell_id), metric=c.metric,
-            scope=self._scope(input_id), verdict=c.verdict,
+            subject=self.label(c.cell_id), reference=self.label(c.ref_cell_id), metric=c.metric,
+            scope=self.scope(input_id), verdict=c.verdict,
             estimate=shown.ratio if shown else None,
             lo=shown.lo if shown else None, hi=shown.hi if shown else None,
             level=shown.level if shown else None, adjust=self._adjust(c),
@@ -134,42 +118,71 @@ class _Author:
         return "Bonferroni" if c.family == "memory" else None
 
     def _main(self, group: BestGroup) -> Claim:
-        scope, baseline = self._scope(group.input_id), self._plan.baseline_cell(group.input_id)
+        scope, baseline = self.scope(group.input_id), self.plan.baseline_cell(group.input_id)
         blank = Claim(
-            "", "nothing", self._plan.question, None, group.metric, scope, None, cells=group.cell_ids
+            "", "nothing", self.plan.question, None, group.metric, scope, None, cells=group.cell_ids
         )
         decided = [c for c in group.comparisons if c.verdict.settled]
         if not decided or baseline is None or not group.cell_ids:
             return replace(blank, values={"reason": self._why_nothing(group)})
-        members = self._named(group.cell_ids)
+        members = self.named(group.cell_ids)
         chosen = self._leading(group, baseline.id)
         if chosen is None:
             return replace(
-                blank, kind="main", subject=self._label(baseline.id),
+                blank, kind="main", subject=self.label(baseline.id),
                 values={"members": members, "count": len(group.cell_ids)},
             )  # fmt: skip
         claim = self._comparison(chosen, "main")
         values = {**claim.values, "members": members, "count": len(group.cell_ids)}
-        if cost := self._cost_words(chosen):
-            values["cost"] = cost
         cells = (*claim.cells, *(c for c in group.cell_ids if c not in claim.cells))
         return replace(claim, values=values, cells=cells)
 
     def _leading(self, group: BestGroup, baseline_id: str) -> Comparison | None:
         """The first member, in plan order, that is decidedly better than the baseline.
 
-        Without one: what the baseline, as the best, was compared with first and found decided.
-        Taken from the headline family, whose intervals hold together.
+        Without one: what beat the baseline, or any other variant, within the best group's own family. Where the
+        baseline is itself among the best: what was compared with it first and found decided. Never the
+        observed leader: a pick by the data needs an interval of its own.
         """
         own = [self._by_pair.get((c, group.metric)) for c in group.cell_ids]
         better = [c for c in own if c is not None and c.verdict in _BETTER]
         if better:
             return better[0]
+        if baseline_id not in group.cell_ids:
+            won = [
+                c for c in group.comparisons
+                if c.verdict.decided and (c.cell_id in group.cell_ids) != (c.ref_cell_id in group.cell_ids)
+            ]  # fmt: skip
+            over = [c for c in won if baseline_id in (c.cell_id, c.ref_cell_id)]
+            if won:
+                return (over or won)[0]
         others = [
             c for c in self._judgement.comparisons
             if c.ref_cell_id == baseline_id and c.metric == group.metric and c.family == "headline"
         ]  # fmt: skip
         return next((c for c in others if c.verdict.settled), None)
+
+    def _by_input(self) -> Iterator[Claim]:
+        """The best of every input on one line, where there are several (R4, R5)."""
+        groups = self._judgement.best
+        told = [g for g in groups if self._tells(g)]
+        if len(groups) < LEAST_INPUTS or not told:
+            return
+        named = {g.input_id: self.named(g.cell_ids) if self._tells(g) else "nothing decided" for g in groups}
+        words = "; ".join(f"{self.plan.input(g.input_id).label}: {named[g.input_id]}" for g in groups)
+        text = f"the best by input: {words}"
+        if len(set(named.values())) == 1:
+            which = "best" if len(told[0].cell_ids) == 1 else "the best group"
+            text = f"on all {len(groups)} inputs {which}: {named[groups[0].input_id]}"
+        cells = tuple(cell for g in told for cell in g.cell_ids)
+        yield Claim(
+            "", "best-by-input", self.plan.question, None, told[0].metric, (), None,
+            cells=cells, values={"told": text},
+        )  # fmt: skip
+
+    @staticmethod
+    def _tells(group: BestGroup) -> bool:
+        return bool(group.cell_ids) and any(c.verdict.settled for c in group.comparisons)
 
     def _why_nothing(self, group: BestGroup) -> str:
         floor = self._floors.get((group.input_id, group.metric))
@@ -178,7 +191,7 @@ class _Author:
         own = [
             c for c in self._judgement.comparisons
             if c.metric == group.metric and c.family == "headline"
-            and self._cells[c.cell_id].input_id == group.input_id
+            and self.cells[c.cell_id].input_id == group.input_id
         ]  # fmt: skip
         if not own:
             return "there is nothing to compare"
@@ -196,15 +209,18 @@ class _Author:
 
     def _cost_words(self, gain: Comparison) -> str:
         """R21: ``"for 25 % more CPU time"``, where a gain in time costs CPU time or memory."""
-        if gain.verdict not in _BETTER or gain.metric != "wall":
+        if gain.verdict not in _BETTER or gain.metric != "wall" or gain.family != "headline":
             return ""
-        costs = [self._by_pair.get((gain.cell_id, m)) for m in ("cpu", "peak_rss")]
-        told = [
-            f"{format_percent(c.shown.ratio - 1, decimals=0 if c.shown.ratio > 1.1 else 1)} more "  # noqa: PLR2004
-            f"{wording.noun(c.metric)}"
-            for c in costs if c is not None and c.shown is not None and c.verdict is Verdict.WORSE
-        ]  # fmt: skip
-        return f"for {' and '.join(told)}" if told else ""
+        told = self._paid(gain.cell_id)
+        return f"for {told}" if told else ""
+
+    def _paid(self, cell_id: str) -> str:
+        """``"25 % more CPU time and 12.7× as much memory"``: what a candidate costs against the baseline."""
+        worse = (
+            c for (cell, metric), c in self._by_pair.items()
+            if cell == cell_id and metric != "wall" and c.shown is not None and c.verdict is Verdict.WORSE
+        )  # fmt: skip
+        return " and ".join(wording.amount(c) for c in worse)
 
     def _costs(self) -> Iterator[Claim]:
         """CPU time and memory that are worse where wall time is better (R21)."""
@@ -216,12 +232,12 @@ class _Author:
 
     def _sign_changes(self) -> Iterator[Claim]:
         """R5: variants that are better on one input and worse on another."""
-        for variant in self._plan.variants:
-            for metric in self._plan.judge.metrics:
+        for variant in self.plan.variants:
+            for metric in self.plan.judge.metrics:
                 own = [
                     c for c in self._judgement.comparisons
                     if c.family == "headline" and c.metric == metric
-                    and self._cells[c.cell_id].variant_id == variant.id
+                    and self.cells[c.cell_id].variant_id == variant.id
                 ]  # fmt: skip
                 ways = {v for c in own for v in (_direction(c),) if v}
                 if len(ways) > 1:
@@ -231,8 +247,7 @@ class _Author:
         decided = [c for c in own if _direction(c) and c.shown is not None]
         ordered = sorted(decided, key=lambda c: self._size(c) or 0)
         cases = "; ".join(
-            f"{self._plan.input(self._cells[c.cell_id].input_id).label}: {_change(c)} {wording.noun(metric)}"
-            for c in ordered
+            f"{self.plan.input(self.cells[c.cell_id].input_id).label}: {_change(c)}" for c in ordered
         )
         turns = [
             (a, b) for a, b in itertools.pairwise(ordered)
@@ -240,20 +255,20 @@ class _Author:
         ]  # fmt: skip
         values: dict[str, float | int | str] = {"cases": cases}
         if turns:
-            a, b = (self._plan.input(self._cells[c.cell_id].input_id).label for c in turns[0])
+            a, b = (self.plan.input(self.cells[c.cell_id].input_id).label for c in turns[0])
             values["turn"] = f"; it turns between {a} and {b}"
         return Claim(
-            "", "sign-change", label, self._label(own[0].ref_cell_id), metric, (), None,
+            "", "sign-change", label, self.label(own[0].ref_cell_id), metric, (), None,
             cells=tuple(c.cell_id for c in ordered), margin=own[0].margin, values=values,
         )  # fmt: skip
 
     def _size(self, c: Comparison) -> int | None:
-        item = self._plan.input(self._cells[c.cell_id].input_id)
+        item = self.plan.input(self.cells[c.cell_id].input_id)
         return self._sizes.get(item.id) or (item.dataset.size_bytes if item.dataset else None)
 
     def _ideas(self) -> Iterator[Claim]:
         """Counts of what was tried and not adopted, by verdict: the reason is never the author's."""
-        rejected = [i for i in self._plan.ideas if i.decision == "rejected"]
+        rejected = [i for i in self.plan.ideas if i.decision == "rejected"]
         if not rejected:
             return
         words = [
@@ -264,11 +279,11 @@ class _Author:
         count = f"{len(rejected)} idea{'s' if len(rejected) != 1 else ''}"
         yield Claim(
             "", "ideas", "ideas", None, None, (), None, values={"count": count, "outcomes": counts},
-            cells=tuple(c.id for c in self._plan.cells if c.variant_id in {i.variant_id for i in rejected}),
+            cells=tuple(c.id for c in self.plan.cells if c.variant_id in {i.variant_id for i in rejected}),
         )  # fmt: skip
 
     def _idea(self, variant_id: str) -> Comparison | None:
-        own = (c for c in self._judgement.comparisons if self._cells[c.cell_id].variant_id == variant_id)
+        own = (c for c in self._judgement.comparisons if self.cells[c.cell_id].variant_id == variant_id)
         return next((c for c in own if c.family == "headline"), None)
 
     def _trust(self) -> Claim:
@@ -279,11 +294,12 @@ class _Author:
         fractions = [f.fraction for f in self._judgement.floors if f.fraction is not None]
         floor = "no noise floor"
         if fractions:
-            floor = f"noise floor {format_percent(math.ceil(max(fractions) * 1000) / 1000, decimals=1)}"
+            most = format_percent(math.ceil(max(fractions) * 1000) / 1000, decimals=1)
+            floor = f"noise floor {'up to ' if len(self.plan.inputs) > 1 else ''}{most}"
         events = dict.fromkeys((*self._noted, *self._judgement.events))
         count = sum(1 for e in events if e.severity != "note")
         values = {
-            "rounds": told, "floors": floor,
+            "rounds": told, "cells": wording.coverage(self._facts.coverage()), "floors": floor,
             "warnings": f"{count or 'no'} warning{'s' if count != 1 else ''}",
         }  # fmt: skip
         return Claim(
@@ -292,90 +308,45 @@ class _Author:
         )  # fmt: skip
 
     def _recommendation(self, group: BestGroup) -> Iterator[Claim]:
-        """Only where something was told apart, and only for what was measured (R4)."""
+        """Only where something was told apart, only for what was measured (R4), and with what it costs."""
         if not group.cell_ids or not any(c.verdict.decided for c in group.comparisons):
             return
+        baseline = self.plan.baseline_cell(group.input_id)
+        cells = group.cell_ids
+        paid = {cell: self._paid(cell) for cell in cells}
+        values: dict[str, float | int | str] = {"members": self.named(cells, paid), "count": len(cells)}
+        if baseline is not None:
+            values |= self._tail(cells, paid, baseline.id)
         yield Claim(
-            "", "recommendation", self._label(group.cell_ids[0]), None, group.metric,
-            self._scope(group.input_id), None, cells=group.cell_ids,
-            values={"members": self._named(group.cell_ids), "count": len(group.cell_ids)},
+            "", "recommendation", self.label(cells[0]), None, group.metric,
+            self.scope(group.input_id), None, cells=cells, values=values,
         )  # fmt: skip
+
+    def _tail(self, cells: Sequence[str], paid: Mapping[str, str], baseline: str) -> dict[str, str]:
+        """What a recommendation says of the baseline."""
+        if len(cells) > 1:
+            if baseline in cells:
+                return {"tail": f"{self.label(baseline)} is the baseline"}
+            return {"tail": f"costs are against {self.label(baseline)}"} if any(paid.values()) else {}
+        if cells[0] == baseline:
+            return {"tail": "it is the baseline: nothing is to be changed"}
+        open_ = [
+            wording.noun(c.metric) for m in ("cpu", "peak_rss")
+            if (c := self._by_pair.get((cells[0], m))) is not None and c.verdict is Verdict.UNDECIDED
+        ]  # fmt: skip
+        told = [f"against {self.label(baseline)} it takes {paid[cells[0]]}"] if paid[cells[0]] else []
+        if open_:
+            told.append(f"whether it costs {' or '.join(open_)} is not decided")
+        return {"tail": "; ".join(told)} if told else {}
 
     def _noise_floor(self, f: NoiseFloor) -> Claim:
         values: dict[str, float | int | str] = {"tripped": 1} if f.tripped else {}
-        control = self._plan.control_cell(f.input_id)
+        control = self.plan.control_cell(f.input_id)
         return Claim(
-            "", "noise-floor", "control", None, f.metric, self._scope(f.input_id), None,
+            "", "noise-floor", "control", None, f.metric, self.scope(f.input_id), None,
             estimate=f.fraction, noise_floor=f.fraction,
             cells=(control.id,) if control else (), values=values,
         )  # fmt: skip
-
-    def _scaling(self) -> Iterator[Claim]:
-        segments = Counter(s.variant_id for s in self._judgement.scaling)
-        for s in self._judgement.scaling:
-            if segments[s.variant_id] < LEAST_SIZES - 1:
-                continue
-            start, end = self._plan.input(s.from_input_id).label, self._plan.input(s.to_input_id).label
-            yield Claim(
-                "", "scaling", self._plan.variant(s.variant_id).label, None, s.metric,
-                (("input", f"{start} to {end}"),), None,
-                estimate=s.exponent, lo=s.lo, hi=s.hi, level=s.level,
-                cells=tuple(
-                    c.id for c in self._plan.cells
-                    if c.variant_id == s.variant_id and c.input_id in (s.from_input_id, s.to_input_id)
-                    and c.role is not Role.CONTROL
-                ),
-                values={"from": start, "to": end, "word": s.word},
-            )  # fmt: skip
-
-    def _memory_shares(self) -> Iterator[Claim]:
-        for cell in self._plan.cells:
-            peak = self._medians.get((cell.id, "peak_rss"))
-            if peak is None or cell.role is Role.CONTROL:
-                continue
-            size = self._sizes.get(cell.input_id)
-            values: dict[str, float | int | str] = {"size": format_size(peak.median)}
-            if size:
-                values["share"] = peak.median / size
-            yield Claim(
-                "", "memory-share", self._label(cell.id), None, "peak_rss", self._scope(cell.input_id), None,
-                estimate=peak.median, lo=peak.lo, hi=peak.hi, level=0.95 if peak.lo is not None else None,
-                rounds=peak.n_rounds, runs=peak.n_runs, cells=(cell.id,), values=values,
-            )  # fmt: skip
-
-    def _one_programs(self) -> Iterator[Claim]:
-        for a, b in states.identical_binaries(self._plan, self._builds):
-            first, second = self._plan.variant(a).label, self._plan.variant(b).label
-            yield Claim("", "one-program", second, first, None, (), None)
-
-    def _coverage(self) -> Claim:
-        words = {
-            "other-output": "other output",
-            "not-comparable": "not comparable",
-            "not-started": "not started",
-        }
-        own = [s for s in self._judgement.states if self._cells[s.cell_id].role is not Role.CONTROL]
-        counts = Counter(words.get(s.state, s.state) for s in own)
-        values: dict[str, float | int | str] = {"planned": len(own), "measured": 0, **counts}
-        values["excluded"] = len(self._plan.holes)
-        return Claim("", "coverage", "this record", None, None, (), None, values=values)
-
-    def _not_measured(self) -> Iterator[Claim]:
-        """Holes of the plan and cells without figures (S25)."""
-        for hole in self._plan.holes:
-            where = " ".join(f"{name}={value}" for name, value in hole.values)
-            yield Claim("", "not-measured", where, None, None, (), None, values={"reason": hole.reason})
-        for state in self._judgement.states:
-            if state.state in ("failed", "not-started"):
-                yield self._missing(state)
-
-    def _missing(self, state: CellState) -> Claim:
-        label = self._cells[state.cell_id].label
-        verdict = Verdict.FAILED if state.state == "failed" else None
-        values = {"reason": state.reason or state.state}
-        return Claim(
-            "", "not-measured", label, None, None, (), verdict, cells=(state.cell_id,), values=values
-        )
 
 
 def _direction(c: Comparison) -> int:
@@ -385,4 +356,5 @@ def _direction(c: Comparison) -> int:
 def _change(c: Comparison) -> str:
     """Change with its interval, for the list of a sign change: ``"+7.8 % [+7.2, +8.4]"``."""
     assert c.shown is not None
-    return wording.percent_change(c.shown.ratio, c.shown.lo, c.shown.hi, c.margin)
+    change = wording.percent_change(c.shown.ratio, c.shown.lo, c.shown.hi, c.margin)
+    return f"{change} {wording.noun(c.metric)}{' in the fastest third' if c.statistic == 'floor' else ''}"

@@ -96,11 +96,13 @@ def examine(pair: Pair, levels: Levels, seed: int) -> Evidence:
     p_typical = float(tail[abs(observed)])
     floor = swaps.floor_difference(x, y)
     signs = (int(np.sign(observed)), int(np.sign(round(floor, signed_rank.RESOLUTION))))
-    if 2 * p_typical <= levels.strict:
+    opposed = signs[0] * signs[1] < 0
+    if 2 * p_typical <= levels.strict and not opposed:
         return Evidence(len(pair), 2 * p_typical, p_typical, None, *signs, 0)
+    # Where the two point apart, the verdict needs to know how sure the other one is.
     race = _SwapRace(x, y, ranks, tail, seed)
     p, p_floor = race.run(levels)
-    return Evidence(len(pair), p, p_typical, p_floor, *signs, race.count)
+    return Evidence(len(pair), min(p, 2 * p_typical), p_typical, p_floor, *signs, race.count)
 
 
 def examine_looks(pair: Pair, rounds: Sequence[int], levels: Levels, seed: int) -> tuple[Evidence, ...]:

@@ -318,10 +318,20 @@ def _best_cells(plan: Plan, input_id: str) -> list[Cell]:
     return [c for c in plan.cells_of(input_id) if c.role is not Role.CONTROL]
 
 
-def best_group(stage: Stage, input_id: str, *, tripped: bool = False) -> BestGroup:
+def best_group(
+    stage: Stage, input_id: str, *, tripped: bool = False, headline: Sequence[Comparison] = ()
+) -> BestGroup:
     """The variants of an input that are not worse than any other (METHOD 4).
 
-    Own Holm family over all K(K − 1)/2 pairs of usable cells, at the same looks.
+    Own Holm family over all K(K − 1)/2 pairs of usable cells, at the same looks. That family is often the
+    larger one; what the headline family has decided is not taken back by it: a report cannot call a variant
+    slower than the baseline and count it among the best.
+
+    Args:
+        stage: of the input.
+        input_id: which input.
+        tripped: the control arm got a verdict: nothing is decided.
+        headline: the verdicts of this input against the baseline.
     """
     metrics = stage.plan.judge.metrics
     metric = "wall" if "wall" in metrics or not metrics else metrics[0]
@@ -333,8 +343,9 @@ def best_group(stage: Stage, input_id: str, *, tripped: bool = False) -> BestGro
     judged = judge_pairs(pairs, "best", size=pairs_of(planned))
     if tripped:
         judged = trip(judged)
-    beaten = {c.cell_id for c in judged if c.verdict in (Verdict.WORSE, Verdict.WORSE_SIZE_OPEN)}
-    beaten |= {c.ref_cell_id for c in judged if c.verdict in (Verdict.BETTER, Verdict.BETTER_SIZE_OPEN)}
+    told = (*judged, *(c for c in headline if c.metric == metric))
+    beaten = {c.cell_id for c in told if c.verdict in (Verdict.WORSE, Verdict.WORSE_SIZE_OPEN)}
+    beaten |= {c.ref_cell_id for c in told if c.verdict in (Verdict.BETTER, Verdict.BETTER_SIZE_OPEN)}
     return BestGroup(
         input_id, metric, tuple(c.id for c in usable if c.id not in beaten),
         complete=all(c.rounds > 0 for c in judged), comparisons=judged,

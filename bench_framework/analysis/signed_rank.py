@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import norm
+from scipy.special import ndtr, ndtri
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -73,7 +73,7 @@ def walsh_cut(n: int, level: float) -> int | None:
         return None
     if n > EXACT_UNTIED:
         mean, sd = n * (n + 1) / 4, (n * (n + 1) * (2 * n + 1) / 24) ** 0.5
-        return max(0, int(mean + norm.ppf(target) * sd - 0.5))
+        return max(0, int(mean + float(ndtri(target)) * sd - 0.5))
     below = np.searchsorted(_cumulative(n), target * (1 + 1e-12), side="right")
     return int(below) - 1 if below else None
 
@@ -117,4 +117,4 @@ def _two_sided(chances: Floats) -> Floats:
 def _normal(sizes: Ints) -> Floats:
     sd = float(np.sqrt(np.sum(sizes.astype(np.float64) ** 2)))
     v = np.arange(int(sizes.sum()) + 1)
-    return np.minimum(1.0, 2 * norm.sf(np.maximum(v - 1, 0) / sd))
+    return np.minimum(1.0, 2 * ndtr(-np.maximum(v - 1, 0) / sd))

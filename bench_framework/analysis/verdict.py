@@ -114,27 +114,43 @@ def _judge(case: Case, adjusted: Adjusted, rules: Rules) -> Comparison:
 
 _TOO_SMALL: Final = "a difference was found, but it is smaller than the smallest effect worth a word"
 _MIXED: Final = "mixed: the typical and the fastest rounds point in opposite directions"
+_TURNED: Final = "mixed: the direction changed after the look that found a difference"
+_ENDLESS: Final = "the fastest third differs, but its interval has no end"
 
 
 def _decided(draft: Comparison, case: Case, level: float, rules: Rules) -> Comparison:
-    """The verdict of a rejected pair; undecided with a reason where it cannot be given."""
+    """The verdict of a rejected pair; undecided with a reason where it cannot be given.
+
+    The statistic with the smaller p decides. Its interval is taken over all rounds, and later rounds may
+    have widened it until it reaches 1; the other statistic is shown then, if its interval does not.
+    """
     strongest = case.strongest
+    if strongest.typical_sign * strongest.floor_sign < 0 and strongest.p_other <= 1 - level:
+        return replace(draft, reason=_MIXED)
     by_floor = strongest.floor_decides
+    first = _by_statistic(draft, case, level, rules, by_floor=by_floor)
+    if first.reason not in (REACHES_ONE, _ENDLESS) or strongest.typical_sign != strongest.floor_sign:
+        return first
+    second = _by_statistic(draft, case, level, rules, by_floor=not by_floor)
+    return second if second.verdict.decided else first
+
+
+def _by_statistic(
+    draft: Comparison, case: Case, level: float, rules: Rules, *, by_floor: bool
+) -> Comparison:  # fmt: skip
+    """The verdict by one of the two statistics, over all rounds."""
+    sign = case.strongest.typical_sign
     if by_floor:
+        sign = case.strongest.floor_sign
         x, y = compare.logs(case.pair)
         bounds = intervals.floor(x, y, level, rules.seed)
         if not bounds.bounded:
-            return replace(draft, reason="the fastest third differs, but its interval has no end")
+            return replace(draft, reason=_ENDLESS)
         draft = replace(draft, shown=ratio(bounds), statistic="floor")
     assert draft.shown is not None
     estimate = math.log(draft.shown.ratio)
-    sign, other = strongest.typical_sign, strongest.floor_sign
-    if by_floor:
-        sign, other = other, sign
-    if sign * other < 0 and strongest.p_other <= 1 - level:
-        return replace(draft, reason=_MIXED)
     if estimate * sign <= 0:
-        return replace(draft, reason="mixed: the direction changed after the look that found a difference")
+        return replace(draft, reason=_TURNED)
     if abs(estimate) <= math.log1p(case.epsilon):
         return replace(draft, reason=_TOO_SMALL)
     verdict = by_interval(draft.shown, case.margin)

@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.judgement import Verdict
 from bench_framework.rounding import Rounded, decimal, rounded, thresholds, up_to_two_digits
-from bench_framework.units import MINUS, THIN_SPACE, format_percent
+from bench_framework.units import MINUS, THIN_SPACE, format_percent, format_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from decimal import Decimal
 
-    from bench_framework.model.judgement import Claim
+    from bench_framework.model.judgement import Claim, Comparison
     from bench_framework.model.plan import Metric
 
 TIMES_FROM: Final = 1.5
 """From this factor on a ratio is told as "n×", below it as a percentage (R1)."""
+
+FASTEST: Final = "in the fastest third of the rounds"
 
 _GLYPHS: Final[dict[Verdict, tuple[str, str]]] = {
     Verdict.BETTER: ("▼", "v"),
@@ -78,6 +80,21 @@ def word(verdict: Verdict, metric: Metric = "wall") -> str:
     return f"{said}, size open" if is_open else said
 
 
+def size(count: float, family: str) -> str:
+    """A number of bytes in the units that the scenario speaks: ``"219.7 MB"`` or ``"210 MiB"`` (R14)."""
+    if family != "si":
+        return format_size(count)
+    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= scale:
+            return f"{up_to_digits(count / scale, 3)}{THIN_SPACE}{unit}"
+    return f"{int(count)}{THIN_SPACE}B"
+
+
+def up_to_digits(value: float, digits: int) -> str:
+    """With so many significant digits; whole numbers in full."""
+    return f"{value:.{max(0, digits - len(str(int(abs(value)))))}f}"
+
+
 def say(claim: Claim) -> str:
     """The sentence of a claim, without a full stop.
 
@@ -87,10 +104,30 @@ def say(claim: Claim) -> str:
     return SENTENCES[claim.kind](claim)
 
 
-def percent_change(estimate: float, lo: float, hi: float, margin: float) -> str:
-    """``"−1.8 % [−6.5, +3.2]"``: change of a ratio from 1, with its interval."""
-    made = rounded(estimate, lo, hi, margin=margin)
+def percent_change(estimate: float, lo: float, hi: float, margin: float, *, keep: bool = True) -> str:
+    """``"−1.8 % [−6.5, +3.2]"``: change of a ratio from 1, with its interval; `keep` as in `rounded`."""
+    made = rounded(estimate, lo, hi, margin=margin, keep=keep)
     return f"{_signed(made, made.estimate)}{THIN_SPACE}% [{_signed(made, made.lo)}, {_signed(made, made.hi)}]"
+
+
+def amount(c: Comparison) -> str:
+    """What a decided comparison costs or saves: ``"4.7 % more CPU time"``, ``"12.7× as much memory"`` (R1).
+
+    In three digits at most: the comparison's own sentence has them all, with its interval.
+    """
+    shown, what = c.shown, noun(c.metric)
+    assert shown is not None
+    if shown.ratio >= TIMES_FROM:
+        made = rounded(shown.ratio, shown.lo, shown.hi, margin=c.margin, least=1)
+        return f"{_short(made.estimate, made.decimals, 3)}× as much {what}"
+    made = rounded(shown.ratio, shown.lo, shown.hi, margin=c.margin)
+    change = _short(abs(made.estimate - 1) * 100, made.decimals - 2, 2)
+    return f"{change}{THIN_SPACE}% {'less' if made.hi < 1 else 'more'} {what}"
+
+
+def _short(value: Decimal, decimals: int, digits: int) -> str:
+    """With so many decimals, and with so many significant digits at most."""
+    return f"{value:.{max(0, min(decimals, digits - len(str(int(value)))))}f}"
 
 
 def _signed(made: Rounded, value: Decimal) -> str:
@@ -154,6 +191,15 @@ def _difference(claim: Claim) -> str:
     return f"{subject} needs {way} {what} than {reference}, perhaps by less than {limit}: {figure} {bounds}"
 
 
+def _all_rounds(claim: Claim) -> str:
+    """What all rounds say, after a sentence that the fastest third of them decided."""
+    told = [claim.values.get(name) for name in ("typical", "typical_lo", "typical_hi")]
+    ratio, lo, hi = (None if v is None else float(v) for v in told)
+    if ratio is None or lo is None or hi is None:
+        return ""
+    return f"; over all rounds {percent_change(ratio, lo, hi, 0.0, keep=False)}"
+
+
 def _equivalent(claim: Claim) -> str:
     assert claim.estimate is not None
     assert claim.lo is not None
@@ -171,7 +217,7 @@ def _undecided(claim: Claim) -> str:
     aspect = "" if claim.metric == "wall" else f" in {noun(claim.metric)}"
     parts = [f"The runs do not decide between {claim.subject} and {claim.reference}{aspect}"]
     if claim.estimate is not None and claim.lo is not None and claim.hi is not None:
-        parts[0] += f": {percent_change(claim.estimate, claim.lo, claim.hi, claim.margin or 0.0)}"
+        parts[0] += f": {percent_change(claim.estimate, claim.lo, claim.hi, claim.margin or 0.0, keep=False)}"
     if reason := claim.values.get("reason"):
         parts.append(str(reason))
     if (mde := claim.values.get("mde")) is not None:
@@ -212,7 +258,10 @@ def _comparison(claim: Claim) -> str:
     verdict = claim.verdict
     assert verdict is not None
     if verdict.decided:
-        return _difference(claim)
+        cost = f", {claim.values['cost']}" if "cost" in claim.values else ""
+        if claim.values.get("statistic") == "floor":
+            return f"{FASTEST} {_difference(claim)}{cost}{_all_rounds(claim)}"
+        return f"{_difference(claim)}{cost}"
     if verdict is Verdict.EQUIVALENT:
         return _equivalent(claim)
     if verdict is Verdict.UNDECIDED:
@@ -237,8 +286,7 @@ def _main(claim: Claim) -> str:
     head = f"{_where(claim)}best{'' if count == 1 else f' group of {count}'}: {members}"
     if claim.verdict is None:
         return f"{head}; nothing else was compared with {claim.subject}"
-    cost = f", {claim.values['cost']}" if "cost" in claim.values else ""
-    return f"{head}. {_sentence(_comparison(claim))}{cost} ({_extent(claim)})"
+    return f"{head}. {_sentence(_comparison(claim))} ({_extent(claim)})"
 
 
 def _extent(claim: Claim) -> str:
@@ -251,7 +299,11 @@ def _extent(claim: Claim) -> str:
 
 
 def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:] if text.startswith("against ") else text
+    return text[:1].upper() + text[1:] if text.startswith(("against ", FASTEST)) else text
+
+
+def _by_input(claim: Claim) -> str:
+    return str(claim.values["told"])
 
 
 def _nothing(claim: Claim) -> str:
@@ -295,7 +347,8 @@ def _memory(claim: Claim) -> str:
     return f"{_where(claim)}{claim.subject} peaks at {claim.values['size']}{told}"
 
 
-def _coverage(claim: Claim) -> str:
+def coverage(claim: Claim) -> str:
+    """``"12 cells planned: 9 measured, 1 failed"``."""
     planned = int(claim.values["planned"])
     parts = [f"{claim.values[k]} {k}" for k in _COVERAGE if int(claim.values.get(k, 0)) or k == "measured"]
     return f"{planned} cell{'s' if planned != 1 else ''} planned: {', '.join(parts)}"
@@ -305,15 +358,14 @@ _COVERAGE: Final = ("measured", "failed", "other output", "not comparable", "not
 
 
 def _trust(claim: Claim) -> str:
-    parts = [str(claim.values["rounds"]), str(claim.values["floors"]), str(claim.values["warnings"])]
-    return "; ".join(part for part in parts if part)
+    return "; ".join(str(claim.values[part]) for part in ("rounds", "cells", "floors", "warnings"))
 
 
 def _recommendation(claim: Claim) -> str:
-    count = int(claim.values["count"])
-    if count == 1:
-        return f"{_where(claim)}use {claim.subject}"
-    return f"{_where(claim)}any of {claim.values['members']}; choose by memory or simplicity"
+    tail = f"; {claim.values['tail']}" if "tail" in claim.values else ""
+    if int(claim.values["count"]) == 1:
+        return f"{_where(claim)}use {claim.subject}{tail}"
+    return f"{_where(claim)}any of {claim.values['members']}{tail}; choose by cost or simplicity"
 
 
 def _ideas(claim: Claim) -> str:
@@ -332,6 +384,7 @@ def _identical(claim: Claim) -> str:
 SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "main": _main,
     "nothing": _nothing,
+    "best-by-input": _by_input,
     "comparison": _comparison,
     "control": _comparison,
     "memory": _memory_comparison,
@@ -340,7 +393,7 @@ SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "noise-floor": _noise_floor,
     "scaling": _scaling,
     "memory-share": _memory,
-    "coverage": _coverage,
+    "coverage": coverage,
     "trust": _trust,
     "recommendation": _recommendation,
     "ideas": _ideas,

@@ -169,7 +169,11 @@ def _governor(data: ReportData) -> Check:
 
 def _tools(data: ReportData) -> Check:
     return Check(
-        "pass", "timed by", f"hyperfine {data.host.hyperfine}, no shell" if not _shell(data) else "a shell"
+        "pass",
+        "timed by",
+        f"hyperfine {data.host.hyperfine.removeprefix('hyperfine ')}, no shell"
+        if not _shell(data)
+        else "a shell",
     )
 
 

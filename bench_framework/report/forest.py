@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bench_framework.model.plan import Input, Role
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table
-from bench_framework.report.numbers import margin_text, percent_up, show_ratio
+from bench_framework.report.numbers import margin_text, percent_up, show_comparison
 from bench_framework.report.verdicts import glyph, noun, shown
 
 if TYPE_CHECKING:
@@ -57,7 +57,8 @@ def _point(data: ReportData, cell_id: str, item: Input) -> Point | None:
     if comparison is None or comparison.shown is None:
         return None
     interval = comparison.shown
-    text = show_ratio(interval.ratio, interval.lo, interval.hi, comparison.margin)
+    text = show_comparison(comparison)
+    assert text is not None
     own = comparison.floor if comparison.statistic == "floor" else comparison.typical
     inner = (own.lo, own.hi) if own is not None and own.level < interval.level else None
     return Point(

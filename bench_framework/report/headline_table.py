@@ -20,6 +20,7 @@ from bench_framework.report.numbers import (
     measured_decimals,
     metric_unit,
     percent_up,
+    show_comparison,
     show_measured,
     show_ratio,
     significant,
@@ -167,8 +168,8 @@ def _judged(comparison: Comparison | None, claim: str | None, *, baseline: bool)
         return Cell("baseline", 1.0), Cell("")
     if comparison is None or comparison.shown is None:
         return Cell(DASH), Cell("")
-    interval = comparison.shown
-    text = show_ratio(interval.ratio, interval.lo, interval.hi, comparison.margin)
+    interval, text = comparison.shown, show_comparison(comparison)
+    assert text is not None
     return Cell(text.estimate, interval.ratio, claim), Cell(text.bounds, interval.lo, claim)
 
 
@@ -196,10 +197,12 @@ def _cpu_ratio(data: ReportData, cell: PlanCell, *, refused: bool) -> Cell:
     comparison = None if refused else data.comparison(cell.id, "cpu")
     if comparison is None or comparison.shown is None:
         return Cell(DASH)
-    interval = comparison.shown
-    text = show_ratio(interval.ratio, interval.lo, interval.hi, comparison.margin).estimate
+    text = show_comparison(comparison)
+    assert text is not None
     claim = data.claim_id(cell.id, "cpu")
-    return Cell(f"{text} {glyph(comparison.verdict)}", interval.ratio, claim, comparison.verdict)
+    return Cell(
+        f"{text.estimate} {glyph(comparison.verdict)}", comparison.shown.ratio, claim, comparison.verdict
+    )
 
 
 def _reason(state: CellState, variant: Variant, comparison: Comparison | None) -> str:
@@ -214,7 +217,16 @@ def _reason(state: CellState, variant: Variant, comparison: Comparison | None) -
 
 
 def _by_floor(comparison: Comparison | None) -> str:
-    return "by the fastest third" if comparison is not None and comparison.statistic == "floor" else ""
+    """Beside a verdict of the fastest third what all rounds say: the column of times shows their median."""
+    if comparison is None or comparison.statistic != "floor" or not comparison.verdict.decided:
+        return ""
+    all_rounds = comparison.typical
+    told = show_ratio(all_rounds.ratio, all_rounds.lo, all_rounds.hi, 0.0, keep=False) if all_rounds else None
+    return (
+        f"by the fastest third of rounds; over all rounds {told}"
+        if told
+        else "by the fastest third of rounds"
+    )
 
 
 def _found(comparison: Comparison | None) -> str:
@@ -261,7 +273,7 @@ def _detectable(data: ReportData, arms: tuple[PlanCell, ...]) -> str:
 
 def _legend(data: ReportData, item: Input, *, best: int) -> tuple[str, ...]:
     lines = [
-        "Ratios are paired within rounds and need not be the quotient of two medians; notes name the fastest third.",
+        "Ratios are paired within rounds and need not be the quotient of two medians.",
         "Interval: of the deciding statistic, adjusted for every comparison and look; rounded outward.",
     ]
     if best:

@@ -10,11 +10,14 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.model.judgement import Verdict
 from bench_framework.rounding import FINE_ENOUGH, decimal, decimals_of, rounded
 from bench_framework.units import MINUS, THIN_SPACE, format_percent, format_size, time_unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from bench_framework.model.judgement import Comparison
 
 LEAST_DECIMALS: Final = 2
 MOST_DIGITS: Final = 4
@@ -50,7 +53,9 @@ def pdg_decimals(half_width: float) -> int:
     return max(0, decimals_of(half_width))
 
 
-def show_ratio(ratio: float, lo: float, hi: float, margin: float, *, least: int = LEAST_DECIMALS) -> Shown:
+def show_ratio(
+    ratio: float, lo: float, hi: float, margin: float, *, least: int = LEAST_DECIMALS, keep: bool = True
+) -> Shown:  # fmt: skip
     """A ratio with its interval by R15.
 
     The lower bound is rounded down, the upper one up, and decimals are added until the interval stands to
@@ -63,18 +68,23 @@ def show_ratio(ratio: float, lo: float, hi: float, margin: float, *, least: int 
         hi: upper bound; may be infinite.
         margin: δ as a fraction.
         least: fewest decimals; 2 for what prose tells in whole percents.
+        keep: see `rounding.rounded`; false for a pair without a verdict.
     """
     if not math.isfinite(hi):
         # A bound that is open needs no digits; the others take those of the closed side.
         decimals = max(least, min(FINE_ENOUGH, pdg_decimals(abs(ratio - lo))))
         return Shown(_text(_near(ratio, decimals)), _text(_down(lo, decimals)), _text(hi), decimals)
-    made = rounded(ratio, lo, hi, margin=margin, least=least)
+    made = rounded(ratio, lo, hi, margin=margin, least=least, keep=keep)
     return Shown(_text(made.estimate), _text(made.lo), _text(made.hi), made.decimals)
 
 
-def show_interval(ratio: float, lo: float, hi: float, margin: float) -> str:
-    """`show_ratio` as one text: ``0.909 [0.893, 0.926]``."""
-    return str(show_ratio(ratio, lo, hi, margin))
+def show_comparison(comparison: Comparison) -> Shown | None:
+    """The ratio of a comparison with its interval; `None` where nothing was compared."""
+    shown = comparison.shown
+    if shown is None:
+        return None
+    keep = comparison.verdict is not Verdict.UNDECIDED
+    return show_ratio(shown.ratio, shown.lo, shown.hi, comparison.margin, keep=keep)
 
 
 def show_plain(value: float, lo: float, hi: float) -> Shown:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.model.judgement import CellState, Comparison, Verdict
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
 from bench_framework.report.counts import caption_tail
-from bench_framework.report.numbers import DASH, show_interval
+from bench_framework.report.numbers import DASH, show_comparison
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sentences import sentence
 from bench_framework.report.verdicts import shown
@@ -98,8 +98,7 @@ def reason(verdict: Verdict, memory: Comparison | None) -> str:
 def _ratio(comparison: Comparison | None) -> Cell:
     if comparison is None or comparison.shown is None:
         return Cell(DASH)
-    i = comparison.shown
-    return Cell(show_interval(i.ratio, i.lo, i.hi, comparison.margin), i.ratio)
+    return Cell(str(show_comparison(comparison)), comparison.shown.ratio)
 
 
 IDEAS = SectionKind("S12", "ideas", "Tested but not adopted", "ideas in the scenario", build, lambda _: "")

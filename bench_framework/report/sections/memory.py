@@ -15,8 +15,8 @@ from bench_framework.report.numbers import (
     column_decimals,
     margin_text,
     measured_decimals,
+    show_comparison,
     show_measured,
-    show_ratio,
     show_size,
     significant,
     size_unit,
@@ -121,11 +121,7 @@ def _row(data: ReportData, item: Input, cell: PlanCell, parts: _Parts, form: tup
     verdict = comparison.verdict if comparison else None
     claim = data.claim_id(cell.id, RSS)
     interval = comparison.shown if comparison else None
-    text = (
-        show_ratio(interval.ratio, interval.lo, interval.hi, comparison.margin)
-        if interval and comparison
-        else None
-    )
+    text = show_comparison(comparison) if comparison else None
     peak = summary.median if summary else 0.0
     size = data.input_bytes(item.id)
     anonymous = parts.anonymous.get(cell.id)

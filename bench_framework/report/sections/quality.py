@@ -19,7 +19,7 @@ from bench_framework.report.blocks import (
 )
 from bench_framework.report.checks import checks
 from bench_framework.report.drift import drift
-from bench_framework.report.numbers import DASH, percent_up, show_interval
+from bench_framework.report.numbers import DASH, percent_up, show_comparison
 from bench_framework.report.sections.kind import SectionKind, always
 from bench_framework.report.sections.masthead import host_line
 from bench_framework.report.sentences import sentence
@@ -67,9 +67,7 @@ def _control_table(data: ReportData) -> Table | None:
                     (
                         Cell(data.input_name(item)),
                         Cell(metric),
-                        Cell(show_interval(i.ratio, i.lo, i.hi, comparison.margin), i.ratio)
-                        if i
-                        else Cell(DASH),
+                        Cell(str(show_comparison(comparison)), i.ratio) if i else Cell(DASH),
                         Cell(
                             shown(comparison.verdict, metric),
                             comparison.verdict.value,
@@ -123,7 +121,7 @@ def _environment(data: ReportData) -> tuple[tuple[str, str], ...]:
         ("Governor", host.governor or "unknown"),
         ("Filesystem of the data", host.data_filesystem or "unknown"),
         ("Filesystem of the record", host.results_filesystem or "unknown"),
-        ("hyperfine", host.hyperfine),
+        ("hyperfine", host.hyperfine.removeprefix("hyperfine ")),
         ("rustc", host.rustc or "not used"),
         ("cargo", host.cargo or "not used"),
         ("benchctl", f"{host.benchctl}, Python {host.python}"),

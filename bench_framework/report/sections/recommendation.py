@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.report.blocks import Block, Bullets, Code, Fallback, Paragraph
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
 
 MOST_BLOCKS: Final = 3
+_RUN: Final = "# run"
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
@@ -60,19 +62,26 @@ def _blocks(data: ReportData, groups: list[BestGroup]) -> list[Block]:
         where = ", ".join(name for name in scores[variant_id] if name)
         blocks.append(
             Code(
-                paste_block(data, variant),
-                "toml",
+                *_pasted(data, variant),
                 f"{variant.label}: in the best group{f' on {where}' if where else ''}",
             )
         )
     if len(chosen) > MOST_BLOCKS:
         rest = ", ".join(data.plan.variant(v).label for v in chosen[MOST_BLOCKS:])
-        blocks.append(Fallback(f"Likewise in a best group: {rest}; choose by memory or simplicity."))
+        blocks.append(Fallback(f"Likewise in a best group: {rest}; choose by cost or simplicity."))
     return blocks
 
 
 def _place(data: ReportData, variant_id: str) -> int:
     return next(i for i, v in enumerate(data.plan.variants) if v.id == variant_id)
+
+
+def _pasted(data: ReportData, variant: Variant) -> tuple[str, str]:
+    """The block and its language: a command alone is for a shell."""
+    text = paste_block(data, variant)
+    if not text.startswith(_RUN + "\n"):
+        return text, "toml"
+    return " \\\n  ".join(line.removeprefix("#   ") for line in text.splitlines()[1:]), "sh"
 
 
 def paste_block(data: ReportData, variant: Variant) -> str:
@@ -94,8 +103,8 @@ def paste_block(data: ReportData, variant: Variant) -> str:
             lines += [f"# revision {_one_line(spec.revision)}", ""]
     cell = next((c for c in data.plan.cells if c.variant_id == variant.id), None)
     if cell is not None:
-        lines += ["# run"]
-        lines += [f"#   {_one_line(name)}={_one_line(value)}" for name, value in cell.env]
+        lines += [_RUN]
+        lines += [f"#   {_one_line(name)}={shlex.quote(_one_line(value))}" for name, value in cell.env]
         words = " ".join(_word(word) for word in cell.command)
         lines += [f"#   {_one_line(words)}"]
     return "\n".join(lines).rstrip()
@@ -122,7 +131,7 @@ def _value(text: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.splitlines()) or "''"
+    return " ".join(text.splitlines())
 
 
 def _fallback(data: ReportData) -> str:

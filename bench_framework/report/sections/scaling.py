@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import TYPE_CHECKING, Final
 
 from bench_framework.report.blocks import (
     Block,
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from bench_framework.model.judgement import Claim, Scaling, Summary
     from bench_framework.model.plan import Input, Variant
     from bench_framework.report.context import ReportData
+
+FEWEST_STEPS: Final = 2
+"""Between three sizes: with fewer there is no word for growth (R7)."""
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
@@ -111,6 +115,8 @@ def _times(data: ReportData, inputs: list[Input], variants: list[Variant]) -> Ta
 
 def _exponents(data: ReportData, exponents: list[Scaling]) -> Table:
     rows = []
+    steps = Counter((s.variant_id, s.metric) for s in exponents)
+    worded = {key for key, number in steps.items() if number >= FEWEST_STEPS}
     for s in exponents:
         text = show_plain(s.exponent, s.lo, s.hi)
         start, end = data.plan.input(s.from_input_id), data.plan.input(s.to_input_id)
@@ -122,7 +128,7 @@ def _exponents(data: ReportData, exponents: list[Scaling]) -> Table:
                     Cell(data.input_name(end), data.input_bytes(end.id)),
                     Cell(text.estimate, s.exponent),
                     Cell(text.bounds, s.lo),
-                    Cell(s.word, s.word),
+                    Cell(s.word if (s.variant_id, s.metric) in worded else DASH, s.word),
                 ),
                 baseline=s.variant_id == data.plan.baseline_id,
             )
@@ -137,7 +143,8 @@ def _exponents(data: ReportData, exponents: list[Scaling]) -> Table:
         "Exponent of growth between neighbouring sizes of one generator and seed: 1 is proportional. "
         "“linear” only where the interval lies in [0.95, 1.05]."
     )
-    return Table("scaling-exponents", caption, columns, tuple(rows))
+    legend = () if worded else ("Two sizes give an exponent and no word: that takes a third one.",)
+    return Table("scaling-exponents", caption, columns, tuple(rows), legend)
 
 
 def _figure(

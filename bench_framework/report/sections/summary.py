@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
 
 MOST_LINES: Final = 6
-_INCOMPLETE: Final = ("failed", "other output", "not comparable", "not started")
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
@@ -23,7 +22,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
     main = key_claim(data, item) if item is not None else None
     if item is None or main is None:
         return ()
-    lines = [*_cost(data, main), *_elsewhere(data, main, item), *_first(data, "ideas"), *_incomplete(data)]
+    lines = [*_cost(data, main), *_elsewhere(data, main), *_first(data, "ideas")]
     last = [*_first(data, "trust"), *_recommendation(data, item)]
     kept = [*lines[: MOST_LINES - 1 - len(last)], *last]
     blocks: list[Block] = [Paragraph((sentence(main),), lead=True)]
@@ -44,26 +43,18 @@ def leading_input(data: ReportData) -> Input | None:
 
 
 def _cost(data: ReportData, main: Claim) -> list[Claim]:
-    """What the answer's variant costs where it gains, on the same input."""
+    """What the answer's variant costs where it gains, on the same input, unless the answer says so itself."""
+    if "cost" in main.values:
+        return []
     costs = data.claims("cost")
     own = [c for c in costs if c.cells and main.cells and c.cells[0] == main.cells[0]]
     return own[:1]
 
 
-def _elsewhere(data: ReportData, main: Claim, item: Input) -> list[Claim]:
-    """Where the answer does not hold: verdicts that turn, and inputs with another best group."""
-    turns = list(data.claims("sign-change"))[:1]
-    others = []
-    for other in data.plan.inputs:
-        claim = key_claim(data, other) if other.id != item.id else None
-        if claim is not None and claim.values.get("members") != main.values.get("members"):
-            others.append(claim)
-    return [*turns, *others[:1]]
-
-
-def _incomplete(data: ReportData) -> list[Claim]:
-    """The counts, where some cells have no verdict (R18)."""
-    return [c for c in data.claims("coverage") if any(c.values.get(word) for word in _INCOMPLETE)][:1]
+def _elsewhere(data: ReportData, main: Claim) -> list[Claim]:
+    """Where the answer does not hold: a verdict that turns, of its own variant first, and the best by input."""
+    turns = sorted(data.claims("sign-change"), key=lambda c: c.subject != main.subject)
+    return [*turns[:1], *_first(data, "best-by-input")]
 
 
 def _recommendation(data: ReportData, item: Input) -> list[Claim]:

@@ -1,0 +1,153 @@
+"""What a report leads with: one answer that its tables agree with, what it costs, and by which rounds."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bench_framework.analysis import compare, looking, verdict, wording
+from bench_framework.analysis.compare import Levels
+from bench_framework.analysis.judge import judge
+from bench_framework.analysis.samples import Pair
+from bench_framework.analysis.verdict import Case, Rules
+from bench_framework.model.judgement import Comparison, Interval, Verdict
+from bench_framework.model.plan import Hole
+from bench_framework.rounding import rounded
+
+if TYPE_CHECKING:
+    from conftest import Study
+
+RULES = Rules(looks=1, size=1, level=0.05, seed=0)
+LEVELS = Levels(0.05, 0.05)
+
+
+def draw(arm: str, where: str, number: int, spread: float = 0.004) -> float:
+    return 0.05 * (1 + abs(random.Random(f"{arm}/{where}/{number}").gauss(0, spread)))
+
+
+def comparison(metric: str, ratio: float, lo: float, hi: float) -> Comparison:
+    return Comparison("x", "y", metric, "memory", Verdict.WORSE, shown=Interval(ratio, lo, hi, 0.95))
+
+
+def test_costs_are_told_as_percent_up_to_one_and_a_half_and_as_times_from_there() -> None:
+    assert wording.amount(comparison("cpu", 1.047, 1.035, 1.073)) == "4.7\u202f% more CPU time"
+    assert wording.amount(comparison("peak_rss", 12.72, 12.60, 12.84)) == "12.7× as much memory"
+
+
+def test_the_lead_and_the_recommendation_name_the_cost(study: type[Study]) -> None:
+    made = study(arms=("a", "b"))
+    judged = made.judge(
+        made.blocks(
+            lambda arm, i, r: draw(arm, i, r) * (0.5 if arm == "b" else 1),
+            cpu=lambda arm, i, r: draw(arm, i, r) * (1.25 if arm == "b" else 1),
+            rss=lambda arm, *_: 12e6 if arm == "b" else 1e6,
+        )
+    )
+    lead = next(c for c in judged.claims if c.kind == "main").text
+    assert "× as fast" in lead
+    assert "more CPU time and 12.0× as much memory (40 rounds × 1 run)" in lead
+    advice = next(c for c in judged.claims if c.kind == "recommendation").text
+    assert advice.startswith("use b; against a it takes 25")
+    assert advice.endswith("12.0× as much memory")
+
+
+def test_where_the_baseline_is_best_nothing_is_to_be_changed(study: type[Study]) -> None:
+    made = study(arms=("a", "b"))
+    judged = made.judge(made.blocks(lambda arm, i, r: draw(arm, i, r) * (1.2 if arm == "b" else 1)))
+    advice = next(c for c in judged.claims if c.kind == "recommendation").text
+    assert advice == "use a; it is the baseline: nothing is to be changed"
+
+
+def pair(x: np.ndarray, y: np.ndarray) -> Pair:
+    return Pair(tuple(range(1, len(x) + 1)), tuple(np.exp(x).tolist()), tuple(np.exp(y).tolist()))
+
+
+def judged_pair(x: np.ndarray, y: np.ndarray, looks: tuple[int, ...]) -> Comparison:
+    given = pair(x, y)
+    evidence = compare.examine_looks(given, looks, LEVELS, 0)
+    (found,) = verdict.judge_family([Case("x", "y", "wall", "headline", given, evidence, 0.02, 0.01)], RULES)
+    return found
+
+
+def test_two_statistics_that_are_sure_of_opposite_directions_decide_nothing() -> None:
+    """The ranks alone are far beyond the level; the fastest rounds say the opposite just as surely."""
+    random_ = np.random.default_rng(1)
+    n = 60
+    base = np.repeat([0.0, 1.0], [20, 40])
+    x = base + np.where(base == 0, 0.2, -0.3) + random_.normal(0, 0.005, n)
+    y = base + random_.normal(0, 0.005, n)
+    (evidence,) = compare.examine_looks(pair(x, y), (n,), LEVELS, 0)
+    assert 2 * evidence.p_typical <= LEVELS.strict
+    assert evidence.p_floor is not None
+    found = judged_pair(x, y, (n,))
+    assert found.verdict is Verdict.UNDECIDED
+    assert found.reason.startswith("mixed")
+
+
+def test_later_noise_in_slow_rounds_does_not_take_back_what_the_fast_ones_show() -> None:
+    random_ = np.random.default_rng(2)
+    quiet, loud = random_.normal(0, 0.004, (2, 18)), np.abs(random_.normal(0, 0.8, (2, 42))) + 0.3
+    x, y = np.concatenate([quiet, loud], axis=1)
+    found = judged_pair(x - 0.15, y, (18, 60))
+    assert found.verdict is Verdict.BETTER
+    assert found.statistic == "floor"
+    assert found.typical is not None
+    assert found.typical.hi > 1
+
+
+def test_a_verdict_of_the_fastest_third_says_so_and_what_all_rounds_say(study: type[Study]) -> None:
+    made = study(arms=("a", "b"))
+
+    def wall(arm: str, where: str, number: int) -> float:
+        slow = 1 + (random.Random(f"{arm}{number}").random() if number % 3 else 0)
+        return draw(arm, where, number) * (0.85 if arm == "b" else 1) * slow
+
+    judged = made.judge(made.blocks(wall, cpu=draw))
+    assert made.comparison(judged, "b").statistic == "floor"
+    told = next(c for c in judged.claims if c.kind == "comparison" and c.metric == "wall").text
+    assert told.startswith("in the fastest third of the rounds b needs ")
+    assert "; over all rounds −" in told
+
+
+def test_no_variant_is_slower_than_the_baseline_and_among_the_best(study: type[Study]) -> None:
+    """The family of all pairs is larger than that of the headline, which has decided already."""
+    made = study(arms=("a", "b", "c"))
+    blocks = made.blocks(lambda arm, i, r: draw(arm, i, r) * (1.2 if arm == "b" else 1))
+    judged = made.judge(blocks)
+    worse = made.comparison(judged, "b")
+    assert worse.verdict is Verdict.WORSE
+    stage = looking.Stage(made.plan, judged.looks, {}, (), 0, frozenset())
+    assert looking.best_group(stage, made.plan.inputs[0].id, headline=(worse,)).cell_ids == ()
+    assert worse.cell_id not in judged.best[0].cell_ids
+
+
+def test_an_undecided_pair_gets_no_digits_for_the_sake_of_a_bound() -> None:
+    assert str(rounded(0.9953, 0.990, 0.99998, margin=0.02).hi) == "0.99998"
+    assert str(rounded(0.9953, 0.990, 0.99998, margin=0.02, keep=False).hi) == "1.000"
+
+
+def test_several_inputs_are_told_on_one_line(study: type[Study]) -> None:
+    made = study(arms=("a", "b"), sizes=(1, 2))
+    same = made.judge(made.blocks(lambda arm, i, r: draw(arm, i, r) * (0.8 if arm == "b" else 1)))
+    assert next(c for c in same.claims if c.kind == "best-by-input").text == "on all 2 inputs best: b"
+    turned = made.judge(
+        made.blocks(lambda arm, i, r: draw(arm, i, r) * (1 if arm != "b" else 0.8 if i == "1MiB" else 1.2))
+    )
+    told = next(c for c in turned.claims if c.kind == "best-by-input").text
+    assert told == "the best by input: 1MiB: b; 2MiB: a"
+
+
+def test_combinations_left_out_by_one_rule_are_told_once(study: type[Study]) -> None:
+    made = study(arms=("a", "b"), sizes=(1, 2))
+    holes = tuple(Hole((("arm", "c"), ("size", f"{s}MiB")), "excluded by rule 1") for s in (1, 2))
+    judged = judge(replace(made.plan, holes=holes), made.blocks(draw), {}, made.inputs(), made.looks())
+    told = [c.text for c in judged.claims if c.kind == "not-measured"]
+    assert told == ["Not measured: arm=c, size=1MiB, size=2MiB (excluded by rule 1)"]
+
+
+def test_sizes_are_told_in_the_units_of_the_scenario() -> None:
+    assert wording.size(219_700_000, "si") == "220\u202fMB"
+    assert wording.size(219_700_000, "iec") == "210\u202fMiB"
