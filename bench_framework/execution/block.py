@@ -169,6 +169,8 @@ class BlockRunner:
         return "null" if self._policy.stdout == "null" else "pipe"
 
     def _read(self, block: Block, finished: Finished, runs: int, said: int) -> Block:
+        if finished.signal is not None:
+            return replace(block, status="failed", message=f"hyperfine was {finished.how}")
         try:
             text = self._raw.export.read_bytes()
             result = hf.parse(text)

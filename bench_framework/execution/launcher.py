@@ -143,7 +143,9 @@ def spawn(request: dict[str, Any]) -> tuple[int, tuple[int, str] | None]:
         try:
             become(request, parent)
         except OSError as error:
-            text = f"{error.strerror}: {error.filename}" if error.filename else str(error.strerror)
+            text = str(error.strerror)
+            if error.filename:
+                text += f": {os.fsdecode(error.filename)}"
             os.write(reporter, json.dumps([error.errno or 0, text]).encode())
         finally:
             os._exit(127)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import stat
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
@@ -60,15 +61,19 @@ class MachineLock:
         except BaseException:
             os.close(self._fd)
             raise
-        text = f"{self._what} (process {os.getpid()}, since {utc_now()})"
-        os.ftruncate(self._fd, 0)
-        os.pwrite(self._fd, text.encode()[:_HELD_LENGTH], 0)
+        self._tell(f"{self._what} (process {os.getpid()}, since {utc_now()})")
         return self
 
     def __exit__(self, *_: object) -> None:
-        os.ftruncate(self._fd, 0)
+        self._tell("")
         os.close(self._fd)
         self._fd = -1
+
+    def _tell(self, text: str) -> None:
+        # Only for the words of those who wait: a full disk or another user's file is no obstacle.
+        with contextlib.suppress(OSError):
+            os.ftruncate(self._fd, 0)
+            os.pwrite(self._fd, text.encode()[:_HELD_LENGTH], 0)
 
     def _try(self) -> bool:
         try:
@@ -90,22 +95,39 @@ def lock_path() -> Path:
 
 
 def _open(path: Path) -> int:
-    flags = os.O_RDWR | os.O_CLOEXEC
+    # Anybody may write to these folders: no link of another user may lead us to truncate a file of ours, and
+    # no pipe may make us wait.
+    flags = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
-        try:
-            # Without O_CREAT first: in a sticky folder the kernel may refuse it for another user's file
-            # (fs.protected_regular).
-            return os.open(path, flags)
-        except FileNotFoundError:
-            fd = os.open(path, flags | os.O_CREAT, FOR_ALL)
-            with contextlib.suppress(OSError):
-                os.fchmod(fd, FOR_ALL)  # the umask took the others' right to write
-            return fd
+        fd = _open_or_create(path, flags)
     except OSError as error:
-        raise MachineError(
-            f"the machine's lock {path} cannot be opened",
-            code="BC409",
-            details=(("cause", str(error.strerror)),),
-            effect="nothing was measured: two measurements at once would disturb each other",
-            help=f"make {path} readable and writable for all",
-        ) from error
+        raise _unfit(path, str(error.strerror)) from error
+    state = os.fstat(fd)
+    if not stat.S_ISREG(state.st_mode) or state.st_nlink > 1:
+        os.close(fd)
+        raise _unfit(path, "it is not a plain file")
+    return fd
+
+
+def _open_or_create(path: Path, flags: int) -> int:
+    try:
+        # Without O_CREAT first: in a sticky folder the kernel may refuse it for another user's file
+        # (fs.protected_regular).
+        return os.open(path, flags | os.O_RDWR)
+    except FileNotFoundError:
+        fd = os.open(path, flags | os.O_RDWR | os.O_CREAT, FOR_ALL)
+        with contextlib.suppress(OSError):
+            os.fchmod(fd, FOR_ALL)  # the umask took the others' right to write
+        return fd
+    except PermissionError:
+        return os.open(path, flags | os.O_RDONLY)  # flock(2) asks for no right to write
+
+
+def _unfit(path: Path, cause: str) -> MachineError:
+    return MachineError(
+        f"the machine's lock {path} cannot be opened",
+        code="BC409",
+        details=(("cause", cause),),
+        effect="nothing was measured: two measurements at once would disturb each other",
+        help=f"remove {path}, or make it a file that is readable and writable for all",
+    )

@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self
 
-from bench_framework.errors import RecordError
+from bench_framework.errors import MachineError, RecordError
 from bench_framework.store import layout, lines, wire
 
 if TYPE_CHECKING:
@@ -44,7 +44,12 @@ class JournalWriter:
         with layout.writing(self._path):
             state = os.fstat(self._fd)
             if not state.st_nlink:  # the kernel would take our lines to the end, and nobody could read them
-                raise FileNotFoundError(errno.ENOENT, "it was removed meanwhile", str(self._path))
+                raise MachineError(
+                    f"the record {self._path.parent} was removed while it was measured",
+                    code="BX235",
+                    effect="what was measured in it is lost",
+                    help="run the same command again; it starts over",
+                )
             if os.write(self._fd, text) != len(text):
                 # A full disk takes what fits; the next line must not be joined to half a one.
                 os.ftruncate(self._fd, state.st_size)

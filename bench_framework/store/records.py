@@ -209,21 +209,33 @@ def find_records(root: Path, scenario: str | None = None) -> list[Path]:
 
 
 def find_resumable(root: Path, plan: Plan) -> Record | None:
-    """The newest record of a scenario if it was interrupted; `None` if it is finished or there is none.
+    """The record that this plan goes on with; `None` if it begins a new one.
 
-    One that was measured to its end and has no manifest was interrupted too: while it was judged or its
-    report was written. Whether it may be continued is `require_same`'s to say.
+    It is the newest record of this very plan, unless that is finished. One that was measured to its end and
+    has no manifest was interrupted too: while it was judged or its report was written. Where this plan has no
+    record, it is the scenario's newest, if that was interrupted: `require_same` then says what changed.
     """
-    found = find_records(root, plan.name)
-    if not found:
-        return None
+    found = find_records(root, plan.name)[::-1]
+    wanted = plan_sha256(plan)
+    for path in found:
+        record = _opened(path)
+        if record is not None and record.contents.header.plan_sha256 == wanted:
+            return record if _unfinished(record) else None
+    newest = _opened(found[0]) if found else None
+    return newest if newest is not None and _unfinished(newest) else None
+
+
+def _opened(path: Path) -> Record | None:
     try:
-        record = Record.open(found[-1])
+        return Record.open(path)
     except RecordError:
         # Killed before its first line was whole, or damaged: nothing can be continued.
         return None
-    finished = record.contents.complete and (record.path / layout.MANIFEST).is_file()
-    return None if finished or record.contents.host is None else record
+
+
+def _unfinished(record: Record) -> bool:
+    sealed = (record.path / layout.MANIFEST).is_file()
+    return record.contents.host is not None and not (record.contents.complete and sealed)
 
 
 def require_same(record: Record, plan: Plan, host: Host, builds: Iterable[Build]) -> None:

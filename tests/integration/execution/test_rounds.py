@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bench_framework.errors import Interrupted
+from bench_framework.errors import Interrupted, MachineError
+from bench_framework.execution import block as measuring
 from bench_framework.execution import pagecache
 from bench_framework.execution.progress import BlockStarted, CellDropped, Happening, LookTaken, RoundFinished
 from bench_framework.execution.rounds import Decision
@@ -466,3 +468,90 @@ def test_what_lies_in_memory_is_seen(tmp_path: Path) -> None:
     assert pagecache.resident(path) == 1.0
     (tmp_path / "empty").touch()
     assert pagecache.resident(tmp_path / "empty") == 0.0
+
+
+def test_a_failed_cell_comes_with_the_command_that_runs_it_again(
+    fake: Any, plan_of: MakePlan, events_of: EventsOf
+) -> None:
+    fake.script({"match": "run-b", "exit_code": 3})
+    record = fake.measure(plan_of({"a": ["run-a"], "b": ["run-b", "it's"]}))
+    [event] = events_of(record, "BX201")
+    assert event.help == "reproduce: benchctl run s.yaml -k 'arm=b on=all' --quick"
+    assert dict(event.details)["command"] == """run-b 'it'"'"'s'"""
+
+
+def test_a_baseline_that_answers_otherwise_each_time_is_named_so(
+    fake: Any, plan_of: MakePlan, events_of: EventsOf
+) -> None:
+    fake.script({"match": "run-a", "digests": ["x", "y"]}, {"match": "run", "digest": "x"})
+    record = fake.measure(plan_of(ARMS, control=False, answer=CONTRACT))
+    [event] = events_of(record, "BX214")
+    assert event.message.startswith("a does not give the same answer each time")
+    assert events_of(record, "BX210") == []
+
+
+def test_an_output_that_fills_the_disk_costs_its_own_cell_only(
+    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake.script(
+        {"match": "run-a", "stdout": "same"},
+        {"match": "run-b", "stdout": "x" * (measuring.LEAST_ROOM_BYTES + 1)},
+        {"match": "run-c", "stdout": "same"},
+    )
+    monkeypatch.setattr(
+        measuring, "_free", lambda raw: 10 * measuring.LEAST_ROOM_BYTES - 10 * (raw / "stdout").stat().st_size
+    )
+    record = fake.measure(plan_of(ARMS, answer=AnswerPolicy()))
+    assert {b.status for b in blocks_of(record, "b")} == {"failed"}
+    assert "filled the record's disk" in str(blocks_of(record, "b")[0].message)
+    assert {b.status for label in "ac" for b in blocks_of(record, label)} == {"ok"}
+
+
+def test_a_disk_that_others_filled_ends_the_run_and_it_goes_on_later(
+    fake: Any, plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = plan_of(ARMS)
+    record = fake.create(plan)
+    real = measuring._free
+    fake.watcher.react = lambda happening: (
+        monkeypatch.setattr(measuring, "_free", lambda _: 0)
+        if isinstance(happening, RoundFinished) and happening.round == 2 and not happening.warmup
+        else None
+    )
+    with pytest.raises(MachineError, match="No space left") as caught:
+        fake.measure(plan, record)
+    assert caught.value.exit_code == 3
+    monkeypatch.setattr(measuring, "_free", real)
+    fake.watcher.react = None
+    again = Record.open(record.path)
+    assert again.contents.rounds == {plan.inputs[0].id: 2}
+    fake.measure(plan, again)
+    good = [b for b in again.contents.blocks if b.status == "ok" and not b.warmup]
+    assert Counter(b.round for b in good) == {1: 4, 2: 4, 3: 4}
+
+
+def test_a_working_directory_that_is_gone_is_its_cells_failure(
+    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, tmp_path: Path
+) -> None:
+    plan = plan_of(ARMS, control=False)
+    cells = (plan.cells[0], replace(plan.cells[1], cwd=str(tmp_path / "gone")), plan.cells[2])
+    record = fake.measure(replace(plan, cells=cells))
+    assert record.contents.complete
+    assert f"No such file or directory: {tmp_path}/gone" in str(blocks_of(record, "b")[0].message)
+    assert {b.status for label in "ac" for b in blocks_of(record, label)} == {"ok"}
+
+
+def test_what_followed_from_a_round_is_made_up_for_after_a_kill(fake: Any, plan_of: MakePlan) -> None:
+    fake.script({"match": "run-b", "exit_code": 1})
+    plan = plan_of(ARMS)
+    whole = fake.measure(plan)
+    dropped = set(whole.contents.dropped)
+    assert len(dropped) == 1
+    # As if it had been killed after the warm-up's last line and before the one that gives the cell up.
+    path = whole.path / "journal.jsonl"
+    text = path.read_text().splitlines(keepends=True)
+    cut = next(index for index, line in enumerate(text) if '"kind":"dropped"' in line)
+    path.write_text("".join(text[:cut]))
+    again = fake.measure(plan, Record.open(whole.path))
+    assert set(again.contents.dropped) == dropped
+    assert len([b for b in again.contents.blocks if b.cell_id in dropped]) == plan.measure.warmup_rounds

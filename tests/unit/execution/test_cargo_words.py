@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework.execution.cargo import arguments, label_of, lockfile_of, toml_value
+from bench_framework.execution.cargo import Builder, arguments, label_of, lockfile_of, toml_value
 from bench_framework.execution.cargo_messages import Messages, Steps, failure_text, read_messages
-from bench_framework.execution.progress import BuildStarted, BuildStep
+from bench_framework.execution.process import Launcher
+from bench_framework.execution.progress import BuildStarted, BuildStep, Unwatched
 from bench_framework.model.plan import BuildSpec
 
 if TYPE_CHECKING:
@@ -27,6 +28,33 @@ def artifact(package: str, *, executable: str | None = None, fresh: bool = False
         "fresh": fresh,
     }
     return json.dumps(message, separators=(",", ":")).encode()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "RUSTC", "CARGO_BUILD_RUSTFLAGS", "CARGO_BUILD_TARGET",
+        "CARGO_PROFILE_RELEASE_LTO", "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUSTFLAGS",
+    ],
+)  # fmt: skip
+def test_the_users_shell_changes_no_binary(tmp_path: Path, name: str) -> None:
+    env = {
+        name: "-C target-cpu=native",
+        "PATH": "/bin",
+        "CARGO_HOME": "/home/u/.cargo",
+        "RUSTC_WRAPPER": "sccache",
+    }
+    with Launcher() as launcher:
+        builder = Builder(launcher, {**env, "BENCHCTL_CACHE": str(tmp_path)}, Unwatched(), contract=False)
+        passed = builder._environment(BuildSpec(str(tmp_path), "prog"), tmp_path)
+        flagged = builder._environment(BuildSpec(str(tmp_path), "prog", rustflags=("-C", "lto")), tmp_path)
+    assert name not in passed
+    assert {key: passed[key] for key in ("PATH", "CARGO_HOME", "RUSTC_WRAPPER")} == {
+        key: env[key] for key in ("PATH", "CARGO_HOME", "RUSTC_WRAPPER")
+    }
+    assert flagged["CARGO_ENCODED_RUSTFLAGS"] == "-C\x1flto"
+    changed = {key for key in flagged if flagged[key] != passed.get(key)}
+    assert changed == {"CARGO_ENCODED_RUSTFLAGS", "CARGO_TARGET_DIR"}
 
 
 def test_a_plain_build(tmp_path: Path) -> None:

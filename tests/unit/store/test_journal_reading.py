@@ -172,5 +172,5 @@ def test_the_output_of_the_last_run_is_given_up_for_the_journal(
 
 def test_a_record_that_was_removed_is_noticed(measured: Record) -> None:
     shutil.rmtree(measured.path)
-    with pytest.raises(MachineError, match="removed meanwhile"):
+    with pytest.raises(MachineError, match="was removed while it was measured"):
         measured.append(lines.Noted(Event("BX1", "x")))

@@ -82,6 +82,32 @@ def test_only_the_newest_and_only_an_interrupted_record_is_continued(
     assert find_resumable(tmp_path / "nowhere", plan) is None
 
 
+def test_a_quick_look_between_does_not_lose_an_interrupted_record(
+    tmp_path: Path, plan: Plan, record: Record, host: Host, builds: tuple[Build, ...]
+) -> None:
+    root = tmp_path / "results"
+    quick = replace(plan, measure=replace(plan.measure, rounds_min=1, rounds_max=1))
+    looked = create(root, quick, minute=9)
+    looked.prepare(at=AT, host=host, builds=builds, inputs=())
+    looked.append(lines.End(AT, 1.0))
+    looked.seal()
+    found = find_resumable(root, plan)
+    assert found is not None
+    assert found.path == record.path
+    assert find_resumable(root, quick) is None
+    assert find_resumable(root, replace(plan, scenario_sha256="7" * 64)) is None
+
+
+def test_an_old_interrupted_record_is_left_alone_once_a_later_one_is_finished(
+    tmp_path: Path, plan: Plan, record: Record, host: Host, builds: tuple[Build, ...]
+) -> None:
+    later = create(record.path.parents[1], plan, minute=9)
+    later.prepare(at=AT, host=host, builds=builds, inputs=())
+    later.append(lines.End(AT, 1.0))
+    later.seal()
+    assert find_resumable(tmp_path / "results", plan) is None
+
+
 def test_a_record_whose_report_was_cut_is_continued(
     tmp_path: Path, plan: Plan, record: Record, host: Host, builds: tuple[Build, ...]
 ) -> None:

@@ -1,0 +1,70 @@
+"""The command that measures a failed cell again."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+
+import pytest
+
+from bench_framework.execution.aftermath import reproduction
+from bench_framework.model.plan import (
+    AnswerPolicy,
+    Cell,
+    Input,
+    JudgePolicy,
+    MeasurePolicy,
+    Plan,
+    Role,
+    Variant,
+)
+from bench_framework.scenario.selection import parse_selection
+
+
+def plan_of(value: str, *, path: str = "bench/s.yaml", idea: str | None = None) -> Plan:
+    variant = Variant("v", (("arm", value), ("io", "read")), None, idea=idea)
+    given = Input("i", (("size", "10MiB"),), None)
+    cell = Cell("c", variant.id, given.id, "v", Role.CANDIDATE, (("x",),))
+    return Plan(
+        name="n", question="?", scenario_path=path, scenario_sha256="0" * 64, axes=(), builds=(),
+        variants=(variant,), inputs=(given,), cells=(cell,), holes=(), baseline_id=variant.id,
+        further_baselines=(), ideas=(), program=("/bin/true",), answer=AnswerPolicy("none"),
+        measure=MeasurePolicy(), judge=JudgePolicy(),
+    )  # fmt: skip
+
+
+def test_it_names_the_file_and_one_value_per_axis() -> None:
+    plan = plan_of("a")
+    assert (
+        reproduction(plan, plan.cells[0]) == "benchctl run bench/s.yaml -k 'arm=a io=read size=10MiB' --quick"
+    )
+
+
+def test_without_axes_there_is_nothing_to_select() -> None:
+    plan = plan_of("a", path="my scenario.yaml")
+    plan = replace(
+        plan,
+        variants=(variant := Variant("v", (), None),),
+        inputs=(given := Input("i", (), None),),
+        cells=(replace(plan.cells[0], variant_id=variant.id, input_id=given.id),),
+    )
+    assert reproduction(plan, plan.cells[0]) == "benchctl run 'my scenario.yaml' --quick"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "plain", "two words", "a,b", "a|b", "it's", 'say "x"', "both ' and \" here", "$(touch x)", "größe", "x=y",
+        "-k", "", "a;b", "[x]", "back\\slash ' \"",
+    ],
+)  # fmt: skip
+def test_whatever_a_value_holds_the_shell_and_the_selection_read_it_back(value: str) -> None:
+    plan = plan_of(value, path="odd name's.yaml", idea="larger blocks")
+    words = shlex.split(reproduction(plan, plan.cells[0]))
+    assert words[:4] == ["benchctl", "run", "odd name's.yaml", "-k"]
+    assert words[5:] == ["--quick"]
+    found = {"arm": value, "io": "read", "size": "10MiB", "idea": "larger blocks"}
+    names = {"arm": [value, "other"], "io": ["read"], "size": ["10MiB"]}
+    selection = parse_selection(words[4], names, open_names=("idea",))
+    assert selection.takes(found)
+    assert not selection.takes(found | {"arm": "other"})
