@@ -31,6 +31,9 @@ def over_looks(smallest: float, looks: int) -> float:
 def holm(p_values: Sequence[float], *, size: int, level: float) -> tuple[Adjusted, ...]:
     """Holm's step-down procedure, in the order of `p_values`.
 
+    Equal p values share the divisor of the first of them, so that the order in which a scenario lists its
+    variants has no influence: p values of few swaps tie often. It rejects the same pairs.
+
     Args:
         p_values: of the members that were judged.
         size: planned size of the family; members without a p count as 1.
@@ -41,8 +44,10 @@ def holm(p_values: Sequence[float], *, size: int, level: float) -> tuple[Adjuste
     found: dict[int, Adjusted] = {}
     highest, going = 0.0, True
     stopped_at = size - len(order) if len(order) < size else 1
+    divisor = size
     for place, index in enumerate(order):
-        divisor = size - place
+        if place and p_values[index] != p_values[order[place - 1]]:
+            divisor = size - place
         highest = max(highest, min(1.0, divisor * p_values[index]))
         if going and highest > level:
             going, stopped_at = False, divisor

@@ -30,6 +30,7 @@ FEWEST_FOR_MDE: Final = 6
 """Below 6 rounds there is no 95 % interval."""
 MOST_ROUNDS: Final = 1000
 REACHES_ONE: Final = "the displayed interval reaches 1"
+SHORT: Final = "close, but two statistics were tested: together they do not reach the level"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,8 @@ def _judge(case: Case, adjusted: Adjusted, rules: Rules) -> Comparison:
         made = replace(draft, verdict=Verdict.EQUIVALENT, reason="", shown=ratio(equal), statistic="typical")
         if _inside(made):
             return made
+    if not adjusted.rejected and _leaves_one_out(draft):
+        draft = replace(draft, reason=SHORT)
     return _with_mde(draft, case, plain, plain_floor, rules)
 
 
@@ -170,6 +173,15 @@ def by_interval(shown: Interval, margin: float) -> Verdict:
     if one < 0:
         return Verdict.BETTER if below < 0 else Verdict.BETTER_SIZE_OPEN
     return Verdict.WORSE if above > 0 else Verdict.WORSE_SIZE_OPEN
+
+
+def _leaves_one_out(comparison: Comparison) -> bool:
+    """Whether an undecided pair is printed with an interval on one side of 1."""
+    shown = comparison.shown
+    if shown is None or not math.isfinite(shown.hi):
+        return False
+    made = rounding.rounded(shown.ratio, shown.lo, shown.hi, margin=comparison.margin, keep=False)
+    return rounding.relation(made.lo, made.hi, rounding.decimal(1.0)) != 0
 
 
 def _inside(comparison: Comparison) -> bool:

@@ -260,7 +260,7 @@ def _comparison(claim: Claim) -> str:
     if verdict.decided:
         cost = f", {claim.values['cost']}" if "cost" in claim.values else ""
         if claim.values.get("statistic") == "floor":
-            return f"{FASTEST} {_difference(claim)}{cost}{_all_rounds(claim)}"
+            return f"{FASTEST}, {_difference(claim)}{cost}{_all_rounds(claim)}"
         return f"{_difference(claim)}{cost}"
     if verdict is Verdict.EQUIVALENT:
         return _equivalent(claim)

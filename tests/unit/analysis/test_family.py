@@ -37,3 +37,11 @@ def test_an_empty_family_is_empty() -> None:
 def test_looks_share_the_level_by_bonferroni() -> None:
     assert over_looks(0.01, 4) == pytest.approx(0.04)
     assert over_looks(0.5, 4) == 1.0
+
+
+def test_equal_p_values_are_treated_alike_whatever_their_order() -> None:
+    one = holm([0.001, 0.001, 0.02, 0.001], size=6, level=0.05)
+    assert [a.divisor for a in one] == [6, 6, 3, 6]
+    assert [a.rejected for a in one] == [True, True, False, True]
+    other = holm([0.02, 0.001, 0.001, 0.001], size=6, level=0.05)
+    assert sorted(one, key=lambda a: a.p) == sorted(other, key=lambda a: a.p)

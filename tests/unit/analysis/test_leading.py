@@ -108,7 +108,7 @@ def test_a_verdict_of_the_fastest_third_says_so_and_what_all_rounds_say(study: t
     judged = made.judge(made.blocks(wall, cpu=draw))
     assert made.comparison(judged, "b").statistic == "floor"
     told = next(c for c in judged.claims if c.kind == "comparison" and c.metric == "wall").text
-    assert told.startswith("in the fastest third of the rounds b needs ")
+    assert told.startswith("in the fastest third of the rounds, b needs ")
     assert "; over all rounds −" in told
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -68,8 +69,28 @@ def test_the_displayed_interval_has_the_level_of_the_holm_step() -> None:
     found = judged(case(math.log(1.1)))
     assert found.shown is not None
     assert found.shown.level == pytest.approx(1 - 0.05 / (4 * 4))
-    second = verdict.judge_family([case(math.log(1.1)), case(math.log(1.1), seed=1)], RULES)
-    assert sorted(c.shown.level for c in second if c.shown) == pytest.approx([1 - 0.05 / 12, 1 - 0.05 / 16])
+    clear, weaker = case(math.log(1.1)), case(math.log(1.05), sd=0.04, n=40, seed=5)
+    assert clear.strongest.p < weaker.strongest.p
+    second = verdict.judge_family([weaker, clear], RULES)
+    assert [c.shown.level for c in second if c.shown] == pytest.approx([1 - 0.05 / 12, 1 - 0.05 / 16])
+    ties = verdict.judge_family([case(math.log(1.1)), case(math.log(1.1), seed=1)], RULES)
+    assert [c.shown.level for c in ties if c.shown] == pytest.approx([1 - 0.05 / 16] * 2)
+
+
+def test_an_undecided_pair_whose_interval_leaves_1_out_says_why() -> None:
+    """The interval is that of one statistic; the test has asked two."""
+    loose = Rules(looks=1, size=1, level=0.05, seed=0)
+    short = 0
+    for seed in range(60):
+        given = case(0.015, sd=0.03, n=40, seed=seed)
+        evidence = compare.examine_looks(given.pair, (40,), Levels(0.05, 0.05), 0)
+        found = judged(replace(given, evidence=evidence), loose)
+        assert found.shown is not None
+        apart = found.shown.lo > 1.0011 or found.shown.hi < 0.9989
+        if found.verdict is Verdict.UNDECIDED and apart:
+            short += 1
+            assert found.reason == verdict.SHORT
+    assert short
 
 
 def test_equivalent_shows_the_interval_at_its_own_level_inside_the_margin() -> None:
