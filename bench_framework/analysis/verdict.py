@@ -220,7 +220,7 @@ def _with_mde(
         # The narrower interval belongs to the statistic that did not decide: what could have been found
         # must not be smaller than what was just taken back.
         half = max(half, _plain_half_width(draft.shown))
-    mde = detectable(half, rules)
+    mde = detectable(half, rules, case.epsilon)
     needed = math.ceil(len(case.pair) * (mde / math.log1p(case.margin)) ** 2)
     return replace(draft, mde=math.expm1(mde), rounds_needed=needed if needed <= MOST_ROUNDS else None)
 
@@ -244,11 +244,15 @@ def _plain_half_width(shown: Interval) -> float:
     return (math.log(shown.hi) - math.log(shown.lo)) / 2 * plain / ours
 
 
-def detectable(half: float, rules: Rules) -> float:
-    """MDE = 1.25·(z₁₋a⁄₂ + z.₉₅)·SE on the log scale, a = α/(J·M), SE from a 95 % half-width."""
+def detectable(half: float, rules: Rules, epsilon: float) -> float:
+    """MDE = 1.25·(z₁₋a⁄₂ + z.₉₅)·SE on the log scale, a = α/(J·M), SE from a 95 % half-width.
+
+    A verdict needs an estimate beyond ε as well: no difference is sure to be found that is not z.₉₅ errors above it.
+    """
     normal = NormalDist()
-    error = half / normal.inv_cdf(1 - (1 - PLAIN_LEVEL) / 2)
-    return MDE_FACTOR * (normal.inv_cdf(1 - rules.strict / 2) + normal.inv_cdf(DETECTION_POWER)) * error
+    error = MDE_FACTOR * half / normal.inv_cdf(1 - (1 - PLAIN_LEVEL) / 2)
+    power = normal.inv_cdf(DETECTION_POWER)
+    return max(normal.inv_cdf(1 - rules.strict / 2) * error, math.log1p(epsilon)) + power * error
 
 
 def ratio(bounds: Bounds) -> Interval:

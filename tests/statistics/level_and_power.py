@@ -24,8 +24,9 @@ import numpy.typing as npt
 from scipy.stats import beta
 
 from bench_framework.analysis.compare import Levels, examine_looks
+from bench_framework.analysis.intervals import typical
 from bench_framework.analysis.samples import Pair
-from bench_framework.analysis.verdict import Case, Rules, judge_family
+from bench_framework.analysis.verdict import Case, Rules, detectable, half_width, judge_family
 from bench_framework.model.judgement import Comparison, Verdict
 from bench_framework.model.looks import schedule
 
@@ -232,6 +233,45 @@ def power_table(replays: int) -> None:
             _print_power(name, effect, counts, replays)
 
 
+def detectable_table(replays: int) -> None:
+    """The detectable difference that equal programs are told, and how often a difference of that size is found.
+
+    In the rounds that it was told for, with the labels drawn again, and in other rounds of the same kind: recorded
+    noise is louder at one time than at another.
+    """
+    print(f"\nPower at the stated detectable difference, one candidate, {replays} records each")
+    print(f"{'noise':14}{'stated':>8}{'same':>8}{'≥':>7}{'others':>8}{'≥':>7}")
+    sources: dict[str, Noise] = dict(SIMULATED)
+    for path in sorted(NOISE.glob("rounds_*.csv.gz")):
+        sources[path.name.removeprefix("rounds_").removesuffix(".csv.gz")] = _walls(recorded(path.name))
+    looks = schedule(12, ROUNDS, 1, ALPHA)
+    rules = Rules(looks.count, looks.family, ALPHA, seed=1, thorough=False)
+    for name, noise in sources.items():
+        stated, same, fresh = [], 0, 0
+        for replay in range(replays):
+            rng = np.random.default_rng([replay, 11, *name.encode()])
+            x, y = noise(rng, 2, ROUNDS)
+            pair = Pair(tuple(range(ROUNDS)), tuple(x.tolist()), tuple(y.tolist()))
+            plain = typical(np.log(x) - np.log(y), 0.95)
+            half = half_width(pair, plain, None, rules.seed)
+            stated.append(math.exp(detectable(half or math.inf, rules, 0.01)))
+            swap = rng.random(ROUNDS) < 0.5
+            again, reference = np.where(swap, y, x), np.where(swap, x, y)
+            same += judged([(again * stated[-1], reference)])[0].verdict in WORSE
+            again, reference = noise(rng, 2, ROUNDS)
+            fresh += judged([(again * stated[-1], reference)])[0].verdict in WORSE
+        rates = "".join(f"{n / replays:8.1%}{1 - upper(replays - n, replays):7.1%}" for n in (same, fresh))
+        print(f"{name:14}{float(np.median(stated)) - 1:8.1%}{rates}", flush=True)
+
+
+def _walls(source: Recorded) -> Noise:
+    def draw(rng: np.random.Generator, arms: int, rounds: int) -> Floats:
+        wall, _ = source.window(rng, rounds)
+        return np.stack([wall["Ac"], wall["A"]][:arms])
+
+    return draw
+
+
 def recorded_table(replays: int) -> None:
     """Recorded noise, wall and CPU time judged as one family of two."""
     print(f"\nRecorded noise, wall and CPU time together, {replays} windows of {ROUNDS} rounds each")
@@ -278,6 +318,7 @@ def main(replays: int) -> None:
     began = time.process_time()
     level_table(replays)
     power_table(replays)
+    detectable_table(replays)
     recorded_table(replays)
     print(f"\n{time.process_time() - began:.0f} s of CPU time")
 

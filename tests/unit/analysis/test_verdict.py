@@ -160,7 +160,11 @@ def test_the_displayed_interval_gives_the_row_of_the_table(lo: float, hi: float,
 
 def test_the_detectable_difference_follows_its_formula() -> None:
     """SE 1 %, a = 5 % / 16: 1.25 × (2.9552 + 1.6449) × 0.01."""
-    assert verdict.detectable(0.0195996, RULES) == pytest.approx(1.25 * (2.9552 + 1.6449) * 0.01, rel=1e-4)
+    assert verdict.detectable(0.0195996, RULES, 0.01) == pytest.approx(
+        1.25 * (2.9552 + 1.6449) * 0.01, rel=1e-4
+    )
+    quiet = verdict.detectable(0.000195996, RULES, 0.01)
+    assert quiet == pytest.approx(math.log(1.01) + 1.25 * 1.6449 * 0.0001, rel=1e-4)
 
 
 def test_a_true_difference_of_the_stated_size_is_found_nine_times_in_ten() -> None:
