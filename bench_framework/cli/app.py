@@ -23,6 +23,7 @@ from bench_framework.cli import (
     run,
     schema,
     validate,
+    verify,
 )
 from bench_framework.cli.console import Console
 from bench_framework.errors import EXIT_BUG, BenchError
@@ -50,7 +51,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (run, compare, report, validate, plan, schema, init, doctor, clean, explain):
+for module in (run, compare, report, verify, validate, plan, schema, init, doctor, clean, explain):
     module.register(app)
 
 

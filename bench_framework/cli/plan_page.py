@@ -34,6 +34,11 @@ def page(forecast: Forecast, *, width: int, commands: bool) -> str:
         *_item("Data", _data(forecast), width),
         *_item("Run", _run(forecast), width),
         *_item("Judge", _judge(forecast), width),
+        *(
+            _item("Gate", "kept, and not judged: `benchctl gate` is not there yet", width)
+            if plan.judge.gate.margins
+            else ()
+        ),
         *_item("Expect", _expect(forecast), width),
         *_item(
             "Disk",

@@ -371,7 +371,7 @@ PerMetric: TypeAlias = Annotated[
 
 
 class Gate(Part):
-    """What `benchctl gate` judges: metrics with the change that is tolerated."""
+    """Metrics with the change that is tolerated: checked and kept; `benchctl gate` is not there yet."""
 
     later: ClassVar[dict[str, str]] = {
         "against": "name the revisions on the command line of `benchctl compare`",
@@ -610,7 +610,7 @@ class ScenarioFile(Part):
     level: Level = 0.05
     """Chance of any false finding in the whole report."""
     gate: Gate = Field(default_factory=Gate)
-    """What `benchctl gate` judges."""
+    """Policy of `benchctl gate`, which is not there yet: it is checked and kept, and judges nothing."""
     answer: AnswerPart = Field(default_factory=AnswerPart)
     """What shows that two runs did the same work."""
     fixed: dict[Name, Text] = {}

@@ -18,6 +18,7 @@ from bench_framework.workflow.planning import (
     start_folder,
 )
 from bench_framework.workflow.running import Outcome, RunOptions, outcome_document, run
+from bench_framework.workflow.verifying import Verification, verify_record
 from bench_framework.workflow.watching import Nobody, Watcher
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Outcome",
     "Pages",
     "RunOptions",
+    "Verification",
     "Watcher",
     "codes",
     "compare_record",
@@ -45,4 +47,5 @@ __all__ = [
     "scenario_schema",
     "start_folder",
     "terminal_page",
+    "verify_record",
 ]

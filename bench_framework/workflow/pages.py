@@ -95,28 +95,42 @@ def report_data(record: Record, judgement: Judgement) -> ReportData:
 
 def write_pages(record: Record, judgement: Judgement, *, formats: tuple[Format, ...] = FORMATS) -> Pages:
     """Write ``report.html``, ``report.md`` and ``figures/`` into a record and seal it again."""
-    from bench_framework.report import build, figures  # noqa: PLC0415 -- matplotlib
-    from bench_framework.report.render import html, markdown  # noqa: PLC0415 -- jinja2
+    from bench_framework.report import build  # noqa: PLC0415 -- only for pages
     from bench_framework.store import layout  # noqa: PLC0415 -- pydantic
 
     data = report_data(record, judgement)
     document = build(data)
-    templates = assets.template_dir()
-    files: list[Path] = []
-    drawings = figures.drawings(document) if {"html", "md"} & set(formats) else {}
-    if "html" in formats:
-        inline = {
-            figure.anchor: figures.inline(drawings[figure.anchor], figure) for figure in document.figures()
-        }
-        files.append(record.path / "report.html")
-        layout.write_whole(files[-1], html.render(document, data, templates, inline))
-    if "md" in formats:
-        figures.write_all(document, record.path / "figures", drawings)
-        files.append(record.path / "report.md")
-        layout.write_whole(files[-1], markdown.render(document, templates))
-    if files:
+    made = render_files(data, document, formats=formats)
+    for name, text in made.items():
+        layout.write_whole(record.path / name, text)
+    if made:
         record.seal()
-    return Pages(record.path, tuple(files), document if "term" in formats else None)
+    files = tuple(record.path / name for name in made if "/" not in name)
+    return Pages(record.path, files, document if "term" in formats else None)
+
+
+def render_files(
+    data: ReportData, document: Document, *, formats: tuple[Format, ...] = FORMATS
+) -> dict[str, str]:
+    """The files of a report by their name in the record; nothing is written.
+
+    Equal records give equal texts.
+    """
+    from bench_framework.report import figures  # noqa: PLC0415 -- matplotlib
+    from bench_framework.report.render import html, markdown  # noqa: PLC0415 -- jinja2
+
+    templates = assets.template_dir()
+    made: dict[str, str] = {}
+    drawings = figures.drawings(document) if {"html", "md"} & set(formats) else {}
+    shown = {figure.anchor: figure for figure in document.figures() if figure.anchor in drawings}
+    if "html" in formats:
+        inline = {anchor: figures.inline(drawings[anchor], figure) for anchor, figure in shown.items()}
+        made["report.html"] = html.render(document, data, templates, inline)
+    if "md" in formats:
+        for anchor, figure in shown.items():
+            made[f"figures/{anchor}.svg"] = figures.standalone(drawings[anchor], figure)
+        made["report.md"] = markdown.render(document, templates)
+    return made
 
 
 def terminal_page(document: Document, width: int, color: bool, unicode: bool) -> str:  # noqa: FBT001 -- two flags of a terminal

@@ -33,14 +33,14 @@ def test_a_scenario_becomes_a_report_and_the_second_run_builds_nothing(
     mapped = [row for row in counted if row["axis_io"] == "mmap"]
     assert {row["effective_io"] for row in mapped} == {"mmap"}
     builds = rows(record / "builds.csv")
-    assert len({row["sha256"] for row in builds}) == 2
+    assert len({row["binary_sha256"] for row in builds}) == 2
     for page in ("report.html", "report.md"):
         assert "quickstart" in (record / page).read_text(encoding="utf-8")
 
     second = benchctl("--json", "run", checkout / "scenarios/quickstart.yaml", *SMALL, "--fresh")
     assert second.returncode == 0, second.stderr
     again = rows(tmp_path / json.loads(second.stdout)["record"] / "builds.csv")
-    assert [row["sha256"] for row in again] == [row["sha256"] for row in builds]
+    assert [row["binary_sha256"] for row in again] == [row["binary_sha256"] for row in builds]
     assert {row["build_s"] for row in again} == {""}
 
 
@@ -50,3 +50,20 @@ def test_a_report_rendered_again_is_the_same_bytes(benchctl: Run, checkout: Path
     before = {page: (record / page).read_bytes() for page in ("report.html", "report.md")}
     assert benchctl("report", record).returncode == 0
     assert {page: (record / page).read_bytes() for page in before} == before
+
+
+def test_a_changed_digit_is_found(benchctl: Run, checkout: Path, tmp_path: Path) -> None:
+    done = benchctl("--json", "run", checkout / "scenarios/quickstart.yaml", *SMALL)
+    record = tmp_path / json.loads(done.stdout)["record"]
+    untouched = benchctl("verify", record)
+    assert untouched.returncode == 0, untouched.stdout
+
+    for name in ("runs.csv", "report.html", "claims.json"):
+        file = record / name
+        before = file.read_text(encoding="utf-8")
+        at = before.index("0.0")
+        file.write_text(before[:at] + "1.0" + before[at + 3 :], encoding="utf-8")
+        found = benchctl("verify", record)
+        assert found.returncode == 1, found.stderr
+        assert f"{name}: changed" in found.stdout
+        file.write_text(before, encoding="utf-8")
