@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -20,7 +21,7 @@ from bench_framework.store.layout import write_whole
 from bench_framework.units import format_size
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from types import ModuleType
 
     from bench_framework.execution.progress import Progress
@@ -108,10 +109,10 @@ def _prepare(
 def _generate(item: Input, dataset: Dataset, path: Path, watcher: Progress) -> str:
     """Write a dataset under a temporary name, bring it to the disk, rename it. Returns its digest."""
     size = dataset.size_bytes or 0
-    path.parent.mkdir(parents=True, exist_ok=True)
     watcher.notify(DataStarted(item.label, size))
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         digest: str = _native().write_text(
             temporary,
             dataset.family,
@@ -137,7 +138,8 @@ def _generate(item: Input, dataset: Dataset, path: Path, watcher: Progress) -> s
             help="name one of these kinds in the scenario's input",
         ) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
     _remember(path, _sidecar(path), digest)
     return digest
 
@@ -154,10 +156,26 @@ def _user_file(item: Input, dataset: Dataset, digests: Path) -> PreparedInput:
     sidecar = digests / f"{hashlib.sha256(str(path).encode(errors='surrogateescape')).hexdigest()[:16]}.json"
     digest = _known(path, sidecar)
     if digest is None:
-        digest = sha256_of(path)
-        _remember(path, sidecar, digest)
+        with reading(path):
+            digest = sha256_of(path)
+        with contextlib.suppress(MachineError):  # without it the file is read again next time
+            _remember(path, sidecar, digest)
     size = path.stat().st_size
     return PreparedInput(item.id, str(path), size, digest, dataset.family, None, None, filesystem_of(path))
+
+
+@contextlib.contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Within the block, a file that cannot be read is `MachineError`, BC406."""
+    try:
+        yield
+    except OSError as error:
+        raise MachineError(
+            f"the input file {path} cannot be read: {error.strerror}",
+            code="BC406",
+            effect="nothing was measured",
+            help="see to its rights, or name another file",
+        ) from error
 
 
 def _missing_bytes(plan: Plan, folder: Path) -> int:

@@ -122,7 +122,7 @@ class Measuring:
         """All rounds of all inputs that are not stopped yet."""
         if self.record.contents.complete:
             return
-        guard = inputs_check.Guard(inputs)
+        guard = inputs_check.Guard(inputs, builds.values())
         states = [
             state
             for item in self.plan.inputs
@@ -132,6 +132,9 @@ class Measuring:
         self._measure(states, guard)
         for event in guard.digests():
             self._note(event)
+        replaced = guard.replaced()
+        if replaced is not None and replaced not in self.record.contents.events:
+            self._note(replaced)
         self.record.append(lines.End(utc_now(), self.elapsed_s))
 
     def _warm_up(self, states: list[Progression], guard: inputs_check.Guard) -> None:
@@ -207,8 +210,9 @@ class Measuring:
 
     def _round(self, state: Progression, number: int, guard: inputs_check.Guard, *, warmup: bool) -> None:
         order = self._order(state, number, warmup=warmup)
-        if event := guard.changed(state.input.id):
-            self._note(event)
+        if event := guard.changed(state.input.id) or guard.replaced():
+            if event not in self.record.contents.events:
+                self._note(event)
             state.stopped = True
             return
         self.watcher.notify(progress.RoundStarted(state.input.id, number, warmup, len(order)))

@@ -114,6 +114,17 @@ class Frames:
                 code="BX413",
                 help="`benchctl run` finishes an interrupted record",
             )
+        try:
+            return self._read(name, fields)
+        except (OSError, ValueError, KeyError) as error:
+            raise RecordError(
+                f"{self.path / name}.csv cannot be read",
+                code="BX411",
+                details=(("cause", f"{type(error).__name__}: {error}"),),
+                help="`benchctl verify` names every file of the record that was changed",
+            ) from error
+
+    def _read(self, name: str, fields: list[dict[str, Any]]) -> pd.DataFrame:
         instants = [field["name"] for field in fields if field["type"] == "datetime"]
         frame = pd.read_csv(
             self.path / f"{name}.csv",

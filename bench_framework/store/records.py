@@ -87,7 +87,16 @@ class Record:
             text = (path / layout.PLAN).read_bytes()
         except OSError as error:
             raise RecordError(f"{path / layout.PLAN} cannot be read", code="BX411") from error
-        return cls(path, wire.load_plan(text), contents)
+        plan = wire.load_plan(text)
+        cells = {cell.id for cell in plan.cells}
+        if any(block.cell_id not in cells for block in contents.blocks):
+            raise RecordError(
+                f"{path / layout.JOURNAL} and {layout.PLAN} do not belong together",
+                code="BX411",
+                effect="the record is not used",
+                help="`benchctl verify` names every file of the record that was changed",
+            )
+        return cls(path, plan, contents)
 
     @property
     def id(self) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 from typing import TYPE_CHECKING
 
@@ -13,8 +15,6 @@ from bench_framework.execution.progress import Unwatched
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-NOBODY = 65534
 
 
 def take(path: Path) -> None:
@@ -48,15 +48,23 @@ def test_a_stale_lock_file_of_any_content_is_no_obstacle(tmp_path: Path) -> None
     assert path.read_bytes() == b""
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
-def test_another_users_file_that_may_only_be_read_is_a_lock_all_the_same(tmp_path: Path) -> None:
+def test_another_users_file_that_may_only_be_read_is_a_lock_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "benchctl.lock"
-    path.touch(0o644)
-    for folder in (tmp_path, *tmp_path.parents):
-        if folder.stat().st_uid == 0 and "pytest" in folder.name:
-            folder.chmod(0o755)
-    os.seteuid(NOBODY)
-    try:
-        take(path)
-    finally:
-        os.seteuid(0)
+    path.write_text("theirs")
+    real = os.open
+
+    def as_a_stranger(name: Path, flags: int, *mode: int) -> int:
+        if flags & os.O_RDWR:
+            raise PermissionError(errno.EACCES, "Permission denied", str(name))
+        return real(name, flags, *mode)
+
+    monkeypatch.setattr(os, "open", as_a_stranger)
+    with MachineLock("one", Unwatched(), path=path):
+        other = real(path, os.O_RDONLY)
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.close(other)
+    assert path.read_text() == "theirs"

@@ -555,3 +555,22 @@ def test_what_followed_from_a_round_is_made_up_for_after_a_kill(fake: Any, plan_
     again = fake.measure(plan, Record.open(whole.path))
     assert set(again.contents.dropped) == dropped
     assert len([b for b in again.contents.blocks if b.cell_id in dropped]) == plan.measure.warmup_rounds
+
+
+def test_a_program_that_is_replaced_meanwhile_is_measured_no_further(
+    fake: Any, plan_of: MakePlan, events_of: EventsOf, tmp_path: Path
+) -> None:
+    program = tmp_path / "program"
+    program.write_text("#!/bin/sh\n")
+    fake.build = replace(fake.build, path=str(program))
+
+    def rebuild(happening: Happening) -> None:
+        if isinstance(happening, RoundFinished) and happening.round == 2 and not happening.warmup:
+            program.write_text("#!/bin/sh\n# another\n")
+
+    fake.watcher.react = rebuild
+    record = fake.measure(plan_of(ARMS, measure=policy(12)))
+    [event] = events_of(record, "BX420")
+    assert str(program) in event.message
+    assert set(record.contents.rounds.values()) == {2}
+    assert record.contents.complete
