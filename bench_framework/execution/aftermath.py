@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import MeasureError
 from bench_framework.execution.process import Command
+from bench_framework.execution.worker import ANSWERS
 from bench_framework.model.run import Event
 from bench_framework.store.layout import writing
 
@@ -38,13 +39,14 @@ def rerun(
     Returns:
         How it ended this time, in words, and the last lines of its stderr. The whole of it is in `log`.
     """
+    answers = log.with_suffix(".answers")  # a worker that cannot answer would fail for another reason
     try:
         log.parent.mkdir(parents=True, exist_ok=True)
         log.unlink(missing_ok=True)
         finished = launcher.run(
             Command(
                 target.argv,
-                target.env,
+                {**target.env, ANSWERS: str(answers)},
                 target.cwd,
                 target.stdin,
                 stderr=str(log),
@@ -57,6 +59,9 @@ def rerun(
         return "; ".join((error.message, *(text for _, text in error.details))), ""
     except OSError as error:
         return f"its stderr could not be kept: {error.strerror}", ""
+    finally:
+        with contextlib.suppress(OSError):
+            answers.unlink(missing_ok=True)
     how = AGAIN_GOOD if finished.exit_code in policy.exit_codes else finished.how
     return how, "\n".join(lines[-STDERR_LINES:])
 
@@ -69,9 +74,13 @@ def failure_event(plan: Plan, target: Target, block: Block, again: tuple[str, st
         if stderr:
             shown = f"{stderr}   (last {STDERR_LINES} lines; all in {block.stderr_log})"
             details.append(("stderr", shown))
-        if block.exit_codes and how == AGAIN_GOOD:
+        bad_end = any(code not in plan.answer.exit_codes for code in block.exit_codes)
+        if how == AGAIN_GOOD and bad_end:
             how += ": a race, or something that the run before left behind"
-        details.append(("again", how))
+        if (
+            how != AGAIN_GOOD or not block.exit_codes or bad_end
+        ):  # it ended well before too: its answer is bad
+            details.append(("again", how))
     round_name = f"warm-up round {block.round}" if block.warmup else f"round {block.round}"
     return Event(
         "BX201",

@@ -24,6 +24,7 @@ _COUNTS: Final = (
     "threads", "bytes", "peak_rss_bytes", "anon_bytes", "file_bytes", "minor_faults", "major_faults",
     "ctx_vol", "ctx_invol", "read_bytes", "write_bytes",
 )  # fmt: skip
+LARGEST_COUNT: Final = (1 << 63) - 1
 _CHUNK: Final = 1 << 20
 _SHOWN: Final = 80
 
@@ -41,11 +42,17 @@ class AnswersFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        self._fd = self._open()
         self._start = 0
+
+    def _open(self) -> int:
+        return os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
 
     def mark(self) -> None:
         """A block begins: what is there now, even half a line of a killed worker, is not its own."""
+        if not os.fstat(self._fd).st_nlink:  # a worker removed it: no reason for the next one to fail
+            os.close(self._fd)
+            self._fd = self._open()
         self._start = os.fstat(self._fd).st_size
 
     def read(self) -> list[bytes]:
@@ -72,6 +79,8 @@ def parse_reply(line: bytes) -> Reply:
         answer = said["answer"]
         if not isinstance(answer["digest"], str):
             raise _garbage(line, "answer.digest is not text")
+        # A lone surrogate, or a number that is none, could be read here and by nobody after us.
+        json.dumps(said, ensure_ascii=False, allow_nan=False).encode()
         return Reply(
             Answer(answer["digest"], _count(answer, "count"), _count(answer, "distinct"), "worker"),
             Receipt(
@@ -82,7 +91,7 @@ def parse_reply(line: bytes) -> Reply:
                 **{name: _count(said, name) for name in _COUNTS},
             ),
         )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise _garbage(line, f"{type(error).__name__}: {error}") from error
 
 
@@ -175,6 +184,8 @@ def _count(said: Mapping[str, Any], key: str) -> int | None:
     value = said.get(key)
     if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
         raise TypeError(f"{key} is {value!r}, not a whole number")
+    if value is not None and abs(value) > LARGEST_COUNT:
+        raise ValueError(f"{key} is larger than 64 bits")
     return value
 
 

@@ -123,3 +123,33 @@ def test_a_missing_answer_file_is_named(tmp_path: Path) -> None:
 
 def test_none_compares_nothing(tmp_path: Path) -> None:
     assert digest_file(tmp_path / "nothing", AnswerPolicy("none")).source == "none"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"[" * 200_000,
+        b'{"protocol": 1, "answer": {"digest": "a"}, "phases_s": {"x": NaN}}',
+        b'{"protocol": 1, "answer": {"digest": "a"}, "metrics": {"x": 1e999}}',
+        b'{"protocol": 1, "answer": {"digest": "\\ud800"}}',
+        b'{"protocol": 1, "answer": {"digest": "a", "count": 99999999999999999999}}',
+        b'{"protocol": 1, "answer": {"digest": "a", "count": ' + b"1" * 5000 + b"}}",
+    ],
+    ids=["deep", "nan", "infinite", "surrogate", "too large", "too long"],
+)
+def test_what_no_record_could_hold_is_no_answer(line: bytes) -> None:
+    with pytest.raises(AnswerError) as caught:
+        parse_reply(line)
+    assert caught.value.code == "BX211"
+
+
+def test_an_answers_file_that_a_worker_removed_is_made_anew_for_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    answers = AnswersFile(path)
+    answers.mark()
+    path.unlink()
+    answers.mark()
+    with path.open("ab") as file:
+        file.write(b"{}\n")
+    assert answers.read() == [b"{}"]
+    answers.close()
