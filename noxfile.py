@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent
 BIN = Path(sys.executable).parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "benchctl"
 NATIVE_TARGET = os.environ.get("CARGO_TARGET_DIR") or str(CACHE / "dev-target")
-RELEASE_ONLY = ("bench",)
+RELEASE_ONLY = ("bench", "statistics")
 """Sessions that CI does not run; ``.ci/run`` names them in its summary."""
 
 nox.options.default_venv_backend = "none"
@@ -119,6 +119,12 @@ def e2e(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Every Python test in one pytest run."""
     pytest(session)
+
+
+@nox.session
+def statistics(session: nox.Session) -> None:
+    """False verdicts and power on recorded and simulated noise; several minutes."""
+    python(session, "tests/statistics/level_and_power.py")
 
 
 @nox.session

@@ -129,12 +129,13 @@ def _judge_inputs(
             for _, (cell, base, metric) in looking.headline_pairs(stage, item.id)
         )
         own = tuple(_refused(plan, c, state_of, stage.samples) for c in own)
+        memory = _memory(plan, stage, item.id, state_of)
         own = looking.trip(own) if tripped else own
         found.append(
             _InputJudgement(
                 headline=own,
                 control=tuple(_refused(plan, c, state_of, stage.samples) for c in control),
-                memory=_memory(plan, stage, item.id, state_of),
+                memory=looking.trip(memory) if tripped else memory,
                 floors=floors,
                 best=looking.best_group(stage, item.id, tripped=tripped, headline=own),
             )

@@ -168,8 +168,8 @@ Scope = tuple[tuple[str, str], ...]
 class Claim:
     """One sentence with its evidence. Every output prints claims; none prints loose sentences.
 
-    `kind` names the wording rule (``analysis/wording.py``), such as ``comparison``, ``best-group``,
-    ``noise-floor``, ``scaling``, ``memory``, ``cost``, ``sign-change``, ``trust``, ``coverage``.
+    `kind` names the wording rule in ``analysis/wording.py``, such as ``main``, ``best-by-input``, ``comparison``,
+    ``memory``, ``sign-change``, ``scaling``, ``noise-floor``, ``trust``, ``recommendation``, ``coverage``.
     """
 
     id: str

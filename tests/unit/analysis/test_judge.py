@@ -225,9 +225,14 @@ def test_a_name_that_the_worker_does_not_know_is_the_scenarios_own(study: type[S
 
 def test_a_control_that_differs_from_the_baseline_takes_every_verdict(study: type[Study]) -> None:
     made = study(arms=("a", "b"))
-    judged = made.judge(made.blocks(timing({"b": -0.5, "control": 0.1}, 0.01)))
+
+    def memory(arm: str, where: str, number: int) -> float:
+        return (3e7 if arm == "b" else 2e7) + number
+
+    judged = made.judge(made.blocks(timing({"b": -0.5, "control": 0.1}, 0.01), rss=memory))
     assert judged.floors[0].tripped
-    assert {(c.verdict, c.reason) for c in judged.comparisons if c.family == "headline"} == {
+    assert {c.family for c in judged.comparisons} == {"headline", "control", "memory"}
+    assert {(c.verdict, c.reason) for c in judged.comparisons if c.family in {"headline", "memory"}} == {
         (Verdict.UNDECIDED, "control tripped")
     }
     assert "BX330" in {e.code for e in judged.events}
