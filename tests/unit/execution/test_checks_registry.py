@@ -8,7 +8,7 @@ import pytest
 
 from bench_framework.execution.checks import cpu, disk, memory, tools
 from bench_framework.execution.checks.check import Place
-from bench_framework.execution.checks.registry import CHECKS, run_checks
+from bench_framework.execution.checks.registry import CHECKS, MEANINGS, run_checks
 from bench_framework.execution.process import Launcher
 
 CHECK_FOLDER = Path(run_checks.__code__.co_filename).parent
@@ -103,3 +103,7 @@ def test_the_folder_of_results_may_not_exist_yet(place: Place, tmp_path: Path) -
     later = Place(place.launcher, {}, tmp_path / "not" / "yet", tmp_path)
     assert disk.results(later).state in {"ok", "warn"}
     assert not (tmp_path / "not").exists()
+
+
+def test_every_check_has_words_for_being_fine() -> None:
+    assert set(MEANINGS) == set(CHECKS)
