@@ -26,7 +26,7 @@ from bench_framework.cli import (
     verify,
 )
 from bench_framework.cli.console import Console
-from bench_framework.errors import EXIT_BUG, BenchError
+from bench_framework.errors import EXIT_BUG, BenchError, MachineError
 
 EPILOG = """
 [bold]Examples[/bold]
@@ -106,6 +106,8 @@ def run_command_line(arguments: list[str]) -> int:
             console.say(traceback.format_exc())
         console.error(error)
         return error.exit_code
+    except OSError as error:
+        return _report_refusal(error, arguments)
     except Exception:  # noqa: BLE001 -- the last line of defence: whatever arrives here is our bug
         return _report_bug(arguments)
     return 0
@@ -113,6 +115,23 @@ def run_command_line(arguments: list[str]) -> int:
 
 def _traceback_wanted(arguments: list[str]) -> bool:
     return "-vv" in arguments or arguments.count("-v") + arguments.count("--verbose") > 1
+
+
+def _report_refusal(error: OSError, arguments: list[str]) -> int:
+    """A refusal of the operating system that no layer foresaw: no file descriptors left, a folder that is gone."""
+    console = Console()
+    if _traceback_wanted(arguments):
+        console.say(traceback.format_exc())
+    where = (("path", str(error.filename)),) if error.filename else ()
+    refusal = MachineError(
+        f"the operating system refused: {error.strerror or error}",
+        code="BX237",
+        details=where,
+        effect="what was measured before is kept; `benchctl run` resumes it",
+        help="mend that and run the same command again; -vv shows where it happened",
+    )
+    console.error(refusal)
+    return refusal.exit_code
 
 
 def _report_bug(arguments: list[str]) -> int:

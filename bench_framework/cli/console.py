@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from bench_framework.errors import BenchError, ScenarioError
+from bench_framework.errors import BenchError, MachineError, ScenarioError
 
 if TYPE_CHECKING:
     from bench_framework.model.run import Event
@@ -110,13 +110,26 @@ def _labelled(pairs: tuple[tuple[str, str | None], ...]) -> list[str]:
 
 
 def _write(stream: TextIO, text: str) -> None:
+    """Write a text with its newline.
+
+    Raises:
+        MachineError: BX236, results cannot be written. A diagnostic that cannot be written stops nothing.
+    """
+    line = text if text.endswith("\n") else text + "\n"
     try:
-        stream.write(text if text.endswith("\n") else text + "\n")
+        stream.write(line)
         stream.flush()
-    except BrokenPipeError:
-        # Python would complain once more when it closes the stream at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     except UnicodeEncodeError:
         encoding = stream.encoding or "ascii"
-        stream.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+        stream.write(line.encode(encoding, "backslashreplace").decode(encoding))
         stream.flush()
+    except OSError as error:
+        # Python would complain once more when it closes the stream at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        if stream is sys.stdout and not isinstance(error, BrokenPipeError):
+            raise MachineError(
+                f"results cannot be written to stdout: {error.strerror}",
+                code="BX236",
+                effect="what was measured is in its record",
+                help="`benchctl report @last` prints it again",
+            ) from error

@@ -261,7 +261,7 @@ def require_same(record: Record, plan: Plan, host: Host, builds: Iterable[Build]
             code="BX410",
             details=tuple((name, f"{old} → {new}") for name, old, new in changes[1:]),
             effect="rounds measured under different conditions are not compared",
-            help="--fresh starts over; --new-record starts over and leaves the old one as it is",
+            help="--fresh starts a new record and leaves the old one as it is",
         )
 
 

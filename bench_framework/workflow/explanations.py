@@ -45,8 +45,10 @@ RUN_CODES: Final[dict[str, str]] = {
     "BX231": "a program cannot be started.",
     "BX232": "benchctl's launcher was killed, and what it ran with it. The same command resumes.",
     "BX233": "hyperfine's JSON cannot be read.",
-    "BX234": "the program to be measured does not exist.",
-    "BX235": "the record cannot be written.",
+    "BX234": "the program to be measured does not exist or may not be executed.",
+    "BX235": "the record, the cache or a temporary folder cannot be written.",
+    "BX236": "results cannot be written to stdout.",
+    "BX237": "the operating system refused something that no layer foresaw.",
     "BX305": "warning: another mode ran than was asked for; it is shown as what ran, and not compared.",
     "BX311": "warning: two variants are the same binary. Their difference is a test of the measurement.",
     "BX320": "warning: the baseline drifted during the record. Rounds cancel it in comparisons, not in medians.",
@@ -60,7 +62,7 @@ RUN_CODES: Final[dict[str, str]] = {
     "BX411": "a file of a record is missing or damaged.",
     "BX412": "a newer benchctl wrote this record.",
     "BX413": "the record is not judged yet.",
-    "BX420": "an input changed while it was measured. Give the program its own copy by `prepare`.",
+    "BX420": "an input or a program changed while it was measured. Give the program its own copy by `prepare`.",
     "BX900": "a defect of benchctl. The traceback is saved; its path is printed.",
 }
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, cast
 
 from bench_framework import assets
-from bench_framework.errors import UsageError
+from bench_framework.errors import RecordError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,7 +75,16 @@ def report_data(record: Record, judgement: Judgement) -> ReportData:
     from bench_framework.store import layout, wire  # noqa: PLC0415 -- pydantic
 
     contents, plan = record.contents, record.plan
-    host = contents.host or wire.load_host((record.path / layout.ENV).read_bytes())
+    try:
+        host = contents.host or wire.load_host((record.path / layout.ENV).read_bytes())
+        scenario_text = (record.path / layout.SCENARIO).read_text(encoding="utf-8")
+    except OSError as error:
+        raise RecordError(
+            f"{error.filename} cannot be read",
+            code="BX411",
+            details=(("cause", error.strerror or ""),),
+            help="`benchctl verify` names every file of the record that is missing or changed",
+        ) from error
     return ReportData(
         plan=plan,
         judgement=judgement,
@@ -89,7 +98,7 @@ def report_data(record: Record, judgement: Judgement) -> ReportData:
         commands=(f"benchctl run {plan.scenario_path}",),
         events=tuple(contents.events),
         record_dir="/".join(record.path.parts[-3:]),
-        scenario_text=(record.path / layout.SCENARIO).read_text(encoding="utf-8"),
+        scenario_text=scenario_text,
     )
 
 

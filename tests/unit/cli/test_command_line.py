@@ -152,3 +152,22 @@ def test_width_comes_from_the_environment_and_never_below_40(monkeypatch: pytest
     assert Console().width == 40
     monkeypatch.setenv("COLUMNS", "120")
     assert Console().width == 120
+
+
+@pytest.mark.parametrize(
+    ("redirection", "code"), [(">&-", 0), ("2>&-", 0), (">/dev/full", 3), ("2>/dev/full", 0), (">&- 2>&-", 0)]
+)
+def test_a_stream_that_takes_nothing_is_no_defect(redirection: str, code: int) -> None:
+    line = f"{sys.executable} -m bench_framework help exit-codes {redirection}"
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_working_directory_that_is_gone_is_the_machines_fault(tmp_path: Path) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    line = f"cd {folder} && rmdir {folder} && {sys.executable} -m bench_framework plan quickstart"
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, check=False)
+    assert done.returncode in {0, 3}
+    assert "Traceback" not in done.stderr
