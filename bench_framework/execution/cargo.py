@@ -198,7 +198,16 @@ def build_all(plan: Plan, launcher: Launcher, env: Mapping[str, str], watcher: P
         MachineError: BX231, cargo is not installed.
     """
     if plan.builds:
-        launcher.capture(["cargo", "--version"], env)
+        try:
+            launcher.capture(["cargo", "--version"], env)
+        except MachineError as error:
+            raise MachineError(
+                "cargo cannot be started, and this scenario builds a crate",
+                code="BX231",
+                details=error.details,
+                effect="nothing was built or measured",
+                help="install Rust, or put cargo on PATH; `benchctl doctor` shows what is found",
+            ) from error
     builder = Builder(launcher, env, watcher, plan.answer.contract)
     total = len(plan.builds)
     return tuple(builder.build(spec, index, total) for index, spec in enumerate(plan.builds, start=1))
