@@ -101,8 +101,11 @@ def run(name: str, options: RunOptions, watcher: Watcher | None = None) -> Outco
     watcher.plan_ready(plan)
     with process.Launcher() as launcher:
         stopping = stop.Stop(launcher, lambda level: watcher.say(_on_stop(level)))
-        with stopping.on_signals(), lock.MachineLock(plan.name, watcher, stopping):
-            return _run_locked(plan, name, options, watcher, launcher, stopping)
+        try:
+            with stopping.on_signals(), lock.MachineLock(plan.name, watcher, stopping):
+                return _run_locked(plan, name, options, watcher, launcher, stopping)
+        except Interrupted:  # while it waited for another benchctl
+            return _interrupted(None, name)
 
 
 def _run_locked(
@@ -114,8 +117,8 @@ def _run_locked(
         record = _record_for(plan, name, options, watcher, prepared)
         with record:
             _measure(plan, record, prepared, watcher, launcher, stopping)
-    except Interrupted as interruption:
-        return _interrupted(record, name, interruption)
+    except Interrupted:
+        return _interrupted(record, name)
     judgement = judge_record(record)
     record.save(judgement)
     pages = write_pages(record, judgement)
@@ -226,13 +229,12 @@ def _measure(
     )
 
 
-def _interrupted(record: Record | None, name: str, interruption: Interrupted) -> Outcome:
+def _interrupted(record: Record | None, name: str) -> Outcome:
     resume = f"interrupted; `benchctl run {name}` "
     if record is None:
         return Outcome(
             None, None, None, (), resume + "starts again; builds and inputs are kept", EXIT_INTERRUPTED
         )
-    _ = interruption
     record.save()
     record.close()
     done = sum(record.contents.rounds.values())
