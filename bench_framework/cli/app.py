@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 import tempfile
@@ -41,6 +42,10 @@ benchctl report @last
 
 Exit codes: [bold]benchctl help exit-codes[/bold]
 """
+
+FLAGS = ("--verbose", "-v", "-vv", "--quiet", "-q", "--no-progress", "--json")
+VALUED = ("--color", "--dir")
+"""Options that every command shares: they may stand before the command or after it."""
 
 app = typer.Typer(
     name="benchctl",
@@ -97,7 +102,7 @@ def shared(
 def run_command_line(arguments: list[str]) -> int:
     """Run one command line; every failure ends here, as a message and an exit code."""
     try:
-        typer.main.get_command(app)(args=arguments, prog_name="benchctl")
+        typer.main.get_command(app)(args=_options_first(arguments), prog_name="benchctl")
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 0
     except BenchError as error:
@@ -111,6 +116,27 @@ def run_command_line(arguments: list[str]) -> int:
     except Exception:  # noqa: BLE001 -- the last line of defence: whatever arrives here is our bug
         return _report_bug(arguments)
     return 0
+
+
+def _options_first(arguments: list[str]) -> list[str]:
+    """The words with the options of every command moved before the command, where the parser wants them.
+
+    ``benchctl plan FILE --json`` is what people write. No command has an option of one of these names, and
+    what stands after ``--`` is nobody's option.
+    """
+    first: list[str] = []
+    rest: list[str] = []
+    words = iter(arguments)
+    for word in words:
+        if word == "--":
+            return [*first, *rest, word, *words]
+        if word in FLAGS or word.startswith(tuple(f"{name}=" for name in VALUED)):
+            first.append(word)
+        elif word in VALUED:
+            first += [word, *itertools.islice(words, 1)]
+        else:
+            rest.append(word)
+    return first + rest
 
 
 def _traceback_wanted(arguments: list[str]) -> bool:

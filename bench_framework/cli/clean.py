@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bench_framework.cli.console import Console
+from bench_framework.cli.console import Console, counted
 from bench_framework.units import format_size, parse_duration
 
 EPILOG = """
@@ -27,7 +27,7 @@ def clean(
     context: typer.Context,
     kinds: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[KIND…]", help="Of: builds, binaries, data, tools, records."),
+        typer.Argument(metavar="KIND", help="Of: builds, binaries, data, tools, records."),
     ] = None,
     older: Annotated[
         str | None, typer.Option(metavar="TIME", help="Only what was last used longer ago, such as 720h.")
@@ -54,5 +54,8 @@ def clean(
         console.emit(
             f"{item.kind:<9} {format_size(item.size_bytes):>10}  {item.age_s / 86400:5.1f} d  {item.path}"
         )
+    for kind in dict.fromkeys(item.kind for item in kept):
+        sizes = [item.size_bytes for item in kept if item.kind == kind]
+        console.emit(f"{kind:<9} {format_size(sum(sizes)):>10}  in {counted(len(sizes), 'item')}")
     total = format_size(sum(item.size_bytes for item in kept))
-    console.emit(f"{'removed' if yes else 'would remove with --yes'}: {len(kept)} items, {total}")
+    console.emit(f"{'removed' if yes else 'would remove with --yes'}: {counted(len(kept), 'item')}, {total}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -14,6 +15,8 @@ from bench_framework.errors import BenchError, MachineError, ScenarioError
 if TYPE_CHECKING:
     from bench_framework.model.run import Event
 
+IN_FULL = 2
+"""Warnings of one code that are shown with all they carry; of a matrix that fails, the others say the same."""
 NARROWEST = 40
 DEFAULT_WIDTH = 100
 
@@ -27,6 +30,8 @@ class Console:
     progress: bool = True
     json: bool = False
     results: Path = field(default_factory=lambda: Path("results"))
+    warned: Counter[str] = field(default_factory=Counter)
+    """Warnings shown, by code."""
 
     def emit(self, text: str) -> None:
         """Print a result. A reader that went away (``| head``) is no error and stops no run."""
@@ -46,12 +51,18 @@ class Console:
         _write(sys.stderr, describe(error))
 
     def warn(self, event: Event) -> None:
-        """Print a warning that the record keeps as well."""
-        word = {"note": "note", "warning": "warning", "error": "error"}[event.severity]
-        lines = [f"{word}[{event.code}]: {event.message}"]
-        lines += _labelled((*event.details, ("effect", event.effect), ("help", event.help)))
-        if self.verbosity >= 0 or event.severity == "error":
-            _write(sys.stderr, "\n".join(lines))
+        """Print a warning that the record keeps as well: the first of a code in full, then one line each."""
+        if self.verbosity < 0 and event.severity != "error":
+            return
+        self.warned[event.code] += 1
+        lines = [f"{event.severity}[{event.code}]: {event.message}"]
+        if self.warned[event.code] <= IN_FULL or self.verbosity > 0:
+            lines += _labelled((*event.details, ("effect", event.effect), ("help", event.help)))
+        elif self.warned[event.code] == IN_FULL + 1:
+            lines += _labelled(
+                (("note", f"more of {event.code} get a line each; events.csv has all of them"),)
+            )
+        _write(sys.stderr, "\n".join(lines))
 
     @property
     def width(self) -> int:
@@ -88,6 +99,11 @@ class Console:
         return self.progress and self.verbosity >= 0 and sys.stderr.isatty() and not plain
 
 
+def counted(number: int, noun: str) -> str:
+    """``1 cell``, ``2 cells``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def describe(error: BenchError) -> str:
     """The message of an error: what happened, where, what it means, what to do."""
     if isinstance(error, ScenarioError):
@@ -100,12 +116,13 @@ def describe(error: BenchError) -> str:
 
 
 def _labelled(pairs: tuple[tuple[str, str | None], ...]) -> list[str]:
-    shown = [(label, text) for label, text in pairs if text]
+    shown = [(label, text.strip("\n")) for label, text in pairs if text and text.strip("\n")]
+    column = max((8, *(len(label) for label, _ in shown)))
     lines: list[str] = []
     for label, text in shown:
-        first, *rest = text.splitlines() or [""]
-        lines.append(f"   {label:<8} {first}")
-        lines += [f"   {'':<8} {line}" for line in rest]
+        first, *rest = text.splitlines()
+        lines.append(f"   {label:<{column}} {first}")
+        lines += [f"   {'':<{column}} {line}".rstrip() for line in rest]
     return lines
 
 

@@ -6,12 +6,12 @@ from dataclasses import asdict
 
 import typer
 
-from bench_framework.cli.console import Console
+from bench_framework.cli.console import Console, counted
 
 EPILOG = """
 [bold]Example[/bold]
 
-benchctl --json doctor | jq '.[] | select(.state != "ok")'
+benchctl doctor --json | jq '.[] | select(.state != "ok")'
 """
 GLYPHS = {"ok": "✓", "warn": "⚠", "bad": "✕"}
 ASCII = {"ok": "+", "warn": "!", "bad": "x"}
@@ -39,6 +39,17 @@ def doctor(context: typer.Context) -> None:
             console.emit(_wrap(check.meaning, console.width, indent))
         if check.mend and check.state != "ok":
             console.emit(_wrap(f"mend: {check.mend}", console.width, indent))
+    console.emit(_conclusion([check.state for check in checks]))
+
+
+def _conclusion(states: list[str]) -> str:
+    """The answer to the question that the command asks."""
+    bad, warned = states.count("bad"), states.count("warn")
+    if bad:
+        return f"This machine cannot measure before {counted(bad, 'line')} marked {GLYPHS['bad']} or x is mended."
+    if warned:
+        return f"This machine can measure; {counted(warned, 'warning')} above say what it costs."
+    return "This machine is fit to measure."
 
 
 def _wrap(text: str, width: int, indent: str) -> str:

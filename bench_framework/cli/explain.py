@@ -1,8 +1,9 @@
-"""``benchctl help``: what a code means, and what the exit codes are."""
+"""``benchctl help``: what a code means, what the exit codes are, how a command is used."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from difflib import get_close_matches
+from typing import Annotated, Any
 
 import typer
 
@@ -26,7 +27,16 @@ EPILOG = """
 benchctl help exit-codes
 
 benchctl help BC104
+
+benchctl help run
 """
+TOPICS = """\
+benchctl help exit-codes   what the exit codes mean
+benchctl help CODE         what the code of an error or a warning means, such as BC104 or BX201
+benchctl help COMMAND      how a command is used; so does benchctl COMMAND --help
+
+commands: {commands}
+codes: {codes}"""
 
 
 def register(app: typer.Typer) -> None:
@@ -37,21 +47,43 @@ def register(app: typer.Typer) -> None:
 def explain(
     context: typer.Context,
     topic: Annotated[
-        str, typer.Argument(metavar="TOPIC", help="'exit-codes', or a code such as BC104 or BX201.")
-    ],
+        str | None,
+        typer.Argument(metavar="TOPIC", help="'exit-codes', a code such as BC104 or BX201, or a command."),
+    ] = None,
 ) -> None:
-    """Explain a code, or the exit codes."""
+    """Explain a code, the exit codes or a command; without a topic, list what there is."""
     from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
 
     console: Console = context.obj
     if topic in {"exit-codes", "exit_codes"}:
         console.emit(EXIT_CODES)
         return
-    codes = workflow.codes()
-    text = codes.get(topic.upper())
-    if text is None:
-        raise UsageError(
-            f"no help on {topic!r}",
-            help=f"topics: exit-codes, {', '.join(sorted(codes))}",
-        )
-    console.emit(text)
+    codes, commands = workflow.codes(), _commands(context)
+    if topic is None:
+        console.emit(_topics(sorted(commands), sorted(codes), console.width))
+    elif topic.upper() in codes:
+        console.emit(codes[topic.upper()])
+    elif topic in commands:
+        command = commands[topic]
+        console.emit(command.get_help(type(context)(command, info_name=topic, parent=context.parent)))
+    else:
+        close = get_close_matches(topic, [*codes, *commands, "exit-codes"], n=1)
+        hint = f"did you mean `{close[0]}`?  " if close else ""
+        raise UsageError(f"no help on {topic!r}", help=f"{hint}`benchctl help` lists what there is")
+
+
+def _commands(context: typer.Context) -> dict[str, Any]:
+    """The commands by name, as the parser knows them."""
+    group = context.parent.command if context.parent is not None else None
+    return dict(getattr(group, "commands", {}))
+
+
+def _topics(commands: list[str], codes: list[str], width: int) -> str:
+    import textwrap  # noqa: PLC0415 -- --help must not load it
+
+    text = TOPICS.format(commands=", ".join(commands), codes=", ".join(codes))
+    return "\n".join(
+        wrapped
+        for line in text.splitlines()
+        for wrapped in textwrap.wrap(line, width, subsequent_indent="  ", break_on_hyphens=False) or [""]
+    )

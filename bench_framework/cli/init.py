@@ -34,4 +34,5 @@ def init(
     console: Console = context.obj
     for path in workflow.start_folder(folder, force=force):
         console.say(f"wrote {path}")
+    console.say("its comments say what to change; it runs as it is:")
     console.emit(f"benchctl run {folder / 'scenario.yaml'}")

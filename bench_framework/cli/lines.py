@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from bench_framework.cli.plan_page import counts
 from bench_framework.cli.work import Work
 from bench_framework.execution.host import seconds, utc_now
 from bench_framework.execution.progress import (
@@ -37,10 +38,6 @@ HEARTBEAT_S = 60.0
 """CI systems kill a job that says nothing for minutes."""
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' if number != 1 else ''}"
-
-
 class LineDisplay:
     """Writes to stderr what happened, one line each."""
 
@@ -55,10 +52,7 @@ class LineDisplay:
     def plan_ready(self, plan: Plan) -> None:
         """The plan is known."""
         self._work = Work(plan)
-        cells, inputs = len(plan.cells), len(plan.inputs)
-        self._line(
-            "plan", f"{plan.name}: {len(plan.variants)} variants, {inputs} inputs, {cells} cells", level=0
-        )
+        self._line("plan", f"{plan.name}: {counts(plan)}")
 
     def resumed(self, rounds: Mapping[str, int]) -> None:
         """Rounds that an earlier process has done, per input."""
@@ -169,6 +163,6 @@ class LineDisplay:
         if seconds() - self._last >= EVERY_S:
             self._line(word, text)
 
-    def _line(self, word: str, text: str, level: int = 0) -> None:
+    def _line(self, word: str, text: str) -> None:
         self._last = seconds()
-        self._console.say(f"{utc_now()[11:19]} {word:<6} {text}", level=level)
+        self._console.say(f"{utc_now()[11:19]} {word:<6} {text}")

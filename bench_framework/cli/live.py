@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rich.console import Console as RichConsole
@@ -32,7 +33,7 @@ from bench_framework.model.plan import Role
 from bench_framework.units import format_clock, format_duration, format_size
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from rich.console import RenderableType
 
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 
 EVERY_S = 0.5
 """Between two drawings while measuring. A drawing takes milliseconds, and the terminal works on after it."""
+LONGEST_REASON = 42
+"""Columns for why a cell is not measured any further; the report has room for all of it."""
 KEPT_LINES = 4
 """Lines of the terminal that are left to what stood there before."""
 WORDS = {
@@ -60,7 +63,7 @@ class LiveDisplay:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._rich = RichConsole(stderr=True, no_color=console.color == "never" or None, highlight=False)
-        self._live = Live(console=self._rich, auto_refresh=False, transient=True)
+        self._live = self._region()
         self._work: Work | None = None
         self._doing = "reading the scenario"
         self._timing = False
@@ -88,9 +91,8 @@ class LiveDisplay:
 
     def say(self, text: str) -> None:
         """One sentence, above the region. Asked for by the user, so it may be drawn at once."""
-        self._live.stop()
-        self._console.say(text)
-        self._live.start()
+        with self._above():
+            self._console.say(text)
 
     def notify(self, happening: Happening) -> None:
         """Take note; draw if nothing is timed and the last drawing is old enough."""
@@ -106,7 +108,8 @@ class LiveDisplay:
                 self._start = seconds()
                 self._done_at_start = self._work.rounds_done if self._work else 0
             case Remark():
-                self._remark(happening)
+                with self._above():
+                    self._console.warn(happening.event)
             case _:
                 if (doing := _doing(happening)) is not None:
                     self._doing = doing
@@ -116,10 +119,19 @@ class LiveDisplay:
         """Take the region away; results are printed where it was."""
         self._live.stop()
 
-    def _remark(self, happening: Remark) -> None:
-        # Live moves its region below what is printed meanwhile.
+    def _region(self) -> Live:
+        return Live(console=self._rich, auto_refresh=False, transient=True)
+
+    @contextmanager
+    def _above(self) -> Iterator[None]:
+        """What is printed meanwhile stays, and the region goes on below it.
+
+        A region that is started again still remembers its height, and would erase as many lines of what was
+        printed when it is stopped the next time: so a new one takes its place.
+        """
         self._live.stop()
-        self._console.warn(happening.event)
+        yield
+        self._live = self._region()
         self._live.start()
 
     def _draw(self, *, force: bool = False) -> None:
@@ -178,7 +190,9 @@ class LiveDisplay:
         if cell.role is Role.BASELINE:
             return Text(f"{label} (baseline)"), time, Text(""), count
         if cell.id in work.dropped:
-            return Text(label), time, Text("✕ failed", style="red"), count
+            why = Text(f"✕ {work.dropped[cell.id]}", style="red")
+            why.truncate(LONGEST_REASON, overflow="ellipsis")
+            return Text(label), time, why, count
         comparison = work.verdicts.get(cell.id)
         if comparison is None:
             return Text(label), time, Text("", style="dim"), count

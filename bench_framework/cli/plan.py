@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import typer
 
 from bench_framework.cli.arguments import Only, Overrides, ScenarioFile
@@ -12,7 +14,7 @@ EPILOG = """
 
 benchctl plan quickstart
 
-benchctl --verbose plan bench/io.yaml -k size=10MiB
+benchctl plan bench/io.yaml -k size=10MiB --verbose
 """
 
 
@@ -31,4 +33,6 @@ def plan(context: typer.Context, file: ScenarioFile, only: Only = None, override
     if console.json:
         console.emit_json(workflow.forecast_document(forecast))
         return
-    console.emit(page(forecast, width=console.width, commands=console.verbosity > 0))
+    words = [*(("-k", only) if only else ()), *(word for value in overrides or () for word in ("-S", value))]
+    options = "".join(f" {shlex.quote(word)}" for word in words)
+    console.emit(page(forecast, width=console.width, commands=console.verbosity > 0, options=options))

@@ -6,7 +6,8 @@ import textwrap
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from bench_framework.model.plan import Slot
+from bench_framework.cli.console import counted
+from bench_framework.model.plan import Role, Slot
 from bench_framework.units import format_clock, format_percent, format_size
 
 if TYPE_CHECKING:
@@ -17,17 +18,23 @@ INDENT = 11
 MOST_HOLES = 6
 
 
-def page(forecast: Forecast, *, width: int, commands: bool) -> str:
-    """The forecast as text; `commands` lists every command line."""
+def counts(plan: Plan) -> str:
+    """What is measured, in numbers: the control's cells apart, for variants × inputs does not count them."""
+    control = sum(cell.role is Role.CONTROL for cell in plan.cells)
+    text = f"{counted(len(plan.variants), 'variant')} × {counted(len(plan.inputs), 'input')}"
+    text += f", {counted(len(plan.cells) - control, 'cell')}"
+    if control:
+        text += f" and {control} of the control"
+    return f"{text}, {len(plan.holes)} left out" if plan.holes else text
+
+
+def page(forecast: Forecast, *, width: int, commands: bool, options: str = "") -> str:
+    """The forecast as text; `commands` lists every command line, `options` are those that `run` needs as well."""
     plan = forecast.plan
     axes = [axis for axis in plan.axes if len(axis.values) > 1]
-    holes = len(plan.holes)
-    counts = (
-        f"{len(axes)} axes, {len(plan.variants)} variants × {len(plan.inputs)} inputs,"
-        f" {holes} left out, {len(plan.cells)} cells"
-    )
+    varied = f"{len(axes)} {'axis' if len(axes) == 1 else 'axes'}"
     lines = [
-        f"{plan.name}   {plan.scenario_path}   {counts}",
+        f"{plan.name}   {plan.scenario_path}   {varied}, {counts(plan)}",
         *_item("Question", plan.question, width),
         "",
         *_item("Build", _builds(forecast), width),
@@ -49,7 +56,7 @@ def page(forecast: Forecast, *, width: int, commands: bool) -> str:
     lines += _holes(plan, width)
     if commands:
         lines += ["", *(f"{cell.label}: {_command(cell)}" for cell in plan.cells)]
-    lines += ["", *_item("Next", f"benchctl run {plan.scenario_path}", width)]
+    lines += ["", *_item("Next", f"benchctl run {plan.scenario_path}{options}", width)]
     return "\n".join(lines)
 
 
@@ -68,7 +75,9 @@ def _builds(forecast: Forecast) -> str:
         return "nothing: the program is there"
     todo = [build for build in forecast.builds if not build.cached]
     known = [build.build_s for build in todo if build.build_s is not None]
-    text = f"{len(forecast.builds)} for {len(forecast.plan.variants)} variants, {len(todo)} to build"
+    text = (
+        f"{len(forecast.builds)} for {counted(len(forecast.plan.variants), 'variant')}, {len(todo)} to build"
+    )
     if todo and len(known) == len(todo):
         return f"{text}, about {format_clock(sum(known))} (as last time)"
     return f"{text}, time unknown before the first build" if todo else text
@@ -78,16 +87,16 @@ def _data(forecast: Forecast) -> str:
     if not forecast.datasets:
         return "no input"
     missing = [dataset for dataset, there in forecast.datasets if not there]
-    text = f"{len(forecast.datasets)} inputs"
+    text = counted(len(forecast.datasets), "input")
     if not missing:
         return f"{text}, all there"
     return f"{text}, {format_size(forecast.disk_needed)} to generate"
 
 
 def _run(forecast: Forecast) -> str:
-    measure = forecast.plan.measure
+    measure, cells = forecast.plan.measure, counted(len(forecast.plan.cells), "cell")
     text = (
-        f"{len(forecast.plan.cells)} cells × at most {measure.rounds_max} rounds (+ {measure.warmup_rounds} warm-up)"
+        f"{cells} × at most {measure.rounds_max} rounds (+ {measure.warmup_rounds} warm-up)"
         f" = {forecast.blocks} hyperfine calls"
     )
     if measure.budget_s is not None:

@@ -27,12 +27,13 @@ def register(app: typer.Typer) -> None:
 def validate(
     context: typer.Context,
     files: Annotated[
-        list[str], typer.Argument(metavar="FILE…", help="Scenario files, or names of shipped ones.")
+        list[str], typer.Argument(metavar="FILE", help="Scenario files, or names of shipped ones.")
     ],
     overrides: Overrides = None,
 ) -> None:
     """Check scenarios; nothing is built or run."""
     from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
+    from bench_framework.cli.plan_page import counts  # noqa: PLC0415 -- likewise
 
     console: Console = context.obj
     failed = False
@@ -48,10 +49,7 @@ def validate(
             continue
         verdicts.append({"file": file, "ok": True, "cells": len(plan.cells)})
         if not console.json:
-            console.emit(
-                f"{file}: ok, {len(plan.variants)} variants × {len(plan.inputs)} inputs, {len(plan.cells)} cells"
-                f" ({len(plan.holes)} combinations left out)"
-            )
+            console.emit(f"{file}: ok, {counts(plan)}")
     if console.json:
         console.emit_json(verdicts)
     if failed:

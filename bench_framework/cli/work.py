@@ -29,7 +29,8 @@ class Work:
     rounds: dict[str, int] = field(default_factory=dict)
     """Counted rounds finished, per input."""
     stopped: set[str] = field(default_factory=set)
-    dropped: set[str] = field(default_factory=set)
+    dropped: dict[str, str] = field(default_factory=dict)
+    """Cells that are not measured any further, and why."""
     values: dict[str, list[float]] = field(default_factory=dict)
     verdicts: dict[str, Comparison] = field(default_factory=dict)
     blocks: int = 0
@@ -55,7 +56,7 @@ class Work:
                 self.rounds[happening.input_id] = happening.round
                 self.measured_s = happening.elapsed_s
             case CellDropped():
-                self.dropped.add(happening.cell_id)
+                self.dropped[happening.cell_id] = happening.reason
                 self.problems += 1
             case LookTaken() if happening.look.stopped:
                 self.stopped.add(happening.look.input_id)

@@ -13,6 +13,7 @@ from bench_framework.cli import github
 from bench_framework.cli.app import app, run_command_line
 from bench_framework.cli.console import Console, describe
 from bench_framework.errors import CellError, Position, Problem, ScenarioError
+from bench_framework.model.run import Event
 
 HEAVY = {"pandas", "matplotlib", "scipy", "numpy"}
 SCENARIO = """\
@@ -101,6 +102,51 @@ def test_json_is_one_document(scenario: Path, capsys: pytest.CaptureFixture[str]
     assert [cell["role"] for cell in document["cells"]] == ["baseline", "candidate", "control"]
 
 
+@pytest.mark.parametrize(
+    "words", [["plan", "FILE", "--json"], ["plan", "--json", "FILE"], ["--json", "plan", "FILE"]]
+)
+def test_options_of_every_command_stand_before_or_after_it(
+    words: list[str], scenario: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line([str(scenario) if word == "FILE" else word for word in words]) == 0
+    assert json.loads(capsys.readouterr().out)["scenario"] == "small"
+
+
+def test_the_folder_of_records_may_stand_behind_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words in (["report", "--dir", str(tmp_path)], ["report", f"--dir={tmp_path}"]):
+        assert run_command_line(words) == 2
+        assert f"records under {tmp_path}" in capsys.readouterr().err
+
+
+def test_what_stands_after_two_dashes_is_no_option(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["validate", "--", "--json"]) == 2
+    assert "--json" in capsys.readouterr().err
+
+
+def test_the_next_command_of_a_plan_measures_what_was_planned(
+    scenario: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line(["plan", str(scenario), "-k", "arm=b", "-S", "margin=5%", "--verbose"]) == 0
+    page = " ".join(capsys.readouterr().out.split())
+    assert page.endswith(f"Next benchctl run {scenario} -k arm=b -S margin=5%")
+    assert "1 axis, 2 variants × 1 input, 2 cells and 1 of the control" in page
+
+
+def test_help_lists_its_topics_and_knows_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["help"]) == 0
+    listed = capsys.readouterr().out
+    assert "BC104" in listed
+    for command in app.registered_commands:
+        name = str(command.name or getattr(command.callback, "__name__", ""))
+        assert name in listed
+        assert run_command_line(["help", name]) == 0
+        assert f"benchctl {name}" in capsys.readouterr().out
+    assert run_command_line(["help", "validat"]) == 2
+    assert "did you mean `validate`?" in capsys.readouterr().err
+
+
 def test_init_writes_a_scenario_that_is_valid_and_never_overwrites(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -122,6 +168,36 @@ def test_an_error_is_printed_with_cause_effect_and_help() -> None:
         "            two",
         "   effect   others go on",
         "   help     run it again",
+    ]
+
+
+def test_labels_are_aligned_and_empty_lines_around_a_text_are_not_shown() -> None:
+    error = CellError(
+        "a failed", details=(("stderr", "\none\n"), ("first difference", "line 1"), ("x", "\n"))
+    )
+    assert describe(error).splitlines() == [
+        "error[BX201]: a failed",
+        "   stderr           one",
+        "   first difference line 1",
+    ]
+
+
+def test_the_third_warning_of_a_code_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    console = Console()
+    for number in range(5):
+        console.warn(Event("BX201", f"cell {number} failed", "error", help="look"))
+    console.warn(Event("BX320", "drift", help="stop other work"))
+    assert capsys.readouterr().err.splitlines() == [
+        "error[BX201]: cell 0 failed",
+        "   help     look",
+        "error[BX201]: cell 1 failed",
+        "   help     look",
+        "error[BX201]: cell 2 failed",
+        "   note     more of BX201 get a line each; events.csv has all of them",
+        "error[BX201]: cell 3 failed",
+        "error[BX201]: cell 4 failed",
+        "warning[BX320]: drift",
+        "   help     stop other work",
     ]
 
 

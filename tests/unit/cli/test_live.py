@@ -1,0 +1,102 @@
+"""The live region gives way to what is printed, and never erases it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework.cli.console import Console
+from bench_framework.cli.live import LiveDisplay
+from bench_framework.execution.progress import CellDropped, Remark, RoundStarted
+from bench_framework.model.run import Event
+from bench_framework.workflow import plan_scenario
+
+if TYPE_CHECKING:
+    from bench_framework.model.plan import Plan
+
+SCENARIO = """\
+version: 1
+name: small
+question: Is b slower?
+worker: {command: [/bin/true]}
+axes: {arm: [a, b, c, d, e, f]}
+command: ["{bin}", "{arm}"]
+baseline: {arm: a}
+"""
+
+
+def screen(text: str) -> list[str]:
+    """What a terminal would show: carriage return, cursor up and erase line are all that the region uses."""
+    rows, row, column = [""], 0, 0
+    for token in re.findall(r"\x1b\[[0-9;?]*[A-Za-z]|.|\n", text, flags=re.DOTALL):
+        if token == "\n":
+            row, column = row + 1, 0
+            rows += [""] * (row + 1 - len(rows))
+        elif token == "\r":
+            column = 0
+        elif re.fullmatch(r"\x1b\[\d*A", token):
+            row = max(0, row - int(token[2:-1] or 1))
+        elif token == "\x1b[2K":
+            rows[row] = ""
+        elif not token.startswith("\x1b"):
+            rows[row] = rows[row][:column].ljust(column) + token + rows[row][column + 1 :]
+            column += 1
+    return [line.rstrip() for line in rows]
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    path = tmp_path / "small.yaml"
+    path.write_text(SCENARIO, encoding="utf-8")
+    return plan_scenario(str(path))
+
+
+@pytest.fixture(autouse=True)
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As rich sees a terminal of 100 columns."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", "100")
+
+
+def test_warnings_stay_above_the_region_and_the_region_goes(
+    plan: Plan, capsys: pytest.CaptureFixture[str]
+) -> None:
+    display = LiveDisplay(Console())
+    display.plan_ready(plan)
+    for number in range(4):
+        display._drawn = float("-inf")  # the last drawing is long ago
+        display.notify(RoundStarted(plan.inputs[0].id, 1, warmup=False, blocks=7))
+        display.notify(Remark(Event(f"BX30{number}", f"remark {number}", help="one\ntwo\nthree")))
+    display.say("stopping after the run in flight")
+    display.close()
+    shown = [line for line in screen(capsys.readouterr().err) if line]
+    wanted = [
+        line
+        for number in range(4)
+        for line in (
+            f"warning[BX30{number}]: remark {number}",
+            "   help     one",
+            "            two",
+            "            three",
+        )
+    ]
+    assert shown == [*wanted, "stopping after the run in flight"]
+
+
+def test_a_cell_that_is_dropped_says_why(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:
+    display = LiveDisplay(Console())
+    display.plan_ready(plan)
+    cell, other = plan.cells[1], plan.cells[2]
+    display.notify(CellDropped(cell.id, cell.input_id, 1, "prints another result than the baseline"))
+    display.notify(CellDropped(other.id, cell.input_id, 1, "x" * 200))
+    display._drawn = float("-inf")  # the last drawing is long ago
+    display.notify(RoundStarted(cell.input_id, 1, warmup=False, blocks=7))
+    shown = capsys.readouterr().err
+    display.close()
+    assert "✕ prints another result than the baseline" in shown
+    assert "x…" in shown
+    assert "problems 2" in shown
