@@ -124,7 +124,7 @@ def _judge(forecast: Forecast) -> str:
 
 def _expect(forecast: Forecast) -> str:
     if not forecast.resolution:
-        return "detectable difference unknown until the first look"
+        return "detectable difference unknown: no earlier record left a comparison open"
     found = ", ".join(
         f"{metric} {format_percent(mde, decimals=1)}" for metric, mde in forecast.resolution.items()
     )

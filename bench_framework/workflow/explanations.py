@@ -1,7 +1,7 @@
-"""Codes of what can go wrong beyond the scenario, and of the warnings that a record keeps.
+"""Codes of what can go wrong beyond the scenario, and of the warnings that a record keeps; the pages made from lists.
 
 The codes of the scenario language are `bench_framework.scenario.codes`'; a test holds both lists complete.
-Run as a module with ``--write`` it renews ``docs/reference/codes.md``.
+Run as a module with ``--write`` it renews ``docs/reference/codes.md`` and ``scenarios/README.md``.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from typing import Final
+
+from bench_framework import assets
 
 RUN_CODES: Final[dict[str, str]] = {
     "BC401": "the disk has no room for the inputs. Free some space, name another data-dir, or run `benchctl clean`.",
@@ -88,9 +90,38 @@ def page() -> str:
     )
 
 
+def scenarios_page() -> str:
+    """``scenarios/README.md``: the shipped scenarios by the questions that they ask."""
+    from bench_framework.scenario.load import load  # noqa: PLC0415 -- pydantic, only for the page
+
+    rows = []
+    for name, path in assets.shipped_scenarios().items():
+        spec = load(path).spec
+        row = (f"[{name}]({path.name})", " ".join(spec.question.split()), " × ".join(spec.axes))
+        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |")
+    return "\n".join(
+        (
+            "# Scenarios",
+            "",
+            "`benchctl run NAME` runs one of these from any folder; `benchctl plan NAME` says what it would do.",
+            "Generated from their questions: do not edit.",
+            "",
+            "| scenario | question | axes |",
+            "|---|---|---|",
+            *rows,
+            "",
+            "The language: [docs/reference/scenario.md](../docs/reference/scenario.md).",
+            "One of your own: [docs/tutorial.md](../docs/tutorial.md).",
+            "",
+        )
+    )
+
+
+PAGES: Final = {"docs/reference/codes.md": page, "scenarios/README.md": scenarios_page}
+"""Path in the repository to what writes it."""
+
 if __name__ == "__main__":
     if sys.argv[1:] != ["--write"]:
         sys.exit("usage: python -m bench_framework.workflow.explanations --write")
-    Path(__file__).resolve().parents[2].joinpath("docs/reference/codes.md").write_text(
-        page(), encoding="utf-8"
-    )
+    for target, write in PAGES.items():
+        Path(__file__).resolve().parents[2].joinpath(target).write_text(write(), encoding="utf-8")

@@ -5,17 +5,31 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from bench_framework.scenario.codes import CODES
 from bench_framework.scenario.schema import schema_text
-from bench_framework.workflow.explanations import RUN_CODES, page
+from bench_framework.workflow.explanations import PAGES, RUN_CODES
 
 ROOT = Path(__file__).parents[2]
 ABSTRACT = {"BX000", "BC000", "BX200", "BX230", "BX500", "BX501"}
 """Defaults of classes whose errors always name a code of their own, and the gate's, which is not built yet."""
 
 
-def test_the_page_of_codes_is_current() -> None:
-    assert (ROOT / "docs/reference/codes.md").read_text(encoding="utf-8") == page()
+@pytest.mark.parametrize("path", PAGES)
+def test_a_generated_page_is_current(path: str) -> None:
+    """`python -m bench_framework.workflow.explanations --write` makes it so."""
+    assert (ROOT / path).read_text(encoding="utf-8") == PAGES[path]()
+
+
+def test_every_shipped_scenario_stands_in_the_page_with_its_question() -> None:
+    page = (ROOT / "scenarios/README.md").read_text(encoding="utf-8")
+    files = sorted((ROOT / "scenarios").glob("*.yaml"))
+    assert files
+    for path in files:
+        question = re.search(r"^question: (.*)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        assert question is not None
+        assert f"| [{path.stem}]({path.name}) | {question[1]} |" in page
 
 
 def test_the_schema_is_current() -> None:
