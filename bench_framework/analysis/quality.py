@@ -102,7 +102,7 @@ def identical_events(plan: Plan, builds: Mapping[str, Build]) -> list[Event]:
         Event(
             "BX311",
             f"{plan.variant(a).label} and {plan.variant(b).label} are one program: the change does not reach "
-            "the binary (same sha256)",
+            "the binary (same code)",
             effect="their difference is an A/A test; the axis has no effect on this program",
             help="check that the feature or flag is used by the code that runs",
         )

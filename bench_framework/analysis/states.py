@@ -198,7 +198,7 @@ def identical_binaries(plan: Plan, builds: Mapping[str, Build]) -> tuple[tuple[s
         first, second = build_of(plan, a.id, builds), build_of(plan, b.id, builds)
         if first is None or second is None or first.sha256 is None:
             continue
-        if first.ok and second.ok and first.sha256 == second.sha256 and _only_build_differs(plan, a.id, b.id):
+        if first.ok and second.ok and _same_code(first, second) and _only_build_differs(plan, a.id, b.id):
             found.append((a.id, b.id))
     return tuple(found)
 
@@ -219,3 +219,10 @@ def higher_is_better(builds: Mapping[str, Build]) -> frozenset[str]:
             if isinstance(entry, Mapping) and entry.get("direction") == "higher":
                 found.add(str(entry.get("name")))
     return frozenset(found)
+
+
+def _same_code(first: Build, second: Build) -> bool:
+    """Whether two builds are one program: equal bytes, or equal but for the names of their symbols."""
+    if first.sha256 == second.sha256:
+        return True
+    return first.code_sha256 is not None and first.code_sha256 == second.code_sha256

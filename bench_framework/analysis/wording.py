@@ -378,7 +378,7 @@ def _not_measured(claim: Claim) -> str:
 
 def _identical(claim: Claim) -> str:
     both = f"{claim.subject} and {claim.reference}"
-    return f"{both} are one program (equal sha256): the change has no effect on it"
+    return f"{both} are one program (equal code): the change has no effect on it"
 
 
 SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {

@@ -67,6 +67,7 @@ def _item(word: str, text: str, width: int) -> list[str]:
         initial_indent=f"  {word:<{INDENT - 2}}",
         subsequent_indent=" " * INDENT,
         break_on_hyphens=False,
+        break_long_words=False,  # a path is to be copied
     )
 
 

@@ -90,6 +90,13 @@ def _overrides(*, quick: bool, rounds: str | None, budget: str | None, until: st
     return found
 
 
+def _print_warnings(console: Console, outcome: Outcome) -> None:
+    """What the judgement found; warnings of the measuring were told when they arose."""
+    for event in outcome.judgement.events if outcome.judgement else ():
+        if event.severity != "note":
+            console.warn(event)
+
+
 def _print_failures(console: Console, outcome: Outcome) -> None:
     """Builds in full; cells were told in full while measuring, and stand in the report with their reason."""
     builds = [error for error in outcome.failures if isinstance(error, BuildError)]
@@ -113,6 +120,7 @@ def _print(console: Console, outcome: Outcome) -> None:
         console.emit(
             workflow.terminal_page(outcome.document, console.width, console.colored_stdout, console.unicode)
         )
+    _print_warnings(console, outcome)
     _print_failures(console, outcome)
     if outcome.resume is not None:
         console.say(outcome.resume, level=-1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework.errors import BuildError, MachineError
@@ -71,24 +71,47 @@ def keep(root: Path, source: Path, name: str) -> Stored:
     return Stored(digest, path, control, size)
 
 
-def stripped_size(stored: Stored, launcher: Launcher, env: Mapping[str, str]) -> int | None:
-    """Size without symbols, by ``strip``; `None` where that is not installed. Kept beside the binary."""
-    note = stored.folder / "stripped.json"
+@dataclass(frozen=True, slots=True)
+class Bare:
+    """What is left of a program without symbols, build id and compiler's comment: its size and digest."""
+
+    size_bytes: int
+    sha256: str
+
+
+def without_symbols(stored: Stored, launcher: Launcher, env: Mapping[str, str]) -> Bare | None:
+    """Strip a copy of a program; `None` where ``strip`` is not installed. Kept beside the binary.
+
+    Equal digests mean the same code: two builds of it differ in the names of symbols, which hold a hash of
+    the features, and there only. Different digests do not mean different code: the compiler may have laid
+    out the same functions in another order.
+    """
+    note = stored.folder / "without-symbols.json"
     if note.is_file():
-        known: int | None = json.loads(note.read_text(encoding="utf-8"))
-        return known
+        return Bare(**json.loads(note.read_text(encoding="utf-8")))
     copy = stored.folder / ".stripped"
+    argv = [
+        "strip",
+        "--strip-all",
+        "-R",
+        ".note.gnu.build-id",
+        "-R",
+        ".comment",
+        "-o",
+        str(copy),
+        str(stored.path),
+    ]
     try:
-        said = launcher.capture(["strip", "-o", str(copy), str(stored.path)], env)
+        said = launcher.capture(argv, env)
         if not said.ok:
             return None
-        size = copy.stat().st_size
+        bare = Bare(copy.stat().st_size, sha256_of(copy))
     except (MachineError, OSError):
         return None
     finally:
         copy.unlink(missing_ok=True)
-    write_whole(note, f"{size}\n")
-    return size
+    write_whole(note, json.dumps(asdict(bare)) + "\n")
+    return bare
 
 
 def describe(stored: Stored, launcher: Launcher, env: Mapping[str, str]) -> dict[str, Any]:

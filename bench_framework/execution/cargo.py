@@ -128,6 +128,7 @@ class Builder:
         assert said.executable is not None
         stored = binaries.keep(self.cache / "binaries", Path(said.executable), spec.bin)
         lock = lockfile_of(crate)
+        bare = binaries.without_symbols(stored, self.launcher, self.env)
         return Build(
             spec.id,
             ok=True,
@@ -135,7 +136,8 @@ class Builder:
             path=str(stored.path),
             control_path=str(stored.control),
             size_bytes=stored.size_bytes,
-            stripped_bytes=binaries.stripped_size(stored, self.launcher, self.env),
+            stripped_bytes=bare.size_bytes if bare else None,
+            code_sha256=bare.sha256 if bare else None,
             rustc=self._version(spec, crate),
             lockfile_sha256=hashlib.sha256(lock.read_bytes()).hexdigest() if lock else None,
             describe=binaries.describe(stored, self.launcher, self.env) if self.contract else None,

@@ -133,6 +133,9 @@ class Build:
     """Absolute path of the copy that the control arm runs."""
     size_bytes: int | None = None
     stripped_bytes: int | None = None
+    code_sha256: str | None = None
+    """Of the binary without symbols and build id. cargo puts the features into the names of symbols, so two
+    builds of the same code differ in their bytes; this digest is equal for them."""
     build_s: float | None = None
     """`None` if nothing had to be built."""
     cached: bool = False

@@ -143,6 +143,7 @@ BUILDS: Final = (
     _text("binary_sha256", "digest of the binary", nullable=True),
     _int("binary_bytes", "size of the binary", nullable=True),
     _int("stripped_bytes", "size without symbols", nullable=True),
+    _text("code_sha256", "digest without symbols and build id: equal for the same code", nullable=True),
     _number("build_s", "wall time of the build; empty if it was there already", "s"),
     _bool("cached", "whether it was there already"),
     _text("rustc", "version line of the compiler", nullable=True),

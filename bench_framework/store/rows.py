@@ -264,6 +264,7 @@ def build_rows(source: Source) -> Iterator[Row]:
             "toolchain": spec.toolchain if spec else None,
             "ok": build.ok,
             "stripped_bytes": build.stripped_bytes,
+            "code_sha256": build.code_sha256,
             "cached": build.cached,
             "lockfile_sha256": build.lockfile_sha256,
             "dependencies": build.dependencies,

@@ -36,10 +36,12 @@ def _binaries(data: ReportData) -> Table:
         Column("Binary of"), Column("Features", prose=True), Column("Profile and flags", prose=True),
         Column("Size", "right"), Column("Stripped", "right"), Column("Dependencies", "right"), Column("Build", "right"),
         Column("rustc", prose=True),
-        Column("sha256"), Column("Cargo.lock"),
+        Column("sha256"), Column("Code"), Column("Cargo.lock"),
     )  # fmt: skip
     rows = tuple(_row(data, b) for b in data.builds)
-    caption = "The binaries that ran; equal sha256 means the same program."
+    caption = (
+        "The binaries that ran. Code: digest without symbols; where it is equal, the program is the same."
+    )
     return Table("binaries", caption, columns, rows, sortable=False)
 
 
@@ -63,6 +65,7 @@ def _row(data: ReportData, b: Build) -> Row:
         Cell(duration, b.build_s),
         Cell(b.rustc or DASH),
         Cell((b.sha256 or DASH)[:16] if b.ok else f"not built: {b.message or 'no message'}", code=b.ok),
+        Cell((b.code_sha256 or DASH)[:12], code=b.code_sha256 is not None),
         Cell((b.lockfile_sha256 or DASH)[:12], code=b.lockfile_sha256 is not None),
     )
     return Row(cells)

@@ -90,6 +90,19 @@ def test_features_make_other_binaries_and_a_second_run_builds_nothing(
 
 
 @pytest.mark.real
+def test_a_feature_that_no_code_uses_gives_the_same_program_under_another_digest(
+    crate: Path, launcher: Launcher, env: dict[str, str], plan_of: MakePlan
+) -> None:
+    (crate / "Cargo.toml").write_text(MANIFEST + "idle = []\n")
+    plan = plan_of({"a": ["x"]})
+    specs = tuple(BuildSpec(str(crate), "greeter", features=names) for names in ((), ("idle",), ("loud",)))
+    plain, idle, loud = build(plan, specs, launcher, env)
+    assert plain.sha256 != idle.sha256  # cargo names symbols by the features
+    assert plain.code_sha256 == idle.code_sha256
+    assert plain.code_sha256 != loud.code_sha256
+
+
+@pytest.mark.real
 def test_a_build_that_fails_costs_only_itself_and_speaks_in_cargos_words(
     crate: Path, launcher: Launcher, env: dict[str, str], plan_of: MakePlan
 ) -> None:

@@ -184,3 +184,15 @@ def test_two_builds_with_the_same_bytes_are_one_program(study: type[Study]) -> N
     assert [e.code for e in quality.identical_events(plan, builds)] == ["BX311"]
     different = {**builds, specs[1].id: Build(specs[1].id, ok=True, sha256="5b")}
     assert not states.identical_binaries(plan, different)
+
+
+def test_builds_that_differ_in_the_names_of_symbols_only_are_one_program(study: type[Study]) -> None:
+    plan = study().plan
+    specs = [BuildSpec("crate", "prog", features=names) for names in ((), ("idle",))]
+    variants = tuple(replace(v, build=spec) for v, spec in zip(plan.variants, specs, strict=True))
+    axes = tuple(replace(axis, kind="build") for axis in plan.axes)
+    plan = replace(plan, variants=variants, axes=axes)
+    same = {spec.id: Build(spec.id, ok=True, sha256=spec.id, code_sha256="c0de") for spec in specs}
+    assert len(states.identical_binaries(plan, same)) == 1
+    unknown = {name: replace(build, code_sha256=None) for name, build in same.items()}
+    assert not states.identical_binaries(plan, unknown)
