@@ -1,0 +1,132 @@
+"""Neither display writes a byte between the start and the end of a timed block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bench_framework.cli import lines as lines_module
+from bench_framework.cli import live as live_module
+from bench_framework.cli.console import Console
+from bench_framework.cli.lines import LineDisplay
+from bench_framework.cli.live import LiveDisplay
+from bench_framework.cli.work import Work
+from bench_framework.execution.progress import (
+    BlockFinished,
+    BlockStarted,
+    CellDropped,
+    Happening,
+    LookTaken,
+    RoundFinished,
+    RoundStarted,
+)
+from bench_framework.model.plan import Plan
+from bench_framework.model.run import Block, Look
+from bench_framework.workflow import plan_scenario
+
+SCENARIO = """\
+version: 1
+name: small
+question: Is b slower?
+worker: {command: [/bin/true]}
+axes: {arm: [a, b]}
+command: ["{bin}", "{arm}"]
+baseline: {arm: a}
+measure: {rounds: {min: 12, max: 20}, warmup: 1}
+"""
+
+
+class Clock:
+    """Time that passes only when told."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    (tmp_path / "small.yaml").write_text(SCENARIO, encoding="utf-8")
+    return plan_scenario(str(tmp_path / "small.yaml"))
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    # A region is drawn for a terminal only; this is how rich is told that there is one.
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    clock = Clock()
+    monkeypatch.setattr(live_module, "seconds", clock)
+    monkeypatch.setattr(lines_module, "seconds", clock)
+    return clock
+
+
+def a_round(plan: Plan, number: int, *, warmup: bool = False) -> Iterator[Happening]:
+    here = plan.inputs[0].id
+    yield RoundStarted(here, number, warmup, len(plan.cells))
+    for position, cell in enumerate(plan.cells):
+        yield BlockStarted(cell.id, here, number, warmup, position, 1)
+        yield BlockFinished(
+            Block(
+                position, number, position, cell.id, warmup, "ok", "2026-01-01T00:00:00.000Z", wall_s=(0.02,)
+            )
+        )
+    yield RoundFinished(here, number, warmup, float(number))
+
+
+@pytest.mark.parametrize("kind", [LiveDisplay, LineDisplay])
+def test_nothing_is_drawn_while_a_process_is_timed(
+    kind: type[LiveDisplay | LineDisplay], plan: Plan, clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    display = kind(Console())
+    display.plan_ready(plan)
+    written = 0
+    for happening in [*a_round(plan, 1, warmup=True), *a_round(plan, 1), *a_round(plan, 2)]:
+        clock.now += 120  # every redraw and every heartbeat is due
+        if isinstance(happening, BlockStarted):
+            capsys.readouterr()
+        display.notify(happening)
+        if isinstance(happening, BlockStarted):
+            assert capsys.readouterr() == ("", "")
+        else:
+            written += len(capsys.readouterr().err)
+    display.close()
+    assert written > 100
+
+
+def test_lines_have_no_control_characters_and_tell_the_rounds(
+    plan: Plan, clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    display = LineDisplay(Console())
+    display.plan_ready(plan)
+    for number in (1, 2, 3):
+        for happening in a_round(plan, number):
+            display.notify(happening)
+        clock.now += 20
+    said = capsys.readouterr().err
+    assert "\x1b" not in said
+    assert "\r" not in said
+    assert "3/21 rounds" in said
+
+
+def test_what_is_left_is_counted_from_this_processs_own_rounds(plan: Plan) -> None:
+    work = Work(plan)
+    work.rounds[plan.inputs[0].id] = 10  # done by an interrupted process
+    before = work.rounds_done
+    for happening in a_round(plan, 11):
+        work.take(happening)
+    assert work.rounds_total == 21
+    assert work.left_s(2.0, before) == pytest.approx(2.0 * (21 - 11))
+    assert work.left_s(2.0, work.rounds_done) is None
+
+
+def test_a_stopped_input_counts_as_done_and_a_dropped_cell_as_a_problem(plan: Plan) -> None:
+    work, here = Work(plan), plan.inputs[0].id
+    work.take(CellDropped(plan.cells[1].id, here, 3, "exit status 1"))
+    work.take(LookTaken(Look(here, 0, 12, stopped=True)))
+    assert work.problems == 1
+    assert work.rounds_done == 20
