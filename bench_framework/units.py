@@ -32,6 +32,7 @@ _DURATION_UNITS: Final[dict[str, float]] = {
     "m": 60.0,
     "min": 60.0,
     "h": 3600.0,
+    "d": 86400.0,
 }
 _NUMBER: Final = r"(\d+(?:\.\d+)?)"
 _SIZE: Final = re.compile(rf"^{_NUMBER}\s*({'|'.join(_SIZE_UNITS)})$")

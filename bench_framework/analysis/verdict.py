@@ -11,6 +11,7 @@ from bench_framework import rounding
 from bench_framework.analysis import compare, intervals
 from bench_framework.analysis.family import Adjusted, holm, over_looks
 from bench_framework.model.judgement import Comparison, Interval, Verdict
+from bench_framework.model.looks import rounds_needed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +31,7 @@ FEWEST_FOR_MDE: Final = 6
 """Below 6 rounds there is no 95 % interval."""
 MOST_ROUNDS: Final = 1000
 REACHES_ONE: Final = "the displayed interval reaches 1"
+TOO_FEW: Final = "too few rounds for any verdict"
 SHORT: Final = "close, but two statistics were tested: together they do not reach the level"
 
 
@@ -111,7 +113,8 @@ def _judge(case: Case, adjusted: Adjusted, rules: Rules) -> Comparison:
         if _inside(made):
             return made
     if not adjusted.rejected and _leaves_one_out(draft):
-        draft = replace(draft, reason=SHORT)
+        enough = len(case.pair) >= rounds_needed(rules.looks, rules.size, rules.level)
+        draft = replace(draft, reason=SHORT if enough else TOO_FEW)
     return _with_mde(draft, case, plain, plain_floor, rules)
 
 

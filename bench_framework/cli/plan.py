@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-
 import typer
 
 from bench_framework.cli.arguments import Only, Overrides, ScenarioFile
@@ -33,6 +31,4 @@ def plan(context: typer.Context, file: ScenarioFile, only: Only = None, override
     if console.json:
         console.emit_json(workflow.forecast_document(forecast))
         return
-    words = [*(("-k", only) if only else ()), *(word for value in overrides or () for word in ("-S", value))]
-    options = "".join(f" {shlex.quote(word)}" for word in words)
-    console.emit(page(forecast, width=console.width, commands=console.verbosity > 0, options=options))
+    console.emit(page(forecast, width=console.width, commands=console.verbosity > 0))

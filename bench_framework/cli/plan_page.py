@@ -28,8 +28,8 @@ def counts(plan: Plan) -> str:
     return f"{text}, {len(plan.holes)} left out" if plan.holes else text
 
 
-def page(forecast: Forecast, *, width: int, commands: bool, options: str = "") -> str:
-    """The forecast as text; `commands` lists every command line, `options` are those that `run` needs as well."""
+def page(forecast: Forecast, *, width: int, commands: bool) -> str:
+    """The forecast as text; `commands` lists every command line."""
     plan = forecast.plan
     axes = [axis for axis in plan.axes if len(axis.values) > 1]
     varied = f"{len(axes)} {'axis' if len(axes) == 1 else 'axes'}"
@@ -56,7 +56,7 @@ def page(forecast: Forecast, *, width: int, commands: bool, options: str = "") -
     lines += _holes(plan, width)
     if commands:
         lines += ["", *(f"{cell.label}: {_command(cell)}" for cell in plan.cells)]
-    lines += ["", *_item("Next", f"benchctl run {plan.scenario_path}{options}", width)]
+    lines += ["", *_item("Next", plan.command, width)]
     return "\n".join(lines)
 
 

@@ -78,11 +78,9 @@ def with_control(
     """
     if not plan.measure.control or build.path is None:
         return build, None
-    why = "it is neither an ELF file nor a script"
     source = Path(build.path)
-    with source.open("rb") as file:
-        head = file.read(4)
-    if head.startswith(COPIED):
+    why = _must_stay(plan, source)
+    if not why:
         stored = binaries.keep(cache_root(env) / "binaries", source, source.name)
         copied = replace(build, control_path=str(stored.control))
         if _same(plan, (build, copied), inputs, launcher, env):
@@ -95,6 +93,24 @@ def with_control(
         effect="the control runs the same file under a second label; its noise floor may be too small",
     )
     return replace(build, control_path=build.path), event
+
+
+def _must_stay(plan: Plan, source: Path) -> str:
+    """Why a program may not be copied to another path; empty if it may be (METHOD 1).
+
+    Programs look at their own path: an interpreter of a virtual environment finds its libraries by it, a
+    dispatcher the tool that it stands for. Such a copy may answer alike and still do other work.
+    """
+    assert plan.program is not None
+    if "/" not in plan.program[0]:
+        return "it was found on PATH, not named by its path"
+    if source.is_symlink():
+        return "it is a link"
+    if (source.parent.parent / "pyvenv.cfg").exists():
+        return "it belongs to a virtual environment"
+    with source.open("rb") as file:
+        head = file.read(4)
+    return "" if head.startswith(COPIED) else "it is neither an ELF file nor a script"
 
 
 def _same(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Literal, TypeVar
@@ -301,6 +302,14 @@ class Plan:
     unit_family: Literal["iec", "si"] = "iec"
     """``si`` if the scenario writes MB; the report then says MB too."""
     data_dir: str | None = None
+    asked: tuple[str, ...] = ()
+    """Words behind the scenario's name that made this plan of it, such as ``("-k", "io=mmap")``. Like the path, not
+    part of any identity."""
+
+    @property
+    def command(self) -> str:
+        """The command that measures this plan, quoted for a shell."""
+        return shlex.join(("benchctl", "run", self.scenario_path, *self.asked))
 
     def variant(self, variant_id: str) -> Variant:
         """The variant of this id. Raises `KeyError`."""

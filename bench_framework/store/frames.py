@@ -36,6 +36,11 @@ class Frames:
     path: Path
     record: Record
 
+    def __repr__(self) -> str:
+        """Such as ``<record quickstart/20260302T1704Z: 26 cells, decided>``."""
+        status = self.judgement.status if self.judgement else "not judged"
+        return f"<record {self.plan.name}/{self.record.id}: {len(self.plan.cells)} cells, {status}>"
+
     @property
     def plan(self) -> Plan:
         """The plan that was measured."""

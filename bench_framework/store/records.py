@@ -198,7 +198,7 @@ def require_unicode(path: Path) -> None:
 
 def plan_sha256(plan: Plan) -> str:
     """Digest of all that a plan measures: where its scenario lies does not count."""
-    return hashlib.sha256(wire.dump_plan(replace(plan, scenario_path="")).encode()).hexdigest()
+    return hashlib.sha256(wire.dump_plan(replace(plan, scenario_path="", asked=())).encode()).hexdigest()
 
 
 def find_records(root: Path, scenario: str | None = None) -> list[Path]:
@@ -299,7 +299,7 @@ def resolve(root: Path, text: str) -> Path:
         raise UsageError(
             f"{text}: there are {len(found)} records under {root}",
             code="BX101",
-            help="`benchctl run FILE` makes one; --out names another folder",
+            help="`benchctl run FILE` makes one; --dir names another folder",
         )
     for path in (root.__class__(text), root / text):
         if path.is_file() and (path.parent / layout.JOURNAL).is_file():

@@ -54,7 +54,8 @@ def compare_record(
         else:
             record.plan = _other_plan(record.plan, baseline, candidate, metrics)
             judgement = replace(judge_record(record), status="exploratory")
-        document = build(report_data(record, judgement), only=SECTIONS)
+        # The record's own pages hold its own comparisons, not these.
+        document = replace(build(report_data(record, judgement), only=SECTIONS), files=(), next=())
     headline = tuple(c for c in judgement.comparisons if c.family == "headline")
     return ComparedTable(headline, document, exploratory=not own)
 

@@ -95,7 +95,7 @@ def report_data(record: Record, judgement: Judgement) -> ReportData:
         record_id=record.id,
         started=contents.header.started_at,
         finished=contents.ended_at or "",
-        commands=(f"benchctl run {plan.scenario_path}",),
+        commands=(plan.command,),
         events=tuple(contents.events),
         record_dir="/".join(record.path.parts[-3:]),
         scenario_text=scenario_text,

@@ -50,7 +50,8 @@ def plan_scenario(name: str, *, overrides: Sequence[str] = (), only: str | None 
 
     plan = expand(load(find_scenario(name), overrides=overrides), only=only)
     # As the user named it: what a report prints to run it again, on this machine or another.
-    return replace(plan, scenario_path=name)
+    asked = [word for override in overrides for word in ("-S", override)]
+    return replace(plan, scenario_path=name, asked=(*(("-k", only) if only else ()), *asked))
 
 
 def scenario_schema() -> dict[str, Any]:

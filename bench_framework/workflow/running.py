@@ -105,7 +105,7 @@ def run(name: str, options: RunOptions, watcher: Watcher | None = None) -> Outco
             with stopping.on_signals(), lock.MachineLock(plan.name, watcher, stopping):
                 return _run_locked(plan, name, options, watcher, launcher, stopping)
         except Interrupted:  # while it waited for another benchctl
-            return _interrupted(None, name)
+            return _interrupted(None, plan)
 
 
 def _run_locked(
@@ -118,7 +118,7 @@ def _run_locked(
         with record:
             _measure(plan, record, prepared, watcher, launcher, stopping)
     except Interrupted:
-        return _interrupted(record, name)
+        return _interrupted(record, plan)
     judgement = judge_record(record)
     record.save(judgement)
     pages = write_pages(record, judgement)
@@ -174,7 +174,7 @@ def _record_for(plan: Plan, name: str, options: RunOptions, watcher: Watcher, pr
         require_same(record, plan, prepared.host, prepared.builds)
         done = sum(record.contents.rounds.values())
         watcher.say(
-            f"continuing the interrupted record {record.path}: {done} whole rounds are kept"
+            f"continuing the interrupted record {record.path}: whole rounds kept: {done}"
             " (--fresh starts over); a round that was cut is measured again"
         )
     else:
@@ -229,8 +229,8 @@ def _measure(
     )
 
 
-def _interrupted(record: Record | None, name: str) -> Outcome:
-    resume = f"interrupted; `benchctl run {name}` "
+def _interrupted(record: Record | None, plan: Plan) -> Outcome:
+    resume = f"interrupted; `{plan.command}` "
     if record is None:
         return Outcome(
             None, None, None, (), resume + "starts again; builds and inputs are kept", EXIT_INTERRUPTED
@@ -238,7 +238,8 @@ def _interrupted(record: Record | None, name: str) -> Outcome:
     record.save()
     record.close()
     done = sum(record.contents.rounds.values())
-    resume += f"resumes: {done} whole rounds are kept in {record.path}"
+    kept = f"{done} whole round is" if done == 1 else f"{done} whole rounds are"
+    resume += f"resumes: {kept} kept in {record.path}"
     return Outcome(record.path, None, None, (), resume, EXIT_INTERRUPTED)
 
 

@@ -211,12 +211,46 @@ def test_a_users_file_is_digested_once_and_again_when_it_changes(
 def test_a_programs_control_is_a_copy_that_does_the_same(
     launcher: Launcher, env: dict[str, str], plan_of: MakePlan
 ) -> None:
-    plan = replace(plan_of({"a": [BIN, "hi"]}), program=("echo",))
+    plan = replace(plan_of({"a": [BIN, "hi"]}), program=("/bin/echo",))
     found = programs.find_program(plan, env)
     assert found.id == "program"
     copied, event = programs.with_control(plan, found, {}, launcher, env)
     assert event is None
     assert copied.control_path not in {None, found.path}
+
+
+@pytest.mark.parametrize(
+    ("kind", "why"),
+    [
+        ("name", "found on PATH"),
+        ("link", "is a link"),
+        ("venv", "virtual environment"),
+        ("text", "neither an ELF file nor a script"),
+    ],
+)
+def test_a_program_that_looks_at_its_own_path_is_not_copied(
+    kind: str, why: str, tmp_path: Path, launcher: Launcher, env: dict[str, str], plan_of: MakePlan
+) -> None:
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    program = folder / "prog"
+    program.write_text("#!/bin/sh\necho hi\n" if kind != "text" else "echo hi\n")
+    program.chmod(0o755)
+    named = str(program)
+    if kind == "link":
+        (folder / "link").symlink_to(program)
+        named = str(folder / "link")
+    elif kind == "venv":
+        (tmp_path / "pyvenv.cfg").write_text("home = /usr/bin\n")
+    elif kind == "name":
+        named = "prog"
+        env = {**env, "PATH": f"{folder}:{env['PATH']}"}
+    plan = replace(plan_of({"a": [BIN]}), program=(named,))
+    found = programs.find_program(plan, env)
+    same, event = programs.with_control(plan, found, {}, launcher, env)
+    assert event is not None
+    assert why in event.message
+    assert same.control_path == found.path
 
 
 def test_a_program_that_must_stay_where_it_is_gets_a_second_label(
