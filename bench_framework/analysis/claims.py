@@ -29,6 +29,9 @@ _BETTER: Final = (Verdict.BETTER, Verdict.BETTER_SIZE_OPEN)
 _WORSE: Final = (Verdict.WORSE, Verdict.WORSE_SIZE_OPEN)
 LEAST_INPUTS: Final = 2
 _KIND_OF_FAMILY: Final[Mapping[str, str]] = {"control": "control", "memory": "memory"}
+_OWN_FAULT: Final = (Verdict.FAILED, Verdict.OTHER_OUTPUT, Verdict.NOT_COMPARABLE)
+MOST_REASONS: Final = 3
+"""Told in a sentence; the table has the rest."""
 
 
 def claims_of(
@@ -187,7 +190,7 @@ class _Author(Names):
     def _why_nothing(self, group: BestGroup) -> str:
         floor = self._floors.get((group.input_id, group.metric))
         if floor is not None and floor.tripped:
-            return "control tripped"
+            return "the control arm was told from the baseline that it copies"
         own = [
             c for c in self._judgement.comparisons
             if c.metric == group.metric and c.family == "headline"
@@ -195,9 +198,16 @@ class _Author(Names):
         ]  # fmt: skip
         if not own:
             return "there is nothing to compare"
-        reasons = dict.fromkeys(c.reason for c in own if c.reason)
+        if (
+            own[0].reason
+            and len({c.reason for c in own}) == 1
+            and not any(c.verdict in _OWN_FAULT for c in own)
+        ):
+            return own[0].reason
+        reasons = [f"{self.label(c.cell_id)}: {c.reason}" for c in own if c.reason]
         if reasons:
-            return "; ".join(reasons)
+            more = [f"and {len(reasons) - MOST_REASONS} more"] if len(reasons) > MOST_REASONS else []
+            return "; ".join([*reasons[:MOST_REASONS], *more])
         if not self._judgement.looks.decidable:
             return f"{own[0].rounds} rounds cannot reach the level; {self._judgement.looks.needed} can"
         mde = max((c.mde for c in own if c.mde is not None), default=None)
