@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis import wording
 from bench_framework.analysis.facts import Facts, Names
+from bench_framework.model import words
 from bench_framework.model.judgement import Claim, Verdict
 from bench_framework.units import format_percent
 
@@ -172,8 +173,8 @@ class _Author(Names):
         if len(groups) < LEAST_INPUTS or not told:
             return
         named = {g.input_id: self.named(g.cell_ids) if self._tells(g) else "nothing decided" for g in groups}
-        words = "; ".join(f"{self.plan.input(g.input_id).label}: {named[g.input_id]}" for g in groups)
-        text = f"the best by input: {words}"
+        each = "; ".join(f"{self.plan.input(g.input_id).label}: {named[g.input_id]}" for g in groups)
+        text = f"the best by input: {each}"
         if len(set(named.values())) == 1:
             which = "best" if len(told[0].cell_ids) == 1 else "the best group"
             text = f"on all {len(groups)} inputs {which}: {named[groups[0].input_id]}"
@@ -281,11 +282,11 @@ class _Author(Names):
         rejected = [i for i in self.plan.ideas if i.decision == "rejected"]
         if not rejected:
             return
-        words = [
-            wording.word(c.verdict, c.metric) if c else "not measured"
+        verdicts = [
+            words.word(c.verdict, c.metric) if c else "not measured"
             for i in rejected for c in (self._idea(i.variant_id),)
         ]  # fmt: skip
-        counts = ", ".join(f"{n} {word}" for word, n in Counter(words).items())
+        counts = ", ".join(f"{n} {word}" for word, n in Counter(verdicts).items())
         count = f"{len(rejected)} idea{'s' if len(rejected) != 1 else ''}"
         yield Claim(
             "", "ideas", "ideas", None, None, (), None, values={"count": count, "outcomes": counts},

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.model import words
 from bench_framework.model.judgement import Verdict
 from bench_framework.rounding import Rounded, decimal, rounded, thresholds, up_to_two_digits
 from bench_framework.units import MINUS, THIN_SPACE, format_percent, format_size
@@ -24,60 +25,10 @@ TIMES_FROM: Final = 1.5
 
 FASTEST: Final = "in the fastest third of the rounds"
 
-_GLYPHS: Final[dict[Verdict, tuple[str, str]]] = {
-    Verdict.BETTER: ("▼", "v"),
-    Verdict.BETTER_SIZE_OPEN: ("▽", "v?"),
-    Verdict.EQUIVALENT: ("≡", "~"),
-    Verdict.UNDECIDED: ("?", "?"),
-    Verdict.WORSE_SIZE_OPEN: ("△", "^?"),
-    Verdict.WORSE: ("▲", "^"),
-    Verdict.SINGLE_RUN: ("·1", ".1"),
-    Verdict.OTHER_OUTPUT: ("≠", "!="),
-    Verdict.NOT_COMPARABLE: ("⊘", "/"),
-    Verdict.FAILED: ("✕", "x"),
-    Verdict.EXCLUDED: ("–", "-"),
-}
-_PLAIN_WORDS: Final = {
-    Verdict.EQUIVALENT: "equivalent",
-    Verdict.UNDECIDED: "undecided",
-    Verdict.SINGLE_RUN: "single run",
-    Verdict.OTHER_OUTPUT: "other output",
-    Verdict.NOT_COMPARABLE: "not comparable",
-    Verdict.FAILED: "failed",
-    Verdict.EXCLUDED: "excluded",
-}
-_NOUNS: Final[dict[Metric, str]] = {
-    "wall": "time",
-    "cpu": "CPU time",
-    "user": "user CPU time",
-    "sys": "system CPU time",
-    "peak_rss": "memory",
-    "binary_size": "binary size",
-    "build_time": "build time",
-    "dependencies": "dependencies",
-    "instructions": "instructions",
-}
-
 
 def noun(metric: Metric | None) -> str:
-    """What a metric measures, in words."""
-    return _NOUNS.get(metric or "wall", (metric or "").replace("_", " "))
-
-
-def glyph(verdict: Verdict, *, ascii_only: bool = False) -> str:
-    """The sign of a verdict: its shape alone tells it, never its colour."""
-    return _GLYPHS[verdict][1 if ascii_only else 0]
-
-
-def word(verdict: Verdict, metric: Metric = "wall") -> str:
-    """The word of a verdict: faster and slower for wall time, less and more for all else."""
-    if not verdict.decided:
-        return _PLAIN_WORDS[verdict]
-    better = verdict in (Verdict.BETTER, Verdict.BETTER_SIZE_OPEN)
-    way = "less" if better else "more"
-    said = ("slower", "faster")[better] if metric == "wall" else f"{way} {noun(metric)}"
-    is_open = verdict in (Verdict.BETTER_SIZE_OPEN, Verdict.WORSE_SIZE_OPEN)
-    return f"{said}, size open" if is_open else said
+    """What a metric measures, in words; of elapsed time where a claim names none."""
+    return words.noun(metric or "wall")
 
 
 def size(count: float, family: str) -> str:
@@ -249,7 +200,7 @@ def _other_output(claim: Claim) -> str:
 
 
 def _refused(claim: Claim) -> str:
-    verdict = _PLAIN_WORDS[claim.verdict or Verdict.FAILED]
+    verdict = words.word(claim.verdict or Verdict.FAILED, "wall")
     reason = claim.values.get("reason", "")
     return f"{claim.subject}: {verdict}" + (f" ({reason})" if reason else "")
 

@@ -28,6 +28,7 @@ from bench_framework.execution.progress import (
     RoundFinished,
     ToolInstall,
 )
+from bench_framework.model import words
 from bench_framework.model.judgement import Verdict
 from bench_framework.model.plan import Role
 from bench_framework.units import format_clock, format_duration, format_size
@@ -47,13 +48,13 @@ LONGEST_REASON = 42
 """Columns for why a cell is not measured any further; the report has room for all of it."""
 KEPT_LINES = 4
 """Lines of the terminal that are left to what stood there before."""
-WORDS = {
-    Verdict.BETTER: ("▼ faster", "blue"),
-    Verdict.BETTER_SIZE_OPEN: ("▽ faster, size open", "blue"),
-    Verdict.EQUIVALENT: ("≡ equivalent", "dim"),
-    Verdict.UNDECIDED: ("? undecided", "magenta"),
-    Verdict.WORSE_SIZE_OPEN: ("△ slower, size open", "yellow"),
-    Verdict.WORSE: ("▲ slower", "yellow"),
+STYLES = {
+    Verdict.BETTER: "blue",
+    Verdict.BETTER_SIZE_OPEN: "blue",
+    Verdict.EQUIVALENT: "dim",
+    Verdict.UNDECIDED: "magenta",
+    Verdict.WORSE_SIZE_OPEN: "yellow",
+    Verdict.WORSE: "yellow",
 }
 
 
@@ -196,8 +197,8 @@ class LiveDisplay:
         comparison = work.verdicts.get(cell.id)
         if comparison is None:
             return Text(label), time, Text("", style="dim"), count
-        word, style = WORDS.get(comparison.verdict, (comparison.verdict.value, ""))
-        return Text(label), time, Text(word, style=style), count
+        word = Text(words.shown(comparison.verdict, "wall"), style=STYLES.get(comparison.verdict, ""))
+        return Text(label), time, word, count
 
     def _footer(self, work: Work) -> RenderableType:
         looked = (

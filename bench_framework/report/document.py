@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bench_framework.model.words import WORDS
 from bench_framework.report.blocks import Document, Section
 from bench_framework.report.numbers import margin_text
 from bench_framework.report.sections import SECTIONS
 from bench_framework.report.sections import masthead as head
-from bench_framework.report.verdicts import WORDS
 
 if TYPE_CHECKING:
     from bench_framework.report.context import ReportData

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bench_framework.model.plan import Input, Role
+from bench_framework.model.words import glyph, noun, shown
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table
 from bench_framework.report.numbers import margin_text, percent_up, show_comparison
-from bench_framework.report.verdicts import glyph, noun, shown
 
 if TYPE_CHECKING:
     from bench_framework.report.context import ReportData

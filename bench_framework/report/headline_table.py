@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from bench_framework.model.judgement import CellState, Comparison, Summary, Verdict
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role, Variant
+from bench_framework.model.words import glyph, shown
 from bench_framework.report.blocks import (
     Cell,
     Column,
@@ -25,7 +26,6 @@ from bench_framework.report.numbers import (
     show_ratio,
     significant,
 )
-from bench_framework.report.verdicts import glyph, shown
 
 if TYPE_CHECKING:
     from bench_framework.report.context import ReportData

@@ -16,6 +16,7 @@ from bench_framework.analysis import compare, verdict, wording
 from bench_framework.analysis.compare import Levels
 from bench_framework.analysis.samples import Pair
 from bench_framework.analysis.verdict import Case, Rules
+from bench_framework.model import words
 from bench_framework.model.judgement import Claim, Interval, Verdict
 
 MIRROR = {
@@ -119,9 +120,9 @@ def test_exchanging_the_two_sides_mirrors_verdict_and_words(drawn: tuple[int, in
     assert one.shown is not None
     assert two.shown is not None
     assert math.log(one.shown.ratio) == pytest.approx(-math.log(two.shown.ratio), abs=1e-9)
-    assert wording.word(one.verdict).replace("faster", "slower") == wording.word(two.verdict).replace(
-        "faster", "slower"
-    )
+    assert words.word(one.verdict, "wall").replace("faster", "slower") == words.word(
+        two.verdict, "wall"
+    ).replace("faster", "slower")
     if one.verdict.decided:
         for verdicted, found in ((one.verdict, one), (two.verdict, two)):
             assert found.shown is not None

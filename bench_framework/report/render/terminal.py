@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.model.words import in_ascii
 from bench_framework.report.blocks import (
     Block,
     Bullets,
@@ -20,7 +21,6 @@ from bench_framework.report.blocks import (
 )
 from bench_framework.report.render.characters import visible
 from bench_framework.report.render.widths import cut_middle, pad, width_of, wrap
-from bench_framework.report.verdicts import in_ascii
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.judgement import CellState, Comparison, Verdict
+from bench_framework.model.words import shown
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
 from bench_framework.report.counts import caption_tail
 from bench_framework.report.numbers import DASH, show_comparison
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sentences import sentence
-from bench_framework.report.verdicts import shown
 
 if TYPE_CHECKING:
     from bench_framework.model.plan import Idea, Input

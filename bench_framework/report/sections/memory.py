@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role
+from bench_framework.model.words import shown
 from bench_framework.report.blocks import Block, Cell, Column, Figure, Heading, KeyFinding, Point, Row, Table
 from bench_framework.report.counts import counts_of
 from bench_framework.report.numbers import (
@@ -23,7 +24,6 @@ from bench_framework.report.numbers import (
 )
 from bench_framework.report.sections.kind import SectionKind, always
 from bench_framework.report.sentences import key_claim, sentence
-from bench_framework.report.verdicts import shown
 from bench_framework.units import THIN_SPACE, format_duration
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bench_framework.model.plan import Role
+from bench_framework.model.words import shown
 from bench_framework.report.blocks import (
     Block,
     Bullets,
@@ -23,7 +24,6 @@ from bench_framework.report.numbers import DASH, percent_up, show_comparison
 from bench_framework.report.sections.kind import SectionKind, always
 from bench_framework.report.sections.masthead import host_line
 from bench_framework.report.sentences import sentence
-from bench_framework.report.verdicts import shown
 
 if TYPE_CHECKING:
     from bench_framework.model.run import Event

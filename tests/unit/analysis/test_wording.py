@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from bench_framework.analysis.wording import glyph, say, word
+from bench_framework.analysis.wording import say
 from bench_framework.model.judgement import Claim, Verdict
+from bench_framework.model.words import glyph, word
 
 THIN = "\u202f"
 
@@ -97,14 +98,14 @@ def test_each_verdict_has_its_sentence(given: Claim, text: str) -> None:
 
 @pytest.mark.parametrize("verdict", list(Verdict))
 def test_each_verdict_has_a_word_and_two_signs(verdict: Verdict) -> None:
-    assert word(verdict)
+    assert word(verdict, "wall")
     assert glyph(verdict)
-    assert glyph(verdict, ascii_only=True).isascii()
+    assert glyph(verdict, unicode=False).isascii()
 
 
 def test_signs_differ_in_shape() -> None:
-    for ascii_only in (False, True):
-        assert len({glyph(v, ascii_only=ascii_only) for v in Verdict}) == len(Verdict)
+    for unicode in (False, True):
+        assert len({glyph(v, unicode=unicode) for v in Verdict}) == len(Verdict)
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from report_sample import HOSTILE, sample
 from rich.cells import cell_len
 
 from bench_framework import report
+from bench_framework.model.words import WORDS
 from bench_framework.report.blocks import (
     AuthorText,
     Block,
@@ -38,7 +39,6 @@ from bench_framework.report.blocks import (
 from bench_framework.report.render import html, markdown, terminal
 from bench_framework.report.render.characters import visible
 from bench_framework.report.render.markdown import code_span, escape, escape_start
-from bench_framework.report.verdicts import WORDS
 
 if TYPE_CHECKING:
     from bench_framework.report import Document, ReportData

@@ -10,6 +10,7 @@ import pytest
 
 from bench_framework import report
 from bench_framework.model.judgement import Claim, Verdict
+from bench_framework.model.words import WORDS
 from bench_framework.report.blocks import (
     AuthorText,
     Bullets,
@@ -26,7 +27,6 @@ from bench_framework.report.blocks import (
 from bench_framework.report.sections import SECTIONS
 from bench_framework.report.sections.recommendation import paste_block
 from bench_framework.report.sentences import sentence
-from bench_framework.report.verdicts import WORDS
 
 if TYPE_CHECKING:
     from bench_framework.report import Document, ReportData

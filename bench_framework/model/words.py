@@ -67,6 +67,7 @@ _NOUNS: Final[dict[str, str]] = {
     "peak_rss": "memory",
     "binary_size": "binary size",
     "build_time": "build time",
+    "stripped_size": "size without symbols",
 }
 _AMOUNTS: Final[dict[Verdict, str]] = {
     Verdict.BETTER: "less {noun}",
