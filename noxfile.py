@@ -17,8 +17,6 @@ ROOT = Path(__file__).parent
 BIN = Path(sys.executable).parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "benchctl"
 NATIVE_TARGET = os.environ.get("CARGO_TARGET_DIR") or str(CACHE / "dev-target")
-RELEASE_ONLY = ("bench", "statistics")
-"""Sessions that CI does not run; ``.ci/run`` names them in its summary."""
 
 nox.options.default_venv_backend = "none"
 nox.options.sessions = [

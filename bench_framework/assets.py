@@ -33,11 +33,6 @@ def scenario_dir() -> Path:
     return _asset("scenarios")
 
 
-def schema_path() -> Path:
-    """The JSON Schema of scenarios."""
-    return _asset("docs/reference") / "scenario.schema.json"
-
-
 def shipped_scenarios() -> dict[str, Path]:
     """Name, as `benchctl run NAME` takes it, to the scenario's file; sorted by name."""
     return {path.stem: path for path in sorted(scenario_dir().glob("*.yaml"))}

@@ -11,8 +11,6 @@
     │   ├── AnswerError         two variants did different work              3
     │   └── MachineError        a tool, a disk, a lock, a platform           3
     ├── RecordError             a record cannot be read or continued         2
-    ├── GateWorse               the gate found it worse                      1
-    ├── GateUndecided           the gate could not judge                     4
     └── Interrupted             Ctrl-C or SIGTERM; resumable               130
 
 An exception that is not in this tree is our bug: exit 70, the traceback saved.
@@ -27,7 +25,6 @@ EXIT_DONE = 0
 EXIT_WORSE = 1
 EXIT_USAGE = 2
 EXIT_NOT_MEASURED = 3
-EXIT_NOT_JUDGED = 4
 EXIT_BUG = 70
 EXIT_INTERRUPTED = 130
 
@@ -142,20 +139,6 @@ class RecordError(UsageError):
     """A record cannot be read, or an interrupted one cannot be continued."""
 
     default_code = "BX410"
-
-
-class GateWorse(BenchError):  # noqa: N818 -- a finding, not a fault
-    """The gate confirmed that something is worse."""
-
-    exit_code = EXIT_WORSE
-    default_code = "BX500"
-
-
-class GateUndecided(BenchError):  # noqa: N818 -- a finding, not a fault
-    """The gate could not judge."""
-
-    exit_code = EXIT_NOT_JUDGED
-    default_code = "BX501"
 
 
 class Interrupted(BenchError):  # noqa: N818 -- a request, not a fault

@@ -10,7 +10,6 @@ from bench_framework.model.plan import Plan
 
 GRID: Final = (12, 18, 27, 40, 60, 90, 135, 200, 300, 450, 675, 1000)
 """Each look about 1.5 times the last: fewer looks cost less level, and no look comes late."""
-FIRST_LOOK: Final = 12
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Literal, TypeVar
 
-Design = Literal["full", "one-at-a-time", "ladder"]
 CacheState = Literal["warm", "cold", "unknown"]
 AnswerKind = Literal["exact", "sorted-lines", "json", "none"]
 Metric = str

@@ -126,10 +126,15 @@ def _coded(data: ReportData, code: str) -> list[Event]:
 def _cache(data: ReportData) -> Check:
     states = sorted({c.cache for c in data.plan.cells})
     unverified = [e for e in data.all_events if "cache state" in e.message.lower()]
-    figure = f"{', '.join(states)}; {data.plan.measure.warmup_rounds} warm-up rounds"
     if unverified:
         return Check("warn", "cache state as requested", unverified[0].message)
-    return Check("warn" if "unknown" in states else "pass", "cache state as requested", figure)
+    figure = f"{', '.join(states)}; {data.plan.measure.warmup_rounds} warm-up rounds"
+    told = [r.read_bytes for b in data.measured_blocks for r in b.receipts if r.read_bytes is not None]
+    if states != ["warm"] or not told:
+        return Check("unknown", "cache state as requested", f"{figure}; not checked")
+    cold = sum(1 for size in told if size)
+    mark: Mark = "warn" if cold else "pass"
+    return Check(mark, "cache state as requested", f"{figure}; {cold} of {len(told)} runs read from the disk")
 
 
 def _memory(data: ReportData) -> Check:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import statistics
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -240,12 +239,6 @@ class ReportData:
         rounds = span(n for n, _ in pairs)
         runs = span(round(total / n) for n, total in pairs)
         return f"{rounds}×{runs}"
-
-    @cached_property
-    def median_rounds(self) -> float:
-        """Rounds per measured cell, in the middle."""
-        rounds = [s.rounds for s in self.judgement.states if s.state == "measured"]
-        return statistics.median(rounds) if rounds else 0
 
 
 def span(values: Iterable[int]) -> str:

@@ -22,7 +22,6 @@ from bench_framework.report.render.characters import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from matplotlib.axes import Axes  # noqa: TID251 -- the door
 
@@ -110,21 +109,6 @@ def standalone(drawing: str, figure: Figure) -> str:
         text = text.replace(sentinel, LIGHT[token])
     ground = f'<rect width="100%" height="100%" rx="6" fill="{LIGHT["ground"]}"/>'
     return _titled(text, figure, extra=ground) + "\n"
-
-
-def write_all(document: Document, folder: Path, drawn: Mapping[str, str] | None = None) -> tuple[Path, ...]:
-    """Every figure as ``<folder>/<anchor>.svg``; the folder is made. Returns the paths.
-
-    `drawn` saves drawing twice where `drawings` was called already.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    found = drawings(document) if drawn is None else drawn
-    paths = []
-    for figure in document.figures():
-        path = folder / f"{figure.anchor}.svg"
-        path.write_text(standalone(found[figure.anchor], figure), encoding="utf-8")
-        paths.append(path)
-    return tuple(paths)
 
 
 def _scaling_place(panel: tuple[float, float]) -> tuple[float, float, float, float]:

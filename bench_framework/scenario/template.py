@@ -72,11 +72,6 @@ def fill_text(text: str, values: Mapping[str, str]) -> str:
     return "".join(piece for piece in fill(text, values) if isinstance(piece, str))
 
 
-def literal(word: str) -> Word:
-    """A word without slots; braces mean nothing in it."""
-    return (word,) if word else ()
-
-
 def _literal(pieces: list[str | Slot], text: str) -> None:
     """Add text, so that equal words are equal tuples: no empty pieces, no two literals side by side."""
     if text and pieces and isinstance(pieces[-1], str):

@@ -10,7 +10,9 @@ import pytest
 
 from bench_framework import report
 from bench_framework.model.judgement import Claim, Verdict
+from bench_framework.model.run import Receipt
 from bench_framework.model.words import WORDS
+from bench_framework.report import checks
 from bench_framework.report.blocks import (
     AuthorText,
     Bullets,
@@ -275,3 +277,16 @@ def test_the_reference_lists_every_section_and_every_verdict() -> None:
         assert f"| {kind.code} | {kind.title}" in text
     for words in WORDS.values():
         assert f"| {words.glyph} | `{words.ascii}` | {words.time} | {words.memory} |" in text
+
+
+def test_a_cache_that_nobody_looked_at_is_not_said_to_be_warm(data: ReportData) -> None:
+    def mark(read_bytes: int | None) -> tuple[str, str]:
+        receipts = (Receipt(read_bytes=read_bytes),)
+        told = replace(data, blocks=tuple(replace(b, receipts=receipts) for b in data.blocks), events=())
+        (check,) = [c for c in checks.checks(told) if c.label == "cache state as requested"]
+        return check.mark, check.figure
+
+    assert mark(None)[0] == "unknown"
+    assert mark(None)[1].endswith("not checked")
+    assert mark(0)[0] == "pass"
+    assert mark(4096)[0] == "warn"

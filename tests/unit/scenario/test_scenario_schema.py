@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from ruamel.yaml import YAML
 
@@ -15,7 +16,6 @@ from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.scenario.schema import ScenarioFile, schema, schema_text
 
-jsonschema: Any = pytest.importorskip("jsonschema")
 ROOT = Path(__file__).parents[3]
 FIXTURES = ROOT / "tests" / "fixtures" / "scenarios"
 
