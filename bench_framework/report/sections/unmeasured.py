@@ -79,7 +79,7 @@ def _conditions(data: ReportData) -> list[str]:
     ]
     states = {cell.cache for cell in data.plan.cells}
     if states == {"warm"}:
-        lines.append("A cold page cache: every run read from a warm one.")
+        lines.append("A cold page cache: no run began with an emptied one.")
     if not any(data.plan.control_cell(item.id) for item in data.plan.inputs):
         lines.append("The noise floor: the control arm was switched off or could not be copied.")
     sizes = [
