@@ -5,6 +5,7 @@
 //! but the last block of a text are also the first blocks of every longer one. Every text is valid UTF-8 and exactly as
 //! long as asked. The bytes are fixed for ever by test vectors: no floating point, no library's random numbers.
 
+pub mod data;
 mod kinds;
 mod random;
 mod vocabulary;

@@ -1,0 +1,99 @@
+//! Which bytes of a granule are random and which repeat.
+//!
+//! A granule starts with random bytes, as many as its compressed form has room for, and goes on with one 16-byte
+//! filler of its own, repeated. So each granule compresses alone, none is empty, and no two share their filler.
+
+use std::fmt;
+
+use super::settings::{Compress, SettingsError};
+use super::stream::{BLOCK, FILLERS, Stream, phase};
+
+/// Granules and the random part of each.
+#[derive(Clone, Debug)]
+pub(super) struct Granules {
+    /// Bytes.
+    granule: u64,
+    /// Random bytes at the start of each.
+    random: u64,
+}
+
+impl Granules {
+    /// `None` if granules are random to their end.
+    pub(super) fn new(compress: Compress) -> Result<Option<Self>, SettingsError> {
+        let granule = u64::from(compress.granule);
+        let target = granule * 1000 / u64::from(compress.ratio.thousandths());
+        let smallest = compressed(granule, 0);
+        if target < smallest {
+            return Err(SettingsError(format!(
+                "a granule of {granule} bytes compresses by {} at most, not by {}: ask for less or for larger granules",
+                granule / smallest,
+                compress.ratio
+            )));
+        }
+        // The compressed size grows with the random part, so the largest that fits is found by halving.
+        let (mut fits, mut exceeds) = (0, granule);
+        while exceeds - fits > 1 {
+            let middle = fits.midpoint(exceeds);
+            if compressed(granule, middle) <= target {
+                fits = middle;
+            } else {
+                exceeds = middle;
+            }
+        }
+        // From here on no match can stand for what repeats.
+        Ok(
+            (compress.ratio.thousandths() > 1000 && fits + LEAST_FILL <= granule).then_some(Self {
+                granule,
+                random: fits,
+            }),
+        )
+    }
+
+    /// Fills `buffer` with the bytes from `offset` on.
+    pub(super) fn fill(&self, stream: &Stream, offset: u64, buffer: &mut [u8]) {
+        let (mut index, mut within) = (offset / self.granule, offset % self.granule);
+        let mut rest = buffer;
+        while !rest.is_empty() {
+            let room = usize::try_from(self.granule - within).unwrap_or(usize::MAX);
+            let (piece, behind) = rest.split_at_mut(rest.len().min(room));
+            let random = usize::try_from(self.random.saturating_sub(within)).unwrap_or(usize::MAX);
+            let (random, repeated) = piece.split_at_mut(random.min(piece.len()));
+            stream.fill(index * self.granule + within, random);
+            if !repeated.is_empty() {
+                let from = phase(within + random.len() as u64);
+                repeat(stream.block(FILLERS, index), from, repeated);
+            }
+            rest = behind;
+            index += 1;
+            within = 0;
+        }
+    }
+}
+
+/// Fills `place` with `filler` over and over, starting at its byte `from`.
+fn repeat(mut filler: [u8; BLOCK], from: usize, place: &mut [u8]) {
+    filler.rotate_left(from);
+    let (blocks, tail) = place.as_chunks_mut();
+    blocks.fill(filler);
+    tail.copy_from_slice(&filler[..tail.len()]);
+}
+
+/// The least bytes that repeat for an LZ4 match to stand for any of them: the first filler, a match, and the 12 bytes at
+/// the end of a block in which none starts (LZ4 block format, "End of block conditions").
+const LEAST_FILL: u64 = BLOCK as u64 + 4 + 12;
+
+/// Bytes of a granule that starts with `random` bytes, as one LZ4 block: literals up to the end of the first filler, one
+/// match over the others, the last 5 bytes as literals (LZ4 block format).
+fn compressed(granule: u64, random: u64) -> u64 {
+    let literals = random + BLOCK as u64;
+    let matched = granule.saturating_sub(literals + 5);
+    // Lengths that a token's 4 bits cannot hold go on in bytes of up to 255 each.
+    let more = |length: u64, held: u64| length.checked_sub(held).map_or(0, |rest| rest / 255 + 1);
+    1 + more(literals, 15) + literals + 2 + more(matched, 4 + 15) + 1 + 5
+}
+
+impl fmt::Display for Granules {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "compress={}/{}", self.random, self.granule)
+    }
+}

@@ -1,0 +1,122 @@
+//! Where bytes are not what they must be.
+
+use super::Data;
+
+/// Bytes made at a time for comparing: they stay in the first-level cache.
+const PIECE: usize = 8 << 10;
+
+/// The most bytes shown from a difference on.
+const SHOWN: usize = 16;
+
+/// A byte that is not what it must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// Where, in the data.
+    pub offset: u64,
+    /// What must be there.
+    pub expected: u8,
+    /// What is there.
+    pub actual: u8,
+}
+
+/// What comparing has found so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Differences {
+    /// Bytes compared.
+    pub compared: u64,
+    /// Bytes that are not what they must be.
+    pub count: u64,
+    /// The lowest offset of one; `None` if there is none.
+    pub first: Option<u64>,
+    /// What must be there and in the 15 bytes behind it, as far as those were compared with it.
+    pub expected: Vec<u8>,
+    /// What is there.
+    pub actual: Vec<u8>,
+}
+
+impl Differences {
+    /// Adds what another thread found.
+    pub fn merge(&mut self, other: Self) {
+        self.compared += other.compared;
+        self.count += other.count;
+        if self.is_behind(other.first) {
+            self.first = other.first;
+            self.expected = other.expected;
+            self.actual = other.actual;
+        }
+    }
+
+    /// Whether the lowest offset so far is higher than `first`.
+    fn is_behind(&self, first: Option<u64>) -> bool {
+        first.is_some_and(|first| self.first.is_none_or(|known| known > first))
+    }
+}
+
+impl Data {
+    /// The first byte of `actual`, which starts at `offset` of the data, that is not what it must be.
+    #[must_use]
+    pub fn first_difference(&self, offset: u64, actual: &[u8]) -> Option<Difference> {
+        let mut made = [0; PIECE];
+        for (from, piece) in pieces(offset, actual) {
+            let expected = &mut made[..piece.len()];
+            self.fill(from, expected);
+            if let Some(at) = first_mismatch(expected, piece) {
+                return Some(Difference {
+                    offset: from.wrapping_add(at as u64),
+                    expected: expected[at],
+                    actual: piece[at],
+                });
+            }
+        }
+        None
+    }
+
+    /// Compares all of `actual`, which starts at `offset` of the data, and adds what it finds to `report`. Pieces may
+    /// come in any order.
+    pub fn differences(&self, offset: u64, actual: &[u8], report: &mut Differences) {
+        let mut made = [0; PIECE];
+        report.compared += actual.len() as u64;
+        for (from, piece) in pieces(offset, actual) {
+            let expected = &mut made[..piece.len()];
+            self.fill(from, expected);
+            let Some(at) = first_mismatch(expected, piece) else {
+                continue;
+            };
+            let count = expected[at..]
+                .iter()
+                .zip(&piece[at..])
+                .filter(|(one, other)| one != other)
+                .count();
+            report.count += count as u64;
+            let first = from.wrapping_add(at as u64);
+            if report.is_behind(Some(first)) {
+                // Behind the end of the piece too, so that what is shown does not depend on how the data were cut.
+                let start = usize::try_from(first.wrapping_sub(offset)).unwrap_or(usize::MAX);
+                let shown = &actual[start..actual.len().min(start + SHOWN)];
+                report.first = Some(first);
+                report.actual = shown.to_vec();
+                report.expected = vec![0; shown.len()];
+                self.fill(first, &mut report.expected);
+            }
+        }
+    }
+}
+
+/// The pieces of `bytes`, each with its offset.
+fn pieces(offset: u64, bytes: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
+    bytes
+        .chunks(PIECE)
+        .enumerate()
+        .map(move |(number, piece)| (offset.wrapping_add((number * PIECE) as u64), piece))
+}
+
+fn first_mismatch(expected: &[u8], actual: &[u8]) -> Option<usize> {
+    // Comparing whole slices is vectorised, finding the place is not.
+    if expected == actual {
+        return None;
+    }
+    expected
+        .iter()
+        .zip(actual)
+        .position(|(one, other)| one != other)
+}

@@ -1,0 +1,97 @@
+//! Seeded bytes of any length: a pure function of settings and offset.
+//!
+//! Any thread may fill any piece in any order, and the bytes are the same on every machine, for ever: test vectors hold
+//! them. Checking a file needs no stored copy, a second file is another range of offsets, and resuming is a matter of
+//! knowing where. Offsets are modulo 2^64: behind the last byte follows the byte at 0.
+//!
+//! A byte is found in three steps, each a file of its own: `dedup` says which unit of the source stands at an offset,
+//! `compress` which bytes of a granule are random and which repeat, and `stream` makes the random bytes.
+
+mod compress;
+mod dedup;
+mod difference;
+mod path;
+mod settings;
+mod stream;
+
+use compress::Granules;
+use dedup::Units;
+pub use difference::{Difference, Differences};
+use path::Path;
+pub use settings::{Compress, Dedup, Distance, Ratio, Settings, SettingsError};
+use stream::Stream;
+
+/// The bytes that settings name. Cheap to clone; shared among threads as it is.
+#[derive(Clone, Debug)]
+pub struct Data {
+    seed: u64,
+    stream: Stream,
+    units: Option<Units>,
+    granules: Option<Granules>,
+}
+
+impl Data {
+    /// The data of `settings`, filled by the fastest path of this processor.
+    ///
+    /// # Errors
+    /// The settings contradict each other or ask for what cannot be had; the message says which and why.
+    pub fn new(settings: &Settings) -> Result<Self, SettingsError> {
+        Self::with_path(settings, path::fastest())
+    }
+
+    fn with_path(settings: &Settings, path: &'static Path) -> Result<Self, SettingsError> {
+        settings.check()?;
+        let stream = Stream::new(settings.seed, path);
+        Ok(Self {
+            seed: settings.seed,
+            units: settings
+                .dedup
+                .and_then(|dedup| Units::new(dedup, stream.pick_key())),
+            granules: settings.compress.map(Granules::new).transpose()?.flatten(),
+            stream,
+        })
+    }
+
+    /// Fills `buffer` with the bytes from `offset` on.
+    pub fn fill(&self, offset: u64, buffer: &mut [u8]) {
+        // Bytes up to the end of the offsets, where counting starts again.
+        let room =
+            usize::try_from(u64::MAX - offset).map_or(usize::MAX, |last| last.saturating_add(1));
+        let (buffer, wrapped) = buffer.split_at_mut(buffer.len().min(room));
+        match &self.units {
+            None => self.fill_source(offset, buffer),
+            Some(units) => units.visit(offset, buffer, |source, piece| {
+                self.fill_source(source, piece);
+            }),
+        }
+        if !wrapped.is_empty() {
+            self.fill(0, wrapped);
+        }
+    }
+
+    /// Fills `buffer` with bytes of the source, in which no unit is a copy of another.
+    fn fill_source(&self, offset: u64, buffer: &mut [u8]) {
+        match &self.granules {
+            None => self.stream.fill(offset, buffer),
+            Some(granules) => granules.fill(&self.stream, offset, buffer),
+        }
+    }
+
+    /// Text that is equal if and only if the bytes are: seed and settings in the form in which they act.
+    #[must_use]
+    pub fn identity(&self) -> String {
+        let part = |part: Option<String>| part.map_or(String::new(), |part| format!(" {part}"));
+        format!(
+            "data:1 seed={}{}{}",
+            self.seed,
+            part(self.units.as_ref().map(ToString::to_string)),
+            part(self.granules.as_ref().map(ToString::to_string))
+        )
+    }
+
+    /// The path that fills: `portable`, `aes-ni` or `vaes`.
+    #[must_use]
+    pub fn path(&self) -> &'static str {
+        self.stream.path()
+    }
+}

@@ -1,0 +1,101 @@
+//! Random bytes by counter: four AES rounds over the number of a 16-byte block.
+//!
+//! A block is `R(R(R(R(counter ^ k0, k1), k2), k3), k4)` where R is one AES round (FIPS 197: `SubBytes`, `ShiftRows`,
+//! `MixColumns`, round key) and the counter is the number of the block in its low and a domain in its high 8 bytes, both
+//! little-endian. Two rounds spread every bit over the block, four leave nothing that the self-tests find. This is for
+//! test data, not for secrets: AES proper has ten rounds.
+
+use sha2::{Digest, Sha256};
+
+use super::path::Path;
+
+/// Bytes of a block.
+pub(super) const BLOCK: usize = 16;
+
+/// A block, and a round key.
+pub(super) type Block = [u8; BLOCK];
+
+/// Counters of the random bytes themselves.
+pub(super) const BYTES: u64 = 0;
+
+/// Counters of what fills the rest of a compressible granule.
+pub(super) const FILLERS: u64 = 1;
+
+/// The key before the first round, and the four round keys.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Keys(pub(super) [Block; 5]);
+
+/// The counter of block `index` in `domain`.
+pub(super) fn counter(domain: u64, index: u64) -> Block {
+    (u128::from(domain) << 64 | u128::from(index)).to_le_bytes()
+}
+
+/// How far into its block `offset` lies.
+pub(super) fn phase(offset: u64) -> usize {
+    usize::from(offset.to_le_bytes()[0]) % BLOCK
+}
+
+/// The random bytes of a seed.
+#[derive(Clone, Debug)]
+pub(super) struct Stream {
+    keys: Keys,
+    pick_key: u64,
+    path: &'static Path,
+}
+
+impl Stream {
+    /// The keys are SHA-256 of the seed, so that neighbouring seeds share nothing.
+    pub(super) fn new(seed: u64, path: &'static Path) -> Self {
+        let mut material = [0; 96];
+        for (number, digest) in (0_u8..).zip(material.chunks_exact_mut(32)) {
+            let hash = Sha256::new()
+                .chain_update(b"bench_framework dgen data 1")
+                .chain_update(seed.to_le_bytes())
+                .chain_update([number]);
+            digest.copy_from_slice(&hash.finalize());
+        }
+        let (blocks, _) = material.as_chunks::<BLOCK>();
+        let [keys @ .., pick] = <[Block; 6]>::try_from(blocks).unwrap_or_default();
+        Self {
+            keys: Keys(keys),
+            pick_key: u64::from_le_bytes(*pick.first_chunk().unwrap_or(&[0; 8])),
+            path,
+        }
+    }
+
+    /// What the choice of a copied unit is mixed from.
+    pub(super) fn pick_key(&self) -> u64 {
+        self.pick_key
+    }
+
+    pub(super) fn path(&self) -> &'static str {
+        self.path.name
+    }
+
+    /// One block of a domain.
+    pub(super) fn block(&self, domain: u64, index: u64) -> Block {
+        super::path::portable::block(&self.keys, counter(domain, index))
+    }
+
+    /// Fills `buffer` with the random bytes from `offset` on, which do not reach behind 2^64.
+    pub(super) fn fill(&self, offset: u64, buffer: &mut [u8]) {
+        let mut index = offset / BLOCK as u64;
+        let skipped = phase(offset);
+        let mut rest = buffer;
+        if skipped > 0 {
+            let block = self.block(BYTES, index);
+            let length = rest.len().min(BLOCK - skipped);
+            let (head, behind) = rest.split_at_mut(length);
+            head.copy_from_slice(&block[skipped..skipped + length]);
+            rest = behind;
+            index += 1;
+        }
+        let (blocks, tail) = rest.as_chunks_mut();
+        // SAFETY: a path is only chosen where its probe found what it needs.
+        unsafe { (self.path.fill)(&self.keys, index, blocks) };
+        if !tail.is_empty() {
+            let block = self.block(BYTES, index + blocks.len() as u64);
+            tail.copy_from_slice(&block[..tail.len()]);
+        }
+    }
+}
