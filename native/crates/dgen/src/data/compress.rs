@@ -5,8 +5,9 @@
 
 use std::fmt;
 
+use super::path::Stores;
 use super::settings::{Compress, SettingsError};
-use super::stream::{BLOCK, FILLERS, Stream, phase};
+use super::stream::{BLOCK, Stream, phase};
 
 /// Granules and the random part of each.
 #[derive(Clone, Debug)]
@@ -58,10 +59,10 @@ impl Granules {
             let (piece, behind) = rest.split_at_mut(rest.len().min(room));
             let random = usize::try_from(self.random.saturating_sub(within)).unwrap_or(usize::MAX);
             let (random, repeated) = piece.split_at_mut(random.min(piece.len()));
-            stream.fill(index * self.granule + within, random);
+            stream.fill(index * self.granule + within, random, Stores::Cached);
             if !repeated.is_empty() {
                 let from = phase(within + random.len() as u64);
-                repeat(stream.block(FILLERS, index), from, repeated);
+                repeat(stream.filler(index), from, repeated);
             }
             rest = behind;
             index += 1;

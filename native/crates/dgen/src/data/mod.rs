@@ -14,12 +14,21 @@ mod path;
 mod settings;
 mod stream;
 
+use std::num::NonZero;
+use std::thread;
+
 use compress::Granules;
 use dedup::Units;
 pub use difference::{Difference, Differences};
-use path::Path;
+use path::{Path, Stores};
 pub use settings::{Compress, Dedup, Distance, Ratio, Settings, SettingsError};
 use stream::Stream;
+
+/// Bytes that are worth a thread of their own.
+const THREAD_BYTES: usize = 1 << 20;
+
+/// Bytes of a page of memory.
+const PAGE: usize = 4096;
 
 /// The bytes that settings name. Cheap to clone; shared among threads as it is.
 #[derive(Clone, Debug)]
@@ -39,6 +48,14 @@ impl Data {
         Self::with_path(settings, path::fastest())
     }
 
+    /// The same data by the path that runs everywhere: what the others are checked against.
+    ///
+    /// # Errors
+    /// As [`Data::new`].
+    pub fn portable(settings: &Settings) -> Result<Self, SettingsError> {
+        Self::with_path(settings, path::portable())
+    }
+
     fn with_path(settings: &Settings, path: &'static Path) -> Result<Self, SettingsError> {
         settings.check()?;
         let stream = Stream::new(settings.seed, path);
@@ -54,25 +71,51 @@ impl Data {
 
     /// Fills `buffer` with the bytes from `offset` on.
     pub fn fill(&self, offset: u64, buffer: &mut [u8]) {
+        self.fill_by(offset, buffer, Stores::of(buffer.len()));
+    }
+
+    /// Like [`Data::fill`], by up to `threads` threads: this one and others that end with the call.
+    pub fn fill_parallel(&self, offset: u64, buffer: &mut [u8], threads: NonZero<usize>) {
+        let stores = Stores::of(buffer.len());
+        // A thread starts in the time of filling about this much.
+        let most = buffer.len().div_ceil(THREAD_BYTES).max(1);
+        let part = buffer.len().div_ceil(threads.get().min(most));
+        // Parts meet at whole pages if the buffer starts at one: no two threads write to one line of the cache.
+        let part = part.next_multiple_of(PAGE).max(PAGE);
+        thread::scope(|scope| {
+            let mut parts = (0_u64..).zip(buffer.chunks_mut(part));
+            let own = parts.next();
+            for (number, piece) in parts {
+                let start = offset.wrapping_add(number * part as u64);
+                scope.spawn(move || self.fill_by(start, piece, stores));
+            }
+            if let Some((_, piece)) = own {
+                self.fill_by(offset, piece, stores);
+            }
+        });
+    }
+
+    fn fill_by(&self, offset: u64, buffer: &mut [u8], stores: Stores) {
         // Bytes up to the end of the offsets, where counting starts again.
         let room =
             usize::try_from(u64::MAX - offset).map_or(usize::MAX, |last| last.saturating_add(1));
         let (buffer, wrapped) = buffer.split_at_mut(buffer.len().min(room));
         match &self.units {
-            None => self.fill_source(offset, buffer),
+            None => self.fill_source(offset, buffer, stores),
+            // Pieces as short as a unit gain nothing from streaming stores.
             Some(units) => units.visit(offset, buffer, |source, piece| {
-                self.fill_source(source, piece);
+                self.fill_source(source, piece, Stores::Cached);
             }),
         }
         if !wrapped.is_empty() {
-            self.fill(0, wrapped);
+            self.fill_by(0, wrapped, stores);
         }
     }
 
     /// Fills `buffer` with bytes of the source, in which no unit is a copy of another.
-    fn fill_source(&self, offset: u64, buffer: &mut [u8]) {
+    fn fill_source(&self, offset: u64, buffer: &mut [u8], stores: Stores) {
         match &self.granules {
-            None => self.stream.fill(offset, buffer),
+            None => self.stream.fill(offset, buffer, stores),
             Some(granules) => granules.fill(&self.stream, offset, buffer),
         }
     }

@@ -7,7 +7,7 @@
 
 use sha2::{Digest, Sha256};
 
-use super::path::Path;
+use super::path::{Path, Stores};
 
 /// Bytes of a block.
 pub(super) const BLOCK: usize = 16;
@@ -15,19 +15,37 @@ pub(super) const BLOCK: usize = 16;
 /// A block, and a round key.
 pub(super) type Block = [u8; BLOCK];
 
-/// Counters of the random bytes themselves.
-pub(super) const BYTES: u64 = 0;
-
-/// Counters of what fills the rest of a compressible granule.
-pub(super) const FILLERS: u64 = 1;
-
 /// The key before the first round, and the four round keys.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Keys(pub(super) [Block; 5]);
 
-/// The counter of block `index` in `domain`.
-pub(super) fn counter(domain: u64, index: u64) -> Block {
-    (u128::from(domain) << 64 | u128::from(index)).to_le_bytes()
+/// Which block it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Counter {
+    domain: Domain,
+    index: u64,
+}
+
+/// What blocks are for; each has all numbers for itself.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Domain {
+    /// The random bytes.
+    Bytes = 0,
+    /// What repeats in a granule: one block of the number of the granule.
+    Fillers = 1,
+}
+
+impl Counter {
+    /// The counter that lies so many blocks behind.
+    pub(super) fn plus(self, blocks: usize) -> Self {
+        let index = self.index.wrapping_add(blocks as u64);
+        Self { index, ..self }
+    }
+
+    /// What the rounds start from.
+    pub(super) fn to_block(self) -> Block {
+        (u128::from(self.domain as u8) << 64 | u128::from(self.index)).to_le_bytes()
+    }
 }
 
 /// How far into its block `offset` lies.
@@ -72,18 +90,30 @@ impl Stream {
         self.path.name
     }
 
-    /// One block of a domain.
-    pub(super) fn block(&self, domain: u64, index: u64) -> Block {
-        super::path::portable::block(&self.keys, counter(domain, index))
+    /// The block of a granule's number that repeats in it.
+    pub(super) fn filler(&self, granule: u64) -> Block {
+        self.block(Domain::Fillers, granule)
+    }
+
+    fn block(&self, domain: Domain, index: u64) -> Block {
+        let mut block = [Block::default()];
+        self.blocks(domain, index, &mut block, Stores::Cached);
+        let [block] = block;
+        block
+    }
+
+    fn blocks(&self, domain: Domain, index: u64, places: &mut [Block], stores: Stores) {
+        // SAFETY: a path is only chosen where its probe found what it needs.
+        unsafe { (self.path.fill)(&self.keys, Counter { domain, index }, places, stores) };
     }
 
     /// Fills `buffer` with the random bytes from `offset` on, which do not reach behind 2^64.
-    pub(super) fn fill(&self, offset: u64, buffer: &mut [u8]) {
+    pub(super) fn fill(&self, offset: u64, buffer: &mut [u8], stores: Stores) {
         let mut index = offset / BLOCK as u64;
         let skipped = phase(offset);
         let mut rest = buffer;
         if skipped > 0 {
-            let block = self.block(BYTES, index);
+            let block = self.block(Domain::Bytes, index);
             let length = rest.len().min(BLOCK - skipped);
             let (head, behind) = rest.split_at_mut(length);
             head.copy_from_slice(&block[skipped..skipped + length]);
@@ -91,10 +121,11 @@ impl Stream {
             index += 1;
         }
         let (blocks, tail) = rest.as_chunks_mut();
-        // SAFETY: a path is only chosen where its probe found what it needs.
-        unsafe { (self.path.fill)(&self.keys, index, blocks) };
+        if !blocks.is_empty() {
+            self.blocks(Domain::Bytes, index, blocks, stores);
+        }
         if !tail.is_empty() {
-            let block = self.block(BYTES, index + blocks.len() as u64);
+            let block = self.block(Domain::Bytes, index + blocks.len() as u64);
             tail.copy_from_slice(&block[..tail.len()]);
         }
     }

@@ -1,7 +1,7 @@
 //! `portable`: AES rounds by tables, for every processor that no other path was tried on.
 
-use super::Path;
-use crate::data::stream::{BYTES, Block, Keys, counter};
+use super::{Path, Stores};
+use crate::data::stream::{Block, Counter, Keys};
 
 pub(super) static PATH: Path = Path {
     name: "portable",
@@ -9,16 +9,15 @@ pub(super) static PATH: Path = Path {
     fill,
 };
 
-fn fill(keys: &Keys, first: u64, blocks: &mut [Block]) {
-    for (index, place) in (first..).zip(blocks) {
-        *place = block(keys, counter(BYTES, index));
+fn fill(keys: &Keys, first: Counter, blocks: &mut [Block], _: Stores) {
+    for (number, place) in blocks.iter_mut().enumerate() {
+        *place = block(keys, &first.plus(number).to_block());
     }
 }
 
-/// The block of a counter.
-pub(in crate::data) fn block(keys: &Keys, counter: Block) -> Block {
+fn block(keys: &Keys, counter: &Block) -> Block {
     let [start, rounds @ ..] = &keys.0;
-    let mut columns = words(&counter);
+    let mut columns = words(counter);
     for (column, key) in columns.iter_mut().zip(words(start)) {
         *column ^= key;
     }
@@ -41,13 +40,22 @@ fn words(block: &Block) -> [u32; 4] {
 }
 
 /// One AES round (FIPS 197, section 5.1): row r of a new column comes from the column r places to the right.
-fn round(columns: [u32; 4], key: [u32; 4]) -> [u32; 4] {
-    std::array::from_fn(|column| {
-        (0..4).fold(key[column], |sum, row| {
-            let byte = columns[(column + row) % 4].to_le_bytes()[row];
-            sum ^ TABLES[row][byte as usize]
-        })
-    })
+fn round([a, b, c, d]: [u32; 4], key: [u32; 4]) -> [u32; 4] {
+    [
+        column([a, b, c, d]) ^ key[0],
+        column([b, c, d, a]) ^ key[1],
+        column([c, d, a, b]) ^ key[2],
+        column([d, a, b, c]) ^ key[3],
+    ]
+}
+
+/// The new column whose rows come from these columns.
+fn column([first, second, third, fourth]: [u32; 4]) -> u32 {
+    let byte = |word: u32, row: usize| usize::from(word.to_le_bytes()[row]);
+    TABLES[0][byte(first, 0)]
+        ^ TABLES[1][byte(second, 1)]
+        ^ TABLES[2][byte(third, 2)]
+        ^ TABLES[3][byte(fourth, 3)]
 }
 
 /// `SubBytes` and `MixColumns` of a byte in each row.
