@@ -1,0 +1,75 @@
+//! Which block is written next, and by whom.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::{Job, Split};
+
+/// A piece of the file that is written from one buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Its number in the file.
+    pub index: u64,
+    /// Where it begins.
+    pub offset: u64,
+    /// Bytes of it in the file; the last block may be shorter.
+    pub length: usize,
+}
+
+/// Hands out the blocks of a range of the file in order, each once.
+#[derive(Debug)]
+pub(crate) struct Cursor {
+    next: AtomicU64,
+    end: u64,
+    block_bytes: u64,
+    size: u64,
+}
+
+impl Cursor {
+    pub(crate) fn take(&self) -> Option<Block> {
+        let index = self.next.fetch_add(1, Ordering::Relaxed);
+        if index >= self.end {
+            // Undone, or a caller that asks for ever would wrap around.
+            self.next.fetch_sub(1, Ordering::Relaxed);
+            return None;
+        }
+        let offset = index * self.block_bytes;
+        let length = self.block_bytes.min(self.size - offset);
+        Some(Block {
+            index,
+            offset,
+            length: usize::try_from(length).unwrap_or(usize::MAX),
+        })
+    }
+
+    fn new(job: &Job, from: u64, end: u64) -> Self {
+        Self {
+            next: AtomicU64::new(from),
+            end,
+            block_bytes: job.block_bytes.get() as u64,
+            size: job.size,
+        }
+    }
+}
+
+/// Blocks of the whole file.
+pub(crate) fn count(job: &Job) -> u64 {
+    job.size.div_ceil(job.block_bytes.get() as u64)
+}
+
+/// The cursors of a job, one for all writers or one for each.
+pub(crate) fn cursors(job: &Job) -> Vec<Cursor> {
+    let blocks = count(job);
+    match job.split {
+        Split::Next => vec![Cursor::new(job, 0, blocks)],
+        Split::Parts => {
+            let writers = job.writers.get() as u64;
+            let edge = |writer: u64| {
+                let edge = u128::from(blocks) * u128::from(writer) / u128::from(writers);
+                u64::try_from(edge).unwrap_or(blocks)
+            };
+            (0..writers)
+                .map(|writer| Cursor::new(job, edge(writer), edge(writer + 1)))
+                .collect()
+        }
+    }
+}

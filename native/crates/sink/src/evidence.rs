@@ -1,0 +1,198 @@
+//! What writing leaves behind.
+
+use std::time::{Duration, Instant};
+
+use hdrhistogram::Histogram;
+
+/// Time of one operation, by the time its completion was seen.
+pub type Latency = Histogram<u64>;
+
+/// Where the time of the writers went, summed over them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    /// Producing contents.
+    pub generate: Duration,
+    /// Handing operations to a queue.
+    pub submit: Duration,
+    /// Waiting for completions of a queue.
+    pub wait: Duration,
+    /// Inside calls that write and return when they have.
+    pub write: Duration,
+    /// Inside `fdatasync`, `fsync` and `msync`.
+    pub sync: Duration,
+}
+
+/// Traces of the writers, counted where the thing happens.
+#[derive(Clone, Debug)]
+pub struct Evidence {
+    /// Writers that finished at least one block.
+    pub writers: usize,
+    /// Buffers that were filled at least once.
+    pub buffers: usize,
+    /// Bytes of contents produced.
+    pub filled_bytes: u64,
+    /// Bytes that completions reported, padding of an unaligned end included.
+    pub written_bytes: u64,
+    /// Blocks that were finished.
+    pub blocks: u64,
+    /// Operations that completed.
+    pub operations: u64,
+    /// Completions that asked for a repetition: `EINTR`, `EAGAIN`.
+    pub repeated: u64,
+    /// Completions with fewer bytes than asked for.
+    pub short: u64,
+    /// Bytes that `pwritev2` returned.
+    pub call_bytes: u64,
+    /// Bytes that completions of a ring reported.
+    pub ring_bytes: u64,
+    /// Bytes stored into mappings of the file; the first window of each writer is looked up in `/proc/self/maps`.
+    pub mapped_bytes: u64,
+    /// Operations that the kernel accepted with `RWF_DONTCACHE`.
+    pub dontcache: u64,
+    /// The fewest and the most blocks that a writer filled before its first submission.
+    pub first_batch: Option<(usize, usize)>,
+    /// The most blocks of one writer under way at once.
+    pub most_in_flight: usize,
+    /// Times that a writer's next block did not follow its previous one.
+    pub jumps: u64,
+    /// Whether the descriptor had `O_DIRECT`, the file system said how it must be aligned, and is known to honour it.
+    pub direct: bool,
+    /// Whether the descriptor had `O_DSYNC`, or every mapped block was synced by `msync`.
+    pub dsync: bool,
+    /// `fdatasync` calls between writes.
+    pub syncs_between: u64,
+    /// `fsync` calls on the file after the last write.
+    pub syncs_after: u64,
+    /// Sum over all operations of their time under way.
+    pub in_flight: Duration,
+    /// Where the time went.
+    pub times: Times,
+    /// Nanoseconds of each block from its submission until its completion was seen.
+    pub latency: Latency,
+    /// When the last contents were ready.
+    pub last_fill: Option<Instant>,
+    /// When the first block was handed to the kernel.
+    pub first_submit: Option<Instant>,
+    /// When the first block was done.
+    pub first_done: Option<Instant>,
+    /// When the last block was done.
+    pub last_done: Option<Instant>,
+    /// Fallbacks, each with its cause.
+    pub notes: Vec<String>,
+}
+
+/// The longest time that the histogram tells apart: an hour.
+const LONGEST_NS: u64 = 3_600_000_000_000;
+
+impl Default for Evidence {
+    fn default() -> Self {
+        Self {
+            writers: 0,
+            buffers: 0,
+            filled_bytes: 0,
+            written_bytes: 0,
+            blocks: 0,
+            operations: 0,
+            repeated: 0,
+            short: 0,
+            call_bytes: 0,
+            ring_bytes: 0,
+            mapped_bytes: 0,
+            dontcache: 0,
+            first_batch: None,
+            most_in_flight: 0,
+            jumps: 0,
+            direct: false,
+            dsync: false,
+            syncs_between: 0,
+            syncs_after: 0,
+            in_flight: Duration::ZERO,
+            times: Times::default(),
+            latency: latency(),
+            last_fill: None,
+            first_submit: None,
+            first_done: None,
+            last_done: None,
+            notes: Vec::new(),
+        }
+    }
+}
+
+/// An empty histogram of nanoseconds, three digits, up to an hour.
+///
+/// # Panics
+/// Never: the bounds are valid.
+#[must_use]
+pub fn latency() -> Latency {
+    Histogram::new_with_bounds(1, LONGEST_NS, 3).expect("1 to an hour with three digits are bounds")
+}
+
+impl Evidence {
+    /// Whether all contents were ready before anything was handed to the kernel.
+    #[must_use]
+    pub fn generated_first(&self) -> bool {
+        match (self.last_fill, self.first_submit) {
+            (Some(fill), Some(submit)) => fill <= submit,
+            _ => true,
+        }
+    }
+
+    /// Takes note of one more finished block that was under way since `since`.
+    pub(crate) fn finish(&mut self, since: Instant) {
+        let now = Instant::now();
+        let spent = now - since;
+        self.blocks += 1;
+        self.in_flight += spent;
+        self.latency
+            .saturating_record(u64::try_from(spent.as_nanos()).unwrap_or(u64::MAX).max(1));
+        self.first_done.get_or_insert(now);
+        self.last_done = Some(now);
+    }
+
+    /// Adds what another writer left.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.writers += other.writers;
+        self.buffers += other.buffers;
+        self.filled_bytes += other.filled_bytes;
+        self.written_bytes += other.written_bytes;
+        self.blocks += other.blocks;
+        self.operations += other.operations;
+        self.repeated += other.repeated;
+        self.short += other.short;
+        self.call_bytes += other.call_bytes;
+        self.ring_bytes += other.ring_bytes;
+        self.mapped_bytes += other.mapped_bytes;
+        self.dontcache += other.dontcache;
+        self.first_batch = match (self.first_batch, other.first_batch) {
+            (Some((few, many)), Some((fewer, more))) => Some((few.min(fewer), many.max(more))),
+            (one, other) => one.or(other),
+        };
+        self.most_in_flight = self.most_in_flight.max(other.most_in_flight);
+        self.jumps += other.jumps;
+        self.direct |= other.direct;
+        self.dsync |= other.dsync;
+        self.syncs_between += other.syncs_between;
+        self.syncs_after += other.syncs_after;
+        self.in_flight += other.in_flight;
+        self.times.generate += other.times.generate;
+        self.times.submit += other.times.submit;
+        self.times.wait += other.times.wait;
+        self.times.write += other.times.write;
+        self.times.sync += other.times.sync;
+        // Both have the same bounds, so nothing can be out of them.
+        let _ = self.latency.add(&other.latency);
+        self.last_fill = self.last_fill.max(other.last_fill);
+        self.last_done = self.last_done.max(other.last_done);
+        let earlier = |one: Option<Instant>, other: Option<Instant>| match (one, other) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+        self.first_submit = earlier(self.first_submit, other.first_submit);
+        self.first_done = earlier(self.first_done, other.first_done);
+        for note in other.notes {
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
+    }
+}

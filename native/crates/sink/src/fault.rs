@@ -1,0 +1,103 @@
+//! Why writing ended early.
+
+use std::fmt;
+use std::io;
+
+/// Why writing ended early. The words name the offset; the caller knows the path.
+#[derive(Debug)]
+pub enum Fault {
+    /// The system refused.
+    Io {
+        /// What was being done, as in "cannot …".
+        doing: &'static str,
+        /// Where in the file.
+        offset: Option<u64>,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Writes returned without writing anything, or asked to be repeated without end.
+    NoProgress {
+        /// Where in the file.
+        offset: u64,
+    },
+    /// What was asked for cannot be had here.
+    Unavailable(String),
+    /// Options that contradict each other.
+    Contradiction(String),
+    /// The caller's progress function ended the writing.
+    Stopped,
+    /// Every write succeeded, and yet the file is not whole: a defect here or below.
+    NotWhole {
+        /// Bytes of the file that completions reported, each counted once.
+        written: u64,
+        /// Bytes that were reported more than once.
+        twice: u64,
+        /// Bytes that were asked for.
+        size: u64,
+    },
+}
+
+impl Fault {
+    /// A failed call, away from any offset.
+    pub(crate) fn of(doing: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io {
+            doing,
+            offset: None,
+            source,
+        }
+    }
+
+    /// A failed call at `offset`.
+    pub(crate) fn at(doing: &'static str, offset: u64) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io {
+            doing,
+            offset: Some(offset),
+            source,
+        }
+    }
+
+    /// The error of the system behind it, if there is one.
+    #[must_use]
+    pub fn system(&self) -> Option<&io::Error> {
+        match self {
+            Self::Io { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io {
+                doing,
+                offset: Some(offset),
+                source,
+            } => write!(formatter, "cannot {doing} at offset {offset}: {source}"),
+            Self::Io { doing, source, .. } => write!(formatter, "cannot {doing}: {source}"),
+            Self::NoProgress { offset } => {
+                write!(
+                    formatter,
+                    "writes at offset {offset} succeed without writing anything"
+                )
+            }
+            Self::Unavailable(reason) | Self::Contradiction(reason) => formatter.write_str(reason),
+            Self::Stopped => formatter.write_str("interrupted"),
+            Self::NotWhole {
+                written,
+                twice,
+                size,
+            } => write!(
+                formatter,
+                "completions cover {written} of {size} bytes, {twice} of them more than once"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Fault {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.system()
+            .map(|error| error as &(dyn std::error::Error + 'static))
+    }
+}

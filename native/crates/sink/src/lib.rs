@@ -1,0 +1,166 @@
+//! Ways to write an output. A mode is one file with its name, its behaviour and how it is recognised, and one line in
+//! [`MODES`].
+//!
+//! A [`Sink`] never sees a caller's buffer: the crate owns aligned buffers and asks for their contents by offset
+//! ([`Fill`]), so any writer may produce any block, and a block goes to the kernel from where it was produced.
+//!
+//! A file gets its name last. It is written without a name (`O_TMPFILE`), or where the file system has no such files
+//! under a name that says that it is partial; so a writer that fails, is interrupted or killed leaves nothing that looks
+//! complete, and what stood under the name before is gone from the start.
+//!
+//! What really ran is judged from [`Evidence`], not from the names of what was asked for.
+
+mod affinity;
+mod blocks;
+pub mod cache;
+mod crew;
+mod evidence;
+mod extents;
+mod fault;
+mod mmap;
+mod nowhere;
+mod piece;
+mod pool;
+mod pwrite;
+mod target;
+#[cfg(test)]
+mod tests;
+mod uring;
+mod writer;
+
+use std::fmt;
+use std::num::NonZeroUsize;
+
+pub use blocks::Block;
+pub use crew::{Done, discard, write};
+pub use evidence::{Evidence, Latency, Times};
+pub use extents::Extents;
+pub use fault::Fault;
+pub use piece::{LARGEST_OPERATION, Piece, Step};
+pub use pool::Pool;
+pub use target::{Direct, Durability};
+pub use uring::{Ring, why_unavailable as why_no_ring};
+pub use writer::Writer;
+
+/// Produces the contents: fills the buffer with the bytes at the offset. Called by any writer, in any order.
+pub type Fill<'run> = dyn Fn(u64, &mut [u8]) + Sync + 'run;
+
+/// Is told the bytes that completions reported so far, about twenty times a second; `Break` stops the writing.
+pub type Progress<'run> = dyn FnMut(u64) -> std::ops::ControlFlow<()> + 'run;
+
+/// One way to bring blocks into a file.
+pub trait Sink: Sync {
+    /// Writes every block that `writer` hands out, and notes with it what was done.
+    ///
+    /// # Errors
+    /// Writing failed. No buffer is in use by the kernel any more when this returns.
+    fn write(&self, writer: &mut Writer<'_>) -> Result<(), Fault>;
+}
+
+/// A value of the axis `backend`.
+pub struct Mode {
+    /// Kebab-case name.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub about: &'static str,
+    /// Whether it can write past the page cache.
+    pub direct: bool,
+    /// Whether contents are produced in mappings of the file: blocks begin on pages, and no buffers are needed.
+    pub maps: bool,
+    /// Whether it keeps several blocks under way at once.
+    pub queues: bool,
+    /// Why it cannot run here, or `None`.
+    pub probe: fn() -> Option<String>,
+    /// Whether `Evidence` is what this mode leaves behind.
+    pub matches: fn(&Evidence) -> bool,
+    /// The behaviour.
+    pub sink: &'static dyn Sink,
+}
+
+impl fmt::Debug for Mode {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Mode")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Every mode, in the order in which help and `describe` list them.
+pub static MODES: &[&Mode] = &[&pwrite::MODE, &uring::MODE, &mmap::MODE];
+
+/// The mode named `name`.
+#[must_use]
+pub fn mode(name: &str) -> Option<&'static Mode> {
+    MODES.iter().copied().find(|mode| mode.name == name)
+}
+
+/// The name of the mode that left `evidence`: `asked`, if it can be, else the first of the registry that can.
+#[must_use]
+pub fn judge(asked: &Mode, evidence: &Evidence) -> &'static str {
+    if (asked.matches)(evidence) {
+        return asked.name;
+    }
+    MODES
+        .iter()
+        .find(|mode| (mode.matches)(evidence))
+        .map_or("unknown", |mode| mode.name)
+}
+
+/// How the blocks of a file are shared out among writers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Split {
+    /// Every writer takes the next block of the file.
+    Next,
+    /// Every writer has a part of the file to itself.
+    Parts,
+}
+
+/// When the contents of the buffers are produced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contents {
+    /// A buffer is filled for each block just before it is written, again and again.
+    PerBlock,
+    /// Every buffer is filled once, before anything is written. Block i is written from buffer i modulo their number.
+    Before,
+}
+
+/// When filled blocks are handed to the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Submit {
+    /// Each at once.
+    Each,
+    /// Only when as many as the depth allows are under way or waiting.
+    WhenFull,
+}
+
+/// What is to be written, and how.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Bytes of the file.
+    pub size: u64,
+    /// Bytes of a block and of its buffer.
+    pub block_bytes: NonZeroUsize,
+    /// Buffers of all writers together; each has at least one.
+    pub buffers: NonZeroUsize,
+    /// The most blocks that one writer has under way; at most 32 768.
+    pub depth: NonZeroUsize,
+    /// Threads that write.
+    pub writers: NonZeroUsize,
+    /// How they share the file.
+    pub split: Split,
+    /// When contents are produced.
+    pub contents: Contents,
+    /// When blocks are handed over.
+    pub submit: Submit,
+    /// Whether the page cache is passed by.
+    pub direct: Direct,
+    /// When written data must be on the disk.
+    pub durability: Durability,
+    /// Whether pages are dropped from the cache once they are written (`RWF_DONTCACHE`). Refused where it cannot be had.
+    pub dontcache: bool,
+    /// Whether the blocks of the disk are reserved before the first write (`fallocate`).
+    pub reserve: bool,
+    /// Writer i runs on processor i modulo the length; anywhere if empty.
+    pub processors: Vec<usize>,
+}

@@ -1,0 +1,99 @@
+//! `mmap`: contents are produced in windows of the file mapped into memory.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::time::Instant;
+
+use memmap2::{MmapMut, MmapOptions};
+
+use crate::{Block, Durability, Evidence, Fault, Mode, Sink, Writer, target};
+
+pub(crate) static MODE: Mode = Mode {
+    name: "mmap",
+    about: "stores into one mapped window of the file after the other, space reserved by fallocate(2)",
+    direct: false,
+    maps: true,
+    queues: false,
+    probe: || None,
+    matches,
+    sink: &Windows,
+};
+
+struct Windows;
+
+impl Sink for Windows {
+    fn write(&self, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        let inode = writer
+            .file()
+            .metadata()
+            .map_err(Fault::of("look at"))?
+            .ino();
+        let synced = writer.job.durability == Durability::Dsync;
+        let mut found = None;
+        while let Some(block) = writer.next() {
+            let since = Instant::now();
+            // A store into a hole of a full disk would end the process by SIGBUS; this is an error instead.
+            target::reserve(writer.file(), block.offset, block.length as u64)?;
+            let mut window = map(writer, block)?;
+            let found = *found.get_or_insert_with(|| is_mapping_of(&window, inode));
+            writer.evidence.times.write += since.elapsed();
+            writer.submitted(1, 1, Instant::now());
+            writer.fill_into(block, &mut window);
+            let stored = Instant::now();
+            if synced {
+                window
+                    .flush()
+                    .map_err(Fault::at("sync the mapping", block.offset))?;
+                writer.evidence.dsync = true;
+                writer.evidence.times.sync += stored.elapsed();
+            }
+            let unmapping = Instant::now();
+            drop(window);
+            writer.evidence.times.write += unmapping.elapsed();
+            writer.evidence.operations += 1;
+            if found {
+                writer.evidence.mapped_bytes += block.length as u64;
+            }
+            writer.landed(block.offset, block.length);
+            writer.finished(since);
+            if writer.sync_is_due() {
+                writer.sync()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn map(writer: &Writer<'_>, block: Block) -> Result<MmapMut, Fault> {
+    // SAFETY: the file has no name yet, so nobody else can truncate or write it; writers have disjoint blocks.
+    unsafe {
+        MmapOptions::new()
+            .offset(block.offset)
+            .len(block.length)
+            .map_mut(writer.file())
+    }
+    .map_err(Fault::at("map", block.offset))
+}
+
+/// Whether `window` lies in a mapping of the file with `inode`, by the kernel's own list.
+fn is_mapping_of(window: &[u8], inode: u64) -> bool {
+    let first = window.as_ptr() as u64;
+    let last = first + window.len() as u64;
+    let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    maps.lines().any(|line| {
+        // address perms offset device inode path
+        let mut fields = line.split_ascii_whitespace();
+        let range = fields.next().and_then(|range| range.split_once('-'));
+        let (Some((from, to)), Some(mapped)) = (range, fields.nth(3)) else {
+            return false;
+        };
+        let address = |text| u64::from_str_radix(text, 16).unwrap_or(0);
+        mapped.parse() == Ok(inode) && address(from) <= first && last <= address(to)
+    })
+}
+
+fn matches(evidence: &Evidence) -> bool {
+    evidence.ring_bytes == 0
+        && evidence.call_bytes == 0
+        && evidence.mapped_bytes >= evidence.written_bytes
+}

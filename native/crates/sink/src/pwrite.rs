@@ -1,0 +1,101 @@
+//! `pwrite`: positioned writes, one at a time.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::time::Instant;
+
+use crate::{Block, Evidence, Fault, Mode, Piece, Sink, Step, Submit, Writer};
+
+pub(crate) static MODE: Mode = Mode {
+    name: "pwrite",
+    about: "pwritev2(2), one write at a time",
+    direct: true,
+    maps: false,
+    queues: false,
+    probe: || None,
+    matches,
+    sink: &Calls,
+};
+
+struct Calls;
+
+impl Sink for Calls {
+    fn write(&self, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        let batch = match writer.job.submit {
+            Submit::Each => 1,
+            Submit::WhenFull => writer.job.depth.get().min(writer.slots()),
+        };
+        let mut filled = Vec::with_capacity(batch);
+        loop {
+            filled.clear();
+            while filled.len() < batch
+                && let Some(block) = writer.next()
+            {
+                writer.prepare(block, filled.len());
+                filled.push(block);
+            }
+            if filled.is_empty() {
+                return Ok(());
+            }
+            writer.submitted(filled.len(), 1, Instant::now());
+            for (slot, &block) in filled.iter().enumerate() {
+                write_block(writer, block, slot)?;
+                if writer.sync_is_due() {
+                    writer.sync()?;
+                }
+            }
+        }
+    }
+}
+
+fn write_block(writer: &mut Writer<'_>, block: Block, slot: usize) -> Result<(), Fault> {
+    let since = Instant::now();
+    let (file, alignment) = (writer.file(), writer.target().alignment);
+    let flags = if writer.job.dontcache {
+        libc::RWF_DONTCACHE
+    } else {
+        0
+    };
+    let mut piece = Piece::new(block.offset, writer.padded(block));
+    loop {
+        let (offset, asked) = (piece.offset, piece.operation());
+        let rest = &writer.bytes(block, slot)[piece.start..piece.start + asked];
+        let outcome = positioned(file, rest, offset, flags);
+        writer.evidence.operations += 1;
+        if let Ok(written) = outcome {
+            writer.evidence.call_bytes += written as u64;
+            writer.evidence.short += u64::from(written < asked);
+            writer.evidence.dontcache += u64::from(flags != 0);
+        }
+        match piece.advance(outcome, alignment)? {
+            Step::Repeat => writer.evidence.repeated += 1,
+            Step::Rest { written } => writer.landed(offset, written),
+            Step::Done { written } => {
+                writer.landed(offset, written);
+                writer.evidence.times.write += since.elapsed();
+                writer.finished(since);
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// One `pwritev2`, with `flags` of one write.
+fn positioned(file: &File, bytes: &[u8], offset: u64, flags: libc::c_int) -> io::Result<usize> {
+    let part = libc::iovec {
+        iov_base: bytes.as_ptr().cast_mut().cast(),
+        iov_len: bytes.len(),
+    };
+    let offset =
+        libc::off_t::try_from(offset).map_err(|_| io::Error::from_raw_os_error(libc::EFBIG))?;
+    // SAFETY: one part, which the kernel only reads and which is borrowed across the call.
+    let written = unsafe { libc::pwritev2(file.as_raw_fd(), &raw const part, 1, offset, flags) };
+    usize::try_from(written).map_err(|_| io::Error::last_os_error())
+}
+
+fn matches(evidence: &Evidence) -> bool {
+    evidence.ring_bytes == 0
+        && evidence.mapped_bytes == 0
+        && evidence.call_bytes >= evidence.written_bytes
+}

@@ -1,0 +1,375 @@
+//! The file that is written: how it is opened, what the descriptor turned out to be, and how it gets its name.
+
+use std::ffi::CString;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::fd::{AsRawFd, IntoRawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use crate::{Fault, Job, Mode};
+
+/// Whether the page cache is passed by (`O_DIRECT`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direct {
+    /// Written through the page cache.
+    Off,
+    /// Passed by where the file system does that, else a note says why not.
+    Try,
+    /// Passed by, or an error.
+    Require,
+}
+
+/// When written data must be on the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// Whenever the kernel likes.
+    None,
+    /// `fsync` after the last write.
+    EndFsync,
+    /// `fdatasync` each time that a writer has finished so many blocks, with none under way, and `fsync` at the end.
+    Fdatasync(u64),
+    /// Before each write returns: `O_DSYNC`.
+    Dsync,
+}
+
+/// File systems that are known to write `O_DIRECT` past the page cache when they tell its alignment, by the magic number
+/// of statfs(2). Not btrfs: since Linux 6.15 it writes checksummed files through the cache.
+const HONEST: &[(i64, &str)] = &[(0xEF53, "ext"), (0x5846_5342, "xfs"), (0xF2F5_2010, "f2fs")];
+
+/// An open file without its name.
+#[derive(Debug)]
+pub(crate) struct Target {
+    file: Option<File>,
+    path: PathBuf,
+    /// The name that says that the file is partial, where there are no unnamed files.
+    partial: Option<PathBuf>,
+    /// Bytes to whose multiples direct writes are aligned; 1 through the cache.
+    pub(crate) alignment: usize,
+    /// What the descriptor turned out to be.
+    pub(crate) direct: bool,
+    pub(crate) dsync: bool,
+    pub(crate) notes: Vec<String>,
+}
+
+impl Target {
+    /// Removes what stands under `path` and opens a file that will stand there.
+    pub(crate) fn create(path: &Path, mode: &Mode, job: &Job) -> Result<Self, Fault> {
+        let path = replace(path)?;
+        let mut notes = Vec::new();
+        let mut flags = 0;
+        if job.durability == Durability::Dsync && mode.direct {
+            flags |= libc::O_DSYNC;
+        }
+        let wanted = match (job.direct, mode.direct) {
+            (Direct::Off, _) => false,
+            (_, true) => true,
+            (Direct::Try, false) => {
+                notes.push(format!("{} writes through the page cache", mode.name));
+                false
+            }
+            (Direct::Require, false) => {
+                return Err(Fault::Contradiction(format!(
+                    "{} cannot write past the page cache",
+                    mode.name
+                )));
+            }
+        };
+        let direct = if wanted {
+            match open_direct(&path, flags, job) {
+                Ok(target) => return Ok(target),
+                Err(fault) if job.direct == Direct::Require => return Err(fault),
+                Err(fault) => Some(fault),
+            }
+        } else {
+            None
+        };
+        notes.extend(direct.map(|fault| format!("written through the page cache: {fault}")));
+        let (file, partial) = unnamed(&path, flags, &mut notes).map_err(Fault::of("create"))?;
+        let mut target = Self {
+            file: Some(file),
+            path,
+            partial,
+            alignment: 1,
+            direct: false,
+            dsync: false,
+            notes,
+        };
+        target.look()?;
+        Ok(target)
+    }
+
+    /// Reads back from the descriptor what it is.
+    fn look(&mut self) -> Result<(), Fault> {
+        let flags = self.flags().map_err(Fault::of("look at the descriptor"))?;
+        self.dsync = flags & libc::O_DSYNC != 0;
+        Ok(())
+    }
+
+    fn flags(&self) -> io::Result<libc::c_int> {
+        // SAFETY: F_GETFL takes no pointer.
+        let flags = unsafe { libc::fcntl(self.file().as_raw_fd(), libc::F_GETFL) };
+        if flags < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(flags)
+    }
+
+    /// The file.
+    pub(crate) fn file(&self) -> &File {
+        self.file.as_ref().expect("open until it is finished")
+    }
+
+    /// Reserves the blocks of the whole file, so that a full disk is known before the first write.
+    pub(crate) fn reserve(&self, size: u64) -> Result<(), Fault> {
+        reserve(self.file(), 0, size)
+    }
+
+    /// Gives the file its size before it is mapped. Holes take no space.
+    pub(crate) fn extend(&self, size: u64) -> Result<(), Fault> {
+        self.file()
+            .set_len(size)
+            .map_err(Fault::of("set the size of"))
+    }
+
+    /// Cuts off padding. Nothing is written after this.
+    pub(crate) fn cut(&self, size: u64) -> Result<(), Fault> {
+        let now = self.file().metadata().map_err(Fault::of("look at"))?.len();
+        if now == size {
+            return Ok(());
+        }
+        self.file()
+            .set_len(size)
+            .map_err(Fault::of("set the size of"))
+    }
+
+    /// Gives the file its name, closes it, and returns its size as its name tells it.
+    pub(crate) fn finish(mut self, durable: bool) -> Result<u64, Fault> {
+        let file = self.file.take().expect("finished once");
+        match &self.partial {
+            None => link(&file, &self.path).map_err(Fault::of("give the name to"))?,
+            Some(partial) => fs::rename(partial, &self.path).map_err(Fault::of("rename"))?,
+        }
+        self.partial = None;
+        let named = close(file)
+            .map_err(Fault::of("close"))
+            .and_then(|()| {
+                if durable {
+                    File::open(folder(&self.path))
+                        .and_then(|folder| folder.sync_all())
+                        .map_err(Fault::of("sync the folder of"))
+                } else {
+                    Ok(())
+                }
+            })
+            .and_then(|()| fs::metadata(&self.path).map_err(Fault::of("look at")));
+        match named {
+            Ok(metadata) => Ok(metadata.len()),
+            Err(fault) => {
+                // The data may not be there: a file that looks complete would be a lie.
+                let _ = fs::remove_file(&self.path);
+                Err(fault)
+            }
+        }
+    }
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        if let Some(partial) = &self.partial {
+            let _ = fs::remove_file(partial);
+        }
+    }
+}
+
+/// Reserves blocks of the disk for `length` bytes from `offset`.
+pub(crate) fn reserve(file: &File, offset: u64, length: u64) -> Result<(), Fault> {
+    if length == 0 {
+        return Ok(());
+    }
+    let (Ok(from), Ok(bytes)) = (libc::off_t::try_from(offset), libc::off_t::try_from(length))
+    else {
+        return Err(Fault::Contradiction(format!(
+            "a file of {length} bytes is more than the system can address"
+        )));
+    };
+    loop {
+        // SAFETY: fallocate takes no pointer.
+        if unsafe { libc::fallocate(file.as_raw_fd(), 0, from, bytes) } == 0 {
+            return Ok(());
+        }
+        let source = io::Error::last_os_error();
+        if source.kind() != io::ErrorKind::Interrupted {
+            return Err(Fault::at("reserve disk space", offset)(source));
+        }
+    }
+}
+
+/// The path with links resolved; what stood there is removed.
+fn replace(path: &Path) -> Result<PathBuf, Fault> {
+    let path = match fs::canonicalize(path) {
+        Ok(path) => path,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(path.to_owned()),
+        Err(error) => return Err(Fault::of("look at")(error)),
+    };
+    let metadata = fs::metadata(&path).map_err(Fault::of("look at"))?;
+    if !metadata.is_file() {
+        return Err(Fault::Contradiction(
+            "only a regular file is replaced, and this is none".to_owned(),
+        ));
+    }
+    // A file that may not be written is not to be replaced either.
+    OpenOptions::new()
+        .write(true)
+        .open(&path)
+        .map_err(Fault::of("open"))?;
+    fs::remove_file(&path).map_err(Fault::of("replace"))?;
+    Ok(path)
+}
+
+fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+fn open_direct(path: &Path, flags: libc::c_int, job: &Job) -> Result<Target, Fault> {
+    let mut notes = Vec::new();
+    let (file, partial) = unnamed(path, flags | libc::O_DIRECT, &mut notes)
+        .map_err(Fault::of("open with O_DIRECT"))?;
+    let mut target = Target {
+        file: Some(file),
+        path: path.to_owned(),
+        partial,
+        alignment: 1,
+        direct: false,
+        dsync: false,
+        notes,
+    };
+    target.look()?;
+    let (memory, offset) = alignment(target.file()).map_err(Fault::Unavailable)?;
+    let flags = target
+        .flags()
+        .map_err(Fault::of("look at the descriptor"))?;
+    if flags & libc::O_DIRECT == 0 {
+        return Err(Fault::Unavailable(
+            "O_DIRECT was accepted and is not set on the descriptor".to_owned(),
+        ));
+    }
+    if memory > 4096 {
+        return Err(Fault::Unavailable(format!(
+            "O_DIRECT wants buffers aligned to {memory} bytes here"
+        )));
+    }
+    if !job.block_bytes.get().is_multiple_of(offset) {
+        return Err(Fault::Contradiction(format!(
+            "a buffer of {} bytes is no multiple of {offset}, which O_DIRECT needs here",
+            job.block_bytes
+        )));
+    }
+    target.alignment = offset;
+    target.direct = true;
+    Ok(target)
+}
+
+/// Alignment of memory and of offsets for `O_DIRECT` on `file`, or why it is not effective.
+pub(crate) fn alignment(file: &File) -> Result<(usize, usize), String> {
+    // SAFETY: both are plain C structs of integers, for which all zeros is a valid value.
+    let (mut system, mut status): (libc::statfs, libc::statx) = unsafe { std::mem::zeroed() };
+    // SAFETY: the pointer is valid for one struct and lives across the call.
+    if unsafe { libc::fstatfs(file.as_raw_fd(), &raw mut system) } != 0 {
+        return Err(format!("statfs failed: {}", io::Error::last_os_error()));
+    }
+    // The type of the field differs between architectures; the magic numbers fit 32 bits.
+    let magic = system.f_type & 0xffff_ffff;
+    if !HONEST.iter().any(|&(honest, _)| honest == magic) {
+        return Err(format!(
+            "a file system of type {magic:#x} is not known to honour O_DIRECT"
+        ));
+    }
+    // SAFETY: the path is a literal that ends with zero, the struct lives across the call.
+    let failed = unsafe {
+        libc::statx(
+            file.as_raw_fd(),
+            c"".as_ptr(),
+            libc::AT_EMPTY_PATH,
+            libc::STATX_DIOALIGN,
+            &raw mut status,
+        )
+    };
+    if failed != 0 {
+        return Err(format!("statx failed: {}", io::Error::last_os_error()));
+    }
+    let (memory, offset) = (status.stx_dio_mem_align, status.stx_dio_offset_align);
+    if status.stx_mask & libc::STATX_DIOALIGN == 0 || memory == 0 || offset == 0 {
+        return Err("the file system does not tell how O_DIRECT must be aligned".to_owned());
+    }
+    Ok((memory as usize, offset as usize))
+}
+
+/// A file without a name in the folder of `path`; else, with a note, one whose name says that it is partial.
+fn unnamed(
+    path: &Path,
+    flags: libc::c_int,
+    notes: &mut Vec<String>,
+) -> io::Result<(File, Option<PathBuf>)> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    let refused = match options
+        .clone()
+        .custom_flags(flags | libc::O_TMPFILE)
+        .open(folder(path))
+    {
+        Ok(file) => return Ok((file, None)),
+        Err(error) => error,
+    };
+    // EISDIR: a kernel or file system that does not know the flag sees an attempt to write a folder.
+    if !matches!(
+        refused.raw_os_error(),
+        Some(libc::EOPNOTSUPP | libc::EISDIR | libc::ENOSYS | libc::EINVAL)
+    ) {
+        return Err(refused);
+    }
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.partial", std::process::id()));
+    let partial = path.with_file_name(name);
+    let file = options
+        .create_new(true)
+        .custom_flags(flags)
+        .open(&partial)?;
+    notes.push(format!(
+        "written under a partial name, no unnamed files here: {refused}"
+    ));
+    Ok((file, Some(partial)))
+}
+
+/// Gives an unnamed file its name.
+fn link(file: &File, path: &Path) -> io::Result<()> {
+    let from = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+    let to = CString::new(path.as_os_str().as_bytes())?;
+    // SAFETY: both strings end with zero and live across the call.
+    let failed = unsafe {
+        libc::linkat(
+            libc::AT_FDCWD,
+            from.as_ptr(),
+            libc::AT_FDCWD,
+            to.as_ptr(),
+            libc::AT_SYMLINK_FOLLOW,
+        )
+    };
+    if failed != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// Closes `file` and does not swallow what the system says, as dropping it would.
+fn close(file: File) -> io::Result<()> {
+    // SAFETY: the descriptor was just taken out of its owner, so it is open and closed once.
+    if unsafe { libc::close(file.into_raw_fd()) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}

@@ -1,0 +1,257 @@
+//! Every mode brings the same bytes into the file, and leaves evidence that tells it from the others.
+
+use std::fs;
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use super::*;
+
+fn some(count: usize) -> NonZeroUsize {
+    NonZeroUsize::new(count).unwrap()
+}
+
+fn job(size: u64) -> Job {
+    Job {
+        size,
+        block_bytes: some(8192),
+        buffers: some(4),
+        depth: some(3),
+        writers: some(1),
+        split: Split::Next,
+        contents: Contents::PerBlock,
+        submit: Submit::Each,
+        direct: Direct::Off,
+        durability: Durability::None,
+        dontcache: false,
+        reserve: false,
+        processors: Vec::new(),
+    }
+}
+
+/// No two blocks are alike, and no byte is zero, which a hole would be.
+fn contents(offset: u64, room: &mut [u8]) {
+    for (at, byte) in (offset..).zip(room) {
+        let mixed = at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+        *byte = 1 + u8::try_from(mixed % 255).unwrap();
+    }
+}
+
+fn on(path: &Path, mode: &'static Mode, job: &Job) -> Result<Done, Fault> {
+    write(path, mode, job, &contents, &mut |_| {
+        ControlFlow::Continue(())
+    })
+}
+
+fn expected(size: u64, modulus: u64) -> Vec<u8> {
+    let mut whole = vec![0; usize::try_from(modulus.min(size)).unwrap()];
+    contents(0, &mut whole);
+    whole
+        .iter()
+        .copied()
+        .cycle()
+        .take(usize::try_from(size).unwrap())
+        .collect()
+}
+
+fn here() -> impl Iterator<Item = &'static Mode> {
+    MODES
+        .iter()
+        .copied()
+        .filter(|mode| (mode.probe)().is_none())
+}
+
+#[test]
+fn names_are_kebab_case_and_unique() {
+    for (index, mode) in MODES.iter().enumerate() {
+        assert!(
+            mode.name
+                .chars()
+                .all(|letter| letter.is_ascii_lowercase() || letter == '-')
+        );
+        assert!(MODES[..index].iter().all(|other| other.name != mode.name));
+        assert!(!mode.about.is_empty());
+    }
+}
+
+#[test]
+fn every_mode_writes_the_file_and_leaves_its_own_evidence() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    for size in [0, 1, 4095, 8192, 8193, 100_000, 20 * 8192] {
+        for mode in here() {
+            for (writers, split) in [(1, Split::Next), (3, Split::Next), (3, Split::Parts)] {
+                for contents in [Contents::PerBlock, Contents::Before] {
+                    for submit in [Submit::Each, Submit::WhenFull] {
+                        for direct in [Direct::Off, Direct::Try] {
+                            let job = Job {
+                                writers: some(writers),
+                                split,
+                                contents,
+                                submit,
+                                direct,
+                                ..job(size)
+                            };
+                            let done = on(&path, mode, &job).unwrap();
+                            let modulus = match contents {
+                                Contents::PerBlock => u64::MAX,
+                                Contents::Before => 4 * 8192,
+                            };
+                            let what = format!("{} {job:?}", mode.name);
+                            assert!(
+                                fs::read(&path).unwrap() == expected(size, modulus),
+                                "{what}"
+                            );
+                            assert_eq!(done.size, size, "{what}");
+                            assert!(done.extents.are_whole(size), "{what}");
+                            assert_eq!(judge(mode, &done.evidence), mode.name, "{what}");
+                            assert_eq!(done.evidence.blocks, size.div_ceil(8192), "{what}");
+                            assert_eq!(done.evidence.filled_bytes, size.min(modulus), "{what}");
+                            assert_eq!(done.evidence.latency.len(), done.evidence.blocks);
+                            assert!(done.evidence.most_in_flight <= 3, "{what}");
+                            if split == Split::Parts {
+                                assert_eq!(done.evidence.jumps, 0, "{what}");
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A mode under another's name is found out.
+#[test]
+fn a_swapped_mode_is_named_by_what_it_did() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    for named in here() {
+        for doer in here().filter(|doer| doer.name != named.name) {
+            let swapped: &'static Mode = Box::leak(Box::new(Mode {
+                name: named.name,
+                about: named.about,
+                direct: doer.direct,
+                maps: doer.maps,
+                queues: doer.queues,
+                probe: doer.probe,
+                matches: named.matches,
+                sink: doer.sink,
+            }));
+            let done = on(&path, swapped, &job(100_000)).unwrap();
+            assert_eq!(judge(swapped, &done.evidence), doer.name);
+        }
+    }
+}
+
+#[test]
+fn the_queue_is_as_deep_as_asked() {
+    if why_no_ring().is_some() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    let full = Job {
+        submit: Submit::WhenFull,
+        ..job(40 * 8192)
+    };
+    let done = on(&path, &uring::MODE, &full).unwrap();
+    assert_eq!(done.evidence.first_batch, Some((3, 3)));
+    assert_eq!(done.evidence.most_in_flight, 3);
+    let done = on(&path, &uring::MODE, &job(40 * 8192)).unwrap();
+    assert_eq!(done.evidence.first_batch, Some((1, 1)));
+}
+
+#[test]
+fn syncs_are_counted_where_they_happen() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    for mode in here() {
+        let with = |durability| {
+            let job = Job {
+                durability,
+                ..job(10 * 8192)
+            };
+            let evidence = on(&path, mode, &job).unwrap().evidence;
+            (evidence.syncs_between, evidence.syncs_after, evidence.dsync)
+        };
+        assert_eq!(with(Durability::None), (0, 0, false), "{}", mode.name);
+        assert_eq!(with(Durability::EndFsync), (0, 1, false), "{}", mode.name);
+        assert_eq!(with(Durability::Dsync), (0, 0, true), "{}", mode.name);
+        let (between, after, _) = with(Durability::Fdatasync(3));
+        // A queue may finish more than three blocks before nothing is under way.
+        let most = if mode.queues { 2..=3 } else { 3..=3 };
+        assert!(
+            most.contains(&between) && after == 1,
+            "{} {between}",
+            mode.name
+        );
+    }
+}
+
+#[test]
+fn stopping_leaves_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    for mode in here() {
+        fs::write(&path, "what stood there").unwrap();
+        let slow = |offset: u64, room: &mut [u8]| {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            contents(offset, room);
+        };
+        let stopped = write(&path, mode, &job(1 << 30), &slow, &mut |_| {
+            ControlFlow::Break(())
+        });
+        assert!(matches!(stopped, Err(Fault::Stopped)), "{}", mode.name);
+        assert_eq!(
+            fs::read_dir(folder.path()).unwrap().count(),
+            0,
+            "{}",
+            mode.name
+        );
+    }
+}
+
+#[test]
+fn only_a_regular_file_is_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    for path in [folder.path(), Path::new("/dev/null")] {
+        let refused = on(path, &pwrite::MODE, &job(1)).unwrap_err();
+        assert!(matches!(refused, Fault::Contradiction(_)), "{refused}");
+    }
+    let target = folder.path().join("target");
+    fs::write(&target, "old").unwrap();
+    let link = folder.path().join("link");
+    std::os::unix::fs::symlink(&target, &link).unwrap();
+    on(&link, &pwrite::MODE, &job(9)).unwrap();
+    assert_eq!(fs::read(&target).unwrap().len(), 9);
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+}
+
+#[test]
+fn contradictions_are_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    let require = Job {
+        direct: Direct::Require,
+        ..job(1)
+    };
+    assert!(on(&path, &mmap::MODE, &require).is_err());
+    let odd = Job {
+        block_bytes: some(1000),
+        ..job(5000)
+    };
+    assert!(on(&path, &mmap::MODE, &odd).is_err());
+    for mode in [&pwrite::MODE, &uring::MODE] {
+        if (mode.probe)().is_none() {
+            on(&path, mode, &odd).unwrap();
+            assert_eq!(fs::read(&path).unwrap(), expected(5000, u64::MAX));
+        }
+    }
+}
+
+#[test]
+fn discarding_writes_nothing() {
+    let done = discard(&job(100_000), &contents, &mut |_| ControlFlow::Continue(())).unwrap();
+    assert_eq!((done.size, done.evidence.written_bytes), (100_000, 0));
+    assert_eq!(done.evidence.filled_bytes, 100_000);
+}
