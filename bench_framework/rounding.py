@@ -100,6 +100,11 @@ def _at(estimate: float, lo: float, hi: float, decimals: int) -> Rounded:
     )
 
 
+def plain(value: float, lo: float, hi: float, *, most: int = MOST_DECIMALS) -> Rounded:
+    """A value and its interval where no limit has a meaning: digits by the PDG rule, bounds outward."""
+    return _at(value, lo, hi, max(0, min(most, decimals_of((hi - lo) / 2))))
+
+
 def up_to_two_digits(value: float) -> Decimal:
     """A positive number rounded up to two significant digits: 0.1062 → 0.11."""
     if value <= 0:

@@ -104,6 +104,17 @@ def format_size(size: float, *, digits: int = 3) -> str:
     return f"{_significant(value, digits)}{THIN_SPACE}{unit}"
 
 
+def size_unit(size: float, family: str) -> tuple[str, float]:
+    """The unit in which a size reads best, and the factor from bytes: ``("MiB", 2 ** -20)``; `family` iec or si."""
+    base, names = (
+        (1000.0, ("B", "kB", "MB", "GB")) if family == "si" else (1024.0, ("B", "KiB", "MiB", "GiB"))
+    )
+    power = 0
+    while power < len(names) - 1 and abs(size) >= base ** (power + 1):
+        power += 1
+    return names[power], base**-power
+
+
 def format_duration(seconds: float, *, digits: int = 3) -> str:
     """A measured time in its natural unit: ``"412 µs"``, ``"21.3 ms"``, ``"1.70 s"``."""
     unit, scale = time_unit(seconds)

@@ -13,7 +13,7 @@ from bench_framework.model.plan import Role
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from bench_framework.model.judgement import CellState, Judgement, Scope
+    from bench_framework.model.judgement import CellState, Derived, Judgement, Scope
     from bench_framework.model.plan import Plan
     from bench_framework.model.run import Build, PreparedInput
 
@@ -68,6 +68,7 @@ class Facts(Names):
         """In the order in which a report reads them."""
         yield from self._scaling()
         yield from self._memory_shares()
+        yield from map(self._derived, (d for d in self._judgement.derived if d.value is not None))
         yield from self._one_programs()
         yield self.coverage()
         yield from self._not_measured()
@@ -104,6 +105,14 @@ class Facts(Names):
                 estimate=peak.median, lo=peak.lo, hi=peak.hi, level=0.95 if peak.lo is not None else None,
                 rounds=peak.n_rounds, runs=peak.n_runs, cells=(cell.id,), values=values,
             )  # fmt: skip
+
+    def _derived(self, row: Derived) -> Claim:
+        return Claim(
+            "", "derived", row.name.replace("_", " "), None, None, self.scope(row.input_id), None,
+            estimate=row.value, lo=row.lo, hi=row.hi, level=0.95 if row.lo is not None else None,
+            rounds=row.rounds, cells=row.cell_ids,
+            values={"formula": row.formula, "unit": row.unit, "family": self.plan.unit_family},
+        )  # fmt: skip
 
     def _one_programs(self) -> Iterator[Claim]:
         for a, b in states.identical_binaries(self.plan, self._builds):

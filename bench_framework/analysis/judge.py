@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.analysis import claims, looking, medians, quality, scaling, states, summary
+from bench_framework.analysis import claims, derived, looking, medians, quality, scaling, states, summary
 from bench_framework.analysis import samples as sampling
 from bench_framework.analysis.looking import Stage
 from bench_framework.model.judgement import (
@@ -85,6 +85,7 @@ def judge(
         best=tuple(j.best for j in judged),
         floors=floors,
         scaling=scaling.exponents(plan, samples, inputs, usable, _timed(plan)),
+        derived=derived.derived_rows(plan, samples, inputs, usable),
         status=_status(headline, decidable=looks.decidable),
         events=(
             *states.fallback_events(plan, cell_states, samples),

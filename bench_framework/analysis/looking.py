@@ -315,7 +315,7 @@ def _has_verdict(comparison: Comparison) -> bool:
 
 
 def _best_cells(plan: Plan, input_id: str) -> list[Cell]:
-    return [c for c in plan.cells_of(input_id) if c.role is not Role.CONTROL]
+    return [c for c in plan.cells_of(input_id) if c.role in (Role.BASELINE, Role.CANDIDATE)]
 
 
 def best_group(

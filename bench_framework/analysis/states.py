@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from bench_framework.analysis.samples import VOIDING, Sample
 from bench_framework.model.judgement import CellState
+from bench_framework.model.plan import Role
 from bench_framework.model.run import Event
 
 if TYPE_CHECKING:
@@ -32,10 +33,16 @@ def cell_states(
 
     A cell that was given up in the warm-up has no sample; its warm-up blocks say why.
     """
-    expected = {item.id: _expected_answer(plan, item.id, samples) for item in plan.inputs}
+    expected = {item.id: _expected_answer(plan, plan.baseline_cell(item.id), samples) for item in plan.inputs}
     return tuple(
         (None if cell.id in samples else _given_up(cell, warm_ups.get(cell.id, ())))
-        or _state(plan, cell, samples.get(cell.id), builds, expected[cell.input_id])
+        or _state(
+            plan,
+            cell,
+            samples.get(cell.id),
+            builds,
+            _expected_answer(plan, cell, samples) if cell.role is Role.BOUND else expected[cell.input_id],
+        )
         for cell in plan.cells
     )
 
@@ -83,12 +90,11 @@ def _failure(sample: Sample) -> str:
     return f"{said} (round {first.round}; {len(voided)} of {sample.rounds} rounds)"
 
 
-def _expected_answer(plan: Plan, input_id: str, samples: Mapping[str, Sample]) -> str | None:
-    """The baseline's most frequent digest on an input, the earliest of equals."""
-    baseline = plan.baseline_cell(input_id)
-    if plan.answer.compare == NO_ANSWER or baseline is None or baseline.id not in samples:
+def _expected_answer(plan: Plan, cell: Cell | None, samples: Mapping[str, Sample]) -> str | None:
+    """A cell's most frequent digest, the earliest of equals: the baseline's binds all candidates, a bound's itself."""
+    if plan.answer.compare == NO_ANSWER or cell is None or cell.id not in samples:
         return None
-    digests = Counter(_digests(samples[baseline.id].blocks))
+    digests = Counter(_digests(samples[cell.id].blocks))
     return digests.most_common(1)[0][0] if digests else None
 
 

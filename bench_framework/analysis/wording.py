@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.model import words
 from bench_framework.model.judgement import Verdict
-from bench_framework.rounding import Rounded, decimal, rounded, thresholds, up_to_two_digits
-from bench_framework.units import MINUS, THIN_SPACE, format_percent, format_size
+from bench_framework.rounding import Rounded, decimal, plain, rounded, thresholds, up_to_two_digits
+from bench_framework.units import MINUS, THIN_SPACE, format_percent, format_size, size_unit, time_unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -292,6 +292,22 @@ def _scaling(claim: Claim) -> str:
     )
 
 
+def _derived(claim: Claim) -> str:
+    assert claim.estimate is not None
+    kind, family = str(claim.values["unit"]), str(claim.values["family"])
+    unit, scale = "", 1.0
+    if kind == "s":
+        unit, scale = time_unit(claim.estimate)
+    elif kind == "bytes/s":
+        unit, scale = size_unit(claim.estimate, family)
+        unit += "/s"
+    lo, hi = (claim.lo, claim.hi) if claim.lo is not None and claim.hi is not None else (claim.estimate,) * 2
+    made = plain(claim.estimate * scale, lo * scale, hi * scale, most=3)
+    interval = f" [{made.lo}, {made.hi}]" if claim.lo is not None else ""
+    figure = f"{made.estimate}{interval}{THIN_SPACE}{unit}".rstrip(THIN_SPACE).replace("-", MINUS)
+    return f"{_where(claim)}{claim.subject} is {figure} ({claim.values['formula']}, {claim.rounds} rounds)"
+
+
 def _memory(claim: Claim) -> str:
     share = claim.values.get("share")
     told = f", {format_percent(float(share), decimals=0)} of the input" if share is not None else ""
@@ -344,6 +360,7 @@ SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "noise-floor": _noise_floor,
     "scaling": _scaling,
     "memory-share": _memory,
+    "derived": _derived,
     "coverage": coverage,
     "trust": _trust,
     "recommendation": _recommendation,

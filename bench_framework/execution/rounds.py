@@ -15,6 +15,7 @@ from bench_framework.execution.block import BlockRunner, Place
 from bench_framework.execution.host import seconds, utc_now
 from bench_framework.execution.target import build_id_of, target_of
 from bench_framework.model.looks import looks_of
+from bench_framework.model.plan import Role
 from bench_framework.model.run import Event, Look
 from bench_framework.store import lines
 
@@ -275,6 +276,8 @@ class Measuring:
     def _compared(self, state: Progression, target: Target, block: Block) -> tuple[Block, list[Event]]:
         assert block.answer is not None
         by_stdout = self.runner.stdout_is_answer
+        if target.cell.role is Role.BOUND:
+            return self._own_answer(state, target, block)
         if state.reference is None and block.cell_id == state.reference_id:
             state.reference = block.answer
             if by_stdout:
@@ -290,6 +293,15 @@ class Measuring:
         reference = self.plan.cell(state.reference_id)
         raw = self.record.raw if by_stdout else None
         return block, [aftermath.other_output_event(target, block, state.reference, reference.label, raw)]
+
+    def _own_answer(self, state: Progression, target: Target, block: Block) -> tuple[Block, list[Event]]:
+        """A bound does other work than the candidates: it is held against itself."""
+        assert block.answer is not None
+        answers = [b.answer for b in state.blocks.get(block.cell_id, ()) if b.status == "ok" and b.answer]
+        if not answers or answers[0].digest == block.answer.digest:
+            return block, []
+        block = replace(block, status="other-output", message="it does not give the same answer each time")
+        return block, self._once(state, aftermath.unsteady_event(target, block, answers[0]))
 
     def _once(self, state: Progression, event: Event) -> list[Event]:
         """The event, unless its cell has one of this code already."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
+from bench_framework.model.formula import Unit
 from bench_framework.model.looks import Looks
 from bench_framework.model.plan import Metric
 from bench_framework.model.run import Event
@@ -137,6 +138,27 @@ class Scaling:
 
 
 @dataclass(frozen=True, slots=True)
+class Derived:
+    """A figure that follows from named cells on one input: the median over rounds, with its 95 % interval."""
+
+    input_id: str
+    name: str
+    formula: str
+    unit: Unit
+    cell_ids: tuple[str, ...]
+    """Cells that it rests on."""
+    measured: bool
+    """Whether it is the rate of one cell, and not worked out from several."""
+    rounds: int
+    """Rounds in which everything that it needs was measured."""
+    value: float | None
+    """Bytes per second, seconds or a ratio; `None` where no round has it."""
+    lo: float | None
+    """`None` below 6 rounds."""
+    hi: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class NoiseFloor:
     """What one input could not have told from nothing: from the control arm's displayed interval."""
 
@@ -217,3 +239,4 @@ class Judgement:
     events: tuple[Event, ...] = ()
     """Found by analysis: drift, control tripped, identical binaries, fallbacks."""
     claims: tuple[Claim, ...] = ()
+    derived: tuple[Derived, ...] = ()

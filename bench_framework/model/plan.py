@@ -42,6 +42,8 @@ class Role(StrEnum):
     BASELINE = "baseline"
     CONTROL = "control"
     """The baseline once more, as a blind arm: the A/A test of this very record."""
+    BOUND = "bound"
+    """A limit of what candidates can reach: it does other work, so it is compared with none of them."""
 
 
 Word = tuple[str | Slot, ...]
@@ -202,6 +204,22 @@ class Idea:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedCell:
+    """A variant under the name that formulas use."""
+
+    name: str
+    variant_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedRow:
+    """A figure that follows from named cells (METHOD 7)."""
+
+    name: str
+    formula: str
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerPolicy:
     """How two runs are seen to have done the same work."""
 
@@ -298,6 +316,8 @@ class Plan:
     measure: MeasurePolicy
     judge: JudgePolicy
     notes: tuple[Note, ...] = ()
+    named: tuple[NamedCell, ...] = ()
+    derived: tuple[DerivedRow, ...] = ()
     unit_family: Literal["iec", "si"] = "iec"
     """``si`` if the scenario writes MB; the report then says MB too."""
     data_dir: str | None = None

@@ -137,7 +137,7 @@ def _row(data: ReportData, cell: PlanCell, scales: _Scales, *, strong: bool) -> 
     cells = [
         Cell(variant.label),
         _measured(summary, scales.main[1], scales.decimals[data.metric]),
-        *_judged(comparison, claim, baseline=baseline),
+        *_judged(comparison, claim, baseline=baseline, bound=cell.role is Role.BOUND),
         _verdict(verdict, state, data.metric),
         *_further(data, cell, scales, refused=refused is not None),
         Cell(data.replication([cell.id]) if summary else DASH),
@@ -162,10 +162,14 @@ def _measured(summary: Summary | None, scale: float, most: int) -> Cell:
     return Cell(show_measured(summary.median, summary.lo, summary.hi, scale, most), summary.median)
 
 
-def _judged(comparison: Comparison | None, claim: str | None, *, baseline: bool) -> tuple[Cell, Cell]:
-    """The ratio and its interval."""
+def _judged(
+    comparison: Comparison | None, claim: str | None, *, baseline: bool, bound: bool
+) -> tuple[Cell, Cell]:
+    """The ratio and its interval; what is a limit has none."""
     if baseline:
         return Cell("baseline", 1.0), Cell("")
+    if bound:
+        return Cell("bound"), Cell("")
     if comparison is None or comparison.shown is None:
         return Cell(DASH), Cell("")
     interval, text = comparison.shown, show_comparison(comparison)
@@ -273,6 +277,11 @@ def _detectable(data: ReportData, arms: tuple[PlanCell, ...]) -> str:
 
 def _legend(data: ReportData, item: Input, *, best: int) -> tuple[str, ...]:
     lines = [
+        *(
+            ["Bound: a limit that does other work; it is compared with nothing."]
+            if any(cell.role is Role.BOUND for cell in data.arms(item.id))
+            else []
+        ),
         "Ratios are paired within rounds and need not be the quotient of two medians.",
         "Interval: of the deciding statistic, adjusted for every comparison and look; rounded outward.",
     ]

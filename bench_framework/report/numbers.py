@@ -11,8 +11,8 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.judgement import Verdict
-from bench_framework.rounding import FINE_ENOUGH, decimal, decimals_of, rounded
-from bench_framework.units import MINUS, THIN_SPACE, format_percent, format_size, time_unit
+from bench_framework.rounding import FINE_ENOUGH, decimal, decimals_of, plain, rounded
+from bench_framework.units import MINUS, THIN_SPACE, format_percent, format_size, size_unit, time_unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -89,10 +89,8 @@ def show_comparison(comparison: Comparison) -> Shown | None:
 
 def show_plain(value: float, lo: float, hi: float) -> Shown:
     """A value with its interval where no limit has a meaning, such as an exponent."""
-    decimals = pdg_decimals((hi - lo) / 2)
-    return Shown(
-        _text(_near(value, decimals)), _text(_down(lo, decimals)), _text(_up(hi, decimals)), decimals
-    )
+    made = plain(value, lo, hi)
+    return Shown(_text(made.estimate), _text(made.lo), _text(made.hi), made.decimals)
 
 
 def measured_decimals(value: float, lo: float | None, hi: float | None, scale: float) -> int:
@@ -158,17 +156,6 @@ def noise_text(fraction: float | None) -> str:
 def margin_text(fraction: float) -> str:
     """A margin as it was written: ``2 %``, ``2.5 %``."""
     return format_percent(fraction)
-
-
-def size_unit(size: float, family: str) -> tuple[str, float]:
-    """The unit in which a size reads best, and the factor from bytes: ``("MiB", 2 ** -20)``."""
-    base, names = (
-        (1000.0, ("B", "kB", "MB", "GB")) if family == "si" else (1024.0, ("B", "KiB", "MiB", "GiB"))
-    )
-    power = 0
-    while power < len(names) - 1 and abs(size) >= base ** (power + 1):
-        power += 1
-    return names[power], base**-power
 
 
 def show_size(size: float, family: str) -> str:

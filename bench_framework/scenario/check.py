@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bench_framework.scenario import check_crate, check_inputs, check_matrix, check_rules, check_words
+from bench_framework.scenario import (
+    check_crate,
+    check_derived,
+    check_inputs,
+    check_matrix,
+    check_rules,
+    check_words,
+)
 from bench_framework.scenario.schema import VERSION
 
 if TYPE_CHECKING:
@@ -47,8 +54,9 @@ def check(scenario: Scenario, *, damaged: bool = False) -> list[Problem]:
         *check_words.check(scenario),
         *check_inputs.check(scenario),
         *check_rules.check(scenario),
+        *check_derived.check(scenario),
         *check_crate.check(scenario),
     ]
     if damaged:
         return [problem for problem in problems if problem.code not in _CONSEQUENCES]
-    return problems or list(check_matrix.check(scenario))
+    return problems or [*check_matrix.check(scenario), *check_derived.check_cells(scenario)]

@@ -28,7 +28,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     yield from _ideas(scenario, axes)
     for index, part in enumerate(scenario.spec.describe):
         for axis, value in part.variant.items():
-            yield from _named(
+            yield from named(
                 scenario, axes, ("describe", index, "variant", axis), axis, value, variant_only=True
             )
     yield from _metrics(scenario)
@@ -115,7 +115,7 @@ def _exclude(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Probl
                         label=p.message,
                         help=p.help,
                     )
-                    for p in _named(scenario, axes, path, name, value)
+                    for p in named(scenario, axes, path, name, value)
                 )
 
 
@@ -126,7 +126,7 @@ def _groups(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Proble
             wrong = [
                 problem
                 for row, name in enumerate(group)
-                for problem in _named(
+                for problem in named(
                     scenario, axes, scenario.row(key, index, row), name, None, variant_only=key == "exclusive"
                 )
             ]
@@ -154,7 +154,7 @@ def _ideas(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Problem
         for key, value in idea.change.items():
             path = ("ideas", index, "change", key)
             if key not in fixed:
-                yield from _named(scenario, {**axes}, path, key, value, variant_only=True, also=tuple(fixed))
+                yield from named(scenario, {**axes}, path, key, value, variant_only=True, also=tuple(fixed))
             elif fixed[key] == value:
                 note = f"`fixed.{key}` is {value} already"
                 yield scenario.document.value_problem(
@@ -162,7 +162,7 @@ def _ideas(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Problem
                 )
 
 
-def _named(
+def named(
     scenario: Scenario,
     axes: Mapping[str, AxisView],
     path: Path,

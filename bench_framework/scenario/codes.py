@@ -173,6 +173,13 @@ CODES: Final[dict[str, Explanation]] = {
         "Every combination is excluded by a rule, or is not available.",
         "exclude: [{io: [read, mmap]}]      leave one value",
     ),
+    "BC209": Explanation(
+        "a formula that cannot be worked out",
+        "`derived` takes rate(cell) and time(cell) of cells named under `cells`, rows above, numbers, min, max, "
+        "harmonic and + - * /. Sums and minima need one unit; the value is a rate, a time or a ratio. Every "
+        "named cell must be one that is measured.",
+        "derived: {gap: rate(a) - time(b)}   write   derived: {gap: rate(a) / rate(b)}",
+    ),
     "BC301": Explanation(
         "a crate that is not there",
         "The folder or its Cargo.toml is missing or cannot be read. Paths are relative to the scenario's file.",

@@ -14,6 +14,7 @@ from bench_framework.model.plan import (
     Dataset,
     Idea,
     Input,
+    NamedCell,
     Role,
     Values,
     Variant,
@@ -22,7 +23,7 @@ from bench_framework.model.plan import (
 )
 from bench_framework.scenario import bundled, template
 from bench_framework.scenario.crates import CrateMissing, read_crate
-from bench_framework.scenario.matrix import baseline_values
+from bench_framework.scenario.matrix import baseline_values, named_values
 from bench_framework.scenario.schema import BUILTIN
 from bench_framework.units import is_size, parse_size
 
@@ -173,12 +174,28 @@ class Expansion:
                 if control is not None:
                     yield control
                 control, input_id = None, given.id
-            role = Role.BASELINE if variant == self.baseline else Role.CANDIDATE
+            role = self._role(variant)
             yield self.cell(variant, given, role, variant.label)
             if role is Role.BASELINE and self.scenario.spec.measure.control:
                 control = self.cell(variant, given, Role.CONTROL, CONTROL_LABEL)
         if control is not None:
             yield control
+
+    def _role(self, variant: Variant) -> Role:
+        if variant == self.baseline:
+            return Role.BASELINE
+        own = dict(variant.values).items()
+        bound = variant.idea is None and any(given.items() <= own for given in self.scenario.spec.bounds)
+        return Role.BOUND if bound else Role.CANDIDATE
+
+    def named_cells(self) -> tuple[NamedCell, ...]:
+        """The variants that formulas name."""
+        spec = self.scenario.spec
+        return tuple(
+            NamedCell(name, self.made[values].variant.id)
+            for name, given in spec.cells.items()
+            if (values := named_values(self.axes, spec.baseline, given)) in self.made
+        )
 
     def cell(self, variant: Variant, given: Input, role: Role, label: str) -> Cell:
         """One cell with its words filled in."""

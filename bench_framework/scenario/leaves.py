@@ -168,6 +168,19 @@ def axis_name(value: Any) -> str:
     return name
 
 
+def symbol(value: Any) -> str:
+    """A name that can stand in a formula, where `-` is a minus."""
+    name = text(value)
+    if not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", name):
+        advice = name.replace("-", "_").lower()
+        raise Refused(
+            "BC108",
+            f"`{name}` cannot be a name here: it needs small letters, digits or `_`, and a letter first",
+            advice=f"such as {advice}" if re.fullmatch(r"[a-z][a-z0-9_]{0,63}", advice) else "",
+        )
+    return name
+
+
 def scenario_name(value: Any) -> str:
     """A name that is also the name of the results' folder."""
     name = text(value)

@@ -12,7 +12,7 @@ from bench_framework.scenario.schema import Setting, settings_of
 from bench_framework.units import is_size, parse_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from bench_framework.scenario.loaded import Scenario
 
@@ -122,6 +122,13 @@ def baseline_values(axes: tuple[AxisView, ...], given: Mapping[str, str]) -> dic
             return None
         chosen[axis.name] = value
     return chosen
+
+
+def named_values(
+    axes: tuple[AxisView, ...], baselines: Sequence[Mapping[str, str]], given: Mapping[str, str]
+) -> Values:
+    """The variant that a part of its values names: what is left out is as in the (first) baseline."""
+    return tuple((baseline_values(axes, {**(baselines[0] if baselines else {}), **given}) or {}).items())
 
 
 def combine(scenario: Scenario) -> Matrix:

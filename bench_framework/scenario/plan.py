@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from bench_framework.errors import Problem
 from bench_framework.model.plan import (
     AnswerPolicy,
+    DerivedRow,
     GatePolicy,
     Hole,
     Input,
@@ -69,6 +70,8 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
         measure=_measure(scenario),
         judge=_judge(scenario),
         notes=_notes(scenario),
+        named=tuple(cell for cell in made.named_cells() if any(v.id == cell.variant_id for v in variants)),
+        derived=tuple(DerivedRow(name, text) for name, text in scenario.spec.derived.items()),
         unit_family=_unit_family(scenario, made.axes),
         data_dir=scenario.resolve(scenario.spec.data_dir) if scenario.spec.data_dir else None,
     )

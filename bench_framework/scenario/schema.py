@@ -70,6 +70,11 @@ Name: TypeAlias = Annotated[
     _read(leaves.axis_name),
     WithJsonSchema({"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$"}),
 ]
+Symbol: TypeAlias = Annotated[
+    str,
+    _read(leaves.symbol),
+    WithJsonSchema({"type": "string", "pattern": "^[a-z][a-z0-9_]{0,63}$"}),
+]
 Variable: TypeAlias = Annotated[str, _read(leaves.variable_name), WithJsonSchema({"type": "string"})]
 ValueName: TypeAlias = Annotated[str, _read(leaves.value_name), WithJsonSchema(_SCALAR)]
 Natural: TypeAlias = Annotated[int, _read(leaves.whole(0)), Field(ge=0)]
@@ -529,8 +534,6 @@ class ScenarioFile(Part):
     """A benchctl scenario: the question, the workload, the axes, how to measure and how to judge."""
 
     later: ClassVar[dict[str, str]] = {
-        "derived": "leave it out; every figure it needs is in the record",
-        "cells": "names for cells are only used by `derived`",
         "anchor": "put the reference into the axes as one more variant",
         "include": "repeat the part in this file; YAML anchors work within one file",
         "extends": "repeat the part in this file; YAML anchors work within one file",
@@ -617,6 +620,14 @@ class ScenarioFile(Part):
     """Knobs that are not varied, used as `{name}`; an idea may change one."""
     ideas: list[IdeaPart] = []
     """Single changes to the baseline that are tried beside the axes."""
+    bounds: list[Annotated[dict[Text, Text], Field(min_length=1)]] = []
+    """Variants that are limits, not candidates: each item names axis values. They do other work, so they are timed
+    and shown, and compared with nothing."""
+    cells: dict[Symbol, Annotated[dict[Text, Text], Field(min_length=1)]] = {}
+    """Names for variants, used by `derived`: name to axis values; an axis that is left out has the baseline's."""
+    derived: dict[Symbol, Text] = {}
+    """Figures that follow from named cells, round by round: `rate(cell)`, `time(cell)`, other rows above,
+    `min`, `max`, `harmonic`, `+ - * /`."""
     describe: list[DescribePart] = []
     """Words about variants, shown beside their results."""
     notes: list[NotePart] = []

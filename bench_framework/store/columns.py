@@ -178,6 +178,19 @@ CELLS_TAIL: Final = (
     _text("flags", "warnings about this sample, joined by semicolons"),
 )
 
+DERIVED: Final = (
+    _text("input_id", "twelve hex digits of the input"),
+    _text("input", "label of the input"),
+    _text("name", "name of the cell or of the formula"),
+    _text("formula", "what is worked out, round by round"),
+    _text("unit", "of value, lo and hi: bytes/s, s or ratio"),
+    _int("rounds", "rounds in which everything that it needs was measured"),
+    _number("value", "median over these rounds"),
+    _number("lo", "lower bound of its 95 % interval, from order statistics"),
+    _number("hi", "upper bound"),
+    _text("claim_id", "the claim that says it", nullable=True),
+    _text("text", "its sentence", nullable=True),
+)
 COMPARISONS: Final = (
     _text("claim_id", "the claim that says it", nullable=True),
     _text("kind", "headline, control, best, memory or exact"),

@@ -72,6 +72,11 @@ class Frames:
         return self._frame("comparisons")
 
     @cached_property
+    def derived(self) -> pd.DataFrame:
+        """One row per named cell and formula of the scenario; a record without any has no such table."""
+        return self._frame("derived")
+
+    @cached_property
     def events(self) -> pd.DataFrame:
         """Warnings and errors, in the order in which they arose."""
         return self._frame("events")

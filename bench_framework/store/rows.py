@@ -353,6 +353,28 @@ def comparison_rows(source: Source) -> Iterator[Row]:
         }
 
 
+def derived_rows(source: Source) -> Iterator[Row]:
+    """One row per named cell and formula, input by input."""
+    judgement = source.judgement
+    assert judgement is not None
+    claims = iter([claim for claim in judgement.claims if claim.kind == "derived"])
+    for row in judgement.derived:
+        claim = next(claims) if row.value is not None else None
+        yield {
+            "input_id": row.input_id,
+            "input": source.plan.input(row.input_id).label,
+            "name": row.name,
+            "formula": row.formula,
+            "unit": row.unit,
+            "rounds": row.rounds,
+            "value": row.value,
+            "lo": row.lo,
+            "hi": row.hi,
+            "claim_id": claim.id if claim else None,
+            "text": claim.text if claim else None,
+        }
+
+
 def _claim_of(claims: Mapping[tuple[Any, ...], Claim], comparison: Comparison) -> Claim | None:
     both = (comparison.cell_id, comparison.ref_cell_id)
     for cells in (both, both[::-1], both[:1]):

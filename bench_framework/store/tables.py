@@ -35,6 +35,8 @@ def table_columns(source: Source) -> dict[str, tuple[Column, ...]]:
     if source.judgement is not None:
         found["cells"] = (*columns.IDENTITY, *columns.CELL, *axes, *effective, *columns.CELLS_TAIL)
         found["comparisons"] = columns.COMPARISONS
+        if source.judgement.derived:
+            found["derived"] = columns.DERIVED
     return found
 
 
@@ -46,6 +48,7 @@ def write_tables(folder: Path, source: Source) -> None:
         "events": rows.event_rows,
         "cells": rows.cell_rows,
         "comparisons": rows.comparison_rows,
+        "derived": rows.derived_rows,
     }
     tables = table_columns(source)
     for name, wanted in tables.items():

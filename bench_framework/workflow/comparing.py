@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bench_framework.model.judgement import Comparison
-    from bench_framework.model.plan import Metric, Plan, Variant
+    from bench_framework.model.plan import Cell, Metric, Plan, Variant
     from bench_framework.report import Document
 
 KNOWN_METRICS = ("wall", "cpu", "user", "sys", "peak_rss")
@@ -75,6 +75,12 @@ def _other_plan(plan: Plan, baseline: str | None, candidate: str | None, metrics
     """The plan with another baseline and candidates; the control arm stays only if it is a copy of the baseline."""
     base = plan.variant(plan.baseline_id) if baseline is None else _one(plan, baseline)
     chosen = plan.variants if candidate is None else _selected(plan, candidate)
+    if any(cell.role is Role.BOUND and cell.variant_id == base.id for cell in plan.cells):
+        raise UsageError(
+            f"{base.label} is a bound: it does other work, and nothing can be compared with it",
+            code="BX106",
+            help="select another variant with --baseline",
+        )
     kept = {variant.id for variant in chosen} | {base.id}
     if len(kept) < 2:  # noqa: PLR2004 -- a comparison has two sides
         raise UsageError(
@@ -87,7 +93,7 @@ def _other_plan(plan: Plan, baseline: str | None, candidate: str | None, metrics
             if same:
                 cells.append(cell)
         elif cell.variant_id in kept:
-            cells.append(replace(cell, role=Role.BASELINE if cell.variant_id == base.id else Role.CANDIDATE))
+            cells.append(replace(cell, role=_role(cell, base.id)))
     return replace(
         plan,
         baseline_id=base.id,
@@ -97,6 +103,12 @@ def _other_plan(plan: Plan, baseline: str | None, candidate: str | None, metrics
         ideas=(),
         judge=replace(plan.judge, metrics=metrics),
     )
+
+
+def _role(cell: Cell, base_id: str) -> Role:
+    if cell.variant_id == base_id:
+        return Role.BASELINE
+    return cell.role if cell.role is Role.BOUND else Role.CANDIDATE
 
 
 def _one(plan: Plan, text: str) -> Variant:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.report.sections.author import AUTHOR
+from bench_framework.report.sections.budget import BUDGET
 from bench_framework.report.sections.headline import HEADLINE
 from bench_framework.report.sections.ideas import IDEAS
 from bench_framework.report.sections.memory import MEMORY
@@ -25,6 +26,7 @@ SECTIONS: Final[tuple[SectionKind, ...]] = (
     MEMORY,
     SCALING,
     IDEAS,
+    BUDGET,
     RECOMMENDATION,
     QUALITY,
     TECHNICAL,

@@ -20,11 +20,10 @@ from bench_framework.report.numbers import (
     show_measured,
     show_size,
     significant,
-    size_unit,
 )
 from bench_framework.report.sections.kind import SectionKind, always
 from bench_framework.report.sentences import key_claim, sentence
-from bench_framework.units import THIN_SPACE, format_duration
+from bench_framework.units import THIN_SPACE, format_duration, size_unit
 
 if TYPE_CHECKING:
     from bench_framework.model.judgement import Claim

@@ -11,10 +11,12 @@ from dataclasses import replace
 from typing import Literal
 
 from bench_framework.analysis.claims import claims_of
+from bench_framework.model.formula import Unit
 from bench_framework.model.judgement import (
     BestGroup,
     CellState,
     Comparison,
+    Derived,
     Interval,
     Judgement,
     NoiseFloor,
@@ -289,6 +291,30 @@ def scaling(p: Plan) -> tuple[Scaling, ...]:
     return tuple(found)
 
 
+def derived(p: Plan) -> tuple[Derived, ...]:
+    """Of the largest input: two rates, a bound worked out from them, a share, and one that no round has."""
+    item = p.inputs[-1]
+    first, second = (cell.id for cell in p.cells_of(item.id)[:2])
+    both = (first, second)
+    rate = 812.0 * MIB
+
+    def row(name: str, formula: str, unit: Unit, cell_ids: tuple[str, ...], value: float | None) -> Derived:
+        bounds = (None, None) if value is None else (value * 0.991, value * 1.012)
+        measured = len(cell_ids) == 1
+        return Derived(
+            item.id, name, formula, unit, cell_ids, measured, ROUNDS if value else 0, value, *bounds
+        )
+
+    return (
+        row("reading", "rate(reading)", "bytes/s", (first,), 2.4 * rate),
+        row("counting", "rate(counting)", "bytes/s", (second,), rate),
+        row("ideal_overlap", "min(rate(reading), rate(counting))", "bytes/s", both, rate),
+        row("share", "rate(counting) / ideal_overlap", "ratio", both, 0.914),
+        row("wait", "time(reading) - time(counting)", "s", both, 0.0123),
+        row("gone", "rate(reading) / rate(missing)", "ratio", (first,), None),
+    )
+
+
 def judgement(p: Plan) -> Judgement:
     """Every sentence in it is made by the analysis itself, so that reports are tested with real words."""
     mute = Judgement(
@@ -300,6 +326,7 @@ def judgement(p: Plan) -> Judgement:
         floors=tuple(NoiseFloor(i.id, m, f) for i in p.inputs for m, f in (("wall", 0.0132), ("cpu", 0.0042))),
         scaling=scaling(p),
         status="partly decided",
+        derived=derived(p),
         events=(
             Event("BX311", "feature `mimalloc` did not change the binary of smol+mimalloc", effect="an A/A test"),
         ),

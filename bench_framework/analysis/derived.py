@@ -1,0 +1,139 @@
+"""Figures that follow from named cells: evaluated round by round, then treated as a sample (METHOD 7). Plain Python."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from typing import TYPE_CHECKING
+
+from bench_framework.analysis.summary import LEVEL, median_interval
+from bench_framework.model.formula import Formula, Unit, parse
+from bench_framework.model.judgement import Derived
+from bench_framework.model.plan import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from bench_framework.analysis.samples import Sample
+    from bench_framework.model.plan import Cell, Plan
+    from bench_framework.model.run import Block, PreparedInput
+
+Series = dict[int, float]
+"""Round to value."""
+
+
+def derived_rows(
+    plan: Plan, samples: Mapping[str, Sample], inputs: Sequence[PreparedInput], usable: frozenset[str]
+) -> tuple[Derived, ...]:
+    """The rate of every named cell, then every formula, input by input; in the order of the scenario.
+
+    A round counts if every figure that a formula needs was measured in it. A cell that failed, or ran another
+    way than was asked for, gives no figure.
+
+    Args:
+        plan: with the formulas; `load` has checked them.
+        samples: by cell id.
+        inputs: as prepared: their sizes are the bytes of programs that report none.
+        usable: ids of cells that were measured as asked.
+    """
+    if not plan.derived and not plan.named:
+        return ()
+    sizes = {item.input_id: item.size_bytes for item in inputs}
+    found: list[Derived] = []
+    for item in plan.inputs:
+        found += _of_input(plan, item.id, samples, sizes.get(item.id), usable)
+    return tuple(found)
+
+
+def _of_input(
+    plan: Plan, input_id: str, samples: Mapping[str, Sample], size: int | None, usable: frozenset[str]
+) -> Iterator[Derived]:
+    cells = {c.variant_id: c for c in plan.cells_of(input_id) if c.role is not Role.CONTROL}
+    rates: dict[str, Series] = {}
+    times: dict[str, Series] = {}
+    for named in plan.named:
+        cell = cells.get(named.variant_id)
+        if cell is None or cell.id not in usable or cell.id not in samples:
+            continue
+        times[named.name], rates[named.name] = _times_and_rates(samples[cell.id], size)
+    for named in plan.named:
+        yield _row(
+            input_id, named.name, f"rate({named.name})", "bytes/s", rates.get(named.name, {}),
+            cell_ids=_ids(cells, [named.variant_id]), measured=True,
+        )  # fmt: skip
+    variants = {named.name: named.variant_id for named in plan.named}
+    units: dict[str, Unit] = {}
+    rows: dict[str, Series] = {}
+    needs: dict[str, tuple[str, ...]] = {}
+    for row in plan.derived:
+        formula = parse(row.formula, units)
+        units[row.name] = formula.unit
+        rows[row.name] = _evaluate(formula, rates, times, rows)
+        needs[row.name] = tuple(
+            dict.fromkeys([*formula.cells, *(cell for name in formula.rows for cell in needs[name])])
+        )
+        ids = _ids(cells, [variants[name] for name in needs[row.name] if name in variants])
+        yield _row(input_id, row.name, row.formula, formula.unit, rows[row.name], cell_ids=ids)
+
+
+def _ids(cells: Mapping[str, Cell], variants: Sequence[str]) -> tuple[str, ...]:
+    return tuple(cells[variant].id for variant in variants if variant in cells)
+
+
+def _times_and_rates(sample: Sample, size: int | None) -> tuple[Series, Series]:
+    walls = sample.of("wall")
+    handled = {block.round: _bytes(block, size) for block in sample.blocks}
+    rates = {
+        number: count / wall
+        for number, wall in walls.items()
+        if wall > 0 and (count := handled.get(number)) is not None
+    }
+    return dict(walls), rates
+
+
+def _bytes(block: Block, size: int | None) -> int | None:
+    """Bytes that one run handled: what the worker reports, else the size of its input."""
+    told = [receipt.bytes for receipt in block.receipts if receipt.bytes is not None]
+    return told[0] if told else size
+
+
+def _evaluate(
+    formula: Formula, rates: Mapping[str, Series], times: Mapping[str, Series], rows: Mapping[str, Series]
+) -> Series:
+    found: Series = {}
+    rounds = {number for series in (*rates.values(), *times.values()) for number in series}
+    for number in sorted(rounds):
+        now = [{name: s[number] for name, s in kind.items() if number in s} for kind in (rates, times, rows)]
+        try:
+            value = formula.value(*now)
+        except (KeyError, ZeroDivisionError):
+            continue  # this round lacks a figure
+        if math.isfinite(value):
+            found[number] = value
+    return found
+
+
+def _row(
+    input_id: str,
+    name: str,
+    formula: str,
+    unit: Unit,
+    series: Series,
+    *,
+    cell_ids: tuple[str, ...],
+    measured: bool = False,
+) -> Derived:
+    ranked = sorted(series.values())
+    bounds = median_interval(ranked, LEVEL)
+    return Derived(
+        input_id=input_id,
+        name=name,
+        formula=formula,
+        unit=unit,
+        cell_ids=cell_ids,
+        measured=measured,
+        rounds=len(ranked),
+        value=statistics.median(ranked) if ranked else None,
+        lo=bounds[0] if bounds else None,
+        hi=bounds[1] if bounds else None,
+    )

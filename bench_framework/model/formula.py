@@ -1,0 +1,179 @@
+"""Formulas over named cells: ``min(rate(generate), rate(write))``. Parsed, checked for units, evaluated without `eval`.
+
+Python's own parser reads the text; of its tree only numbers, names, ``+ - * /``, and the functions below are taken.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+Unit = Literal["bytes/s", "s", "ratio"]
+Dimension = tuple[int, int]
+"""Powers of bytes and seconds."""
+
+LONGEST: Final = 500
+"""Characters; a formula is one thought."""
+_RATE, _TIME, _PLAIN = (1, -1), (0, 1), (0, 0)
+_UNITS: Final[dict[Dimension, Unit]] = {_RATE: "bytes/s", _TIME: "s", _PLAIN: "ratio"}
+_OF_CELLS: Final[dict[str, Dimension]] = {"rate": _RATE, "time": _TIME}
+
+
+def _harmonic(values: list[float]) -> float:
+    """1 / Σ(1/xᵢ): the rate of stages of these rates that run one after the other."""
+    return 1 / sum(1 / value for value in values)
+
+
+_FUNCTIONS: Final[dict[str, Callable[[list[float]], float]]] = {"min": min, "max": max, "harmonic": _harmonic}
+_ARITHMETIC: Final[dict[type[ast.operator], Callable[[float, float], float]]] = {
+    ast.Add: lambda a, b: a + b,
+    ast.Sub: lambda a, b: a - b,
+    ast.Mult: lambda a, b: a * b,
+    ast.Div: lambda a, b: a / b,
+}
+
+
+class FormulaError(ValueError):
+    """A formula that cannot be read, or whose units do not fit together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A formula that was read and checked.
+
+    Attributes:
+        text: as written.
+        unit: of its value.
+        cells: names of cells that it asks for.
+        rows: names of other formulas that it uses.
+    """
+
+    text: str
+    unit: Unit
+    cells: tuple[str, ...]
+    rows: tuple[str, ...]
+    _tree: ast.expr
+
+    def value(
+        self, rates: Mapping[str, float], times: Mapping[str, float], rows: Mapping[str, float]
+    ) -> float:
+        """Its value for one round: bytes per second, seconds, or a ratio.
+
+        Args:
+            rates: bytes per second by cell name.
+            times: seconds by cell name.
+            rows: values of other formulas by name.
+
+        Raises:
+            KeyError: a figure is missing.
+            ZeroDivisionError: it divides by nothing.
+        """
+        return _value(self._tree, {"rate": rates, "time": times}, rows)
+
+
+def parse(text: str, rows: Mapping[str, Unit] | None = None) -> Formula:
+    """Read a formula.
+
+    Args:
+        text: of the formula.
+        rows: units of the formulas that it may use by name.
+
+    Raises:
+        FormulaError: with the reason in words.
+    """
+    if len(text) > LONGEST:
+        raise FormulaError(f"longer than {LONGEST} characters")
+    try:
+        tree = ast.parse(text.replace("×", "*").replace("÷", "/").strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise FormulaError("this is no formula") from None
+    reader = _Reader(rows or {})
+    try:
+        dimension = reader.dimension(tree)
+    except RecursionError:
+        raise FormulaError("nested too deeply") from None
+    if dimension not in _UNITS:
+        raise FormulaError("its value is neither a rate nor a time nor a ratio")
+    return Formula(text, _UNITS[dimension], tuple(reader.cells), tuple(reader.used), tree)
+
+
+class _Reader:
+    """Walks a tree once: dimensions, and what it names."""
+
+    def __init__(self, rows: Mapping[str, Unit]) -> None:
+        self._rows = rows
+        self.cells: dict[str, None] = {}
+        self.used: dict[str, None] = {}
+
+    def dimension(self, node: ast.expr) -> Dimension:
+        match node:
+            case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+                return _PLAIN
+            case ast.Name(id=name):
+                return self._row(name)
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return self.dimension(operand)
+            case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _ARITHMETIC:
+                return self._arithmetic(operator, left, right)
+            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
+                return self._call(name, args)
+        raise FormulaError(f"`{ast.unparse(node)}` may not stand in a formula")
+
+    def _row(self, name: str) -> Dimension:
+        if name not in self._rows:
+            raise FormulaError(
+                f"`{name}` is no formula above this one; write rate({name}) or time({name}) for a cell"
+            )
+        self.used[name] = None
+        return next(dimension for dimension, unit in _UNITS.items() if unit == self._rows[name])
+
+    def _arithmetic(self, operator: ast.operator, left: ast.expr, right: ast.expr) -> Dimension:
+        a, b = self.dimension(left), self.dimension(right)
+        if isinstance(operator, ast.Mult):
+            return (a[0] + b[0], a[1] + b[1])
+        if isinstance(operator, ast.Div):
+            return (a[0] - b[0], a[1] - b[1])
+        return self._same([left, right], [a, b])
+
+    def _call(self, name: str, args: list[ast.expr]) -> Dimension:
+        if name in _OF_CELLS:
+            match args:
+                case [ast.Name(id=cell)]:
+                    self.cells[cell] = None
+                    return _OF_CELLS[name]
+            raise FormulaError(f"{name}() takes the name of one cell")
+        if name not in _FUNCTIONS:
+            known = ", ".join((*_OF_CELLS, *_FUNCTIONS))
+            raise FormulaError(f"there is no function `{name}`; known are {known}")
+        if not args:
+            raise FormulaError(f"{name}() takes at least one value")
+        return self._same(args, [self.dimension(arg) for arg in args])
+
+    def _same(self, nodes: list[ast.expr], dimensions: list[Dimension]) -> Dimension:
+        for node, dimension in zip(nodes, dimensions, strict=True):
+            if dimension != dimensions[0]:
+                raise FormulaError(
+                    f"`{ast.unparse(nodes[0])}` and `{ast.unparse(node)}` have different units"
+                )
+        return dimensions[0]
+
+
+def _value(node: ast.expr, cells: Mapping[str, Mapping[str, float]], rows: Mapping[str, float]) -> float:
+    match node:
+        case ast.Constant(value=int() | float() as value):
+            return float(value)
+        case ast.Name(id=name):
+            return rows[name]
+        case ast.UnaryOp(operand=operand):
+            return -_value(operand, cells, rows)
+        case ast.BinOp(left=left, op=operator, right=right):
+            return _ARITHMETIC[type(operator)](_value(left, cells, rows), _value(right, cells, rows))
+        case ast.Call(func=ast.Name(id=name), args=[ast.Name(id=cell)]) if name in _OF_CELLS:
+            return cells[name][cell]
+        case ast.Call(func=ast.Name(id=name), args=args):
+            return _FUNCTIONS[name]([_value(arg, cells, rows) for arg in args])
+    raise FormulaError("this is no formula")  # `parse` lets nothing else through

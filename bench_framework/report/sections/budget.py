@@ -1,0 +1,93 @@
+"""S09: what bounds the work: rates of the stages alone, what they allow together, and what was reached."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bench_framework.model.plan import Role
+from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
+from bench_framework.report.numbers import DASH, show_plain, significant
+from bench_framework.report.sections.kind import SectionKind
+from bench_framework.report.sentences import sentence
+from bench_framework.units import size_unit, time_unit
+
+if TYPE_CHECKING:
+    from bench_framework.model.judgement import Derived
+    from bench_framework.model.plan import Input
+    from bench_framework.report.context import ReportData
+
+_ROLES = {Role.BASELINE: "baseline", Role.BOUND: "bound", Role.CANDIDATE: ""}
+
+
+def build(data: ReportData) -> tuple[Block, ...]:
+    """One table per input: measured rates, then what follows from them; then the same in sentences."""
+    blocks: list[Block] = []
+    for item in data.plan.inputs:
+        rows = [row for row in data.judgement.derived if row.input_id == item.id]
+        if not any(row.value is not None for row in rows):
+            continue
+        blocks.append(_table(data, item, rows))
+        told = data.claims("derived", item=item)
+        worked_out = {row.name.replace("_", " ") for row in rows if not row.measured}
+        blocks.append(Bullets(tuple(sentence(c) for c in told if c.subject in worked_out)))
+    return tuple(block for block in blocks if not isinstance(block, Bullets) or block.items)
+
+
+def _table(data: ReportData, item: Input, rows: list[Derived]) -> Table:
+    rates = [row.value for row in rows if row.unit == "bytes/s" and row.value is not None]
+    # One unit per table: of the smallest rate, so that none is printed as 0.
+    unit, scale = size_unit(min(rates), data.plan.unit_family) if rates else ("", 1.0)
+    columns = (
+        Column("What"), Column("Value", "decimal"), Column("95 % interval"), Column("Unit"),
+        Column("From", prose=True), Column("Method", drop=2, prose=True), Column("n", "right", drop=1),
+    )  # fmt: skip
+    caption = (
+        f"What bounds the work{data.on_input(item, ', input ')}: every figure is the median of values worked out "
+        "round by round; rates are bytes handled by whole runs, from start to end of the process."
+    )
+    made = tuple(_row(data, item, row, (f"{unit}/s", scale)) for row in rows)
+    return Table(
+        f"budget-{data.plan.inputs.index(item)}", caption, columns, made, _legend(rows), sortable=False
+    )
+
+
+def _legend(rows: list[Derived]) -> tuple[str, ...]:
+    missing = [row.name.replace("_", " ") for row in rows if row.value is None]
+    return (f"No round has every figure of: {', '.join(missing)}.",) if missing else ()
+
+
+def _row(data: ReportData, item: Input, row: Derived, rate: tuple[str, float]) -> Row:
+    cell = data.plan.cell(row.cell_ids[0]) if row.measured and row.cell_ids else None
+    source = data.label(cell.id) if cell else row.formula
+    role = _ROLES.get(cell.role, "") if cell else "worked out"
+    claim = next(
+        (c.id for c in data.claims("derived", item=item) if c.subject == row.name.replace("_", " ")), None
+    )
+    unit, scale = rate if row.unit == "bytes/s" else ("", 1.0)
+    if row.unit == "s" and row.value is not None:
+        unit, scale = time_unit(row.value)
+    return Row(
+        (
+            Cell(row.name.replace("_", " ")),
+            *_figure(row, scale, claim),
+            Cell(unit),
+            Cell(source, code=cell is None),
+            Cell(role),
+            Cell(str(row.rounds) if row.rounds else DASH),
+        ),
+        baseline=cell is not None and cell.role is Role.BASELINE,
+    )
+
+
+def _figure(row: Derived, scale: float, claim: str | None) -> tuple[Cell, Cell]:
+    if row.value is None:
+        return Cell(DASH), Cell("")
+    if row.lo is None or row.hi is None:
+        return Cell(significant(row.value * scale, 3), row.value, claim), Cell("")
+    shown = show_plain(row.value * scale, row.lo * scale, row.hi * scale)
+    return Cell(shown.estimate, row.value, claim), Cell(shown.bounds, row.lo, claim)
+
+
+BUDGET = SectionKind(
+    "S09", "budget", "What bounds the work", "`cells` and `derived` in the scenario", build, lambda _: ""
+)

@@ -1,0 +1,80 @@
+"""Checks of `bounds`, `cells` and `derived`: names, and formulas whose units fit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bench_framework.model.formula import FormulaError, Unit, parse
+from bench_framework.scenario.check_rules import named
+from bench_framework.scenario.leaves import did_you_mean
+from bench_framework.scenario.matrix import axes_of, baseline_values, combine, named_values
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from bench_framework.errors import Problem
+    from bench_framework.scenario.loaded import Scenario
+    from bench_framework.scenario.matrix import AxisView
+
+
+def check(scenario: Scenario) -> Iterator[Problem]:
+    """Problems of names and formulas."""
+    axes = {axis.name: axis for axis in axes_of(scenario)}
+    yield from _bounds(scenario, axes)
+    for name, given in scenario.spec.cells.items():
+        for axis, value in given.items():
+            yield from named(scenario, axes, ("cells", name, axis), axis, value, variant_only=True)
+    yield from _formulas(scenario)
+
+
+def check_cells(scenario: Scenario) -> Iterator[Problem]:
+    """Named cells that the matrix leaves out. Names and values have been checked."""
+    matrix = combine(scenario)
+    kept = {tuple(sorted(matrix.variant_part(values))) for values in matrix.kept}
+    for name, given in scenario.spec.cells.items():
+        values = named_values(matrix.axes, scenario.spec.baseline, given)
+        if tuple(sorted(values)) not in kept:
+            shown = ", ".join(f"{axis}={value}" for axis, value in values)
+            yield scenario.document.key_problem(
+                ("cells", name), "BC209", f"cell `{name}` is not measured", note=f"it is {shown}"
+            )
+
+
+def _bounds(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Problem]:
+    for index, given in enumerate(scenario.spec.bounds):
+        wrong = [
+            problem
+            for axis, value in given.items()
+            for problem in named(scenario, axes, ("bounds", index, axis), axis, value, variant_only=True)
+        ]
+        yield from wrong
+        for baseline in scenario.spec.baseline:
+            chosen = baseline_values(tuple(axes.values()), baseline) or {}
+            if not wrong and given.items() <= chosen.items():
+                yield scenario.document.value_problem(
+                    ("bounds", index),
+                    "BC206",
+                    "the baseline cannot be a bound",
+                    help="a bound does other work and is compared with nothing; choose another baseline",
+                )
+
+
+def _formulas(scenario: Scenario) -> Iterator[Problem]:
+    units: dict[str, Unit] = {}
+    cells = scenario.spec.cells
+    for name, text in scenario.spec.derived.items():
+        path = ("derived", name)
+        if name in cells:
+            yield scenario.document.key_problem(path, "BC209", f"`{name}` names a cell already")
+        try:
+            formula = parse(text, units)
+        except FormulaError as error:
+            yield scenario.document.value_problem(path, "BC209", f"`{name}` cannot be worked out: {error}")
+            continue
+        units[name] = formula.unit
+        for cell in formula.cells:
+            if cell not in cells and cell not in scenario.lost:
+                advice = did_you_mean(cell, list(cells), "cells") or "name it under `cells`"
+                yield scenario.document.value_problem(
+                    path, "BC209", f"there is no cell called `{cell}`", help=advice
+                )

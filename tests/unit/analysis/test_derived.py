@@ -1,0 +1,138 @@
+"""Figures that follow from named cells, and cells that are limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import pytest
+
+from bench_framework.analysis.judge import judge
+from bench_framework.model.judgement import Derived, Judgement, Verdict
+from bench_framework.model.plan import DerivedRow, NamedCell, Plan, Role
+from bench_framework.model.run import Answer, Block, Receipt
+from tests.unit.analysis.conftest import MIB, Study
+
+FORMULAS = (
+    DerivedRow("ideal", "min(rate(generate), rate(write))"),
+    DerivedRow("no_overlap", "harmonic(rate(generate), rate(write))"),
+    DerivedRow("gained", "rate(streaming) / no_overlap"),
+    DerivedRow("share", "rate(streaming) / ideal"),
+)
+ARMS = ("streaming", "generate", "write", "other")
+SECONDS = {"streaming": 1.1, "generate": 0.25, "write": 1.0, "other": 1.4, "control": 1.1}
+
+
+@dataclass
+class Budget(Study):
+    """Streaming is the baseline; generate and write are bounds."""
+
+    arms: tuple[str, ...] = ARMS
+    sizes: tuple[int, ...] = (100,)
+
+    @property
+    def plan(self) -> Plan:
+        plan = super().plan
+        ids = {dict(v.values)["arm"]: v.id for v in plan.variants}
+        limits = {ids["generate"], ids["write"]}
+        return replace(
+            plan,
+            cells=tuple(replace(c, role=Role.BOUND) if c.variant_id in limits else c for c in plan.cells),
+            named=tuple(NamedCell(name, ids[name]) for name in ("generate", "write", "streaming")),
+            derived=FORMULAS,
+        )
+
+
+def wall(arm: str, _: str, number: int) -> float:
+    # One drift for all: ratios of a round do not see it.
+    return SECONDS[arm] * (1 + 0.01 * (number % 7))
+
+
+def judged(study: Budget, blocks: list[Block]) -> Judgement:
+    return judge(study.plan, blocks, {}, study.inputs(), study.looks())
+
+
+def rows(judgement: Judgement) -> dict[str, Derived]:
+    return {row.name: row for row in judgement.derived}
+
+
+def test_rates_and_formulas_are_medians_over_rounds_with_intervals() -> None:
+    study = Budget()
+    found = rows(judged(study, study.blocks(wall)))
+    assert list(found) == ["generate", "write", "streaming", "ideal", "no_overlap", "gained", "share"]
+    middle = 1.03
+    assert found["generate"].measured
+    assert found["generate"].value == pytest.approx(100 * MIB / 0.25 / middle)
+    assert found["ideal"].value == pytest.approx(100 * MIB / middle)
+    assert found["no_overlap"].value == pytest.approx(100 * MIB / 1.25 / middle)
+    share = found["share"]
+    assert share.unit == "ratio"
+    # Paired by round: the drift cancels, and the interval is a point.
+    assert [share.value, share.lo, share.hi] == pytest.approx([1 / 1.1] * 3)
+    assert found["gained"].value == pytest.approx(1.25 / 1.1)
+    assert share.rounds == 40
+
+
+def test_what_a_worker_reports_is_what_it_handled() -> None:
+    study = Budget()
+    blocks = [replace(b, receipts=(Receipt(bytes=7 * MIB),)) for b in study.blocks(wall)]
+    assert rows(judged(study, blocks))["write"].value == pytest.approx(7 * MIB / 1.03)
+
+
+def test_a_round_without_a_figure_does_not_count() -> None:
+    study = Budget()
+    writing = study.cell("write", 100).id
+    blocks = [
+        replace(b, status="failed", wall_s=()) if b.cell_id == writing and b.round == 3 else b
+        for b in study.blocks(wall)
+    ]
+    found = rows(judged(study, blocks))
+    assert found["share"].rounds == 39
+    assert found["generate"].rounds == 40
+
+
+def test_a_cell_that_failed_gives_no_figure() -> None:
+    study = Budget()
+    writing = study.cell("write", 100).id
+    blocks = [
+        replace(b, status="failed", wall_s=()) if b.cell_id == writing else b for b in study.blocks(wall)
+    ]
+    found = rows(judged(study, blocks))
+    assert found["share"].value is None
+    assert found["share"].rounds == 0
+    assert found["generate"].value is not None
+
+
+class TestBounds:
+    def test_they_do_other_work_and_are_compared_with_nothing(self) -> None:
+        study = Budget()
+        own = {study.cell(arm, 100).id: arm for arm in ("generate", "write")}
+        blocks = [
+            replace(b, answer=Answer(own[b.cell_id], 1)) if b.cell_id in own else b
+            for b in study.blocks(wall)
+        ]
+        judgement = judged(study, blocks)
+        states = {s.cell_id: s.state for s in judgement.states}
+        assert [states[cell] for cell in own] == ["measured", "measured"]
+        assert not {c.cell_id for c in judgement.comparisons} & set(own)
+        # Four times as fast as anything else, and yet no candidate.
+        (best,) = judgement.best
+        assert best.cell_ids == (study.cell("streaming", 100).id,)
+        assert study.comparison(judgement, "other", size=100).verdict is Verdict.WORSE
+
+    def test_one_that_answers_differently_each_time_is_refused(self) -> None:
+        study = Budget()
+        limit = study.cell("write", 100).id
+        blocks = [
+            replace(b, answer=Answer(f"d{b.round}", 1)) if b.cell_id == limit else b
+            for b in study.blocks(wall)
+        ]
+        states = {s.cell_id: s.state for s in judged(study, blocks).states}
+        assert states[limit] == "other-output"
+
+
+def test_every_row_is_a_claim_that_says_how_it_was_found() -> None:
+    study = Budget()
+    told = {c.subject: c.text for c in judged(study, study.blocks(wall)).claims if c.kind == "derived"}
+    assert told["share"] == "share is 0.909 [0.909, 0.910] (rate(streaming) / ideal, 40 rounds)"
+    assert told["ideal"].startswith("ideal is 97.")
+    assert "MiB/s (min(rate(generate), rate(write)), 40 rounds)" in told["ideal"]
