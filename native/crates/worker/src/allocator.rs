@@ -4,18 +4,27 @@
 //! [`observe`] allocates a block and asks the allocator whether the block is its own, so a feature that did not
 //! reach the binary shows as another name.
 
-#[cfg(all(feature = "jemalloc", feature = "mimalloc"))]
+#[cfg(any(
+    all(feature = "jemalloc", feature = "mimalloc"),
+    all(feature = "jemalloc", feature = "mimalloc-v2"),
+    all(feature = "mimalloc", feature = "mimalloc-v2")
+))]
 compile_error!(
-    "features `jemalloc` and `mimalloc` exclude each other: a program has one global allocator"
+    "features `jemalloc`, `mimalloc` and `mimalloc-v2` exclude each other: a program has one global allocator"
 );
 
 use crate::describe::{Allocator, Axis, Value};
 
-#[cfg(all(feature = "jemalloc", not(feature = "mimalloc")))]
+#[cfg(all(
+    feature = "jemalloc",
+    not(any(feature = "mimalloc", feature = "mimalloc-v2"))
+))]
 mod chosen {
     use std::ffi::{c_uint, c_void};
 
-    pub(super) const NAME: &str = "jemalloc";
+    pub(super) fn name() -> &'static str {
+        "jemalloc"
+    }
 
     #[global_allocator]
     static GLOBAL: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
@@ -45,9 +54,19 @@ mod chosen {
     }
 }
 
-#[cfg(all(feature = "mimalloc", not(feature = "jemalloc")))]
+#[cfg(all(
+    any(feature = "mimalloc", feature = "mimalloc-v2"),
+    not(feature = "jemalloc")
+))]
 mod chosen {
-    pub(super) const NAME: &str = "mimalloc";
+    /// Which of its two lines the library itself says it is: `mi_version` is asked, not the feature.
+    pub(super) fn name() -> &'static str {
+        if version().is_some_and(|version| version.starts_with("2.")) {
+            "mimalloc-v2"
+        } else {
+            "mimalloc"
+        }
+    }
 
     #[global_allocator]
     static GLOBAL: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -78,11 +97,16 @@ mod chosen {
 }
 
 #[cfg(any(
-    all(feature = "jemalloc", feature = "mimalloc"),
-    not(any(feature = "jemalloc", feature = "mimalloc"))
+    all(
+        feature = "jemalloc",
+        any(feature = "mimalloc", feature = "mimalloc-v2")
+    ),
+    not(any(feature = "jemalloc", feature = "mimalloc", feature = "mimalloc-v2"))
 ))]
 mod chosen {
-    pub(super) const NAME: &str = "system";
+    pub(super) fn name() -> &'static str {
+        "system"
+    }
 
     /// The system allocator is versioned with the C library.
     #[cfg(target_env = "gnu")]
@@ -129,7 +153,7 @@ mod chosen {
 pub fn observe() -> Allocator {
     let block = std::hint::black_box(Box::new([1_u8; 4096]));
     let name = if chosen::owns(block.as_ptr()) {
-        chosen::NAME
+        chosen::name()
     } else {
         "unknown"
     };
@@ -144,9 +168,9 @@ pub fn observe() -> Allocator {
 pub fn axis() -> Axis {
     let value = |name: &str, about: &str| {
         let mut value = Value::available(name, about);
-        if name != chosen::NAME {
+        if name != chosen::name() {
             value.unavailable = Some(match name {
-                "system" => format!("this binary was built with feature `{}`", chosen::NAME),
+                "system" => format!("this binary was built with feature `{}`", chosen::name()),
                 _ => format!("this binary was built without feature `{name}`"),
             });
         }
@@ -157,7 +181,8 @@ pub fn axis() -> Axis {
         values: vec![
             value("system", "the C library's malloc"),
             value("jemalloc", "tikv-jemallocator"),
-            value("mimalloc", "mimalloc"),
+            value("mimalloc", "mimalloc 3"),
+            value("mimalloc-v2", "mimalloc 2"),
         ],
     }
 }
@@ -170,6 +195,8 @@ mod tests {
             "jemalloc"
         } else if cfg!(feature = "mimalloc") {
             "mimalloc"
+        } else if cfg!(feature = "mimalloc-v2") {
+            "mimalloc-v2"
         } else {
             "system"
         };
@@ -183,7 +210,11 @@ mod tests {
     #[test]
     fn memory_of_another_kind_is_not_claimed() {
         static CONSTANT: [u8; 64] = [0; 64];
-        if cfg!(any(feature = "jemalloc", feature = "mimalloc")) {
+        if cfg!(any(
+            feature = "jemalloc",
+            feature = "mimalloc",
+            feature = "mimalloc-v2"
+        )) {
             assert!(!super::chosen::owns(CONSTANT.as_ptr()));
         }
     }
