@@ -10,6 +10,7 @@ import contextlib
 import json
 import shutil
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework.errors import BuildError, MachineError
@@ -17,8 +18,7 @@ from bench_framework.execution.worker import PROTOCOL, sha256_of
 from bench_framework.store.layout import write_whole, writing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+    from collections.abc import Mapping, Sequence
 
     from bench_framework.execution.process import Launcher
 
@@ -114,27 +114,30 @@ def without_symbols(stored: Stored, launcher: Launcher, env: Mapping[str, str]) 
     return bare
 
 
-def describe(stored: Stored, launcher: Launcher, env: Mapping[str, str]) -> dict[str, Any]:
-    """What a worker with the contract says about itself; asked once per binary and kept beside it.
+def describe(argv: Sequence[str], launcher: Launcher, env: Mapping[str, str], place: Path) -> dict[str, Any]:
+    """What a worker with the contract says about itself and about this machine, asked anew each time.
+
+    Args:
+        argv: the worker's own words, without `describe`.
+        launcher: starts it.
+        env: its environment.
+        place: the folder in which it will work, or the nearest above it that exists: what a file system can do
+            is probed there.
 
     Raises:
         BuildError: BX221, it does not answer as docs/reference/worker-protocol.md says.
     """
-    note = stored.folder / "describe.json"
-    if note.is_file():
-        known: dict[str, Any] = json.loads(note.read_text(encoding="utf-8"))
-        return known
-    said = launcher.capture([str(stored.path), "describe"], env, timeout_s=DESCRIBE_TIMEOUT_S)
+    cwd = next(folder for folder in (place.absolute(), *place.absolute().parents) if folder.is_dir())
+    said = launcher.capture([*argv, "describe"], env, cwd=str(cwd), timeout_s=DESCRIBE_TIMEOUT_S)
     found = _object(said.stdout) if said.ok else None
     if found is None or found.get("protocol") != PROTOCOL:
         cause = said.finished.how if not said.ok else f"it printed no object with protocol {PROTOCOL}"
         raise BuildError(
-            f"{stored.path.name} does not describe itself",
+            f"{Path(argv[0]).name} does not describe itself",
             code="BX221",
             details=(("cause", cause), ("stderr", said.stderr.strip()[-500:])),
             help="a program without the worker protocol is measured with answer: {contract: false}",
         )
-    write_whole(note, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
     return found
 
 

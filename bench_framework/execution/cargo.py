@@ -60,6 +60,8 @@ class Builder:
     watcher: Progress
     contract: bool
     """Whether the binaries are asked to describe themselves."""
+    place: Path
+    """Where they will work."""
     _rustc: dict[tuple[str | None, Path], str | None] = field(default_factory=dict)
     _states: dict[Path, tuple[str | None, bool | None]] = field(default_factory=dict)
 
@@ -140,7 +142,9 @@ class Builder:
             code_sha256=bare.sha256 if bare else None,
             rustc=self._version(spec, crate),
             lockfile_sha256=hashlib.sha256(lock.read_bytes()).hexdigest() if lock else None,
-            describe=binaries.describe(stored, self.launcher, self.env) if self.contract else None,
+            describe=binaries.describe([str(stored.path)], self.launcher, self.env, self.place)
+            if self.contract
+            else None,
             dependencies=said.dependencies,
         )
 
@@ -193,8 +197,17 @@ class Builder:
         return self._rustc[key]
 
 
-def build_all(plan: Plan, launcher: Launcher, env: Mapping[str, str], watcher: Progress) -> tuple[Build, ...]:
+def build_all(
+    plan: Plan, launcher: Launcher, env: Mapping[str, str], watcher: Progress, place: Path
+) -> tuple[Build, ...]:
     """Every build of a plan, in its order; a failed one costs its own variants only.
+
+    Args:
+        plan: with the builds.
+        launcher: starts cargo and the binaries.
+        env: of cargo and the binaries.
+        watcher: told of the progress.
+        place: where the binaries will work; what they can do there is asked of them.
 
     Raises:
         MachineError: BX231, cargo is not installed.
@@ -210,7 +223,7 @@ def build_all(plan: Plan, launcher: Launcher, env: Mapping[str, str], watcher: P
                 effect="nothing was built or measured",
                 help="install Rust, or put cargo on PATH; `benchctl doctor` shows what is found",
             ) from error
-    builder = Builder(launcher, env, watcher, plan.answer.contract)
+    builder = Builder(launcher, env, watcher, plan.answer.contract, place)
     total = len(plan.builds)
     return tuple(builder.build(spec, index, total) for index, spec in enumerate(plan.builds, start=1))
 

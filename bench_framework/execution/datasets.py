@@ -36,6 +36,12 @@ def data_dir(plan: Plan, env: Mapping[str, str]) -> Path:
     return Path(plan.data_dir) if plan.data_dir else cache_root(env) / "data"
 
 
+def workplace(plan: Plan, env: Mapping[str, str]) -> Path:
+    """The folder in which a plan's programs work: the scenario's `cwd`, else beside the inputs."""
+    own = next((cell.cwd for cell in plan.cells if cell.cwd), None)
+    return Path(own) if own else data_dir(plan, env)
+
+
 def prepare_inputs(plan: Plan, env: Mapping[str, str], watcher: Progress) -> tuple[PreparedInput, ...]:
     """Every input of a plan, made if it is not there; several inputs may share one dataset.
 

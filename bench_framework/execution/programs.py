@@ -59,6 +59,20 @@ def find_program(plan: Plan, env: Mapping[str, str]) -> Build:
     )
 
 
+def described(plan: Plan, build: Build, launcher: Launcher, env: Mapping[str, str], place: Path) -> Build:
+    """The program with what it says of itself, if it is said to follow the protocol and does.
+
+    One that answers runs without a description is measured all the same: what it cannot run then fails in its cell.
+    """
+    if not plan.answer.contract or plan.program is None or build.path is None:
+        return build
+    try:
+        said = binaries.describe([build.path, *plan.program[1:]], launcher, env, place)
+    except MeasureError:
+        return build
+    return replace(build, describe=said)
+
+
 def _unfit(message: str, help_text: str) -> MachineError:
     return MachineError(message, code="BX234", effect="nothing was measured", help=help_text)
 

@@ -42,6 +42,7 @@ RUN_CODES: Final[dict[str, str]] = {
     "BX220": "a variant could not be built; cargo's own message stands beside it.",
     "BX221": "the worker is said to follow the protocol, and its `describe` does not.",
     "BX222": "the crate's folder holds no Cargo.toml.",
+    "BX223": "the baseline, or everything beside it, cannot run on this machine; the worker's own words say why.",
     "BX224": "git is needed for a revision and is not there.",
     "BX225": "a revision was asked of a crate that is in no git repository, or that repository has no such revision.",
     "BX231": "a program cannot be started.",

@@ -1,13 +1,18 @@
-"""What a plan would cost and what it could decide, without building or running anything."""
+"""What a plan would cost and what it could decide, without building or running anything.
+
+Binaries that are there already are asked what they can do here; those that are not can tell it only once built.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bench_framework.model.looks import Looks, looks_of
+from bench_framework.workflow.capability import leave_out
 from bench_framework.workflow.planning import plan_scenario
 
 if TYPE_CHECKING:
@@ -16,6 +21,7 @@ if TYPE_CHECKING:
 
     from bench_framework.model.plan import BuildSpec, Dataset, Plan
     from bench_framework.store.journal import Contents
+    from bench_framework.workflow.capability import Description
 
 UNTIMED_S = 0.012
 """benchctl and hyperfine around a block; `nox -s bench` prints what it is here."""
@@ -59,8 +65,10 @@ def forecast(name: str, *, results: Path, only: str | None = None, overrides: Se
 
     Raises:
         ScenarioError, UsageError: as `plan_scenario`.
+        MachineError: BX223, what is asked cannot run here.
     """
     plan = plan_scenario(name, overrides=overrides, only=only)
+    plan = leave_out(plan, _descriptions(plan))
     looks = looks_of(plan)
     datasets = _datasets(plan)
     earlier = _last_record(plan, results)
@@ -121,6 +129,25 @@ def _datasets(plan: Plan) -> tuple[tuple[Dataset, bool], ...]:
         (dataset, dataset.kind == "file" or datasets.generated_path(dataset, folder).is_file())
         for dataset in unique
     )
+
+
+def _descriptions(plan: Plan) -> dict[str, Description]:
+    """What the binaries that were built before say of this machine; they do no work for that."""
+    if not plan.answer.contract:
+        return {}
+    from bench_framework.errors import MeasureError  # noqa: PLC0415 -- only to plan
+    from bench_framework.execution import binaries, datasets, host, process  # noqa: PLC0415 -- only to plan
+
+    env = host.environment()
+    place = datasets.workplace(plan, env)
+    found: dict[str, Description] = {}
+    with process.Launcher() as launcher:
+        for spec in plan.builds:
+            binary = next((host.cache_root(env) / "cargo" / "target" / spec.id).glob(f"*/{spec.bin}"), None)
+            if binary is not None:
+                with contextlib.suppress(MeasureError):
+                    found[spec.id] = binaries.describe([str(binary)], launcher, env, place)
+    return found
 
 
 def _builds(plan: Plan, earlier: Contents | None) -> tuple[BuildForecast, ...]:

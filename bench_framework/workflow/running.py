@@ -14,6 +14,7 @@ from bench_framework.errors import (
     Interrupted,
     MachineError,
 )
+from bench_framework.workflow.capability import leave_out
 from bench_framework.workflow.pages import judge_record, write_pages
 from bench_framework.workflow.planning import find_scenario, plan_scenario
 from bench_framework.workflow.watching import Interruptible, Nobody, Watcher
@@ -73,6 +74,8 @@ class Outcome:
 class Prepared:
     """All that measuring needs, made."""
 
+    plan: Plan
+    """Without what cannot run here."""
     builds: tuple[Build, ...]
     inputs: tuple[PreparedInput, ...]
     hyperfine: Hyperfine
@@ -114,6 +117,7 @@ def _run_locked(
     record: Record | None = None
     try:
         prepared = _prepare(plan, options, watcher, launcher, stopping)
+        plan = prepared.plan
         record = _record_for(plan, name, options, watcher, prepared)
         with record:
             _measure(plan, record, prepared, watcher, launcher, stopping)
@@ -136,11 +140,20 @@ def _prepare(
     careful = Interruptible(watcher, stopping)
     found = hyperfine.find(launcher, env, careful)
     event: Event | None = None
-    builds = cargo.build_all(plan, launcher, env, careful)
+    builds = cargo.build_all(plan, launcher, env, careful, datasets.workplace(plan, env))
     if plan.program is not None:
-        builds = (programs.find_program(plan, env),)
+        program = programs.find_program(plan, env)
+        builds = (programs.described(plan, program, launcher, env, datasets.workplace(plan, env)),)
     if not any(build.ok for build in builds):
         raise _nothing_built(builds)
+    able = leave_out(plan, {build.id: build.describe for build in builds if build.describe})
+    if able is not plan:
+        for hole in able.holes[len(plan.holes) :]:
+            watcher.say(f"left out: {' '.join(value for _, value in hole.values)} ({hole.reason})")
+        watcher.plan_ready(able)
+        kept = {spec.id for spec in able.builds}
+        builds = tuple(build for build in builds if plan.program is not None or build.id in kept)
+        plan = able
     inputs = datasets.prepare_inputs(plan, env, careful)
     if plan.program is not None:
         build, event = programs.with_control(plan, builds[0], {i.input_id: i for i in inputs}, launcher, env)
@@ -148,7 +161,7 @@ def _prepare(
     stopping.check()
     data = datasets.data_dir(plan, env)
     facts = host.facts(launcher, hyperfine=found.name, results=options.results, data=data, env=env)
-    return Prepared(builds, inputs, found, facts, (event,) if event else ())
+    return Prepared(plan, builds, inputs, found, facts, (event,) if event else ())
 
 
 def _nothing_built(builds: Sequence[Build]) -> BenchError:

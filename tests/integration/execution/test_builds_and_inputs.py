@@ -57,7 +57,7 @@ def crate(tmp_path: Path) -> Path:
 def build(
     plan: Plan, specs: tuple[BuildSpec, ...], launcher: Launcher, env: dict[str, str]
 ) -> tuple[Build, ...]:
-    return cargo.build_all(replace(plan, builds=specs), launcher, env, Unwatched())
+    return cargo.build_all(replace(plan, builds=specs), launcher, env, Unwatched(), Path.cwd())
 
 
 def git(folder: Path, *words: str) -> str:

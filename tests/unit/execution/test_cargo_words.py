@@ -45,7 +45,9 @@ def test_the_users_shell_changes_no_binary(tmp_path: Path, name: str) -> None:
         "RUSTC_WRAPPER": "sccache",
     }
     with Launcher() as launcher:
-        builder = Builder(launcher, {**env, "BENCHCTL_CACHE": str(tmp_path)}, Unwatched(), contract=False)
+        builder = Builder(
+            launcher, {**env, "BENCHCTL_CACHE": str(tmp_path)}, Unwatched(), contract=False, place=tmp_path
+        )
         passed = builder._environment(BuildSpec(str(tmp_path), "prog"), tmp_path)
         flagged = builder._environment(BuildSpec(str(tmp_path), "prog", rustflags=("-C", "lto")), tmp_path)
     assert name not in passed

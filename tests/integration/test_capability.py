@@ -1,0 +1,87 @@
+"""A worker that says what it cannot do here: left out before anything runs, and told as the reason."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROOT = Path(__file__).parents[2]
+FAKE = ROOT / "tests" / "fakes" / "worker"
+WHY = "io_uring_setup: Operation not permitted (errno 1)"
+WORKER = """\
+#!/bin/sh
+if [ "$1" = describe ]; then
+    echo '%s'
+    exit 0
+fi
+[ "$2" = uring ] && { echo "worker: %s" >&2; exit 1; }
+exec %s run "$2"
+"""
+SCENARIO = """\
+version: 1
+name: able
+question: Which way reads fastest?
+worker: {command: [./worker], contract: true}
+axes: {io: [read, mmap, uring]}
+command: ["{bin}", run, "{io}"]
+baseline: {io: BASELINE}
+measure: {rounds: 1, until: rounds, warmup: 1}
+"""
+NOT_MEASURED = 3
+
+
+@pytest.fixture
+def benchctl(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    values = [
+        {"name": name, "about": "", "unavailable": WHY if name == "uring" else None}
+        for name in ("read", "mmap", "uring")
+    ]
+    described: dict[str, Any] = {
+        "protocol": 1, "name": "able", "version": "1", "features": [], "metrics": [],
+        "allocator": {"name": "system", "version": None}, "axes": {"io": {"about": "", "values": values}},
+    }  # fmt: skip
+    worker = tmp_path / "worker"
+    worker.write_text(WORKER % (json.dumps(described), WHY, FAKE), encoding="utf-8")
+    worker.chmod(0o755)
+
+    def call(*words: str, baseline: str = "read") -> subprocess.CompletedProcess[str]:
+        (tmp_path / "able.yaml").write_text(SCENARIO.replace("BASELINE", baseline), encoding="utf-8")
+        env = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
+        argv = [sys.executable, "-m", "bench_framework", *words]
+        return subprocess.run(argv, env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    return call
+
+
+@pytest.mark.real
+def test_it_is_left_out_with_its_reason_and_the_rest_is_measured(
+    benchctl: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    done = benchctl("run", "able.yaml")
+    assert done.returncode == 0, done.stderr
+    assert f"left out: uring (io=uring is not available here: {WHY})" in done.stderr
+    (record,) = (tmp_path / "results" / "able").glob("2*")
+    page = (record / "report.md").read_text(encoding="utf-8")
+    assert f"io=uring is not available here: {WHY}" in page.replace("\\", "")
+    rows = (record / "cells.csv").read_text(encoding="utf-8")
+    assert "uring" not in rows
+
+
+@pytest.mark.real
+def test_a_baseline_that_cannot_run_is_one_clear_error(
+    benchctl: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    done = benchctl("run", "able.yaml", baseline="uring")
+    assert done.returncode == NOT_MEASURED
+    assert f"error[BX223]: the baseline cannot run here: io=uring is not available here: {WHY}" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "results" / "able").exists()

@@ -1,0 +1,83 @@
+"""What a machine cannot run becomes a hole with the worker's own reason, and never another mode."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench_framework.errors import MachineError
+from bench_framework.model.plan import Plan, Role
+from bench_framework.scenario.load import load
+from bench_framework.scenario.plan import expand
+from bench_framework.workflow.capability import leave_out, unavailable
+
+SCENARIO = """\
+version: 1
+name: n
+question: Which way reads fastest?
+worker: {command: [/usr/bin/prog], contract: true}
+axes: {io: [read, uring, mmap], threads: [1, 2], size: [1MiB, 2MiB]}
+input: {dataset: prose, size: "{size}", seed: 1}
+command: ["{bin}", "{io}", "{threads}", "{input}"]
+baseline: {io: read, threads: 1}
+ideas: [{name: ring, change: {io: uring}, decision: open}]
+cells: {ring: {io: uring}, plain: {io: read}}
+"""
+WHY = "io_uring_setup failed with EPERM (1)"
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    return expand(load(tmp_path / "s.yaml", text=SCENARIO))
+
+
+def described(**missing: str) -> dict[str, Any]:
+    names = ("read", "uring", "mmap")
+    values = [{"name": name, "about": "", "unavailable": missing.get(name)} for name in names]
+    return {"program": {"protocol": 1, "axes": {"io": {"about": "", "values": values}}}}
+
+
+def test_a_plan_that_can_run_stays_as_it_is(plan: Plan) -> None:
+    assert leave_out(plan, described()) is plan
+    assert leave_out(plan, {}) is plan
+    assert leave_out(plan, {"program": {"axes": "nonsense"}}) is plan
+
+
+def test_what_cannot_run_is_a_hole_with_the_reason(plan: Plan) -> None:
+    able = leave_out(plan, described(uring=WHY))
+    assert {dict(v.values)["io"] for v in able.variants} == {"read", "mmap"}
+    assert not [c for c in able.cells if dict(plan.variant(c.variant_id).values)["io"] == "uring"]
+    assert len(able.cells) == len(plan.cells) - 4
+    assert [dict(hole.values) for hole in able.holes] == [
+        {"io": "uring", "threads": threads, "size": size}
+        for size in ("1MiB", "2MiB")
+        for threads in ("1", "2")
+    ]
+    assert {hole.reason for hole in able.holes} == {f"io=uring is not available here: {WHY}"}
+    assert able.ideas == ()
+    assert [cell.name for cell in able.named] == ["plain"]
+    assert sum(c.role is Role.CONTROL for c in able.cells) == 2
+
+
+def test_a_baseline_that_cannot_run_is_an_error_that_says_why(plan: Plan) -> None:
+    with pytest.raises(MachineError) as caught:
+        leave_out(plan, described(read="no such call"))
+    assert caught.value.code == "BX223"
+    assert caught.value.message == "the baseline cannot run here: io=read is not available here: no such call"
+
+
+def test_nothing_beside_the_baseline_is_an_error(tmp_path: Path) -> None:
+    text = SCENARIO.replace("[read, uring, mmap]", "[read, uring]").replace("[1, 2]", "[1]")
+    plan = expand(load(tmp_path / "s.yaml", text=text))
+    with pytest.raises(MachineError, match="nothing can run here beside the baseline"):
+        leave_out(plan, described(uring=WHY))
+
+
+def test_an_unknown_axis_or_value_is_not_the_workers_business() -> None:
+    worker = described(uring=WHY)["program"]
+    assert unavailable(worker, "io", "uring") == WHY
+    assert unavailable(worker, "io", "read") is None
+    assert unavailable(worker, "io", "other") is None
+    assert unavailable(worker, "threads", "1") is None
