@@ -127,7 +127,27 @@ def statistics(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Figures that README, CHANGELOG and notes quote: start-up, untimed cost per run, second run."""
+    """Figures that README, CHANGELOG and notes quote: what benchctl costs, and the workers beside their peers.
+
+    Installs the peers by their own clients into the cache. ``nox -s bench -- peers_tally`` runs one script.
+    """
+    scripts = sorted(path.stem for path in (ROOT / "tests" / "bench").glob("peers_*.py"))
+    wanted = session.posargs or ["overhead", "startup", *scripts]
     with tempfile.TemporaryDirectory() as folder:
-        python(session, "tests/bench/overhead.py", folder)
-        python(session, "tests/bench/startup.py")
+        for name in wanted:
+            python(session, f"tests/bench/{name}.py", *([folder] if name == "overhead" else []))
+
+
+@nox.session
+def fuzz(session: nox.Session) -> None:
+    """Every fuzz target for ten minutes, or for the seconds given after ``--``; AddressSanitizer on stable Rust."""
+    root = CACHE / "cargo-fuzz"
+    session.run("cargo", "install", "--locked", "--root", str(root), "cargo-fuzz", external=True)
+    env = {"RUSTC_BOOTSTRAP": "1", "CARGO_TARGET_DIR": str(Path(NATIVE_TARGET).with_name("fuzz-target"))}
+    tool = str(root / "bin" / "cargo-fuzz")
+    with session.chdir(ROOT / "native" / "fuzz"):
+        listed = session.run(tool, "fuzz", "list", "--fuzz-dir", ".", external=True, env=env, silent=True)
+        for target in str(listed).split():
+            limit = f"-max_total_time={session.posargs[0] if session.posargs else 600}"
+            call = (tool, "fuzz", "run", "--fuzz-dir", ".", target, "--", limit, "-rss_limit_mb=4096")
+            session.run(*call, external=True, env=env)
