@@ -37,9 +37,14 @@ def data_dir(plan: Plan, env: Mapping[str, str]) -> Path:
 
 
 def workplace(plan: Plan, env: Mapping[str, str]) -> Path:
-    """The folder in which a plan's programs work: the scenario's `cwd`, else beside the inputs."""
+    """The folder in which a plan's programs work, as `target_of` has it: `cwd`, beside the input, or here."""
     own = next((cell.cwd for cell in plan.cells if cell.cwd), None)
-    return Path(own) if own else data_dir(plan, env)
+    if own is not None:
+        return Path(own)
+    dataset = next((item.dataset for item in plan.inputs if item.dataset is not None), None)
+    if dataset is None:
+        return Path.cwd()
+    return Path(dataset.path).parent if dataset.path else data_dir(plan, env)
 
 
 def prepare_inputs(plan: Plan, env: Mapping[str, str], watcher: Progress) -> tuple[PreparedInput, ...]:
