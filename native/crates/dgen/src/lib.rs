@@ -7,8 +7,11 @@
 
 pub mod data;
 mod kinds;
+pub mod probe;
 mod random;
+pub mod read;
 mod vocabulary;
+pub mod write;
 mod writer;
 
 use std::io::{self, Read};

@@ -1,12 +1,13 @@
-//! `dgen`: writes corpora from the command line.
+//! `dgen`: seeded data from the command line, and the worker that writes and reads them.
 
-use std::io;
-use std::path::PathBuf;
+mod command;
+
+use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap::{Args, Parser, Subcommand};
-use dgen::{KINDS, Text, write_file};
+use clap::{Parser, Subcommand};
+use command::{describe, read, text, validate, write};
+use worker::exit::{self, Failure};
 
 /// Writes seeded data: a pure function of its arguments.
 #[derive(Debug, Parser)]
@@ -18,69 +19,38 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Print what this worker is, as one JSON object
+    Describe,
+    /// Do the work once
+    #[command(subcommand)]
+    Run(Box<Run>),
+    /// Compare a file with the data that it was written with
+    Validate(Box<validate::Options>),
     /// Write a text corpus and print its SHA-256
-    Text(TextArguments),
+    Text(text::Options),
 }
 
-#[derive(Debug, Args)]
-struct TextArguments {
-    /// Kind of text
-    #[arg(long, default_value = "prose", value_parser = kinds())]
-    kind: String,
-    /// Bytes, exactly; or with KiB, MiB, GiB
-    #[arg(long, value_parser = parse_size)]
-    size: u64,
-    /// Seed
-    #[arg(long, default_value_t = 42)]
-    seed: u64,
-    /// The file to write; one that exists is replaced
-    #[arg(long, value_name = "FILE")]
-    output: PathBuf,
-}
-
-fn kinds() -> PossibleValuesParser {
-    PossibleValuesParser::new(
-        KINDS
-            .iter()
-            .map(|kind| PossibleValue::new(kind.name).help(kind.about)),
-    )
-}
-
-/// `4096`, `64KiB`, `10MiB`, `1GiB`.
-fn parse_size(text: &str) -> Result<u64, String> {
-    let units = [
-        ("KiB", 1 << 10),
-        ("MiB", 1 << 20),
-        ("GiB", 1 << 30),
-        ("B", 1),
-        ("", 1),
-    ];
-    units
-        .iter()
-        .find_map(|(unit, factor)| {
-            text.strip_suffix(unit)?
-                .parse::<u64>()
-                .ok()?
-                .checked_mul(*factor)
-        })
-        .ok_or_else(|| "write whole bytes, or a whole number with KiB, MiB or GiB".to_owned())
+#[derive(Debug, Subcommand)]
+enum Run {
+    /// Write a file of seeded data
+    Write(write::Options),
+    /// Read a file
+    Read(read::Options),
 }
 
 fn main() -> ExitCode {
-    let Command::Text(arguments) = Arguments::parse().command;
-    let Some(kind) = dgen::kind(&arguments.kind) else {
-        eprintln!("dgen: no kind of text is called {}", arguments.kind);
-        return ExitCode::from(2);
+    // A file larger than the limit is then an error of the write, not the end of the process.
+    // SAFETY: ignoring a signal runs no code of ours.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+    let result = match Arguments::parse().command {
+        Command::Describe => writeln!(io::stdout(), "{}", describe::describe().to_json())
+            .map_err(|error| Failure::Work(format!("cannot write to stdout: {error}"))),
+        Command::Run(run) => match *run {
+            Run::Write(options) => write::run(options),
+            Run::Read(options) => read::run(&options),
+        },
+        Command::Validate(options) => validate::run(&options),
+        Command::Text(options) => text::run(&options),
     };
-    let text = Text::new(kind, arguments.seed, arguments.size);
-    match write_file::<io::Error>(&text, &arguments.output, &mut |_| Ok(())) {
-        Ok(written) => {
-            println!("{}", written.sha256);
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("dgen: cannot write {}: {error}", arguments.output.display());
-            ExitCode::from(1)
-        }
-    }
+    exit::conclude("dgen", result)
 }

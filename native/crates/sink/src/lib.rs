@@ -33,12 +33,12 @@ use std::num::NonZeroUsize;
 
 pub use blocks::Block;
 pub use crew::{Done, discard, write};
-pub use evidence::{Evidence, Latency, Times};
+pub use evidence::{Evidence, Latency, Times, latency};
 pub use extents::Extents;
 pub use fault::Fault;
 pub use piece::{LARGEST_OPERATION, Piece, Step};
 pub use pool::Pool;
-pub use target::{Direct, Durability};
+pub use target::{Direct, Durability, alignment as direct_alignment};
 pub use uring::{Ring, why_unavailable as why_no_ring};
 pub use writer::Writer;
 

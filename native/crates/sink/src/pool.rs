@@ -116,7 +116,7 @@ impl Pool {
     }
 
     /// Never gives the memory back: the kernel may still read it, and nothing can tell when it will have ended.
-    pub(crate) fn keep(&self) {
+    pub fn keep(&self) {
         self.kept.store(true, Ordering::Relaxed);
     }
 }

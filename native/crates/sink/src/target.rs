@@ -275,7 +275,10 @@ fn open_direct(path: &Path, flags: libc::c_int, job: &Job) -> Result<Target, Fau
 }
 
 /// Alignment of memory and of offsets for `O_DIRECT` on `file`, or why it is not effective.
-pub(crate) fn alignment(file: &File) -> Result<(usize, usize), String> {
+///
+/// # Errors
+/// The file system is not known to honour it, or does not tell.
+pub fn alignment(file: &File) -> Result<(usize, usize), String> {
     // SAFETY: both are plain C structs of integers, for which all zeros is a valid value.
     let (mut system, mut status): (libc::statfs, libc::statx) = unsafe { std::mem::zeroed() };
     // SAFETY: the pointer is valid for one struct and lives across the call.

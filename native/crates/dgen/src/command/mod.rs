@@ -1,0 +1,65 @@
+//! The commands, one file each.
+
+pub(crate) mod describe;
+pub(crate) mod knobs;
+pub(crate) mod read;
+pub(crate) mod text;
+pub(crate) mod validate;
+pub(crate) mod write;
+
+use std::num::NonZeroUsize;
+
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use worker::exit::Failure;
+
+/// Values of an axis for the command line.
+pub(crate) fn names(
+    values: impl Iterator<Item = (&'static str, &'static str)>,
+) -> PossibleValuesParser {
+    PossibleValuesParser::new(values.map(|(name, about)| PossibleValue::new(name).help(about)))
+}
+
+/// `4096`, `64KiB`, `10MiB`, `1GiB`.
+pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
+    let units = [
+        ("KiB", 1 << 10),
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
+        ("B", 1),
+        ("", 1),
+    ];
+    units
+        .iter()
+        .find_map(|(unit, factor)| {
+            text.strip_suffix(unit)?
+                .parse::<u64>()
+                .ok()?
+                .checked_mul(*factor)
+        })
+        .ok_or_else(|| "write whole bytes, or a whole number with KiB, MiB or GiB".to_owned())
+}
+
+/// A value that the registry has: the command line takes no other.
+pub(crate) fn known<T>(value: Option<T>, axis: &str, name: &str) -> Result<T, Failure> {
+    value.ok_or_else(|| Failure::Usage(format!("--{axis} has no value {name}")))
+}
+
+/// One thread per processor.
+pub(crate) fn processors() -> NonZeroUsize {
+    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_size;
+
+    #[test]
+    fn sizes() {
+        assert_eq!(parse_size("7"), Ok(7));
+        assert_eq!(parse_size("64KiB"), Ok(65_536));
+        assert_eq!(parse_size("20GiB"), Ok(20 << 30));
+        for wrong in ["", "-1", "1.5KiB", "KiB", "64kb", "99999999999GiB"] {
+            assert!(parse_size(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! `dgen validate`: a file against the data that it was written with.
+
+use std::io::{self, Write};
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use clap::Args;
+use dgen::read::{Validation, read_and_validate};
+use dgen::write::{Expected, hex};
+use worker::exit::Failure;
+
+use super::knobs::Contents;
+use super::{parse_size, processors};
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    contents: Contents,
+    /// Threads that compare [default: one per processor]
+    #[arg(long, value_name = "N")]
+    readers: Option<NonZeroUsize>,
+    /// Bytes that the file must have [default: any]
+    #[arg(long, value_parser = parse_size)]
+    size: Option<u64>,
+    /// The file to validate
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+pub(crate) fn run(options: &Options) -> Result<(), Failure> {
+    let strategy = options.contents.strategy()?;
+    if !strategy.writes {
+        return Err(Failure::Usage(format!(
+            "--strategy {} writes no file that could be validated",
+            strategy.name
+        )));
+    }
+    let period = if strategy.recycles {
+        let sizes = options.contents.sizes()?;
+        let pool = (sizes.buffer_bytes.get() as u64).saturating_mul(sizes.buffers.get() as u64);
+        Some(pool)
+    } else {
+        None
+    };
+    let expected = Expected::repeated(&options.contents.settings(), period)
+        .map_err(|error| Failure::Usage(error.to_string()))?;
+    let readers = options.readers.unwrap_or_else(processors);
+    let found = read_and_validate(&options.file, &expected, options.size, readers, &mut |_| {
+        ControlFlow::Continue(())
+    })
+    .map_err(|error| Failure::Work(error.to_string()))?;
+    writeln!(io::stdout(), "{}", line(&found, &expected))
+        .map_err(|error| Failure::Work(format!("cannot write to stdout: {error}")))?;
+    if found.is_right() {
+        return Ok(());
+    }
+    let path = options.file.display();
+    Err(Failure::Work(match found.differences.first {
+        Some(first) => format!(
+            "{path} differs from its data in {} bytes, first at offset {first}",
+            found.differences.count
+        ),
+        None => format!(
+            "{path} has {} bytes instead of {}",
+            found.size_actual, found.size_expected
+        ),
+    }))
+}
+
+fn line(found: &Validation, expected: &Expected) -> serde_json::Value {
+    let differences = &found.differences;
+    serde_json::json!({
+        "bytes": found.bytes,
+        "size_expected": found.size_expected,
+        "size_actual": found.size_actual,
+        "bad_bytes": differences.count,
+        "first_bad_offset": differences.first,
+        "expected": hex(&differences.expected),
+        "actual": hex(&differences.actual),
+        "contents": expected.identity(found.size_expected),
+    })
+}

@@ -1,0 +1,91 @@
+//! What the bytes of a written file must be.
+
+use super::Options;
+use crate::data::{Data, Differences, Settings, SettingsError};
+
+/// The contents of a file: the data, or the first bytes of them over and over.
+#[derive(Clone, Debug)]
+pub struct Expected {
+    data: Data,
+    /// Bytes after which the data begin again.
+    period: Option<u64>,
+}
+
+impl Expected {
+    /// The contents that `options` write.
+    ///
+    /// # Errors
+    /// The settings contradict each other.
+    pub fn new(options: &Options) -> Result<Self, SettingsError> {
+        Self::repeated(&options.settings, options.period())
+    }
+
+    /// The data of `settings`, from the start again after each `period` bytes if there is one.
+    ///
+    /// # Errors
+    /// The settings contradict each other.
+    pub fn repeated(settings: &Settings, period: Option<u64>) -> Result<Self, SettingsError> {
+        Ok(Self {
+            data: Data::new(settings)?,
+            period: period.filter(|&period| period > 0),
+        })
+    }
+
+    /// The data that the buffers are filled with.
+    #[must_use]
+    pub fn data(&self) -> &Data {
+        &self.data
+    }
+
+    /// Text that is equal if and only if the contents of a file of `size` bytes are.
+    #[must_use]
+    pub fn identity(&self, size: u64) -> String {
+        let data = self.data.identity();
+        match self.period {
+            Some(period) if period < size => format!("pool:{period} {data}"),
+            _ => data,
+        }
+    }
+
+    /// Compares `actual`, which stands at `offset` of the file, and adds what it finds to `report`.
+    pub fn differences(&self, offset: u64, actual: &[u8], report: &mut Differences) {
+        let Some(period) = self.period else {
+            return self.data.differences(offset, actual, report);
+        };
+        let (mut offset, mut rest) = (offset, actual);
+        while !rest.is_empty() {
+            let within = offset % period;
+            let room = usize::try_from(period - within).unwrap_or(usize::MAX);
+            let (part, behind) = rest.split_at(rest.len().min(room));
+            let mut found = Differences::default();
+            self.data.differences(within, part, &mut found);
+            found.first = found.first.map(|first| first - within + offset);
+            report.merge(found);
+            offset += part.len() as u64;
+            rest = behind;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pool_begins_again_and_a_difference_is_named_where_it_stands_in_the_file() {
+        let expected = Expected::repeated(&Settings::default(), Some(1000)).unwrap();
+        let mut file = vec![0; 3500];
+        for part in file.chunks_mut(1000) {
+            expected.data().fill(0, part);
+        }
+        let mut report = Differences::default();
+        expected.differences(0, &file[..700], &mut report);
+        expected.differences(700, &file[700..], &mut report);
+        assert_eq!((report.count, report.compared), (0, 3500));
+        file[2345] ^= 1;
+        expected.differences(0, &file, &mut report);
+        assert_eq!((report.count, report.first), (1, Some(2345)));
+        assert_eq!(report.actual[0], file[2345]);
+        assert_ne!(expected.identity(1000), expected.identity(1001));
+    }
+}

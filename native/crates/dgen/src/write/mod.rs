@@ -1,0 +1,128 @@
+//! Files of seeded data: contents are produced straight into the buffers that are written.
+//!
+//! A strategy says when contents are produced and who writes them ([`strategy`]); a backend of the crate `sink` says by
+//! which calls. The two are independent, as far as a strategy says.
+
+mod contents;
+mod options;
+mod stats;
+pub mod strategy;
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub use contents::Expected;
+pub use options::{
+    DIRECTS, DURABILITIES, Options, direct_named, durability_named, name_of_direct,
+    name_of_durability,
+};
+pub use sink::{Direct, Durability, Fault, Progress};
+pub use stats::{LatencySeconds, Stats, hex};
+
+use crate::data::SettingsError;
+
+/// Why there is no file.
+#[derive(Debug)]
+pub enum WriteError {
+    /// The data cannot be had.
+    Settings(SettingsError),
+    /// The writing ended early.
+    Fault {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        fault: Fault,
+    },
+}
+
+impl std::fmt::Display for WriteError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Settings(error) => write!(formatter, "{error}"),
+            Self::Fault { path, fault } => write!(formatter, "{}: {fault}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for WriteError {}
+
+impl WriteError {
+    /// What the system said, if the system refused something.
+    #[must_use]
+    pub fn system(&self) -> Option<&io::Error> {
+        match self {
+            Self::Settings(_) => None,
+            Self::Fault { fault, .. } => fault.system(),
+        }
+    }
+
+    /// Whether the caller's progress function ended the writing.
+    #[must_use]
+    pub fn is_interruption(&self) -> bool {
+        matches!(
+            self,
+            Self::Fault {
+                fault: Fault::Stopped,
+                ..
+            }
+        )
+    }
+
+    /// Whether the options are at fault, not the work.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        matches!(
+            self,
+            Self::Settings(_)
+                | Self::Fault {
+                    fault: Fault::Contradiction(_),
+                    ..
+                }
+        )
+    }
+}
+
+/// Writes the file at `path`, replacing what was there. `progress` is called on the calling thread about twenty times a
+/// second with the bytes that completions reported so far; `Break` ends the writing. A strategy that writes nothing does
+/// not touch `path`.
+///
+/// # Errors
+/// The settings contradict each other, or something was refused, or `progress` ended it. No file has the name then.
+pub fn write_file(
+    path: &Path,
+    options: &Options,
+    progress: &mut Progress<'_>,
+) -> Result<Stats, WriteError> {
+    let expected = Expected::new(options).map_err(WriteError::Settings)?;
+    let failed = |fault| WriteError::Fault {
+        path: path.to_owned(),
+        fault,
+    };
+    let job = options.job().map_err(failed)?;
+    let fill = |offset: u64, room: &mut [u8]| expected.data().fill(offset, room);
+    let cached_before = cached(path);
+    let done = if options.strategy.writes {
+        sink::write(path, options.backend, &job, &fill, progress)
+    } else {
+        sink::discard(&job, &fill, progress)
+    }
+    .map_err(failed)?;
+    let cached_after = cached(path);
+    Ok(Stats::new(
+        options,
+        &job,
+        &expected,
+        done,
+        (cached_before, cached_after),
+    ))
+}
+
+/// Bytes of the file that are in the page cache; 0 without a file, `None` if the kernel does not tell.
+fn cached(path: &Path) -> Option<u64> {
+    match File::open(path) {
+        Ok(file) => sink::cache::cached_bytes(&file).ok(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Some(0),
+        Err(_) => None,
+    }
+}

@@ -1,0 +1,202 @@
+//! What a file is written with.
+
+use std::num::NonZeroUsize;
+
+use sink::{Contents, Direct, Durability, Fault, Job, Mode, Split, Submit};
+
+use super::strategy::Strategy;
+use crate::data::Settings;
+
+/// What a file is written with.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// When contents are produced and who writes them.
+    pub strategy: &'static Strategy,
+    /// By which calls; not used by a strategy that writes nothing.
+    pub backend: &'static Mode,
+    /// Bytes of the file.
+    pub size: u64,
+    /// Bytes of a buffer and of a block of the file.
+    pub buffer_bytes: NonZeroUsize,
+    /// Buffers of all threads together.
+    pub buffers: NonZeroUsize,
+    /// The most blocks that one thread has under way.
+    pub depth: NonZeroUsize,
+    /// Threads.
+    pub threads: NonZeroUsize,
+    /// Whether the page cache is passed by.
+    pub direct: Direct,
+    /// When written data must be on the disk.
+    pub durability: Durability,
+    /// Whether pages are dropped from the cache once they are written (`RWF_DONTCACHE`).
+    pub dontcache: bool,
+    /// Whether the blocks of the disk are reserved before the first write.
+    pub reserve: bool,
+    /// Thread i runs on processor i modulo the length; anywhere if empty.
+    pub processors: Vec<usize>,
+    /// What determines the data.
+    pub settings: Settings,
+}
+
+impl Options {
+    /// Streaming of `size` bytes, with one thread and four buffers of 1 MiB, through the page cache.
+    #[must_use]
+    pub fn new(size: u64, settings: Settings) -> Self {
+        let some = |count| NonZeroUsize::new(count).unwrap_or(NonZeroUsize::MIN);
+        let strategy = super::strategy::default();
+        Self {
+            strategy,
+            backend: strategy.default_backend(),
+            size,
+            buffer_bytes: some(1 << 20),
+            buffers: some(4),
+            depth: some(4),
+            threads: some(1),
+            direct: Direct::Off,
+            durability: Durability::None,
+            dontcache: false,
+            reserve: false,
+            processors: Vec::new(),
+            settings,
+        }
+    }
+
+    /// The job of the strategy.
+    pub(super) fn job(&self) -> Result<Job, Fault> {
+        if let Some(reason) = (self.strategy.refuses)(self.backend) {
+            return Err(Fault::Contradiction(format!(
+                "{} with {}: {reason}",
+                self.strategy.name, self.backend.name
+            )));
+        }
+        let mut job = Job {
+            size: self.size,
+            block_bytes: self.buffer_bytes,
+            buffers: self.buffers,
+            depth: self.depth,
+            writers: self.threads,
+            split: Split::Next,
+            contents: Contents::PerBlock,
+            submit: Submit::Each,
+            direct: self.direct,
+            durability: self.durability,
+            dontcache: self.dontcache,
+            reserve: self.reserve,
+            processors: self.processors.clone(),
+        };
+        (self.strategy.shape)(&mut job)?;
+        Ok(job)
+    }
+
+    /// Bytes after which the contents begin again, if they do.
+    pub(super) fn period(&self) -> Option<u64> {
+        let pool = (self.buffer_bytes.get() as u64).saturating_mul(self.buffers.get() as u64);
+        self.strategy.recycles.then_some(pool)
+    }
+}
+
+/// Values of the axis `direct`.
+pub const DIRECTS: &[(Direct, &str, &str)] = &[
+    (Direct::Off, "off", "written through the page cache"),
+    (
+        Direct::Try,
+        "try",
+        "O_DIRECT where the file system honours it, else through the page cache, with a note",
+    ),
+    (
+        Direct::Require,
+        "require",
+        "O_DIRECT, and an error where the file system does not honour it",
+    ),
+];
+
+/// Blocks between two calls of `fdatasync` unless another number is asked for.
+const SYNC_EVERY: u64 = 64;
+
+/// Values of the axis `durability`.
+pub const DURABILITIES: &[(Durability, &str, &str)] = &[
+    (
+        Durability::None,
+        "none",
+        "on the disk when the kernel likes",
+    ),
+    (
+        Durability::EndFsync,
+        "end-fsync",
+        "fsync after the last write, then the folder",
+    ),
+    (
+        Durability::Fdatasync(SYNC_EVERY),
+        "fdatasync",
+        "fdatasync after every 64 blocks of a thread (fdatasync:N for N), fsync at the end",
+    ),
+    (
+        Durability::Dsync,
+        "dsync",
+        "O_DSYNC: each write returns when its data are on the disk",
+    ),
+];
+
+/// The value of the axis `direct` that is called `name`.
+#[must_use]
+pub fn direct_named(name: &str) -> Option<Direct> {
+    let (value, ..) = DIRECTS.iter().find(|(_, known, _)| *known == name)?;
+    Some(*value)
+}
+
+/// The name of a value of the axis `direct`.
+#[must_use]
+pub fn name_of_direct(direct: Direct) -> &'static str {
+    DIRECTS
+        .iter()
+        .find(|(value, ..)| *value == direct)
+        .map_or("unknown", |(_, name, _)| name)
+}
+
+/// The value of the axis `durability` that is called `name`; `fdatasync:N` too.
+#[must_use]
+pub fn durability_named(name: &str) -> Option<Durability> {
+    let listed = DURABILITIES.iter().find(|(_, known, _)| *known == name);
+    let every = || name.strip_prefix("fdatasync:")?.parse().ok();
+    listed.map(|(value, ..)| *value).or_else(|| {
+        every()
+            .filter(|&every| every > 0)
+            .map(Durability::Fdatasync)
+    })
+}
+
+/// The name of a value of the axis `durability`.
+#[must_use]
+pub fn name_of_durability(durability: Durability) -> String {
+    let listed = DURABILITIES.iter().find(|(value, ..)| *value == durability);
+    match (listed, durability) {
+        (Some((_, name, _)), _) => (*name).to_owned(),
+        (None, Durability::Fdatasync(every)) => format!("fdatasync:{every}"),
+        (None, _) => "unknown".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lead_to_values_and_back() {
+        for (value, name, _) in DIRECTS {
+            assert_eq!(direct_named(name), Some(*value));
+            assert_eq!(name_of_direct(*value), *name);
+        }
+        for (value, name, _) in DURABILITIES {
+            assert_eq!(durability_named(name), Some(*value));
+            assert_eq!(name_of_durability(*value), *name);
+        }
+        assert_eq!(
+            durability_named("fdatasync:7"),
+            Some(Durability::Fdatasync(7))
+        );
+        assert_eq!(name_of_durability(Durability::Fdatasync(7)), "fdatasync:7");
+        for wrong in ["", "fdatasync:", "fdatasync:0", "fdatasync:x", "fsync"] {
+            assert_eq!(durability_named(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! What was written, as it was observed.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+use sink::{Direct, Done, Durability, Evidence, Extents, Job, Latency};
+
+use super::{Expected, Options, name_of_direct, name_of_durability, strategy};
+
+/// Seconds of one operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LatencySeconds {
+    /// Half of the operations took no longer.
+    pub p50: f64,
+    /// 90 of 100 took no longer.
+    pub p90: f64,
+    /// 99 of 100 took no longer.
+    pub p99: f64,
+    /// 999 of 1000 took no longer.
+    pub p999: f64,
+    /// None took longer.
+    pub max: f64,
+}
+
+impl LatencySeconds {
+    pub(crate) fn of(latency: &Latency) -> Self {
+        #[expect(clippy::cast_precision_loss, reason = "three digits are kept")]
+        let seconds = |nanoseconds: u64| nanoseconds as f64 / 1e9;
+        let at = |quantile| seconds(latency.value_at_quantile(quantile));
+        Self {
+            p50: at(0.5),
+            p90: at(0.9),
+            p99: at(0.99),
+            p999: at(0.999),
+            max: seconds(latency.max()),
+        }
+    }
+}
+
+/// What was written, as it was observed.
+#[derive(Clone, Debug)]
+pub struct Stats {
+    /// Size of the file after closing; of a strategy that writes nothing, the bytes produced.
+    pub bytes: u64,
+    /// SHA-256 over what the contents are, which bytes completions reported, and the size; hexadecimal.
+    pub digest: String,
+    /// Axis name to the value that really ran.
+    pub effective: BTreeMap<&'static str, String>,
+    /// Threads that finished at least one block.
+    pub threads: usize,
+    /// Phase name to seconds, of phases that all threads share summed over them.
+    pub phases_s: BTreeMap<&'static str, f64>,
+    /// From the first contents to the last completion, in seconds.
+    pub elapsed_s: f64,
+    /// From the first contents until the file was synced as asked, in seconds.
+    pub synced_s: f64,
+    /// From the first contents to the first completion, in seconds.
+    pub first_done_s: f64,
+    /// Blocks.
+    pub blocks: u64,
+    /// Operations that completed.
+    pub operations: u64,
+    /// Completions that asked for a repetition.
+    pub repeated: u64,
+    /// Completions with fewer bytes than asked for.
+    pub short: u64,
+    /// Blocks under way, mean over the elapsed time.
+    pub achieved_depth: f64,
+    /// The most blocks of one thread under way at once.
+    pub most_in_flight: usize,
+    /// Bytes of contents produced.
+    pub filled_bytes: u64,
+    /// Bytes of a buffer.
+    pub buffer_bytes: usize,
+    /// Buffers that were filled.
+    pub buffers: usize,
+    /// Time of a block from its submission until its completion was seen.
+    pub latency: LatencySeconds,
+    /// Bytes in the page cache of what stood there before; `None` if the kernel does not tell.
+    pub cached_bytes_before: Option<u64>,
+    /// Bytes of the file in the page cache after closing; `None` if the kernel does not tell.
+    pub cached_bytes_after: Option<u64>,
+    /// Fallbacks, each with its cause, and where threads ran.
+    pub notes: Vec<String>,
+}
+
+impl Stats {
+    pub(super) fn new(
+        options: &Options,
+        job: &Job,
+        expected: &Expected,
+        done: Done,
+        cached: (Option<u64>, Option<u64>),
+    ) -> Self {
+        let seconds = |duration: Duration| duration.as_secs_f64();
+        let evidence = &done.evidence;
+        let first_done = evidence.first_done.map(|first| first - done.started);
+        let elapsed_s = seconds(done.elapsed);
+        Self {
+            bytes: done.size,
+            digest: digest(&identity(options, expected), &done.extents, done.size),
+            effective: effective(options, job, evidence),
+            threads: evidence.writers,
+            phases_s: phases(options, &done),
+            elapsed_s,
+            synced_s: seconds(done.synced),
+            first_done_s: first_done.map_or(0.0, seconds),
+            blocks: evidence.blocks,
+            operations: evidence.operations,
+            repeated: evidence.repeated,
+            short: evidence.short,
+            achieved_depth: if elapsed_s > 0.0 && options.strategy.writes {
+                seconds(evidence.in_flight) / elapsed_s
+            } else {
+                0.0
+            },
+            most_in_flight: evidence.most_in_flight,
+            filled_bytes: evidence.filled_bytes,
+            buffer_bytes: job.block_bytes.get(),
+            buffers: evidence.buffers,
+            latency: LatencySeconds::of(&evidence.latency),
+            cached_bytes_before: cached.0,
+            cached_bytes_after: cached.1,
+            notes: done.evidence.notes,
+        }
+    }
+}
+
+fn identity(options: &Options, expected: &Expected) -> String {
+    let contents = expected.identity(options.size);
+    if options.strategy.writes {
+        contents
+    } else {
+        format!("not written: {contents}")
+    }
+}
+
+/// SHA-256 over what the contents are, which bytes of the file completions reported, and the final size. Writers that
+/// all begin at offset 0 leave other extents than they were asked for, and so another digest.
+fn digest(identity: &str, extents: &Extents, size: u64) -> String {
+    let mut text = format!("{identity}\n");
+    for (start, end) in extents.iter() {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{start}-{end}");
+    }
+    let _ = writeln!(text, "twice {}\nsize {size}", extents.twice());
+    hex(&Sha256::digest(text.as_bytes()))
+}
+
+/// Lower-case hexadecimal.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn phases(options: &Options, done: &Done) -> BTreeMap<&'static str, f64> {
+    let times = &done.evidence.times;
+    let mut phases = BTreeMap::from([("generate", times.generate.as_secs_f64())]);
+    if options.strategy.writes {
+        phases.extend([
+            ("open", done.opening.as_secs_f64()),
+            ("submit", times.submit.as_secs_f64()),
+            ("wait", times.wait.as_secs_f64()),
+            ("write", times.write.as_secs_f64()),
+            ("fsync", times.sync.as_secs_f64()),
+            ("close", done.closing.as_secs_f64()),
+        ]);
+    }
+    phases
+}
+
+fn effective(options: &Options, job: &Job, evidence: &Evidence) -> BTreeMap<&'static str, String> {
+    let ran = strategy::judge(options.strategy, evidence, job);
+    let mut effective = BTreeMap::from([("strategy", ran.to_owned())]);
+    if options.strategy.writes {
+        let backend = sink::judge(options.backend, evidence);
+        effective.extend([
+            ("backend", backend.to_owned()),
+            ("direct", direct(options.direct, evidence).to_owned()),
+            ("durability", durability(options.durability, evidence)),
+            ("dontcache", dontcache(evidence).to_owned()),
+        ]);
+    }
+    effective
+}
+
+/// The value of the axis `direct` that fits what the descriptor was.
+fn direct(asked: Direct, evidence: &Evidence) -> &'static str {
+    name_of_direct(match (evidence.direct, asked) {
+        (false, _) => Direct::Off,
+        (true, Direct::Off) => Direct::Require,
+        (true, asked) => asked,
+    })
+}
+
+/// The value of the axis `durability` that fits the syncs that were counted.
+fn durability(asked: Durability, evidence: &Evidence) -> String {
+    let (between, after) = (evidence.syncs_between > 0, evidence.syncs_after > 0);
+    let fits = match asked {
+        Durability::None => !between && !after && !evidence.dsync,
+        Durability::EndFsync => after && !between && !evidence.dsync,
+        // No writer that finished fewer blocks had to sync between writes.
+        Durability::Fdatasync(every) => {
+            let few = evidence.blocks < every.saturating_mul(evidence.writers.max(1) as u64);
+            after && (between || few)
+        }
+        // A mapping of an empty file is never synced.
+        Durability::Dsync => evidence.dsync || evidence.blocks == 0,
+    };
+    if fits {
+        return name_of_durability(asked);
+    }
+    name_of_durability(match (evidence.dsync, between, after) {
+        (true, ..) => Durability::Dsync,
+        (false, true, _) => Durability::Fdatasync(evidence.blocks / (evidence.syncs_between + 1)),
+        (false, false, true) => Durability::EndFsync,
+        (false, false, false) => Durability::None,
+    })
+}
+
+/// Whether the kernel accepted `RWF_DONTCACHE` with every operation.
+fn dontcache(evidence: &Evidence) -> &'static str {
+    match evidence.dontcache {
+        0 => "off",
+        accepted if accepted >= evidence.operations - evidence.repeated => "on",
+        _ => "in-part",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eight_writers_at_offset_0_show_in_the_digest() {
+        let (mut right, mut wrong) = (Extents::default(), Extents::default());
+        for writer in 0..8 {
+            right.add(writer << 20, 1 << 20);
+            wrong.add(0, 1 << 20);
+        }
+        assert_ne!(digest("d", &right, 8 << 20), digest("d", &wrong, 8 << 20));
+        assert_ne!(digest("d", &right, 8 << 20), digest("e", &right, 8 << 20));
+        assert_ne!(digest("d", &right, 8 << 20), digest("d", &right, 9 << 20));
+    }
+
+    #[test]
+    fn what_is_told_of_syncs_is_what_was_counted() {
+        let evidence = |between, after, dsync| Evidence {
+            syncs_between: between,
+            syncs_after: after,
+            dsync,
+            blocks: 100,
+            writers: 1,
+            ..Evidence::default()
+        };
+        let asked = Durability::EndFsync;
+        assert_eq!(durability(asked, &evidence(0, 1, false)), "end-fsync");
+        assert_eq!(durability(asked, &evidence(0, 0, false)), "none");
+        assert_eq!(durability(asked, &evidence(0, 0, true)), "dsync");
+        assert_eq!(
+            durability(Durability::Fdatasync(10), &evidence(9, 1, false)),
+            "fdatasync:10"
+        );
+        assert_eq!(
+            durability(Durability::Fdatasync(10), &evidence(0, 1, false)),
+            "end-fsync"
+        );
+        assert_eq!(
+            durability(Durability::None, &evidence(1, 1, false)),
+            "fdatasync:50"
+        );
+    }
+
+    #[test]
+    fn what_is_told_of_direct_is_what_the_descriptor_was() {
+        let evidence = |direct| Evidence {
+            direct,
+            ..Evidence::default()
+        };
+        assert_eq!(direct(Direct::Try, &evidence(false)), "off");
+        assert_eq!(direct(Direct::Try, &evidence(true)), "try");
+        assert_eq!(direct(Direct::Require, &evidence(true)), "require");
+        assert_eq!(direct(Direct::Off, &evidence(true)), "require");
+    }
+}

@@ -1,0 +1,145 @@
+//! When contents are produced and who writes them: one file and one line in [`STRATEGIES`] each.
+
+mod generate_only;
+mod late_submit;
+mod pregenerated_uring;
+mod single_buffer;
+mod streaming;
+mod threads;
+mod write_only;
+
+use std::fmt;
+use std::num::NonZeroUsize;
+
+use sink::{Evidence, Fault, Job, Mode};
+
+/// A value of the axis `strategy`.
+pub struct Strategy {
+    /// Kebab-case name.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub about: &'static str,
+    /// Whether it writes a file.
+    pub writes: bool,
+    /// Whether the contents of a pool are written again and again, so that the file repeats.
+    pub recycles: bool,
+    /// The backend that it uses unless another is asked for.
+    backend: &'static str,
+    /// Why it cannot be had with a backend, or `None`.
+    pub refuses: fn(&Mode) -> Option<&'static str>,
+    /// Changes a job of streaming into its own.
+    pub(super) shape: fn(&mut Job) -> Result<(), Fault>,
+    /// Whether `Evidence` of that job is what it leaves behind.
+    pub(super) matches: fn(&Evidence, &Job) -> bool,
+}
+
+impl fmt::Debug for Strategy {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Strategy")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl PartialEq for Strategy {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+/// Every strategy, in the order in which help and `describe` list them.
+pub static STRATEGIES: &[&Strategy] = &[
+    &generate_only::STRATEGY,
+    &write_only::STRATEGY,
+    &single_buffer::STRATEGY,
+    &pregenerated_uring::STRATEGY,
+    &late_submit::STRATEGY,
+    &streaming::STRATEGY,
+    &threads::STRATEGY,
+];
+
+/// The strategy named `name`.
+#[must_use]
+pub fn strategy(name: &str) -> Option<&'static Strategy> {
+    STRATEGIES
+        .iter()
+        .copied()
+        .find(|strategy| strategy.name == name)
+}
+
+/// The strategy that is meant unless another is asked for.
+#[must_use]
+pub fn default() -> &'static Strategy {
+    &streaming::STRATEGY
+}
+
+impl Strategy {
+    /// Whether it can be had with `io_uring` alone.
+    #[must_use]
+    pub fn needs_ring(&self) -> bool {
+        self.writes
+            && sink::MODES
+                .iter()
+                .all(|mode| mode.queues == (self.refuses)(mode).is_none())
+    }
+
+    /// The backend that it uses unless another is asked for.
+    ///
+    /// # Panics
+    /// Never: a test asks every strategy.
+    #[must_use]
+    pub fn default_backend(&self) -> &'static Mode {
+        sink::mode(self.backend).expect("strategies name backends of the registry")
+    }
+}
+
+/// The name of the strategy that left `evidence`: `asked`, if it can be, else the first of the registry that can.
+pub(super) fn judge(asked: &Strategy, evidence: &Evidence, job: &Job) -> &'static str {
+    if (asked.matches)(evidence, job) {
+        return asked.name;
+    }
+    STRATEGIES
+        .iter()
+        .find(|strategy| (strategy.matches)(evidence, job))
+        .map_or("unknown", |strategy| strategy.name)
+}
+
+/// Nothing speaks against any backend.
+fn takes_any(_: &Mode) -> Option<&'static str> {
+    None
+}
+
+/// Memory for the whole file is no stream: a mapping needs none.
+fn takes_no_mapping(mode: &Mode) -> Option<&'static str> {
+    mode.maps
+        .then_some("contents are produced in the mapping, never beforehand")
+}
+
+/// Blocks of the file, and at least one.
+fn blocks(job: &Job) -> Result<NonZeroUsize, Fault> {
+    let blocks = job.size.div_ceil(job.block_bytes.get() as u64);
+    usize::try_from(blocks)
+        .map(|blocks| NonZeroUsize::new(blocks).unwrap_or(NonZeroUsize::MIN))
+        .map_err(|_| too_large(job))
+}
+
+fn too_large(job: &Job) -> Fault {
+    Fault::Unavailable(format!("{} bytes do not fit in memory", job.size))
+}
+
+/// Whether everything was produced once and before the first write.
+fn produced_first(evidence: &Evidence, job: &Job) -> bool {
+    evidence.generated_first() && evidence.filled_bytes >= job.size
+}
+
+/// Whether contents were produced while others were written. A file of no more blocks than threads shows nothing else.
+fn produced_between(evidence: &Evidence, job: &Job) -> bool {
+    evidence.filled_bytes >= job.size
+        && (!evidence.generated_first() || evidence.blocks <= evidence.writers as u64)
+}
+
+/// The most blocks that were filled before the first submission.
+fn first_batch(evidence: &Evidence) -> usize {
+    evidence.first_batch.map_or(0, |(_, many)| many)
+}
