@@ -73,7 +73,7 @@ def native(session: nox.Session) -> None:
         session, "test", "--locked", "--package", "tally", "--features", "test-swap-io", "--test", "swapped"
     )
     # The other allocators prove themselves only in binaries that have them.
-    for allocator in ("jemalloc", "mimalloc"):
+    for allocator in ("jemalloc", "mimalloc", "mimalloc-v2"):
         cargo(session, "test", "--locked", "--package", "worker", "--features", allocator)
 
 
