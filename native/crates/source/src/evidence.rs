@@ -26,6 +26,10 @@ pub struct Evidence {
     pub largest_block_bytes: u64,
     /// The block size that was asked for.
     pub block_bytes: u64,
+    /// What the kernel was told about the mapping, by `/proc/self/smaps`; `None` where nothing was mapped.
+    pub advice: Option<&'static str>,
+    /// What the mode did without, and the errno that was the reason.
+    pub notes: Vec<String>,
     /// What only one mode leaves, such as completions counted by a ring or `O_DIRECT` read back from a descriptor. A
     /// mode that recognises itself by the fields above asks for this to be empty, so a new mode changes no other file.
     pub facts: BTreeMap<&'static str, u64>,

@@ -7,14 +7,20 @@
 //!
 //! What really ran is judged in [`Opened::visit_blocks`] from [`Evidence`], not from the mode's name.
 
+mod direct;
 mod evidence;
 mod mmap;
+mod monoio_chunked;
+mod monoio_runtime;
+mod monoio_slurp;
 mod read;
+mod ring;
 mod slurp;
 #[cfg(feature = "test-swap-io")]
 mod swapped;
 #[cfg(test)]
 mod tests;
+mod uring;
 
 use std::fmt;
 use std::fs::File;
@@ -24,6 +30,7 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 
 pub use evidence::{Counted, Evidence};
+pub use mmap::{ADVICE, Advice};
 
 /// What the caller does with a block; `Break` ends the reading without error.
 pub type Visit<'visit> = dyn FnMut(&[u8]) -> ControlFlow<()> + 'visit;
@@ -78,6 +85,10 @@ pub static MODES: &[&Mode] = &[
     &mmap::MODE,
     #[cfg(feature = "test-swap-io")]
     &swapped::MODE,
+    &direct::MODE,
+    &uring::MODE,
+    &monoio_slurp::MODE,
+    &monoio_chunked::MODE,
 ];
 
 /// The mode named `name`.
@@ -91,6 +102,17 @@ pub fn mode(name: &str) -> Option<&'static Mode> {
 pub struct Options {
     /// Size of a block for the modes that read in blocks; at least 1.
     pub block_bytes: usize,
+    /// What the kernel is told about a mapping.
+    pub advice: &'static Advice,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            block_bytes: 64 << 10,
+            advice: &mmap::SEQUENTIAL,
+        }
+    }
 }
 
 /// Where the bytes come from.
@@ -138,8 +160,8 @@ pub struct Observed {
     pub mode: &'static str,
     /// What the evidence was.
     pub evidence: Evidence,
-    /// A stated fallback, if the mode could not read this kind of input.
-    pub note: Option<String>,
+    /// Stated fallbacks: the mode could not read this kind of input, or did without something that it has elsewhere.
+    pub notes: Vec<String>,
 }
 
 /// An input that is open and the mode that will read it.
@@ -198,6 +220,7 @@ impl Opened {
         let mut seen = evidence::Delivered::of(&self.file)?;
         let options = Options {
             block_bytes: options.block_bytes.max(1),
+            ..*options
         };
         self.mode
             .source
@@ -208,8 +231,12 @@ impl Opened {
         seen.conclude(options, &mut evidence);
         Ok(Observed {
             mode: evidence.judge(self.mode),
+            notes: self
+                .note
+                .into_iter()
+                .chain(evidence.notes.drain(..))
+                .collect(),
             evidence,
-            note: self.note,
         })
     }
 }

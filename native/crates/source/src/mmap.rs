@@ -1,15 +1,15 @@
 //! `mmap`: the file mapped into memory, read by page faults.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
 
-use memmap2::{Advice, Mmap};
+use memmap2::{Mmap, MmapOptions};
 
 use crate::{Evidence, Mode, Options, Source, Visit};
 
 pub(crate) static MODE: Mode = Mode {
     name: "mmap",
-    about: "the file mapped into memory, with sequential advice",
+    about: "the file mapped into memory, with the advice of --madvise",
     whole: true,
     streams: false,
     probe: || None,
@@ -17,14 +17,85 @@ pub(crate) static MODE: Mode = Mode {
     source: &Mapped,
 };
 
+/// A value of the axis `madvise`: what the kernel is told about a mapping.
+#[derive(Debug)]
+pub struct Advice {
+    /// Kebab-case name.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub about: &'static str,
+    /// Why it cannot be given here, or `None`.
+    pub probe: fn() -> Option<String>,
+    /// Maps a file that is not empty, and gives the advice.
+    map: fn(&File) -> io::Result<Mmap>,
+    /// Whether a fresh mapping in `/proc/self/smaps` was given this advice.
+    matches: fn(&Seen) -> bool,
+}
+
+/// Every advice, in the order in which help and `describe` list them.
+pub static ADVICE: &[&Advice] = &[&SEQUENTIAL, &NONE, &POPULATE, &HUGEPAGE];
+
+pub(crate) static SEQUENTIAL: Advice = Advice {
+    name: "sequential",
+    about: "MADV_SEQUENTIAL: read ahead more, drop pages soon",
+    probe: || None,
+    map: |file| advised(file, memmap2::Advice::Sequential),
+    matches: |seen| seen.has("sr"),
+};
+
+static NONE: Advice = Advice {
+    name: "none",
+    about: "no advice",
+    probe: || None,
+    map,
+    matches: |seen| !seen.has("sr") && !seen.has("hg") && seen.resident < seen.size,
+};
+
+static POPULATE: Advice = Advice {
+    name: "populate",
+    about: "MAP_POPULATE: every page mapped before the first is used",
+    probe: || None,
+    map: |file| {
+        // SAFETY: as in `map`.
+        unsafe { MmapOptions::new().populate().map(file) }
+    },
+    matches: |seen| seen.resident == seen.size,
+};
+
+static HUGEPAGE: Advice = Advice {
+    name: "hugepage",
+    about: "MADV_HUGEPAGE: read ahead and map in huge pages where the file system has them",
+    probe: || {
+        let tried =
+            File::open("/proc/self/exe").and_then(|file| advised(&file, memmap2::Advice::HugePage));
+        tried
+            .err()
+            .map(|error| format!("madvise(MADV_HUGEPAGE) on a mapped file: {error}"))
+    },
+    map: |file| advised(file, memmap2::Advice::HugePage),
+    matches: |seen| seen.has("hg"),
+};
+
+fn map(file: &File) -> io::Result<Mmap> {
+    // SAFETY: the map is only read, as bytes that are checked where they are used. A file that another process
+    // truncates meanwhile ends this one by SIGBUS: inputs of a measurement are pinned, so it is not guarded.
+    unsafe { Mmap::map(file) }
+}
+
+fn advised(file: &File, advice: memmap2::Advice) -> io::Result<Mmap> {
+    let map = map(file)?;
+    map.advise(advice)?;
+    Ok(map)
+}
+
 struct Mapped;
 
 impl Source for Mapped {
     fn visit_blocks(
         &self,
         file: &File,
-        _options: &Options,
-        _evidence: &mut Evidence,
+        options: &Options,
+        evidence: &mut Evidence,
         visit: &mut Visit<'_>,
     ) -> io::Result<()> {
         if file.metadata()?.len() == 0 {
@@ -36,10 +107,8 @@ impl Source for Mapped {
             }
             return Ok(());
         }
-        // SAFETY: the map is only read, as bytes that are checked where they are used. A file that another process
-        // truncates meanwhile ends this one by SIGBUS: inputs of a measurement are pinned, so it is not guarded.
-        let map = unsafe { Mmap::map(file) }?;
-        map.advise(Advice::Sequential)?;
+        let map = (options.advice.map)(file)?;
+        evidence.advice = observed(map.as_ptr() as usize, options.advice);
         let _ = visit(&map);
         Ok(())
     }
@@ -50,4 +119,53 @@ pub(crate) fn matches(evidence: &Evidence) -> bool {
         && evidence.read_calls == 0
         && evidence.blocks <= 1
         && evidence.mapped_bytes == evidence.bytes
+}
+
+/// The mapping as the kernel shows it, before any page of it was used.
+struct Seen {
+    flags: Vec<String>,
+    size: u64,
+    resident: u64,
+}
+
+impl Seen {
+    fn has(&self, flag: &str) -> bool {
+        self.flags.iter().any(|known| known == flag)
+    }
+}
+
+/// The advice that the fresh mapping at `address` shows: `asked`, if it can be, else the first that fits.
+fn observed(address: usize, asked: &'static Advice) -> Option<&'static str> {
+    let seen = seen(address)?;
+    if (asked.matches)(&seen) {
+        return Some(asked.name);
+    }
+    let shown = ADVICE.iter().find(|advice| (advice.matches)(&seen));
+    Some(shown.map_or("unknown", |advice| advice.name))
+}
+
+fn seen(address: usize) -> Option<Seen> {
+    let smaps = fs::read_to_string("/proc/self/smaps").ok()?;
+    let start = format!("{address:x}-");
+    let mut lines = smaps.lines().skip_while(|line| !line.starts_with(&start));
+    lines.next()?;
+    let mut seen = Seen {
+        flags: Vec::new(),
+        size: 0,
+        resident: 0,
+    };
+    for line in lines {
+        let (key, value) = line.split_once(':')?;
+        let kibibytes = || value.split_ascii_whitespace().next()?.parse().ok();
+        match key {
+            "Size" => seen.size = kibibytes()?,
+            "Rss" => seen.resident = kibibytes()?,
+            "VmFlags" => {
+                seen.flags = value.split_ascii_whitespace().map(str::to_owned).collect();
+                return Some(seen);
+            }
+            _ => {}
+        }
+    }
+    None
 }

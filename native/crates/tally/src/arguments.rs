@@ -35,6 +35,12 @@ pub(crate) struct Options {
     /// What happens to a word before it is counted
     #[arg(long, default_value = "original", value_parser = names(tally::case::CASES.iter().map(|(_, name, about)| (*name, *about))))]
     pub(crate) case: String,
+    /// How a word finds its place in the table
+    #[arg(long, default_value = "fold", value_parser = names(tally::hasher::HASHERS.iter().map(|hasher| (hasher.name, hasher.about))))]
+    pub(crate) hasher: String,
+    /// What the kernel is told about a mapping
+    #[arg(long, value_name = "ADVICE", default_value = "sequential", value_parser = names(source::ADVICE.iter().map(|advice| (advice.name, advice.about))))]
+    pub(crate) madvise: String,
     /// Order of the word list
     #[arg(long, default_value = "count", value_parser = names(tally::order::SORTS.iter().copied()))]
     pub(crate) sort: String,
@@ -50,7 +56,7 @@ pub(crate) struct Options {
     /// Size of a block: bytes, or with KiB, MiB, GiB
     #[arg(long, value_name = "SIZE", default_value = "64KiB", value_parser = parse_size)]
     pub(crate) block: usize,
-    /// Threads of a parallel runtime [default: one per processor]
+    /// Threads that count in a parallel runtime [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
     /// Files to read one after the other; `-` is standard input

@@ -14,11 +14,13 @@ use crate::tokenizer::{BadByte, Tokenizer};
 /// What is folded and tokenized at once: large enough that the calls do not show, small enough for a second-level cache.
 const PIECE: usize = 128 << 10;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Hand {
     table: Table,
     seen: HashSet<ThreadId>,
+    runtimes: BTreeSet<&'static str>,
     tokenizers: BTreeSet<&'static str>,
+    hashers: BTreeSet<&'static str>,
 }
 
 /// Counts pieces on whatever thread asks, and remembers which threads those were.
@@ -26,6 +28,8 @@ struct Hand {
 pub(crate) struct Crew {
     tokenizer: &'static Tokenizer,
     case: Case,
+    /// The thread that made the crew: the one that reads.
+    reader: ThreadId,
     /// One for each thread of the pool, and the last for a thread outside.
     hands: Vec<Mutex<Hand>>,
     /// Offset of the first bad byte found so far: pieces behind it need not be counted.
@@ -38,39 +42,72 @@ pub(crate) struct Crew {
 pub(crate) struct Done {
     pub(crate) tables: Vec<Table>,
     pub(crate) tokenizers: BTreeSet<&'static str>,
+    pub(crate) hashers: BTreeSet<&'static str>,
+    pub(crate) runtimes: BTreeSet<&'static str>,
     pub(crate) threads: usize,
-    pub(crate) pooled: bool,
 }
 
 impl Crew {
-    /// A crew for a pool of `threads` threads; 0 for the calling thread alone.
+    /// A crew of `threads` threads beside the calling one; 0 for the calling thread alone.
     pub(crate) fn new(job: &Job, threads: usize) -> Self {
         Self {
             tokenizer: job.tokenizer,
             case: job.case,
-            hands: (0..=threads).map(|_| Mutex::default()).collect(),
+            reader: thread::current().id(),
+            hands: (0..=threads)
+                .map(|_| {
+                    Mutex::new(Hand {
+                        table: (job.hasher.table)(),
+                        seen: HashSet::new(),
+                        runtimes: BTreeSet::new(),
+                        tokenizers: BTreeSet::new(),
+                        hashers: BTreeSet::new(),
+                    })
+                })
+                .collect(),
             first_bad: AtomicU64::new(u64::MAX),
             bad: Mutex::default(),
         }
     }
 
-    /// Counts a piece that stands at `offset` of the current input.
+    /// Counts a piece that stands at `offset` of the current input, by the hand of the current thread of a pool, or by
+    /// the last for any other thread.
     pub(crate) fn count(&self, text: &[u8], offset: u64) {
         let outside = self.hands.len() - 1;
         let index = rayon::current_thread_index()
             .filter(|&index| index < outside)
             .unwrap_or(outside);
+        self.count_as(index, text, offset);
+    }
+
+    /// The name of the runtime that the current thread belongs to, seen from the thread.
+    fn runtime(&self) -> &'static str {
+        if rayon::current_thread_index().is_some() {
+            "rayon"
+        } else if thread::current().id() == self.reader {
+            "sequential"
+        } else {
+            "pipeline"
+        }
+    }
+
+    /// Counts a piece that stands at `offset` of the current input, by the hand numbered `index`.
+    pub(crate) fn count_as(&self, index: usize, text: &[u8], offset: u64) {
         let mut hand = self.hands[index]
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         hand.seen.insert(thread::current().id());
+        hand.runtimes.insert(self.runtime());
         for (start, piece) in cut::pieces(text, PIECE) {
             let offset = offset + start as u64;
             if offset > self.first_bad.load(Ordering::Relaxed) {
                 return;
             }
             match (self.tokenizer.count)(piece, self.case, &mut hand.table) {
-                Ok(signature) => _ = hand.tokenizers.insert(signature),
+                Ok(signature) => {
+                    hand.tokenizers.insert(signature.tokenizer);
+                    hand.hashers.insert(signature.hasher);
+                }
                 Err(bad) => self.found(BadByte {
                     offset: offset + bad.offset,
                     ..bad
@@ -100,11 +137,11 @@ impl Crew {
 
     pub(crate) fn done(self) -> Done {
         let mut done = Done::default();
-        let outside = self.hands.len() - 1;
         let mut threads = HashSet::new();
-        for (index, hand) in self.hands.into_iter().enumerate() {
+        for hand in self.hands {
             let hand = hand.into_inner().unwrap_or_else(PoisonError::into_inner);
-            done.pooled |= index < outside && !hand.seen.is_empty();
+            done.runtimes.extend(hand.runtimes);
+            done.hashers.extend(hand.hashers);
             threads.extend(hand.seen);
             done.tokenizers.extend(hand.tokenizers);
             done.tables.push(hand.table);

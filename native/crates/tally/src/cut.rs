@@ -74,7 +74,7 @@ pub(crate) fn last(text: &[u8]) -> Option<usize> {
 
 /// Splits `text` into pieces of about `target` bytes, each with its offset. Only the places from each target to its cut
 /// are looked at, so a text without any safe cut is one piece, found in one pass.
-pub(crate) fn pieces(text: &[u8], target: usize) -> impl Iterator<Item = (usize, &[u8])> {
+pub fn pieces(text: &[u8], target: usize) -> impl Iterator<Item = (usize, &[u8])> {
     let mut start = 0;
     std::iter::from_fn(move || {
         let rest = text.get(start..).filter(|rest| !rest.is_empty())?;
@@ -94,17 +94,17 @@ pub(crate) fn pieces(text: &[u8], target: usize) -> impl Iterator<Item = (usize,
 /// What stands behind the last safe cut of a block is carried to the next; only new bytes are searched, so the work is
 /// linear even if no cut ever comes and the carry grows to the whole text.
 #[derive(Debug, Default)]
-pub(crate) struct Stitcher {
+pub struct Stitcher {
     carry: Vec<u8>,
     /// Where the carry starts in the input.
     offset: u64,
     /// The most bytes that were ever carried.
-    pub(crate) peak: usize,
+    pub peak: usize,
 }
 
 impl Stitcher {
     /// Takes the next block and hands on every piece that is complete, with its offset.
-    pub(crate) fn feed(&mut self, block: &[u8], hand_on: &mut dyn FnMut(&[u8], u64)) {
+    pub fn feed(&mut self, block: &[u8], hand_on: &mut dyn FnMut(&[u8], u64)) {
         let mut rest = block;
         if let Some(&left) = self.carry.last() {
             let at = match block.first() {
@@ -133,7 +133,7 @@ impl Stitcher {
     }
 
     /// Hands on what is left at the end of the input.
-    pub(crate) fn finish(&mut self, hand_on: &mut dyn FnMut(&[u8], u64)) {
+    pub fn finish(&mut self, hand_on: &mut dyn FnMut(&[u8], u64)) {
         if !self.carry.is_empty() {
             hand_on(&self.carry, self.offset);
             self.carry.clear();

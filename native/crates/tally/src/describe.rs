@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tally::{case, order, output, runtime, tokenizer};
+use tally::{case, hasher, order, output, runtime, tokenizer};
 use worker::describe::{Axis, Description, Direction, Metric, Unit, Value};
 
 pub(crate) fn describe() -> Description {
@@ -27,6 +27,14 @@ pub(crate) fn describe() -> Description {
     let tokenizers = tokenizer::TOKENIZERS
         .iter()
         .map(|tokenizer| Value::available(tokenizer.name, tokenizer.about));
+    let hashers = hasher::HASHERS
+        .iter()
+        .map(|hasher| Value::available(hasher.name, hasher.about));
+    let advice = source::ADVICE.iter().map(|advice| Value {
+        name: advice.name.to_owned(),
+        about: advice.about.to_owned(),
+        unavailable: (advice.probe)(),
+    });
     let formats = output::FORMATS
         .iter()
         .map(|format| Value::available(format.name, format.about));
@@ -43,7 +51,15 @@ pub(crate) fn describe() -> Description {
             "format",
             varied("format of the word list", formats.collect()),
         ),
+        (
+            "hasher",
+            varied("how a word finds its place in the table", hashers.collect()),
+        ),
         ("io", varied("how bytes are read", modes.collect())),
+        (
+            "madvise",
+            varied("what the kernel is told about a mapping", advice.collect()),
+        ),
         (
             "output",
             varied("where the word list goes", listed(output::OUTPUTS)),

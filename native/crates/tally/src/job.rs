@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use rayon::ThreadPool;
-use source::{Input, Mode, Observed};
+use source::{Advice, Input, Mode, Observed, Options};
 use worker::exit::Failure;
 use worker::phases::Phases;
 
 use crate::case::Case;
+use crate::hasher::Hasher;
 use crate::table::Table;
 use crate::tokenizer::{BadByte, Tokenizer};
 
@@ -20,12 +21,26 @@ pub struct Job {
     pub tokenizer: &'static Tokenizer,
     /// What happens to a word before it is counted.
     pub case: Case,
+    /// How a word finds its place in the table.
+    pub hasher: &'static Hasher,
+    /// What the kernel is told about a mapping.
+    pub advice: &'static Advice,
     /// Size of a block in bytes, for the modes that read in blocks.
     pub block_bytes: usize,
     /// Threads that a parallel runtime may use; at least 1.
     pub threads: usize,
     /// Read one after the other.
     pub inputs: Vec<Input>,
+}
+
+impl Job {
+    /// What reading needs to know.
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            block_bytes: self.block_bytes,
+            advice: self.advice,
+        }
+    }
 }
 
 /// What was counted, and what was seen on the way.
@@ -39,10 +54,14 @@ pub struct Count {
     pub modes: BTreeSet<&'static str>,
     /// Tokenizers that signed a piece.
     pub tokenizers: BTreeSet<&'static str>,
+    /// Hashers that signed a piece.
+    pub hashers: BTreeSet<&'static str>,
+    /// What the kernel was told about the mappings.
+    pub advices: BTreeSet<&'static str>,
     /// Threads that counted at least one piece.
     pub threads: usize,
-    /// Whether those were threads of a pool.
-    pub pooled: bool,
+    /// The runtimes that those threads belong to, one if all went as asked.
+    pub runtimes: BTreeSet<&'static str>,
     /// The pool, for what is left to do in parallel.
     pub pool: Option<ThreadPool>,
     /// The most bytes that were carried from block to block.
@@ -61,7 +80,8 @@ impl Count {
         self.bytes += observed.evidence.bytes;
         self.read_calls += observed.evidence.read_calls;
         self.modes.insert(observed.mode);
-        self.notes.extend(observed.note);
+        self.advices.extend(observed.evidence.advice);
+        self.notes.extend(observed.notes);
     }
 }
 

@@ -5,7 +5,8 @@
 
 pub mod case;
 mod crew;
-mod cut;
+pub mod cut;
+pub mod hasher;
 pub mod job;
 pub mod order;
 pub mod output;

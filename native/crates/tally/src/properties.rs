@@ -7,6 +7,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::case::Case;
 use crate::cut::{self, Stitcher};
+use crate::hasher::HASHERS;
 use crate::table::Table;
 use crate::tokenizer::{BadByte, tokenizer};
 
@@ -53,7 +54,7 @@ fn plain(text: &str, change: impl Fn(&str) -> String) -> BTreeMap<String, u64> {
     counts
 }
 
-/// Counts `text` in blocks of `block` bytes, and each piece again in pieces of `piece` bytes.
+/// Counts `text` in blocks of `block` bytes, and each piece again in pieces of `piece` bytes, by any hasher.
 fn in_blocks(
     text: &[u8],
     name: &str,
@@ -61,8 +62,9 @@ fn in_blocks(
     block: usize,
     piece: usize,
 ) -> Result<Table, BadByte> {
+    let hasher = HASHERS[(block + piece) % HASHERS.len()];
     let tokenizer = tokenizer(name).unwrap();
-    let mut table = Table::default();
+    let mut table = (hasher.table)();
     let mut bad: Option<BadByte> = None;
     let mut end = 0;
     let mut count = |text: &[u8], offset: u64| {

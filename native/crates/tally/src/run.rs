@@ -8,7 +8,7 @@ use tally::case::CASES;
 use tally::job::{Count, Job};
 use tally::output::Format;
 use tally::table::Entry;
-use tally::{order, output, runtime, tokenizer};
+use tally::{hasher, order, output, runtime, tokenizer};
 use worker::answer::{self, Answer, Outcome};
 use worker::exit::Failure;
 
@@ -65,19 +65,20 @@ pub(crate) fn run(options: Options) -> Result<(), Failure> {
 }
 
 fn job(options: Options) -> Result<Job, Failure> {
+    // Not probed here: a mode that cannot run says so itself, and a probe would be part of what is measured.
     let mode = source::mode(&options.io).ok_or_else(|| unknown("io", &options.io))?;
-    if let Some(reason) = (mode.probe)() {
-        return Err(Failure::Work(format!(
-            "--io {} cannot run here: {reason}",
-            mode.name
-        )));
-    }
+    let advice = source::ADVICE
+        .iter()
+        .find(|advice| advice.name == options.madvise);
     let case = CASES.iter().find(|(_, name, _)| *name == options.case);
     Ok(Job {
         mode,
         tokenizer: tokenizer::tokenizer(&options.tokenizer)
             .ok_or_else(|| unknown("tokenizer", &options.tokenizer))?,
         case: case.ok_or_else(|| unknown("case", &options.case))?.0,
+        hasher: hasher::hasher(&options.hasher)
+            .ok_or_else(|| unknown("hasher", &options.hasher))?,
+        advice: advice.ok_or_else(|| unknown("madvise", &options.madvise))?,
         block_bytes: options.block,
         threads: options.threads.map_or_else(
             || std::thread::available_parallelism().map_or(1, usize::from),
@@ -105,17 +106,18 @@ fn outcome(answer: Answer, count: Count) -> Outcome {
     let joined = |values: &std::collections::BTreeSet<&str>| {
         values.iter().copied().collect::<Vec<_>>().join("+")
     };
-    let mut effective = BTreeMap::from([
-        ("io".to_owned(), joined(&count.modes)),
-        (
-            "runtime".to_owned(),
-            if count.pooled { "rayon" } else { "sequential" }.to_owned(),
-        ),
-    ]);
-    // An empty input is tokenized by nobody.
-    if !count.tokenizers.is_empty() {
-        effective.insert("tokenizer".to_owned(), joined(&count.tokenizers));
-    }
+    // An empty input is counted by nobody, and only a mapping is given advice.
+    let effective = [
+        ("io", &count.modes),
+        ("runtime", &count.runtimes),
+        ("tokenizer", &count.tokenizers),
+        ("hasher", &count.hashers),
+        ("madvise", &count.advices),
+    ]
+    .into_iter()
+    .filter(|(_, values)| !values.is_empty())
+    .map(|(axis, values)| (axis.to_owned(), joined(values)))
+    .collect();
     #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
     let metrics = BTreeMap::from([
         ("carry_peak_bytes".to_owned(), count.carry_peak as f64),

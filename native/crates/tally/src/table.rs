@@ -1,21 +1,18 @@
 //! Words and how often they occurred: a hash table that allocates nothing per occurrence.
 //!
 //! Words of up to 16 bytes live in the slots themselves and are compared as two machine words; longer ones live in
-//! one arena. Open addressing with linear probing, at most half full. The hash has a fixed seed: the same input
-//! always takes the same path, which a measurement wants, and a flood of colliding words is no threat here.
+//! one arena. Open addressing with linear probing, at most half full. How a word is hashed is the axis `hasher`: a table
+//! is made for one hasher, and its code is compiled for that hasher alone.
+
+use std::marker::PhantomData;
+
+use crate::hasher::Hash;
+pub use crate::hasher::Table;
 
 /// The longest word that a slot holds itself.
 pub(crate) const SHORT: usize = 16;
 
 const FIRST_SLOTS: usize = 1 << 12;
-
-/// Odd constants without pattern: the fractional parts of the square roots of 2, 3, 5 and 7 (as in SHA-512, FIPS 180-4).
-const SEEDS: [u64; 4] = [
-    0x6a09_e667_f3bc_c909,
-    0xbb67_ae85_84ca_a73b,
-    0x3c6e_f372_fe94_f82b,
-    0xa54f_f53a_5f1d_36f1,
-];
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
@@ -95,42 +92,16 @@ impl Key {
     }
 }
 
-/// The high and low half of a product, folded: every bit of both factors reaches the middle of the result.
-#[inline]
-fn fold(left: u64, right: u64) -> u64 {
-    let product = u128::from(left) * u128::from(right);
-    #[expect(clippy::cast_possible_truncation, reason = "the two halves are meant")]
-    {
-        product as u64 ^ (product >> 64) as u64
-    }
-}
-
-#[inline]
-fn hash_short(low: u64, high: u64) -> u64 {
-    fold(low ^ SEEDS[0], high ^ SEEDS[1])
-}
-
-fn hash_long(word: &[u8]) -> u64 {
-    let mut hash = fold(word.len() as u64 ^ SEEDS[2], SEEDS[3]);
-    for part in word.chunks(SHORT) {
-        let mut window = [0; SHORT];
-        window[..part.len()].copy_from_slice(part);
-        let key = Key::short(&window, SHORT);
-        hash = fold(key.low ^ hash, key.high ^ SEEDS[3]) ^ hash.rotate_left(23);
-    }
-    hash
-}
-
-/// Words with their counts.
+/// Words with their counts, wherever their hashes put them.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct Store {
     slots: Box<[Slot]>,
     distinct: usize,
     arena: Vec<u8>,
     total: u64,
 }
 
-impl Default for Table {
+impl Default for Store {
     fn default() -> Self {
         Self {
             slots: vec![Slot::default(); FIRST_SLOTS].into(),
@@ -141,7 +112,7 @@ impl Default for Table {
     }
 }
 
-impl Table {
+impl Store {
     /// Number of distinct words.
     #[must_use]
     pub fn distinct(&self) -> usize {
@@ -154,6 +125,48 @@ impl Table {
         self.total
     }
 
+    /// Every word with its count, in no stated order.
+    pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+        let used = self.slots.iter().filter(|slot| slot.count > 0);
+        used.map(|slot| Entry {
+            slot,
+            arena: &self.arena,
+        })
+    }
+
+    #[inline]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the mask keeps the index below the number of slots"
+    )]
+    fn place(&self, hash: u64) -> usize {
+        hash as usize & (self.slots.len() - 1)
+    }
+}
+
+/// Words put in their places by the hashes of `H`.
+#[derive(Clone, Debug)]
+pub struct Words<H> {
+    store: Store,
+    hasher: PhantomData<H>,
+}
+
+impl<H> Default for Words<H> {
+    fn default() -> Self {
+        Self {
+            store: Store::default(),
+            hasher: PhantomData,
+        }
+    }
+}
+
+impl<H> Words<H> {
+    pub(crate) fn store(&self) -> &Store {
+        &self.store
+    }
+}
+
+impl<H: Hash> Words<H> {
     /// Counts one occurrence of `word`.
     pub fn add(&mut self, word: &[u8]) {
         self.add_many(word, 1);
@@ -173,10 +186,10 @@ impl Table {
     /// Counts `count` occurrences of a short word.
     #[inline]
     pub(crate) fn add_short(&mut self, key: Key, count: u64) {
-        self.total += count;
-        let mut index = self.place(hash_short(key.low, key.high));
+        self.store.total += count;
+        let mut index = self.store.place(H::short(key.low, key.high));
         loop {
-            let slot = &mut self.slots[index];
+            let slot = &mut self.store.slots[index];
             let known = slot.key();
             let differs = (known.low ^ key.low) | (known.high ^ key.high);
             if differs | (known.length ^ key.length) as u64 == 0 {
@@ -189,19 +202,19 @@ impl Table {
                 self.inserted();
                 return;
             }
-            index = (index + 1) & (self.slots.len() - 1);
+            index = (index + 1) & (self.store.slots.len() - 1);
         }
     }
 
     #[cold]
     fn add_long(&mut self, word: &[u8], count: u64) {
-        self.total += count;
-        let hash = hash_long(word);
-        let mut index = self.place(hash);
+        self.store.total += count;
+        let hash = H::long(word);
+        let mut index = self.store.place(hash);
         loop {
-            let slot = &mut self.slots[index];
+            let slot = &mut self.store.slots[index];
             if slot.count == 0 {
-                let offset = self.arena.len() as u64;
+                let offset = self.store.arena.len() as u64;
                 *slot = Slot::new(
                     Key {
                         low: hash,
@@ -210,54 +223,45 @@ impl Table {
                     },
                     count,
                 );
-                self.arena.extend_from_slice(word);
+                self.store.arena.extend_from_slice(word);
                 self.inserted();
                 return;
             }
             if slot.key().low == hash
                 && slot.length == word.len()
-                && in_arena(&self.arena, slot) == word
+                && in_arena(&self.store.arena, slot) == word
             {
                 slot.count += count;
                 return;
             }
-            index = (index + 1) & (self.slots.len() - 1);
+            index = (index + 1) & (self.store.slots.len() - 1);
         }
-    }
-
-    #[inline]
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the mask keeps the index below the number of slots"
-    )]
-    fn place(&self, hash: u64) -> usize {
-        hash as usize & (self.slots.len() - 1)
     }
 
     #[cold]
     fn inserted(&mut self) {
-        self.distinct += 1;
-        if self.distinct * 2 > self.slots.len() {
-            let grown = vec![Slot::default(); self.slots.len() * 2].into();
-            let old = std::mem::replace(&mut self.slots, grown);
+        self.store.distinct += 1;
+        if self.store.distinct * 2 > self.store.slots.len() {
+            let grown = vec![Slot::default(); self.store.slots.len() * 2].into();
+            let old = std::mem::replace(&mut self.store.slots, grown);
             for slot in old.iter().filter(|slot| slot.count > 0) {
                 let Key { low, high, length } = slot.key();
                 let hash = if length <= SHORT {
-                    hash_short(low, high)
+                    H::short(low, high)
                 } else {
                     low
                 };
-                let mut index = self.place(hash);
-                while self.slots[index].count > 0 {
-                    index = (index + 1) & (self.slots.len() - 1);
+                let mut index = self.store.place(hash);
+                while self.store.slots[index].count > 0 {
+                    index = (index + 1) & (self.store.slots.len() - 1);
                 }
-                self.slots[index] = *slot;
+                self.store.slots[index] = *slot;
             }
         }
     }
 
-    /// Adds all counts of `other`.
-    pub fn merge(&mut self, other: &Self) {
+    /// Adds all counts of `other`, which may have been placed by another hasher.
+    pub fn merge(&mut self, other: &Store) {
         for slot in other.slots.iter().filter(|slot| slot.count > 0) {
             if slot.length <= SHORT {
                 self.add_short(slot.key(), slot.count);
@@ -265,15 +269,6 @@ impl Table {
                 self.add_long(in_arena(&other.arena, slot), slot.count);
             }
         }
-    }
-
-    /// Every word with its count, in no stated order.
-    pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
-        let used = self.slots.iter().filter(|slot| slot.count > 0);
-        used.map(|slot| Entry {
-            slot,
-            arena: &self.arena,
-        })
     }
 }
 
@@ -327,6 +322,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::hasher::HASHERS;
 
     fn contents(table: &Table) -> HashMap<Vec<u8>, u64> {
         table
@@ -338,15 +334,17 @@ mod tests {
     proptest! {
         #[test]
         fn counts_as_a_plain_map_does(words in prop::collection::vec(prop::collection::vec(0_u8..3, 1..40), 0..300)) {
-            let mut table = Table::default();
-            let mut plain = HashMap::new();
-            for word in &words {
-                table.add(word);
-                *plain.entry(word.clone()).or_insert(0) += 1;
+            for hasher in HASHERS {
+                let mut table = (hasher.table)();
+                let mut plain = HashMap::new();
+                for word in &words {
+                    table.add_many(word, 1);
+                    *plain.entry(word.clone()).or_insert(0) += 1;
+                }
+                prop_assert_eq!(contents(&table), plain.clone());
+                prop_assert_eq!(table.distinct(), plain.len());
+                prop_assert_eq!(table.total(), words.len() as u64);
             }
-            prop_assert_eq!(contents(&table), plain.clone());
-            prop_assert_eq!(table.distinct(), plain.len());
-            prop_assert_eq!(table.total(), words.len() as u64);
         }
     }
 
@@ -354,7 +352,7 @@ mod tests {
     fn growing_and_merging_keep_every_count() {
         let (mut left, mut right) = (Table::default(), Table::default());
         for number in 0..20_000_u32 {
-            left.add(format!("word {number}").as_bytes());
+            left.add_many(format!("word {number}").as_bytes(), 1);
             right.add_many(
                 format!("word {} with a long tail", number % 10_000).as_bytes(),
                 3,
@@ -369,8 +367,8 @@ mod tests {
     #[test]
     fn trailing_nul_bytes_are_part_of_a_word() {
         let mut table = Table::default();
-        table.add(b"a");
-        table.add(b"a\0");
+        table.add_many(b"a", 1);
+        table.add_many(b"a\0", 1);
         assert_eq!(table.distinct(), 2);
     }
 }

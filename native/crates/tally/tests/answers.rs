@@ -26,6 +26,8 @@ fn examples() {
                 .find(|(_, name, _)| example["case"] == *name)
                 .unwrap()
                 .0,
+            hasher: tally::hasher::HASHERS[0],
+            advice: source::ADVICE[0],
             block_bytes: 16,
             threads: 1,
             inputs: vec![Input::File(path.clone())],

@@ -71,6 +71,20 @@ fn describe_lists_every_registry() {
             .collect::<Vec<_>>()
     );
     assert_eq!(
+        names("hasher"),
+        tally::hasher::HASHERS
+            .iter()
+            .map(|hasher| hasher.name)
+            .collect::<Vec<_>>()
+    );
+    assert_eq!(
+        names("madvise"),
+        source::ADVICE
+            .iter()
+            .map(|advice| advice.name)
+            .collect::<Vec<_>>()
+    );
+    assert_eq!(
         names("format"),
         tally::output::FORMATS
             .iter()
@@ -96,7 +110,13 @@ fn every_combination_answers_alike_and_reports_what_ran() {
     )
     .unwrap();
     let description = description();
-    for io in &description.axes["io"].values {
+    let available = |axis: &str| {
+        let values = description.axes[axis].values.clone();
+        values
+            .into_iter()
+            .filter(|value| value.unavailable.is_none())
+    };
+    for io in available("io") {
         for runtime in &description.axes["runtime"].values {
             for sort in &description.axes["sort"].values {
                 let arguments = [
@@ -117,6 +137,11 @@ fn every_combination_answers_alike_and_reports_what_ran() {
                 assert_eq!(line.effective["io"], io.name);
                 assert_eq!(line.effective["runtime"], runtime.name);
                 assert_eq!(line.effective["tokenizer"], "unicode");
+                assert_eq!(line.effective["hasher"], "fold");
+                assert_eq!(
+                    line.effective.get("madvise").map(String::as_str),
+                    (io.name == "mmap").then_some("sequential")
+                );
                 assert_eq!(line.effective["allocator"], description.allocator.name);
                 let metrics: Vec<_> = description
                     .metrics

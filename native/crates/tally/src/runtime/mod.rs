@@ -1,5 +1,6 @@
 //! Axis `runtime`: who does the work. One file per value, one line in [`RUNTIMES`].
 
+mod pipeline;
 mod rayon;
 mod sequential;
 
@@ -7,6 +8,13 @@ use worker::exit::Failure;
 
 use crate::crew::Crew;
 use crate::job::{Count, Job};
+
+/// Bounds of the pieces that an input in memory is split into: small enough that the threads end together, large
+/// enough that handing out does not show.
+const PIECE: std::ops::RangeInclusive<usize> = 64 << 10..=1 << 20;
+
+/// Pieces per thread that the split aims at.
+const PIECES_PER_THREAD: usize = 16;
 
 /// A value of the axis `runtime`.
 #[derive(Debug)]
@@ -20,7 +28,7 @@ pub struct Runtime {
 }
 
 /// Every runtime, in the order in which help and `describe` list them.
-pub static RUNTIMES: &[&Runtime] = &[&sequential::RUNTIME, &rayon::RUNTIME];
+pub static RUNTIMES: &[&Runtime] = &[&sequential::RUNTIME, &rayon::RUNTIME, &pipeline::RUNTIME];
 
 /// The runtime named `name`.
 #[must_use]
@@ -35,7 +43,8 @@ pub fn runtime(name: &str) -> Option<&'static Runtime> {
 fn merge(crew: Crew, count: &mut Count) {
     let done = crew.done();
     count.threads = done.threads;
-    count.pooled = done.pooled;
+    count.runtimes = done.runtimes;
+    count.hashers = done.hashers;
     count.tokenizers = done.tokenizers;
     let mut tables = done.tables;
     tables.sort_by_key(|table| std::cmp::Reverse(table.distinct()));

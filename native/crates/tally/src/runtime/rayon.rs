@@ -12,7 +12,7 @@ use rayon::{Scope, ThreadPool, ThreadPoolBuilder};
 use source::{Opened, Options};
 use worker::exit::Failure;
 
-use super::{Runtime, merge};
+use super::{PIECE, PIECES_PER_THREAD, Runtime, merge};
 use crate::crew::Crew;
 use crate::cut::{self, Stitcher};
 use crate::job::{Count, Job, not_text, unreadable};
@@ -22,13 +22,6 @@ pub(super) static RUNTIME: Runtime = Runtime {
     about: "a rayon pool counts, each thread into a table of its own",
     run,
 };
-
-/// Bounds of the pieces that an input in memory is split into: small enough that the threads end together, large
-/// enough that handing out does not show.
-const PIECE: std::ops::RangeInclusive<usize> = 64 << 10..=1 << 20;
-
-/// Pieces per thread that the split aims at.
-const PIECES_PER_THREAD: usize = 16;
 
 /// Buffers per thread: one that is counted, and one that waits.
 const BUFFERS_PER_THREAD: usize = 2;
@@ -40,9 +33,7 @@ fn run(job: &Job) -> Result<Count, Failure> {
         .map_err(|error| Failure::Work(format!("cannot start {} threads: {error}", job.threads)))?;
     let mut count = Count::default();
     let crew = Crew::new(job, job.threads);
-    let options = Options {
-        block_bytes: job.block_bytes,
-    };
+    let options = job.options();
     for input in &job.inputs {
         let start = Instant::now();
         let opened = source::open(job.mode, input).map_err(|error| unreadable(input, &error))?;

@@ -3,7 +3,6 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use source::Options;
 use worker::exit::Failure;
 
 use super::{Runtime, merge};
@@ -20,9 +19,7 @@ pub(super) static RUNTIME: Runtime = Runtime {
 fn run(job: &Job) -> Result<Count, Failure> {
     let mut count = Count::default();
     let crew = Crew::new(job, 0);
-    let options = Options {
-        block_bytes: job.block_bytes,
-    };
+    let options = job.options();
     for input in &job.inputs {
         let start = Instant::now();
         let mut counting = Duration::ZERO;

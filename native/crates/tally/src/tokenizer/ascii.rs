@@ -3,17 +3,31 @@
 use super::classify::{CHUNK, word_and_high};
 use super::{BadByte, Runs, Signature, Tokenizer};
 use crate::case::Case;
-use crate::table::{Key, SHORT, Table};
+use crate::hasher::{Hash, Work};
+use crate::table::{Key, SHORT, Words};
 
 const NAME: &str = "ascii";
 
 pub(super) static TOKENIZER: Tokenizer = Tokenizer {
     name: NAME,
     about: "runs of [A-Za-z0-9']; a byte outside ASCII is an error",
-    count,
+    count: |text, case, table| table.work(Counting { text, case }),
 };
 
-fn count(text: &[u8], case: Case, table: &mut Table) -> Result<Signature, BadByte> {
+struct Counting<'text> {
+    text: &'text [u8],
+    case: Case,
+}
+
+impl Work for Counting<'_> {
+    type Done = Result<Signature, BadByte>;
+
+    fn on<H: Hash>(self, words: &mut Words<H>) -> Self::Done {
+        count(self.text, self.case, words)
+    }
+}
+
+fn count<H: Hash>(text: &[u8], case: Case, table: &mut Words<H>) -> Result<Signature, BadByte> {
     let mut buffer = Vec::new();
     let text = case.fold_ascii(text, &mut buffer);
     let mut runs = Runs::default();
@@ -31,16 +45,19 @@ fn count(text: &[u8], case: Case, table: &mut Table) -> Result<Signature, BadByt
     if runs.inside {
         add(text, runs.start, text.len(), table);
     }
-    Ok(NAME)
+    Ok(Signature {
+        tokenizer: NAME,
+        hasher: H::NAME,
+    })
 }
 
 #[inline]
-fn take(
+fn take<H: Hash>(
     chunk: &[u8; CHUNK],
     base: usize,
     runs: &mut Runs,
     text: &[u8],
-    table: &mut Table,
+    table: &mut Words<H>,
 ) -> Result<(), BadByte> {
     let (word, high) = word_and_high(chunk);
     if high != 0 {
@@ -56,7 +73,7 @@ fn take(
 
 /// Counts `text[start..end]`.
 #[inline]
-pub(super) fn add(text: &[u8], start: usize, end: usize, table: &mut Table) {
+pub(super) fn add<H: Hash>(text: &[u8], start: usize, end: usize, table: &mut Words<H>) {
     let length = end - start;
     match text
         .get(start..start + SHORT)

@@ -17,9 +17,14 @@ pub struct BadByte {
     pub what: &'static str,
 }
 
-/// The name of the tokenizer that counted a piece, given by the code that counted it: this, not the command line, is
-/// what the receipt says.
-pub type Signature = &'static str;
+/// Who counted a piece, given by the code that counted it: this, not the command line, is what the receipt says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signature {
+    /// Name of the tokenizer.
+    pub tokenizer: &'static str,
+    /// Name of the hasher that the counting was compiled for.
+    pub hasher: &'static str,
+}
 
 /// A value of the axis `tokenizer`.
 #[derive(Debug)]

@@ -15,17 +15,31 @@ use super::classify::{CHUNK, Classes, classify};
 use super::{BadByte, Runs, Signature, Tokenizer};
 use crate::case::Case;
 use crate::cut;
-use crate::table::Table;
+use crate::hasher::{Hash, Work};
+use crate::table::Words;
 
 const NAME: &str = "unicode";
 
 pub(super) static TOKENIZER: Tokenizer = Tokenizer {
     name: NAME,
     about: "UAX #29 word segments that hold a letter or digit; no dictionary, so CJK and Thai count by character",
-    count,
+    count: |text, case, table| table.work(Counting { text, case }),
 };
 
-fn count(text: &[u8], case: Case, table: &mut Table) -> Result<Signature, BadByte> {
+struct Counting<'text> {
+    text: &'text [u8],
+    case: Case,
+}
+
+impl Work for Counting<'_> {
+    type Done = Result<Signature, BadByte>;
+
+    fn on<H: Hash>(self, words: &mut Words<H>) -> Self::Done {
+        count(self.text, self.case, words)
+    }
+}
+
+fn count<H: Hash>(text: &[u8], case: Case, table: &mut Words<H>) -> Result<Signature, BadByte> {
     let mut buffer = Vec::new();
     let text = case.fold_ascii(text, &mut buffer);
     let mut start = 0;
@@ -44,7 +58,10 @@ fn count(text: &[u8], case: Case, table: &mut Table) -> Result<Signature, BadByt
         })?;
         start += to;
     }
-    Ok(NAME)
+    Ok(Signature {
+        tokenizer: NAME,
+        hasher: H::NAME,
+    })
 }
 
 /// Index of the first byte outside ASCII.
@@ -69,7 +86,7 @@ fn first_ascii_cut(text: &[u8], from: usize) -> usize {
 }
 
 /// Counts the words of a text with characters outside ASCII.
-fn count_segments(text: &[u8], case: Case, table: &mut Table) -> Result<(), BadByte> {
+fn count_segments<H: Hash>(text: &[u8], case: Case, table: &mut Words<H>) -> Result<(), BadByte> {
     let text = std::str::from_utf8(text).map_err(|error| BadByte {
         offset: error.valid_up_to() as u64,
         what: "invalid UTF-8",
@@ -99,7 +116,7 @@ fn count_segments(text: &[u8], case: Case, table: &mut Table) -> Result<(), BadB
 }
 
 /// Counts the words of a text that is all ASCII.
-fn count_ascii(text: &[u8], table: &mut Table) {
+fn count_ascii<H: Hash>(text: &[u8], table: &mut Words<H>) {
     let mut runs = Runs::default();
     let mut before = Before::default();
     let mut base = 0;
@@ -161,7 +178,7 @@ fn word_bits(classes: &Classes, before: Before, after: u8) -> u64 {
 
 /// Counts a segment, unless it is all `_`.
 #[inline]
-fn add_segment(text: &[u8], start: usize, end: usize, table: &mut Table) {
+fn add_segment<H: Hash>(text: &[u8], start: usize, end: usize, table: &mut Words<H>) {
     if text[start] == b'_' && text[start..end].iter().all(|&byte| byte == b'_') {
         return;
     }

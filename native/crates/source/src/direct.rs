@@ -1,0 +1,231 @@
+//! `direct`: `O_DIRECT`, past the page cache, into an aligned buffer.
+//!
+//! A file system may accept the flag and ignore it (tmpfs), or read some files through the cache all the same. Only
+//! what reports its alignment (`STATX_DIOALIGN`, Linux 6.1) is believed, everything else is refused.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, Mode as Permissions, OFlags, Statx, StatxFlags};
+use rustix::io::Errno;
+
+use crate::{Evidence, Mode, Options, Source, Visit};
+
+pub(crate) static MODE: Mode = Mode {
+    name: "direct",
+    about: "O_DIRECT reads of the block size, past the page cache, into one aligned buffer",
+    whole: false,
+    streams: false,
+    probe,
+    matches,
+    source: &Direct,
+};
+
+/// Buffers are aligned to a page at least, whatever smaller alignment the device takes.
+const PAGE: usize = 4096;
+
+const FLAG: &str = "direct_flag";
+const BYTES: &str = "direct_bytes";
+const READS: &str = "direct_reads";
+const ALIGNMENT: &str = "direct_alignment_bytes";
+const FACTS: [&str; 4] = [FLAG, BYTES, READS, ALIGNMENT];
+
+/// The input is not known here: the folders where inputs are likely are asked instead, and named.
+fn probe() -> Option<String> {
+    let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+    let refusals: Vec<_> = [here, std::env::temp_dir()]
+        .iter()
+        .map_while(|folder| in_folder(folder).err().map(|error| (folder, error)))
+        .map(|(folder, error)| format!("{}: {error}", folder.display()))
+        .collect();
+    (refusals.len() == 2).then(|| {
+        format!(
+            "tried with a file in the working and the temporary folder ({})",
+            refusals.join("; ")
+        )
+    })
+}
+
+/// Asks with a file that has no name and goes away with its descriptor.
+fn in_folder(folder: &Path) -> io::Result<usize> {
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    let file = rustix::fs::open(folder, flags, Permissions::RUSR | Permissions::WUSR)
+        .map_err(|errno| io::Error::other(format!("cannot make a file: {errno}")))?;
+    switch_on(&File::from(file))
+}
+
+fn matches(evidence: &Evidence) -> bool {
+    let fact = |name| evidence.facts.get(name).copied().unwrap_or(0);
+    evidence.facts.keys().all(|name| FACTS.contains(name))
+        && fact(FLAG) == 1
+        && fact(READS) > 0
+        && fact(BYTES) >= evidence.bytes
+        && evidence.read_calls == 0
+        && evidence.mapped_bytes == 0
+        && evidence.largest_block_bytes <= evidence.block_bytes
+}
+
+struct Direct;
+
+impl Source for Direct {
+    fn visit_blocks(
+        &self,
+        file: &File,
+        options: &Options,
+        evidence: &mut Evidence,
+        visit: &mut Visit<'_>,
+    ) -> io::Result<()> {
+        let alignment = switch_on(file)?;
+        let request = options
+            .block_bytes
+            .checked_next_multiple_of(alignment)
+            .ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        let memory_alignment = alignment.max(PAGE);
+        let room = request.saturating_add(memory_alignment);
+        // Tried first: running out of memory must be an error with a path, not an abort.
+        Vec::<u8>::new().try_reserve_exact(room)?;
+        let mut memory = vec![0; room];
+        let start = memory.as_ptr().align_offset(memory_alignment);
+        let buffer = &mut memory[start..start + request];
+
+        let (mut reads, mut offset) = (0, 0);
+        'file: loop {
+            let count = match rustix::io::pread(file, &mut *buffer, offset) {
+                Ok(count) => count,
+                Err(Errno::INTR | Errno::AGAIN) => continue,
+                Err(errno) => return Err(errno.into()),
+            };
+            reads += 1;
+            offset += count as u64;
+            for block in buffer[..count].chunks(options.block_bytes) {
+                if visit(block).is_break() {
+                    break 'file;
+                }
+            }
+            // A count that is no multiple of the alignment is the tail: what follows cannot be asked for.
+            if count == 0 || count % alignment != 0 {
+                break;
+            }
+        }
+        let size = file.metadata()?.len();
+        if offset % alignment as u64 != 0 && offset != size {
+            return Err(io::Error::other(
+                "the file changed its size while it was read",
+            ));
+        }
+        let flags = rustix::fs::fcntl_getfl(file)?;
+        evidence
+            .facts
+            .insert(FLAG, u64::from(flags.contains(OFlags::DIRECT)));
+        evidence.facts.insert(BYTES, offset);
+        evidence.facts.insert(READS, reads);
+        evidence.facts.insert(ALIGNMENT, alignment as u64);
+        Ok(())
+    }
+}
+
+/// Sets `O_DIRECT` on the descriptor of a file, and returns the alignment of offsets and lengths.
+///
+/// # Errors
+/// It is no regular file, or its file system does not do it or does not say so.
+fn switch_on(file: &File) -> io::Result<usize> {
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(Errno::ISDIR.into());
+    }
+    let known = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN)?;
+    let name = file_system(file);
+    let alignment = alignment(&known).map_err(|why| refused(&name, why))?;
+    let flags = rustix::fs::fcntl_getfl(file)?;
+    rustix::fs::fcntl_setfl(file, flags | OFlags::DIRECT)
+        .map_err(|errno| refused(&name, &errno.to_string()))?;
+    Ok(alignment)
+}
+
+/// Where offsets and lengths may start and end, or why that is not known.
+fn alignment(known: &Statx) -> Result<usize, &'static str> {
+    if StatxFlags::from_bits_retain(known.stx_mask).contains(StatxFlags::DIOALIGN) {
+        match known.stx_dio_offset_align.max(known.stx_dio_mem_align) {
+            0 => Err("it reports that this file cannot be read past the page cache"),
+            alignment => Ok(alignment as usize),
+        }
+    } else {
+        Err(
+            "it does not report an alignment (STATX_DIOALIGN), so it may accept the flag and ignore it",
+        )
+    }
+}
+
+fn refused(file_system: &str, why: &str) -> io::Error {
+    io::Error::new(
+        io::ErrorKind::Unsupported,
+        format!("no O_DIRECT on {file_system}: {why}"),
+    )
+}
+
+/// The file system by its number in `linux/magic.h`.
+fn file_system(file: &File) -> String {
+    let Ok(known) = rustix::fs::fstatfs(file) else {
+        return "an unknown file system".to_owned();
+    };
+    let name = match known.f_type {
+        0xEF53 => "ext4",
+        0x5846_5342 => "xfs",
+        0x9123_683E => "btrfs",
+        0xF2F5_2010 => "f2fs",
+        0x0102_1994 => "tmpfs",
+        0x8584_58F6 => "ramfs",
+        0x794C_7630 => "overlayfs",
+        0x9FA0 => "proc",
+        0x6969 => "nfs",
+        0x6573_5546 => "fuse",
+        other => return format!("the file system of type {other:#x}"),
+    };
+    name.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Procfs is everywhere, and does not do it.
+    #[test]
+    fn what_does_not_report_an_alignment_is_refused_by_name() {
+        let error = switch_on(&File::open("/proc/self/status").unwrap()).unwrap_err();
+        assert!(
+            error.to_string().starts_with("no O_DIRECT on proc: "),
+            "{error}"
+        );
+    }
+
+    /// Tmpfs takes the flag: only what statx says gives it away.
+    #[test]
+    fn tmpfs_is_refused() {
+        let shared = Path::new("/dev/shm");
+        let is_tmpfs = File::open(shared).is_ok_and(|folder| file_system(&folder) == "tmpfs");
+        if let (true, Err(error)) = (is_tmpfs, in_folder(shared)) {
+            assert!(
+                error.to_string().starts_with("no O_DIRECT on tmpfs: ")
+                    || error.to_string().starts_with("cannot make a file: "),
+                "{error}"
+            );
+        } else {
+            assert!(!is_tmpfs, "tmpfs was believed");
+        }
+    }
+
+    #[test]
+    fn an_alignment_of_nothing_is_none() {
+        let file = tempfile::tempfile().unwrap();
+        let mut known =
+            rustix::fs::statx(&file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).unwrap();
+        known.stx_mask |= StatxFlags::DIOALIGN.bits();
+        (known.stx_dio_mem_align, known.stx_dio_offset_align) = (0, 0);
+        assert!(alignment(&known).is_err());
+        (known.stx_dio_mem_align, known.stx_dio_offset_align) = (4, 512);
+        assert_eq!(alignment(&known), Ok(512));
+        known.stx_mask = 0;
+        assert!(alignment(&known).is_err());
+    }
+}

@@ -1,0 +1,103 @@
+//! What the kernel tells of the `io_uring` instances of this process, for modes that cannot count completions
+//! themselves, and why an instance cannot be had.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::sync::{Mutex, PoisonError};
+
+/// Held while an instance is made or closed, so that a new descriptor is told from those of other threads.
+static CHANGING: Mutex<()> = Mutex::new(());
+
+/// Why `io_uring` cannot be used here: the error of its set-up, with what the errno means for a reader.
+pub(crate) fn unavailable(error: &io::Error) -> String {
+    let hint = match error.raw_os_error() {
+        Some(errno) if errno == rustix::io::Errno::NOSYS.raw_os_error() => {
+            "; the kernel has none, or a seccomp filter hides it"
+        }
+        Some(errno) if errno == rustix::io::Errno::PERM.raw_os_error() => {
+            "; a seccomp filter or kernel.io_uring_disabled forbids it"
+        }
+        Some(errno) if errno == rustix::io::Errno::NOMEM.raw_os_error() => {
+            "; the limit of locked memory (ulimit -l) may be too small"
+        }
+        _ => "",
+    };
+    format!("io_uring cannot be set up: {error}{hint}")
+}
+
+/// Makes something that holds one `io_uring` instance, and returns it with the descriptor of that instance.
+///
+/// # Errors
+/// `build` failed.
+pub(crate) fn built<T>(build: impl FnOnce() -> io::Result<T>) -> io::Result<(T, Option<u32>)> {
+    let _changing = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = descriptors();
+    let holder = build()?;
+    let descriptor = descriptors().difference(&before).next().copied();
+    Ok((holder, descriptor))
+}
+
+/// Closes what [`built`] made, or any other holder of an instance.
+pub(crate) fn closed<T>(holder: T) {
+    let _changing = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
+    drop(holder);
+}
+
+fn descriptors() -> BTreeSet<u32> {
+    let Ok(entries) = fs::read_dir("/proc/self/fd") else {
+        return BTreeSet::new();
+    };
+    entries
+        .filter_map(|entry| {
+            let entry = entry.ok()?;
+            let target = fs::read_link(entry.path()).ok()?;
+            let is_ring = target.as_os_str() == "anon_inode:[io_uring]";
+            is_ring.then(|| entry.file_name().to_str()?.parse().ok())?
+        })
+        .collect()
+}
+
+/// Completions that the kernel ever put into the instance behind `descriptor`; `None` where it does not tell.
+pub(crate) fn completions(descriptor: u32) -> Option<u64> {
+    let info = fs::read_to_string(format!("/proc/self/fdinfo/{descriptor}")).ok()?;
+    info.lines()
+        .find_map(|line| line.strip_prefix("CqTail:")?.trim().parse().ok())
+}
+
+/// Bytes that this thread got from `read` calls so far, and the size of the answer itself, which the kernel adds
+/// afterwards. A read by `io_uring` is not counted there. `None` where the kernel keeps no such account.
+pub(crate) fn bytes_of_read_calls() -> Option<(u64, u64)> {
+    let account = fs::read_to_string("/proc/thread-self/io").ok()?;
+    let bytes = account
+        .lines()
+        .find_map(|line| line.strip_prefix("rchar:")?.trim().parse().ok())?;
+    Some((bytes, account.len() as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+
+    #[test]
+    fn a_read_call_is_counted_to_the_byte() {
+        let mut buffer = [0; 1234];
+        let mut zeros = fs::File::open("/dev/zero").unwrap();
+        let Some((before, own)) = bytes_of_read_calls() else {
+            return;
+        };
+        zeros.read_exact(&mut buffer).unwrap();
+        let (after, _) = bytes_of_read_calls().unwrap();
+        assert_eq!(after - before - own, 1234);
+    }
+
+    #[test]
+    fn the_errno_is_named() {
+        for errno in [1, 12, 38] {
+            let said = unavailable(&io::Error::from_raw_os_error(errno));
+            assert!(said.contains(&format!("(os error {errno}); ")), "{said}");
+        }
+    }
+}
