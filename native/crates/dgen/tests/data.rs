@@ -1,30 +1,82 @@
-//! What the data promise, whatever the settings.
+//! The bytes of the data are fixed for ever: a file of last year must still be what its settings say.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that meets an unexpected error stops at once"
+)]
+
+use std::fmt::Write;
 
 use dgen::data::{Data, Settings};
+use sha2::{Digest, Sha256};
 
+/// Bytes of each vector.
+const LENGTH: usize = 6001;
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").unwrap();
+        text
+    })
+}
+
+/// Seed, dedup, compress, offset, the first 16 bytes and the SHA-256 of 6 001. `tests/unit/dgen` holds the same file
+/// against a slow and obvious generator in Python. The last offsets run over the end, where counting starts again.
 #[test]
-fn any_chunking_gives_the_same_bytes() {
-    for (dedup, compress) in [
-        ("1", "1"),
-        ("2", "1"),
-        ("1", "2.5"),
-        ("3@8KiB,set:4", "1.5@4KiB"),
+fn vectors() {
+    let expected = include_str!("data_vectors.txt");
+    let mut seen = String::new();
+    for (seed, dedup, compress) in [
+        (0, "1", "1"),
+        (1, "1", "1"),
+        (42, "1", "1"),
+        (u64::MAX, "1", "1"),
+        (42, "1", "2"),
+        (42, "1", "3.25@512"),
+        (42, "2@512,adjacent", "1"),
+        (42, "2.5@512,uniform", "1"),
+        (42, "3@1024,set:5", "1"),
+        (42, "1.5@2048,uniform", "2@1024"),
     ] {
         let settings = Settings {
-            seed: 42,
+            seed,
             dedup: Some(dedup.parse().unwrap()),
             compress: Some(compress.parse().unwrap()),
         };
-        let data = Data::new(&settings).unwrap();
-        let mut whole = vec![0; 100_000];
-        data.fill(1_000_003, &mut whole);
-        for length in [1, 7, 16, 31, 4096, 5000] {
-            let mut pieces = vec![0; whole.len()];
-            for (number, piece) in pieces.chunks_mut(length).enumerate() {
-                data.fill(1_000_003 + (number * length) as u64, piece);
+        for offset in [0, 4_000_003, (1 << 32) - 7, (1 << 60) + 33, u64::MAX - 2999] {
+            for data in [Data::new(&settings), Data::portable(&settings)] {
+                let mut bytes = vec![0; LENGTH];
+                data.unwrap().fill(offset, &mut bytes);
+                let digest = Sha256::digest(&bytes);
+                let line = format!(
+                    "{seed} {dedup} {compress} {offset} {} {}\n",
+                    hex(&bytes[..16]),
+                    hex(&digest)
+                );
+                if !seen.ends_with(&line) {
+                    seen.push_str(&line);
+                }
             }
-            assert!(whole == pieces, "{dedup} {compress} {length}");
         }
-        assert_eq!(data.first_difference(1_000_003, &whole), None);
     }
+    assert_eq!(seen, expected);
+}
+
+/// What a user names in a report: it must not change either.
+#[test]
+fn identities() {
+    let identity = |dedup: Option<&str>, compress: Option<&str>| {
+        Data::new(&Settings {
+            seed: 7,
+            dedup: dedup.map(|dedup| dedup.parse().unwrap()),
+            compress: compress.map(|compress| compress.parse().unwrap()),
+        })
+        .unwrap()
+        .identity()
+    };
+    assert_eq!(identity(None, None), "data:1 seed=7");
+    assert_eq!(identity(Some("1"), Some("1.000")), "data:1 seed=7");
+    assert_eq!(
+        identity(Some("2.5@64KiB,set:9"), Some("2")),
+        "data:1 seed=7 dedup=2500/1000@65536,set:9 compress=2020/4096"
+    );
 }

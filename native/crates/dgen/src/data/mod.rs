@@ -10,9 +10,12 @@
 mod compress;
 mod dedup;
 mod difference;
+mod measure;
 mod path;
 mod settings;
 mod stream;
+#[cfg(test)]
+mod tests;
 
 use std::num::NonZero;
 use std::thread;
@@ -20,6 +23,7 @@ use std::thread;
 use compress::Granules;
 use dedup::Units;
 pub use difference::{Difference, Differences};
+pub use measure::{Measured, Ratios, measure, ratios};
 use path::{Path, Stores};
 pub use settings::{Compress, Dedup, Distance, Ratio, Settings, SettingsError};
 use stream::Stream;

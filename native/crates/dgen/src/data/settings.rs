@@ -153,6 +153,7 @@ impl Settings {
             check_size("granule", compress.granule)?;
         }
         if let (Some(dedup), Some(compress)) = (&self.dedup, &self.compress)
+            && dedup.ratio.0.min(compress.ratio.0) > 1000
             && !dedup.unit.is_multiple_of(compress.granule)
         {
             return Err(SettingsError(format!(

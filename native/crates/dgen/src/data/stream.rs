@@ -36,6 +36,10 @@ pub(super) enum Domain {
 }
 
 impl Counter {
+    pub(super) fn new(domain: Domain, index: u64) -> Self {
+        Self { domain, index }
+    }
+
     /// The counter that lies so many blocks behind.
     pub(super) fn plus(self, blocks: usize) -> Self {
         let index = self.index.wrapping_add(blocks as u64);
@@ -104,7 +108,7 @@ impl Stream {
 
     fn blocks(&self, domain: Domain, index: u64, places: &mut [Block], stores: Stores) {
         // SAFETY: a path is only chosen where its probe found what it needs.
-        unsafe { (self.path.fill)(&self.keys, Counter { domain, index }, places, stores) };
+        unsafe { (self.path.fill)(&self.keys, Counter::new(domain, index), places, stores) };
     }
 
     /// Fills `buffer` with the random bytes from `offset` on, which do not reach behind 2^64.

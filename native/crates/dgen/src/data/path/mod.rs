@@ -71,3 +71,37 @@ pub(super) fn fastest() -> &'static Path {
 pub(super) fn portable() -> &'static Path {
     &portable::PATH
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::stream::{Counter, Domain};
+
+    fn block(text: &str) -> Block {
+        u128::from_str_radix(text, 16).unwrap().to_be_bytes()
+    }
+
+    /// The example of FIPS 197, appendix B, from the start of its round 1 to the start of its round 5.
+    #[test]
+    fn rounds_are_those_of_the_standard() {
+        let start = block("193de3bea0f4e22b9ac68d2ae9f84808");
+        let keys = [
+            "a0fafe1788542cb123a339392a6c7605",
+            "f2c295f27a96b9435935807a7359f67f",
+            "3d80477d4716fe3e1e237e446d7a883b",
+            "ef44a541a8525b7fb671253bdb0bad00",
+        ]
+        .map(block);
+        let expected = block("e0927fe8c86363c0d9b1355085b8be01");
+        let [first, second, third, fourth] = keys;
+        for path in PATHS.iter().filter(|path| (path.probe)()) {
+            let mut places = [Block::default(); 1];
+            // Counter 0 is all zeros, so the key before the first round is the state.
+            let keys = Keys([start, first, second, third, fourth]);
+            let counter = Counter::new(Domain::Bytes, 0);
+            // SAFETY: the probe said yes.
+            unsafe { (path.fill)(&keys, counter, &mut places, Stores::Cached) };
+            assert_eq!(places[0], expected, "{path:?}");
+        }
+    }
+}
