@@ -36,7 +36,13 @@ const REGISTERED: &str = "uring_registered_buffers";
 const FACTS: [&str; 4] = [COMPLETIONS, BYTES, MOST_IN_FLIGHT, REGISTERED];
 
 fn probe() -> Option<String> {
-    set_up(2).err().map(|error| ring::unavailable(&error))
+    match ring::built(|| set_up(2)) {
+        Ok((ring, _)) => {
+            ring::closed(ring);
+            None
+        }
+        Err(error) => Some(ring::unavailable(&error)),
+    }
 }
 
 fn matches(evidence: &Evidence) -> bool {
