@@ -1,13 +1,65 @@
-# Extension module built from native/crates/bindings: conversions over the Rust crate dgen.
+# Stub of the extension module built from native/crates/bindings: conversions over the Rust crate dgen.
 # What each function does and raises stands in its docstring, at run time.
 
 from collections.abc import Callable
 from os import PathLike
+from typing import Any, TypeAlias, final
 
-__all__ = ["native_version", "text_kinds", "version", "write_text"]
+import numpy as np
+from typing_extensions import Buffer
+
+__all__ = [
+    "Generator",
+    "native_version",
+    "read_and_validate",
+    "text_kinds",
+    "version",
+    "write_file",
+    "write_text",
+]
 
 native_version: str
 
+_Buffer: TypeAlias = Buffer | np.ndarray[Any, np.dtype[Any]]
+_Found: TypeAlias = tuple[int, int, int | None, bytes, bytes]
+
+@final
+class Generator:
+    def __new__(cls, seed: int, dedup: str | None = None, compress: str | None = None) -> Generator: ...
+    def fill(self, buffer: _Buffer, offset: int = 0, threads: int = 1) -> None: ...
+    def validate(self, buffer: _Buffer, offset: int = 0) -> _Found: ...
+    @property
+    def identity(self) -> str: ...
+    @property
+    def path(self) -> str: ...
+
+def write_file(
+    path: str | PathLike[str],
+    size: int,
+    *,
+    seed: int,
+    dedup: str | None,
+    compress: str | None,
+    strategy: str,
+    backend: str | None,
+    buffer_size: int,
+    buffer_count: int,
+    queue_depth: int,
+    threads: int,
+    direct: str,
+    durability: str,
+    progress: Callable[[int], object] | None,
+) -> dict[str, Any]: ...
+def read_and_validate(
+    path: str | PathLike[str],
+    *,
+    seed: int,
+    dedup: str | None,
+    compress: str | None,
+    size: int | None,
+    threads: int | None,
+    progress: Callable[[int], object] | None,
+) -> tuple[int, int, _Found]: ...
 def write_text(
     path: str | PathLike[str],
     kind: str,

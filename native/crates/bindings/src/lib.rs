@@ -2,6 +2,9 @@
 //!
 //! Its stub is `bench_framework/_native.pyi`; a test compares the two.
 
+mod data;
+mod files;
+
 use std::path::PathBuf;
 
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -15,6 +18,11 @@ mod _native {
         Python, VERSION, dgen_text,
     };
     use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::data::Generator;
+    #[pymodule_export]
+    use crate::files::{read_and_validate, write_file};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -59,7 +67,7 @@ mod _native {
         let text = dgen::Text::new(kind, seed, size);
         py.detach(|| dgen_text(&text, &path, progress.as_ref()))
             .map_err(|failure| match failure {
-                Failure::Io(error) => super::os_error(&error, &path),
+                Failure::Io(error) => super::os_error(&error, &error.to_string(), &path),
                 Failure::Python(error) => error,
             })
     }
@@ -112,14 +120,13 @@ fn dgen_text(
 }
 
 /// An `OSError` whose class follows from its errno, as Python's own functions raise it.
-fn os_error(error: &std::io::Error, path: &std::path::Path) -> PyErr {
+fn os_error(error: &std::io::Error, text: &str, path: &std::path::Path) -> PyErr {
     match error.raw_os_error() {
         Some(errno) => {
             // Without the errno that Rust appends: Python shows it itself.
-            let text = error.to_string();
-            let text = text.split(" (os error").next().unwrap_or(&text).to_owned();
-            PyOSError::new_err((errno, text, path.to_path_buf()))
+            let text = text.split(" (os error").next().unwrap_or(text).to_owned();
+            PyOSError::new_err((errno, text, path.as_os_str().to_owned()))
         }
-        None => PyOSError::new_err(error.to_string()),
+        None => PyOSError::new_err(text.to_owned()),
     }
 }

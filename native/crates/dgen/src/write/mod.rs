@@ -17,7 +17,7 @@ pub use options::{
     DIRECTS, DURABILITIES, Options, direct_named, durability_named, name_of_direct,
     name_of_durability,
 };
-pub use sink::{Direct, Durability, Fault, Progress};
+pub use sink::{Direct, Durability, Fault, MODES as BACKENDS, Progress, mode as backend};
 pub use stats::{LatencySeconds, Stats, hex};
 
 use crate::data::SettingsError;

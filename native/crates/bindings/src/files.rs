@@ -1,0 +1,258 @@
+//! Files of seeded data: written, and compared with what they must hold.
+
+use std::num::NonZero;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use dgen::data::Settings;
+use dgen::read::{ReadError, Validation, read_and_validate as read};
+use dgen::write::{self, Expected, Options, Stats, WriteError};
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::data::{Found, found, settings};
+use crate::os_error;
+
+/// Write `size` seeded bytes to `path`, which has the name only when it is whole; return what was observed.
+///
+/// The GIL is released; before the start, about twenty times a second and at the end signals are checked and
+/// `progress` is called with the bytes written so far. What it raises ends the writing and is raised here.
+///
+/// Raises:
+///     ValueError: no such strategy, backend, direct or durability; or the settings contradict each other.
+///     OverflowError: a number is negative or does not fit 64 bits.
+///     OSError: the system refused; with `errno` and `filename` where it gave one.
+#[pyfunction]
+#[expect(
+    clippy::doc_markdown,
+    reason = "the docstring is read by Python's help"
+)]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "arguments are converted into values"
+)]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "they are keywords, and the Python face groups and documents them"
+)]
+#[pyo3(signature = (path, size, *, seed, dedup, compress, strategy, backend, buffer_size, buffer_count, queue_depth,
+    threads, direct, durability, progress))]
+pub(crate) fn write_file<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    size: u64,
+    seed: u64,
+    dedup: Option<&str>,
+    compress: Option<&str>,
+    strategy: &str,
+    backend: Option<&str>,
+    buffer_size: usize,
+    buffer_count: usize,
+    queue_depth: usize,
+    threads: usize,
+    direct: &str,
+    durability: &str,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let mut options = Options::new(size, settings(seed, dedup, compress)?);
+    options.strategy = write::strategy::strategy(strategy).ok_or_else(|| {
+        let known = write::strategy::STRATEGIES.iter().map(|known| known.name);
+        unknown("strategy", strategy, known)
+    })?;
+    options.backend = match backend {
+        None => options.strategy.default_backend(),
+        Some(name) => write::backend(name).ok_or_else(|| {
+            unknown(
+                "backend",
+                name,
+                write::BACKENDS.iter().map(|known| known.name),
+            )
+        })?,
+    };
+    options.direct = write::direct_named(direct).ok_or_else(|| {
+        unknown(
+            "direct",
+            direct,
+            write::DIRECTS.iter().map(|(_, name, _)| *name),
+        )
+    })?;
+    options.durability = write::durability_named(durability).ok_or_else(|| {
+        let known = write::DURABILITIES.iter().map(|(_, name, _)| *name);
+        unknown("durability", durability, known)
+    })?;
+    options.buffer_bytes = at_least_1("buffer_size", buffer_size)?;
+    options.buffers = at_least_1("buffer_count", buffer_count)?;
+    options.depth = at_least_1("queue_depth", queue_depth)?;
+    options.threads = at_least_1("threads", threads)?;
+
+    let mut watch = Watch::start(progress)?;
+    let written = py.detach(|| write::write_file(&path, &options, &mut |bytes| watch.look(bytes)));
+    match written {
+        Ok(stats) => {
+            watch.end(stats.bytes)?;
+            stats_dict(py, stats)
+        }
+        Err(error) => Err(watch.raised.unwrap_or_else(|| write_error(&error, &path))),
+    }
+}
+
+/// Compare the file at `path` with seeded bytes, made again; return what was found.
+///
+/// Returns:
+///     The size that it must have and the one that it has, and what `Generator.validate` returns.
+///
+/// Raises:
+///     ValueError: the settings contradict each other, or `path` is no regular file.
+///     OverflowError: a number is negative or does not fit 64 bits.
+///     OSError: the file cannot be read; with `errno` and `filename`.
+#[pyfunction]
+#[expect(
+    clippy::doc_markdown,
+    reason = "the docstring is read by Python's help"
+)]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "arguments are converted into values"
+)]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "they are keywords, and the Python face groups and documents them"
+)]
+#[pyo3(signature = (path, *, seed, dedup, compress, size, threads, progress))]
+pub(crate) fn read_and_validate(
+    py: Python<'_>,
+    path: PathBuf,
+    seed: u64,
+    dedup: Option<&str>,
+    compress: Option<&str>,
+    size: Option<u64>,
+    threads: Option<usize>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(u64, u64, Found)> {
+    let settings: Settings = settings(seed, dedup, compress)?;
+    let expected = Expected::repeated(&settings, None)
+        .map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let threads = match threads {
+        None => thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN),
+        Some(threads) => at_least_1("threads", threads)?,
+    };
+    let mut watch = Watch::start(progress)?;
+    let compared = py.detach(|| {
+        read(&path, &expected, size, threads, &mut |bytes| {
+            watch.look(bytes)
+        })
+    });
+    match compared {
+        Ok(validation) => {
+            watch.end(validation.bytes)?;
+            let Validation {
+                size_expected,
+                size_actual,
+                differences,
+                ..
+            } = validation;
+            Ok((size_expected, size_actual, found(differences)))
+        }
+        Err(error) => Err(watch.raised.unwrap_or_else(|| read_error(&error, &path))),
+    }
+}
+
+/// Looks for signals and tells of progress while the GIL is released.
+struct Watch {
+    progress: Option<Py<PyAny>>,
+    raised: Option<PyErr>,
+}
+
+impl Watch {
+    /// Before anything is done.
+    fn start(progress: Option<Py<PyAny>>) -> PyResult<Self> {
+        let mut watch = Self {
+            progress,
+            raised: None,
+        };
+        watch.end(0)?;
+        Ok(watch)
+    }
+
+    /// The last look, when everything is done.
+    fn end(&mut self, bytes: u64) -> PyResult<()> {
+        let _ = self.look(bytes);
+        self.raised.take().map_or(Ok(()), Err)
+    }
+
+    fn look(&mut self, bytes: u64) -> ControlFlow<()> {
+        let seen = Python::attach(|py| {
+            py.check_signals()?;
+            match &self.progress {
+                Some(progress) => progress.call1(py, (bytes,)).map(drop),
+                None => Ok(()),
+            }
+        });
+        match seen {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                self.raised = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    }
+}
+
+fn at_least_1(name: &str, value: usize) -> PyResult<NonZero<usize>> {
+    NonZero::new(value).ok_or_else(|| PyValueError::new_err(format!("{name} must be at least 1")))
+}
+
+fn unknown<'names>(what: &str, name: &str, known: impl Iterator<Item = &'names str>) -> PyErr {
+    let known: Vec<_> = known.collect();
+    PyValueError::new_err(format!(
+        "no {what} is called {name:?}; known are {}",
+        known.join(", ")
+    ))
+}
+
+fn write_error(error: &WriteError, path: &Path) -> PyErr {
+    match (error.system(), error) {
+        (Some(source), WriteError::Fault { fault, .. }) => {
+            os_error(source, &fault.to_string(), path)
+        }
+        _ if error.is_usage() => PyValueError::new_err(error.to_string()),
+        _ => PyOSError::new_err(error.to_string()),
+    }
+}
+
+fn read_error(error: &ReadError, path: &Path) -> PyErr {
+    match error.system() {
+        Some(source) => os_error(source, &source.to_string(), path),
+        None if error.is_usage() => PyValueError::new_err(error.to_string()),
+        None => PyOSError::new_err(error.to_string()),
+    }
+}
+
+fn stats_dict(py: Python<'_>, stats: Stats) -> PyResult<Bound<'_, PyDict>> {
+    let found = PyDict::new(py);
+    found.set_item("bytes", stats.bytes)?;
+    found.set_item("digest", stats.digest)?;
+    found.set_item("effective", stats.effective)?;
+    found.set_item("threads", stats.threads)?;
+    found.set_item("phases_s", stats.phases_s)?;
+    found.set_item("elapsed_s", stats.elapsed_s)?;
+    found.set_item("synced_s", stats.synced_s)?;
+    found.set_item("first_done_s", stats.first_done_s)?;
+    found.set_item("operations", stats.operations)?;
+    found.set_item("repeated", stats.repeated)?;
+    found.set_item("short", stats.short)?;
+    found.set_item("achieved_depth", stats.achieved_depth)?;
+    let latency = PyDict::new(py);
+    latency.set_item("p50", stats.latency.p50)?;
+    latency.set_item("p90", stats.latency.p90)?;
+    latency.set_item("p99", stats.latency.p99)?;
+    latency.set_item("p999", stats.latency.p999)?;
+    latency.set_item("max", stats.latency.max)?;
+    found.set_item("latency_s", latency)?;
+    found.set_item("cached_bytes_before", stats.cached_bytes_before)?;
+    found.set_item("cached_bytes_after", stats.cached_bytes_after)?;
+    found.set_item("notes", stats.notes)?;
+    Ok(found)
+}

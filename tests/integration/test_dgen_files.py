@@ -1,0 +1,122 @@
+"""Files of seeded data, written and validated from Python."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench_framework import dgen
+
+SIZE = (3 << 20) + 17
+
+
+@pytest.mark.parametrize("backend", ["pwrite", "uring", "mmap"])
+def test_a_file_holds_what_the_generator_makes(tmp_path: Path, backend: str) -> None:
+    path = tmp_path / "data"
+    seen: list[int] = []
+    stats = dgen.write_file(
+        path, SIZE, seed=7, compress=2, backend=backend, durability="end-fsync", progress=seen.append
+    )
+    assert path.stat().st_size == stats.bytes == SIZE
+    assert stats.effective["backend"] == backend
+    assert stats.effective["durability"] == "end-fsync"
+    assert stats.synced_s >= stats.elapsed_s > 0
+    assert stats.rate > 0
+    assert seen == sorted(seen)
+    assert seen[-1] == SIZE
+    generator = dgen.Generator(7, compress=2)
+    assert generator.validate(path.read_bytes()).count == 0
+    validation = dgen.read_and_validate(path, seed=7, compress=2, size=SIZE)
+    assert validation.is_right
+    assert validation.differences.compared == SIZE
+
+
+def test_what_is_wrong_with_a_file_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "data"
+    dgen.write_file(path, SIZE, seed=7)
+    assert not dgen.read_and_validate(path, seed=8).is_right
+    with path.open("r+b") as file:
+        file.seek(1_234_567)
+        (right,) = file.read(1)
+        file.seek(1_234_567)
+        file.write(bytes([right ^ 1]))
+    found = dgen.read_and_validate(path, seed=7).differences
+    assert (found.count, found.first) == (1, 1_234_567)
+    assert (found.expected[0], found.actual[0]) == (right, right ^ 1)
+    short = dgen.read_and_validate(path, seed=7, size=SIZE + 1)
+    assert (short.size_expected, short.size_actual) == (SIZE + 1, SIZE)
+    assert not short.is_right
+
+
+def test_what_progress_raises_ends_the_writing_and_leaves_what_stood_there(tmp_path: Path) -> None:
+    path = tmp_path / "data"
+    path.write_text("kept")
+
+    class EnoughError(Exception):
+        pass
+
+    def stop(_: int) -> None:
+        raise EnoughError
+
+    with pytest.raises(EnoughError):
+        dgen.write_file(path, SIZE, progress=stop)
+    assert path.read_text() == "kept"
+    assert list(tmp_path.iterdir()) == [path]
+    with pytest.raises(EnoughError):
+        dgen.read_and_validate(path, progress=stop)
+
+
+WRITE = """
+import sys
+from bench_framework import dgen
+def tell(done):
+    if done:
+        print("started", flush=True)
+dgen.write_file(sys.argv[1], 1 << 42, durability="dsync", buffer_size=65536, progress=tell)
+"""
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
+def test_an_interrupted_write_leaves_no_file(tmp_path: Path, sent: signal.Signals) -> None:
+    path = tmp_path / "data"
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITE, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        line = process.stdout.readline()
+        process.send_signal(sent)
+        process.stdout.read()
+        error = process.stderr.read()
+    assert line == "started\n", error
+    if sent == signal.SIGINT:
+        assert "KeyboardInterrupt" in error
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_errors_have_classes_of_their_own(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as missing:
+        dgen.write_file(tmp_path / "no" / "data", 10)
+    assert missing.value.errno == errno.ENOENT
+    assert missing.value.filename == os.fspath(tmp_path / "no" / "data")
+    with pytest.raises(FileNotFoundError):
+        dgen.read_and_validate(tmp_path / "none")
+    with pytest.raises(ValueError, match="regular file"):
+        dgen.read_and_validate(tmp_path)
+    with pytest.raises(ValueError, match='no strategy is called "fast"; known are'):
+        dgen.write_file(tmp_path / "data", 10, strategy="fast")
+    with pytest.raises(ValueError, match="no backend is called"):
+        dgen.write_file(tmp_path / "data", 10, backend="aio")
+    with pytest.raises(ValueError, match="no durability is called"):
+        dgen.write_file(tmp_path / "data", 10, durability="fdatasync:0")
+    with pytest.raises(ValueError, match="buffer_count must be at least 1"):
+        dgen.write_file(tmp_path / "data", 10, buffer_count=0)
+    with pytest.raises(OverflowError):
+        dgen.write_file(tmp_path / "data", -1)
+    assert list(tmp_path.iterdir()) == []
