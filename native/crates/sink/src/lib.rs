@@ -38,7 +38,9 @@ pub use extents::Extents;
 pub use fault::Fault;
 pub use piece::{LARGEST_OPERATION, Piece, Step};
 pub use pool::Pool;
-pub use target::{Direct, Durability, alignment as direct_alignment};
+pub use target::{
+    Direct, Durability, alignment as direct_alignment, why_not_direct, why_not_dontcache,
+};
 pub use uring::{Ring, why_unavailable as why_no_ring};
 pub use writer::Writer;
 

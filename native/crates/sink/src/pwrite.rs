@@ -82,7 +82,12 @@ fn write_block(writer: &mut Writer<'_>, block: Block, slot: usize) -> Result<(),
 }
 
 /// One `pwritev2`, with `flags` of one write.
-fn positioned(file: &File, bytes: &[u8], offset: u64, flags: libc::c_int) -> io::Result<usize> {
+pub(crate) fn positioned(
+    file: &File,
+    bytes: &[u8],
+    offset: u64,
+    flags: libc::c_int,
+) -> io::Result<usize> {
     let part = libc::iovec {
         iov_base: bytes.as_ptr().cast_mut().cast(),
         iov_len: bytes.len(),

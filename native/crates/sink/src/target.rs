@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::{Fault, Job, Mode};
+use crate::{Fault, Job, Mode, pwrite};
 
 /// Whether the page cache is passed by (`O_DIRECT`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -310,6 +310,36 @@ pub fn alignment(file: &File) -> Result<(usize, usize), String> {
         return Err("the file system does not tell how O_DIRECT must be aligned".to_owned());
     }
     Ok((memory as usize, offset as usize))
+}
+
+/// Why a file in `folder` cannot be written past the page cache, or `None`. A folder that takes no file tells nothing.
+#[must_use]
+pub fn why_not_direct(folder: &Path) -> Option<String> {
+    let open = |flags| {
+        OpenOptions::new()
+            .write(true)
+            .custom_flags(libc::O_TMPFILE | flags)
+            .open(folder)
+    };
+    let plain = open(0).ok()?;
+    alignment(&plain).err().or_else(|| {
+        open(libc::O_DIRECT)
+            .err()
+            .map(|error| format!("open with O_DIRECT failed: {error}"))
+    })
+}
+
+/// Why a write in `folder` cannot carry `RWF_DONTCACHE`, or `None`. A folder that takes no file tells nothing.
+#[must_use]
+pub fn why_not_dontcache(folder: &Path) -> Option<String> {
+    let file = OpenOptions::new()
+        .write(true)
+        .custom_flags(libc::O_TMPFILE)
+        .open(folder)
+        .ok()?;
+    pwrite::positioned(&file, &[0; 4096], 0, libc::RWF_DONTCACHE)
+        .err()
+        .map(|error| format!("pwritev2 with RWF_DONTCACHE failed: {error}"))
 }
 
 /// A file without a name in the folder of `path`; else, with a note, one whose name says that it is partial.

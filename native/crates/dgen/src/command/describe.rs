@@ -1,10 +1,11 @@
 //! What this worker is.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use dgen::read::{ACCESSES, BACKENDS};
 use dgen::write::strategy::STRATEGIES;
-use dgen::write::{DIRECTS, DURABILITIES};
+use dgen::write::{DIRECTS, DURABILITIES, Direct};
 use worker::describe::{Axis, Description, Direction, Metric, Unit, Value};
 
 /// Values of the axis `dontcache`.
@@ -128,7 +129,9 @@ const METRICS: &[(&str, Unit, Direction, &str)] = &[
     ),
 ];
 
+/// Where it is asked is where it will write: what the file system there cannot do is unavailable.
 pub(crate) fn describe() -> Description {
+    let here = Path::new(".");
     let listed = |values: &[(&str, &str)]| -> Vec<Value> {
         values
             .iter()
@@ -158,10 +161,17 @@ pub(crate) fn describe() -> Description {
                 .filter(|backend| sink::mode(backend.name).is_none())
                 .map(|backend| value(backend.name, backend.about, (backend.probe)())),
         );
-    let directs: Vec<_> = DIRECTS
-        .iter()
-        .map(|(_, name, about)| (*name, *about))
-        .collect();
+    let directs = DIRECTS.iter().map(|(direct, name, about)| {
+        let required = *direct == Direct::Require;
+        let reason = required.then(|| sink::why_not_direct(here)).flatten();
+        value(name, about, reason)
+    });
+    let dontcaches = DONTCACHE.iter().map(|(name, about)| {
+        let reason = (*name == "on")
+            .then(|| sink::why_not_dontcache(here))
+            .flatten();
+        value(name, about, reason)
+    });
     let durabilities: Vec<_> = DURABILITIES
         .iter()
         .map(|(_, name, about)| (*name, *about))
@@ -180,12 +190,12 @@ pub(crate) fn describe() -> Description {
         (
             "direct",
             "whether the page cache is passed by",
-            listed(&directs),
+            directs.collect(),
         ),
         (
             "dontcache",
             "whether written pages are dropped from the page cache",
-            listed(DONTCACHE),
+            dontcaches.collect(),
         ),
         (
             "durability",
@@ -213,14 +223,18 @@ pub(crate) fn describe() -> Description {
         features: Vec::new(),
         allocator: worker::allocator::observe(),
         axes,
-        metrics: METRICS
-            .iter()
-            .map(|&(name, unit, direction, about)| Metric {
-                name: name.to_owned(),
-                unit,
-                direction,
-                about: about.to_owned(),
-            })
-            .collect(),
+        metrics: metrics(),
     }
+}
+
+fn metrics() -> Vec<Metric> {
+    METRICS
+        .iter()
+        .map(|&(name, unit, direction, about)| Metric {
+            name: name.to_owned(),
+            unit,
+            direction,
+            about: about.to_owned(),
+        })
+        .collect()
 }

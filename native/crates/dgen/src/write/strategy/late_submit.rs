@@ -2,7 +2,7 @@
 
 use sink::Submit;
 
-use super::{Strategy, blocks, first_batch, produced_between};
+use super::{Strategy, first_batch, produced_between};
 
 pub(super) static STRATEGY: Strategy = Strategy {
     name: "late-submit",
@@ -16,17 +16,16 @@ pub(super) static STRATEGY: Strategy = Strategy {
         Ok(())
     },
     matches: |evidence, job| {
-        // With several threads the last of them may find fewer blocks than its queue holds.
-        let full = job
+        let queue = job
             .depth
             .get()
             .min(job.buffers.get() / job.writers.get())
             .max(1);
-        let full = blocks(job).map_or(full, |blocks| {
-            full.min(blocks.get() / evidence.writers.max(1))
-        });
-        (produced_between(evidence, job) || evidence.blocks <= (full * evidence.writers) as u64)
+        // Of several threads, one at least finds its share of the blocks.
+        let share = evidence.blocks / evidence.writers.max(1) as u64;
+        let at_once = evidence.blocks <= (queue * evidence.writers) as u64;
+        (produced_between(evidence, job) || at_once)
             && evidence.filled_bytes >= job.size
-            && first_batch(evidence) >= full
+            && first_batch(evidence) as u64 >= share.min(queue as u64)
     },
 };

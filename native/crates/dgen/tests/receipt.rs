@@ -1,0 +1,226 @@
+//! What the binary says of itself and of its runs.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that meets an unexpected `None` stops at once"
+)]
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use dgen::{read, write};
+use worker::answer::Line;
+use worker::describe::{Description, Value};
+
+const DGEN: &str = env!("CARGO_BIN_EXE_dgen");
+
+fn description(folder: &Path) -> Description {
+    let output = Command::new(DGEN)
+        .arg("describe")
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    assert!(output.status.success());
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn run(arguments: &[&str], folder: &Path) -> Line {
+    let answers = folder.join("answers");
+    let output = Command::new(DGEN)
+        .arg("run")
+        .args(arguments)
+        .arg(folder.join("file"))
+        .env("BENCHCTL_ANSWERS", &answers)
+        .env("HYPERFINE_ITERATION", "3")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {said}");
+    assert!(output.stdout.is_empty());
+    let text = fs::read_to_string(&answers).unwrap();
+    serde_json::from_str(text.lines().next_back().unwrap()).unwrap()
+}
+
+fn here<'axis>(description: &'axis Description, axis: &str) -> impl Iterator<Item = &'axis Value> {
+    description.axes[axis]
+        .values
+        .iter()
+        .filter(|value| value.unavailable.is_none())
+}
+
+#[test]
+fn describe_lists_every_registry() {
+    let folder = tempfile::tempdir().unwrap();
+    let description = description(folder.path());
+    let names = |axis: &str| -> Vec<_> {
+        let values = description.axes[axis].values.iter();
+        values.map(|value| value.name.clone()).collect()
+    };
+    let strategies = write::strategy::STRATEGIES.iter();
+    assert_eq!(
+        names("strategy"),
+        strategies.map(|known| known.name).collect::<Vec<_>>()
+    );
+    let accesses = read::ACCESSES.iter();
+    assert_eq!(
+        names("access"),
+        accesses.map(|known| known.name).collect::<Vec<_>>()
+    );
+    let written = sink::MODES.iter().map(|mode| mode.name);
+    let read = read::BACKENDS.iter().map(|backend| backend.name);
+    for backend in written.chain(read) {
+        assert!(names("backend").contains(&backend.to_owned()), "{backend}");
+    }
+    let mut metrics: Vec<_> = description
+        .metrics
+        .iter()
+        .map(|metric| &metric.name)
+        .collect();
+    let listed = metrics.len();
+    metrics.sort();
+    metrics.dedup();
+    assert_eq!(metrics.len(), listed);
+}
+
+#[test]
+fn what_describe_calls_available_runs_and_what_runs_is_what_was_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let description = description(folder.path());
+    let metrics: Vec<_> = description
+        .metrics
+        .iter()
+        .map(|metric| metric.name.as_str())
+        .collect();
+    for axis in ["strategy", "backend", "direct", "dontcache", "durability"] {
+        for value in here(&description, axis).filter(|value| value.name != "pread") {
+            let flag = format!("--{axis}");
+            let arguments = [
+                "write",
+                "--size",
+                "1MiB",
+                "--buffer",
+                "64KiB",
+                &flag,
+                &value.name,
+            ];
+            let line = run(&arguments, folder.path());
+            assert_eq!(line.effective[axis], value.name, "{line:?}");
+            assert_eq!(line.answer.count, 1 << 20);
+            assert_eq!(line.iteration.as_deref(), Some("3"));
+            let mut reported: Vec<_> = line.metrics.keys().map(String::as_str).collect();
+            reported.sort_unstable();
+            assert_eq!(
+                reported, metrics,
+                "every metric that is announced, and no other"
+            );
+        }
+    }
+    for axis in ["access", "backend", "direct"] {
+        for value in here(&description, axis).filter(|value| value.name != "pwrite") {
+            let flag = format!("--{axis}");
+            let backend: &[&str] = if axis == "backend" {
+                &[]
+            } else {
+                &["--backend", "pread"]
+            };
+            let arguments = [&["read", "--buffer", "16KiB", &flag, &value.name], backend].concat();
+            let line = run(&arguments, folder.path());
+            assert_eq!(line.effective[axis], value.name, "{line:?}");
+            assert_eq!((line.answer.count, line.bytes), (1 << 20, 1 << 20));
+            assert!(
+                line.metrics
+                    .keys()
+                    .all(|name| metrics.contains(&name.as_str()))
+            );
+        }
+    }
+}
+
+#[test]
+fn the_cache_is_looked_at_before_and_after() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = run(
+        &["write", "--backend", "pwrite", "--size", "1MiB"],
+        folder.path(),
+    );
+    assert!(line.metrics["cached_bytes_before"].abs() < 1.0);
+    assert!((line.metrics["cached_bytes_after"] - 1_048_576.0).abs() < 1.0);
+    let line = run(&["read"], folder.path());
+    assert!((line.metrics["cached_bytes_before"] - 1_048_576.0).abs() < 1.0);
+}
+
+#[test]
+fn threads_run_where_they_are_told_or_it_is_noted() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = [
+        "write",
+        "--backend",
+        "pwrite",
+        "--size",
+        "1MiB",
+        "--cpus",
+        "0,900",
+    ];
+    let line = run(
+        &[&arguments[..], &["--threads", "2"]].concat(),
+        folder.path(),
+    );
+    let noted = |words: &str| line.notes.iter().any(|note| note.contains(words));
+    assert!(noted("writer 0 runs on processor 0"), "{:?}", line.notes);
+    assert!(
+        noted("writer 1 could not be bound to processor 900"),
+        "{:?}",
+        line.notes
+    );
+}
+
+#[test]
+fn validating_prints_one_line_and_fails_where_it_must() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    let contents = [
+        "--strategy",
+        "write-only",
+        "--buffer",
+        "64KiB",
+        "--buffers",
+        "3",
+        "--seed",
+        "5",
+    ];
+    let knobs = ["--compress", "2", "--dedup", "1.5"];
+    run(
+        &[&["write", "--size", "1000001"], &contents[..], &knobs].concat(),
+        folder.path(),
+    );
+    let validate = |more: &[&str]| {
+        let output = Command::new(DGEN)
+            .arg("validate")
+            .args(contents)
+            .args(knobs)
+            .args(more)
+            .arg(&file)
+            .output()
+            .unwrap();
+        let line: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        (
+            output.status.code(),
+            line,
+            String::from_utf8_lossy(&output.stderr).lines().count(),
+        )
+    };
+    let (code, line, said) = validate(&["--size", "1000001"]);
+    assert_eq!((code, said), (Some(0), 0), "{line}");
+    assert_eq!(line["bytes"], 1_000_001);
+    assert_eq!(validate(&["--size", "1000000"]).0, Some(1));
+    let mut bytes = fs::read(&file).unwrap();
+    bytes[777_777] ^= 0xff;
+    fs::write(&file, &bytes).unwrap();
+    let (code, line, said) = validate(&["--readers", "2"]);
+    assert_eq!((code, said), (Some(1), 1));
+    assert_eq!(
+        (&line["first_bad_offset"], &line["bad_bytes"]),
+        (&777_777.into(), &1.into())
+    );
+    assert_eq!(line["actual"], write::hex(&bytes[777_777..777_793]));
+}

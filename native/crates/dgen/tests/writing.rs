@@ -1,0 +1,315 @@
+//! Every strategy by every backend brings the right bytes into the file, and says what it did.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that meets an unexpected `None` stops at once"
+)]
+
+use std::fs;
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use dgen::data::{Data, Settings};
+use dgen::read::{self, read_and_validate};
+use dgen::write::strategy::{STRATEGIES, Strategy, strategy};
+use dgen::write::{
+    DURABILITIES, Direct, Durability, Expected, Options, Stats, WriteError, name_of_durability,
+    write_file,
+};
+use sink::{MODES, Mode};
+
+const BLOCK: u64 = 8192;
+
+fn some(count: usize) -> NonZeroUsize {
+    NonZeroUsize::new(count).unwrap()
+}
+
+fn go_on(_: u64) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+fn options(strategy: &'static Strategy, backend: &'static Mode, size: u64) -> Options {
+    Options {
+        strategy,
+        backend,
+        buffer_bytes: some(usize::try_from(BLOCK).unwrap()),
+        buffers: some(4),
+        depth: some(3),
+        ..Options::new(size, settings())
+    }
+}
+
+fn settings() -> Settings {
+    Settings {
+        seed: 9,
+        ..Settings::default()
+    }
+}
+
+/// Strategies and backends that go together here.
+fn pairs() -> impl Iterator<Item = (&'static Strategy, &'static Mode)> {
+    STRATEGIES
+        .iter()
+        .filter(|strategy| strategy.writes)
+        .flat_map(|strategy| MODES.iter().map(move |mode| (*strategy, *mode)))
+        .filter(|(strategy, mode)| (strategy.refuses)(mode).is_none() && (mode.probe)().is_none())
+}
+
+/// The bytes by the plainest means: the data, begun again after each pool if the strategy recycles one.
+fn expected(strategy: &Strategy, size: u64) -> Vec<u8> {
+    let period = if strategy.recycles {
+        4 * BLOCK
+    } else {
+        u64::MAX
+    };
+    let data = Data::portable(&settings()).unwrap();
+    let mut once = vec![0; usize::try_from(period.min(size)).unwrap()];
+    data.fill(0, &mut once);
+    let size = usize::try_from(size).unwrap();
+    once.iter().copied().cycle().take(size).collect()
+}
+
+fn check(path: &Path, options: &Options) -> Stats {
+    let what = format!("{options:?}");
+    let stats =
+        write_file(path, options, &mut go_on).unwrap_or_else(|error| panic!("{error} {what}"));
+    assert!(
+        fs::read(path).unwrap() == expected(options.strategy, options.size),
+        "{what}"
+    );
+    let period = options.strategy.recycles.then_some(4 * BLOCK);
+    let contents = Expected::repeated(&settings(), period).unwrap();
+    let size = Some(options.size);
+    let found = read_and_validate(path, &contents, size, some(2), &mut go_on).unwrap();
+    assert!(found.is_right() && found.bytes == options.size, "{what}");
+    assert_eq!(stats.bytes, options.size, "{what}");
+    assert_eq!(
+        stats.effective["strategy"], options.strategy.name,
+        "{what} {stats:?}"
+    );
+    assert_eq!(
+        stats.effective["backend"], options.backend.name,
+        "{what} {stats:?}"
+    );
+    assert_eq!(
+        stats.effective["durability"],
+        name_of_durability(options.durability),
+        "{what} {stats:?}"
+    );
+    // Where the file system does not honour O_DIRECT, `try` says so.
+    let direct = stats.effective["direct"].as_str();
+    match options.direct {
+        Direct::Off => assert_eq!(direct, "off", "{what}"),
+        _ if direct == "off" => assert!(!stats.notes.is_empty(), "{what}"),
+        _ => assert_eq!(direct, "try", "{what}"),
+    }
+    stats
+}
+
+#[test]
+fn every_pair_writes_every_size() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    for (strategy, backend) in pairs() {
+        for size in [0, 1, BLOCK, 10 * BLOCK, 11 * BLOCK + 4321] {
+            for direct in [Direct::Off, Direct::Try] {
+                for threads in [1, 3] {
+                    let options = Options {
+                        direct,
+                        threads: some(threads),
+                        ..options(strategy, backend, size)
+                    };
+                    check(&path, &options);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_pair_is_as_durable_as_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    for (strategy, backend) in pairs() {
+        let listed = DURABILITIES.iter().map(|(durability, ..)| *durability);
+        for durability in listed.chain([Durability::Fdatasync(3)]) {
+            let options = Options {
+                durability,
+                ..options(strategy, backend, 10 * BLOCK)
+            };
+            check(&path, &options);
+        }
+    }
+}
+
+#[test]
+fn strategies_that_write_the_same_answer_alike_and_others_do_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    let digest = |strategy, backend, threads| {
+        let options = Options {
+            threads: some(threads),
+            ..options(strategy, backend, 10 * BLOCK)
+        };
+        write_file(&path, &options, &mut go_on).unwrap().digest
+    };
+    let plain = digest(
+        strategy("threads").unwrap(),
+        sink::mode("pwrite").unwrap(),
+        2,
+    );
+    for (strategy, backend) in pairs() {
+        let same = digest(strategy, backend, 2) == plain;
+        assert_eq!(
+            same, !strategy.recycles,
+            "{} {}",
+            strategy.name, backend.name
+        );
+    }
+    let nothing = digest(
+        strategy("generate-only").unwrap(),
+        sink::mode("pwrite").unwrap(),
+        1,
+    );
+    assert_ne!(nothing, plain);
+}
+
+#[test]
+fn generating_alone_touches_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    fs::write(&path, "stays").unwrap();
+    let options = Options {
+        threads: some(2),
+        ..options(strategy("generate-only").unwrap(), MODES[0], 10 * BLOCK)
+    };
+    let stats = write_file(&path, &options, &mut go_on).unwrap();
+    assert_eq!(stats.effective["strategy"], "generate-only");
+    assert_eq!(stats.filled_bytes, 10 * BLOCK);
+    assert_eq!(fs::read(&path).unwrap(), b"stays");
+}
+
+#[test]
+fn what_does_not_go_together_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    for strategy in STRATEGIES {
+        for backend in MODES
+            .iter()
+            .filter(|mode| (strategy.refuses)(mode).is_some())
+        {
+            let refused = write_file(&path, &options(strategy, backend, 1), &mut go_on);
+            assert!(refused.is_err_and(|error| error.is_usage()));
+        }
+    }
+    assert!(!path.exists());
+}
+
+#[test]
+fn an_interruption_leaves_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    for (strategy, backend) in pairs() {
+        // More than could be written before the first call of the progress function.
+        let options = Options {
+            durability: Durability::Dsync,
+            ..options(strategy, backend, 1 << 30)
+        };
+        let error = write_file(&path, &options, &mut |_| ControlFlow::Break(())).unwrap_err();
+        assert!(WriteError::is_interruption(&error), "{error}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn every_way_of_reading_sees_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    for size in [0, 1, 40 * BLOCK, 41 * BLOCK + 4321] {
+        check(
+            &path,
+            &options(strategy("streaming").unwrap(), MODES[0], size),
+        );
+        let mut digests = Vec::new();
+        for access in read::ACCESSES {
+            let here = read::BACKENDS
+                .iter()
+                .filter(|backend| (backend.probe)().is_none());
+            for backend in here {
+                for direct in [Direct::Off, Direct::Try] {
+                    for threads in [1, 3] {
+                        let options = read::Options {
+                            access,
+                            backend,
+                            buffer_bytes: some(usize::try_from(BLOCK).unwrap()),
+                            depth: some(3),
+                            threads: some(threads),
+                            direct,
+                            seed: 5,
+                        };
+                        let stats = read::read_file(&path, &options).unwrap();
+                        let what = format!("{size} {options:?} {stats:?}");
+                        assert_eq!(stats.bytes, size, "{what}");
+                        assert_eq!(stats.effective["backend"], backend.name, "{what}");
+                        // A few blocks of each of several threads may come in order by chance.
+                        if threads == 1 {
+                            assert_eq!(stats.effective["access"], access.name, "{what}");
+                        }
+                        digests.push(stats.digest);
+                    }
+                }
+            }
+        }
+        digests.dedup();
+        assert_eq!(digests.len(), 1, "{size}");
+        if size > 0 {
+            let mut bytes = fs::read(&path).unwrap();
+            let last = bytes.len() - 1;
+            bytes[last] ^= 1;
+            fs::write(&path, bytes).unwrap();
+            let options = read::Options {
+                access: read::ACCESSES[0],
+                backend: read::BACKENDS[0],
+                buffer_bytes: some(4096),
+                depth: some(1),
+                threads: some(1),
+                direct: Direct::Off,
+                seed: 5,
+            };
+            assert_ne!(read::read_file(&path, &options).unwrap().digest, digests[0]);
+        }
+    }
+}
+
+#[test]
+fn validating_finds_a_flipped_byte_and_a_wrong_size() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    let size = 5 << 20;
+    check(
+        &path,
+        &options(strategy("streaming").unwrap(), MODES[0], size),
+    );
+    let contents = Expected::repeated(&settings(), None).unwrap();
+    let validate = |size| read_and_validate(&path, &contents, size, some(3), &mut go_on).unwrap();
+    assert!(validate(None).is_right());
+    assert!(!validate(Some(size + 1)).is_right());
+    assert!(!validate(Some(size - 1)).is_right());
+    for at in [0, 1 << 20, (1 << 20) - 1, 3_333_333, size - 1] {
+        let mut bytes = fs::read(&path).unwrap();
+        let at_index = usize::try_from(at).unwrap();
+        bytes[at_index] ^= 0x10;
+        fs::write(&path, &bytes).unwrap();
+        let found = validate(Some(size));
+        assert_eq!(
+            (found.differences.count, found.differences.first),
+            (1, Some(at))
+        );
+        assert_eq!(
+            found.differences.actual[0] ^ found.differences.expected[0],
+            0x10
+        );
+        bytes[at_index] ^= 0x10;
+        fs::write(&path, &bytes).unwrap();
+    }
+}
