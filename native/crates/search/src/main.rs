@@ -1,1 +1,21 @@
-fn main() {}
+//! The worker `search`: searches sessions, and says what it is and what it did.
+
+mod arguments;
+mod describe;
+mod run;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use arguments::{Arguments, Command};
+use clap::Parser;
+use worker::exit::{self, Failure};
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().command {
+        Command::Describe => writeln!(io::stdout(), "{}", describe::describe().to_json())
+            .map_err(|error| Failure::Work(format!("cannot write to stdout: {error}"))),
+        Command::Run(options) => run::run(*options),
+    };
+    exit::conclude("search", result)
+}

@@ -1,0 +1,109 @@
+//! The files to search.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A file and the name that it has in the answer: the same wherever the folder lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Session {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The path below the folder that was given; for a file that was given its own name. With several inputs the
+    /// input's number stands before it.
+    pub name: String,
+    /// Bytes when the search began.
+    pub size: u64,
+}
+
+/// The files of the inputs in the order of their names: a file as it is, of a folder every `*.jsonl` below it.
+///
+/// # Errors
+/// An input cannot be read, or holds no `*.jsonl` file; with its path.
+pub fn sessions(inputs: &[PathBuf]) -> Result<Vec<Session>, String> {
+    let mut found = Vec::new();
+    for (number, input) in inputs.iter().enumerate() {
+        let before = found.len();
+        let prefix = if inputs.len() > 1 {
+            format!("{number}/")
+        } else {
+            String::new()
+        };
+        collect(input, input, &prefix, &mut found)?;
+        if found.len() == before {
+            return Err(format!("{} holds no *.jsonl file", input.display()));
+        }
+        found[before..].sort_by(|left, right| left.name.cmp(&right.name));
+    }
+    Ok(found)
+}
+
+fn collect(
+    path: &Path,
+    input: &Path,
+    prefix: &str,
+    found: &mut Vec<Session>,
+) -> Result<(), String> {
+    let failed = |error: io::Error| format!("cannot read {}: {error}", path.display());
+    let metadata = fs::metadata(path).map_err(failed)?;
+    if metadata.is_dir() {
+        for entry in fs::read_dir(path).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let (path, kind) = (entry.path(), entry.file_type().map_err(failed)?);
+            // A link to a folder may lead back up, and is not followed.
+            if kind.is_dir() || path.extension().is_some_and(|end| end == "jsonl") && path.is_file()
+            {
+                collect(&path, input, prefix, found)?;
+            }
+        }
+        return Ok(());
+    }
+    let below = path.strip_prefix(input).ok();
+    let name = below
+        .filter(|below| !below.as_os_str().is_empty())
+        .or_else(|| path.file_name().map(Path::new))
+        .unwrap_or(path);
+    found.push(Session {
+        path: path.to_owned(),
+        name: format!("{prefix}{}", name.to_string_lossy()),
+        size: metadata.len(),
+    });
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_searched_in_order_and_names_are_relative() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in [
+            "b/2.jsonl",
+            "a/10.jsonl",
+            "a/notes.txt",
+            "c.jsonl",
+            "a/1.jsonl",
+        ] {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "x").unwrap();
+        }
+        std::os::unix::fs::symlink(folder.path(), folder.path().join("loop")).unwrap();
+        let found = sessions(&[folder.path().to_owned()]).unwrap();
+        let names: Vec<_> = found.iter().map(|session| session.name.as_str()).collect();
+        assert_eq!(names, ["a/1.jsonl", "a/10.jsonl", "b/2.jsonl", "c.jsonl"]);
+        let two = sessions(&[folder.path().join("b"), folder.path().join("c.jsonl")]).unwrap();
+        let names: Vec<_> = two.iter().map(|session| session.name.as_str()).collect();
+        assert_eq!(names, ["0/2.jsonl", "1/c.jsonl"]);
+    }
+
+    #[test]
+    fn an_input_without_sessions_is_an_error_that_names_it() {
+        let folder = tempfile::tempdir().unwrap();
+        for path in [folder.path().to_owned(), folder.path().join("absent")] {
+            let error = sessions(std::slice::from_ref(&path)).unwrap_err();
+            assert!(error.contains(&path.display().to_string()), "{error}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Case folding of literals and texts: one definition, two ways of getting there.
+//!
+//! A literal is found where its full case folding (Unicode's `CaseFolding.txt`, statuses C and F, not locale-dependent,
+//! no normalisation) is part of the full case folding of a piece of text: `STRASSE` finds `straße`. Both ways give
+//! that answer for every query and every text.
+
+use caseless::Caseless;
+
+/// How the definition is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fold {
+    /// Every text is folded by the full table.
+    Unicode,
+    /// A text of ASCII alone is compared byte by byte without being copied; any other is folded by the full table.
+    Ascii,
+}
+
+/// Every way, its name and what it does, in the order in which help lists them.
+pub static FOLDS: &[(Fold, &str, &str)] = &[
+    (
+        Fold::Unicode,
+        "unicode",
+        "every text is folded by Unicode's full table, then searched",
+    ),
+    (
+        Fold::Ascii,
+        "ascii",
+        "a text of ASCII alone is searched as it is, any other as by `unicode`: the same answers",
+    ),
+];
+
+/// Appends the full case folding of `text` to `out`.
+pub fn fold_into(text: &str, out: &mut String) {
+    let mut rest = text;
+    while !rest.is_empty() {
+        let ascii = rest
+            .as_bytes()
+            .iter()
+            .position(|byte| !byte.is_ascii())
+            .unwrap_or(rest.len());
+        let from = out.len();
+        out.push_str(&rest[..ascii]);
+        out[from..].make_ascii_lowercase();
+        rest = &rest[ascii..];
+        let other = rest
+            .as_bytes()
+            .iter()
+            .position(u8::is_ascii)
+            .unwrap_or(rest.len());
+        out.extend(rest[..other].chars().default_case_fold());
+        rest = &rest[other..];
+    }
+}
+
+/// The full case folding of `text`.
+#[must_use]
+pub fn folded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    fold_into(text, &mut out);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_full_table_is_used() {
+        assert_eq!(folded("HeLLo"), "hello");
+        assert_eq!(folded("Straße STRAẞE"), "strasse strasse");
+        assert_eq!(folded("ΟΔΟΣ ὀδός"), "οδοσ ὀδόσ");
+        assert_eq!(folded("\u{212a}elvin ſun ﬁne"), "kelvin sun fine");
+        assert_eq!(folded("İ"), "i\u{307}");
+        assert_eq!(folded(""), "");
+    }
+
+    #[test]
+    fn a_run_of_one_kind_and_the_other() {
+        assert_eq!(folded("aÉbÀÇCd漢字E"), "aébàçcd漢字e");
+    }
+}

@@ -1,0 +1,272 @@
+//! What was found, and what was seen on the way. Parts of the work are merged; the order does not matter.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashSet};
+use std::fmt::Write as _;
+use std::thread::ThreadId;
+
+use sha2::{Digest, Sha256};
+
+use crate::record::Message;
+use crate::timestamp::Timestamp;
+
+/// Bad lines that are named; all are counted.
+pub const BAD_LINES_NAMED: usize = 5;
+
+/// Letters of a text that are kept for showing it.
+const PREVIEW: usize = 80;
+
+/// Where a line begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// Number of the file in the job.
+    pub file: usize,
+    /// Bytes before the line.
+    pub offset: u64,
+}
+
+/// A message that matches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// When it was written.
+    pub time: Option<Timestamp>,
+    /// Where it stands.
+    pub place: Place,
+    /// SHA-256 over everything that was found of it.
+    pub digest: [u8; 32],
+    /// What is shown of it.
+    pub shown: String,
+}
+
+/// Older is less. Of two of one time, the one in the later file, or later in its file, is less: it is listed later.
+impl Ord for Hit {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.time, Reverse(self.place)).cmp(&(other.time, Reverse(other.place)))
+    }
+}
+
+impl PartialOrd for Hit {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// The result of a search, or of a part of it.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// Messages that match.
+    pub total: u64,
+    /// The digests of all of them, combined by exclusive or.
+    all: [u8; 32],
+    /// The newest ones; the oldest of them on top.
+    newest: BinaryHeap<Reverse<Hit>>,
+    /// How many are kept.
+    limit: usize,
+    /// Lines that are not what they must be.
+    pub bad: u64,
+    /// The first of them and what is wrong.
+    pub bad_named: BTreeMap<Place, String>,
+    /// What was seen on the way.
+    pub seen: Seen,
+}
+
+/// What was observed while searching.
+#[derive(Debug, Default)]
+pub struct Seen {
+    /// Engines, told by the code that ran and by the thread that it ran on.
+    pub engines: BTreeSet<String>,
+    /// Parsers that parsed a line, told by their own code.
+    pub parsers: BTreeSet<&'static str>,
+    /// `read` or `mmap`, told by the code that ran.
+    pub readings: BTreeSet<&'static str>,
+    /// Threads that searched.
+    pub threads: HashSet<ThreadId>,
+    /// Whether a prefilter looked at a block.
+    pub prefiltered: bool,
+    /// Texts folded by the full table.
+    pub pieces_folded: u64,
+    /// Texts of ASCII that were folded nevertheless.
+    pub ascii_folded: u64,
+    /// Texts of ASCII searched as they are.
+    pub pieces_plain: u64,
+    /// Lines copied into a buffer of their own.
+    pub lines_copied: u64,
+    /// Files searched.
+    pub files: u64,
+    /// Bytes searched.
+    pub bytes: u64,
+    /// Lines, blank ones included.
+    pub lines: u64,
+    /// Lines given to a parser.
+    pub lines_parsed: u64,
+    /// Lines that another parser than the chosen one judged.
+    pub lines_judged: u64,
+    /// Read calls or their asynchronous equals.
+    pub reads: u64,
+    /// The largest line buffer, in bytes.
+    pub buffer_peak: usize,
+    /// Files searched at one time, at most.
+    pub in_flight_peak: usize,
+    /// Threads of the process when the search ended and its pools still stood.
+    pub threads_alive: usize,
+}
+
+impl Found {
+    /// Nothing yet; the newest `limit` will be kept.
+    #[must_use]
+    pub fn new(limit: usize) -> Self {
+        Self {
+            limit,
+            ..Self::default()
+        }
+    }
+
+    /// Takes a message that matches.
+    pub(crate) fn take(&mut self, message: &Message<'_>, place: Place, name: &str) {
+        let digest = digest(message, place.offset, name);
+        self.total += 1;
+        combine(&mut self.all, &digest);
+        let hit = Hit {
+            time: message.time,
+            place,
+            digest,
+            shown: String::new(),
+        };
+        let full = self.newest.len() >= self.limit;
+        if full && self.newest.peek().is_none_or(|oldest| hit < oldest.0) {
+            return;
+        }
+        let shown = shown(message);
+        self.keep(Hit { shown, ..hit });
+    }
+
+    fn keep(&mut self, hit: Hit) {
+        self.newest.push(Reverse(hit));
+        if self.newest.len() > self.limit {
+            self.newest.pop();
+        }
+    }
+
+    /// Takes a bad line.
+    pub(crate) fn reject(&mut self, place: Place, why: impl FnOnce() -> String) {
+        self.bad += 1;
+        let last = self.bad_named.last_key_value().map(|(place, _)| *place);
+        if self.bad_named.len() < BAD_LINES_NAMED || last.is_some_and(|last| place < last) {
+            self.bad_named.insert(place, why());
+            while self.bad_named.len() > BAD_LINES_NAMED {
+                self.bad_named.pop_last();
+            }
+        }
+    }
+
+    /// Adds another part.
+    pub fn merge(&mut self, other: Self) {
+        self.total += other.total;
+        combine(&mut self.all, &other.all);
+        other
+            .newest
+            .into_iter()
+            .for_each(|Reverse(hit)| self.keep(hit));
+        self.bad += other.bad;
+        self.bad_named.extend(other.bad_named);
+        while self.bad_named.len() > BAD_LINES_NAMED {
+            self.bad_named.pop_last();
+        }
+        self.seen.merge(other.seen);
+    }
+
+    /// The newest messages, the newest first.
+    #[must_use]
+    pub fn newest(&self) -> Vec<&Hit> {
+        let mut hits: Vec<_> = self.newest.iter().map(|Reverse(hit)| hit).collect();
+        hits.sort_unstable_by(|left, right| right.cmp(left));
+        hits
+    }
+
+    /// Text that is equal if and only if the result is: one half over all messages that match, whatever the order in
+    /// which they were found, one over the newest and their order.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        let newest = self
+            .newest()
+            .iter()
+            .fold(Sha256::new(), |hash, hit| hash.chain_update(hit.digest));
+        format!("{}-{}", hex(&self.all[..16]), hex(&newest.finalize()[..16]))
+    }
+}
+
+impl Seen {
+    fn merge(&mut self, other: Self) {
+        self.engines.extend(other.engines);
+        self.parsers.extend(other.parsers);
+        self.readings.extend(other.readings);
+        self.threads.extend(other.threads);
+        self.prefiltered |= other.prefiltered;
+        self.pieces_folded += other.pieces_folded;
+        self.ascii_folded += other.ascii_folded;
+        self.pieces_plain += other.pieces_plain;
+        self.lines_copied += other.lines_copied;
+        self.files += other.files;
+        self.bytes += other.bytes;
+        self.lines += other.lines;
+        self.lines_parsed += other.lines_parsed;
+        self.lines_judged += other.lines_judged;
+        self.reads += other.reads;
+        self.buffer_peak = self.buffer_peak.max(other.buffer_peak);
+        self.in_flight_peak = self.in_flight_peak.max(other.in_flight_peak);
+        self.threads_alive = self.threads_alive.max(other.threads_alive);
+    }
+}
+
+fn combine(all: &mut [u8; 32], digest: &[u8; 32]) {
+    all.iter_mut()
+        .zip(digest)
+        .for_each(|(all, byte)| *all ^= byte);
+}
+
+/// Every field behind its length, so that no two messages give the same bytes.
+fn digest(message: &Message<'_>, offset: u64, name: &str) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    let mut field = |bytes: &[u8]| {
+        hash.update((bytes.len() as u64).to_le_bytes());
+        hash.update(bytes);
+    };
+    field(name.as_bytes());
+    field(&offset.to_le_bytes());
+    field(message.role.name().as_bytes());
+    match message.time {
+        None => field(b""),
+        Some(time) => {
+            let mut bytes = [0; 12];
+            bytes[..8].copy_from_slice(&time.seconds.to_le_bytes());
+            bytes[8..].copy_from_slice(&time.nanoseconds.to_le_bytes());
+            field(&bytes);
+        }
+    }
+    for own in [&message.session, &message.uuid] {
+        field(if own.is_some() { b"1" } else { b"0" });
+        field(own.as_ref().map_or(b"", |text| text.0.as_bytes()));
+    }
+    for piece in &message.pieces {
+        field(piece.0.as_bytes());
+    }
+    hash.finalize().into()
+}
+
+/// The beginning of the message in one line.
+fn shown(message: &Message<'_>) -> String {
+    let text = message.pieces.first().map_or("", |piece| &*piece.0);
+    let letters = text
+        .chars()
+        .take(PREVIEW)
+        .map(|letter| if letter.is_control() { ' ' } else { letter });
+    format!("{}\t{}", message.role.name(), letters.collect::<String>())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

@@ -1,0 +1,171 @@
+//! What is to be searched, and how.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::corpus::Session;
+use crate::filter::Filter;
+use crate::fold::Fold;
+use crate::parser::Choice;
+use crate::prefilter::Prefilter;
+use crate::query::{Matcher, Query};
+
+/// How the bytes of a file come in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// In blocks, into a buffer.
+    Read,
+    /// Mapped whole.
+    Mmap,
+}
+
+/// Every way of reading, its name and what it is.
+pub static READINGS: &[(Reading, &str, &str)] = &[
+    (
+        Reading::Read,
+        "read",
+        "blocks of --buffer bytes into a buffer; what the engine reads whole, whole",
+    ),
+    (Reading::Mmap, "mmap", "each file mapped whole"),
+];
+
+/// Files that may be searched at one time; names and what they are.
+pub static CONCURRENCY: &[(&str, &str)] = &[
+    ("none", "no limit"),
+    ("half-cpu", "half as many files as processors, at least one"),
+    ("cpu", "as many files as processors"),
+    ("two-cpu", "twice as many files as processors"),
+    ("200", "200 files"),
+];
+
+/// The limit named `name` on a machine with `processors`.
+#[must_use]
+pub fn concurrency(name: &str, processors: usize) -> Option<usize> {
+    match name {
+        "half-cpu" => Some((processors / 2).max(1)),
+        "cpu" => Some(processors),
+        "two-cpu" => Some(processors * 2),
+        "200" => Some(200),
+        _ => None,
+    }
+}
+
+/// Capacity of a bounded channel: results of that many files wait before a sender does.
+pub const CHANNEL: usize = 32;
+
+/// How results reach the one who merges them; names and what they are.
+pub static CHANNELS: &[(&str, &str)] = &[
+    (
+        "bounded",
+        "the results of at most 32 files wait to be merged",
+    ),
+    ("unbounded", "any number of results wait"),
+];
+
+/// Whether a line gets a buffer of its own; names and what they are.
+pub static LINE_BUFFERS: &[(&str, &str)] = &[
+    ("reuse", "a line is parsed where it was read"),
+    (
+        "fresh",
+        "each line is copied into a new allocation, as `BufRead::lines` does",
+    ),
+];
+
+/// One value of each axis, and the files.
+#[derive(Debug)]
+pub struct Job {
+    /// What is looked for.
+    pub query: Query,
+    /// What a message must be besides.
+    pub filter: Filter,
+    /// How literals are compared.
+    pub fold: Fold,
+    /// Who reads a line.
+    pub parser: Choice,
+    /// How bytes come in.
+    pub reading: Reading,
+    /// Size of a block that is read, in bytes.
+    pub buffer_bytes: usize,
+    /// Files up to this size are read whole by an engine that distinguishes them.
+    pub whole_bytes: u64,
+    /// Size of a piece of a large file, for an engine that cuts.
+    pub chunk_bytes: u64,
+    /// Files searched at one time by an asynchronous engine.
+    pub concurrency: Option<usize>,
+    /// Whether the channel of an asynchronous engine is bounded.
+    pub bounded: bool,
+    /// Whether each line is copied into an allocation of its own.
+    pub fresh_lines: bool,
+    /// Whether lines that cannot match are left out before parsing.
+    pub prefilter: bool,
+    /// Threads of rayon's pool or of an executor of our own; at least 1.
+    pub threads: usize,
+    /// tokio's worker threads; its own default if `None`.
+    pub tokio_workers: Option<usize>,
+    /// tokio's blocking threads at most; its own default if `None`.
+    pub tokio_blocking: Option<usize>,
+    /// How many of the newest messages are kept.
+    pub limit: usize,
+    /// In the order of their names.
+    pub sessions: Vec<Session>,
+}
+
+/// A job made ready: what is compiled once and shared by everyone who searches.
+#[derive(Debug)]
+pub struct Search {
+    /// The job.
+    pub job: Job,
+    pub(crate) matcher: Matcher,
+    pub(crate) prefilter: Option<Prefilter>,
+    pub(crate) in_flight: Gauge,
+}
+
+impl Search {
+    /// Makes a job ready.
+    ///
+    /// # Errors
+    /// A literal is too long to be searched in any case.
+    pub fn new(job: Job) -> Result<Self, String> {
+        let prefilter = job.prefilter.then(|| Prefilter::new(&job.query)).flatten();
+        Ok(Self {
+            matcher: Matcher::new(&job.query, job.fold)?,
+            prefilter,
+            in_flight: Gauge::default(),
+            job,
+        })
+    }
+
+    /// Whether a prefilter is wanted and the query demands no text that one could look for.
+    #[must_use]
+    pub fn prefilter_impossible(&self) -> bool {
+        self.job.prefilter && self.prefilter.is_none()
+    }
+}
+
+/// Counts what goes on at one time.
+#[derive(Debug, Default)]
+pub(crate) struct Gauge {
+    now: AtomicUsize,
+    peak: AtomicUsize,
+}
+
+impl Gauge {
+    /// Counts until the result is dropped.
+    pub(crate) fn enter(&self) -> Entered<'_> {
+        let now = self.now.fetch_add(1, Ordering::Relaxed) + 1;
+        self.peak.fetch_max(now, Ordering::Relaxed);
+        Entered(self)
+    }
+
+    pub(crate) fn peak(&self) -> usize {
+        self.peak.load(Ordering::Relaxed)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Entered<'gauge>(&'gauge Gauge);
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        self.0.now.fetch_sub(1, Ordering::Relaxed);
+    }
+}

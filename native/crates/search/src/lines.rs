@@ -1,0 +1,84 @@
+//! Whole lines out of blocks that end anywhere.
+
+use memchr::memrchr;
+
+/// A buffer that is filled at its end and emptied, whole lines at a time, at its beginning.
+#[derive(Debug)]
+pub(crate) struct LineBuffer {
+    bytes: Vec<u8>,
+    filled: usize,
+}
+
+impl LineBuffer {
+    pub(crate) fn new(size: usize) -> Self {
+        Self {
+            bytes: vec![0; size],
+            filled: 0,
+        }
+    }
+
+    /// Room for the next bytes. A line longer than the buffer makes it grow.
+    pub(crate) fn room(&mut self) -> &mut [u8] {
+        if self.filled == self.bytes.len() {
+            self.bytes.resize(self.bytes.len() * 2, 0);
+        }
+        &mut self.bytes[self.filled..]
+    }
+
+    /// Takes note of `count` bytes put into the room; the whole lines that there are now, perhaps none.
+    pub(crate) fn fill(&mut self, count: usize) -> &[u8] {
+        let from = self.filled;
+        self.filled += count;
+        let whole = memrchr(b'\n', &self.bytes[from..self.filled]).map_or(0, |at| from + at + 1);
+        &self.bytes[..whole]
+    }
+
+    /// Forgets the first `count` bytes.
+    pub(crate) fn consume(&mut self, count: usize) {
+        self.bytes.copy_within(count..self.filled, 0);
+        self.filled -= count;
+    }
+
+    /// What is left when nothing more comes: a line without its end, or nothing.
+    pub(crate) fn rest(&self) -> &[u8] {
+        &self.bytes[..self.filled]
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.filled = 0;
+    }
+
+    pub(crate) fn capacity(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_come_out_whole_wherever_blocks_end() {
+        let text = b"one\n\ntwo\r\nthree is longer than the buffer\nlast";
+        for size in 1..60 {
+            for step in 1..10 {
+                let mut buffer = LineBuffer::new(size);
+                let (mut out, mut rest) = (Vec::new(), &text[..]);
+                while !rest.is_empty() {
+                    let room = buffer.room();
+                    let count = room.len().min(rest.len()).min(step);
+                    room[..count].copy_from_slice(&rest[..count]);
+                    rest = &rest[count..];
+                    let whole = buffer.fill(count);
+                    assert!(whole.is_empty() || whole.ends_with(b"\n"));
+                    out.extend_from_slice(whole);
+                    let whole = whole.len();
+                    buffer.consume(whole);
+                }
+                assert_eq!(buffer.rest(), b"last");
+                out.extend_from_slice(buffer.rest());
+                assert_eq!(out, text);
+            }
+        }
+    }
+}

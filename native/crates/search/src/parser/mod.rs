@@ -1,0 +1,133 @@
+//! Who reads a line: one file per parser, one line in the list below.
+
+mod serde_json;
+mod simd_json;
+mod sonic_rs;
+
+use crate::record::Line;
+
+pub use self::serde_json::SerdeJson;
+pub use self::simd_json::SimdJson;
+pub use self::sonic_rs::SonicRs;
+
+/// Reads lines. Engines are generic over it: no call through a pointer per line.
+pub trait Parser: Default + Send + 'static {
+    /// Kebab-case name, told by the code that parses.
+    const NAME: &'static str;
+    /// What it is, in one line.
+    const ABOUT: &'static str;
+
+    /// Reads one line without its line end.
+    ///
+    /// # Errors
+    /// It is no JSON object of the form of [`Line`]; with the parser's own words.
+    fn parse<'a>(&'a mut self, line: &'a [u8]) -> Result<Line<'a>, String>;
+}
+
+/// Something to do with a parser that is chosen at run time.
+pub trait Work {
+    /// What it gives.
+    type Output;
+
+    /// Does it.
+    fn with<P: Parser>(self) -> Self::Output;
+}
+
+/// A parser by name.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice {
+    /// [`Parser::NAME`].
+    pub name: &'static str,
+    /// [`Parser::ABOUT`].
+    pub about: &'static str,
+}
+
+macro_rules! parsers {
+    ($($parser:ident,)*) => {
+        /// Every parser, in the order in which help lists them.
+        pub static PARSERS: &[Choice] = &[$(Choice { name: $parser::NAME, about: $parser::ABOUT },)*];
+
+        /// Does `work` with the parser `choice`.
+        ///
+        /// # Panics
+        /// `choice` does not come from [`PARSERS`].
+        pub fn dispatch<W: Work>(choice: Choice, work: W) -> W::Output {
+            match choice.name {
+                $($parser::NAME => work.with::<$parser>(),)*
+                other => unreachable!("{other} is not in the list of parsers"),
+            }
+        }
+    };
+}
+
+parsers! {
+    SerdeJson,
+    SimdJson,
+    SonicRs,
+}
+
+/// The parser named `name`.
+#[must_use]
+pub fn parser(name: &str) -> Option<Choice> {
+    PARSERS.iter().copied().find(|parser| parser.name == name)
+}
+
+/// Deepest nesting that is left to the parsers: the limit of `serde_json`. The others have another one or none.
+const DEEPEST: usize = 127;
+
+/// Whether brackets outside strings nest deeper than every parser allows; such a line is bad.
+pub(crate) fn too_deep(line: &[u8]) -> bool {
+    // `[` and `{` differ in one bit; most lines have too few of them to nest deeply, and are seen at once.
+    let openers: usize = line
+        .chunks(255)
+        .map(|part| {
+            let count = part
+                .iter()
+                .fold(0_u8, |sum, byte| sum + u8::from(byte | 0x20 == b'{'));
+            usize::from(count)
+        })
+        .sum();
+    openers > DEEPEST && depth(line) > DEEPEST
+}
+
+fn depth(line: &[u8]) -> usize {
+    let (mut deepest, mut depth, mut at) = (0_usize, 0_usize, 0);
+    while let Some(&byte) = line.get(at) {
+        at += 1;
+        match byte {
+            b'[' | b'{' => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            b'"' => {
+                // To the closing quote; an escape takes the byte behind it along.
+                while let Some(end) = memchr::memchr2(b'"', b'\\', &line[at.min(line.len())..]) {
+                    at += end + 1;
+                    if line[at - 1] == b'"' {
+                        break;
+                    }
+                    at += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    deepest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn depth_counts_brackets_outside_strings() {
+        assert_eq!(depth(br#"{"a":[{"b":"[[[\"[{"}]}"#), 3);
+        assert_eq!(depth(b"]]]["), 1);
+        assert_eq!(depth(br#""\\"[[]"#), 2);
+        assert_eq!(depth(br#"["\"#), 1);
+        assert!(!too_deep(&[b"[".repeat(127), b"]".repeat(127)].concat()));
+        assert!(too_deep(&[b"[".repeat(128), b"]".repeat(128)].concat()));
+        assert!(!too_deep(&b"[]".repeat(1000)));
+    }
+}

@@ -1,0 +1,32 @@
+//! `simd-json`: unescapes strings in place, so it works on a copy of the line.
+
+use simd_json::Buffers;
+
+use super::Parser;
+use crate::record::Line;
+
+/// `simd-json`, with its buffers reused from line to line.
+#[derive(Default)]
+pub struct SimdJson {
+    line: Vec<u8>,
+    buffers: Buffers,
+}
+
+impl std::fmt::Debug for SimdJson {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("SimdJson").finish_non_exhaustive()
+    }
+}
+
+impl Parser for SimdJson {
+    const NAME: &'static str = "simd-json";
+    const ABOUT: &'static str =
+        "simd-json through serde, buffers reused, the line copied because it is changed in place";
+
+    fn parse<'a>(&'a mut self, line: &'a [u8]) -> Result<Line<'a>, String> {
+        self.line.clear();
+        self.line.extend_from_slice(line);
+        simd_json::serde::from_slice_with_buffers(&mut self.line, &mut self.buffers)
+            .map_err(|error| error.to_string())
+    }
+}
