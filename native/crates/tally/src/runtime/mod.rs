@@ -1,6 +1,7 @@
 //! Axis `runtime`: who does the work. One file per value, one line in [`RUNTIMES`].
 
 mod pipeline;
+mod queue;
 mod rayon;
 mod sequential;
 

@@ -1,23 +1,22 @@
 //! `pipeline`: the calling thread reads while other threads count.
 //!
-//! Blocks are copied into buffers that go to the counting threads by a bounded channel and come back by another; their
-//! number bounds the memory, and the reading thread waits when all are out. An input that is whole in memory is split
+//! Blocks are copied into buffers that go to the counting threads by one queue and come back by another; their number
+//! bounds the memory, and the reading thread waits when all are out. An input that is whole in memory is split
 //! in place: its reading is over when the counting starts, so nothing overlaps there but page faults.
 //!
 //! Phases: `read` and `wait` are the calling thread's, `count` is that of the busiest counting thread, which overlaps
 //! them.
 
 use std::ops::ControlFlow;
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Builder, Scope};
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender, bounded};
 use source::{Input, Opened, Options};
 use worker::exit::Failure;
 
+use super::queue::Queue;
 use super::{PIECE, PIECES_PER_THREAD, Runtime, merge};
 use crate::crew::Crew;
 use crate::cut::{self, Stitcher};
@@ -25,12 +24,13 @@ use crate::job::{Count, Job, not_text, unreadable};
 
 pub(super) static RUNTIME: Runtime = Runtime {
     name: "pipeline",
-    about: "the calling thread reads while n others count, by bounded channels of recycled buffers",
+    about: "the calling thread reads while n others count, by a queue of few recycled buffers",
     run,
 };
 
-/// Buffers per counting thread: one that is counted, and one that waits.
-const BUFFERS_PER_THREAD: usize = 2;
+/// Buffers per counting thread: one that is counted, and some that wait, so that a reader that is late to wake up
+/// leaves nobody without work.
+const BUFFERS_PER_THREAD: usize = 4;
 
 fn run(job: &Job) -> Result<Count, Failure> {
     let crew = Crew::new(job, job.threads);
@@ -147,25 +147,39 @@ fn whole(
 struct Batch {
     text: Vec<u8>,
     offset: u64,
-    home: Sender<Vec<u8>>,
+    home: Arc<Queue<Vec<u8>>>,
 }
 
 impl Drop for Batch {
     fn drop(&mut self) {
         let mut text = std::mem::take(&mut self.text);
         text.clear();
-        // Nobody waits for buffers once all inputs are read.
-        let _ = self.home.send(text);
+        // That queue is never closed.
+        let _ = self.home.push(text);
+    }
+}
+
+/// Held by a counting thread: if it panics, nobody waits for what it would have counted.
+struct Counting(Arc<Queue<Batch>>);
+
+impl Drop for Counting {
+    fn drop(&mut self) {
+        self.0.abandon();
     }
 }
 
 /// The counting threads, and the buffers that go to them and come back.
 struct Belt {
-    work: Sender<Batch>,
-    home: Sender<Vec<u8>>,
-    returned: Receiver<Vec<u8>>,
+    work: Arc<Queue<Batch>>,
+    home: Arc<Queue<Vec<u8>>>,
     buffers: usize,
     waited: Duration,
+}
+
+impl Drop for Belt {
+    fn drop(&mut self) {
+        self.work.close();
+    }
 }
 
 impl Belt {
@@ -174,40 +188,35 @@ impl Belt {
         crew: &'scope Crew,
         busy: &'scope [Mutex<Duration>],
     ) -> std::io::Result<Self> {
-        let buffers = busy.len() * BUFFERS_PER_THREAD + 1;
-        let (work, queue) = bounded::<Batch>(buffers);
-        let (home, returned) = bounded(buffers);
+        let belt = Self {
+            work: Arc::default(),
+            home: Arc::default(),
+            buffers: busy.len() * BUFFERS_PER_THREAD + 1,
+            waited: Duration::ZERO,
+        };
         for (hand, busy) in busy.iter().enumerate() {
-            let queue = queue.clone();
+            let work = Counting(Arc::clone(&belt.work));
             Builder::new().spawn_scoped(scope, move || {
-                for batch in queue {
+                while let Some(batch) = work.0.pop() {
                     timed(busy, || crew.count_as(hand, &batch.text, batch.offset));
                 }
             })?;
         }
-        for _ in 0..buffers {
-            // The channel has room for all of them.
-            let _ = home.send(Vec::new());
+        for _ in 0..belt.buffers {
+            let _ = belt.home.push(Vec::new());
         }
-        Ok(Self {
-            work,
-            home,
-            returned,
-            buffers,
-            waited: Duration::ZERO,
-        })
+        Ok(belt)
     }
 
     /// Waits for a free buffer.
     fn take(&mut self) -> Batch {
         let start = Instant::now();
-        // Buffers come home even from a thread that panics.
-        let text = self.returned.recv().unwrap_or_default();
+        let text = self.home.pop().unwrap_or_default();
         self.waited += start.elapsed();
         Batch {
             text,
             offset: 0,
-            home: self.home.clone(),
+            home: Arc::clone(&self.home),
         }
     }
 
@@ -220,7 +229,7 @@ impl Belt {
             }
             batch.text.extend_from_slice(piece);
         });
-        batch.text.is_empty() || self.work.send(batch).is_ok()
+        batch.text.is_empty() || self.work.push(batch).is_ok()
     }
 
     /// Hands on the blocks of one input, and returns the time that the calling thread waited, all of it for counting.

@@ -1,0 +1,115 @@
+//! A queue between threads that sleep while they wait.
+//!
+//! The channels of `std` and of `crossbeam` try again and yield before they sleep, which is right for short waits. Here
+//! a thread waits for as long as a block takes to count: on a busy machine of two processors, with two buffers per
+//! thread in a crossbeam channel, the runtime took 1.15 to 1.21 of the time of counting alone; with this queue and four,
+//! as long as counting alone (intervals from 0.79 to 1.18, 13 rounds).
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+#[derive(Debug)]
+pub(super) struct Queue<T> {
+    state: Mutex<State<T>>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct State<T> {
+    items: VecDeque<T>,
+    closed: bool,
+}
+
+impl<T> Default for Queue<T> {
+    fn default() -> Self {
+        Self {
+            state: Mutex::new(State {
+                items: VecDeque::new(),
+                closed: false,
+            }),
+            changed: Condvar::new(),
+        }
+    }
+}
+
+impl<T> Queue<T> {
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds `item`, or hands it back if the queue is closed.
+    pub(super) fn push(&self, item: T) -> Result<(), T> {
+        let mut state = self.lock();
+        if state.closed {
+            return Err(item);
+        }
+        state.items.push_back(item);
+        drop(state);
+        self.changed.notify_one();
+        Ok(())
+    }
+
+    /// Waits for an item; `None` once the queue is closed and empty.
+    pub(super) fn pop(&self) -> Option<T> {
+        let mut state = self
+            .changed
+            .wait_while(self.lock(), |state| state.items.is_empty() && !state.closed)
+            .unwrap_or_else(PoisonError::into_inner);
+        state.items.pop_front()
+    }
+
+    /// Takes no more items; those that are waiting can still be taken.
+    pub(super) fn close(&self) {
+        self.lock().closed = true;
+        self.changed.notify_all();
+    }
+
+    /// Takes no more items, and drops those that are waiting.
+    pub(super) fn abandon(&self) {
+        self.close();
+        let abandoned = std::mem::take(&mut self.lock().items);
+        drop(abandoned);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_pushed_is_popped_in_order_even_after_the_end() {
+        let queue = Queue::default();
+        assert_eq!((queue.push(1), queue.push(2)), (Ok(()), Ok(())));
+        queue.close();
+        assert_eq!(queue.push(3), Err(3));
+        assert_eq!(
+            [queue.pop(), queue.pop(), queue.pop()],
+            [Some(1), Some(2), None]
+        );
+    }
+
+    #[test]
+    fn who_waits_is_woken_by_an_item_and_by_the_end() {
+        let queue = Queue::default();
+        std::thread::scope(|scope| {
+            let waiting: Vec<_> = (0..2).map(|_| scope.spawn(|| queue.pop())).collect();
+            queue.push(7).unwrap();
+            queue.close();
+            let mut found: Vec<_> = waiting
+                .into_iter()
+                .map(|thread| thread.join().unwrap())
+                .collect();
+            found.sort_unstable();
+            assert_eq!(found, [None, Some(7)]);
+        });
+    }
+
+    #[test]
+    fn what_is_abandoned_is_dropped() {
+        let (queue, item) = (Queue::default(), std::sync::Arc::new(()));
+        queue.push(item.clone()).unwrap();
+        queue.abandon();
+        assert_eq!(std::sync::Arc::strong_count(&item), 1);
+        assert_eq!(queue.pop(), None);
+    }
+}
