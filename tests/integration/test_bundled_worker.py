@@ -19,12 +19,17 @@ KNOBS = {"output"}
 """Of the program's own printing, not of its work."""
 
 
+@pytest.fixture(scope="module", params=["tally", "dgen"])
+def worker(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
 @pytest.fixture(scope="module")
-def described() -> dict[str, Any]:
+def described(worker: str) -> dict[str, Any]:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "benchctl"
     target = os.environ.get("CARGO_TARGET_DIR") or str(cache / "dev-target")
     done = subprocess.run(
-        ["cargo", "run", "--quiet", "--locked", "--package", "tally", "--", "describe"],
+        ["cargo", "run", "--quiet", "--locked", "--package", worker, "--", "describe"],
         cwd=ROOT / "native",
         env={**os.environ, "CARGO_TARGET_DIR": target},
         capture_output=True,
@@ -35,8 +40,8 @@ def described() -> dict[str, Any]:
     return found
 
 
-def test_the_closed_sets_are_the_workers_own(described: dict[str, Any]) -> None:
-    kept = json.loads(Path(bundled.__file__).with_name("bundled.json").read_text(encoding="utf-8"))["tally"]
+def test_the_closed_sets_are_the_workers_own(worker: str, described: dict[str, Any]) -> None:
+    kept = bundled.workers()[worker]
     said = {
         name: [value["name"] for value in axis["values"]]
         for name, axis in described["axes"].items()
@@ -45,8 +50,8 @@ def test_the_closed_sets_are_the_workers_own(described: dict[str, Any]) -> None:
     assert kept["axes"] == said
 
 
-def test_a_value_that_is_announced_is_not_there_yet(described: dict[str, Any]) -> None:
-    kept = json.loads(Path(bundled.__file__).with_name("bundled.json").read_text(encoding="utf-8"))["tally"]
+def test_a_value_that_is_announced_is_not_there_yet(worker: str, described: dict[str, Any]) -> None:
+    kept = bundled.workers()[worker]
     for axis, values in kept.get("unavailable", {}).items():
         there = {value["name"] for value in described["axes"][axis]["values"]}
         assert not there & set(values)

@@ -3,6 +3,7 @@
 pub(crate) mod describe;
 pub(crate) mod knobs;
 pub(crate) mod read;
+pub(crate) mod sessions;
 pub(crate) mod text;
 pub(crate) mod validate;
 pub(crate) mod write;
