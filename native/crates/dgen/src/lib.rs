@@ -10,6 +10,7 @@ mod kinds;
 pub mod probe;
 mod random;
 pub mod read;
+pub mod sessions;
 mod vocabulary;
 pub mod write;
 mod writer;

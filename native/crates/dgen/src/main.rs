@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use command::{describe, read, text, validate, write};
+use command::{describe, read, sessions, text, validate, write};
 use worker::exit::{self, Failure};
 
 /// Writes seeded data: a pure function of its arguments.
@@ -28,6 +28,8 @@ enum Command {
     Validate(Box<validate::Options>),
     /// Write a text corpus and print its SHA-256
     Text(text::Options),
+    /// Write a folder of JSONL sessions and print the SHA-256 of its list of SHA-256
+    Sessions(Box<sessions::Options>),
 }
 
 #[derive(Debug, Subcommand)]
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
         },
         Command::Validate(options) => validate::run(&options),
         Command::Text(options) => text::run(&options),
+        Command::Sessions(options) => sessions::run(&options),
     };
     exit::conclude("dgen", result)
 }

@@ -1,0 +1,63 @@
+//! `dgen sessions`: a folder of JSONL sessions.
+
+use std::io;
+use std::path::PathBuf;
+
+use clap::Args;
+use dgen::sessions::{PROFILES, Sessions, Settings, profile, write_folder};
+use worker::exit::Failure;
+
+use super::{known, names, parse_size};
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// What the files are like; the options below change single settings
+    #[arg(long, default_value = "sessions", value_parser = names(PROFILES.iter().map(|profile| (profile.name, profile.about))))]
+    profile: String,
+    /// Bytes of all files together, exactly; or with KiB, MiB, GiB
+    #[arg(long, value_parser = parse_size)]
+    size: u64,
+    /// Seed
+    #[arg(long, default_value_t = 42)]
+    seed: u64,
+    /// Size of a typical small file
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    small_file: Option<u64>,
+    /// Large files
+    #[arg(long, value_name = "N")]
+    large_files: Option<u64>,
+    /// The part of all bytes that is in large files, of 256
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=256))]
+    large_share: Option<u64>,
+    /// Bytes of the text of a typical message
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
+    text_bytes: Option<u32>,
+    /// Messages with the rare word `zyzzyva`, of a million
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=1_000_000))]
+    rare_per_million: Option<u32>,
+    /// The folder to write; it must not exist
+    #[arg(long, value_name = "FOLDER")]
+    output: PathBuf,
+}
+
+pub(crate) fn run(options: &Options) -> Result<(), Failure> {
+    let named = known(profile(&options.profile), "profile", &options.profile)?.settings;
+    let settings = Settings {
+        small_file_bytes: options.small_file.unwrap_or(named.small_file_bytes),
+        large_files: options.large_files.unwrap_or(named.large_files),
+        large_share: options.large_share.unwrap_or(named.large_share),
+        text_bytes: options.text_bytes.unwrap_or(named.text_bytes),
+        rare_per_million: options.rare_per_million.unwrap_or(named.rare_per_million),
+    };
+    let sessions = Sessions::new(settings, options.seed, options.size);
+    let written = write_folder::<io::Error>(&sessions, &options.output, &mut |_| Ok(())).map_err(
+        |error| {
+            Failure::Work(format!(
+                "cannot write {}: {error}",
+                options.output.display()
+            ))
+        },
+    )?;
+    println!("{}", written.sha256);
+    Ok(())
+}

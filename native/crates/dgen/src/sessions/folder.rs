@@ -1,0 +1,66 @@
+//! Sessions into a folder, with its digest.
+
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use super::Sessions;
+use crate::writer::Written;
+
+/// Bytes between two calls of the progress function.
+const PROGRESS_BYTES: u64 = 8 << 20;
+
+/// Writes the files below `folder`, which must not exist. The digest is SHA-256 over what
+/// `cd FOLDER && find * -type f | LC_ALL=C sort | xargs sha256sum` prints. `progress` gets the bytes written so far about
+/// every 8 MiB and at the end; its error ends the writing.
+///
+/// # Errors
+/// The folder exists, a file cannot be written, or `progress` failed. What was written so far stays.
+pub fn write_folder<E: From<io::Error>>(
+    sessions: &Sessions,
+    folder: &Path,
+    progress: &mut dyn FnMut(u64) -> Result<(), E>,
+) -> Result<Written, E> {
+    fs::create_dir(folder)?;
+    let (mut bytes, mut told) = (0, 0);
+    let mut files = sessions.files();
+    files.sort_by(|left, right| left.name.cmp(&right.name));
+    let mut all = Sha256::new();
+    for session in &files {
+        let path = folder.join(&session.name);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        let mut file = File::create_new(&path)?;
+        let mut hash = Sha256::new();
+        sessions.write::<E>(session, &mut |piece| {
+            hash.update(piece);
+            file.write_all(piece)?;
+            bytes += piece.len() as u64;
+            if bytes - told >= PROGRESS_BYTES {
+                told = bytes;
+                progress(bytes)?;
+            }
+            Ok(())
+        })?;
+        all.update(format!("{}  {}\n", hex(hash), session.name));
+    }
+    progress(bytes)?;
+    Ok(Written {
+        bytes,
+        sha256: hex(all),
+    })
+}
+
+fn hex(hash: Sha256) -> String {
+    hash.finalize()
+        .iter()
+        .fold(String::new(), |mut text, byte| {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+}
