@@ -1,6 +1,8 @@
 """dgen's writer against its own bounds and against fio: the same size, block, depth, direct and fsync.
 
-``python tests/bench/peers_dgen_write.py [--size MIB] [--rounds N] [--dir FOLDER]``; needs fio and a release build of dgen.
+``python tests/bench/peers_dgen_write.py [--size MIB] [--rounds N] [--dir FOLDER]``
+
+Needs fio, and a release build of dgen.
 
 Every arm writes a new file, removed outside the clock, and ends with fsync. The clock is each program's own:
 from its first contents to the end of the sync for dgen, ``job_runtime`` with ``end_fsync`` for fio. So neither

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use command::{describe, read, sessions, text, validate, write};
+use command::{describe, probe, read, sessions, text, validate, write};
 use worker::exit::{self, Failure};
 
 /// Writes seeded data: a pure function of its arguments.
@@ -24,6 +24,8 @@ enum Command {
     /// Do the work once
     #[command(subcommand)]
     Run(Box<Run>),
+    /// Try which block size, depth and number of threads write fastest to a disk
+    Probe(probe::Options),
     /// Compare a file with the data that it was written with
     Validate(Box<validate::Options>),
     /// Write a text corpus and print its SHA-256
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
             Run::Write(options) => write::run(options),
             Run::Read(options) => read::run(&options),
         },
+        Command::Probe(options) => probe::run(&options),
         Command::Validate(options) => validate::run(&options),
         Command::Text(options) => text::run(&options),
         Command::Sessions(options) => sessions::run(&options),

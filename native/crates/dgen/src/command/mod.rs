@@ -2,6 +2,7 @@
 
 pub(crate) mod describe;
 pub(crate) mod knobs;
+pub(crate) mod probe;
 pub(crate) mod read;
 pub(crate) mod sessions;
 pub(crate) mod text;

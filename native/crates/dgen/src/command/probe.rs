@@ -1,0 +1,116 @@
+//! `dgen probe`: which block size, depth and number of threads write fastest to a disk.
+
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use dgen::data::Settings;
+use dgen::probe::{Table, probe};
+use dgen::write::{self, DIRECTS, DURABILITIES};
+use worker::exit::Failure;
+
+use super::{known, names};
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// By which calls
+    #[arg(long, default_value = "uring", value_parser = names(sink::MODES.iter().map(|mode| (mode.name, mode.about))))]
+    backend: String,
+    /// Whether the page cache is passed by
+    #[arg(long, default_value = "try", value_parser = names(DIRECTS.iter().map(|(_, name, about)| (*name, *about))))]
+    direct: String,
+    /// When written data must be on the disk
+    #[arg(long, default_value = "end-fsync", value_parser = names(DURABILITIES.iter().map(|(_, name, about)| (*name, *about))))]
+    durability: String,
+    /// Seconds to spend, from 1 to 600
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=600))]
+    seconds: u64,
+    /// Print the table as one JSON object, for --tuning
+    #[arg(long)]
+    json: bool,
+    /// A folder on the disk, or a file in it
+    #[arg(value_name = "PLACE", default_value = ".")]
+    place: PathBuf,
+}
+
+pub(crate) fn run(options: &Options) -> Result<(), Failure> {
+    let folder = if options.place.is_dir() {
+        options.place.as_path()
+    } else {
+        match options.place.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        }
+    };
+    let trial = write::Options {
+        backend: known(sink::mode(&options.backend), "backend", &options.backend)?,
+        direct: known(
+            write::direct_named(&options.direct),
+            "direct",
+            &options.direct,
+        )?,
+        durability: known(
+            write::durability_named(&options.durability),
+            "durability",
+            &options.durability,
+        )?,
+        ..write::Options::new(0, Settings::default())
+    };
+    let limit = Duration::from_secs(options.seconds);
+    let table =
+        probe(folder, &trial, limit, &mut |_| ControlFlow::Continue(())).map_err(|error| {
+            if error.is_usage() {
+                Failure::Usage(error.to_string())
+            } else {
+                Failure::Work(format!("cannot probe {error}"))
+            }
+        })?;
+    let text = if options.json {
+        serde_json::to_string(&table)
+            .map_err(|error| Failure::Work(format!("cannot print the table: {error}")))?
+    } else {
+        shown(&table)
+    };
+    writeln!(io::stdout(), "{}", text.trim_end())
+        .map_err(|error| Failure::Work(format!("cannot write to stdout: {error}")))
+}
+
+fn shown(table: &Table) -> String {
+    let ran: Vec<_> = table
+        .effective
+        .iter()
+        .map(|(axis, value)| format!("{axis} {value}"))
+        .collect();
+    let mut lines = vec![
+        format!("{}: {}", table.folder, ran.join(", ")),
+        format!(
+            "{:>10} {:>6} {:>8} {:>7} {:>10}",
+            "block KiB", "depth", "threads", "trials", "MB/s"
+        ),
+    ];
+    lines.extend(table.rows.iter().map(|row| {
+        let rate = row.bytes_per_s.map_or_else(
+            || "not tried".to_owned(),
+            |rate| format!("{:.0}", rate / 1e6),
+        );
+        format!(
+            "{:>10} {:>6} {:>8} {:>7} {:>10}",
+            row.tried.block_bytes.get() >> 10,
+            row.tried.depth,
+            row.tried.threads,
+            row.seconds.len(),
+            rate
+        )
+    }));
+    let choice = table.choice;
+    lines.push(format!(
+        "choice: --buffer {}KiB --depth {} --threads {}",
+        choice.block_bytes.get() >> 10,
+        choice.depth,
+        choice.threads
+    ));
+    lines.push(format!("basis: {}", table.basis));
+    lines.join("\n")
+}
