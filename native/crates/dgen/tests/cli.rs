@@ -54,3 +54,22 @@ fn wrong_usage_and_failure_have_codes_of_their_own() {
         "dgen: cannot write /no/such/folder/text: No such file or directory (os error 2)\n"
     );
 }
+
+#[test]
+fn what_only_fills_is_valid_if_there_is_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("data");
+    let path = path.to_str().unwrap();
+    let validate = ["validate", "--strategy", "generate-only", path];
+    let (code, out, _) = dgen(&validate);
+    assert_eq!(code, Some(0));
+    assert_eq!(out, "{\"bytes\":0,\"file\":null}\n");
+    std::fs::write(path, "x").unwrap();
+    let (code, out, error) = dgen(&validate);
+    assert_eq!(code, Some(1));
+    assert_eq!(out, "");
+    assert_eq!(
+        error,
+        format!("dgen: {path} is there, and the strategy writes no file\n")
+    );
+}

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dgen::read::{Validation, read_and_validate};
@@ -31,10 +31,7 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let strategy = options.contents.strategy()?;
     if !strategy.writes {
-        return Err(Failure::Usage(format!(
-            "--strategy {} writes no file that could be validated",
-            strategy.name
-        )));
+        return nothing_written(&options.file);
     }
     let period = if strategy.recycles {
         let sizes = options.contents.sizes()?;
@@ -66,6 +63,23 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
             found.size_actual, found.size_expected
         ),
     }))
+}
+
+/// For a strategy that only fills buffers: right if there is no file.
+fn nothing_written(path: &Path) -> Result<(), Failure> {
+    match path.symlink_metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => writeln!(
+            io::stdout(),
+            "{}",
+            serde_json::json!({"bytes": 0, "file": null})
+        )
+        .map_err(|error| Failure::Work(format!("cannot write to stdout: {error}"))),
+        Err(error) => Err(Failure::Work(format!("{}: {error}", path.display()))),
+        Ok(_) => Err(Failure::Work(format!(
+            "{} is there, and the strategy writes no file",
+            path.display()
+        ))),
+    }
 }
 
 fn line(found: &Validation, expected: &Expected) -> serde_json::Value {
