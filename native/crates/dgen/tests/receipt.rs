@@ -224,3 +224,19 @@ fn validating_prints_one_line_and_fails_where_it_must() {
     );
     assert_eq!(line["actual"], write::hex(&bytes[777_777..777_793]));
 }
+
+#[test]
+fn generating_alone_leaves_no_file_and_validating_says_if_one_stands_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    let arguments = ["--strategy", "generate-only", "--size", "1MiB"];
+    run(&[&["write"], &arguments[..]].concat(), folder.path());
+    let code = || {
+        let mut command = Command::new(DGEN);
+        command.arg("validate").args(arguments).arg(&file);
+        command.output().unwrap().status.code()
+    };
+    assert_eq!(code(), Some(0));
+    fs::write(&file, "left by another").unwrap();
+    assert_eq!(code(), Some(1));
+}

@@ -31,7 +31,7 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let strategy = options.contents.strategy()?;
     if !strategy.writes {
-        return nothing_written(&options.file);
+        return validate_absence(options, strategy.name);
     }
     let period = if strategy.recycles {
         let sizes = options.contents.sizes()?;
@@ -47,8 +47,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         ControlFlow::Continue(())
     })
     .map_err(|error| Failure::Work(error.to_string()))?;
-    writeln!(io::stdout(), "{}", line(&found, &expected))
-        .map_err(|error| Failure::Work(format!("cannot write to stdout: {error}")))?;
+    print(&line(&found, &expected))?;
     if found.is_right() {
         return Ok(());
     }
@@ -80,6 +79,26 @@ fn nothing_written(path: &Path) -> Result<(), Failure> {
             path.display()
         ))),
     }
+}
+
+/// What a strategy that writes nothing leaves is no file.
+fn validate_absence(options: &Options, strategy: &str) -> Result<(), Failure> {
+    let path = options.file.display();
+    match options.file.symlink_metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(Failure::Work(format!("cannot look at {path}: {error}"))),
+        Ok(_) => {
+            return Err(Failure::Work(format!(
+                "{strategy} writes no file, and {path} stands there"
+            )));
+        }
+    }
+    print(&serde_json::json!({"bytes": 0, "contents": null}))
+}
+
+fn print(line: &serde_json::Value) -> Result<(), Failure> {
+    writeln!(io::stdout(), "{line}")
+        .map_err(|error| Failure::Work(format!("cannot write to stdout: {error}")))
 }
 
 fn line(found: &Validation, expected: &Expected) -> serde_json::Value {
