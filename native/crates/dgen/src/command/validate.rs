@@ -31,7 +31,7 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let strategy = options.contents.strategy()?;
     if !strategy.writes {
-        return validate_absence(options, strategy.name);
+        return nothing_written(&options.file);
     }
     let period = if strategy.recycles {
         let sizes = options.contents.sizes()?;
@@ -67,33 +67,15 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
 /// For a strategy that only fills buffers: right if there is no file.
 fn nothing_written(path: &Path) -> Result<(), Failure> {
     match path.symlink_metadata() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => writeln!(
-            io::stdout(),
-            "{}",
-            serde_json::json!({"bytes": 0, "file": null})
-        )
-        .map_err(|error| Failure::Work(format!("cannot write to stdout: {error}"))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            print(&serde_json::json!({"bytes": 0, "file": null}))
+        }
         Err(error) => Err(Failure::Work(format!("{}: {error}", path.display()))),
         Ok(_) => Err(Failure::Work(format!(
             "{} is there, and the strategy writes no file",
             path.display()
         ))),
     }
-}
-
-/// What a strategy that writes nothing leaves is no file.
-fn validate_absence(options: &Options, strategy: &str) -> Result<(), Failure> {
-    let path = options.file.display();
-    match options.file.symlink_metadata() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(Failure::Work(format!("cannot look at {path}: {error}"))),
-        Ok(_) => {
-            return Err(Failure::Work(format!(
-                "{strategy} writes no file, and {path} stands there"
-            )));
-        }
-    }
-    print(&serde_json::json!({"bytes": 0, "contents": null}))
 }
 
 fn print(line: &serde_json::Value) -> Result<(), Failure> {
