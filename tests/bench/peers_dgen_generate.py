@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 MIB = 1 << 20
@@ -110,7 +111,7 @@ def main(rounds: int) -> int:
                     text=True,
                 )
             taken = measure(
-                [Arm(kind, call=lambda process=running[kind]: asked(process)) for kind in kinds],
+                [Arm(kind, call=partial(asked, running[kind])) for kind in kinds],
                 rounds=rounds,
             )
             for process in running.values():
