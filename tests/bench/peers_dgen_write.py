@@ -38,8 +38,9 @@ def dgen(strategy: str, folder: Path, size_mib: int, direct: str) -> Callable[[]
 
     def call() -> float:
         answers.unlink(missing_ok=True)
-        command = [str(DGEN), "run", "write", "--strategy", strategy, "--backend", "uring", "--direct", direct]
-        command += ["--durability", "end-fsync", "--size", f"{size_mib}MiB", "--buffer", f"{BLOCK_KIB}KiB"]
+        command = [str(DGEN), "run", "write", "--strategy", strategy, "--backend", "uring"]
+        command += ["--direct", direct, "--durability", "end-fsync"]
+        command += ["--size", f"{size_mib}MiB", "--buffer", f"{BLOCK_KIB}KiB"]
         command += ["--depth", str(DEPTH), "--buffers", str(DEPTH), str(file)]
         subprocess.run(command, check=True, env={**os.environ, "BENCHCTL_ANSWERS": str(answers)})
         line = json.loads(answers.read_text(encoding="utf-8"))

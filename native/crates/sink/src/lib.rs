@@ -14,6 +14,7 @@ mod affinity;
 mod blocks;
 pub mod cache;
 mod crew;
+mod direct;
 mod evidence;
 mod extents;
 mod fault;
@@ -22,6 +23,7 @@ mod nowhere;
 mod piece;
 mod pool;
 mod pwrite;
+mod ring;
 mod target;
 #[cfg(test)]
 mod tests;
@@ -33,15 +35,15 @@ use std::num::NonZeroUsize;
 
 pub use blocks::Block;
 pub use crew::{Done, discard, write};
+pub use direct::{alignment as direct_alignment, why_not_direct, why_not_dontcache};
 pub use evidence::{Evidence, Latency, Times, latency};
 pub use extents::Extents;
 pub use fault::Fault;
+pub use mmap::is_mapping_of;
 pub use piece::{LARGEST_OPERATION, Piece, Step};
 pub use pool::Pool;
-pub use target::{
-    Direct, Durability, alignment as direct_alignment, why_not_direct, why_not_dontcache,
-};
-pub use uring::{Ring, why_unavailable as why_no_ring};
+pub use ring::{Ring, why_unavailable as why_no_ring};
+pub use target::{Direct, Durability};
 pub use writer::Writer;
 
 /// Produces the contents: fills the buffer with the bytes at the offset. Called by any writer, in any order.

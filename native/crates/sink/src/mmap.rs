@@ -76,7 +76,8 @@ fn map(writer: &Writer<'_>, block: Block) -> Result<MmapMut, Fault> {
 }
 
 /// Whether `window` lies in a mapping of the file with `inode`, by the kernel's own list.
-fn is_mapping_of(window: &[u8], inode: u64) -> bool {
+#[must_use]
+pub fn is_mapping_of(window: &[u8], inode: u64) -> bool {
     let first = window.as_ptr() as u64;
     let last = first + window.len() as u64;
     let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();

@@ -1,6 +1,5 @@
 //! `mmap`: the file mapped into memory, read by page faults.
 
-use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::time::Instant;
 
@@ -37,7 +36,7 @@ fn read(task: &Task<'_>, evidence: &mut Evidence) -> Result<(), ReadError> {
             .fold(0, |sum, byte| sum ^ byte);
         std::hint::black_box(touched);
         evidence.operations += 1;
-        if *found.get_or_insert_with(|| is_mapping_of(&window, inode)) {
+        if *found.get_or_insert_with(|| sink::is_mapping_of(&window, inode)) {
             evidence.mapped_bytes += window.len() as u64;
         }
         evidence.read += since.elapsed();
@@ -50,23 +49,4 @@ fn map(task: &Task<'_>, offset: u64, length: usize) -> std::io::Result<Mmap> {
     // SAFETY: the map is only read, as bytes that are only hashed. A file that another process truncates meanwhile ends
     // this one by SIGBUS: inputs of a measurement are pinned, so it is not guarded.
     unsafe { MmapOptions::new().offset(offset).len(length).map(task.file) }
-}
-
-/// Whether `window` lies in a mapping of the file with `inode`, by the kernel's own list.
-fn is_mapping_of(window: &[u8], inode: u64) -> bool {
-    let (first, last) = (
-        window.as_ptr() as u64,
-        window.as_ptr() as u64 + window.len() as u64,
-    );
-    let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
-    maps.lines().any(|line| {
-        // address perms offset device inode path
-        let mut fields = line.split_ascii_whitespace();
-        let range = fields.next().and_then(|range| range.split_once('-'));
-        let (Some((from, to)), Some(mapped)) = (range, fields.nth(3)) else {
-            return false;
-        };
-        let address = |text| u64::from_str_radix(text, 16).unwrap_or(0);
-        mapped.parse() == Ok(inode) && address(from) <= first && last <= address(to)
-    })
 }

@@ -1,0 +1,249 @@
+//! An `io_uring` of one thread, set up as well as the kernel allows.
+
+use std::io;
+use std::os::fd::AsRawFd;
+
+use io_uring::types::{Fd, Fixed};
+use io_uring::{IoUring, cqueue, opcode, squeue};
+
+use crate::{Fault, Pool};
+
+/// Why no ring can be had, or `None`.
+#[must_use]
+pub fn why_unavailable() -> Option<String> {
+    IoUring::new(2)
+        .err()
+        .map(|error| format!("io_uring_setup failed: {error}"))
+}
+
+/// A ring of one thread, set up as well as the kernel allows.
+pub struct Ring {
+    uring: IoUring,
+    registered_file: bool,
+    registered_buffers: bool,
+    /// Operations that were pushed and whose completion was not seen.
+    pub in_flight: usize,
+}
+
+impl std::fmt::Debug for Ring {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Ring")
+            .field("in_flight", &self.in_flight)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a degraded set-up is worth a note for.
+fn degrades(error: &io::Error) -> bool {
+    matches!(
+        error.raw_os_error(),
+        Some(
+            libc::ENOMEM
+                | libc::EPERM
+                | libc::ENOSYS
+                | libc::EINVAL
+                | libc::EFAULT
+                | libc::EOPNOTSUPP
+        )
+    )
+}
+
+impl Ring {
+    /// A ring for `depth` operations of the calling thread on `file`, with the buffers of `pool` registered if possible.
+    /// Each step that the kernel refuses is left out and noted.
+    ///
+    /// # Errors
+    /// No ring at all can be had.
+    pub fn open(
+        depth: usize,
+        file: &impl AsRawFd,
+        pool: Option<&Pool>,
+        notes: &mut Vec<String>,
+    ) -> Result<Self, Fault> {
+        let entries = u32::try_from(depth).unwrap_or(u32::MAX).max(1);
+        let tuned = IoUring::builder()
+            .setup_clamp()
+            .setup_single_issuer()
+            .setup_defer_taskrun()
+            .setup_taskrun_flag()
+            .build(entries);
+        let uring = match tuned {
+            Ok(uring) => uring,
+            Err(error) if degrades(&error) => {
+                let plain = IoUring::builder()
+                    .setup_clamp()
+                    .build(entries)
+                    .map_err(|error| {
+                        Fault::Unavailable(format!("io_uring cannot be had here: {error}"))
+                    })?;
+                notes.push(format!(
+                    "io_uring without SINGLE_ISSUER and DEFER_TASKRUN: {error}"
+                ));
+                plain
+            }
+            Err(error) => {
+                return Err(Fault::Unavailable(format!(
+                    "io_uring cannot be had here: {error}"
+                )));
+            }
+        };
+        let mut opened = Self {
+            uring,
+            registered_file: false,
+            registered_buffers: false,
+            in_flight: 0,
+        };
+        match opened.uring.submitter().register_files(&[file.as_raw_fd()]) {
+            Ok(()) => opened.registered_file = true,
+            Err(error) => notes.push(format!("io_uring without a registered file: {error}")),
+        }
+        if let Some(pool) = pool {
+            match opened.register(pool) {
+                Ok(()) => opened.registered_buffers = true,
+                Err(error) => notes.push(format!("io_uring without registered buffers: {error}")),
+            }
+        }
+        Ok(opened)
+    }
+
+    fn register(&self, pool: &Pool) -> io::Result<()> {
+        let parts: Vec<_> = (0..pool.count())
+            .map(|slot| libc::iovec {
+                iov_base: pool.buffer(slot).as_ptr().cast_mut().cast(),
+                iov_len: pool.stride(),
+            })
+            .collect();
+        // SAFETY: the pool outlives the ring: both belong to the writer's call, and the ring is dropped first. The
+        // kernel pins the pages, so they stay theirs even if that were wrong.
+        unsafe { self.uring.submitter().register_buffers(&parts) }
+    }
+
+    /// Operations that the ring takes at once.
+    #[must_use]
+    pub fn entries(&self) -> usize {
+        self.uring.params().sq_entries() as usize
+    }
+
+    /// Pushes a write of `bytes` at `offset`; `index` is their buffer in the registered pool.
+    ///
+    /// # Safety
+    /// `bytes` stay valid and unchanged until the completion with `key` was seen.
+    pub(crate) unsafe fn push_write(
+        &mut self,
+        file: &impl AsRawFd,
+        bytes: &[u8],
+        index: usize,
+        offset: u64,
+        flags: i32,
+        key: u64,
+    ) -> Result<(), Fault> {
+        let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+        let fd = Fd(file.as_raw_fd());
+        let plain = |target: squeue::Entry| target.user_data(key);
+        let entry = match (
+            self.registered_buffers.then(|| u16::try_from(index)),
+            self.registered_file,
+        ) {
+            (Some(Ok(index)), true) => {
+                opcode::WriteFixed::new(Fixed(0), bytes.as_ptr(), length, index)
+                    .offset(offset)
+                    .rw_flags(flags)
+                    .build()
+            }
+            (Some(Ok(index)), false) => opcode::WriteFixed::new(fd, bytes.as_ptr(), length, index)
+                .offset(offset)
+                .rw_flags(flags)
+                .build(),
+            (_, true) => opcode::Write::new(Fixed(0), bytes.as_ptr(), length)
+                .offset(offset)
+                .rw_flags(flags)
+                .build(),
+            (_, false) => opcode::Write::new(fd, bytes.as_ptr(), length)
+                .offset(offset)
+                .rw_flags(flags)
+                .build(),
+        };
+        // SAFETY: the caller keeps the bytes.
+        unsafe { self.push(&plain(entry)) }
+    }
+
+    /// Pushes a read into `room` at `offset`.
+    ///
+    /// # Errors
+    /// The queue is full, which its owner prevents.
+    ///
+    /// # Safety
+    /// `room` stays valid and untouched until the completion with `key` was seen.
+    pub unsafe fn push_read(
+        &mut self,
+        file: &impl AsRawFd,
+        room: &mut [u8],
+        offset: u64,
+        key: u64,
+    ) -> Result<(), Fault> {
+        let length = u32::try_from(room.len()).unwrap_or(u32::MAX);
+        let entry = if self.registered_file {
+            opcode::Read::new(Fixed(0), room.as_mut_ptr(), length)
+                .offset(offset)
+                .build()
+        } else {
+            opcode::Read::new(Fd(file.as_raw_fd()), room.as_mut_ptr(), length)
+                .offset(offset)
+                .build()
+        };
+        // SAFETY: the caller keeps the room.
+        unsafe { self.push(&entry.user_data(key)) }
+    }
+
+    /// # Safety
+    /// What `entry` points to stays valid until its completion was seen.
+    unsafe fn push(&mut self, entry: &squeue::Entry) -> Result<(), Fault> {
+        // SAFETY: as the caller promises.
+        unsafe { self.uring.submission().push(entry) }
+            .map_err(|full| Fault::of("queue a write")(io::Error::other(full)))?;
+        self.in_flight += 1;
+        Ok(())
+    }
+
+    /// Hands what was pushed to the kernel and waits for `wanted` completions. `false` if it must be repeated.
+    ///
+    /// # Errors
+    /// The kernel does not take operations any more.
+    pub fn enter(&mut self, wanted: usize) -> Result<bool, Fault> {
+        match self.uring.submit_and_wait(wanted) {
+            Ok(_) => Ok(true),
+            // Interrupted, or the kernel is short of memory or wants its completions seen first.
+            Err(error)
+                if matches!(
+                    error.raw_os_error(),
+                    Some(libc::EINTR | libc::EAGAIN | libc::EBUSY)
+                ) =>
+            {
+                Ok(false)
+            }
+            Err(error) => Err(Fault::of("submit to io_uring")(error)),
+        }
+    }
+
+    /// The next completion that is there: its key and the bytes, or the error.
+    pub fn reap(&mut self) -> Option<(u64, io::Result<usize>)> {
+        let entry: cqueue::Entry = self.uring.completion().next()?;
+        self.in_flight -= 1;
+        let outcome = usize::try_from(entry.result())
+            .map_err(|_| io::Error::from_raw_os_error(-entry.result()));
+        Some((entry.user_data(), outcome))
+    }
+
+    /// Waits until the kernel uses no buffer any more. `false` if that cannot be known: the buffers must then be kept.
+    #[must_use]
+    pub fn drain(&mut self) -> bool {
+        while self.in_flight > 0 {
+            if self.enter(1).is_err() {
+                return false;
+            }
+            while self.reap().is_some() {}
+        }
+        true
+    }
+}
