@@ -159,6 +159,15 @@ class ReportData:
         dataset = self.plan.input(input_id).dataset
         return dataset.size_bytes if dataset else None
 
+    def handled_bytes(self, input_id: str) -> int | None:
+        """Bytes that every run handled: the size of the input, or what all workers of programs without one report."""
+        size = self.input_bytes(input_id)
+        if size is not None:
+            return size
+        cells = {cell.id for cell in self.plan.cells_of(input_id)}
+        told = {r.bytes for b in self.measured_blocks if b.cell_id in cells for r in b.receipts}
+        return next(iter(told)) if len(told) == 1 else None
+
     def build_of(self, variant: Variant) -> Build | None:
         """The binary of a variant."""
         wanted = variant.build.id if variant.build else PROGRAM_BUILD

@@ -71,7 +71,7 @@ class _Scales:
     def __init__(self, data: ReportData, item: Input) -> None:
         self.family = data.plan.unit_family
         self.metric = data.metric
-        self.bytes = data.input_bytes(item.id)
+        self.bytes = data.handled_bytes(item.id)
         self.throughput = self.bytes is not None and data.metric == "wall"
         self.per_second = ("MB/s", 1e-6) if self.family == "si" else ("MiB/s", 2.0**-20)
         self.main = self._unit(data, item, data.metric)

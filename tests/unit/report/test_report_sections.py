@@ -10,6 +10,7 @@ import pytest
 
 from bench_framework import report
 from bench_framework.model.judgement import Claim, Verdict
+from bench_framework.model.plan import Role
 from bench_framework.model.run import Receipt
 from bench_framework.model.words import WORDS
 from bench_framework.report import checks
@@ -290,3 +291,39 @@ def test_a_cache_that_nobody_looked_at_is_not_said_to_be_warm(data: ReportData) 
     assert mark(None)[1].endswith("not checked")
     assert mark(0)[0] == "pass"
     assert mark(4096)[0] == "warn"
+
+
+class TestBudget:
+    def test_rates_come_in_one_unit_and_what_is_worked_out_is_told(self, document: Document) -> None:
+        table, told = section(document, "S09").blocks
+        assert isinstance(table, Table)
+        rows = [[cell.text for cell in row.cells] for row in table.rows]
+        assert [row[0] for row in rows] == ["reading", "counting", "ideal overlap", "share", "wait", "gone"]
+        assert {row[3] for row in rows[:3]} == {"MiB/s"}
+        assert rows[3][1:4] == ["0.914", "[0.905, 0.925]", ""]
+        assert rows[4][3] == "ms"
+        assert rows[5][1:3] == ["—", ""]
+        assert table.legend == ("No round has every figure of: gone.",)
+        assert isinstance(told, Bullets)
+        words = [item.text for item in told.items]
+        assert "share is 0.914 [0.905, 0.925] (rate(counting) / ideal_overlap, 40 rounds)" in words[1]
+        assert len(words) == 3
+
+    def test_a_bound_is_no_candidate_in_the_table_and_its_answer_is_its_own(self, data: ReportData) -> None:
+        item = data.plan.inputs[0]
+        limit = next(c for c in data.arms(item.id) if c.label.startswith("smol+system"))
+        cells = tuple(replace(c, role=Role.BOUND) if c.id == limit.id else c for c in data.plan.cells)
+        kept = tuple(c for c in data.judgement.comparisons if c.cell_id != limit.id)
+        judged = replace(data.judgement, comparisons=kept)
+        bounded = report.build(replace(data, plan=replace(data.plan, cells=cells), judgement=judged))
+        table = next(
+            b for b in section(bounded, "S03").blocks if isinstance(b, Table) and item.label in b.caption
+        )
+        assert texts(row(table, "smol+system"))[2:5] == ["bound", "", ""]
+        assert any(line.startswith("Bound: a limit") for line in table.legend)
+        (outputs,) = [
+            c
+            for c in checks.checks(replace(data, plan=replace(data.plan, cells=cells)))
+            if "equal" in c.label
+        ]
+        assert outputs.figure.endswith("; bounds do other work: 1")
