@@ -12,9 +12,11 @@ __all__ = [
     "Generator",
     "native_version",
     "read_and_validate",
+    "session_profiles",
     "text_kinds",
     "version",
     "write_file",
+    "write_sessions",
     "write_text",
 ]
 
@@ -67,5 +69,13 @@ def write_text(
     seed: int,
     progress: Callable[[int], object] | None = None,
 ) -> str: ...
+def write_sessions(
+    path: str | PathLike[str],
+    profile: str,
+    size: int,
+    seed: int,
+    progress: Callable[[int], object] | None = None,
+) -> str: ...
+def session_profiles() -> list[tuple[str, str]]: ...
 def text_kinds() -> list[tuple[str, str]]: ...
 def version() -> str: ...

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework.errors import MachineError
+from bench_framework.execution import folders
 from bench_framework.execution.host import cache_root, seconds
 from bench_framework.execution.mounts import filesystem_of
 from bench_framework.execution.progress import DataFinished, DataStarted, DataStep
@@ -86,7 +87,12 @@ def require_room(folder: Path, size: int) -> None:
 def generated_path(dataset: Dataset, folder: Path) -> Path:
     """Where a generated dataset lies; a new version of the generator is another file."""
     size, seed = dataset.size_bytes, dataset.seed
-    return folder / f"{dataset.family}-{seed}-{size}-{_native().version()}.txt"
+    end = "folder" if _is_folder(dataset) else "txt"
+    return folder / f"{dataset.family}-{seed}-{size}-{_native().version()}.{end}"
+
+
+def _is_folder(dataset: Dataset) -> bool:
+    return dataset.family in {name for name, _ in _native().session_profiles()}
 
 
 def _prepare(
@@ -106,7 +112,7 @@ def _prepare(
     prepared = PreparedInput(
         item.id,
         str(path.absolute()),
-        path.stat().st_size,
+        folders.size(path),
         known,
         dataset.family,
         dataset.seed,
@@ -124,15 +130,21 @@ def _generate(item: Input, dataset: Dataset, path: Path, watcher: Progress) -> s
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        digest: str = _native().write_text(
+        write = _native().write_sessions if _is_folder(dataset) else _native().write_text
+        _remove(temporary)  # of an earlier process that had our number
+        digest: str = write(
             temporary,
             dataset.family,
             size,
             dataset.seed or 0,
             lambda done: watcher.notify(DataStep(item.label, done, size)),
         )
-        with temporary.open("rb") as file:
-            os.fsync(file.fileno())
+        if temporary.is_dir():
+            os.sync()  # one call for a thousand files
+            _remove(path)  # a folder replaces no folder that has files
+        else:
+            with temporary.open("rb") as file:
+                os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
         raise MachineError(
@@ -145,14 +157,26 @@ def _generate(item: Input, dataset: Dataset, path: Path, watcher: Progress) -> s
         raise MachineError(
             f"the generator knows no {dataset.family!r}",
             code="BC408",
-            details=(("kinds", ", ".join(name for name, _ in _native().text_kinds())),),
+            details=(
+                (
+                    "kinds",
+                    ", ".join(name for name, _ in (*_native().text_kinds(), *_native().session_profiles())),
+                ),
+            ),
             help="name one of these kinds in the scenario's input",
         ) from error
     finally:
         with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
+            _remove(temporary)
     _remember(path, _sidecar(path), digest)
     return digest
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _user_file(item: Input, dataset: Dataset, digests: Path) -> PreparedInput:
@@ -200,11 +224,10 @@ def _missing_bytes(plan: Plan, folder: Path) -> int:
 
 
 def _known(path: Path, sidecar: Path) -> str | None:
-    """The digest of a file that has kept the size and time of change that it had when it was digested."""
+    """The digest of a file or folder that has kept the sizes and times of change that it had when digested."""
     try:
         said: dict[str, Any] = json.loads(sidecar.read_text(encoding="utf-8"))
-        stat = path.stat()
-        if (stat.st_size, stat.st_mtime_ns) == (said["size_bytes"], said["mtime_ns"]):
+        if _stamp(path) == {key: said[key] for key in _stamp(path)}:
             return str(said["sha256"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -212,9 +235,14 @@ def _known(path: Path, sidecar: Path) -> str | None:
 
 
 def _remember(path: Path, sidecar: Path, digest: str) -> None:
+    write_whole(sidecar, json.dumps({"sha256": digest, **_stamp(path)}) + "\n")
+
+
+def _stamp(path: Path) -> dict[str, int | str]:
+    if path.is_dir():
+        return {"size_bytes": folders.size(path), "files": folders.stamp(path)}
     stat = path.stat()
-    said = {"sha256": digest, "size_bytes": stat.st_size, "mtime_ns": stat.st_mtime_ns}
-    write_whole(sidecar, json.dumps(said) + "\n")
+    return {"size_bytes": stat.st_size, "mtime_ns": stat.st_mtime_ns}
 
 
 def _sidecar(path: Path) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench_framework.execution.worker import sha256_of
+from bench_framework.execution import folders
 from bench_framework.model.run import Event
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Guard:
         self._told: set[str] = set()
 
     def changed(self, input_id: str) -> Event | None:
-        """An event, BX420, if an input is not what it was; one ``stat``."""
+        """An event, BX420, if an input is not what it was; one ``stat`` per file."""
         item = self._inputs.get(input_id)
         if item is None or item.path is None or _stamp(item.path) == self._stamps[input_id]:
             return None
@@ -55,19 +55,18 @@ class Guard:
                 continue
             if item.path not in seen:
                 path = Path(item.path)
-                seen[item.path] = sha256_of(path) if path.is_file() else "missing"
+                seen[item.path] = folders.digest(path) if path.exists() else "missing"
             if seen[item.path] != item.sha256:
                 yield _event(item.path, "digest")
 
 
-def _stamp(path: str | None) -> tuple[int, int, int] | None:
+def _stamp(path: str | None) -> str | None:
     if path is None:
         return None
     try:
-        found = Path(path).stat()
+        return folders.stamp(Path(path))
     except OSError:
         return None
-    return found.st_size, found.st_mtime_ns, found.st_ino
 
 
 def _event(path: str, what: str) -> Event:

@@ -35,7 +35,10 @@ PROFILE_KEYS: Final = (
     "opt-level", "lto", "codegen-units", "panic", "debug", "debug-assertions", "overflow-checks", "strip",
     "incremental", "split-debuginfo", "rpath",
 )  # fmt: skip
-DATASETS: Final = ("prose", "text", "cjk", "no-spaces", "crlf", "long-line")
+DATASETS: Final = (
+    "prose", "text", "cjk", "no-spaces", "crlf", "long-line",
+    "sessions", "sessions-small", "sessions-large", "sessions-short-lines", "sessions-long-lines",
+)  # fmt: skip
 BUILTIN: Final = "builtin"
 
 
@@ -266,7 +269,8 @@ class InputPart(Part):
     """What the program works on. Every key may hold `{axis}`, which makes that axis an input axis."""
 
     dataset: Text | None = None
-    """A generated text: prose (or text), cjk, no-spaces, crlf or long-line."""
+    """A generated text: prose (or text), cjk, no-spaces, crlf or long-line; or a folder of JSONL sessions: sessions,
+    sessions-small, sessions-large, sessions-short-lines or sessions-long-lines."""
     size: Text | None = None
     """Size of the generated text, with its unit: `10MiB`, `200MB`."""
     seed: Text = "42"

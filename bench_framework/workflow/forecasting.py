@@ -126,7 +126,7 @@ def _datasets(plan: Plan) -> tuple[tuple[Dataset, bool], ...]:
     folder = datasets.data_dir(plan, host.environment())
     unique = dict.fromkeys(item.dataset for item in plan.inputs if item.dataset is not None)
     return tuple(
-        (dataset, dataset.kind == "file" or datasets.generated_path(dataset, folder).is_file())
+        (dataset, dataset.kind == "file" or datasets.generated_path(dataset, folder).exists())
         for dataset in unique
     )
 

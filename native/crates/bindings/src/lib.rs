@@ -14,8 +14,8 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     use super::{
-        Failure, KINDS, PathBuf, Py, PyAny, PyModule, PyModuleMethods, PyResult, PyValueError,
-        Python, VERSION, dgen_text,
+        Failure, KINDS, PROFILES, PathBuf, Py, PyAny, PyModule, PyModuleMethods, PyResult,
+        PyValueError, Python, VERSION, dgen_text, told,
     };
     use pyo3::prelude::*;
 
@@ -78,6 +78,62 @@ mod _native {
         KINDS.iter().map(|kind| (kind.name, kind.about)).collect()
     }
 
+    /// Write sessions of exactly `size` bytes in all into the new folder `path`; return the SHA-256 of its listing.
+    ///
+    /// The listing is what `sha256sum` prints of the files in the order of their names. Signals, `progress` and the
+    /// GIL are as with `write_text`.
+    ///
+    /// Raises:
+    ///     ValueError: no profile of sessions is called `profile`.
+    ///     OverflowError: `size` or `seed` is negative or does not fit 64 bits.
+    ///     OSError: the folder exists, or a file cannot be written; with `errno` and `filename`.
+    #[pyfunction]
+    #[expect(
+        clippy::doc_markdown,
+        reason = "the docstring is read by Python's help"
+    )]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "arguments are converted into values"
+    )]
+    #[pyo3(signature = (path, profile, size, seed, progress=None))]
+    fn write_sessions(
+        py: Python<'_>,
+        path: PathBuf,
+        profile: &str,
+        size: u64,
+        seed: u64,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<String> {
+        let profile = dgen::sessions::profile(profile).ok_or_else(|| {
+            let known: Vec<_> = PROFILES.iter().map(|profile| profile.name).collect();
+            PyValueError::new_err(format!(
+                "no profile of sessions is called {profile:?}; known are {}",
+                known.join(", ")
+            ))
+        })?;
+        let sessions = dgen::sessions::Sessions::new(profile.settings, seed, size);
+        let written = py.detach(|| {
+            dgen::sessions::write_folder(&sessions, &path, &mut |bytes| {
+                told(bytes, progress.as_ref())
+            })
+        });
+        match written {
+            Ok(written) => Ok(written.sha256),
+            Err(Failure::Io(error)) => Err(super::os_error(&error, &error.to_string(), &path)),
+            Err(Failure::Python(error)) => Err(error),
+        }
+    }
+
+    /// Return name and description of every profile of sessions.
+    #[pyfunction]
+    fn session_profiles() -> Vec<(&'static str, &'static str)> {
+        PROFILES
+            .iter()
+            .map(|profile| (profile.name, profile.about))
+            .collect()
+    }
+
     /// Return the version of the native workspace.
     #[pyfunction]
     fn version() -> &'static str {
@@ -86,6 +142,7 @@ mod _native {
 }
 
 use dgen::KINDS;
+use dgen::sessions::PROFILES;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -106,17 +163,20 @@ fn dgen_text(
     path: &std::path::Path,
     progress: Option<&Py<PyAny>>,
 ) -> Result<String, Failure> {
-    let written = dgen::write_file(text, path, &mut |bytes| {
-        Python::attach(|py| {
-            py.check_signals()?;
-            if let Some(progress) = progress {
-                progress.call1(py, (bytes,))?;
-            }
-            Ok(())
-        })
-        .map_err(Failure::Python)
-    })?;
+    let written = dgen::write_file(text, path, &mut |bytes| told(bytes, progress))?;
     Ok(written.sha256)
+}
+
+/// Looks for signals, and tells how far the writing is.
+fn told(bytes: u64, progress: Option<&Py<PyAny>>) -> Result<(), Failure> {
+    Python::attach(|py| {
+        py.check_signals()?;
+        if let Some(progress) = progress {
+            progress.call1(py, (bytes,))?;
+        }
+        Ok(())
+    })
+    .map_err(Failure::Python)
 }
 
 /// An `OSError` whose class follows from its errno, as Python's own functions raise it.

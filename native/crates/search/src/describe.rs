@@ -120,7 +120,7 @@ static METRICS: &[(&str, Unit, Direction, &str)] = &[
         "lines_judged",
         Unit::Count,
         Direction::None,
-        "lines that serde-json judged because the chosen parser refused them or they nest deeply",
+        "lines that serde-json judged because the chosen parser refused them",
     ),
     (
         "lines_parsed",

@@ -122,7 +122,7 @@ impl Found {
     }
 
     /// Takes a message that matches.
-    pub(crate) fn take(&mut self, message: &Message<'_>, place: Place, name: &str) {
+    pub fn take(&mut self, message: &Message<'_>, place: Place, name: &str) {
         let digest = digest(message, place.offset, name);
         self.total += 1;
         combine(&mut self.all, &digest);
@@ -148,7 +148,7 @@ impl Found {
     }
 
     /// Takes a bad line.
-    pub(crate) fn reject(&mut self, place: Place, why: impl FnOnce() -> String) {
+    pub fn reject(&mut self, place: Place, why: impl FnOnce() -> String) {
         self.bad += 1;
         let last = self.bad_named.last_key_value().map(|(place, _)| *place);
         if self.bad_named.len() < BAD_LINES_NAMED || last.is_some_and(|last| place < last) {

@@ -235,7 +235,7 @@ fn notes(search: &Search, engine: &str, concurrency: &str, found: &Found) -> Vec
     }
     if seen.lines_judged > 0 && !seen.parsers.contains("serde-json") {
         notes.push(format!(
-            "{} lines were judged by serde-json: {} refused them, or they nest deeper than 127",
+            "{} lines were judged by serde-json, because {} refused them",
             seen.lines_judged, job.parser.name
         ));
     }

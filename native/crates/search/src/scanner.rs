@@ -13,7 +13,7 @@ use worker::exit::Failure;
 use crate::found::{Found, Place};
 use crate::job::{Reading, Search};
 use crate::lines::LineBuffer;
-use crate::parser::{Parser, SerdeJson, too_deep};
+use crate::parser::{DEEPEST, Parser, SerdeJson, too_deep};
 use crate::prefilter::Prefilter;
 use crate::query::Matcher;
 use crate::record::Message;
@@ -348,17 +348,18 @@ impl<P: Parser> Scanner<P> {
         };
         self.found.seen.lines_parsed += 1;
         let place = Place { file, offset };
-        let first = if too_deep(line) {
-            None
-        } else {
-            match self.parser.parse(line) {
-                Ok(parsed) => {
-                    self.parsed += 1;
-                    Some(Ok(parsed))
-                }
-                Err(error) if P::NAME == SerdeJson::NAME => Some(Err(error)),
-                Err(_) => None,
+        if too_deep(line) {
+            return self
+                .found
+                .reject(place, || format!("nested deeper than {DEEPEST}"));
+        }
+        let first = match self.parser.parse(line) {
+            Ok(parsed) => {
+                self.parsed += 1;
+                Some(Ok(parsed))
             }
+            Err(error) if P::NAME == SerdeJson::NAME => Some(Err(error)),
+            Err(_) => None,
         };
         let parsed = first.unwrap_or_else(|| {
             self.found.seen.lines_judged += 1;

@@ -72,11 +72,13 @@ pub fn parser(name: &str) -> Option<Choice> {
     PARSERS.iter().copied().find(|parser| parser.name == name)
 }
 
-/// Deepest nesting that is left to the parsers: the limit of `serde_json`. The others have another one or none.
-const DEEPEST: usize = 127;
+/// Deepest nesting of a line. It is that of values which `serde_json` builds; what it skips may nest without end, and the
+/// other parsers have other limits or none, so the limit is kept here, before a parser is asked.
+pub const DEEPEST: usize = 127;
 
-/// Whether brackets outside strings nest deeper than every parser allows; such a line is bad.
-pub(crate) fn too_deep(line: &[u8]) -> bool {
+/// Whether brackets outside strings nest deeper than [`DEEPEST`]; such a line is bad.
+#[must_use]
+pub fn too_deep(line: &[u8]) -> bool {
     // `[` and `{` differ in one bit; most lines have too few of them to nest deeply, and are seen at once.
     let openers: usize = line
         .chunks(255)

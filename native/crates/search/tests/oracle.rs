@@ -1,0 +1,86 @@
+//! The answers of another program: `tests/unit/native_oracle/search_oracle.py`, written apart from this one, over the
+//! files in `tests/fixtures/search/corpus`.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that meets an unexpected `None` stops at once"
+)]
+
+use std::path::Path;
+use std::sync::Arc;
+
+use search::corpus;
+use search::engine::ENGINES;
+use search::filter::Filter;
+use search::fold::FOLDS;
+use search::job::{Job, READINGS, Search};
+use search::parser::PARSERS;
+use search::query::Query;
+use search::record::ROLES;
+use search::timestamp::Timestamp;
+use serde_json::Value;
+
+#[test]
+fn every_combination_gives_the_answers_of_the_program_in_python() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/fixtures/search");
+    let text = std::fs::read_to_string(fixtures.join("answers.json")).unwrap();
+    let answers: Vec<Value> = serde_json::from_str(&text).unwrap();
+    let sessions = corpus::sessions(&[fixtures.join("corpus")]).unwrap();
+    let mut combinations = 0;
+    for answer in &answers {
+        let condition = |key: &str| answer["condition"].get(key).and_then(Value::as_str);
+        for (index, engine) in ENGINES.iter().enumerate() {
+            for parser in PARSERS {
+                for (fold, ..) in FOLDS {
+                    for prefilter in [false, true] {
+                        let search = Arc::new(
+                            Search::new(Job {
+                                query: Query::parse(answer["query"].as_str().unwrap()).unwrap(),
+                                filter: Filter {
+                                    role: condition("role").map(|name| {
+                                        ROLES.iter().find(|(_, known)| *known == name).unwrap().0
+                                    }),
+                                    session: condition("session").map(str::to_owned),
+                                    before: condition("before").and_then(Timestamp::parse),
+                                    after: condition("after").and_then(Timestamp::parse),
+                                },
+                                fold: *fold,
+                                parser: *parser,
+                                reading: READINGS[index % READINGS.len()].0,
+                                buffer_bytes: 4096,
+                                whole_bytes: 4096,
+                                chunk_bytes: 4096,
+                                concurrency: Some(2),
+                                bounded: true,
+                                fresh_lines: false,
+                                prefilter,
+                                threads: 2,
+                                tokio_workers: Some(2),
+                                tokio_blocking: None,
+                                limit: usize::try_from(answer["limit"].as_u64().unwrap()).unwrap(),
+                                sessions: sessions.clone(),
+                            })
+                            .unwrap(),
+                        );
+                        let found = (engine.run)(&search).unwrap();
+                        let label = format!(
+                            "{} {} {} {fold:?} {prefilter}",
+                            answer["query"], engine.name, parser.name
+                        );
+                        assert_eq!(found.total, answer["total"].as_u64().unwrap(), "{label}");
+                        assert_eq!(
+                            found.digest(),
+                            answer["digest"].as_str().unwrap(),
+                            "{label}"
+                        );
+                        if !prefilter {
+                            let bad = answer["bad"].as_array().unwrap().len() as u64;
+                            assert_eq!(found.bad, bad, "{label}");
+                        }
+                        combinations += 1;
+                    }
+                }
+            }
+        }
+    }
+    eprintln!("{combinations} combinations gave the answers of the program in Python");
+}
