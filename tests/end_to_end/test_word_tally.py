@@ -1,0 +1,36 @@
+"""Seed document 000, small: every mode of its scenario really runs, and its report says which."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+SMALL = ("-S", "axes.size=[200kB, 400kB]", "-S", "measure.rounds=6", "-S", "measure.until=rounds")
+
+
+def test_its_modes_run_as_asked_and_count_the_same_words(
+    benchctl: Run, checkout: Path, tmp_path: Path
+) -> None:
+    done = benchctl("--json", "run", checkout / "scenarios/word_tally.yaml", *SMALL)
+    assert done.returncode == 0, done.stderr
+    record = tmp_path / json.loads(done.stdout)["record"]
+    with (record / "runs.csv").open(encoding="utf-8", newline="") as file:
+        runs = [row for row in csv.DictReader(file) if row["warmup"] == "false"]
+    assert {row["status"] for row in runs} == {"ok"}
+    for size in ("200kB", "400kB"):
+        assert len({row["output_sha256"] for row in runs if row["input"].endswith(size)}) == 1
+    assert all(row["effective_io"] == row["axis_io"] for row in runs)
+    # Which modes there are is up to the machine: what it cannot do is a hole with its reason.
+    plan = json.loads((record / "plan.json").read_text(encoding="utf-8"))
+    measured = {row["axis_io"] for row in runs}
+    assert {"read", "slurp", "mmap"} <= measured
+    holes = {dict(hole["values"])["io"]: hole["reason"] for hole in plan["holes"]}
+    for mode in ("uring", "monoio-slurp"):
+        assert mode in measured or "not available here" in holes[mode], done.stderr
+    page = (record / "report.md").read_text(encoding="utf-8")
+    for label in ("Stream", "Parallel Stream", "Parallel In-Memory", "Parallel MMAP"):
+        assert label in page
