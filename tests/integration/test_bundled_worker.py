@@ -19,7 +19,7 @@ KNOBS = {"output"}
 """Of the program's own printing, not of its work."""
 
 
-@pytest.fixture(scope="module", params=["tally", "dgen"])
+@pytest.fixture(scope="module", params=["tally", "dgen", "search"])
 def worker(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

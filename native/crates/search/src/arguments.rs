@@ -80,15 +80,15 @@ pub(crate) struct Options {
     /// rayon-chunked cuts files into pieces of this size
     #[arg(long, value_name = "SIZE", default_value = "1MiB", value_parser = parse_size)]
     pub(crate) chunk: usize,
-    /// Threads of rayon's pool, or of smol-own-executor [default: one per processor]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) threads: Option<u16>,
-    /// tokio's worker threads [default: tokio's, one per processor]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) tokio_workers: Option<u16>,
-    /// tokio's blocking threads at most [default: tokio's, 512]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) tokio_blocking: Option<u16>,
+    /// Threads of rayon's pool, or of smol-own-executor; `default` is one per processor
+    #[arg(long, value_name = "N", default_value = "default", value_parser = parse_threads)]
+    pub(crate) threads: Threads,
+    /// tokio's worker threads; `default` is tokio's, one per processor
+    #[arg(long, value_name = "N", default_value = "default", value_parser = parse_threads)]
+    pub(crate) tokio_workers: Threads,
+    /// tokio's blocking threads at most; `default` is tokio's, 512
+    #[arg(long, value_name = "N", default_value = "default", value_parser = parse_threads)]
+    pub(crate) tokio_blocking: Threads,
     /// How many of the newest messages are listed
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) limit: u32,
@@ -133,6 +133,20 @@ fn parse_time(text: &str) -> Result<Timestamp, String> {
     Timestamp::parse(text).ok_or_else(|| "write a time such as 2025-06-01T12:00:00Z".to_owned())
 }
 
+/// A number of threads, or `None` where the runtime's own is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Threads(pub(crate) Option<usize>);
+
+fn parse_threads(text: &str) -> Result<Threads, String> {
+    if text == "default" {
+        return Ok(Threads(None));
+    }
+    match text.parse::<u16>() {
+        Ok(number) if number > 0 => Ok(Threads(Some(usize::from(number)))),
+        _ => Err("write `default`, or a whole number from 1 to 65535".to_owned()),
+    }
+}
+
 /// `4096`, `64KiB`, `1MiB`; at least 1 byte and less than 4 GiB.
 fn parse_size(text: &str) -> Result<usize, String> {
     let units = [("KiB", 1 << 10), ("MiB", 1 << 20), ("B", 1), ("", 1)];
@@ -160,6 +174,15 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn threads() {
+        assert_eq!(parse_threads("default"), Ok(Threads(None)));
+        assert_eq!(parse_threads("2"), Ok(Threads(Some(2))));
+        for wrong in ["", "0", "-1", "65536", "two"] {
+            assert!(parse_threads(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

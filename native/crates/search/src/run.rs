@@ -76,9 +76,9 @@ fn job(options: Options, phases: &mut Phases) -> Result<Job, Failure> {
         bounded: options.channel == "bounded",
         fresh_lines: options.line_buffer == "fresh",
         prefilter: options.prefilter == "on",
-        threads: options.threads.map_or(processors, usize::from),
-        tokio_workers: options.tokio_workers.map(usize::from),
-        tokio_blocking: options.tokio_blocking.map(usize::from),
+        threads: options.threads.0.unwrap_or(processors),
+        tokio_workers: options.tokio_workers.0,
+        tokio_blocking: options.tokio_blocking.0,
         limit: usize::try_from(options.limit).unwrap_or(usize::MAX),
         sessions,
     })
