@@ -73,7 +73,18 @@ def text(dgen: Path, size: int) -> Path:
     """Prose of `size` bytes."""
     path = PEERS / f"prose-42-{size}"
     if not path.exists() or path.stat().st_size != size:
-        words = [dgen, "text", "--kind", "prose", "--size", str(size), "--seed", "42", "--output", path]
+        words: list[str | Path] = [
+            dgen,
+            "text",
+            "--kind",
+            "prose",
+            "--size",
+            str(size),
+            "--seed",
+            "42",
+            "--output",
+            path,
+        ]
         subprocess.run(words, stdout=subprocess.DEVNULL, check=True)
     return path
 
@@ -153,7 +164,7 @@ def overlap(tally: Path, prose: Path, threads: int, rounds: int) -> bool:
 def memory(tally: Path, large: Path) -> bool:
     """Peak memory of reading in blocks, whatever the size of the file."""
     found = receipt(run(tally, "read", "sequential", large))
-    peak, distinct = found["peak_rss_bytes"] / MIB, found["answer"]["distinct"]
+    peak, distinct = int(found["peak_rss_bytes"]) / MIB, found["answer"]["distinct"]
     met = peak < 40
     print(f"\nread, sequential on {LARGE // MIB} MiB of {distinct} distinct words, one run")
     print(f"  {'met   ' if met else 'MISSED'}  peak memory: {peak:.1f} MiB, target under 40 MiB")
