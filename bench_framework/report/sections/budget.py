@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import statistics
+from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.plan import Role
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
     from bench_framework.model.plan import Input
     from bench_framework.report.context import ReportData
 
-_ROLES = {Role.BASELINE: "baseline", Role.BOUND: "bound", Role.CANDIDATE: ""}
+MOST_PHASES: Final = 6
+"""The longest; runs.csv has them all."""
+_ROLES: Final = {Role.BASELINE: "baseline", Role.BOUND: "bound", Role.CANDIDATE: ""}
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
@@ -27,6 +30,9 @@ def build(data: ReportData) -> tuple[Block, ...]:
         if not any(row.value is not None for row in rows):
             continue
         blocks.append(_table(data, item, rows))
+        phases = _phases(data, item)
+        if phases is not None:
+            blocks.append(phases)
         told = data.claims("derived", item=item)
         worked_out = {row.name.replace("_", " ") for row in rows if not row.measured}
         blocks.append(Bullets(tuple(sentence(c) for c in told if c.subject in worked_out)))
@@ -86,6 +92,56 @@ def _figure(row: Derived, scale: float, claim: str | None) -> tuple[Cell, Cell]:
         return Cell(significant(row.value * scale, 3), row.value, claim), Cell("")
     shown = show_plain(row.value * scale, row.lo * scale, row.hi * scale)
     return Cell(shown.estimate, row.value, claim), Cell(shown.bounds, row.lo, claim)
+
+
+def _phases(data: ReportData, item: Input) -> Table | None:
+    """Where the time of a run went, by the workers' own clocks; `None` where they report no phases."""
+    spent: dict[str, dict[str, list[float]]] = {}
+    cells = {cell.id: cell for cell in data.arms(item.id)}
+    for block in data.measured_blocks:
+        for receipt in block.receipts if block.cell_id in cells else ():
+            for phase, seconds in receipt.phases_s.items():
+                spent.setdefault(block.cell_id, {}).setdefault(phase, []).append(seconds)
+    if not spent:
+        return None
+    medians = {
+        cell: {phase: statistics.median(values) for phase, values in own.items()}
+        for cell, own in spent.items()
+    }
+    largest: dict[str, float] = {}
+    for own in medians.values():
+        for phase, value in own.items():
+            largest[phase] = max(value, largest.get(phase, 0.0))
+    shown = [phase for phase in sorted(largest, key=largest.__getitem__, reverse=True) if largest[phase] > 0]
+    shown = shown[:MOST_PHASES]
+    unit, scale = time_unit(max(largest.values(), default=1.0))
+    rows = tuple(
+        Row(
+            (
+                Cell(data.label(cell_id)),
+                *(_seconds(medians[cell_id].get(phase), scale) for phase in shown),
+                Cell(str(max(map(len, spent[cell_id].values())))),
+            ),
+            baseline=cells[cell_id].role is Role.BASELINE,
+        )
+        for cell_id in cells
+        if cell_id in medians
+    )
+    columns = (
+        Column("Variant"),
+        *(Column(f"{phase}, {unit}", "right", drop=max(1, 8 - n)) for n, phase in enumerate(shown)),
+        Column("n", "right", drop=9),
+    )
+    caption = (
+        f"Where a run spends its time{data.on_input(item, ', input ')}: the median of runs, by the worker's own clock; "
+        "phases of several threads add up, and phases that overlap are each counted whole."
+    )
+    name = f"phases-{data.plan.inputs.index(item)}"
+    return Table(name, caption, columns, rows, sortable=False)
+
+
+def _seconds(value: float | None, scale: float) -> Cell:
+    return Cell(significant(value * scale, 3), value) if value is not None else Cell(DASH)
 
 
 BUDGET = SectionKind(

@@ -309,6 +309,25 @@ class TestBudget:
         assert "share is 0.914 [0.905, 0.925] (rate(counting) / ideal_overlap, 40 rounds)" in words[1]
         assert len(words) == 3
 
+    def test_phases_are_medians_of_the_workers_own_clocks_in_one_unit(self, data: ReportData) -> None:
+        first, second, *_ = data.arms(data.plan.inputs[-1].id)
+        told = {first.id: {"read": 0.2, "count": 0.05, "none": 0.0}, second.id: {"read": 0.1}}
+        blocks = tuple(
+            replace(b, receipts=(Receipt(phases_s=told[b.cell_id]),)) if b.cell_id in told else b
+            for b in data.blocks
+        )
+        own = [b for b in blocks if b.cell_id == first.id]
+        slow = replace(own[0], receipts=(Receipt(phases_s={"read": 9.0, "count": 9.0}),))
+        blocks = tuple(slow if b is own[0] else b for b in blocks)
+        built = section(report.build(replace(data, blocks=blocks)), "S09")
+        (table,) = (b for b in built.blocks if isinstance(b, Table) and b.anchor.startswith("phases-"))
+        assert [column.title for column in table.columns] == ["Variant", "read, ms", "count, ms", "n"]
+        rows = {row.cells[0].text: texts(row)[1:] for row in table.rows}
+        assert rows == {
+            data.label(first.id): ["200", "50.0", str(len(own))],
+            data.label(second.id): ["100", "—", str(len(own))],
+        }
+
     def test_a_bound_is_no_candidate_in_the_table_and_its_answer_is_its_own(self, data: ReportData) -> None:
         item = data.plan.inputs[0]
         limit = next(c for c in data.arms(item.id) if c.label.startswith("smol+system"))
