@@ -1,4 +1,4 @@
-//! The answers of another program: `tests/unit/native_oracle/search_oracle.py`, written apart from this one, over the
+//! The answers of another program: `tests/unit/native_oracle/test_search_answers.py`, written apart from this one, over the
 //! files in `tests/fixtures/search/corpus`.
 #![expect(
     clippy::unwrap_used,
