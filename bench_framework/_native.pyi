@@ -10,6 +10,8 @@ from typing_extensions import Buffer
 
 __all__ = [
     "Generator",
+    "cached_bytes",
+    "direct_alignment",
     "native_version",
     "read_and_validate",
     "session_profiles",
@@ -35,6 +37,8 @@ class Generator:
     @property
     def path(self) -> str: ...
 
+def cached_bytes(path: str | PathLike[str]) -> int | None: ...
+def direct_alignment(path: str | PathLike[str]) -> tuple[int, int]: ...
 def write_file(
     path: str | PathLike[str],
     size: int,

@@ -159,6 +159,33 @@ pub(crate) fn read_and_validate(
     }
 }
 
+/// Return the bytes of the file at `path` that are in the page cache: 0 without a file, None if the kernel does not tell.
+#[pyfunction]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "arguments are converted into values"
+)]
+pub(crate) fn cached_bytes(path: PathBuf) -> Option<u64> {
+    write::cached_bytes(&path)
+}
+
+/// Return to how many bytes memory and offsets must be aligned for direct writes to the file at `path`.
+///
+/// Raises:
+///     OSError: the file system is not known to honour `O_DIRECT`, or does not tell.
+#[pyfunction]
+#[expect(
+    clippy::doc_markdown,
+    reason = "the docstring is read by Python's help"
+)]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "arguments are converted into values"
+)]
+pub(crate) fn direct_alignment(path: PathBuf) -> PyResult<(usize, usize)> {
+    write::direct_alignment(&path).map_err(PyOSError::new_err)
+}
+
 /// Looks for signals and tells of progress while the GIL is released.
 struct Watch {
     progress: Option<Py<PyAny>>,

@@ -22,7 +22,7 @@ mod _native {
     #[pymodule_export]
     use crate::data::Generator;
     #[pymodule_export]
-    use crate::files::{read_and_validate, write_file};
+    use crate::files::{cached_bytes, direct_alignment, read_and_validate, write_file};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -41,11 +41,18 @@ fn run(arguments: &[&str], folder: &Path) -> Line {
     serde_json::from_str(text.lines().next_back().unwrap()).unwrap()
 }
 
-fn here<'axis>(description: &'axis Description, axis: &str) -> impl Iterator<Item = &'axis Value> {
-    description.axes[axis]
-        .values
-        .iter()
-        .filter(|value| value.unavailable.is_none())
+fn here<'axis>(
+    description: &'axis Description,
+    axis: &'axis str,
+) -> impl Iterator<Item = &'axis Value> {
+    let values = description.axes[axis].values.iter();
+    values.filter(move |value| match &value.unavailable {
+        None => true,
+        Some(reason) => {
+            eprintln!("not run here: {axis} {}: {reason}", value.name);
+            false
+        }
+    })
 }
 
 #[test]

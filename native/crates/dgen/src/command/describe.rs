@@ -1,10 +1,11 @@
 //! What this worker is.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use dgen::read::{ACCESSES, BACKENDS};
-use dgen::write::strategy::STRATEGIES;
+use dgen::write::strategy::{Driver, STRATEGIES};
 use dgen::write::{DIRECTS, DURABILITIES, Direct};
 use worker::describe::{Axis, Description, Direction, Metric, Unit, Value};
 
@@ -143,14 +144,15 @@ pub(crate) fn describe() -> Description {
         about: about.to_owned(),
         unavailable,
     };
-    let ring = sink::why_no_ring;
+    // The strategies in Python need the same interpreter, which is started once.
+    let python = OnceCell::new();
     let strategies = STRATEGIES.iter().map(|strategy| {
-        let needs_ring = strategy.needs_ring();
-        value(
-            strategy.name,
-            strategy.about,
-            if needs_ring { ring() } else { None },
-        )
+        let reason = if strategy.driver == Driver::Python {
+            python.get_or_init(|| strategy.why_unavailable()).clone()
+        } else {
+            strategy.why_unavailable()
+        };
+        value(strategy.name, strategy.about, reason)
     });
     let backends = sink::MODES
         .iter()

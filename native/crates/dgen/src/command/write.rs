@@ -6,13 +6,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use dgen::write::strategy::Driver;
 use dgen::write::{self, DIRECTS, DURABILITIES, Durability, LatencySeconds, Stats, WriteError};
 use worker::answer::{self, Answer, Outcome};
 use worker::exit::Failure;
 use worker::phases::Phases;
 
 use super::knobs::Contents;
-use super::{known, names, parse_size};
+use super::{hand_over, known, names, parse_size};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -77,6 +78,9 @@ pub(crate) fn run(options: Options) -> Result<(), Failure> {
         processors: options.cpus,
         settings: options.contents.settings(),
     };
+    if strategy.driver == Driver::Python {
+        return Err(hand_over::to_python(&job, &options.file));
+    }
     let stats = write::write_file(&options.file, &job, &mut |_| ControlFlow::Continue(()))
         .map_err(|error| failure(&error))?;
     answer::deliver(outcome(stats, sizes.depth.get()))

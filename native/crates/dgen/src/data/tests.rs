@@ -246,6 +246,8 @@ fn findings_of_threads_add_up_in_any_order() {
         part
     });
     let mut merged = Differences::default();
-    parts.into_iter().for_each(|part| merged.merge(part));
+    for part in parts {
+        merged.merge(part);
+    }
     assert_eq!(merged, whole);
 }

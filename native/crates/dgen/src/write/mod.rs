@@ -5,6 +5,7 @@
 
 mod contents;
 mod options;
+pub mod python;
 mod stats;
 pub mod strategy;
 
@@ -101,14 +102,14 @@ pub fn write_file(
     };
     let job = options.job().map_err(failed)?;
     let fill = |offset: u64, room: &mut [u8]| expected.data().fill(offset, room);
-    let cached_before = cached(path);
+    let cached_before = cached_bytes(path);
     let done = if options.strategy.writes {
         sink::write(path, options.backend, &job, &fill, progress)
     } else {
         sink::discard(&job, &fill, progress)
     }
     .map_err(failed)?;
-    let cached_after = cached(path);
+    let cached_after = cached_bytes(path);
     Ok(Stats::new(
         options,
         &job,
@@ -119,10 +120,20 @@ pub fn write_file(
 }
 
 /// Bytes of the file that are in the page cache; 0 without a file, `None` if the kernel does not tell.
-fn cached(path: &Path) -> Option<u64> {
+#[must_use]
+pub fn cached_bytes(path: &Path) -> Option<u64> {
     match File::open(path) {
         Ok(file) => sink::cache::cached_bytes(&file).ok(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Some(0),
         Err(_) => None,
     }
+}
+
+/// Alignment of memory and of offsets for `O_DIRECT` on the file at `path`.
+///
+/// # Errors
+/// It cannot be opened, the file system is not known to honour the flag, or it does not tell.
+pub fn direct_alignment(path: &Path) -> Result<(usize, usize), String> {
+    let file = File::open(path).map_err(|error| format!("cannot open it: {error}"))?;
+    sink::direct_alignment(&file)
 }

@@ -2,13 +2,14 @@
 
 use sink::Submit;
 
-use super::{Strategy, first_batch, produced_between};
+use super::{Driver, Strategy, first_batch, produced_between};
 
 pub(super) static STRATEGY: Strategy = Strategy {
     name: "late-submit",
     about: "produces blocks until the queue is full, and only then submits and waits",
     writes: true,
     recycles: false,
+    driver: Driver::Own,
     backend: "uring",
     refuses: |mode| mode.maps.then_some("a mapping has no queue to fill"),
     shape: |job| {

@@ -3,6 +3,8 @@
 mod generate_only;
 mod late_submit;
 mod pregenerated_uring;
+mod python_loop;
+mod python_threads;
 mod single_buffer;
 mod streaming;
 mod threads;
@@ -23,6 +25,8 @@ pub struct Strategy {
     pub writes: bool,
     /// Whether the contents of a pool are written again and again, so that the file repeats.
     pub recycles: bool,
+    /// What drives it. [`super::write_file`] takes those of its own alone.
+    pub driver: Driver,
     /// The backend that it uses unless another is asked for.
     backend: &'static str,
     /// Why it cannot be had with a backend, or `None`.
@@ -31,6 +35,15 @@ pub struct Strategy {
     pub(super) shape: fn(&mut Job) -> Result<(), Fault>,
     /// Whether `Evidence` of that job is what it leaves behind.
     pub(super) matches: fn(&Evidence, &Job) -> bool,
+}
+
+/// What fills the buffers and writes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Driver {
+    /// Threads of this process.
+    Own,
+    /// Python code, to which the worker hands over ([`super::python`]).
+    Python,
 }
 
 impl fmt::Debug for Strategy {
@@ -57,6 +70,8 @@ pub static STRATEGIES: &[&Strategy] = &[
     &late_submit::STRATEGY,
     &streaming::STRATEGY,
     &threads::STRATEGY,
+    &python_loop::STRATEGY,
+    &python_threads::STRATEGY,
 ];
 
 /// The strategy named `name`.
@@ -84,6 +99,15 @@ impl Strategy {
                 .all(|mode| mode.queues == (self.refuses)(mode).is_none())
     }
 
+    /// Why it cannot run here, or `None`.
+    #[must_use]
+    pub fn why_unavailable(&self) -> Option<String> {
+        match self.driver {
+            Driver::Python => super::python::why_unavailable(),
+            Driver::Own => self.needs_ring().then(sink::why_no_ring).flatten(),
+        }
+    }
+
     /// The backend that it uses unless another is asked for.
     ///
     /// # Panics
@@ -108,6 +132,18 @@ pub(super) fn judge(asked: &Strategy, evidence: &Evidence, job: &Job) -> &'stati
 /// Nothing speaks against any backend.
 fn takes_any(_: &Mode) -> Option<&'static str> {
     None
+}
+
+/// Python has `os.pwrite`, and neither a ring nor a mapping of a file that is filled without a copy of its own.
+fn takes_pwrite_alone(mode: &Mode) -> Option<&'static str> {
+    (mode.name != "pwrite").then_some("Python writes by pwrite")
+}
+
+/// No thread of this process can run what is Python code.
+fn runs_in_python(_: &mut Job) -> Result<(), Fault> {
+    Err(Fault::Contradiction(
+        "this strategy is Python code, which only `dgen run write` hands over to".to_owned(),
+    ))
 }
 
 /// Memory for the whole file is no stream: a mapping needs none.

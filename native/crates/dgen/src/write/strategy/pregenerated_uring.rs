@@ -2,13 +2,14 @@
 
 use sink::Contents;
 
-use super::{Strategy, blocks, produced_first};
+use super::{Driver, Strategy, blocks, produced_first};
 
 pub(super) static STRATEGY: Strategy = Strategy {
     name: "pregenerated-uring",
     about: "produces all blocks in buffers of their own, then writes them by io_uring",
     writes: true,
     recycles: false,
+    driver: Driver::Own,
     backend: "uring",
     refuses: |mode| (mode.name != "uring").then_some("this strategy is io_uring's"),
     shape: |job| {

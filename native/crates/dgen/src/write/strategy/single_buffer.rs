@@ -4,13 +4,14 @@ use std::num::NonZeroUsize;
 
 use sink::Contents;
 
-use super::{Strategy, produced_first, takes_no_mapping, too_large};
+use super::{Driver, Strategy, produced_first, takes_no_mapping, too_large};
 
 pub(super) static STRATEGY: Strategy = Strategy {
     name: "single-buffer",
     about: "produces the whole file in one buffer, then writes it",
     writes: true,
     recycles: false,
+    driver: Driver::Own,
     backend: "pwrite",
     refuses: takes_no_mapping,
     shape: |job| {

@@ -2,13 +2,14 @@
 
 use sink::Split;
 
-use super::{Strategy, first_batch, produced_between, takes_any};
+use super::{Driver, Strategy, first_batch, produced_between, takes_any};
 
 pub(super) static STRATEGY: Strategy = Strategy {
     name: "threads",
     about: "each thread fills and writes a part of the file of its own",
     writes: true,
     recycles: false,
+    driver: Driver::Own,
     backend: "pwrite",
     refuses: takes_any,
     shape: |job| {

@@ -2,13 +2,14 @@
 
 use sink::Contents;
 
-use super::{Strategy, takes_any};
+use super::{Driver, Strategy, takes_any};
 
 pub(super) static STRATEGY: Strategy = Strategy {
     name: "write-only",
     about: "fills a pool of buffers once and writes it over and over, so the file repeats",
     writes: true,
     recycles: true,
+    driver: Driver::Own,
     backend: "uring",
     refuses: takes_any,
     shape: |job| {

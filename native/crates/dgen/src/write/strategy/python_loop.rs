@@ -1,0 +1,15 @@
+//! The seed's loop in Python: a buffer is produced, then written, then the next one.
+
+use super::{Driver, Strategy, runs_in_python, takes_pwrite_alone};
+
+pub(super) static STRATEGY: Strategy = Strategy {
+    name: "python-loop",
+    about: "a loop in Python: fills a buffer through the extension, then writes it, one after the other",
+    writes: true,
+    recycles: false,
+    driver: Driver::Python,
+    backend: "pwrite",
+    refuses: takes_pwrite_alone,
+    shape: runs_in_python,
+    matches: |_, _| false,
+};

@@ -1,0 +1,15 @@
+//! The seed's producer and consumers in Python, at offsets of their own.
+
+use super::{Driver, Strategy, runs_in_python, takes_pwrite_alone};
+
+pub(super) static STRATEGY: Strategy = Strategy {
+    name: "python-threads",
+    about: "threads in Python: one fills the buffers of a pool through the extension, the others write them; a queue between",
+    writes: true,
+    recycles: false,
+    driver: Driver::Python,
+    backend: "pwrite",
+    refuses: takes_pwrite_alone,
+    shape: runs_in_python,
+    matches: |_, _| false,
+};
