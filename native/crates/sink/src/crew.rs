@@ -18,6 +18,9 @@ use crate::{
 /// Between two calls of the progress function.
 const TICK: Duration = Duration::from_millis(50);
 
+/// More threads than any processor has; starting many more takes longer than writing.
+const MOST_WRITERS: usize = 4096;
+
 /// Bytes that are filled beforehand between two looks at whether to stop.
 const PORTION: usize = 4 << 20;
 
@@ -54,6 +57,12 @@ pub fn write(
     progress: &mut Progress<'_>,
 ) -> Result<Done, Fault> {
     check(mode, job)?;
+    if i64::try_from(job.size).is_err() {
+        return Err(Fault::Contradiction(format!(
+            "a file of {} bytes is more than the system can address",
+            job.size
+        )));
+    }
     let opening = Instant::now();
     let target = Target::create(path, mode, job)?;
     if job.reserve {
@@ -112,6 +121,12 @@ fn check(mode: &Mode, job: &Job) -> Result<(), Fault> {
         return Err(Fault::Contradiction(format!(
             "a depth of {} is more than 32768",
             job.depth
+        )));
+    }
+    if job.writers.get() > MOST_WRITERS {
+        return Err(Fault::Contradiction(format!(
+            "{} threads are more than {MOST_WRITERS}",
+            job.writers
         )));
     }
     Ok(())

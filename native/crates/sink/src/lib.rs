@@ -24,6 +24,8 @@ mod piece;
 mod pool;
 mod pwrite;
 mod ring;
+#[cfg(test)]
+mod stutter;
 mod target;
 #[cfg(test)]
 mod tests;

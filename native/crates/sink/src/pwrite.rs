@@ -15,10 +15,15 @@ pub(crate) static MODE: Mode = Mode {
     queues: false,
     probe: || None,
     matches,
-    sink: &Calls,
+    sink: &Calls { call: positioned },
 };
 
-struct Calls;
+/// A positioned write with flags of its own; tests put one here that stutters.
+pub(crate) type Call = fn(&File, &[u8], u64, libc::c_int) -> io::Result<usize>;
+
+pub(crate) struct Calls {
+    pub(crate) call: Call,
+}
 
 impl Sink for Calls {
     fn write(&self, writer: &mut Writer<'_>) -> Result<(), Fault> {
@@ -40,7 +45,7 @@ impl Sink for Calls {
             }
             writer.submitted(filled.len(), 1, Instant::now());
             for (slot, &block) in filled.iter().enumerate() {
-                write_block(writer, block, slot)?;
+                write_block(writer, block, slot, self.call)?;
                 if writer.sync_is_due() {
                     writer.sync()?;
                 }
@@ -49,7 +54,12 @@ impl Sink for Calls {
     }
 }
 
-fn write_block(writer: &mut Writer<'_>, block: Block, slot: usize) -> Result<(), Fault> {
+fn write_block(
+    writer: &mut Writer<'_>,
+    block: Block,
+    slot: usize,
+    call: Call,
+) -> Result<(), Fault> {
     let since = Instant::now();
     let (file, alignment) = (writer.file(), writer.target().alignment);
     let flags = if writer.job.dontcache {
@@ -61,7 +71,7 @@ fn write_block(writer: &mut Writer<'_>, block: Block, slot: usize) -> Result<(),
     loop {
         let (offset, asked) = (piece.offset, piece.operation());
         let rest = &writer.bytes(block, slot)[piece.start..piece.start + asked];
-        let outcome = positioned(file, rest, offset, flags);
+        let outcome = call(file, rest, offset, flags);
         writer.evidence.operations += 1;
         if let Ok(written) = outcome {
             writer.evidence.call_bytes += written as u64;

@@ -1,6 +1,6 @@
 //! The file that is written: how it is opened, what the descriptor turned out to be, and how it gets its name.
 
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::fd::{AsRawFd, IntoRawFd};
@@ -51,9 +51,19 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Removes what stands under `path` and opens a file that will stand there.
+    /// Opens a file that will stand under `path`, and removes what stands there. What cannot be had is refused before
+    /// that.
     pub(crate) fn create(path: &Path, mode: &Mode, job: &Job) -> Result<Self, Fault> {
-        let path = replace(path)?;
+        let target = Self::open(resolve(path)?, mode, job)?;
+        match fs::remove_file(&target.path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(Fault::of("replace")(error))
+            }
+            _ => Ok(target),
+        }
+    }
+
+    fn open(path: PathBuf, mode: &Mode, job: &Job) -> Result<Self, Fault> {
         let mut notes = Vec::new();
         let mut flags = 0;
         if job.durability == Durability::Dsync && mode.direct {
@@ -203,11 +213,12 @@ pub(crate) fn reserve(file: &File, offset: u64, length: u64) -> Result<(), Fault
     }
 }
 
-/// The path with links resolved; what stood there is removed.
-fn replace(path: &Path) -> Result<PathBuf, Fault> {
+/// Where the file will stand, with links followed, also those that lead to no file yet. What is no file, or may not be
+/// replaced, is refused.
+fn resolve(path: &Path) -> Result<PathBuf, Fault> {
     let path = match fs::canonicalize(path) {
         Ok(path) => path,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(path.to_owned()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return resolve_missing(path),
         Err(error) => return Err(Fault::of("look at")(error)),
     };
     let metadata = fs::metadata(&path).map_err(Fault::of("look at"))?;
@@ -221,7 +232,27 @@ fn replace(path: &Path) -> Result<PathBuf, Fault> {
         .write(true)
         .open(&path)
         .map_err(Fault::of("open"))?;
-    fs::remove_file(&path).map_err(Fault::of("replace"))?;
+    Ok(path)
+}
+
+/// Linux gives up after so many links too.
+const LINKS: usize = 40;
+
+fn resolve_missing(path: &Path) -> Result<PathBuf, Fault> {
+    let mut path = path.to_owned();
+    for _ in 0..LINKS {
+        match fs::read_link(&path) {
+            Ok(leads_to) => path = folder(&path).join(leads_to),
+            // Nothing stands there, or it is no link.
+            Err(_) => break,
+        }
+    }
+    let name = path.as_os_str().as_bytes();
+    if path.file_name().is_none() || name.ends_with(b"/") || name.ends_with(b"/.") {
+        return Err(Fault::Contradiction(
+            "this names a folder, and there is none".to_owned(),
+        ));
+    }
     Ok(path)
 }
 
@@ -294,17 +325,39 @@ fn unnamed(
     ) {
         return Err(refused);
     }
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.partial", std::process::id()));
-    let partial = path.with_file_name(name);
-    let file = options
-        .create_new(true)
-        .custom_flags(flags)
-        .open(&partial)?;
+    let (file, partial) = create_partial(path, options.custom_flags(flags))?;
     notes.push(format!(
         "written under a partial name, no unnamed files here: {refused}"
     ));
     Ok((file, Some(partial)))
+}
+
+/// Bytes of the longest name that any of the common file systems takes.
+const LONGEST_NAME: usize = 255;
+
+/// Names to try: a writer that was killed leaves its partial file, and numbers of processes come again.
+const ATTEMPTS: u32 = 1000;
+
+/// A file beside `path` whose name says that it is partial, and that nothing had before.
+fn create_partial(path: &Path, options: &mut OpenOptions) -> io::Result<(File, PathBuf)> {
+    let name = path.file_name().unwrap_or_default().as_bytes();
+    let mut attempt = 0;
+    loop {
+        let number = match attempt {
+            0 => String::new(),
+            again => format!("-{again}"),
+        };
+        let suffix = format!(".{}{number}.partial", std::process::id());
+        let kept = &name[..name.len().min(LONGEST_NAME - suffix.len())];
+        let partial = path.with_file_name(OsStr::from_bytes(&[kept, suffix.as_bytes()].concat()));
+        match options.create_new(true).open(&partial) {
+            Ok(file) => return Ok((file, partial)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < ATTEMPTS => {
+                attempt += 1;
+            }
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 /// Gives an unnamed file its name.

@@ -7,11 +7,11 @@ use std::path::Path;
 
 use super::*;
 
-fn some(count: usize) -> NonZeroUsize {
+pub(crate) fn some(count: usize) -> NonZeroUsize {
     NonZeroUsize::new(count).unwrap()
 }
 
-fn job(size: u64) -> Job {
+pub(crate) fn job(size: u64) -> Job {
     Job {
         size,
         block_bytes: some(8192),
@@ -30,20 +30,20 @@ fn job(size: u64) -> Job {
 }
 
 /// No two blocks are alike, and no byte is zero, which a hole would be.
-fn contents(offset: u64, room: &mut [u8]) {
+pub(crate) fn contents(offset: u64, room: &mut [u8]) {
     for (at, byte) in (offset..).zip(room) {
         let mixed = at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
         *byte = 1 + u8::try_from(mixed % 255).unwrap();
     }
 }
 
-fn on(path: &Path, mode: &'static Mode, job: &Job) -> Result<Done, Fault> {
+pub(crate) fn on(path: &Path, mode: &'static Mode, job: &Job) -> Result<Done, Fault> {
     write(path, mode, job, &contents, &mut |_| {
         ControlFlow::Continue(())
     })
 }
 
-fn expected(size: u64, modulus: u64) -> Vec<u8> {
+pub(crate) fn expected(size: u64, modulus: u64) -> Vec<u8> {
     let mut whole = vec![0; usize::try_from(modulus.min(size)).unwrap()];
     contents(0, &mut whole);
     whole
@@ -145,7 +145,8 @@ fn a_swapped_mode_is_named_by_what_it_did() {
 
 #[test]
 fn the_queue_is_as_deep_as_asked() {
-    if why_no_ring().is_some() {
+    if let Some(reason) = why_no_ring() {
+        eprintln!("not tried: {reason}");
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -225,6 +226,59 @@ fn only_a_regular_file_is_replaced() {
     on(&link, &pwrite::MODE, &job(9)).unwrap();
     assert_eq!(fs::read(&target).unwrap().len(), 9);
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+}
+
+#[test]
+fn a_link_that_leads_to_no_file_yet_is_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::os::unix::fs::symlink("second", at("first")).unwrap();
+    std::os::unix::fs::symlink(at("target"), at("second")).unwrap();
+    on(&at("first"), &pwrite::MODE, &job(9)).unwrap();
+    assert_eq!(fs::read(at("target")).unwrap(), expected(9, u64::MAX));
+    assert!(fs::symlink_metadata(at("first")).unwrap().is_symlink());
+    std::os::unix::fs::symlink("loop", at("loop")).unwrap();
+    let refused = on(&at("loop"), &pwrite::MODE, &job(9)).unwrap_err();
+    assert!(refused.to_string().contains("levels of symbolic links"));
+}
+
+/// Neither is found out only when the file is to get its name, behind all the work.
+#[test]
+fn a_name_that_cannot_be_given_is_refused_before_anything_is_produced() {
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink("missing/", folder.path().join("link")).unwrap();
+    let untouched = |_: u64, _: &mut [u8]| panic!("contents were produced");
+    for name in ["missing/", "missing/.", "missing/file", "link"] {
+        let path = folder.path().join(name);
+        let refused = write(&path, &pwrite::MODE, &job(9), &untouched, &mut |_| {
+            ControlFlow::Continue(())
+        });
+        assert!(refused.is_err(), "{name}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn what_stands_there_stays_if_what_was_asked_for_cannot_be_had() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    fs::write(&path, "stays").unwrap();
+    let impossible = [
+        Job {
+            direct: Direct::Require,
+            block_bytes: some(1000),
+            ..job(5000)
+        },
+        Job {
+            writers: some(5000),
+            ..job(5000)
+        },
+        job(u64::MAX),
+    ];
+    for job in impossible {
+        on(&path, &pwrite::MODE, &job).unwrap_err();
+        assert_eq!(fs::read(&path).unwrap(), b"stays", "{job:?}");
+    }
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! `uring`: several blocks under way at once in an `io_uring`.
 
 use std::collections::VecDeque;
+use std::fs::File;
 use std::io;
+use std::marker::PhantomData;
 use std::time::Instant;
 
 use crate::ring::{Ring, why_unavailable};
@@ -16,16 +18,90 @@ pub(crate) static MODE: Mode = Mode {
     queues: true,
     probe: why_unavailable,
     matches,
-    sink: &Queue,
+    sink: &Queue::<Ring>(PhantomData),
 };
 
-struct Queue;
+/// What the loop needs of a ring; tests put one here that stutters.
+pub(crate) trait Operations: Sized {
+    /// As [`Ring::open`].
+    fn open(writer: &Writer<'_>, depth: usize, notes: &mut Vec<String>) -> Result<Self, Fault>;
 
-impl Sink for Queue {
+    /// As [`Ring::entries`].
+    fn entries(&self) -> usize;
+
+    /// Operations that were pushed and whose completion was not seen.
+    fn in_flight(&self) -> usize;
+
+    /// As [`Ring::push_write`].
+    ///
+    /// # Safety
+    /// `bytes` stay valid and unchanged until the completion with `key` was seen.
+    unsafe fn push(
+        &mut self,
+        file: &File,
+        bytes: &[u8],
+        index: usize,
+        offset: u64,
+        flags: i32,
+        key: u64,
+    ) -> Result<(), Fault>;
+
+    /// As [`Ring::enter`].
+    fn enter(&mut self, wanted: usize) -> Result<bool, Fault>;
+
+    /// As [`Ring::reap`].
+    fn reap(&mut self) -> Option<(u64, io::Result<usize>)>;
+
+    /// As [`Ring::drain`].
+    fn drain(&mut self) -> bool;
+}
+
+impl Operations for Ring {
+    fn open(writer: &Writer<'_>, depth: usize, notes: &mut Vec<String>) -> Result<Self, Fault> {
+        Ring::open(depth, writer.file(), writer.pool(), notes)
+    }
+
+    fn entries(&self) -> usize {
+        Ring::entries(self)
+    }
+
+    fn in_flight(&self) -> usize {
+        self.in_flight
+    }
+
+    unsafe fn push(
+        &mut self,
+        file: &File,
+        bytes: &[u8],
+        index: usize,
+        offset: u64,
+        flags: i32,
+        key: u64,
+    ) -> Result<(), Fault> {
+        // SAFETY: as the caller promises.
+        unsafe { self.push_write(file, bytes, index, offset, flags, key) }
+    }
+
+    fn enter(&mut self, wanted: usize) -> Result<bool, Fault> {
+        Ring::enter(self, wanted)
+    }
+
+    fn reap(&mut self) -> Option<(u64, io::Result<usize>)> {
+        Ring::reap(self)
+    }
+
+    fn drain(&mut self) -> bool {
+        Ring::drain(self)
+    }
+}
+
+pub(crate) struct Queue<Ring>(pub(crate) PhantomData<fn() -> Ring>);
+
+impl<R: Operations> Sink for Queue<R> {
     fn write(&self, writer: &mut Writer<'_>) -> Result<(), Fault> {
         let depth = writer.job.depth.get().min(writer.slots());
         let mut notes = Vec::new();
-        let ring = Ring::open(depth, writer.file(), writer.pool(), &mut notes)?;
+        let ring = R::open(writer, depth, &mut notes)?;
         if ring.entries() < depth {
             notes.push(format!(
                 "a depth of {} instead of {depth}: io_uring takes no more",
@@ -63,8 +139,8 @@ struct UnderWay {
     since: Instant,
 }
 
-struct Loop {
-    ring: Ring,
+struct Loop<R> {
+    ring: R,
     depth: usize,
     under_way: Vec<Option<UnderWay>>,
     /// Slots that hold nothing, the one last used on top: its bytes are most likely still in the processor's cache.
@@ -75,7 +151,7 @@ struct Loop {
     pushed: usize,
 }
 
-impl Loop {
+impl<R: Operations> Loop<R> {
     /// One thread fills and submits while the kernel writes.
     fn run(&mut self, writer: &mut Writer<'_>) -> Result<(), Fault> {
         let mut more = true;
@@ -97,20 +173,20 @@ impl Loop {
                 }
             }
             if writer.sync_is_due() {
-                if self.ring.in_flight == 0 {
+                if self.ring.in_flight() == 0 {
                     writer.sync()?;
                     continue;
                 }
                 self.enter(writer, 1)?;
                 continue;
             }
-            while self.ring.in_flight < self.depth
+            while self.ring.in_flight() < self.depth
                 && let Some(slot) = self.ready.pop_front()
             {
                 self.push(writer, slot)?;
             }
             let can_fill = more && !self.free.is_empty();
-            if self.ring.in_flight == 0 && self.ready.is_empty() && !can_fill {
+            if self.ring.in_flight() == 0 && self.ready.is_empty() && !can_fill {
                 return Ok(());
             }
             match writer.job.submit {
@@ -120,7 +196,7 @@ impl Loop {
                     }
                 }
                 // Goes on pushing until the queue is full, and then waits.
-                Submit::WhenFull if can_fill && self.ring.in_flight < self.depth => {}
+                Submit::WhenFull if can_fill && self.ring.in_flight() < self.depth => {}
                 _ => self.enter(writer, 1)?,
             }
         }
@@ -161,7 +237,7 @@ impl Loop {
         // SAFETY: a slot is filled only while it is free, which it becomes when its completion was seen; the pool
         // lives until the ring is drained, or is kept for ever.
         unsafe {
-            self.ring.push_write(
+            self.ring.push(
                 writer.file(),
                 bytes,
                 index,
@@ -177,7 +253,7 @@ impl Loop {
     fn enter(&mut self, writer: &mut Writer<'_>, wanted: usize) -> Result<(), Fault> {
         let start = Instant::now();
         if self.pushed > 0 {
-            writer.submitted(self.pushed, self.ring.in_flight, start);
+            writer.submitted(self.pushed, self.ring.in_flight(), start);
         }
         if self.ring.enter(wanted)? {
             self.pushed = 0;

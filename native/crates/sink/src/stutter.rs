@@ -1,0 +1,275 @@
+//! The loops of `pwrite` and `uring` on calls and completions that are interrupted, come late, short and out of order,
+//! which no file system does on demand. What does get written, gets written for true.
+
+use std::cell::Cell;
+use std::fs::{self, File};
+use std::io;
+use std::marker::PhantomData;
+use std::ops::ControlFlow;
+use std::os::fd::AsRawFd;
+
+use crate::tests::{contents, expected, job, on, some};
+use crate::uring::{Operations, Queue};
+use crate::{Direct, Fault, Job, Mode, Split, Submit, Writer, pwrite, uring, write};
+
+/// What every direct write in the tests is aligned to, if it is one.
+const SECTOR: usize = 512;
+
+thread_local! {
+    /// Writes that this thread tried; each test has threads of its own.
+    static TRIED: Cell<u64> = const { Cell::new(0) };
+}
+
+/// The outcomes in turn. A short direct write reports an end inside a sector, whose bytes it did not write.
+fn stutter(file: &File, bytes: &[u8], offset: u64, flags: libc::c_int) -> io::Result<usize> {
+    let tried = TRIED.replace(TRIED.get() + 1);
+    let half = bytes.len() / 2;
+    match tried % 5 {
+        0 => Err(io::Error::from_raw_os_error(libc::EINTR)),
+        2 => Err(io::Error::from_raw_os_error(libc::EAGAIN)),
+        1 | 3 if half > SECTOR => {
+            // SAFETY: F_GETFL takes no pointer.
+            let state = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) };
+            if state & libc::O_DIRECT == 0 {
+                return pwrite::positioned(file, &bytes[..half | 1], offset, flags);
+            }
+            let whole = half - half % SECTOR;
+            pwrite::positioned(file, &bytes[..whole], offset, flags).map(|written| written + 300)
+        }
+        _ => pwrite::positioned(file, bytes, offset, flags),
+    }
+}
+
+/// A ring that is none. What was pushed last completes first.
+struct Stutter {
+    pushed: Vec<Operation>,
+    submitted: Vec<Operation>,
+    entered: u64,
+}
+
+struct Operation {
+    file: File,
+    start: *const u8,
+    length: usize,
+    offset: u64,
+    flags: i32,
+    key: u64,
+}
+
+impl Operations for Stutter {
+    fn open(_: &Writer<'_>, _: usize, _: &mut Vec<String>) -> Result<Self, Fault> {
+        Ok(Self {
+            pushed: Vec::new(),
+            submitted: Vec::new(),
+            entered: 0,
+        })
+    }
+
+    fn entries(&self) -> usize {
+        64
+    }
+
+    fn in_flight(&self) -> usize {
+        self.pushed.len() + self.submitted.len()
+    }
+
+    unsafe fn push(
+        &mut self,
+        file: &File,
+        bytes: &[u8],
+        _: usize,
+        offset: u64,
+        flags: i32,
+        key: u64,
+    ) -> Result<(), Fault> {
+        self.pushed.push(Operation {
+            file: file.try_clone().unwrap(),
+            start: bytes.as_ptr(),
+            length: bytes.len(),
+            offset,
+            flags,
+            key,
+        });
+        Ok(())
+    }
+
+    fn enter(&mut self, wanted: usize) -> Result<bool, Fault> {
+        self.entered += 1;
+        if self.entered.is_multiple_of(3) {
+            return Ok(false);
+        }
+        self.submitted.append(&mut self.pushed);
+        assert!(
+            wanted <= self.submitted.len(),
+            "waits for what never completes"
+        );
+        Ok(true)
+    }
+
+    fn reap(&mut self) -> Option<(u64, io::Result<usize>)> {
+        let operation = self.submitted.pop()?;
+        // SAFETY: the bytes were slices when they were pushed, and the loop keeps them until now.
+        let bytes = unsafe { std::slice::from_raw_parts(operation.start, operation.length) };
+        let outcome = stutter(&operation.file, bytes, operation.offset, operation.flags);
+        Some((operation.key, outcome))
+    }
+
+    fn drain(&mut self) -> bool {
+        self.pushed.clear();
+        self.submitted.clear();
+        true
+    }
+}
+
+impl Drop for Stutter {
+    fn drop(&mut self) {
+        let left = self.in_flight();
+        assert!(
+            left == 0 || std::thread::panicking(),
+            "{left} writes still under way"
+        );
+    }
+}
+
+fn stuttering(of: &Mode, sink: &'static dyn crate::Sink) -> &'static Mode {
+    Box::leak(Box::new(Mode {
+        name: of.name,
+        about: of.about,
+        direct: of.direct,
+        maps: of.maps,
+        queues: of.queues,
+        probe: || None,
+        matches: of.matches,
+        sink,
+    }))
+}
+
+fn modes() -> [&'static Mode; 2] {
+    [
+        stuttering(&pwrite::MODE, &pwrite::Calls { call: stutter }),
+        stuttering(&uring::MODE, &Queue::<Stutter>(PhantomData)),
+    ]
+}
+
+#[test]
+fn every_byte_lands_once_whatever_is_interrupted_or_cut_short() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    for mode in modes() {
+        for (writers, split) in [(1, Split::Next), (3, Split::Next), (3, Split::Parts)] {
+            for submit in [Submit::Each, Submit::WhenFull] {
+                for direct in [Direct::Off, Direct::Try] {
+                    for size in [1, 8193, 40 * 8192 + 4321] {
+                        let job = Job {
+                            writers: some(writers),
+                            split,
+                            submit,
+                            direct,
+                            ..job(size)
+                        };
+                        let done = on(&path, mode, &job).unwrap();
+                        let what = format!("{} {job:?}", mode.name);
+                        assert!(
+                            fs::read(&path).unwrap() == expected(size, u64::MAX),
+                            "{what}"
+                        );
+                        assert!(done.extents.are_whole(size), "{what}");
+                        let seen = &done.evidence;
+                        assert!(seen.repeated > 0, "{what}");
+                        assert!(seen.short > 0 || size < 40 * 8192, "{what}");
+                        assert_eq!(
+                            seen.operations,
+                            seen.blocks + seen.repeated + seen.short,
+                            "{what}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn breaks(file: &File, bytes: &[u8], offset: u64, flags: libc::c_int) -> io::Result<usize> {
+    if offset >= 10 * 8192 {
+        return Err(io::Error::from_raw_os_error(libc::EIO));
+    }
+    stutter(file, bytes, offset, flags)
+}
+
+#[test]
+fn an_error_after_short_writes_names_where_it_happened_and_leaves_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    let mode = stuttering(&pwrite::MODE, &pwrite::Calls { call: breaks });
+    let error = write(&path, mode, &job(40 * 8192), &contents, &mut |_| {
+        ControlFlow::Continue(())
+    })
+    .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "cannot write at offset 81920: Input/output error (os error 5)"
+    );
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// A ring on which every completion is an error.
+struct Broken(Stutter);
+
+impl Operations for Broken {
+    fn open(writer: &Writer<'_>, depth: usize, notes: &mut Vec<String>) -> Result<Self, Fault> {
+        Stutter::open(writer, depth, notes).map(Self)
+    }
+
+    fn entries(&self) -> usize {
+        self.0.entries()
+    }
+
+    fn in_flight(&self) -> usize {
+        self.0.in_flight()
+    }
+
+    unsafe fn push(
+        &mut self,
+        file: &File,
+        bytes: &[u8],
+        index: usize,
+        offset: u64,
+        flags: i32,
+        key: u64,
+    ) -> Result<(), Fault> {
+        // SAFETY: as the caller promises.
+        unsafe { self.0.push(file, bytes, index, offset, flags, key) }
+    }
+
+    fn enter(&mut self, wanted: usize) -> Result<bool, Fault> {
+        self.0.enter(wanted)
+    }
+
+    fn reap(&mut self) -> Option<(u64, io::Result<usize>)> {
+        let operation = self.0.submitted.pop()?;
+        Some((
+            operation.key,
+            Err(io::Error::from_raw_os_error(libc::ENOSPC)),
+        ))
+    }
+
+    fn drain(&mut self) -> bool {
+        self.0.drain()
+    }
+}
+
+/// That nothing is under way any more when the buffers are given back, `Stutter` asserts when it is dropped.
+#[test]
+fn a_failed_completion_ends_the_queue_with_nothing_under_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    let mode = stuttering(&uring::MODE, &Queue::<Broken>(PhantomData));
+    let full = Job {
+        submit: Submit::WhenFull,
+        ..job(40 * 8192)
+    };
+    let error = on(&path, mode, &full).unwrap_err().to_string();
+    assert!(error.contains("at offset "), "{error}");
+    assert!(error.contains("No space left"), "{error}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
