@@ -38,7 +38,16 @@ if TYPE_CHECKING:
     AnyBuffer: TypeAlias = Buffer | np.ndarray[Any, np.dtype[Any]]
     """numpy says that its arrays are buffers only to a checker of Python 3.12."""
 
-__all__ = ["Differences", "Generator", "Validation", "WriteStats", "read_and_validate", "write_file"]
+__all__ = [
+    "Differences",
+    "Generator",
+    "Validation",
+    "WriteStats",
+    "cached_bytes",
+    "direct_alignment",
+    "read_and_validate",
+    "write_file",
+]
 
 MIB: Final = 1 << 20
 
@@ -282,6 +291,20 @@ def read_and_validate(
         progress=progress,
     )
     return Validation(expected, actual, Differences(*differences))
+
+
+def cached_bytes(path: str | PathLike[str]) -> int | None:
+    """Bytes of a file in the page cache; 0 without a file, None if the kernel does not tell."""
+    return _native.cached_bytes(path)
+
+
+def direct_alignment(path: str | PathLike[str]) -> tuple[int, int]:
+    """To how many bytes memory and offsets must be aligned for `O_DIRECT` on a file.
+
+    Raises:
+        OSError: the file system is not known to honour the flag, or does not tell.
+    """
+    return _native.direct_alignment(path)
 
 
 def _text(setting: float | str | None) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
     from bench_framework.execution.process import Launcher
 
+PYTHON: Final = "BENCHCTL_PYTHON"
+"""Names the Python to which the worker dgen hands over."""
 CPUINFO: Final = Path("/proc/cpuinfo")
 GOVERNOR: Final = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
@@ -46,8 +49,12 @@ def file_age_s(path: Path) -> float:
 
 
 def environment() -> dict[str, str]:
-    """A copy of benchctl's environment, for its children."""
-    return dict(os.environ)
+    """A copy of benchctl's environment, for its children, and the Python that benchctl itself runs.
+
+    The worker dgen hands some strategies over to that Python. The path is not resolved: an interpreter finds the
+    packages of its virtual environment by the path that it was started by.
+    """
+    return {**os.environ, **({PYTHON: sys.executable} if sys.executable else {})}
 
 
 def cache_root(env: Mapping[str, str] | None = None) -> Path:

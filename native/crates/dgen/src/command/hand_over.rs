@@ -4,7 +4,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use dgen::write::{Options, name_of_direct, name_of_durability, python};
+use dgen::write::{Durability, Options, name_of_direct, name_of_durability, python};
 use worker::exit::Failure;
 
 /// Replaces this process by the Python of the strategy, with everything spelled out, so that no default and no unit is
@@ -46,6 +46,9 @@ fn spell_out(command: &mut Command, options: &Options, file: &Path) {
     option("--threads", options.threads.to_string());
     option("--direct", name_of_direct(options.direct).to_owned());
     option("--durability", name_of_durability(options.durability));
+    if let Durability::Fdatasync(every) = options.durability {
+        option("--sync-every", every.to_string());
+    }
     option("--seed", options.settings.seed.to_string());
     if let Some(dedup) = options.settings.dedup {
         option("--dedup", dedup.to_string());
