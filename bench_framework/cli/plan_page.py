@@ -11,7 +11,9 @@ from bench_framework.model.plan import Role, Slot
 from bench_framework.units import format_clock, format_percent, format_size
 
 if TYPE_CHECKING:
-    from bench_framework.model.plan import Cell, Plan
+    from collections.abc import Iterable
+
+    from bench_framework.model.plan import Cell, Plan, Word
     from bench_framework.workflow import Forecast
 
 INDENT = 11
@@ -39,6 +41,7 @@ def page(forecast: Forecast, *, width: int, commands: bool) -> str:
         "",
         *_item("Build", _builds(forecast), width),
         *_item("Data", _data(forecast), width),
+        *(_item("Tune", _filled(plan.tuning), width) if plan.tuning else ()),
         *_item("Run", _run(forecast), width),
         *_item("Judge", _judge(forecast), width),
         *(
@@ -146,9 +149,14 @@ def _holes(plan: Plan, width: int) -> list[str]:
 def _command(cell: Cell) -> str:
     import shlex  # noqa: PLC0415 -- only with --verbose
 
-    words = [
-        "".join(f"{{{part.slot}}}" if isinstance(part, Slot) else part for part in word)
-        for word in cell.command
-    ]
     env = [f"{name}={shlex.quote(value)}" for name, value in cell.env]
-    return " ".join([*env, *(word if word.startswith("{") else shlex.quote(word) for word in words)])
+    return " ".join([*env, _filled(cell.command)])
+
+
+def _filled(words: Iterable[Word]) -> str:
+    import shlex  # noqa: PLC0415 -- only with --verbose and where a scenario tunes
+
+    texts = [
+        "".join(f"{{{part.slot}}}" if isinstance(part, Slot) else part for part in word) for word in words
+    ]
+    return " ".join(text if text.startswith("{") else shlex.quote(text) for text in texts)

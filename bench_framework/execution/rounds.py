@@ -17,7 +17,7 @@ from bench_framework.execution.target import build_id_of, target_of
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Role
 from bench_framework.model.run import Event, Look
-from bench_framework.store import lines
+from bench_framework.store import layout, lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -172,12 +172,13 @@ class Measuring:
     ) -> Progression | None:
         contents = self.record.contents
         targets = {}
+        tuning = str(self.record.path / layout.TUNING) if self.plan.tuning else None
         for cell in self.plan.cells_of(item.id):
             build = builds.get(build_id_of(self.plan, cell))
             if cell.id in contents.dropped or build is None or not build.ok:
                 continue
             try:
-                targets[cell.id] = target_of(cell, build, inputs.get(item.id), env)
+                targets[cell.id] = target_of(cell, build, inputs.get(item.id), env, tuning)
             except CellError as error:
                 event = Event(error.code, error.message, "error", cell.id, help=error.help)
                 if event not in contents.events:

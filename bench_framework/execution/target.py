@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 PROGRAM: Final = "program"
 """Id of the build of a program that is not built by us."""
+_NEEDS: Final = {"bin": "a worker", "input": "an input", "tuning": "`tuning`"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,11 @@ class Target:
 
 
 def target_of(
-    cell: Cell, build: Build | None, prepared: PreparedInput | None, env: Mapping[str, str]
+    cell: Cell,
+    build: Build | None,
+    prepared: PreparedInput | None,
+    env: Mapping[str, str],
+    tuning: str | None = None,
 ) -> Target:
     """Fill the slots of a cell.
 
@@ -45,6 +50,7 @@ def target_of(
         build: of its variant; the control cell runs its `control_path`.
         prepared: its input.
         env: the environment to which the cell's own variables are added.
+        tuning: the file that ``{tuning}`` stands for.
 
     Raises:
         CellError: BX202, a slot stays empty.
@@ -53,7 +59,7 @@ def target_of(
     if build is not None:
         binary = build.control_path if cell.role is Role.CONTROL and build.control_path else build.path
     path = prepared.path if prepared else None
-    slots = {"bin": binary, "input": path}
+    slots = {"bin": binary, "input": path, "tuning": tuning}
 
     def fill(words: Iterable[Word], *, quote: bool = False) -> tuple[str, ...]:
         return tuple("".join(_fill(part, slots, cell, quote=quote) for part in word) for word in words)
@@ -108,6 +114,6 @@ def _fill(part: str | Slot, slots: Mapping[str, str | None], cell: Cell, *, quot
         raise CellError(
             f"the command of {cell.label} has a {{{part.slot}}}, and there is none",
             code="BX202",
-            help=f"declare {'an input' if part.slot == 'input' else 'a worker'} in the scenario",
+            help=f"declare {_NEEDS[part.slot]} in the scenario",
         )
     return shlex.quote(value) if quote else value

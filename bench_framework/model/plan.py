@@ -28,11 +28,13 @@ class Slot:
     Not an enum of strings: a literal argument ``bin`` must stay apart from the slot.
     """
 
-    slot: Literal["bin", "input"]
+    slot: Literal["bin", "input", "tuning"]
 
 
 BIN: Final = Slot("bin")
 INPUT: Final = Slot("input")
+TUNING: Final = Slot("tuning")
+"""The file that holds what `Plan.tuning` printed."""
 
 
 class Role(StrEnum):
@@ -321,6 +323,8 @@ class Plan:
     unit_family: Literal["iec", "si"] = "iec"
     """``si`` if the scenario writes MB; the report then says MB too."""
     data_dir: str | None = None
+    tuning: tuple[Word, ...] = ()
+    """A command of the baseline's program, run once before anything is measured; what it prints is kept."""
     asked: tuple[str, ...] = ()
     """Words behind the scenario's name that made this plan of it, such as ``("-k", "io=mmap")``. Like the path, not
     part of any identity."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bench_framework.model.judgement import (
     BestGroup,
@@ -57,6 +57,8 @@ class ReportData:
     events: tuple[Event, ...] = ()
     record_dir: str = ""
     scenario_text: str = ""
+    tuning: Mapping[str, Any] | None = None
+    """What `plan.tuning` printed."""
     values: Mapping[str, str] = field(default_factory=dict)
     """Further facts for the masthead, such as ``{"Commit": "3c1f9ab, clean"}``."""
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bench_framework.scenario.document import Path
     from bench_framework.scenario.loaded import Scenario
 
-_SLOTS = ("bin", "input")
+_SLOTS = ("bin", "input", "tuning")
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
@@ -26,6 +26,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     yield from _never_run(scenario)
     yield from _unused(scenario)
     yield from _bundled(scenario)
+    yield from _tuning(scenario)
 
 
 def templated(scenario: Scenario) -> Iterator[tuple[Path, str, bool]]:
@@ -37,6 +38,7 @@ def templated(scenario: Scenario) -> Iterator[tuple[Path, str, bool]]:
     yield from (((*where, index), word, True) for index, word in enumerate(bundled.command_of(scenario)))
     if spec.stdin is not None:
         yield ("stdin",), spec.stdin, True
+    yield from ((("tuning", index), word, True) for index, word in enumerate(spec.tuning or ()))
     for key, commands in (("prepare", spec.prepare), ("cleanup", spec.cleanup)):
         for row, words in enumerate(commands):
             yield from ((scenario.row(key, row, column), word, True) for column, word in enumerate(words))
@@ -55,6 +57,8 @@ def templated(scenario: Scenario) -> Iterator[tuple[Path, str, bool]]:
 
 def known_names(scenario: Scenario, path: Path) -> list[str]:
     """The names that may stand in braces at `path`, without the slots."""
+    if path[:1] == ("tuning",):  # it is run once, for all variants and inputs
+        return list(scenario.spec.fixed)
     names = [*scenario.spec.axes, *scenario.spec.fixed]
     part = scenario.spec.input
     if part is not None and path[:1] != ("input",):
@@ -67,7 +71,7 @@ def _placeholders(scenario: Scenario, path: Path, text: str, slots: bool) -> Ite
         return
     names = known_names(scenario, path)
     if slots:
-        names = [*(slot for slot in _SLOTS if slot == "bin" or scenario.spec.input is not None), *names]
+        names = [*_slots_at(scenario, path), *names]
     for item in template.placeholders(text):
         if item.name in names or item.name in scenario.lost:
             continue
@@ -78,7 +82,7 @@ def _placeholders(scenario: Scenario, path: Path, text: str, slots: bool) -> Ite
             advice = "write `{{` and `}}` for braces that are meant as such"
             yield Problem("BC109", f"`{written}` is no placeholder", help=advice, **more)
         elif item.name in _SLOTS:
-            why = "this scenario has no `input`" if slots else "it is filled in only when a command is run"
+            why = _why_not(str(item.name), path) if slots else "it is filled in only when a command is run"
             yield Problem("BC109", f"`{written}` cannot be used here: {why}", **more)
         else:
             near = suggest(item.name, names)
@@ -86,6 +90,36 @@ def _placeholders(scenario: Scenario, path: Path, text: str, slots: bool) -> Ite
             listed = ", ".join(f"{{{name}}}" for name in names) or "none"
             advice = meant + (f"names here: {listed}" if len(names) <= MAX_LISTED else "")
             yield Problem("BC109", f"nothing is called `{written}`", help=advice or None, **more)
+
+
+def _slots_at(scenario: Scenario, path: Path) -> Iterator[str]:
+    yield "bin"
+    if path[:1] != ("tuning",):
+        yield from ["input"] * (scenario.spec.input is not None)
+        yield from ["tuning"] * (scenario.spec.tuning is not None)
+
+
+def _why_not(slot: str, path: Path) -> str:
+    return (
+        "`tuning` is run once, before anything else"
+        if path[:1] == ("tuning",)
+        else f"this scenario has no `{slot}`"
+    )
+
+
+def _tuning(scenario: Scenario) -> Iterator[Problem]:
+    """A command that is run for its output, which nothing would use, or whose program is not known early enough."""
+    spec, place = scenario.spec, ("tuning",)
+    if spec.tuning is None:
+        return
+    if spec.worker.command is not None:
+        message = "`tuning` needs a program that is built: `worker: {crate: …}`"
+        yield scenario.document.key_problem(place, "BC108", message)
+    if not any(
+        "tuning" in template.names(text) for path, text, _ in templated(scenario) if path[:1] != place
+    ):
+        note = "`{tuning}` stands in no command"
+        yield scenario.document.key_problem(place, "BC205", "`tuning` is never used", note=note)
 
 
 def _inside(at: Position, text: str, item: template.Placeholder) -> Position:

@@ -17,6 +17,7 @@ from bench_framework.model.plan import (
     Plan,
     Variant,
 )
+from bench_framework.scenario import template
 from bench_framework.scenario.expansion import Expansion, size_texts, unique
 from bench_framework.scenario.matrix import combine
 from bench_framework.scenario.schema import BUILTIN, Precision
@@ -73,6 +74,7 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
         named=tuple(cell for cell in made.named_cells() if any(v.id == cell.variant_id for v in variants)),
         derived=tuple(DerivedRow(name, text) for name, text in scenario.spec.derived.items()),
         unit_family=_unit_family(scenario, made.axes),
+        tuning=tuple(template.fill(word, scenario.spec.fixed) for word in scenario.spec.tuning or ()),
         data_dir=scenario.resolve(scenario.spec.data_dir) if scenario.spec.data_dir else None,
     )
 

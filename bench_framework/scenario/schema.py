@@ -585,6 +585,9 @@ class ScenarioFile(Part):
     """Folder in which the program runs, relative to this file."""
     data_dir: Text | None = Field(default=None, alias="data-dir")
     """Folder for generated inputs, relative to this file."""
+    tuning: Annotated[list[Text], Field(min_length=1)] | None = None
+    """Argument list, run once before anything is measured, with the baseline's program as `{bin}`; it prints one JSON
+    object, which the record keeps, and `{tuning}` in a command is the file that holds it."""
     prepare: Commands = []
     """One command, or a list of commands, run before a cell is timed."""
     cleanup: Commands = []

@@ -6,14 +6,14 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.model.plan import BIN, INPUT, Slot, Word
+from bench_framework.model.plan import BIN, INPUT, TUNING, Slot, Word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 ARGS: Final = "{args}"
 """A word of its own in a command: the place of the arguments that axis values add."""
-_SLOTS: Final[dict[str, Slot]] = {"bin": BIN, "input": INPUT}
+_SLOTS: Final[dict[str, Slot]] = {"bin": BIN, "input": INPUT, "tuning": TUNING}
 _TOKEN: Final = re.compile(r"(?P<escape>\{\{|\}\})|\{(?P<name>[^{}]*)\}|(?P<lone>[{}])")
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
@@ -42,7 +42,7 @@ def names(text: str) -> set[str]:
 
 
 def fill(text: str, values: Mapping[str, str], *, quote: Callable[[str], str] = str) -> Word:
-    """One word with values in the place of names; ``{bin}`` and ``{input}`` stay slots.
+    """One word with values in the place of names; ``{bin}``, ``{input}`` and ``{tuning}`` stay slots.
 
     Args:
         text: checked before: every name is in `values` or a slot.

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 PLAN: Final = "plan.json"
 SCENARIO: Final = "scenario.yaml"
+TUNING: Final = "tuning.json"
 JOURNAL: Final = "journal.jsonl"
 ENV: Final = "env.json"
 MANIFEST: Final = "manifest.json"

@@ -33,6 +33,7 @@ RUN_CODES: Final[dict[str, str]] = {
     "BX201": "a run failed, hung or was killed. Its rounds are void; a cell with more than 5 % void rounds has failed.",
     "BX202": "a command needs `{bin}` or `{input}`, and the scenario has none.",
     "BX203": "a list of CPUs cannot be read.",
+    "BX204": "the command under `tuning` failed or printed no JSON object; nothing was measured without it.",
     "BX210": "a variant gave another answer than the baseline on the same input; its times are never compared.",
     "BX211": "the worker's answer is not a line of the protocol (docs/reference/worker-protocol.md).",
     "BX213": "the worker did not append exactly one line of answer per run.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -78,6 +79,7 @@ def report_data(record: Record, judgement: Judgement) -> ReportData:
     try:
         host = contents.host or wire.load_host((record.path / layout.ENV).read_bytes())
         scenario_text = (record.path / layout.SCENARIO).read_text(encoding="utf-8")
+        tuning = json.loads((record.path / layout.TUNING).read_bytes()) if plan.tuning else None
     except OSError as error:
         raise RecordError(
             f"{error.filename} cannot be read",
@@ -99,6 +101,7 @@ def report_data(record: Record, judgement: Judgement) -> ReportData:
         events=tuple(contents.events),
         record_dir="/".join(record.path.parts[-3:]),
         scenario_text=scenario_text,
+        tuning=tuning,
     )
 
 

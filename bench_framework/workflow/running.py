@@ -120,6 +120,7 @@ def _run_locked(
         plan = prepared.plan
         record = _record_for(plan, name, options, watcher, prepared)
         with record:
+            _tune(plan, record, prepared, watcher, launcher, stopping)
             _measure(plan, record, prepared, watcher, launcher, stopping)
     except Interrupted:
         return _interrupted(record, plan)
@@ -213,6 +214,16 @@ def _record_for(plan: Plan, name: str, options: RunOptions, watcher: Watcher, pr
             record.append(lines.Noted(event))
     watcher.resumed(record.contents.rounds)
     return record
+
+
+def _tune(
+    plan: Plan, record: Record, prepared: Prepared, watcher: Watcher, launcher: Launcher, stopping: Stop
+) -> None:
+    from bench_framework.execution import host, tuning  # noqa: PLC0415 -- only to measure
+
+    if plan.tuning and not tuning.is_done(record):
+        watcher.say("tuning: one command, before anything is measured")
+        tuning.tune(plan, record, prepared.builds, launcher, host.environment(), stopping)
 
 
 def _measure(

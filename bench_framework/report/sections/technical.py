@@ -8,6 +8,7 @@ from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Tab
 from bench_framework.report.context import PROGRAM_BUILD, ReportData
 from bench_framework.report.numbers import DASH, show_size
 from bench_framework.report.sections.kind import SectionKind, always
+from bench_framework.report.sections.tuning import tuning
 from bench_framework.report.sentences import sentence
 from bench_framework.units import format_clock
 
@@ -25,6 +26,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
     answers = _answers(data)
     if answers is not None:
         blocks.append(answers)
+    blocks += tuning(data)
     same = data.claims("one-program")
     if same:
         blocks.append(Bullets(tuple(sentence(c) for c in same)))

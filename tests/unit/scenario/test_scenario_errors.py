@@ -388,6 +388,58 @@ def test_one_mistake_is_one_error_at_its_place(case: str, refuses: Refuses) -> N
     assert line[problem.at.column - 1 :][: problem.at.length] == marked
 
 
+TUNED = {
+    "tuning that nothing uses": (
+        'tuning: ["{bin}", try]',
+        "BC205",
+        "tuning",
+        "`tuning` is never used",
+        "",
+    ),
+    "tuning for one variant": (
+        'tuning: ["{bin}", "{arm}"]\nprepare: [cat, "{tuning}"]',
+        "BC109",
+        "{arm}",
+        "nothing is called `{arm}`",
+        "",
+    ),
+    "tuning that uses itself": (
+        'tuning: ["{bin}", "{tuning}"]\nprepare: [cat, "{tuning}"]',
+        "BC109",
+        "{tuning}",
+        "`{tuning}` cannot be used here: `tuning` is run once, before anything else",
+        "",
+    ),
+    "the output of no tuning": (
+        'prepare: [cat, "{tuning}"]',
+        "BC109",
+        "{tuning}",
+        "`{tuning}` cannot be used here: this scenario has no `tuning`",
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TUNED)
+def test_tuning_is_one_command_that_something_uses(case: str, refuses: Refuses) -> None:
+    text, code, marked, message, advice = TUNED[case]
+    error = refuses(AXES + text, head=TALLY)
+    (problem,) = error.problems
+    assert (problem.code, message in problem.message, advice in (problem.help or "")) == (code, True, True)
+    assert problem.at is not None
+    assert problem.file is not None
+    line = error.sources[problem.file].split("\n")[problem.at.line - 1]
+    assert line[problem.at.column - 1 :][: problem.at.length] == marked
+
+
+def test_tuning_needs_a_program_that_is_built(refuses: Refuses) -> None:
+    (problem,) = refuses(AXES + 'tuning: ["{bin}", try]\nprepare: [cat, "{tuning}"]').problems
+    assert (problem.code, problem.message) == (
+        "BC108",
+        "`tuning` needs a program that is built: `worker: {crate: …}`",
+    )
+
+
 BUNDLED = {
     "no such value": (
         "axes: {io: [read, slrp]}\nbaseline: {io: read}",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework.model.plan import BIN, INPUT, Plan, Role
+from bench_framework.model.plan import BIN, INPUT, TUNING, Plan, Role
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -169,6 +169,12 @@ class TestCommands:
         assert cell.stdin == (INPUT,)
         assert cell.prepare == ((("cp",), (INPUT,), ("x",)),)
         assert cell.cleanup == ((("rm",), ("x",)), (("rm",), ("y",)))
+
+    def test_tuning_is_filled_with_what_all_variants_share(self, plans: Plans) -> None:
+        tuned = 'axes: {arm: [a, b]}\ncommand: ["{bin}", "{arm}", "{tuning}"]\nbaseline: {arm: a}\n'
+        plan = plans(tuned + 'fixed: {where: /disk}\ntuning: ["{bin}", try, "{where}"]', head=TALLY)
+        assert plan.tuning == ((BIN,), ("try",), ("/disk",))
+        assert plan.cells[0].command[2] == (TUNING,)
 
     def test_stdin_may_be_a_file_beside_the_scenario(self, plans: Plans, tmp_path: Path) -> None:
         assert plans(TWO + "stdin: data.txt").cells[0].stdin == (str(tmp_path / "data.txt"),)

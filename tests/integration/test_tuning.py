@@ -1,0 +1,112 @@
+"""A command that is run once before anything is measured: what it prints is kept and used."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROOT = Path(__file__).parents[2]
+MAIN = """
+use std::{env, fs, process};
+fn main() {
+    let words: Vec<String> = env::args().skip(1).collect();
+    match words[0].as_str() {
+        "probe" => {
+            let calls = fs::read_to_string("calls").unwrap_or_default() + "probe\\n";
+            fs::write("calls", calls).unwrap();
+            match words[1].as_str() {
+                "good" => println!("{}", r#"{"rows": [{"block_bytes": 4096, "bytes_per_s": 1048576.0, "seconds": [1.0, 2.0]},
+                    {"block_bytes": 8192, "bytes_per_s": null, "seconds": []}], "choice": {"block_bytes": 4096}, "basis": "a trial each"}"#),
+                "text" => println!("no json"),
+                _ => { eprintln!("no disk to try"); process::exit(7) }
+            }
+        }
+        way => {
+            let tuned = fs::read_to_string(&words[1]).expect("what was printed before");
+            assert!(tuned.contains("4096") && (way == "one" || way == "two"));
+            println!("done");
+        }
+    }
+}
+"""
+SCENARIO = """\
+version: 1
+name: tuned
+question: Which way is faster?
+worker: {{crate: ., bin: tuned}}
+axes: {{way: [one, two]}}
+fixed: {{kind: {kind}}}
+tuning: ["{{bin}}", probe, "{{kind}}"]
+command: ["{{bin}}", "{{way}}", "{{tuning}}"]
+cwd: work
+baseline: {{way: one}}
+measure: {{rounds: 1, until: rounds, warmup: 1}}
+"""
+NOT_MEASURED = 3
+
+
+@pytest.fixture
+def benchctl(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "work").mkdir()
+    (tmp_path / "src" / "main.rs").write_text(MAIN, encoding="utf-8")
+    manifest = '[package]\nname = "tuned"\nversion = "0.1.0"\nedition = "2021"\n[workspace]\n'
+    (tmp_path / "Cargo.toml").write_text(manifest, encoding="utf-8")
+
+    def call(*words: str, kind: str) -> subprocess.CompletedProcess[str]:
+        (tmp_path / "tuned.yaml").write_text(SCENARIO.format(kind=kind), encoding="utf-8")
+        env = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
+        argv = [sys.executable, "-m", "bench_framework", *words]
+        return subprocess.run(argv, env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    return call
+
+
+@pytest.mark.real
+def test_it_is_run_once_and_its_table_stands_in_the_record(
+    benchctl: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    plan = benchctl("plan", "tuned.yaml", kind="good")
+    assert "Tune     {bin} probe good" in plan.stdout
+    done = benchctl("run", "tuned.yaml", kind="good")
+    assert done.returncode == 0, done.stderr
+    (record,) = (tmp_path / "results" / "tuned").glob("2*")
+    assert (tmp_path / "work" / "calls").read_text(encoding="utf-8") == "probe\n"
+    assert json.loads((record / "tuning.json").read_text(encoding="utf-8"))["choice"] == {"block_bytes": 4096}
+    page = (record / "report.md").read_text(encoding="utf-8")
+    assert "| **4.00 KiB** | **1.00** | **2** |" in page
+    assert "The command's own words: a trial each." in page
+    assert benchctl("verify", str(record), kind="good").returncode == 0
+    (record / "tuning.json").write_text('{"rows": []}', encoding="utf-8")
+    spoilt = benchctl("verify", str(record), kind="good")
+    assert spoilt.returncode == 1
+    assert "tuning.json" in spoilt.stdout + spoilt.stderr
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("text", "error[BX204]: the command under `tuning` printed no JSON object"),
+        ("broken", "error[BX204]: the command under `tuning` failed: exit status 7"),
+    ],
+)
+def test_without_it_nothing_is_measured(
+    benchctl: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path, kind: str, said: str
+) -> None:
+    done = benchctl("run", "tuned.yaml", kind=kind)
+    assert done.returncode == NOT_MEASURED
+    assert said in done.stderr
+    assert ("no disk to try" in done.stderr) is (kind == "broken")
+    assert "Traceback" not in done.stderr
+    (record,) = (tmp_path / "results" / "tuned").glob("2*")
+    assert '"kind":"block"' not in (record / "journal.jsonl").read_text(encoding="utf-8").replace(" ", "")
