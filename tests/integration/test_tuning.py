@@ -83,7 +83,7 @@ def test_it_is_run_once_and_its_table_stands_in_the_record(
     assert (tmp_path / "work" / "calls").read_text(encoding="utf-8") == "probe\n"
     assert json.loads((record / "tuning.json").read_text(encoding="utf-8"))["choice"] == {"block_bytes": 4096}
     page = (record / "report.md").read_text(encoding="utf-8")
-    assert "| **4.00 KiB** | **1.00** | **2** |" in page
+    assert "| **4.00\u202fKiB** | **1.00** | **2** |" in page
     assert "The command's own words: a trial each." in page
     assert benchctl("verify", str(record), kind="good").returncode == 0
     (record / "tuning.json").write_text('{"rows": []}', encoding="utf-8")
