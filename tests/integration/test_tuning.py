@@ -24,8 +24,13 @@ fn main() {
             let calls = fs::read_to_string("calls").unwrap_or_default() + "probe\\n";
             fs::write("calls", calls).unwrap();
             match words[1].as_str() {
-                "good" => println!("{}", r#"{"rows": [{"block_bytes": 4096, "bytes_per_s": 1048576.0, "seconds": [1.0, 2.0]},
-                    {"block_bytes": 8192, "bytes_per_s": null, "seconds": []}], "choice": {"block_bytes": 4096}, "basis": "a trial each"}"#),
+                "good" => println!(
+                    "{}",
+                    r#"{"rows": [
+                        {"block_bytes": 4096, "bytes_per_s": 1048576.0, "seconds": [1.0, 2.0]},
+                        {"block_bytes": 8192, "bytes_per_s": null, "seconds": []}
+                    ], "choice": {"block_bytes": 4096}, "basis": "a trial each"}"#
+                ),
                 "text" => println!("no json"),
                 _ => { eprintln!("no disk to try"); process::exit(7) }
             }
