@@ -33,7 +33,7 @@ mod _native {
     ///
     /// A file that exists is replaced. The GIL is released; about every 8 MiB, and at the end, signals are checked
     /// and `progress` is called with the bytes written so far. What it raises ends the writing and is raised here;
-    /// what was written so far stays, for the caller to remove.
+    /// what was written so far is removed.
     ///
     /// Raises:
     ///     ValueError: no kind of text is called `kind`.

@@ -2,12 +2,11 @@
 
 mod command;
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use command::{describe, probe, read, sessions, text, validate, write};
-use worker::exit::{self, Failure};
+use command::{describe, probe, read, say, sessions, text, validate, write};
+use worker::exit;
 
 /// Writes seeded data: a pure function of its arguments.
 #[derive(Debug, Parser)]
@@ -47,8 +46,7 @@ fn main() -> ExitCode {
     // SAFETY: ignoring a signal runs no code of ours.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
     let result = match Arguments::parse().command {
-        Command::Describe => writeln!(io::stdout(), "{}", describe::describe().to_json())
-            .map_err(|error| Failure::Work(format!("cannot write to stdout: {error}"))),
+        Command::Describe => say(&describe::describe().to_json()),
         Command::Run(run) => match *run {
             Run::Write(options) => write::run(options),
             Run::Read(options) => read::run(&options),

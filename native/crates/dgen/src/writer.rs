@@ -1,7 +1,7 @@
 //! A text into a file, with its digest.
 
 use std::fmt::Write as _;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -28,13 +28,27 @@ pub struct Written {
 /// the end; its error ends the writing.
 ///
 /// # Errors
-/// The file cannot be created or written, or `progress` failed. What was written so far stays.
+/// The file cannot be created or written, or `progress` failed. What was written so far is removed, if it is a regular
+/// file: a corpus that looks complete would be a lie.
 pub fn write_file<E: From<io::Error>>(
     text: &Text,
     path: &Path,
     progress: &mut dyn FnMut(u64) -> Result<(), E>,
 ) -> Result<Written, E> {
     let mut file = File::create(path)?;
+    let written = write(text, &mut file, progress);
+    if written.is_err() && file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        // What is told is why the writing failed.
+        let _ = fs::remove_file(path);
+    }
+    written
+}
+
+fn write<E: From<io::Error>>(
+    text: &Text,
+    file: &mut File,
+    progress: &mut dyn FnMut(u64) -> Result<(), E>,
+) -> Result<Written, E> {
     let mut hash = Sha256::new();
     let mut batch = Vec::with_capacity(BATCH + BLOCK_BYTES);
     let (mut bytes, mut since) = (0, 0);

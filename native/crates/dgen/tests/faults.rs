@@ -42,12 +42,29 @@ fn fails(mut command: Command, code: i32, words: &[&str], folder: &Path) {
 
 /// Denies the system call with that number to the child, with `EPERM`.
 fn forbid(command: &mut Command, number: libc::c_long) -> &mut Command {
+    refuse(command, number, libc::EPERM, None)
+}
+
+/// Answers a system call of the child with `errno`; only those calls that have all bits of `flags` in their third argument,
+/// if there is one.
+fn refuse(
+    command: &mut Command,
+    number: libc::c_long,
+    errno: libc::c_int,
+    flags: Option<libc::c_int>,
+) -> &mut Command {
     let number = u32::try_from(number).unwrap();
-    // Load the number of the call; if it is the one, answer EPERM, else allow.
+    let errno = u32::try_from(errno).unwrap();
+    let bits = u32::try_from(flags.unwrap_or(0)).unwrap();
+    // Load the number of the call; another one is allowed. Load the low half of its third argument; if the bits are in
+    // it, answer the error, else allow.
     let filter = [
         (0x20, 0, 0, 0),
-        (0x15, 0, 1, number),
-        (0x06, 0, 0, libc::SECCOMP_RET_ERRNO | 1),
+        (0x15, 0, 4, number),
+        (0x20, 0, 0, 32),
+        (0x54, 0, 0, bits),
+        (0x15, 0, 1, bits),
+        (0x06, 0, 0, libc::SECCOMP_RET_ERRNO | errno),
         (0x06, 0, 0, libc::SECCOMP_RET_ALLOW),
     ]
     .map(|(code, jt, jf, k)| libc::sock_filter { code, jt, jf, k });
@@ -56,7 +73,7 @@ fn forbid(command: &mut Command, number: libc::c_long) -> &mut Command {
         command.pre_exec(move || {
             let mut filter = filter;
             let program = libc::sock_fprog {
-                len: 4,
+                len: 7,
                 filter: filter.as_mut_ptr(),
             };
             if libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0
@@ -68,6 +85,9 @@ fn forbid(command: &mut Command, number: libc::c_long) -> &mut Command {
         })
     }
 }
+
+/// The bit of `O_TMPFILE` that is its own.
+const UNNAMED: libc::c_int = libc::O_TMPFILE & !libc::O_DIRECTORY;
 
 /// Whether a ring can be had here at all: without one there is nothing to forbid.
 fn no_ring() -> bool {
@@ -397,5 +417,240 @@ fn memory_is_the_pool_whatever_the_size() {
             "{backend} {}",
             line.peak_rss_bytes
         );
+    }
+}
+
+/// As on vfat or an old NFS: the calls that open an unnamed file are answered as there.
+#[test]
+fn without_unnamed_files_it_has_a_partial_name_until_it_is_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let answers = tempfile::NamedTempFile::new().unwrap();
+    let file = folder.path().join("file");
+    for errno in [libc::EOPNOTSUPP, libc::EISDIR] {
+        for backend in ["pwrite", "uring", "mmap"] {
+            if backend == "uring" && no_ring() {
+                continue;
+            }
+            fs::write(&file, "what stood there").unwrap();
+            let mut command = write(&["--backend", backend, "--direct", "try"], &file);
+            refuse(&mut command, libc::SYS_openat, errno, Some(UNNAMED));
+            let line = line_of(command, answers.path());
+            let noted = |note: &String| note.contains("partial name");
+            assert!(line.notes.iter().any(noted), "{:?}", line.notes);
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+            let validated = Command::new(DGEN)
+                .args(["validate", "--size", "4MiB"])
+                .arg(&file)
+                .output()
+                .unwrap();
+            assert!(validated.status.success(), "{}", stderr(&validated));
+        }
+    }
+}
+
+#[test]
+fn a_partial_file_goes_with_its_error_and_shows_itself_when_its_writer_is_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    let mut command = write(&["--durability", "end-fsync", "--backend", "pwrite"], &file);
+    refuse(
+        &mut command,
+        libc::SYS_openat,
+        libc::EOPNOTSUPP,
+        Some(UNNAMED),
+    );
+    refuse(&mut command, libc::SYS_fsync, libc::EIO, None);
+    fails(
+        command,
+        1,
+        &["/file: cannot sync", "os error 5"],
+        folder.path(),
+    );
+
+    let mut command = write(&["--durability", "dsync", "--backend", "pwrite"], &file);
+    command.args(["--reserve"]);
+    refuse(
+        &mut command,
+        libc::SYS_openat,
+        libc::EOPNOTSUPP,
+        Some(UNNAMED),
+    );
+    refuse(&mut command, libc::SYS_pwritev2, libc::EAGAIN, None);
+    // It repeats its first write, without end for a while.
+    let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+    let names = || {
+        let entries = fs::read_dir(folder.path()).unwrap();
+        entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect::<Vec<_>>()
+    };
+    while names().is_empty() && child.try_wait().unwrap().is_none() {
+        std::thread::yield_now();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // Either it was killed in the middle, or it gave up and cleaned up; a file with the name would be a lie.
+    for name in names() {
+        assert_eq!(name, format!("file.{}.partial", child.id()));
+    }
+}
+
+#[test]
+fn a_partial_name_is_found_for_a_long_name_and_beside_what_a_killed_writer_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("n".repeat(255));
+    let mut command = write(&["--backend", "pwrite"], &file);
+    refuse(
+        &mut command,
+        libc::SYS_openat,
+        libc::EOPNOTSUPP,
+        Some(UNNAMED),
+    );
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(fs::metadata(&file).unwrap().len(), 4 << 20);
+
+    // The shell has the number that the writer will have, which replaces it.
+    let script = "echo left > \"$2/file.$$.partial\" && exec \"$1\" run write --backend pwrite --size 9 \"$2/file\"";
+    let mut command = Command::new("sh");
+    command.args(["-c", script, "sh", DGEN]).arg(folder.path());
+    refuse(
+        &mut command,
+        libc::SYS_openat,
+        libc::EOPNOTSUPP,
+        Some(UNNAMED),
+    );
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(fs::metadata(folder.path().join("file")).unwrap().len(), 9);
+}
+
+#[test]
+fn a_sync_that_fails_leaves_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    // With O_DSYNC only the folder is synced by a call, when the file has its name already.
+    let cases = [
+        ("end-fsync", libc::SYS_fsync, "cannot sync: "),
+        ("fdatasync:3", libc::SYS_fdatasync, "cannot sync: "),
+        ("dsync", libc::SYS_fsync, "cannot sync the folder of: "),
+    ];
+    for (durability, call, said) in cases {
+        for backend in ["pwrite", "uring", "mmap"] {
+            if backend == "uring" && no_ring() {
+                continue;
+            }
+            fs::write(&file, "what stood there").unwrap();
+            let mut command = write(&["--backend", backend, "--durability", durability], &file);
+            refuse(&mut command, call, libc::EIO, None);
+            fails(command, 1, &["/file: ", said, "os error 5"], folder.path());
+        }
+    }
+    let mut command = write(&["--backend", "mmap", "--durability", "dsync"], &file);
+    refuse(&mut command, libc::SYS_msync, libc::EIO, None);
+    let said = ["cannot sync the mapping at offset 0", "os error 5"];
+    fails(command, 1, &said, folder.path());
+}
+
+#[test]
+fn a_close_or_a_name_that_is_refused_leaves_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    let mut command = write(&["--backend", "pwrite"], &file);
+    refuse(&mut command, libc::SYS_linkat, libc::EDQUOT, None);
+    let said = ["/file: cannot give the name to: ", "os error 122"];
+    fails(command, 1, &said, folder.path());
+    let mut command = write(&["--backend", "pwrite"], &file);
+    refuse(
+        &mut command,
+        libc::SYS_openat,
+        libc::EOPNOTSUPP,
+        Some(UNNAMED),
+    );
+    refuse(&mut command, libc::SYS_rename, libc::EDQUOT, None);
+    fails(command, 1, &["/file: cannot rename: "], folder.path());
+}
+
+/// To open a pipe is to wait for its other end.
+#[test]
+fn a_pipe_is_refused_and_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    let cases: [(&[&str], i32); 4] = [
+        (&["run", "write", "--backend", "pwrite", "--size", "9"], 2),
+        (&["run", "read"], 2),
+        (&["validate"], 1),
+        (
+            &["run", "write", "--strategy", "generate-only", "--size", "9"],
+            0,
+        ),
+    ];
+    for (arguments, code) in cases {
+        let output = Command::new("timeout")
+            .arg("20")
+            .arg(DGEN)
+            .args(arguments)
+            .arg(&pipe)
+            .output()
+            .unwrap();
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?} {said}");
+        assert!(code == 0 || said.contains("regular file"), "{said}");
+    }
+}
+
+#[test]
+fn more_threads_than_any_machine_has_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    for many in ["4097", "18446744073709551615"] {
+        for strategy in ["streaming", "generate-only"] {
+            let arguments = [
+                "--backend",
+                "pwrite",
+                "--strategy",
+                strategy,
+                "--threads",
+                many,
+            ];
+            fails(
+                write(&arguments, &file),
+                2,
+                &["more than 4096"],
+                folder.path(),
+            );
+        }
+    }
+}
+
+#[test]
+fn a_full_disk_leaves_no_corpus() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "mount -t tmpfs -o size=2m none \"$2\" || exit 9; \
+        for what in text sessions; do \"$1\" $what --size 4MiB --output \"$2/$what\" 2>&1; echo code $?; done; ls -A \"$2\"";
+    let Some(said) = mounted(script, folder.path()) else {
+        return;
+    };
+    let lines: Vec<_> = said.lines().collect();
+    assert_eq!(lines.len(), 4, "{said}");
+    assert!(lines[0].contains("No space left"), "{said}");
+    assert!(lines[2].contains("No space left"), "{said}");
+    assert_eq!((lines[1], lines[3]), ("code 1", "code 1"));
+}
+
+#[test]
+fn nobody_who_reads_the_digest_is_a_failure_not_a_panic() {
+    let folder = tempfile::tempdir().unwrap();
+    for what in ["text", "sessions"] {
+        let output = Command::new(DGEN)
+            .args([what, "--size", "1000", "--output"])
+            .arg(folder.path().join(what))
+            .stdout(fs::File::create("/dev/full").unwrap())
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(1), "{what}");
+        assert!(stderr(&output).contains("cannot write to stdout"), "{what}");
     }
 }

@@ -320,3 +320,38 @@ fn validating_finds_a_flipped_byte_and_a_wrong_size() {
         fs::write(&path, &bytes).unwrap();
     }
 }
+
+/// Changed at the first call of the progress function, which comes before the end of a file that is large enough.
+#[test]
+fn a_file_that_changes_while_it_is_validated_is_neither_right_nor_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    let contents = Expected::repeated(&settings(), None).unwrap();
+    let open = || fs::OpenOptions::new().write(true).open(&path).unwrap();
+    let write = || std::os::unix::fs::FileExt::write_all_at(&open(), b"x", 3).unwrap();
+    let cut = || open().set_len(3).unwrap();
+    let cases: [(&str, &dyn Fn()); 2] = [("it was written to", &write), ("ends at offset", &cut)];
+    for (said, change) in cases {
+        let mut size = 64 << 20;
+        let outcome = loop {
+            // A hole: nothing in it is right, and no disk is filled.
+            let file = fs::File::create(&path).unwrap();
+            file.set_len(size).unwrap();
+            let mut changed = false;
+            let mut progress = |_| {
+                if !changed {
+                    change();
+                    changed = true;
+                }
+                ControlFlow::Continue(())
+            };
+            let outcome = read_and_validate(&path, &contents, None, some(1), &mut progress);
+            if changed {
+                break outcome;
+            }
+            size *= 2;
+        };
+        let error = outcome.unwrap_err().to_string();
+        assert!(error.contains(said), "{said}: {error}");
+    }
+}

@@ -10,6 +10,8 @@ pub(crate) mod text;
 pub(crate) mod validate;
 pub(crate) mod write;
 
+use std::fmt::Display;
+use std::io::{self, Write};
 use std::num::NonZeroUsize;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -45,6 +47,12 @@ pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
 /// A value that the registry has: the command line takes no other.
 pub(crate) fn known<T>(value: Option<T>, axis: &str, name: &str) -> Result<T, Failure> {
     value.ok_or_else(|| Failure::Usage(format!("--{axis} has no value {name}")))
+}
+
+/// A line on stdout. A reader that is gone, or a full disk, is a failure like any other.
+pub(crate) fn say(line: &impl Display) -> Result<(), Failure> {
+    writeln!(io::stdout(), "{line}")
+        .map_err(|error| Failure::Work(format!("cannot write to stdout: {error}")))
 }
 
 /// One thread per processor.

@@ -7,7 +7,7 @@ use clap::Args;
 use dgen::sessions::{PROFILES, Sessions, Settings, profile, write_folder};
 use worker::exit::Failure;
 
-use super::{known, names, parse_size};
+use super::{known, names, parse_size, say};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -58,6 +58,5 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
             ))
         },
     )?;
-    println!("{}", written.sha256);
-    Ok(())
+    say(&written.sha256)
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use dgen::{KINDS, Text, write_file};
 use worker::exit::Failure;
 
-use super::{known, names, parse_size};
+use super::{known, names, parse_size, say};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -35,6 +35,5 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
                 options.output.display()
             ))
         })?;
-    println!("{}", written.sha256);
-    Ok(())
+    say(&written.sha256)
 }

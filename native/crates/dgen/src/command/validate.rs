@@ -1,6 +1,6 @@
 //! `dgen validate`: a file against the data that it was written with.
 
-use std::io::{self, Write};
+use std::io;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use dgen::write::{Expected, hex};
 use worker::exit::Failure;
 
 use super::knobs::Contents;
-use super::{parse_size, processors};
+use super::{parse_size, processors, say};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -47,7 +47,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         ControlFlow::Continue(())
     })
     .map_err(|error| Failure::Work(error.to_string()))?;
-    print(&line(&found, &expected))?;
+    say(&line(&found, &expected))?;
     if found.is_right() {
         return Ok(());
     }
@@ -68,7 +68,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
 fn nothing_written(path: &Path) -> Result<(), Failure> {
     match path.symlink_metadata() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            print(&serde_json::json!({"bytes": 0, "file": null}))
+            say(&serde_json::json!({"bytes": 0, "file": null}))
         }
         Err(error) => Err(Failure::Work(format!("{}: {error}", path.display()))),
         Ok(_) => Err(Failure::Work(format!(
@@ -76,11 +76,6 @@ fn nothing_written(path: &Path) -> Result<(), Failure> {
             path.display()
         ))),
     }
-}
-
-fn print(line: &serde_json::Value) -> Result<(), Failure> {
-    writeln!(io::stdout(), "{line}")
-        .map_err(|error| Failure::Work(format!("cannot write to stdout: {error}")))
 }
 
 fn line(found: &Validation, expected: &Expected) -> serde_json::Value {

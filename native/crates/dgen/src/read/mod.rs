@@ -21,7 +21,7 @@ pub use access::{ACCESSES, Access, access};
 pub use backend::{BACKENDS, Backend, Evidence, backend};
 pub use validate::{Validation, read_and_validate};
 
-use crate::write::{Direct, LatencySeconds, name_of_direct};
+use crate::write::{self, Direct, LatencySeconds, name_of_direct};
 
 /// How a file is read.
 #[derive(Clone, Debug)]
@@ -103,6 +103,13 @@ pub enum ReadError {
         /// Where.
         offset: u64,
     },
+    /// While it was compared with its data, the file was written, or another took its name.
+    Changed {
+        /// The file.
+        path: PathBuf,
+        /// How that was seen.
+        how: &'static str,
+    },
     /// What was asked for cannot be had here.
     Unavailable(String),
     /// Options that contradict each other.
@@ -128,6 +135,11 @@ impl std::fmt::Display for ReadError {
             Self::Ended { path, offset } => write!(
                 formatter,
                 "{} ends at offset {offset}, before its size: it was changed meanwhile",
+                path.display()
+            ),
+            Self::Changed { path, how } => write!(
+                formatter,
+                "{} was changed while it was compared with its data: {how}",
                 path.display()
             ),
             Self::Unavailable(reason) | Self::Contradiction(reason) => formatter.write_str(reason),
@@ -242,6 +254,7 @@ fn check(options: &Options) -> Result<(), ReadError> {
             options.buffer_bytes
         )));
     }
+    most(options.threads)?;
     if options.direct == Direct::Require && !options.backend.direct {
         return Err(ReadError::Contradiction(format!(
             "{} cannot read past the page cache",
@@ -251,27 +264,34 @@ fn check(options: &Options) -> Result<(), ReadError> {
     Ok(())
 }
 
+/// More than any processor has; starting many more takes longer than reading.
+const MOST_THREADS: usize = 4096;
+
+fn most(threads: NonZeroUsize) -> Result<(), ReadError> {
+    if threads.get() > MOST_THREADS {
+        return Err(ReadError::Contradiction(format!(
+            "{threads} threads are more than {MOST_THREADS}"
+        )));
+    }
+    Ok(())
+}
+
+fn open_regular(path: &Path) -> Result<File, ReadError> {
+    write::open_regular(path).map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidInput => {
+            ReadError::Contradiction(format!("{} is no regular file", path.display()))
+        }
+        _ => ReadError::of(path, None)(error),
+    })
+}
+
 /// The file, and whether it is read past the page cache.
 fn open(
     path: &Path,
     options: &Options,
     notes: &mut Vec<String>,
 ) -> Result<(File, bool), ReadError> {
-    let plain = || {
-        let file = File::open(path).map_err(ReadError::of(path, None))?;
-        if !file
-            .metadata()
-            .map_err(ReadError::of(path, None))?
-            .is_file()
-        {
-            return Err(ReadError::Contradiction(format!(
-                "{} is no regular file",
-                path.display()
-            )));
-        }
-        Ok(file)
-    };
-    let file = plain()?;
+    let file = open_regular(path)?;
     if options.direct == Direct::Off {
         return Ok((file, false));
     }

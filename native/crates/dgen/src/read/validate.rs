@@ -1,9 +1,10 @@
 //! A file against the data that it was written with, made again: no stored copy, any number of threads.
 
-use std::fs::File;
+use std::fs::{self, File, Metadata};
+use std::io;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -11,7 +12,7 @@ use std::time::Duration;
 
 use sink::Progress;
 
-use super::ReadError;
+use super::{ReadError, most, open_regular};
 use crate::data::Differences;
 use crate::write::Expected;
 
@@ -43,7 +44,7 @@ impl Validation {
 /// be as long as it is. `progress` is called as by [`crate::write::write_file`].
 ///
 /// # Errors
-/// The file cannot be read, or `progress` ended it.
+/// The file cannot be read, was changed meanwhile, or `progress` ended it.
 pub fn read_and_validate(
     path: &Path,
     expected: &Expected,
@@ -51,14 +52,9 @@ pub fn read_and_validate(
     threads: NonZeroUsize,
     progress: &mut Progress<'_>,
 ) -> Result<Validation, ReadError> {
-    let file = File::open(path).map_err(ReadError::of(path, None))?;
+    most(threads)?;
+    let file = open_regular(path)?;
     let metadata = file.metadata().map_err(ReadError::of(path, None))?;
-    if !metadata.is_file() {
-        return Err(ReadError::Contradiction(format!(
-            "{} is no regular file",
-            path.display()
-        )));
-    }
     let size_actual = metadata.len();
     let size_expected = size.unwrap_or(size_actual);
     let task = Task {
@@ -71,12 +67,36 @@ pub fn read_and_validate(
         stop: AtomicBool::new(false),
     };
     let differences = compare(&task, threads, progress)?;
+    unchanged(path, &file, &metadata)?;
     Ok(Validation {
         bytes: differences.compared,
         size_expected,
         size_actual,
         differences,
     })
+}
+
+/// A verdict on bytes that were changed meanwhile would be one on neither file.
+fn unchanged(path: &Path, file: &File, before: &Metadata) -> Result<(), ReadError> {
+    let changed = |how| {
+        Err(ReadError::Changed {
+            path: path.to_owned(),
+            how,
+        })
+    };
+    let after = file.metadata().map_err(ReadError::of(path, None))?;
+    if after.len() != before.len() {
+        return changed("it has another size now");
+    }
+    let written = |metadata: &Metadata| (metadata.mtime(), metadata.mtime_nsec());
+    if written(&after) != written(before) {
+        return changed("it was written to");
+    }
+    let identity = |metadata: &Metadata| (metadata.dev(), metadata.ino());
+    match fs::metadata(path) {
+        Ok(named) if identity(&named) == identity(before) => Ok(()),
+        _ => changed("its name stands for another file now, or for none"),
+    }
 }
 
 struct Task<'run> {
@@ -142,18 +162,92 @@ impl Task<'_> {
             }
             let length = usize::try_from(self.end - offset).map_or(BLOCK, |rest| rest.min(BLOCK));
             let bytes = &mut buffer[..length];
-            self.file
-                .read_exact_at(bytes, offset)
-                .map_err(|error| match error.kind() {
-                    std::io::ErrorKind::UnexpectedEof => ReadError::Ended {
-                        path: self.path.to_owned(),
-                        offset,
-                    },
-                    _ => ReadError::of(self.path, Some(offset))(error),
-                })?;
+            self.read_at(bytes, offset)?;
             self.expected.differences(offset, bytes, &mut found);
             self.compared.fetch_add(length as u64, Ordering::Relaxed);
         }
         Ok(found)
+    }
+
+    fn read_at(&self, bytes: &mut [u8], offset: u64) -> Result<(), ReadError> {
+        let mut have = 0;
+        while have < bytes.len() {
+            let at = offset + have as u64;
+            match self.file.read_at(&mut bytes[have..], at) {
+                Ok(0) => {
+                    return Err(ReadError::Ended {
+                        path: self.path.to_owned(),
+                        offset: at,
+                    });
+                }
+                Ok(count) => have += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(ReadError::of(self.path, Some(at))(error)),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `change` does to an open file of 3 MiB, as it is told.
+    fn told(change: &dyn Fn(&Path)) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, vec![7; 3 << 20]).unwrap();
+        let file = File::open(&path).unwrap();
+        let before = file.metadata().unwrap();
+        unchanged(&path, &file, &before).unwrap();
+        change(&path);
+        unchanged(&path, &file, &before).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_becomes_of_a_file_meanwhile_is_told() {
+        let longer = told(&|path| {
+            let file = File::options().append(true).open(path).unwrap();
+            file.set_len((3 << 20) + 1).unwrap();
+        });
+        assert!(longer.contains("another size"), "{longer}");
+        let written = told(&|path| {
+            // The clock of a file system is coarse: it is written until that shows.
+            let file = File::options().write(true).open(path).unwrap();
+            let before = file.metadata().unwrap().modified().unwrap();
+            while file.metadata().unwrap().modified().unwrap() == before {
+                file.write_all_at(b"x", 9).unwrap();
+            }
+        });
+        assert!(written.contains("it was written to"), "{written}");
+        let replaced = told(&|path| {
+            let other = path.with_extension("other");
+            fs::write(&other, "x").unwrap();
+            fs::rename(&other, path).unwrap();
+        });
+        assert!(replaced.contains("another file"), "{replaced}");
+        let removed = told(&|path| fs::remove_file(path).unwrap());
+        assert!(removed.contains("or for none"), "{removed}");
+    }
+
+    #[test]
+    fn the_end_of_a_file_that_was_cut_is_told_to_the_byte() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, vec![7; 5000]).unwrap();
+        let file = File::open(&path).unwrap();
+        let expected = Expected::repeated(&crate::data::Settings::default(), None).unwrap();
+        let task = Task {
+            path: &path,
+            file: &file,
+            expected: &expected,
+            end: 6000,
+            next: AtomicU64::new(0),
+            compared: AtomicU64::new(0),
+            stop: AtomicBool::new(false),
+        };
+        let error = task.run().unwrap_err().to_string();
+        assert!(error.contains("ends at offset 5000,"), "{error}");
     }
 }

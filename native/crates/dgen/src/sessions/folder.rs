@@ -18,13 +18,26 @@ const PROGRESS_BYTES: u64 = 8 << 20;
 /// every 8 MiB and at the end; its error ends the writing.
 ///
 /// # Errors
-/// The folder exists, a file cannot be written, or `progress` failed. What was written so far stays.
+/// The folder exists, a file cannot be written, or `progress` failed. What was written so far is removed.
 pub fn write_folder<E: From<io::Error>>(
     sessions: &Sessions,
     folder: &Path,
     progress: &mut dyn FnMut(u64) -> Result<(), E>,
 ) -> Result<Written, E> {
     fs::create_dir(folder)?;
+    let written = write(sessions, folder, progress);
+    if written.is_err() {
+        // What is told is why the writing failed.
+        let _ = fs::remove_dir_all(folder);
+    }
+    written
+}
+
+fn write<E: From<io::Error>>(
+    sessions: &Sessions,
+    folder: &Path,
+    progress: &mut dyn FnMut(u64) -> Result<(), E>,
+) -> Result<Written, E> {
     let (mut bytes, mut told) = (0, 0);
     let mut files = sessions.files();
     files.sort_by(|left, right| left.name.cmp(&right.name));

@@ -9,7 +9,7 @@ pub mod python;
 mod stats;
 pub mod strategy;
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -119,13 +119,26 @@ pub fn write_file(
     ))
 }
 
-/// Bytes of the file that are in the page cache; 0 without a file, `None` if the kernel does not tell.
+/// Bytes of the file that are in the page cache; 0 without a file, `None` if the kernel does not tell or it is no regular
+/// file.
 #[must_use]
 pub fn cached_bytes(path: &Path) -> Option<u64> {
-    match File::open(path) {
+    match open_regular(path) {
         Ok(file) => sink::cache::cached_bytes(&file).ok(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Some(0),
         Err(_) => None,
+    }
+}
+
+/// The regular file at `path`, to be read. It is looked at first: to open a pipe is to wait for its other end.
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+    if fs::metadata(path)?.is_file() {
+        File::open(path)
+    } else {
+        Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "it is no regular file",
+        ))
     }
 }
 
@@ -134,6 +147,6 @@ pub fn cached_bytes(path: &Path) -> Option<u64> {
 /// # Errors
 /// It cannot be opened, the file system is not known to honour the flag, or it does not tell.
 pub fn direct_alignment(path: &Path) -> Result<(usize, usize), String> {
-    let file = File::open(path).map_err(|error| format!("cannot open it: {error}"))?;
+    let file = open_regular(path).map_err(|error| format!("cannot open it: {error}"))?;
     sink::direct_alignment(&file)
 }
