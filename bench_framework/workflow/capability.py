@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -10,7 +11,9 @@ from bench_framework.errors import MachineError
 from bench_framework.model.plan import Hole, Role
 
 if TYPE_CHECKING:
-    from bench_framework.model.plan import Plan, Variant
+    from collections.abc import Iterable, Iterator
+
+    from bench_framework.model.plan import Plan, Variant, Word
 
 PROGRAM: Final = "program"
 """Id of the build of a program that is not built."""
@@ -29,7 +32,7 @@ def leave_out(plan: Plan, descriptions: Mapping[str, Description]) -> Plan:
     Raises:
         MachineError: BX223, the baseline cannot run here, or nothing beside it.
     """
-    reasons = {v.id: why for v in plan.variants if (why := _reason(v, descriptions)) is not None}
+    reasons = {v.id: why for v in plan.variants if (why := _reason(plan, v, descriptions)) is not None}
     if not reasons:
         return plan
     if plan.baseline_id in reasons:
@@ -58,14 +61,25 @@ def leave_out(plan: Plan, descriptions: Mapping[str, Description]) -> Plan:
     )
 
 
-def _reason(variant: Variant, descriptions: Mapping[str, Description]) -> str | None:
+def _reason(plan: Plan, variant: Variant, descriptions: Mapping[str, Description]) -> str | None:
     described = descriptions.get(variant.build.id if variant.build is not None else PROGRAM)
     if described is None:
         return None
-    for axis, value in variant.values:
+    commands = (cell.command for cell in plan.cells if cell.variant_id == variant.id)
+    asked = (*variant.values, *(pair for words in commands for pair in _flags(words)))
+    for axis, value in dict.fromkeys(asked):
         if why := unavailable(described, axis, value):
             return f"{axis}={value} is not available here: {why}"
     return None
+
+
+def _flags(words: Iterable[Word]) -> Iterator[tuple[str, str]]:
+    """``--name value`` and ``--name=value`` of a command: knobs that are not varied, and what an axis value adds."""
+    texts = ["".join(part for part in word if isinstance(part, str)) for word in words]
+    for word, after in itertools.pairwise((*texts, "")):
+        name, sign, value = word.partition("=")
+        if name.startswith("--"):
+            yield name.removeprefix("--"), value if sign else after
 
 
 def unavailable(described: Description, axis: str, value: str) -> str | None:
