@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, Mode as Permissions, OFlags, Statx, StatxFlags};
 use rustix::io::Errno;
 
-use crate::{Evidence, Mode, Options, Source, Visit};
+use crate::{Evidence, Mode, Options, Source, Visit, changed};
 
 pub(crate) static MODE: Mode = Mode {
     name: "direct",
@@ -89,30 +89,12 @@ impl Source for Direct {
         let start = memory.as_ptr().align_offset(memory_alignment);
         let buffer = &mut memory[start..start + request];
 
-        let (mut reads, mut offset) = (0, 0);
-        'file: loop {
-            let count = match rustix::io::pread(file, &mut *buffer, offset) {
-                Ok(count) => count,
-                Err(Errno::INTR | Errno::AGAIN) => continue,
-                Err(errno) => return Err(errno.into()),
-            };
-            reads += 1;
-            offset += count as u64;
-            for block in buffer[..count].chunks(options.block_bytes) {
-                if visit(block).is_break() {
-                    break 'file;
-                }
-            }
-            // A count that is no multiple of the alignment is the tail: what follows cannot be asked for.
-            if count == 0 || count % alignment != 0 {
-                break;
-            }
-        }
+        let (reads, offset) = read_to_end(buffer, alignment, options.block_bytes, visit, {
+            |buffer, offset| rustix::io::pread(file, buffer, offset)
+        })?;
         let size = file.metadata()?.len();
         if offset % alignment as u64 != 0 && offset != size {
-            return Err(io::Error::other(
-                "the file changed its size while it was read",
-            ));
+            return Err(changed());
         }
         let flags = rustix::fs::fcntl_getfl(file)?;
         evidence
@@ -125,15 +107,40 @@ impl Source for Direct {
     }
 }
 
+/// Reads by `pread` to the end, and returns how many reads gave bytes or the end, and the bytes.
+fn read_to_end(
+    buffer: &mut [u8],
+    alignment: usize,
+    block_bytes: usize,
+    visit: &mut Visit<'_>,
+    mut pread: impl FnMut(&mut [u8], u64) -> rustix::io::Result<usize>,
+) -> io::Result<(u64, u64)> {
+    let (mut reads, mut offset) = (0, 0);
+    loop {
+        let count = match pread(buffer, offset) {
+            Ok(count) => count,
+            Err(Errno::INTR | Errno::AGAIN) => continue,
+            Err(errno) => return Err(errno.into()),
+        };
+        reads += 1;
+        offset += count as u64;
+        for block in buffer[..count].chunks(block_bytes) {
+            if visit(block).is_break() {
+                return Ok((reads, offset));
+            }
+        }
+        // A count that is no multiple of the alignment is the tail: what follows cannot be asked for.
+        if count == 0 || count % alignment != 0 {
+            return Ok((reads, offset));
+        }
+    }
+}
+
 /// Sets `O_DIRECT` on the descriptor of a file, and returns the alignment of offsets and lengths.
 ///
 /// # Errors
-/// It is no regular file, or its file system does not do it or does not say so.
+/// Its file system does not do it or does not say so.
 fn switch_on(file: &File) -> io::Result<usize> {
-    let metadata = file.metadata()?;
-    if metadata.is_dir() {
-        return Err(Errno::ISDIR.into());
-    }
     let known = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN)?;
     let name = file_system(file);
     let alignment = alignment(&known).map_err(|why| refused(&name, why))?;
@@ -213,6 +220,45 @@ mod tests {
         } else {
             assert!(!is_tmpfs, "tmpfs was believed");
         }
+    }
+
+    /// What the kernel may do below the loop: interrupt, ask for patience, and return less than was asked for.
+    #[test]
+    fn short_and_interrupted_reads_lose_nothing() {
+        let contents: Vec<u8> = (0..=250).cycle().take(4096 + 512 + 7).collect();
+        let mut script = [
+            Err(Errno::INTR),
+            Ok(512),
+            Err(Errno::AGAIN),
+            Err(Errno::INTR),
+            Ok(1024),
+            Ok(4096),
+        ]
+        .into_iter();
+        let mut read = Vec::new();
+        let mut visit = |block: &[u8]| {
+            assert!((1..=700).contains(&block.len()));
+            read.extend_from_slice(block);
+            std::ops::ControlFlow::Continue(())
+        };
+        let (reads, bytes) = read_to_end(&mut [0; 4096], 512, 700, &mut visit, |buffer, offset| {
+            assert_eq!(offset % 512, 0, "only aligned places may be asked for");
+            let at = usize::try_from(offset).unwrap();
+            let count = script.next().unwrap()?.min(contents.len() - at);
+            buffer[..count].copy_from_slice(&contents[at..at + count]);
+            Ok(count)
+        })
+        .unwrap();
+        assert!(read == contents);
+        assert_eq!((reads, bytes), (3, contents.len() as u64));
+        assert_eq!(script.next(), None);
+    }
+
+    #[test]
+    fn an_error_ends_the_reading() {
+        let mut visit = |_: &[u8]| std::ops::ControlFlow::Continue(());
+        let failed = read_to_end(&mut [0; 512], 512, 512, &mut visit, |_, _| Err(Errno::IO));
+        assert_eq!(failed.unwrap_err().raw_os_error(), Some(libc::EIO));
     }
 
     #[test]

@@ -131,8 +131,10 @@ impl Delivered {
 fn mapped_from(block: &[u8], inode: u64) -> u64 {
     let first = block.as_ptr() as u64;
     let last = first + block.len() as u64;
-    let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
-    maps.lines()
+    // Names of files need not be UTF-8.
+    let maps = fs::read("/proc/self/maps").unwrap_or_default();
+    String::from_utf8_lossy(&maps)
+        .lines()
         .filter_map(|line| {
             // address perms offset device inode path
             let mut fields = line.split_ascii_whitespace();

@@ -20,6 +20,7 @@ mod slurp;
 mod swapped;
 #[cfg(test)]
 mod tests;
+mod truncated;
 mod uring;
 
 use std::fmt;
@@ -179,7 +180,12 @@ pub struct Opened {
 /// The input cannot be opened.
 pub fn open(mode: &'static Mode, input: &Input) -> io::Result<Opened> {
     let file = input.open()?;
-    let streams = *input == Input::Stdin || is_stream(&file)?;
+    let kind = file.metadata()?.file_type();
+    // Each mode would refuse it in words of its own.
+    if kind.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    let streams = *input == Input::Stdin || !kind.is_file();
     if mode.streams || !streams {
         return Ok(Opened {
             file,
@@ -198,10 +204,16 @@ pub fn open(mode: &'static Mode, input: &Input) -> io::Result<Opened> {
     })
 }
 
-/// A folder is none: reading it must fail, and say so.
-fn is_stream(file: &File) -> io::Result<bool> {
-    let metadata = file.metadata()?;
-    Ok(!metadata.is_file() && !metadata.is_dir())
+/// What was read is neither what the file was nor what it is.
+fn changed() -> io::Error {
+    io::Error::other("the file changed its size while it was read")
+}
+
+/// As files of /proc are. What a mode takes for the whole file would be nothing.
+fn sizeless() -> io::Error {
+    io::Error::other(
+        "the file has contents but says that its size is 0: only modes that read in blocks can read it",
+    )
 }
 
 impl Opened {

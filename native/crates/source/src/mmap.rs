@@ -5,7 +5,8 @@ use std::io::{self, Read};
 
 use memmap2::{Mmap, MmapOptions};
 
-use crate::{Evidence, Mode, Options, Source, Visit};
+use crate::truncated::Guard;
+use crate::{Evidence, Mode, Options, Source, Visit, changed, sizeless};
 
 pub(crate) static MODE: Mode = Mode {
     name: "mmap",
@@ -77,8 +78,8 @@ static HUGEPAGE: Advice = Advice {
 };
 
 fn map(file: &File) -> io::Result<Mmap> {
-    // SAFETY: the map is only read, as bytes that are checked where they are used. A file that another process
-    // truncates meanwhile ends this one by SIGBUS: inputs of a measurement are pinned, so it is not guarded.
+    // SAFETY: the map is only read, as bytes that are checked where they are used. If another process truncates the
+    // file meanwhile, `Guard` ends this one with an error.
     unsafe { Mmap::map(file) }
 }
 
@@ -99,17 +100,21 @@ impl Source for Mapped {
         visit: &mut Visit<'_>,
     ) -> io::Result<()> {
         if file.metadata()?.len() == 0 {
-            // Files of /proc say that they are empty; an empty answer for them would be wrong.
+            // An empty answer would be wrong.
             if (&mut &*file).read(&mut [0])? > 0 {
-                return Err(io::Error::other(
-                    "the file has contents but no size: it cannot be mapped",
-                ));
+                return Err(sizeless());
             }
             return Ok(());
         }
         let map = (options.advice.map)(file)?;
         evidence.advice = observed(map.as_ptr() as usize, options.advice);
+        let guard = Guard::over(&map, file);
         let _ = visit(&map);
+        drop(guard);
+        // What was cut off inside the last page, or cut off and written again, was read as zeros without any signal.
+        if file.metadata()?.len() != map.len() as u64 {
+            return Err(changed());
+        }
         Ok(())
     }
 }
@@ -145,7 +150,9 @@ fn observed(address: usize, asked: &'static Advice) -> Option<&'static str> {
 }
 
 fn seen(address: usize) -> Option<Seen> {
-    let smaps = fs::read_to_string("/proc/self/smaps").ok()?;
+    // Names of files need not be UTF-8.
+    let smaps = fs::read("/proc/self/smaps").ok()?;
+    let smaps = String::from_utf8_lossy(&smaps);
     let start = format!("{address:x}-");
     let mut lines = smaps.lines().skip_while(|line| !line.starts_with(&start));
     lines.next()?;

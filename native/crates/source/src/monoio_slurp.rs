@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
-use crate::{Evidence, Mode, Options, Source, Visit, monoio_runtime};
+use crate::{Evidence, Mode, Options, Source, Visit, changed, monoio_runtime, sizeless};
 
 pub(crate) static MODE: Mode = Mode {
     name: "monoio-slurp",
@@ -42,9 +42,7 @@ impl Source for Slurp {
             let behind = behind?;
             again.close().await?;
             if contents.len() < size || behind > 0 {
-                return Err(io::Error::other(
-                    "the file changed its size while it was read",
-                ));
+                return Err(if size == 0 { sizeless() } else { changed() });
             }
             Ok(contents)
         })?;

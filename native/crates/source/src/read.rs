@@ -25,6 +25,8 @@ impl Source for Blocks {
         evidence: &mut Evidence,
         visit: &mut Visit<'_>,
     ) -> io::Result<()> {
+        // Tried first: running out of memory must be an error with a path, not an abort.
+        Vec::<u8>::new().try_reserve_exact(options.block_bytes)?;
         let mut buffer = vec![0; options.block_bytes];
         let mut reader = Counted::new(file, evidence);
         loop {

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 
-use crate::{Counted, Evidence, Mode, Options, Source, Visit};
+use crate::{Counted, Evidence, Mode, Options, Source, Visit, changed, sizeless};
 
 pub(crate) static MODE: Mode = Mode {
     name: "slurp",
@@ -33,11 +33,8 @@ impl Source for Slurp {
         let mut buffer = vec![0; size];
         let mut reader = Counted::new(file, evidence);
         let count = reader.fill(&mut buffer)?;
-        // Also catches files of /proc, which say that they are empty.
         if count < size || reader.fill(&mut [0])? > 0 {
-            return Err(io::Error::other(
-                "the file changed its size while it was read",
-            ));
+            return Err(if size == 0 { sizeless() } else { changed() });
         }
         if count > 0 {
             let _ = visit(&buffer[..count]);

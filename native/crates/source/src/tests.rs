@@ -194,6 +194,109 @@ fn a_file_with_contents_but_no_size_is_no_empty_file() {
     }
 }
 
+/// In a process of its own, because the end of that process is what is looked at.
+#[test]
+fn a_file_that_is_truncated_while_it_is_mapped_is_an_error_and_no_signal() {
+    const CHILD: &str = "SOURCE_TEST_TRUNCATES";
+    if let Some(path) = std::env::var_os(CHILD) {
+        let input = Input::File(PathBuf::from(&path));
+        let mut sum = 0_u64;
+        let _ =
+            open(mode("mmap").unwrap(), &input)
+                .unwrap()
+                .visit_blocks(&options(), &mut |block| {
+                    fs::File::options()
+                        .write(true)
+                        .open(&path)
+                        .and_then(|file| file.set_len(5000))
+                        .unwrap();
+                    sum += block.iter().map(|&byte| u64::from(byte)).sum::<u64>();
+                    ControlFlow::Continue(())
+                });
+        panic!("read what is not there: {sum}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), 100_000);
+    let name = "tests::a_file_that_is_truncated_while_it_is_mapped_is_an_error_and_no_signal";
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args([name, "--exact", "--nocapture"])
+        .env(CHILD, &path)
+        .output()
+        .unwrap();
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    let said = format!(
+        ": cannot read {}: the file became shorter while it was mapped\n",
+        path.display()
+    );
+    assert!(message.ends_with(&said), "{message}");
+}
+
+/// Cut off inside the last page, a mapping shows zeros and raises nothing; grown, it lacks the end.
+#[test]
+fn a_mapped_file_that_changes_its_size_is_no_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    for size in [4100, 4196] {
+        let path = file(folder.path(), 4150);
+        let result = open(mode("mmap").unwrap(), &Input::File(path.clone()))
+            .unwrap()
+            .visit_blocks(&options(), &mut |_| {
+                fs::File::options()
+                    .write(true)
+                    .open(&path)
+                    .and_then(|file| file.set_len(size))
+                    .unwrap();
+                ControlFlow::Continue(())
+            });
+        assert!(
+            result.is_err_and(|error| error.to_string().contains("changed its size")),
+            "{size}"
+        );
+    }
+}
+
+#[test]
+fn a_name_that_is_not_utf8_hides_no_mapping() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(std::ffi::OsStr::from_bytes(b"\xff\n"));
+    fs::write(&path, "some words").unwrap();
+    for mode in available() {
+        let (_, observed) = read_all(mode, &Input::File(path.clone()));
+        assert_eq!(observed.mode, mode.name);
+    }
+}
+
+#[test]
+fn a_folder_is_called_one_by_every_mode() {
+    let folder = tempfile::tempdir().unwrap();
+    for mode in MODES {
+        let error = open(mode, &Input::File(folder.path().to_owned())).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::IsADirectory, "{}", mode.name);
+    }
+}
+
+#[test]
+fn a_block_that_memory_cannot_hold_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = Input::File(file(folder.path(), 10));
+    for mode in available().filter(|mode| !mode.whole) {
+        let options = Options {
+            block_bytes: usize::MAX / 4,
+            ..options()
+        };
+        let result = open(mode, &input)
+            .unwrap()
+            .visit_blocks(&options, &mut |_| ControlFlow::Continue(()));
+        assert_eq!(
+            result.unwrap_err().kind(),
+            io::ErrorKind::OutOfMemory,
+            "{}",
+            mode.name
+        );
+    }
+}
+
 #[test]
 fn breaking_ends_the_reading() {
     let folder = tempfile::tempdir().unwrap();
