@@ -22,6 +22,7 @@ mod swapped;
 mod tests;
 mod truncated;
 mod uring;
+mod uring_requests;
 
 use std::fmt;
 use std::fs::File;

@@ -2,11 +2,10 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
 
-use io_uring::{IoUring, opcode, types};
 use rustix::io::Errno;
 
+use crate::uring_requests::{Requests, UringRequests, Wanted, set_up};
 use crate::{Evidence, Mode, Options, Source, Visit, ring};
 
 pub(crate) static MODE: Mode = Mode {
@@ -66,7 +65,11 @@ impl Source for Uring {
         visit: &mut Visit<'_>,
     ) -> io::Result<()> {
         let size = file.metadata()?.len();
-        let mut reads = Reads::new(file, options.block_bytes, &mut evidence.notes)?;
+        let mut slots = slots(options.block_bytes)?;
+        let buffers = slots.iter_mut().map(|slot| &mut slot.buffer[..]);
+        // SAFETY: the buffers stay in their slots, and `Reads` drops the requests before the slots.
+        let requests = unsafe { UringRequests::open(file, buffers, &mut evidence.notes) }?;
+        let mut reads = Reads::new(requests, slots);
         let outcome = reads.run(size, visit);
         evidence.facts.insert(COMPLETIONS, reads.completions);
         evidence.facts.insert(BYTES, reads.bytes);
@@ -75,51 +78,9 @@ impl Source for Uring {
             .insert(MOST_IN_FLIGHT, reads.most_in_flight as u64);
         evidence
             .facts
-            .insert(REGISTERED, u64::from(reads.registered));
+            .insert(REGISTERED, u64::from(reads.requests.registered));
         outcome
     }
-}
-
-/// One instance of `io_uring`, with the first flags that the kernel takes, and the errors of those it did not take.
-fn set_up(entries: u32) -> io::Result<(IoUring, Vec<String>)> {
-    let attempts: [(&str, &dyn Fn() -> io::Result<IoUring>); 3] = [
-        ("SINGLE_ISSUER and DEFER_TASKRUN", &|| {
-            IoUring::builder()
-                .setup_single_issuer()
-                .setup_defer_taskrun()
-                .build(entries)
-        }),
-        ("COOP_TASKRUN", &|| {
-            IoUring::builder().setup_coop_taskrun().build(entries)
-        }),
-        ("no flag", &|| IoUring::builder().build(entries)),
-    ];
-    first_that_works(&attempts)
-}
-
-/// The first success, with a note for each failure before it. Only an errno that speaks of the flags or of memory is a
-/// reason to try the next; the last error stands.
-fn first_that_works<T>(
-    attempts: &[(&str, &dyn Fn() -> io::Result<T>)],
-) -> io::Result<(T, Vec<String>)> {
-    let mut notes = Vec::new();
-    let mut last = None;
-    for (name, attempt) in attempts {
-        match attempt() {
-            Ok(made) => return Ok((made, notes)),
-            Err(error) => {
-                let degrades = [Errno::INVAL, Errno::NOMEM]
-                    .iter()
-                    .any(|errno| error.raw_os_error() == Some(errno.raw_os_error()));
-                notes.push(format!("io_uring without {name}: {error}"));
-                last = Some(error);
-                if !degrades {
-                    break;
-                }
-            }
-        }
-    }
-    Err(last.unwrap_or_else(|| io::Error::other("nothing was tried")))
 }
 
 /// One buffer and the request that fills it.
@@ -135,12 +96,9 @@ struct Slot {
 
 /// Requests in flight. The kernel writes into a slot's buffer while its request is in flight; nothing else touches it
 /// then, and `drop` waits for every request before a buffer is freed.
-struct Reads {
-    /// `None` only while it is dropped.
-    ring: Option<IoUring>,
-    descriptor: types::Fd,
+struct Reads<R: Requests> {
+    requests: R,
     slots: Vec<Slot>,
-    registered: bool,
     in_flight: usize,
     /// Pushed, and not yet handed to the kernel.
     waiting: usize,
@@ -149,56 +107,33 @@ struct Reads {
     most_in_flight: usize,
 }
 
-impl Reads {
-    fn new(file: &File, block: usize, notes: &mut Vec<String>) -> io::Result<Self> {
-        let depth = (MOST_BYTES / block).clamp(2, DEPTH);
-        // Tried first: running out of memory must be an error with a path, not an abort.
-        Vec::<u8>::new().try_reserve_exact(block.saturating_mul(depth))?;
-        let slots: Vec<_> = (0..depth)
-            .map(|_| Slot {
-                buffer: vec![0; block],
-                offset: 0,
-                filled: 0,
-                in_flight: false,
-                ended: false,
-            })
-            .collect();
-        let entries = u32::try_from(depth).unwrap_or(u32::MAX);
-        let ((ring, degraded), _) = ring::built(|| set_up(entries))
-            .map_err(|error| io::Error::new(error.kind(), ring::unavailable(&error)))?;
-        notes.extend(degraded);
-        let mut reads = Self {
-            ring: Some(ring),
-            descriptor: types::Fd(file.as_raw_fd()),
+/// Buffers of `block` bytes each.
+fn slots(block: usize) -> io::Result<Vec<Slot>> {
+    let depth = (MOST_BYTES / block).clamp(2, DEPTH);
+    // Tried first: running out of memory must be an error with a path, not an abort.
+    Vec::<u8>::new().try_reserve_exact(block.saturating_mul(depth))?;
+    Ok((0..depth)
+        .map(|_| Slot {
+            buffer: vec![0; block],
+            offset: 0,
+            filled: 0,
+            in_flight: false,
+            ended: false,
+        })
+        .collect())
+}
+
+impl<R: Requests> Reads<R> {
+    fn new(requests: R, slots: Vec<Slot>) -> Self {
+        Self {
+            requests,
             slots,
-            registered: false,
             in_flight: 0,
             waiting: 0,
             completions: 0,
             bytes: 0,
             most_in_flight: 0,
-        };
-        match reads.register() {
-            Ok(()) => reads.registered = true,
-            Err(error) => notes.push(format!("io_uring without registered buffers: {error}")),
         }
-        Ok(reads)
-    }
-
-    fn register(&mut self) -> io::Result<()> {
-        let vectors: Vec<_> = self
-            .slots
-            .iter_mut()
-            .map(|slot| libc::iovec {
-                iov_base: slot.buffer.as_mut_ptr().cast(),
-                iov_len: slot.buffer.len(),
-            })
-            .collect();
-        let Some(ring) = &self.ring else {
-            return Ok(());
-        };
-        // SAFETY: the buffers are neither moved, grown nor freed before `drop` has unregistered them.
-        unsafe { ring.submitter().register_buffers(&vectors) }
     }
 
     fn run(&mut self, size: u64, visit: &mut Visit<'_>) -> io::Result<()> {
@@ -239,24 +174,15 @@ impl Reads {
         let length = u32::try_from(room.len().min(MOST_PER_REQUEST)).unwrap_or(u32::MAX);
         let offset = slot.offset + slot.filled as u64;
         let address = room.as_mut_ptr();
-        let entry = if self.registered {
-            let number = u16::try_from(index).unwrap_or(u16::MAX);
-            opcode::ReadFixed::new(self.descriptor, address, length, number)
-                .offset(offset)
-                .build()
-        } else {
-            opcode::Read::new(self.descriptor, address, length)
-                .offset(offset)
-                .build()
+        let wanted = Wanted {
+            slot: index,
+            address,
+            length,
+            offset,
         };
-        let Some(ring) = &mut self.ring else {
-            return Ok(());
-        };
-        let entry = entry.user_data(index as u64);
         // SAFETY: the buffer is not touched before its completion (`in_flight`), and freed only after all of them
-        // (`drop`); the file is open as long as `run` borrows it.
-        unsafe { ring.submission().push(&entry) }
-            .map_err(|_| io::Error::other("the submission queue is full"))?;
+        // (`drop`); the file is open as long as `run` is called with it.
+        unsafe { self.requests.push(wanted) }?;
         slot.in_flight = true;
         self.in_flight += 1;
         self.waiting += 1;
@@ -265,13 +191,10 @@ impl Reads {
 
     /// Hands the pushed requests to the kernel, and waits for `completions` of them.
     fn enter(&mut self, completions: usize) -> io::Result<()> {
-        let Some(ring) = &mut self.ring else {
-            return Ok(());
-        };
         self.most_in_flight = self.most_in_flight.max(self.in_flight);
         let mut patience = PATIENCE;
         loop {
-            match ring.submit_and_wait(completions) {
+            match self.requests.enter(completions) {
                 Ok(taken) => {
                     self.waiting -= taken.min(self.waiting);
                     return Ok(());
@@ -282,7 +205,7 @@ impl Reads {
                         .iter()
                         .any(|errno| error.raw_os_error() == Some(errno.raw_os_error()));
                     // A full completion queue is emptied by the caller.
-                    if !ring.completion().is_empty() {
+                    if self.requests.any_completed() {
                         return Ok(());
                     }
                     if !passing || patience == 0 {
@@ -296,15 +219,14 @@ impl Reads {
     /// Takes note of every completion, and asks again for what came short.
     fn reap(&mut self) -> io::Result<()> {
         loop {
-            let Some(done) = self.ring.as_mut().and_then(|ring| ring.completion().next()) else {
+            let Some((index, result)) = self.requests.completed() else {
                 return Ok(());
             };
             self.completions += 1;
             self.in_flight -= 1;
-            let index = usize::try_from(done.user_data()).unwrap_or(0);
             let slot = &mut self.slots[index];
             slot.in_flight = false;
-            match usize::try_from(done.result()) {
+            match usize::try_from(result) {
                 Ok(0) => slot.ended = true,
                 Ok(count) => {
                     slot.filled += count;
@@ -314,7 +236,7 @@ impl Reads {
                     }
                 }
                 Err(_) => {
-                    let errno = Errno::from_raw_os_error(done.result().wrapping_neg());
+                    let errno = Errno::from_raw_os_error(result.wrapping_neg());
                     if errno != Errno::INTR && errno != Errno::AGAIN {
                         return Err(errno.into());
                     }
@@ -325,7 +247,7 @@ impl Reads {
     }
 }
 
-impl Drop for Reads {
+impl<R: Requests> Drop for Reads<R> {
     fn drop(&mut self) {
         while self.in_flight > 0 {
             if self.enter(1).is_err() {
@@ -333,16 +255,9 @@ impl Drop for Reads {
                 std::mem::forget(std::mem::take(&mut self.slots));
                 break;
             }
-            while let Some(_done) = self.ring.as_mut().and_then(|ring| ring.completion().next()) {
+            while self.requests.completed().is_some() {
                 self.in_flight -= 1;
             }
-        }
-        if let Some(ring) = self.ring.take() {
-            if self.registered {
-                // The kernel frees an instance later; the locked memory goes back now.
-                let _ = ring.submitter().unregister_buffers();
-            }
-            ring::closed(ring);
         }
     }
 }
@@ -350,35 +265,6 @@ impl Drop for Reads {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn fails(errno: i32) -> impl Fn() -> io::Result<u8> {
-        move || Err(io::Error::from_raw_os_error(errno))
-    }
-
-    #[test]
-    fn flags_that_the_kernel_does_not_know_are_left_out_and_named() {
-        let (unknown, memory) = (fails(22), fails(12));
-        let (made, notes) =
-            first_that_works(&[("A", &unknown), ("B", &memory), ("C", &|| Ok(3))]).unwrap();
-        assert_eq!(made, 3);
-        assert_eq!(
-            notes,
-            [
-                "io_uring without A: Invalid argument (os error 22)",
-                "io_uring without B: Cannot allocate memory (os error 12)"
-            ]
-        );
-    }
-
-    #[test]
-    fn what_is_forbidden_is_not_tried_in_another_way() {
-        for errno in [1, 38] {
-            let forbidden = fails(errno);
-            let error = first_that_works(&[("A", &forbidden), ("B", &|| panic!("tried again"))])
-                .unwrap_err();
-            assert_eq!(error.raw_os_error(), Some(errno));
-        }
-    }
 
     #[test]
     fn several_reads_are_in_flight_and_no_more_than_the_bound() {
@@ -401,5 +287,103 @@ mod tests {
             assert_eq!(evidence.facts[MOST_IN_FLIGHT], most, "{block}");
             assert_eq!(evidence.facts[BYTES], 1 << 20);
         }
+    }
+
+    /// A kernel that completes in a scripted way, last request first.
+    struct Scripted<'file> {
+        contents: &'file [u8],
+        pushed: Vec<Wanted>,
+        taken: Vec<Wanted>,
+        /// What becomes of the next calls of `enter`, then of the next reads.
+        enters: Vec<i32>,
+        results: Vec<Result<usize, i32>>,
+    }
+
+    impl Requests for Scripted<'_> {
+        unsafe fn push(&mut self, wanted: Wanted) -> io::Result<()> {
+            self.pushed.push(wanted);
+            Ok(())
+        }
+
+        fn enter(&mut self, _completions: usize) -> io::Result<usize> {
+            if let Some(errno) = self.enters.pop() {
+                return Err(io::Error::from_raw_os_error(errno));
+            }
+            let taken = self.pushed.len();
+            self.taken.append(&mut self.pushed);
+            Ok(taken)
+        }
+
+        fn any_completed(&mut self) -> bool {
+            !self.taken.is_empty()
+        }
+
+        fn completed(&mut self) -> Option<(usize, i32)> {
+            let wanted = self.taken.pop()?;
+            let most = match self.results.pop().unwrap_or(Ok(usize::MAX)) {
+                Ok(most) => most,
+                Err(errno) => return Some((wanted.slot, -errno)),
+            };
+            let at = usize::try_from(wanted.offset).unwrap();
+            let rest = self.contents.get(at..).unwrap_or_default();
+            let count = rest.len().min(wanted.length as usize).min(most);
+            // SAFETY: the address has room for `length` bytes, and nobody else uses them before this completion.
+            unsafe { std::ptr::copy_nonoverlapping(rest.as_ptr(), wanted.address, count) };
+            Some((wanted.slot, i32::try_from(count).unwrap()))
+        }
+    }
+
+    fn read_scripted(
+        contents: &[u8],
+        enters: Vec<i32>,
+        results: Vec<Result<usize, i32>>,
+    ) -> (io::Result<()>, Vec<u8>) {
+        let requests = Scripted {
+            contents,
+            pushed: Vec::new(),
+            taken: Vec::new(),
+            enters,
+            results,
+        };
+        let mut reads = Reads::new(requests, slots(100).unwrap());
+        let mut read = Vec::new();
+        let outcome = reads.run(contents.len() as u64, &mut |block| {
+            read.extend_from_slice(block);
+            std::ops::ControlFlow::Continue(())
+        });
+        (outcome, read)
+    }
+
+    #[test]
+    fn short_late_and_interrupted_completions_lose_nothing_and_keep_the_order() {
+        let contents: Vec<u8> = (0..=250).cycle().take(2345).collect();
+        let interrupted = [
+            Ok(1),
+            Err(libc::EINTR),
+            Ok(99),
+            Err(libc::EAGAIN),
+            Ok(50),
+            Ok(1),
+            Ok(7),
+        ];
+        let enters = vec![libc::EINTR, libc::EAGAIN, libc::EBUSY];
+        let (outcome, read) = read_scripted(&contents, enters, interrupted.repeat(9));
+        outcome.unwrap();
+        assert!(read == contents);
+    }
+
+    #[test]
+    fn a_failed_completion_is_an_error_behind_what_stands_before_it() {
+        let contents = [7; 1000];
+        let (outcome, read) = read_scripted(&contents, Vec::new(), vec![Err(libc::EIO)]);
+        assert_eq!(outcome.unwrap_err().raw_os_error(), Some(libc::EIO));
+        assert!(read.len() < contents.len());
+    }
+
+    #[test]
+    fn a_kernel_that_refuses_for_ever_is_given_up() {
+        let refusals = vec![libc::EAGAIN; 3 * PATIENCE as usize];
+        let (outcome, _) = read_scripted(&[7; 1000], refusals, Vec::new());
+        assert_eq!(outcome.unwrap_err().raw_os_error(), Some(libc::EAGAIN));
     }
 }
