@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.report.sections.author import AUTHOR
 from bench_framework.report.sections.budget import BUDGET
 from bench_framework.report.sections.headline import HEADLINE
-from bench_framework.report.sections.ideas import IDEAS
+from bench_framework.report.sections.ideas import ADOPTED, IDEAS
 from bench_framework.report.sections.memory import MEMORY
 from bench_framework.report.sections.quality import QUALITY
 from bench_framework.report.sections.recommendation import RECOMMENDATION
@@ -25,6 +25,7 @@ SECTIONS: Final[tuple[SectionKind, ...]] = (
     HEADLINE,
     MEMORY,
     SCALING,
+    ADOPTED,
     IDEAS,
     BUDGET,
     RECOMMENDATION,

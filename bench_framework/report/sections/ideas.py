@@ -1,14 +1,15 @@
-"""S12: ideas that were tried and not adopted; the reason comes from the verdict, not from the author."""
+"""S11 and S12: ideas that were tried. Adopting is the author's decision; what an idea did, its verdict says."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.judgement import CellState, Comparison, Verdict
 from bench_framework.model.words import shown
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
 from bench_framework.report.counts import caption_tail
-from bench_framework.report.numbers import DASH, show_comparison
+from bench_framework.report.numbers import DASH, show_comparison, show_size
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sentences import sentence
 
@@ -33,10 +34,9 @@ AUTHOR: Final = "author's decision"
 
 def build(data: ReportData) -> tuple[Block, ...]:
     """One row per idea and input."""
-    ideas = [idea for idea in data.plan.ideas if idea.decision != "adopted"]
-    if not ideas:
+    rows = _rows(data, adopted=False)
+    if not rows:
         return ()
-    rows = tuple(_row(data, idea, item) for idea in ideas for item in data.plan.inputs)
     columns = (
         Column("Idea"), Column("Change", prose=True), Column("Input"), Column("Time vs baseline"), Column("Verdict"),
         Column("Memory vs baseline", drop=2), Column("Decision"), Column("Reason", prose=True),
@@ -48,6 +48,41 @@ def build(data: ReportData) -> tuple[Block, ...]:
     if claims:
         blocks.append(Bullets(tuple(sentence(c) for c in claims)))
     return tuple(blocks)
+
+
+def adopted(data: ReportData) -> tuple[Block, ...]:
+    """One row per idea and input; an adopted idea that was not shown to help is in the table as such."""
+    rows = _rows(data, adopted=True)
+    if not rows:
+        return ()
+    columns = (
+        Column("Idea"), Column("Change", prose=True), Column("Input"), Column("Time vs baseline"), Column("Verdict"),
+        Column("Memory vs baseline", drop=2), Column("Binary", "right", drop=1),
+        Column("Author's why", drop=3, prose=True),
+    )  # fmt: skip
+    caption = (
+        f"Changes that the author adopted, each alone against {data.baseline.label}; what they did together stands in "
+        f"the results. {caption_tail(data)}"
+    )
+    return (Table("adopted-table", caption, columns, rows, sortable=False),)
+
+
+def _rows(data: ReportData, *, adopted: bool) -> tuple[Row, ...]:
+    ideas = [idea for idea in data.plan.ideas if (idea.decision == "adopted") is adopted]
+    row = _adopted_row if adopted else _row
+    return tuple(row(data, idea, item) for idea in ideas for item in data.plan.inputs)
+
+
+def _adopted_row(data: ReportData, idea: Idea, item: Input) -> Row:
+    tried = _row(data, idea, item)
+    before, after = (data.build_of(v) for v in (data.baseline, data.plan.variant(idea.variant_id)))
+    larger = Cell(DASH)
+    if before is not None and after is not None and before.size_bytes and after.size_bytes:
+        grown = after.size_bytes - before.size_bytes
+        larger = Cell(
+            "the same" if not grown else f"{'+' if grown > 0 else '−'}{show_size(abs(grown), 'iec')}", grown
+        )
+    return replace(tried, cells=(*tried.cells[:6], larger, tried.cells[8]))
 
 
 def _row(data: ReportData, idea: Idea, item: Input) -> Row:
@@ -101,4 +136,7 @@ def _ratio(comparison: Comparison | None) -> Cell:
     return Cell(str(show_comparison(comparison)), comparison.shown.ratio)
 
 
+ADOPTED = SectionKind(
+    "S11", "adopted", "Adopted changes", "adopted ideas in the scenario", adopted, lambda _: ""
+)
 IDEAS = SectionKind("S12", "ideas", "Tested but not adopted", "ideas in the scenario", build, lambda _: "")

@@ -139,7 +139,10 @@ def plan() -> Plan:
         ),
         baseline_id=vs[0].id,
         further_baselines=(),
-        ideas=(Idea(HOSTILE, vs[-1].id, (("block", "256KiB"),), "fewer *syscalls* | <b>", "rejected"),),
+        ideas=(
+            Idea(HOSTILE, vs[-1].id, (("block", "256KiB"),), "fewer *syscalls* | <b>", "rejected"),
+            Idea("another allocator", vs[1].id, (("allocator", tuple(ALLOCATORS)[1]),), "many short texts", "adopted"),
+        ),
         program=None,
         answer=AnswerPolicy(contract=True),
         measure=MeasurePolicy(seed=7),

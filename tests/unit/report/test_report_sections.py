@@ -160,6 +160,21 @@ def test_the_reason_against_an_idea_comes_from_its_verdict(document: Document) -
     assert {r.cells[6].text for r in ideas.rows} == {"rejected"}
 
 
+def test_an_adopted_idea_stands_with_what_it_did_here(data: ReportData) -> None:
+    ideas = tuple(replace(i, decision="adopted", why="a hope") for i in data.plan.ideas)
+    document = report.build(replace(data, plan=replace(data.plan, ideas=ideas)))
+    assert document.section("S12") is None
+    (table,) = tables(section(document, "S11"))
+    assert len(table.rows) == len(ideas) * len(data.plan.inputs)
+    assert [c.title for c in table.columns][4:] == ["Verdict", "Memory vs baseline", "Binary", "Author's why"]
+    # The author adopted what the runs show to be slower: the table says what the runs say.
+    told = {r.cells[0].text: (r.cells[4].text, r.cells[6].text, r.cells[7].text) for r in table.rows}
+    assert told == {
+        ideas[0].name: ("△ slower, size open", "the same", "a hope"),
+        ideas[1].name: ("▼ faster", "+226\u202fKiB", "a hope"),
+    }
+
+
 def test_the_recommendation_can_be_pasted(document: Document, data: ReportData) -> None:
     blocks = [b for b in section(document, "S19").blocks if isinstance(b, Code)]
     assert len(blocks) == 2
