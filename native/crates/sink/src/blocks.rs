@@ -41,34 +41,33 @@ impl Cursor {
         })
     }
 
-    fn new(job: &Job, from: u64, end: u64) -> Self {
+    fn new(job: &Job, size: u64, from: u64, end: u64) -> Self {
         Self {
             next: AtomicU64::new(from),
             end,
             block_bytes: job.block_bytes.get() as u64,
-            size: job.size,
+            size,
         }
     }
 }
 
-/// Blocks of the whole file.
-pub(crate) fn count(job: &Job) -> u64 {
-    job.size.div_ceil(job.block_bytes.get() as u64)
+/// Blocks of a file of `size` bytes.
+pub(crate) fn count(job: &Job, size: u64) -> u64 {
+    size.div_ceil(job.block_bytes.get() as u64)
 }
 
-/// The cursors of a job, one for all writers or one for each.
-pub(crate) fn cursors(job: &Job) -> Vec<Cursor> {
-    let blocks = count(job);
+/// The cursors of a file of `size` bytes that so many writers share: one for all of them, or one for each.
+pub(crate) fn cursors(job: &Job, size: u64, writers: usize) -> Vec<Cursor> {
+    let blocks = count(job, size);
     match job.split {
-        Split::Next => vec![Cursor::new(job, 0, blocks)],
+        Split::Next => vec![Cursor::new(job, size, 0, blocks)],
         Split::Parts => {
-            let writers = job.writers.get() as u64;
-            let edge = |writer: u64| {
-                let edge = u128::from(blocks) * u128::from(writer) / u128::from(writers);
+            let edge = |writer: usize| {
+                let edge = u128::from(blocks) * writer as u128 / writers as u128;
                 u64::try_from(edge).unwrap_or(blocks)
             };
             (0..writers)
-                .map(|writer| Cursor::new(job, edge(writer), edge(writer + 1)))
+                .map(|writer| Cursor::new(job, size, edge(writer), edge(writer + 1)))
                 .collect()
         }
     }

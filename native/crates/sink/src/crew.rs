@@ -3,16 +3,17 @@
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use crate::blocks::{self, Cursor};
+use crate::blocks;
+use crate::files::{self, MOST_FILES, in_file};
 use crate::target::Target;
-use crate::writer::{Buffers, Shared, Writer};
+use crate::writer::{Buffers, Share, Shared, Writer};
 use crate::{
-    Contents, Durability, Evidence, Extents, Fault, Fill, Job, Mode, Pool, Progress, affinity,
-    nowhere,
+    Contents, Evidence, Extents, Fault, Fill, Job, Mode, Pool, Progress, affinity, nowhere,
 };
 
 /// Between two calls of the progress function.
@@ -27,25 +28,26 @@ const PORTION: usize = 4 << 20;
 /// What was written, and what was seen on the way.
 #[derive(Clone, Debug)]
 pub struct Done {
-    /// Size of the file after closing, as its name tells it; of a job without a file, the bytes produced.
+    /// Size of the files after closing, as their names tell it; of a job without a file, the bytes produced.
     pub size: u64,
-    /// Bytes of the file that completions reported; of a job without a file, the bytes produced.
-    pub extents: Extents,
+    /// Bytes of each file that completions reported; of a job without a file, the bytes produced.
+    pub extents: Vec<Extents>,
     /// What the writers left behind.
     pub evidence: Evidence,
     /// When the first contents were begun.
     pub started: Instant,
-    /// Opening the file, removing what stood there, reserving space.
+    /// Opening the files, removing what stood there, reserving space.
     pub opening: Duration,
     /// From the first contents to the last completion.
     pub elapsed: Duration,
-    /// From the first contents until the file was on the disk, as far as that was asked for.
+    /// From the first contents until the files were on the disk, as far as that was asked for.
     pub synced: Duration,
     /// Cutting off padding, naming and closing.
     pub closing: Duration,
 }
 
-/// Writes the file at `path`. It has no name until it is whole; what stood there is removed first.
+/// Writes the file at `path`, or the files whose names begin with it. None has its name until all are whole; what stood
+/// there is removed first.
 ///
 /// # Errors
 /// Options contradict each other, or something was refused, or `progress` ended the writing. No file has the name then.
@@ -64,26 +66,29 @@ pub fn write(
         )));
     }
     let opening = Instant::now();
-    let target = Target::create(path, mode, job)?;
-    if job.reserve {
-        target.reserve(job.size)?;
-    }
-    if mode.maps {
-        target.extend(job.size)?;
+    let targets = files::create(path, mode, job)?;
+    for target in &targets {
+        if job.reserve {
+            target.reserve().map_err(in_file(job, &target.asked))?;
+        }
+        if mode.maps {
+            target.extend().map_err(in_file(job, &target.asked))?;
+        }
     }
     let started = Instant::now();
-    let mut done = crew(mode, job, Some(&target), fill, progress, started)?;
+    let mut done = crew(mode, job, &targets, fill, progress, started)?;
     done.opening = started - opening;
-    let whole = done.extents.within(job.size);
-    if !whole.are_whole(job.size) {
-        return Err(Fault::NotWhole {
-            written: whole.bytes(),
-            twice: whole.twice(),
-            size: job.size,
-        });
+    for (extents, target) in done.extents.iter_mut().zip(&targets) {
+        *extents = extents.within(target.size);
+        if !extents.are_whole(target.size) {
+            return Err(in_file(job, &target.asked)(Fault::NotWhole {
+                written: extents.bytes(),
+                twice: extents.twice(),
+                size: target.size,
+            }));
+        }
     }
-    done.extents = whole;
-    finish(target, job, &mut done)?;
+    files::finish(targets, job, &mut done)?;
     Ok(done)
 }
 
@@ -93,8 +98,8 @@ pub fn write(
 /// Memory cannot be had, or `progress` ended it.
 pub fn discard(job: &Job, fill: &Fill<'_>, progress: &mut Progress<'_>) -> Result<Done, Fault> {
     check(&nowhere::MODE, job)?;
-    let mut done = crew(&nowhere::MODE, job, None, fill, progress, Instant::now())?;
-    done.size = done.extents.bytes();
+    let mut done = crew(&nowhere::MODE, job, &[], fill, progress, Instant::now())?;
+    done.size = done.extents.iter().map(Extents::bytes).sum();
     done.synced = done.elapsed;
     Ok(done)
 }
@@ -129,13 +134,19 @@ fn check(mode: &Mode, job: &Job) -> Result<(), Fault> {
             job.writers
         )));
     }
+    if job.files.get() > MOST_FILES {
+        return Err(Fault::Contradiction(format!(
+            "{} files are more than {MOST_FILES}",
+            job.files
+        )));
+    }
     Ok(())
 }
 
 fn crew(
     mode: &'static Mode,
     job: &Job,
-    target: Option<&Target>,
+    targets: &[Target],
     fill: &Fill<'_>,
     progress: &mut Progress<'_>,
     started: Instant,
@@ -150,31 +161,45 @@ fn crew(
             Some(pool)
         }
     };
-    let cursors = blocks::cursors(job);
+    let lanes = job.writers.min(job.files).get();
+    let parts = shares(job, targets, lanes);
     let work = |index: usize| {
-        let cursor: &Cursor = &cursors[index % cursors.len()];
         let buffers = match &pool {
             Some(pool) => Buffers::Shared(pool),
             None if mode.maps => Buffers::None,
-            None => Buffers::Own(Pool::new(job.block_bytes, share(job))?),
+            None => Buffers::Own(Pool::new(job.block_bytes, buffers_of_each(job))?),
         };
-        let mut writer = Writer::new(job, target, cursor, fill, &shared, buffers);
-        place(&mut writer, index);
-        mode.sink.write(&mut writer)?;
-        Ok(writer.conclude())
+        let lane = parts.iter().skip(index % lanes).step_by(lanes);
+        let mut evidence = Evidence::default();
+        place(job, index, &mut evidence.notes);
+        one_after_the_other(
+            mode,
+            job,
+            lane,
+            index / lanes,
+            fill,
+            &shared,
+            buffers,
+            evidence,
+        )
     };
     for left in run(job.writers.get(), &work, &shared, progress)? {
         evidence.merge(left);
     }
-    if let Some(target) = target {
-        evidence.direct = target.direct;
+    evidence.direct = !targets.is_empty() && targets.iter().all(|target| target.direct);
+    for target in targets {
         evidence.dsync |= target.dsync;
-        evidence.notes.extend(target.notes.iter().cloned());
+        evidence.note(target.notes.clone());
     }
-    let extents = shared
-        .extents
-        .into_inner()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let extents = parts
+        .into_iter()
+        .map(|share| {
+            share
+                .extents
+                .into_inner()
+                .unwrap_or_else(std::sync::PoisonError::into_inner)
+        })
+        .collect();
     let elapsed = evidence
         .last_done
         .map_or(Duration::ZERO, |last| last - started);
@@ -190,20 +215,71 @@ fn crew(
     })
 }
 
+/// The files of a job. Of `lanes` lanes, file i is in lane i modulo their number, and so is writer i; the writers of a
+/// lane write its files one after the other.
+fn shares<'run>(job: &Job, targets: &'run [Target], lanes: usize) -> Vec<Share<'run>> {
+    (0..job.files.get())
+        .map(|index| {
+            let writers = (job.writers.get() - index % lanes).div_ceil(lanes);
+            let size = files::size_of(job.size, job.files, index);
+            Share {
+                target: targets.get(index),
+                base: (index as u64).wrapping_mul(job.stride),
+                cursors: blocks::cursors(job, size, writers),
+                extents: Mutex::default(),
+            }
+        })
+        .collect()
+}
+
+/// Writes with one of the writers of a lane, the `number`th, and adds what it left to `evidence`.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "what a writer of a file is made of"
+)]
+fn one_after_the_other<'run>(
+    mode: &'static Mode,
+    job: &'run Job,
+    lane: impl Iterator<Item = &'run Share<'run>>,
+    number: usize,
+    fill: &'run Fill<'run>,
+    shared: &'run Shared,
+    mut buffers: Buffers<'run>,
+    mut evidence: Evidence,
+) -> Result<Evidence, Fault> {
+    for share in lane {
+        let cursor = &share.cursors[number % share.cursors.len()];
+        let mut writer = Writer::new(job, share, cursor, fill, shared, buffers);
+        if let Err(fault) = mode.sink.write(&mut writer) {
+            return Err(match share.target {
+                Some(target) => in_file(job, &target.asked)(fault),
+                None => fault,
+            });
+        }
+        let left;
+        (left, buffers) = writer.conclude();
+        let most = evidence.buffers.max(left.buffers);
+        evidence.merge(left);
+        // The same thread and the same buffers, file after file.
+        evidence.writers = evidence.writers.min(1);
+        evidence.buffers = most;
+    }
+    Ok(evidence)
+}
+
 /// Buffers of each writer: its share, and at least one.
-fn share(job: &Job) -> NonZeroUsize {
+fn buffers_of_each(job: &Job) -> NonZeroUsize {
     NonZeroUsize::new(job.buffers.get() / job.writers.get()).unwrap_or(NonZeroUsize::MIN)
 }
 
-/// Binds the calling writer to its processor, if it has one, and says where it runs.
-fn place(writer: &mut Writer<'_>, index: usize) {
-    let processors = &writer.job.processors;
+/// Binds the calling writer to its processor, if it has one, and notes where it runs.
+fn place(job: &Job, index: usize, notes: &mut Vec<String>) {
+    let processors = &job.processors;
     if processors.is_empty() {
         return;
     }
     let asked = processors[index % processors.len()];
     let bound = affinity::bind(asked);
-    let notes = &mut writer.evidence.notes;
     match (bound, affinity::place()) {
         (Ok(()), Some((processor, node))) => notes.push(format!(
             "writer {index} runs on processor {processor} of memory node {node}"
@@ -264,7 +340,7 @@ fn fill_pool(
         evidence.times.generate += spent;
     }
     evidence.filled_bytes = filled;
-    evidence.buffers = usize::try_from(blocks::count(job))
+    evidence.buffers = usize::try_from(blocks::count(job, job.size))
         .unwrap_or(usize::MAX)
         .min(job.buffers.get());
     evidence.last_fill = Some(Instant::now());
@@ -321,33 +397,4 @@ fn run<T: Send>(
             None => Ok(results),
         }
     })
-}
-
-/// Cuts, syncs, names and closes the file.
-fn finish(target: Target, job: &Job, done: &mut Done) -> Result<(), Fault> {
-    let start = Instant::now();
-    target.cut(job.size)?;
-    let cut = start.elapsed();
-    let syncs = matches!(
-        job.durability,
-        Durability::EndFsync | Durability::Fdatasync(_)
-    );
-    if syncs {
-        let start = Instant::now();
-        target.file().sync_all().map_err(Fault::of("sync"))?;
-        done.evidence.times.sync += start.elapsed();
-        done.evidence.syncs_after += 1;
-    }
-    done.synced = done.started.elapsed();
-    let start = Instant::now();
-    done.size = target.finish(job.durability != Durability::None)?;
-    done.closing = cut + start.elapsed();
-    if done.size != job.size {
-        return Err(Fault::NotWhole {
-            written: done.size,
-            twice: 0,
-            size: job.size,
-        });
-    }
-    Ok(())
 }

@@ -189,7 +189,12 @@ impl Evidence {
         };
         self.first_submit = earlier(self.first_submit, other.first_submit);
         self.first_done = earlier(self.first_done, other.first_done);
-        for note in other.notes {
+        self.note(other.notes);
+    }
+
+    /// Adds notes that are not there yet.
+    pub(crate) fn note(&mut self, notes: Vec<String>) {
+        for note in notes {
             if !self.notes.contains(&note) {
                 self.notes.push(note);
             }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::path::PathBuf;
 
 /// Why writing ended early. The words name the offset; the caller knows the path.
 #[derive(Debug)]
@@ -19,6 +20,13 @@ pub enum Fault {
     NoProgress {
         /// Where in the file.
         offset: u64,
+    },
+    /// A fault of one file of several.
+    In {
+        /// The file.
+        path: PathBuf,
+        /// What happened to it.
+        fault: Box<Fault>,
     },
     /// What was asked for cannot be had here.
     Unavailable(String),
@@ -61,6 +69,7 @@ impl Fault {
     pub fn system(&self) -> Option<&io::Error> {
         match self {
             Self::Io { source, .. } => Some(source),
+            Self::In { fault, .. } => fault.system(),
             _ => None,
         }
     }
@@ -81,6 +90,7 @@ impl fmt::Display for Fault {
                     "writes at offset {offset} succeed without writing anything"
                 )
             }
+            Self::In { path, fault } => write!(formatter, "{}: {fault}", path.display()),
             Self::Unavailable(reason) | Self::Contradiction(reason) => formatter.write_str(reason),
             Self::Stopped => formatter.write_str("interrupted"),
             Self::NotWhole {

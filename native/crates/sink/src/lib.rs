@@ -18,6 +18,7 @@ mod direct;
 mod evidence;
 mod extents;
 mod fault;
+mod files;
 mod mmap;
 mod nowhere;
 mod piece;
@@ -29,6 +30,7 @@ mod stutter;
 mod target;
 #[cfg(test)]
 mod tests;
+mod unnamed;
 mod uring;
 mod writer;
 
@@ -41,11 +43,13 @@ pub use direct::{alignment as direct_alignment, why_not_direct, why_not_dontcach
 pub use evidence::{Evidence, Latency, Times, latency};
 pub use extents::Extents;
 pub use fault::Fault;
+pub use files::{MOST_FILES, path_of, size_of};
 pub use mmap::is_mapping_of;
 pub use piece::{LARGEST_OPERATION, Piece, Step};
 pub use pool::Pool;
 pub use ring::{Ring, why_unavailable as why_no_ring};
-pub use target::{Direct, Durability};
+pub use target::{Direct, Durability, resolve};
+pub use unnamed::create_partial;
 pub use writer::Writer;
 
 /// Produces the contents: fills the buffer with the bytes at the offset. Called by any writer, in any order.
@@ -127,7 +131,8 @@ pub enum Split {
 pub enum Contents {
     /// A buffer is filled for each block just before it is written, again and again.
     PerBlock,
-    /// Every buffer is filled once, before anything is written. Block i is written from buffer i modulo their number.
+    /// Every buffer is filled once, before anything is written. Block i of a file is written from buffer i modulo their
+    /// number.
     Before,
 }
 
@@ -143,8 +148,13 @@ pub enum Submit {
 /// What is to be written, and how.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// Bytes of the file.
+    /// Bytes of all files together.
     pub size: u64,
+    /// Files that these are split over ([`size_of`], [`path_of`]). They are shared out among as many writers as there are,
+    /// and those among the files.
+    pub files: NonZeroUsize,
+    /// The contents of file i begin at i times this offset, unless they are produced before.
+    pub stride: u64,
     /// Bytes of a block and of its buffer.
     pub block_bytes: NonZeroUsize,
     /// Buffers of all writers together; each has at least one.

@@ -173,7 +173,7 @@ fn every_byte_lands_once_whatever_is_interrupted_or_cut_short() {
                             fs::read(&path).unwrap() == expected(size, u64::MAX),
                             "{what}"
                         );
-                        assert!(done.extents.are_whole(size), "{what}");
+                        assert!(done.extents[0].are_whole(size), "{what}");
                         let seen = &done.evidence;
                         assert!(seen.repeated > 0, "{what}");
                         assert!(seen.short > 0 || size < 40 * 8192, "{what}");

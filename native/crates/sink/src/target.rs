@@ -1,14 +1,13 @@
 //! The file that is written: how it is opened, what the descriptor turned out to be, and how it gets its name.
 
-use std::ffi::{CString, OsStr};
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::fd::{AsRawFd, IntoRawFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::direct::alignment;
+use crate::unnamed::{folder, link, unnamed};
 use crate::{Fault, Job, Mode};
 
 /// Whether the page cache is passed by (`O_DIRECT`).
@@ -39,7 +38,12 @@ pub enum Durability {
 #[derive(Debug)]
 pub(crate) struct Target {
     file: Option<File>,
-    path: PathBuf,
+    /// Where it was asked to stand.
+    pub(crate) asked: PathBuf,
+    /// Where that is, with links followed.
+    pub(crate) path: PathBuf,
+    /// Bytes that it will have.
+    pub(crate) size: u64,
     /// The name that says that the file is partial, where there are no unnamed files.
     partial: Option<PathBuf>,
     /// Bytes to whose multiples direct writes are aligned; 1 through the cache.
@@ -51,19 +55,9 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Opens a file that will stand under `path`, and removes what stands there. What cannot be had is refused before
-    /// that.
-    pub(crate) fn create(path: &Path, mode: &Mode, job: &Job) -> Result<Self, Fault> {
-        let target = Self::open(resolve(path)?, mode, job)?;
-        match fs::remove_file(&target.path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(Fault::of("replace")(error))
-            }
-            _ => Ok(target),
-        }
-    }
-
-    fn open(path: PathBuf, mode: &Mode, job: &Job) -> Result<Self, Fault> {
+    /// Opens a file of `size` bytes that will stand under `path`. What cannot be had is refused before anything is touched.
+    pub(crate) fn open(asked: &Path, mode: &Mode, job: &Job, size: u64) -> Result<Self, Fault> {
+        let path = resolve(asked)?;
         let mut notes = Vec::new();
         let mut flags = 0;
         if job.durability == Durability::Dsync && mode.direct {
@@ -84,7 +78,7 @@ impl Target {
             }
         };
         let direct = if wanted {
-            match open_direct(&path, flags, job) {
+            match open_direct(asked, &path, flags, job, size) {
                 Ok(target) => return Ok(target),
                 Err(fault) if job.direct == Direct::Require => return Err(fault),
                 Err(fault) => Some(fault),
@@ -96,7 +90,9 @@ impl Target {
         let (file, partial) = unnamed(&path, flags, &mut notes).map_err(Fault::of("create"))?;
         let mut target = Self {
             file: Some(file),
+            asked: asked.to_owned(),
             path,
+            size,
             partial,
             alignment: 1,
             direct: false,
@@ -105,6 +101,11 @@ impl Target {
         };
         target.look()?;
         Ok(target)
+    }
+
+    /// Removes what stands in its place.
+    pub(crate) fn make_way(&self) -> Result<(), Fault> {
+        remove(&self.path)
     }
 
     /// Reads back from the descriptor what it is.
@@ -129,26 +130,24 @@ impl Target {
     }
 
     /// Reserves the blocks of the whole file, so that a full disk is known before the first write.
-    pub(crate) fn reserve(&self, size: u64) -> Result<(), Fault> {
-        reserve(self.file(), 0, size)
+    pub(crate) fn reserve(&self) -> Result<(), Fault> {
+        reserve(self.file(), 0, self.size)
     }
 
     /// Gives the file its size before it is mapped. Holes take no space.
-    pub(crate) fn extend(&self, size: u64) -> Result<(), Fault> {
+    pub(crate) fn extend(&self) -> Result<(), Fault> {
         self.file()
-            .set_len(size)
+            .set_len(self.size)
             .map_err(Fault::of("set the size of"))
     }
 
     /// Cuts off padding. Nothing is written after this.
-    pub(crate) fn cut(&self, size: u64) -> Result<(), Fault> {
+    pub(crate) fn cut(&self) -> Result<(), Fault> {
         let now = self.file().metadata().map_err(Fault::of("look at"))?.len();
-        if now == size {
+        if now == self.size {
             return Ok(());
         }
-        self.file()
-            .set_len(size)
-            .map_err(Fault::of("set the size of"))
+        self.extend()
     }
 
     /// Gives the file its name, closes it, and returns its size as its name tells it.
@@ -213,9 +212,19 @@ pub(crate) fn reserve(file: &File, offset: u64, length: u64) -> Result<(), Fault
     }
 }
 
+fn remove(path: &Path) -> Result<(), Fault> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Fault::of("replace")(error)),
+        _ => Ok(()),
+    }
+}
+
 /// Where the file will stand, with links followed, also those that lead to no file yet. What is no file, or may not be
 /// replaced, is refused.
-fn resolve(path: &Path) -> Result<PathBuf, Fault> {
+///
+/// # Errors
+/// It cannot stand there.
+pub fn resolve(path: &Path) -> Result<PathBuf, Fault> {
     let path = match fs::canonicalize(path) {
         Ok(path) => path,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return resolve_missing(path),
@@ -256,20 +265,21 @@ fn resolve_missing(path: &Path) -> Result<PathBuf, Fault> {
     Ok(path)
 }
 
-fn folder(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    }
-}
-
-fn open_direct(path: &Path, flags: libc::c_int, job: &Job) -> Result<Target, Fault> {
+fn open_direct(
+    asked: &Path,
+    path: &Path,
+    flags: libc::c_int,
+    job: &Job,
+    size: u64,
+) -> Result<Target, Fault> {
     let mut notes = Vec::new();
     let (file, partial) = unnamed(path, flags | libc::O_DIRECT, &mut notes)
         .map_err(Fault::of("open with O_DIRECT"))?;
     let mut target = Target {
         file: Some(file),
+        asked: asked.to_owned(),
         path: path.to_owned(),
+        size,
         partial,
         alignment: 1,
         direct: false,
@@ -300,84 +310,6 @@ fn open_direct(path: &Path, flags: libc::c_int, job: &Job) -> Result<Target, Fau
     target.alignment = offset;
     target.direct = true;
     Ok(target)
-}
-
-/// A file without a name in the folder of `path`; else, with a note, one whose name says that it is partial.
-fn unnamed(
-    path: &Path,
-    flags: libc::c_int,
-    notes: &mut Vec<String>,
-) -> io::Result<(File, Option<PathBuf>)> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true);
-    let refused = match options
-        .clone()
-        .custom_flags(flags | libc::O_TMPFILE)
-        .open(folder(path))
-    {
-        Ok(file) => return Ok((file, None)),
-        Err(error) => error,
-    };
-    // EISDIR: a kernel or file system that does not know the flag sees an attempt to write a folder.
-    if !matches!(
-        refused.raw_os_error(),
-        Some(libc::EOPNOTSUPP | libc::EISDIR | libc::ENOSYS | libc::EINVAL)
-    ) {
-        return Err(refused);
-    }
-    let (file, partial) = create_partial(path, options.custom_flags(flags))?;
-    notes.push(format!(
-        "written under a partial name, no unnamed files here: {refused}"
-    ));
-    Ok((file, Some(partial)))
-}
-
-/// Bytes of the longest name that any of the common file systems takes.
-const LONGEST_NAME: usize = 255;
-
-/// Names to try: a writer that was killed leaves its partial file, and numbers of processes come again.
-const ATTEMPTS: u32 = 1000;
-
-/// A file beside `path` whose name says that it is partial, and that nothing had before.
-fn create_partial(path: &Path, options: &mut OpenOptions) -> io::Result<(File, PathBuf)> {
-    let name = path.file_name().unwrap_or_default().as_bytes();
-    let mut attempt = 0;
-    loop {
-        let number = match attempt {
-            0 => String::new(),
-            again => format!("-{again}"),
-        };
-        let suffix = format!(".{}{number}.partial", std::process::id());
-        let kept = &name[..name.len().min(LONGEST_NAME - suffix.len())];
-        let partial = path.with_file_name(OsStr::from_bytes(&[kept, suffix.as_bytes()].concat()));
-        match options.create_new(true).open(&partial) {
-            Ok(file) => return Ok((file, partial)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < ATTEMPTS => {
-                attempt += 1;
-            }
-            Err(error) => return Err(error),
-        }
-    }
-}
-
-/// Gives an unnamed file its name.
-fn link(file: &File, path: &Path) -> io::Result<()> {
-    let from = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
-    let to = CString::new(path.as_os_str().as_bytes())?;
-    // SAFETY: both strings end with zero and live across the call.
-    let failed = unsafe {
-        libc::linkat(
-            libc::AT_FDCWD,
-            from.as_ptr(),
-            libc::AT_FDCWD,
-            to.as_ptr(),
-            libc::AT_SYMLINK_FOLLOW,
-        )
-    };
-    if failed != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(())
 }
 
 /// Closes `file` and does not swallow what the system says, as dropping it would.

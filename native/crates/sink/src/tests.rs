@@ -14,6 +14,8 @@ pub(crate) fn some(count: usize) -> NonZeroUsize {
 pub(crate) fn job(size: u64) -> Job {
     Job {
         size,
+        files: some(1),
+        stride: 0,
         block_bytes: some(8192),
         buffers: some(4),
         depth: some(3),
@@ -103,7 +105,7 @@ fn every_mode_writes_the_file_and_leaves_its_own_evidence() {
                                 "{what}"
                             );
                             assert_eq!(done.size, size, "{what}");
-                            assert!(done.extents.are_whole(size), "{what}");
+                            assert!(done.extents[0].are_whole(size), "{what}");
                             assert_eq!(judge(mode, &done.evidence), mode.name, "{what}");
                             assert_eq!(done.evidence.blocks, size.div_ceil(8192), "{what}");
                             assert_eq!(done.evidence.filled_bytes, size.min(modulus), "{what}");
@@ -308,4 +310,91 @@ fn discarding_writes_nothing() {
     let done = discard(&job(100_000), &contents, &mut |_| ControlFlow::Continue(())).unwrap();
     assert_eq!((done.size, done.evidence.written_bytes), (100_000, 0));
     assert_eq!(done.evidence.filled_bytes, 100_000);
+}
+
+/// File i holds the contents from i strides on, whoever writes it; none has its name before all are whole.
+#[test]
+fn several_files_are_written_by_any_number_of_writers() {
+    const STRIDE: u64 = 1 << 30;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    let watched = |offset: u64, room: &mut [u8]| {
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        contents(offset, room);
+    };
+    for mode in here() {
+        for (files, writers) in [(1, 3), (2, 1), (3, 2), (3, 3), (3, 8), (7, 2)] {
+            for split in [Split::Next, Split::Parts] {
+                for size in [0, 4097, 40 * 8192 + 4321] {
+                    let job = Job {
+                        files: some(files),
+                        stride: STRIDE,
+                        writers: some(writers),
+                        split,
+                        durability: Durability::EndFsync,
+                        direct: Direct::Try,
+                        ..job(size)
+                    };
+                    let what = format!("{} {job:?}", mode.name);
+                    let done = write(&path, mode, &job, &watched, &mut |_| {
+                        ControlFlow::Continue(())
+                    })
+                    .unwrap();
+                    let mut blocks = 0;
+                    for index in 0..files {
+                        let own = size_of(size, job.files, index);
+                        let mut right = vec![0; usize::try_from(own).unwrap()];
+                        contents(index as u64 * STRIDE, &mut right);
+                        let name = path_of(&path, job.files, index);
+                        assert!(fs::read(&name).unwrap() == right, "{index} {what}");
+                        assert!(done.extents[index].are_whole(own), "{index} {what}");
+                        blocks += own.div_ceil(8192);
+                        fs::remove_file(name).unwrap();
+                    }
+                    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{what}");
+                    assert_eq!((done.size, done.evidence.blocks), (size, blocks), "{what}");
+                    assert_eq!(done.evidence.syncs_after, files as u64, "{what}");
+                    assert!(done.evidence.writers <= writers, "{what}");
+                    assert!(done.evidence.buffers <= writers.max(4), "{what}");
+                    assert_eq!(judge(mode, &done.evidence), mode.name, "{what}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn of_several_files_all_or_none_have_names_and_a_fault_says_which() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    let three = Job {
+        files: some(3),
+        ..job(100_000)
+    };
+    let at = |index| path_of(&path, three.files, index);
+    // Found before the others are touched.
+    fs::write(at(0), "stays").unwrap();
+    fs::create_dir(at(2)).unwrap();
+    let refused = on(&path, &pwrite::MODE, &three).unwrap_err();
+    assert!(
+        refused.to_string().contains("file.2: only a regular file"),
+        "{refused}"
+    );
+    assert_eq!(fs::read(at(0)).unwrap(), b"stays");
+    fs::remove_dir(at(2)).unwrap();
+    // What takes the last name meanwhile is not replaced; the first two names are taken back.
+    let taken = |offset: u64, room: &mut [u8]| {
+        fs::write(at(2), "another's").unwrap();
+        contents(offset, room);
+    };
+    let refused = write(&path, &pwrite::MODE, &three, &taken, &mut |_| {
+        ControlFlow::Continue(())
+    });
+    let refused = refused.unwrap_err().to_string();
+    assert!(
+        refused.contains("file.2: cannot give the name to"),
+        "{refused}"
+    );
+    assert!(!at(0).exists() && !at(1).exists());
+    assert_eq!(fs::read(at(2)).unwrap(), b"another's");
 }

@@ -16,6 +16,17 @@ use crate::{Block, Contents, Durability, Evidence, Extents, Fault, Fill, Job, Po
 pub(crate) struct Shared {
     pub(crate) stop: AtomicBool,
     pub(crate) done: AtomicU64,
+}
+
+/// One of the files, as all of its writers see it.
+#[derive(Debug)]
+pub(crate) struct Share<'run> {
+    /// None for contents that go nowhere.
+    pub(crate) target: Option<&'run Target>,
+    /// Where its contents begin.
+    pub(crate) base: u64,
+    /// The blocks, for all of its writers or for each.
+    pub(crate) cursors: Vec<Cursor>,
     pub(crate) extents: Mutex<Extents>,
 }
 
@@ -30,10 +41,10 @@ pub(crate) enum Buffers<'run> {
     None,
 }
 
-/// One of the threads that write.
+/// One of the threads that write, while it writes one file.
 pub struct Writer<'run> {
     pub(crate) job: &'run Job,
-    pub(crate) target: Option<&'run Target>,
+    pub(crate) share: &'run Share<'run>,
     pub(crate) cursor: &'run Cursor,
     pub(crate) fill: &'run Fill<'run>,
     pub(crate) shared: &'run Shared,
@@ -57,7 +68,7 @@ impl std::fmt::Debug for Writer<'_> {
 impl<'run> Writer<'run> {
     pub(crate) fn new(
         job: &'run Job,
-        target: Option<&'run Target>,
+        share: &'run Share<'run>,
         cursor: &'run Cursor,
         fill: &'run Fill<'run>,
         shared: &'run Shared,
@@ -65,7 +76,7 @@ impl<'run> Writer<'run> {
     ) -> Self {
         Self {
             job,
-            target,
+            share,
             cursor,
             fill,
             shared,
@@ -79,7 +90,7 @@ impl<'run> Writer<'run> {
 
     /// The file. Only a writer of a file is given to a mode.
     pub(crate) fn target(&self) -> &'run Target {
-        self.target.expect("modes write files")
+        self.share.target.expect("modes write files")
     }
 
     pub(crate) fn file(&self) -> &'run File {
@@ -123,7 +134,7 @@ impl<'run> Writer<'run> {
 
     /// Bytes of an operation that writes `block`: whole multiples of the alignment.
     pub(crate) fn padded(&self, block: Block) -> usize {
-        let alignment = self.target.map_or(1, |target| target.alignment);
+        let alignment = self.share.target.map_or(1, |target| target.alignment);
         block.length.next_multiple_of(alignment)
     }
 
@@ -135,7 +146,10 @@ impl<'run> Writer<'run> {
         };
         let start = Instant::now();
         let buffer = pool.buffer_mut(slot);
-        (self.fill)(block.offset, &mut buffer[..block.length]);
+        (self.fill)(
+            self.share.base.wrapping_add(block.offset),
+            &mut buffer[..block.length],
+        );
         buffer[block.length..padded].fill(0);
         let end = Instant::now();
         self.filled(block.length, start, end);
@@ -151,7 +165,7 @@ impl<'run> Writer<'run> {
                 self.evidence.times.write += start.elapsed();
             }
             Buffers::Own(_) | Buffers::None => {
-                (self.fill)(block.offset, room);
+                (self.fill)(self.share.base.wrapping_add(block.offset), room);
                 self.filled(block.length, start, Instant::now());
                 self.touched = self.touched.max(1);
             }
@@ -202,7 +216,7 @@ impl<'run> Writer<'run> {
     }
 
     fn extents(&self) -> std::sync::MutexGuard<'run, Extents> {
-        self.shared
+        self.share
             .extents
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -232,12 +246,12 @@ impl<'run> Writer<'run> {
         Ok(())
     }
 
-    /// What it leaves behind, at its end.
-    pub(crate) fn conclude(mut self) -> Evidence {
+    /// What it leaves behind, at its end, and its buffers.
+    pub(crate) fn conclude(mut self) -> (Evidence, Buffers<'run>) {
         self.evidence.writers = usize::from(self.evidence.blocks > 0);
         if self.job.contents == Contents::PerBlock {
             self.evidence.buffers = self.touched;
         }
-        self.evidence
+        (self.evidence, self.buffers)
     }
 }

@@ -62,6 +62,7 @@ const METRICS: &[(&str, Unit, Direction, &str)] = &[
         Direction::Lower,
         "from the first contents or request to the last completion",
     ),
+    ("files", Unit::Count, Direction::None, "files written"),
     (
         "filled_bytes",
         Unit::Bytes,

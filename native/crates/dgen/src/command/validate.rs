@@ -6,7 +6,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use dgen::data::Differences;
 use dgen::read::{Validation, read_and_validate};
+use dgen::write::strategy::Driver;
 use dgen::write::{Expected, hex};
 use worker::exit::Failure;
 
@@ -20,7 +22,10 @@ pub(crate) struct Options {
     /// Threads that compare [default: one per processor]
     #[arg(long, value_name = "N")]
     readers: Option<NonZeroUsize>,
-    /// Bytes that the file must have [default: any]
+    /// Files, called FILE.0, FILE.1, … if there are several
+    #[arg(long, value_name = "N", default_value = "1")]
+    files: NonZeroUsize,
+    /// Bytes that the file, or all files together, must have [default: any]
     #[arg(long, value_parser = parse_size)]
     size: Option<u64>,
     /// The file to validate
@@ -31,7 +36,10 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let strategy = options.contents.strategy()?;
     if !strategy.writes {
-        return nothing_written(&options.file);
+        return nothing_written(options);
+    }
+    if strategy.driver != Driver::Own && options.files.get() > 1 {
+        return Err(Failure::Usage(format!("{} writes one file", strategy.name)));
     }
     let period = if strategy.recycles {
         let sizes = options.contents.sizes()?;
@@ -42,17 +50,62 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     };
     let expected = Expected::repeated(&options.contents.settings(), period)
         .map_err(|error| Failure::Usage(error.to_string()))?;
+    let mut whole = Found::default();
+    for index in 0..options.files.get() {
+        whole.add(compare(options, &expected, index)?);
+    }
+    say(&line(&whole, options, &expected))?;
+    whole.wrong.map_or(Ok(()), |why| Err(Failure::Work(why)))
+}
+
+/// What was found in all files.
+#[derive(Default)]
+struct Found {
+    bytes: u64,
+    size_expected: u64,
+    size_actual: u64,
+    bad_bytes: u64,
+    /// The first file with a byte that is not what it must be.
+    first: Option<(PathBuf, Differences)>,
+    /// What is wrong with the first file that is not right.
+    wrong: Option<String>,
+}
+
+impl Found {
+    fn add(&mut self, (path, found): (PathBuf, Validation)) {
+        self.bytes += found.bytes;
+        self.size_expected += found.size_expected;
+        self.size_actual += found.size_actual;
+        self.bad_bytes += found.differences.count;
+        if !found.is_right() && self.wrong.is_none() {
+            self.wrong = Some(wrong(&path, &found));
+        }
+        if found.differences.first.is_some() && self.first.is_none() {
+            self.first = Some((path, found.differences));
+        }
+    }
+}
+
+fn compare(
+    options: &Options,
+    expected: &Expected,
+    index: usize,
+) -> Result<(PathBuf, Validation), Failure> {
+    let path = sink::path_of(&options.file, options.files, index);
+    let size = options
+        .size
+        .map(|size| sink::size_of(size, options.files, index));
     let readers = options.readers.unwrap_or_else(processors);
-    let found = read_and_validate(&options.file, &expected, options.size, readers, &mut |_| {
+    read_and_validate(&path, &expected.of_file(index), size, readers, &mut |_| {
         ControlFlow::Continue(())
     })
-    .map_err(|error| Failure::Work(error.to_string()))?;
-    say(&line(&found, &expected))?;
-    if found.is_right() {
-        return Ok(());
-    }
-    let path = options.file.display();
-    Err(Failure::Work(match found.differences.first {
+    .map(|found| (path, found))
+    .map_err(|error| Failure::Work(error.to_string()))
+}
+
+fn wrong(path: &Path, found: &Validation) -> String {
+    let path = path.display();
+    match found.differences.first {
         Some(first) => format!(
             "{path} differs from its data in {} bytes, first at offset {first}",
             found.differences.count
@@ -61,33 +114,44 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
             "{path} has {} bytes instead of {}",
             found.size_actual, found.size_expected
         ),
-    }))
-}
-
-/// For a strategy that only fills buffers: right if there is no file.
-fn nothing_written(path: &Path) -> Result<(), Failure> {
-    match path.symlink_metadata() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            say(&serde_json::json!({"bytes": 0, "file": null}))
-        }
-        Err(error) => Err(Failure::Work(format!("{}: {error}", path.display()))),
-        Ok(_) => Err(Failure::Work(format!(
-            "{} is there, and the strategy writes no file",
-            path.display()
-        ))),
     }
 }
 
-fn line(found: &Validation, expected: &Expected) -> serde_json::Value {
-    let differences = &found.differences;
+/// For a strategy that only fills buffers: right if there is no file.
+fn nothing_written(options: &Options) -> Result<(), Failure> {
+    for index in 0..options.files.get() {
+        let path = sink::path_of(&options.file, options.files, index);
+        match path.symlink_metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(Failure::Work(format!("{}: {error}", path.display()))),
+            Ok(_) => {
+                return Err(Failure::Work(format!(
+                    "{} is there, and the strategy writes no file",
+                    path.display()
+                )));
+            }
+        }
+    }
+    say(&serde_json::json!({"bytes": 0, "file": null}))
+}
+
+fn line(found: &Found, options: &Options, expected: &Expected) -> serde_json::Value {
+    let none = Differences::default();
+    let (file, differences) = match &found.first {
+        Some((path, differences)) => (Some(path.to_string_lossy()), differences),
+        None => (None, &none),
+    };
+    let size = options.size.unwrap_or(found.size_actual);
     serde_json::json!({
+        "files": options.files,
         "bytes": found.bytes,
         "size_expected": found.size_expected,
         "size_actual": found.size_actual,
-        "bad_bytes": differences.count,
+        "bad_bytes": found.bad_bytes,
+        "first_bad_file": file,
         "first_bad_offset": differences.first,
         "expected": hex(&differences.expected),
         "actual": hex(&differences.actual),
-        "contents": expected.identity(found.size_expected),
+        "contents": expected.identity(sink::size_of(size, options.files, 0)),
     })
 }

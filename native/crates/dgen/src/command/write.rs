@@ -1,6 +1,7 @@
 //! `dgen run write`: one file, once.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -40,6 +41,9 @@ pub(crate) struct Options {
     /// Bytes, exactly; or with KiB, MiB, GiB
     #[arg(long, value_parser = parse_size)]
     size: u64,
+    /// Files over which the size is split, called FILE.0, FILE.1, … if there are several
+    #[arg(long, value_name = "N", default_value = "1")]
+    files: NonZeroUsize,
     /// The file to write; one that exists is replaced
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -63,6 +67,7 @@ pub(crate) fn run(options: Options) -> Result<(), Failure> {
         strategy,
         backend,
         size: options.size,
+        files: options.files,
         buffer_bytes: sizes.buffer_bytes,
         buffers: sizes.buffers,
         depth: sizes.depth,
@@ -78,6 +83,9 @@ pub(crate) fn run(options: Options) -> Result<(), Failure> {
         processors: options.cpus,
         settings: options.contents.settings(),
     };
+    if strategy.driver != Driver::Own && options.files.get() > 1 {
+        return Err(Failure::Usage(format!("{} writes one file", strategy.name)));
+    }
     if strategy.driver == Driver::Python {
         return Err(hand_over::to_python(&job, &options.file));
     }
@@ -134,6 +142,7 @@ fn metrics(stats: &Stats, depth: usize) -> BTreeMap<String, f64> {
         ("buffers", stats.buffers as f64),
         ("depth", depth as f64),
         ("elapsed_s", stats.elapsed_s),
+        ("files", stats.files as f64),
         ("filled_bytes", stats.filled_bytes as f64),
         ("first_done_s", stats.first_done_s),
         ("operations", stats.operations as f64),

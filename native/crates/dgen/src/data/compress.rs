@@ -57,6 +57,11 @@ impl Granules {
         }))
     }
 
+    /// Bytes of a granule.
+    pub(super) fn bytes(&self) -> u64 {
+        self.granule
+    }
+
     /// Fills `buffer` with the bytes from `offset` on.
     pub(super) fn fill(&self, stream: &Stream, offset: u64, buffer: &mut [u8]) {
         let (mut index, mut within) = (offset / self.granule, offset % self.granule);

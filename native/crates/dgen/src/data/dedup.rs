@@ -41,6 +41,11 @@ impl Units {
         })
     }
 
+    /// Bytes behind whose multiples no unit is a copy of one before, but for the last one before.
+    pub(super) fn window_bytes(&self) -> u64 {
+        WINDOW * self.unit
+    }
+
     /// Hands the parts of `buffer` that lie in one unit to `fill`, each with its offset in the source.
     pub(super) fn visit(
         &self,

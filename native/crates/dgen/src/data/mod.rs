@@ -31,6 +31,9 @@ use stream::Stream;
 /// Bytes that are worth a thread of their own.
 const THREAD_BYTES: usize = 1 << 20;
 
+/// The most that [`Data::stride`] is: larger than any file, and four times the largest window.
+const STRIDE: u64 = 1 << 48;
+
 /// Bytes of a page of memory.
 const PAGE: usize = 4096;
 
@@ -134,6 +137,18 @@ impl Data {
             part(self.units.as_ref().map(ToString::to_string)),
             part(self.granules.as_ref().map(ToString::to_string))
         )
+    }
+
+    /// Offsets that lie so far apart begin files that share nothing: no unit is copied from one into another, and each
+    /// begins with a granule of its own. There is room for 65 536 files of up to half of it.
+    #[must_use]
+    pub fn stride(&self) -> u64 {
+        let whole = match (&self.units, &self.granules) {
+            (Some(units), _) => units.window_bytes(),
+            (None, Some(granules)) => granules.bytes(),
+            (None, None) => 1,
+        };
+        STRIDE / whole * whole
     }
 
     /// The path that fills: `portable`, `aes-ni` or `vaes`.

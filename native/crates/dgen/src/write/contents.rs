@@ -7,6 +7,8 @@ use crate::data::{Data, Differences, Settings, SettingsError};
 #[derive(Clone, Debug)]
 pub struct Expected {
     data: Data,
+    /// Where in the data the file begins.
+    base: u64,
     /// Bytes after which the data begin again.
     period: Option<u64>,
 }
@@ -27,8 +29,22 @@ impl Expected {
     pub fn repeated(settings: &Settings, period: Option<u64>) -> Result<Self, SettingsError> {
         Ok(Self {
             data: Data::new(settings)?,
+            base: 0,
             period: period.filter(|&period| period > 0),
         })
+    }
+
+    /// The contents of file `index` of several. Those of a pool are the same in each.
+    #[must_use]
+    pub fn of_file(&self, index: usize) -> Self {
+        let base = match self.period {
+            None => (index as u64).wrapping_mul(self.data.stride()),
+            Some(_) => 0,
+        };
+        Self {
+            base,
+            ..self.clone()
+        }
     }
 
     /// The data that the buffers are filled with.
@@ -50,7 +66,11 @@ impl Expected {
     /// Compares `actual`, which stands at `offset` of the file, and adds what it finds to `report`.
     pub fn differences(&self, offset: u64, actual: &[u8], report: &mut Differences) {
         let Some(period) = self.period else {
-            return self.data.differences(offset, actual, report);
+            let mut found = Differences::default();
+            let at = self.base.wrapping_add(offset);
+            self.data.differences(at, actual, &mut found);
+            found.first = found.first.map(|first| first.wrapping_sub(self.base));
+            return report.merge(found);
         };
         let (mut offset, mut rest) = (offset, actual);
         while !rest.is_empty() {
@@ -87,5 +107,17 @@ mod tests {
         assert_eq!((report.count, report.first), (1, Some(2345)));
         assert_eq!(report.actual[0], file[2345]);
         assert_ne!(expected.identity(1000), expected.identity(1001));
+    }
+
+    #[test]
+    fn a_difference_in_a_later_file_is_named_where_it_stands_in_that_file() {
+        let expected = Expected::repeated(&Settings::default(), None).unwrap();
+        let mut file = vec![0; 9000];
+        let third = 3 * expected.data().stride();
+        expected.data().fill(third, &mut file);
+        file[4321] ^= 1;
+        let mut report = Differences::default();
+        expected.of_file(3).differences(0, &file, &mut report);
+        assert_eq!((report.count, report.first), (1, Some(4321)));
     }
 }

@@ -11,6 +11,7 @@ pub mod strategy;
 
 use std::fs::{self, File};
 use std::io;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 pub use contents::Expected;
@@ -84,7 +85,7 @@ impl WriteError {
     }
 }
 
-/// Writes the file at `path`, replacing what was there. `progress` is called on the calling thread about twenty times a
+/// Writes the file at `path`, or those whose names begin with it, replacing what was there. `progress` is called on the calling thread about twenty times a
 /// second with the bytes that completions reported so far; `Break` ends the writing. A strategy that writes nothing does
 /// not touch `path`.
 ///
@@ -96,20 +97,27 @@ pub fn write_file(
     progress: &mut Progress<'_>,
 ) -> Result<Stats, WriteError> {
     let expected = Expected::new(options).map_err(WriteError::Settings)?;
-    let failed = |fault| WriteError::Fault {
-        path: path.to_owned(),
-        fault,
+    let failed = |fault| match fault {
+        Fault::In { path, fault } => WriteError::Fault {
+            path,
+            fault: *fault,
+        },
+        fault => WriteError::Fault {
+            path: path.to_owned(),
+            fault,
+        },
     };
-    let job = options.job().map_err(failed)?;
+    let stride = expected.data().stride();
+    let job = options.job(stride).map_err(failed)?;
     let fill = |offset: u64, room: &mut [u8]| expected.data().fill(offset, room);
-    let cached_before = cached_bytes(path);
+    let cached_before = cached_in_all(path, options.files);
     let done = if options.strategy.writes {
         sink::write(path, options.backend, &job, &fill, progress)
     } else {
         sink::discard(&job, &fill, progress)
     }
     .map_err(failed)?;
-    let cached_after = cached_bytes(path);
+    let cached_after = cached_in_all(path, options.files);
     Ok(Stats::new(
         options,
         &job,
@@ -117,6 +125,12 @@ pub fn write_file(
         done,
         (cached_before, cached_after),
     ))
+}
+
+fn cached_in_all(path: &Path, files: NonZeroUsize) -> Option<u64> {
+    (0..files.get())
+        .map(|index| cached_bytes(&sink::path_of(path, files, index)))
+        .sum()
 }
 
 /// Bytes of the file that are in the page cache; 0 without a file, `None` if the kernel does not tell or it is no regular

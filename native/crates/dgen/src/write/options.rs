@@ -14,8 +14,10 @@ pub struct Options {
     pub strategy: &'static Strategy,
     /// By which calls; not used by a strategy that writes nothing.
     pub backend: &'static Mode,
-    /// Bytes of the file.
+    /// Bytes of the file, or of all files together.
     pub size: u64,
+    /// Files that these are split over; several have `.0`, `.1`, … behind the name.
+    pub files: NonZeroUsize,
     /// Bytes of a buffer and of a block of the file.
     pub buffer_bytes: NonZeroUsize,
     /// Buffers of all threads together.
@@ -48,6 +50,7 @@ impl Options {
             strategy,
             backend: strategy.default_backend(),
             size,
+            files: some(1),
             buffer_bytes: some(1 << 20),
             buffers: some(4),
             depth: some(4),
@@ -61,16 +64,25 @@ impl Options {
         }
     }
 
-    /// The job of the strategy.
-    pub(super) fn job(&self) -> Result<Job, Fault> {
+    /// The job of the strategy, with data whose files lie `stride` apart.
+    pub(super) fn job(&self, stride: u64) -> Result<Job, Fault> {
         if let Some(reason) = (self.strategy.refuses)(self.backend) {
             return Err(Fault::Contradiction(format!(
                 "{} with {}: {reason}",
                 self.strategy.name, self.backend.name
             )));
         }
+        if self.files.get() > 1 && self.size > stride / 2 {
+            return Err(Fault::Contradiction(format!(
+                "several files have at most {} bytes together, and this is {}",
+                stride / 2,
+                self.size
+            )));
+        }
         let mut job = Job {
             size: self.size,
+            files: self.files,
+            stride,
             block_bytes: self.buffer_bytes,
             buffers: self.buffers,
             depth: self.depth,

@@ -42,7 +42,7 @@ impl LatencySeconds {
 /// What was written, as it was observed.
 #[derive(Clone, Debug)]
 pub struct Stats {
-    /// Size of the file after closing; of a strategy that writes nothing, the bytes produced.
+    /// Size of the files after closing; of a strategy that writes nothing, the bytes produced.
     pub bytes: u64,
     /// SHA-256 over what the contents are, which bytes completions reported, and the size; hexadecimal.
     pub digest: String,
@@ -58,6 +58,8 @@ pub struct Stats {
     pub synced_s: f64,
     /// From the first contents to the first completion, in seconds.
     pub first_done_s: f64,
+    /// Files.
+    pub files: usize,
     /// Blocks.
     pub blocks: u64,
     /// Operations that completed.
@@ -80,7 +82,7 @@ pub struct Stats {
     pub latency: LatencySeconds,
     /// Bytes in the page cache of what stood there before; `None` if the kernel does not tell.
     pub cached_bytes_before: Option<u64>,
-    /// Bytes of the file in the page cache after closing; `None` if the kernel does not tell.
+    /// Bytes of the files in the page cache after closing; `None` if the kernel does not tell.
     pub cached_bytes_after: Option<u64>,
     /// Fallbacks, each with its cause, and where threads ran.
     pub notes: Vec<String>,
@@ -107,6 +109,7 @@ impl Stats {
             elapsed_s,
             synced_s: seconds(done.synced),
             first_done_s: first_done.map_or(0.0, seconds),
+            files: done.extents.len(),
             blocks: evidence.blocks,
             operations: evidence.operations,
             repeated: evidence.repeated,
@@ -129,7 +132,7 @@ impl Stats {
 }
 
 fn identity(options: &Options, expected: &Expected) -> String {
-    let contents = expected.identity(options.size);
+    let contents = expected.identity(sink::size_of(options.size, options.files, 0));
     if options.strategy.writes {
         contents
     } else {
@@ -139,13 +142,19 @@ fn identity(options: &Options, expected: &Expected) -> String {
 
 /// SHA-256 over what the contents are, which bytes of the file completions reported, and the final size. Writers that
 /// all begin at offset 0 leave other extents than they were asked for, and so another digest.
-fn digest(identity: &str, extents: &Extents, size: u64) -> String {
+fn digest(identity: &str, files: &[Extents], size: u64) -> String {
     let mut text = format!("{identity}\n");
-    for (start, end) in extents.iter() {
+    for (index, extents) in files.iter().enumerate() {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{start}-{end}");
+        if files.len() > 1 {
+            let _ = writeln!(text, "file {index} of {}", files.len());
+        }
+        for (start, end) in extents.iter() {
+            let _ = writeln!(text, "{start}-{end}");
+        }
+        let _ = writeln!(text, "twice {}", extents.twice());
     }
-    let _ = writeln!(text, "twice {}\nsize {size}", extents.twice());
+    let _ = writeln!(text, "size {size}");
     hex(&Sha256::digest(text.as_bytes()))
 }
 
@@ -183,7 +192,10 @@ fn effective(options: &Options, job: &Job, evidence: &Evidence) -> BTreeMap<&'st
         effective.extend([
             ("backend", backend.to_owned()),
             ("direct", direct(options.direct, evidence).to_owned()),
-            ("durability", durability(options.durability, evidence)),
+            (
+                "durability",
+                durability(options.durability, options.files.get(), evidence),
+            ),
             ("dontcache", dontcache(evidence).to_owned()),
         ]);
     }
@@ -200,14 +212,15 @@ fn direct(asked: Direct, evidence: &Evidence) -> &'static str {
 }
 
 /// The value of the axis `durability` that fits the syncs that were counted.
-fn durability(asked: Durability, evidence: &Evidence) -> String {
+fn durability(asked: Durability, files: usize, evidence: &Evidence) -> String {
     let (between, after) = (evidence.syncs_between > 0, evidence.syncs_after > 0);
     let fits = match asked {
         Durability::None => !between && !after && !evidence.dsync,
         Durability::EndFsync => after && !between && !evidence.dsync,
-        // No writer that finished fewer blocks had to sync between writes.
+        // No writer that finished fewer blocks of a file had to sync between writes.
         Durability::Fdatasync(every) => {
-            let few = evidence.blocks < every.saturating_mul(evidence.writers.max(1) as u64);
+            let turns = evidence.writers.max(files) as u64;
+            let few = evidence.blocks < every.saturating_mul(turns.max(1));
             after && (between || few)
         }
         // A mapping of an empty file is never synced.
@@ -244,9 +257,14 @@ mod tests {
             right.add(writer << 20, 1 << 20);
             wrong.add(0, 1 << 20);
         }
-        assert_ne!(digest("d", &right, 8 << 20), digest("d", &wrong, 8 << 20));
-        assert_ne!(digest("d", &right, 8 << 20), digest("e", &right, 8 << 20));
-        assert_ne!(digest("d", &right, 8 << 20), digest("d", &right, 9 << 20));
+        let of = |identity, extents: &Extents, size| {
+            digest(identity, std::slice::from_ref(extents), size)
+        };
+        assert_ne!(of("d", &right, 8 << 20), of("d", &wrong, 8 << 20));
+        assert_ne!(of("d", &right, 8 << 20), of("e", &right, 8 << 20));
+        assert_ne!(of("d", &right, 8 << 20), of("d", &right, 9 << 20));
+        let two = [right.clone(), right.clone()];
+        assert_ne!(of("d", &right, 8 << 20), digest("d", &two, 8 << 20));
     }
 
     #[test]
@@ -260,19 +278,19 @@ mod tests {
             ..Evidence::default()
         };
         let asked = Durability::EndFsync;
-        assert_eq!(durability(asked, &evidence(0, 1, false)), "end-fsync");
-        assert_eq!(durability(asked, &evidence(0, 0, false)), "none");
-        assert_eq!(durability(asked, &evidence(0, 0, true)), "dsync");
+        assert_eq!(durability(asked, 1, &evidence(0, 1, false)), "end-fsync");
+        assert_eq!(durability(asked, 1, &evidence(0, 0, false)), "none");
+        assert_eq!(durability(asked, 1, &evidence(0, 0, true)), "dsync");
         assert_eq!(
-            durability(Durability::Fdatasync(10), &evidence(9, 1, false)),
+            durability(Durability::Fdatasync(10), 1, &evidence(9, 1, false)),
             "fdatasync:10"
         );
         assert_eq!(
-            durability(Durability::Fdatasync(10), &evidence(0, 1, false)),
+            durability(Durability::Fdatasync(10), 1, &evidence(0, 1, false)),
             "end-fsync"
         );
         assert_eq!(
-            durability(Durability::None, &evidence(1, 1, false)),
+            durability(Durability::None, 1, &evidence(1, 1, false)),
             "fdatasync:50"
         );
     }

@@ -22,9 +22,10 @@ pub(super) static STRATEGY: Strategy = Strategy {
             .get()
             .min(job.buffers.get() / job.writers.get())
             .max(1);
-        // Of several threads, one at least finds its share of the blocks.
-        let share = evidence.blocks / evidence.writers.max(1) as u64;
-        let at_once = evidence.blocks <= (queue * evidence.writers) as u64;
+        // Of several threads or files, one at least finds its share of the blocks.
+        let turns = evidence.writers.max(job.files.get());
+        let share = evidence.blocks / turns.max(1) as u64;
+        let at_once = evidence.blocks <= (queue * turns) as u64;
         (produced_between(evidence, job) || at_once)
             && evidence.filled_bytes >= job.size
             && first_batch(evidence) as u64 >= share.min(queue as u64)

@@ -152,8 +152,19 @@ fn takes_no_mapping(mode: &Mode) -> Option<&'static str> {
         .then_some("contents are produced in the mapping, never beforehand")
 }
 
+/// Contents that are all held at once are held for one file.
+fn of_one_file(job: &Job) -> Result<(), Fault> {
+    if job.files.get() > 1 {
+        return Err(Fault::Contradiction(
+            "this strategy holds one file in memory, and writes no more than one".to_owned(),
+        ));
+    }
+    Ok(())
+}
+
 /// Blocks of the file, and at least one.
 fn blocks(job: &Job) -> Result<NonZeroUsize, Fault> {
+    of_one_file(job)?;
     let blocks = job.size.div_ceil(job.block_bytes.get() as u64);
     usize::try_from(blocks)
         .map(|blocks| NonZeroUsize::new(blocks).unwrap_or(NonZeroUsize::MIN))

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use sink::Contents;
 
-use super::{Driver, Strategy, produced_first, takes_no_mapping, too_large};
+use super::{Driver, Strategy, of_one_file, produced_first, takes_no_mapping, too_large};
 
 pub(super) static STRATEGY: Strategy = Strategy {
     name: "single-buffer",
@@ -15,6 +15,7 @@ pub(super) static STRATEGY: Strategy = Strategy {
     backend: "pwrite",
     refuses: takes_no_mapping,
     shape: |job| {
+        of_one_file(job)?;
         let whole = usize::try_from(job.size).map_err(|_| too_large(job))?;
         // A direct write has whole multiples of the alignment, and no alignment is more than a page.
         let whole = whole

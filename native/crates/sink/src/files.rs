@@ -1,0 +1,164 @@
+//! The files of a job: what each is called, how long it is, and how all of them come to their names.
+
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use crate::target::Target;
+use crate::{Done, Durability, Fault, Job, Mode};
+
+/// The most files of a job. All are open until the last is written, so limits of the system may come first.
+pub const MOST_FILES: usize = 1 << 16;
+
+/// Files begin and end at multiples of this, but for the end of the last: direct writes then need no padding.
+const PAGE: u64 = 4096;
+
+/// What file `index` of `files` is called: `path` itself if it is the only one.
+#[must_use]
+pub fn path_of(path: &Path, files: NonZeroUsize, index: usize) -> PathBuf {
+    if files.get() == 1 {
+        return path.to_owned();
+    }
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{index}"));
+    PathBuf::from(name)
+}
+
+/// Bytes of file `index`, when `size` bytes are split over `files` as evenly as whole pages can be.
+#[must_use]
+pub fn size_of(size: u64, files: NonZeroUsize, index: usize) -> u64 {
+    let pages = u128::from(size.div_ceil(PAGE));
+    let edge = |index: usize| {
+        let page = pages * index as u128 / files.get() as u128;
+        u64::try_from(page * u128::from(PAGE)).map_or(size, |edge| edge.min(size))
+    };
+    edge(index + 1) - edge(index)
+}
+
+/// Opens the files, without names, and removes what stands in their places once all could be opened.
+pub(crate) fn create(path: &Path, mode: &Mode, job: &Job) -> Result<Vec<Target>, Fault> {
+    let mut targets = Vec::with_capacity(job.files.get());
+    for index in 0..job.files.get() {
+        let path = path_of(path, job.files, index);
+        let size = size_of(job.size, job.files, index);
+        let target = Target::open(&path, mode, job, size).map_err(in_file(job, &path))?;
+        targets.push(target);
+    }
+    for target in &targets {
+        target.make_way().map_err(in_file(job, &target.asked))?;
+    }
+    Ok(targets)
+}
+
+/// Says which file a fault is of, if there are several.
+pub(crate) fn in_file(job: &Job, path: &Path) -> impl FnOnce(Fault) -> Fault {
+    let several = (job.files.get() > 1).then(|| path.to_owned());
+    |fault| match several {
+        Some(path) => Fault::In {
+            path,
+            fault: Box::new(fault),
+        },
+        None => fault,
+    }
+}
+
+/// Cuts, syncs, names and closes the files. Each name is given at once, but not all of them together: if one cannot be
+/// given, those that were are taken away.
+pub(crate) fn finish(targets: Vec<Target>, job: &Job, done: &mut Done) -> Result<(), Fault> {
+    let start = Instant::now();
+    for target in &targets {
+        target.cut().map_err(in_file(job, &target.asked))?;
+    }
+    let cut = start.elapsed();
+    let syncs = matches!(
+        job.durability,
+        Durability::EndFsync | Durability::Fdatasync(_)
+    );
+    if syncs {
+        let start = Instant::now();
+        for target in &targets {
+            let synced = target.file().sync_all().map_err(Fault::of("sync"));
+            synced.map_err(in_file(job, &target.asked))?;
+            done.evidence.syncs_after += 1;
+        }
+        done.evidence.times.sync += start.elapsed();
+    }
+    done.synced = done.started.elapsed();
+    let start = Instant::now();
+    let mut named = Vec::with_capacity(targets.len());
+    match name_all(targets, job, &mut named) {
+        Ok(size) => done.size = size,
+        Err(fault) => {
+            for path in named {
+                // A set that looks complete would be a lie. What is told is why it is not.
+                let _ = fs::remove_file(path);
+            }
+            return Err(fault);
+        }
+    }
+    done.closing = cut + start.elapsed();
+    Ok(())
+}
+
+/// Bytes of all files, as their names tell them. `named` are those that have their names.
+fn name_all(targets: Vec<Target>, job: &Job, named: &mut Vec<PathBuf>) -> Result<u64, Fault> {
+    let mut whole = 0;
+    let last = targets.len().saturating_sub(1);
+    for (index, target) in targets.into_iter().enumerate() {
+        let (asked, path, size) = (target.asked.clone(), target.path.clone(), target.size);
+        // All are in one folder, which is synced when it has the last of their names.
+        let durable = index == last && job.durability != Durability::None;
+        let written = target.finish(durable).map_err(in_file(job, &asked))?;
+        named.push(path);
+        if written != size {
+            return Err(in_file(job, &asked)(Fault::NotWhole {
+                written,
+                twice: 0,
+                size,
+            }));
+        }
+        whole += written;
+    }
+    Ok(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_have_together_what_was_asked_for_and_begin_on_pages() {
+        for size in [
+            0,
+            1,
+            4095,
+            4096,
+            4097,
+            1 << 20,
+            (1 << 40) + 12_345,
+            u64::MAX,
+        ] {
+            for files in [1, 2, 3, 7, 1000] {
+                let files = NonZeroUsize::new(files).unwrap();
+                let sizes: Vec<_> = (0..files.get())
+                    .map(|index| size_of(size, files, index))
+                    .collect();
+                let whole: u128 = sizes.iter().map(|&size| u128::from(size)).sum();
+                assert_eq!(whole, u128::from(size));
+                let odd = sizes.iter().filter(|size| !size.is_multiple_of(PAGE));
+                assert!(odd.count() <= 1);
+                let (least, most) = (sizes.iter().min(), sizes.iter().max());
+                assert!(most.unwrap() - least.unwrap() <= 2 * PAGE, "{sizes:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn one_file_has_the_name_and_several_have_a_number_behind_it() {
+        let two = NonZeroUsize::new(2).unwrap();
+        let path = |files, index| path_of(Path::new("a/b.c"), files, index);
+        assert_eq!(path(NonZeroUsize::MIN, 0), Path::new("a/b.c"));
+        assert_eq!(path(two, 1), Path::new("a/b.c.1"));
+    }
+}

@@ -1,0 +1,98 @@
+//! Files that have no name yet, or where there are none of those, a name that says that they are partial.
+
+use std::ffi::{CString, OsStr};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// A file without a name in the folder of `path`; else, with a note, one whose name says that it is partial.
+pub(crate) fn unnamed(
+    path: &Path,
+    flags: libc::c_int,
+    notes: &mut Vec<String>,
+) -> io::Result<(File, Option<PathBuf>)> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    let refused = match options
+        .clone()
+        .custom_flags(flags | libc::O_TMPFILE)
+        .open(folder(path))
+    {
+        Ok(file) => return Ok((file, None)),
+        Err(error) => error,
+    };
+    // EISDIR: a kernel or file system that does not know the flag sees an attempt to write a folder.
+    if !matches!(
+        refused.raw_os_error(),
+        Some(libc::EOPNOTSUPP | libc::EISDIR | libc::ENOSYS | libc::EINVAL)
+    ) {
+        return Err(refused);
+    }
+    let (file, partial) = create_partial(path, options.custom_flags(flags))?;
+    notes.push(format!(
+        "written under a partial name, no unnamed files here: {refused}"
+    ));
+    Ok((file, Some(partial)))
+}
+
+/// Bytes of the longest name that any of the common file systems takes.
+const LONGEST_NAME: usize = 255;
+
+/// Names to try: a writer that was killed leaves its partial file, and numbers of processes come again.
+const ATTEMPTS: u32 = 1000;
+
+/// A file beside `path` whose name says that it is partial, and that nothing had before.
+///
+/// # Errors
+/// The folder takes no file.
+pub fn create_partial(path: &Path, options: &mut OpenOptions) -> io::Result<(File, PathBuf)> {
+    let name = path.file_name().unwrap_or_default().as_bytes();
+    let mut attempt = 0;
+    loop {
+        let number = match attempt {
+            0 => String::new(),
+            again => format!("-{again}"),
+        };
+        let suffix = format!(".{}{number}.partial", std::process::id());
+        let kept = &name[..name.len().min(LONGEST_NAME - suffix.len())];
+        let partial = path.with_file_name(OsStr::from_bytes(&[kept, suffix.as_bytes()].concat()));
+        match options.create_new(true).open(&partial) {
+            Ok(file) => return Ok((file, partial)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < ATTEMPTS => {
+                attempt += 1;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Gives an unnamed file its name.
+pub(crate) fn link(file: &File, path: &Path) -> io::Result<()> {
+    let from = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+    let to = CString::new(path.as_os_str().as_bytes())?;
+    // SAFETY: both strings end with zero and live across the call.
+    let failed = unsafe {
+        libc::linkat(
+            libc::AT_FDCWD,
+            from.as_ptr(),
+            libc::AT_FDCWD,
+            to.as_ptr(),
+            libc::AT_SYMLINK_FOLLOW,
+        )
+    };
+    if failed != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// The folder in which `path` stands.
+pub(crate) fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
