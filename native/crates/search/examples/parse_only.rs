@@ -34,7 +34,9 @@ fn main() -> ExitCode {
     let chosen = arguments.next().and_then(|name| parser(&name));
     let inputs: Vec<_> = arguments.map(Into::into).collect();
     let (Some(chosen), Ok(sessions)) = (chosen, corpus::sessions(&inputs)) else {
-        eprintln!("usage: parse_only PARSER INPUT…, with a parser that the worker knows and inputs that hold sessions");
+        eprintln!(
+            "usage: parse_only PARSER INPUT…, with a parser that the worker knows and inputs that hold sessions"
+        );
         return ExitCode::from(2);
     };
     match dispatch(chosen, ParseOnly(&sessions)) {

@@ -71,14 +71,14 @@ pub(crate) struct Options {
     /// How results of an asynchronous engine are handed on
     #[arg(long, default_value = "bounded", value_parser = names(job::CHANNELS.iter().copied()))]
     pub(crate) channel: String,
-    /// Size of a block: bytes, or with KiB, MiB
-    #[arg(long, value_name = "SIZE", default_value = "64KiB", value_parser = parse_size)]
+    /// Size of a block: bytes, or with KiB, MiB; at most 256MiB
+    #[arg(long, value_name = "SIZE", default_value = "64KiB", value_parser = parse_buffer)]
     pub(crate) buffer: usize,
     /// tokio-hybrid reads files up to this size whole
     #[arg(long, value_name = "SIZE", default_value = "1MiB", value_parser = parse_size)]
     pub(crate) whole_file: usize,
-    /// rayon-chunked cuts files into pieces of this size
-    #[arg(long, value_name = "SIZE", default_value = "1MiB", value_parser = parse_size)]
+    /// rayon-chunked cuts files into pieces of this size, at least 4KiB
+    #[arg(long, value_name = "SIZE", default_value = "1MiB", value_parser = parse_chunk)]
     pub(crate) chunk: usize,
     /// Threads of rayon's pool, or of smol-own-executor; `default` is one per processor
     #[arg(long, value_name = "N", default_value = "default", value_parser = parse_threads)]
@@ -87,7 +87,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N", default_value = "default", value_parser = parse_threads)]
     pub(crate) tokio_workers: Threads,
     /// tokio's blocking threads at most; `default` is tokio's, 512
-    #[arg(long, value_name = "N", default_value = "default", value_parser = parse_threads)]
+    #[arg(long, value_name = "N", default_value = "default", value_parser = parse_most)]
     pub(crate) tokio_blocking: Threads,
     /// How many of the newest messages are listed
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
@@ -137,18 +137,55 @@ fn parse_time(text: &str) -> Result<Timestamp, String> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Threads(pub(crate) Option<usize>);
 
+/// Threads that are started at once: more than any machine has processors, and few enough to start.
 fn parse_threads(text: &str) -> Result<Threads, String> {
+    threads(text, 1024)
+}
+
+/// Threads that are started when there is work for them.
+fn parse_most(text: &str) -> Result<Threads, String> {
+    threads(text, 10_000)
+}
+
+fn threads(text: &str, most: usize) -> Result<Threads, String> {
     if text == "default" {
         return Ok(Threads(None));
     }
-    match text.parse::<u16>() {
-        Ok(number) if number > 0 => Ok(Threads(Some(usize::from(number)))),
-        _ => Err("write `default`, or a whole number from 1 to 65535".to_owned()),
+    match text.parse() {
+        Ok(number) if (1..=most).contains(&number) => Ok(Threads(Some(number))),
+        _ => Err(format!(
+            "write `default`, or a whole number from 1 to {most}"
+        )),
     }
 }
 
-/// `4096`, `64KiB`, `1MiB`; at least 1 byte and less than 4 GiB.
+/// Below 4 GiB.
 fn parse_size(text: &str) -> Result<usize, String> {
+    size(
+        text,
+        1,
+        u32::MAX as usize,
+        "at least 1 byte and below 4096MiB",
+    )
+}
+
+/// Up to 200 files have a buffer at one time, and memory for it is asked for before anything is read.
+fn parse_buffer(text: &str) -> Result<usize, String> {
+    size(text, 1, 256 << 20, "at least 1 byte and at most 256MiB")
+}
+
+/// A file is opened for each piece, and all pieces are listed beforehand.
+fn parse_chunk(text: &str) -> Result<usize, String> {
+    size(
+        text,
+        4 << 10,
+        u32::MAX as usize,
+        "at least 4KiB and below 4096MiB",
+    )
+}
+
+/// `4096`, `64KiB`, `1MiB`.
+fn size(text: &str, least: usize, most: usize, bounds: &str) -> Result<usize, String> {
     let units = [("KiB", 1 << 10), ("MiB", 1 << 20), ("B", 1), ("", 1)];
     units
         .iter()
@@ -158,11 +195,8 @@ fn parse_size(text: &str) -> Result<usize, String> {
                 .ok()?
                 .checked_mul(*factor)
         })
-        .filter(|&size| size > 0 && u32::try_from(size).is_ok())
-        .ok_or_else(|| {
-            "write whole bytes, or a whole number with KiB or MiB, at least 1 and below 4096MiB"
-                .to_owned()
-        })
+        .filter(|size| (least..=most).contains(size))
+        .ok_or_else(|| format!("write whole bytes, or a whole number with KiB or MiB; {bounds}"))
 }
 
 #[cfg(test)]
@@ -180,7 +214,9 @@ mod tests {
     fn threads() {
         assert_eq!(parse_threads("default"), Ok(Threads(None)));
         assert_eq!(parse_threads("2"), Ok(Threads(Some(2))));
-        for wrong in ["", "0", "-1", "65536", "two"] {
+        assert_eq!(parse_most("10000"), Ok(Threads(Some(10_000))));
+        assert!(parse_most("10001").is_err());
+        for wrong in ["", "0", "-1", "1025", "two"] {
             assert!(parse_threads(wrong).is_err(), "{wrong}");
         }
     }
@@ -189,6 +225,10 @@ mod tests {
     fn sizes() {
         assert_eq!(parse_size("7"), Ok(7));
         assert_eq!(parse_size("64KiB"), Ok(65_536));
+        assert_eq!(parse_buffer("256MiB"), Ok(256 << 20));
+        assert!(parse_buffer("257MiB").is_err());
+        assert_eq!(parse_chunk("4KiB"), Ok(4096));
+        assert!(parse_chunk("4095").is_err());
         for wrong in ["", "0", "-1", "1.5KiB", "64kb", "4096MiB"] {
             assert!(parse_size(wrong).is_err(), "{wrong}");
         }

@@ -1,5 +1,6 @@
 //! The files to search.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -33,7 +34,8 @@ pub fn sessions(inputs: &[PathBuf]) -> Result<Vec<Session>, String> {
         if found.len() == before {
             return Err(format!("{} holds no *.jsonl file", input.display()));
         }
-        found[before..].sort_by(|left, right| left.name.cmp(&right.name));
+        found[before..]
+            .sort_by(|left, right| (&left.name, &left.path).cmp(&(&right.name, &right.path)));
     }
     Ok(found)
 }
@@ -50,13 +52,17 @@ fn collect(
         for entry in fs::read_dir(path).map_err(failed)? {
             let entry = entry.map_err(failed)?;
             let (path, kind) = (entry.path(), entry.file_type().map_err(failed)?);
-            // A link to a folder may lead back up, and is not followed.
-            if kind.is_dir() || path.extension().is_some_and(|end| end == "jsonl") && path.is_file()
-            {
+            // A link to a folder may lead back up, and is not followed. A link to nothing is an error further down.
+            let named = path.extension().is_some_and(|end| end == "jsonl");
+            if kind.is_dir() || named && !path.is_dir() {
                 collect(&path, input, prefix, found)?;
             }
         }
         return Ok(());
+    }
+    if !metadata.is_file() {
+        // A pipe may never end, and has no size that the bytes searched could be held against.
+        return Err(format!("{} is not a regular file", path.display()));
     }
     let below = path.strip_prefix(input).ok();
     let name = below
@@ -65,10 +71,23 @@ fn collect(
         .unwrap_or(path);
     found.push(Session {
         path: path.to_owned(),
-        name: format!("{prefix}{}", name.to_string_lossy()),
+        name: format!("{prefix}{}", readable(name)),
         size: metadata.len(),
     });
     Ok(())
+}
+
+/// The name as text; bytes that are none as `\xff`, so that two names do not become one.
+fn readable(name: &Path) -> String {
+    let mut text = String::new();
+    for chunk in name.as_os_str().as_encoded_bytes().utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "\\x{byte:02x}");
+        }
+    }
+    text
 }
 
 #[cfg(test)]
@@ -105,5 +124,32 @@ mod tests {
             let error = sessions(std::slice::from_ref(&path)).unwrap_err();
             assert!(error.contains(&path.display().to_string()), "{error}");
         }
+    }
+
+    #[test]
+    fn what_is_no_file_is_an_error_and_not_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a.jsonl"), "x").unwrap();
+        let link = folder.path().join("b.jsonl");
+        std::os::unix::fs::symlink("nowhere", &link).unwrap();
+        let error = sessions(&[folder.path().to_owned()]).unwrap_err();
+        assert!(error.contains("b.jsonl"), "{error}");
+        fs::remove_file(&link).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", &link).unwrap();
+        let error = sessions(&[folder.path().to_owned()]).unwrap_err();
+        assert!(error.ends_with("b.jsonl is not a regular file"), "{error}");
+    }
+
+    #[test]
+    fn names_that_are_no_text_stay_apart() {
+        use std::os::unix::ffi::OsStrExt;
+
+        let folder = tempfile::tempdir().unwrap();
+        for name in [&b"b\xff.jsonl"[..], b"b\xfe.jsonl", "é.jsonl".as_bytes()] {
+            fs::write(folder.path().join(std::ffi::OsStr::from_bytes(name)), "x").unwrap();
+        }
+        let found = sessions(&[folder.path().to_owned()]).unwrap();
+        let names: Vec<_> = found.iter().map(|session| session.name.as_str()).collect();
+        assert_eq!(names, ["b\\xfe.jsonl", "b\\xff.jsonl", "é.jsonl"]);
     }
 }

@@ -22,7 +22,7 @@ pub(crate) fn describe() -> Description {
         .iter()
         .map(|(_, name, about)| (*name, *about))
         .collect();
-    let axes = [
+    let listed = [
         (
             "channel",
             "how results of an asynchronous engine are handed on",
@@ -53,16 +53,16 @@ pub(crate) fn describe() -> Description {
         ),
         ("reading", "how bytes come in", &readings),
     ];
-    let axis = |about: &str, values: &[(&str, &str)]| Axis {
+    let described = |about: &str, values: &[(&str, &str)]| Axis {
         about: about.to_owned(),
         values: values
             .iter()
             .map(|(name, about)| Value::available(name, about))
             .collect(),
     };
-    let mut axes: std::collections::BTreeMap<_, _> = axes
+    let mut axes: std::collections::BTreeMap<_, _> = listed
         .into_iter()
-        .map(|(name, about, values)| (name.to_owned(), axis(about, values)))
+        .map(|(name, about, values)| (name.to_owned(), described(about, values)))
         .collect();
     axes.insert("allocator".to_owned(), worker::allocator::axis());
     Description {
@@ -99,6 +99,12 @@ static METRICS: &[(&str, Unit, Direction, &str)] = &[
     ),
     ("files", Unit::Count, Direction::None, "files searched"),
     (
+        "files_whole",
+        Unit::Count,
+        Direction::None,
+        "files that tokio-hybrid read in one piece",
+    ),
+    (
         "in_flight_peak",
         Unit::Count,
         Direction::None,
@@ -129,10 +135,10 @@ static METRICS: &[(&str, Unit, Direction, &str)] = &[
         "lines given to the parser",
     ),
     (
-        "pieces_folded",
+        "pieces",
         Unit::Count,
-        Direction::Lower,
-        "texts folded by Unicode's full table",
+        Direction::None,
+        "files, or pieces of files, that were one piece of work each",
     ),
     (
         "reads",
@@ -141,10 +147,28 @@ static METRICS: &[(&str, Unit, Direction, &str)] = &[
         "reads that the engine asked for",
     ),
     (
+        "texts_folded",
+        Unit::Count,
+        Direction::Lower,
+        "texts folded by Unicode's full table",
+    ),
+    (
         "threads_alive",
         Unit::Count,
         Direction::None,
-        "threads of the process when the search ended, idle ones included",
+        "threads of the process when the search ended, idle ones and the first one included",
+    ),
+    (
+        "threads_blocking",
+        Unit::Count,
+        Direction::None,
+        "of these, threads of tokio's or smol's pool for calls that block",
+    ),
+    (
+        "threads_executor",
+        Unit::Count,
+        Direction::None,
+        "of these, threads of rayon's pool, tokio's workers, or threads of smol's executor",
     ),
 ];
 

@@ -7,7 +7,9 @@ use std::thread::ThreadId;
 
 use sha2::{Digest, Sha256};
 
+use crate::job::Search;
 use crate::record::Message;
+use crate::threads::Alive;
 use crate::timestamp::Timestamp;
 
 /// Bad lines that are named; all are counted.
@@ -91,8 +93,14 @@ pub struct Seen {
     pub pieces_plain: u64,
     /// Lines copied into a buffer of their own.
     pub lines_copied: u64,
+    /// `bounded` or `unbounded`, told by the channel that results came through.
+    pub channels: BTreeSet<&'static str>,
     /// Files searched.
     pub files: u64,
+    /// Files read in one piece because they are small.
+    pub files_whole: u64,
+    /// Files and pieces of files that were taken as one piece of work.
+    pub pieces: u64,
     /// Bytes searched.
     pub bytes: u64,
     /// Lines, blank ones included.
@@ -109,6 +117,10 @@ pub struct Seen {
     pub in_flight_peak: usize,
     /// Threads of the process when the search ended and its pools still stood.
     pub threads_alive: usize,
+    /// Of these, those of the pool or executor that shares out the work.
+    pub threads_executor: usize,
+    /// Of these, those of a pool for calls that block.
+    pub threads_blocking: usize,
 }
 
 impl Found {
@@ -206,7 +218,10 @@ impl Seen {
         self.ascii_folded += other.ascii_folded;
         self.pieces_plain += other.pieces_plain;
         self.lines_copied += other.lines_copied;
+        self.channels.extend(other.channels);
         self.files += other.files;
+        self.files_whole += other.files_whole;
+        self.pieces += other.pieces;
         self.bytes += other.bytes;
         self.lines += other.lines;
         self.lines_parsed += other.lines_parsed;
@@ -215,6 +230,17 @@ impl Seen {
         self.buffer_peak = self.buffer_peak.max(other.buffer_peak);
         self.in_flight_peak = self.in_flight_peak.max(other.in_flight_peak);
         self.threads_alive = self.threads_alive.max(other.threads_alive);
+        self.threads_executor = self.threads_executor.max(other.threads_executor);
+        self.threads_blocking = self.threads_blocking.max(other.threads_blocking);
+    }
+
+    /// Takes note of what stands when the search ends: to be called while its pools do.
+    pub(crate) fn at_end(&mut self, search: &Search) {
+        let alive = Alive::count();
+        self.threads_alive = alive.all;
+        self.threads_executor = alive.executor;
+        self.threads_blocking = alive.blocking;
+        self.in_flight_peak = search.in_flight.peak();
     }
 }
 

@@ -16,4 +16,5 @@ mod prefilter;
 pub mod query;
 pub mod record;
 mod scanner;
+mod threads;
 pub mod timestamp;

@@ -2,6 +2,8 @@
 
 mod arguments;
 mod describe;
+mod environment;
+mod receipt;
 mod run;
 
 use std::io::{self, Write};

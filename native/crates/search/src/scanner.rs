@@ -1,6 +1,6 @@
 //! Searches bytes, wherever they come from; one scanner for each thread or task.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::thread;
@@ -17,43 +17,7 @@ use crate::parser::{DEEPEST, Parser, SerdeJson, too_deep};
 use crate::prefilter::Prefilter;
 use crate::query::Matcher;
 use crate::record::Message;
-
-/// What kind of thread something runs on, seen from the thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Host {
-    /// A thread of a rayon pool.
-    Rayon,
-    /// A thread inside a tokio runtime.
-    Tokio,
-    /// A thread of the pool of the crate `blocking`.
-    Blocking,
-    /// A thread of smol's global executor.
-    Smol,
-    /// A thread that runs an executor of our own.
-    Own,
-    /// Any other: the one that the program began with.
-    Plain,
-}
-
-/// What threads that run an executor of our own are called.
-pub(crate) const OWN_THREAD: &str = "search-executor";
-
-impl Host {
-    pub(crate) fn observe() -> Self {
-        if rayon::current_thread_index().is_some() {
-            return Self::Rayon;
-        }
-        if tokio::runtime::Handle::try_current().is_ok() {
-            return Self::Tokio;
-        }
-        match thread::current().name() {
-            Some(OWN_THREAD) => Self::Own,
-            Some(name) if name.starts_with("blocking-") => Self::Blocking,
-            Some(name) if name.starts_with("smol-") => Self::Smol,
-            _ => Self::Plain,
-        }
-    }
-}
+use crate::threads::Host;
 
 /// Which engine's code makes a scanner, and where its work belongs.
 #[derive(Clone, Copy, Debug)]
@@ -107,6 +71,7 @@ impl<P: Parser> Scanner<P> {
     /// Says that the search of a file is complete.
     pub(crate) fn file_done(&mut self) {
         self.found.seen.files += 1;
+        self.found.seen.pieces += 1;
     }
 
     /// Searches a file as the job says, on the calling thread.
@@ -211,6 +176,7 @@ impl<P: Parser> Scanner<P> {
     /// Searches a file that was read whole.
     pub(crate) fn whole(&mut self, file: usize, contents: &[u8]) {
         self.found.seen.reads += 1;
+        self.found.seen.files_whole += 1;
         self.block(file, 0, contents, "read");
     }
 
@@ -230,6 +196,8 @@ impl<P: Parser> Scanner<P> {
         }
         if from == 0 {
             self.file_done();
+        } else {
+            self.found.seen.pieces += 1;
         }
         Ok(())
     }
@@ -419,15 +387,6 @@ fn last_line_end(lines: &[u8], before: usize) -> usize {
 pub(crate) fn unreadable(search: &Search, file: usize, error: &io::Error) -> Failure {
     let path = search.job.sessions[file].path.display();
     Failure::Work(format!("cannot read {path}: {error}"))
-}
-
-/// Threads of this process at this moment, by the kernel's count.
-pub(crate) fn threads_alive() -> usize {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    status
-        .lines()
-        .find_map(|line| line.strip_prefix("Threads:")?.trim().parse().ok())
-        .unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use search::corpus;
-use search::engine::ENGINES;
+use search::engine::{ENGINES, Knob};
 use search::filter::Filter;
 use search::fold::{FOLDS, Fold, folded};
 use search::found::Found;
@@ -390,7 +390,9 @@ fn check(label: &str, engine: &str, search: &Search, found: &Found, expected: &F
     assert_eq!(seen.bytes, bytes, "{label}");
     assert!(seen.threads_alive >= seen.threads.len().min(1), "{label}");
     if let Some(limit) = job.concurrency
-        && engine.starts_with("smol")
+        && ENGINES
+            .iter()
+            .any(|known| known.name == engine && known.knobs.contains(&Knob::Concurrency))
     {
         assert!(
             seen.in_flight_peak <= limit,

@@ -5,7 +5,6 @@ use worker::exit::Failure;
 
 use crate::found::Found;
 use crate::job::{CHANNEL, Search};
-use crate::scanner::threads_alive;
 
 /// What a task sends.
 pub(super) type Part = Result<Found, Failure>;
@@ -32,7 +31,12 @@ pub(super) async fn merge(search: &Search, parts: Receiver<Part>) -> Part {
             found.seen.files
         )));
     }
-    found.seen.threads_alive = threads_alive();
-    found.seen.in_flight_peak = search.in_flight.peak();
+    let bounded = if parts.capacity().is_some() {
+        "bounded"
+    } else {
+        "unbounded"
+    };
+    found.seen.channels.insert(bounded);
+    found.seen.at_end(search);
     Ok(found)
 }

@@ -25,8 +25,33 @@ pub struct Engine {
     pub name: &'static str,
     /// What it is, in one line.
     pub about: &'static str,
+    /// Options and environment variables that act on it and not on every engine.
+    pub knobs: &'static [Knob],
     /// Searches every file of the job.
     pub run: fn(&Arc<Search>) -> Result<Found, Failure>,
+}
+
+/// Something that acts on some engines only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Knob {
+    /// `--channel`.
+    Channel,
+    /// `--chunk`.
+    Chunk,
+    /// `--concurrency`.
+    Concurrency,
+    /// `--threads`.
+    Threads,
+    /// `--tokio-blocking`.
+    TokioBlocking,
+    /// `--tokio-workers`.
+    TokioWorkers,
+    /// `--whole-file`.
+    WholeFile,
+    /// The variable `BLOCKING_MAX_THREADS` of the crate `blocking`.
+    BlockingMaxThreads,
+    /// The variable `SMOL_THREADS` of smol.
+    SmolThreads,
 }
 
 /// Every engine, in the order in which help lists them.
@@ -45,10 +70,4 @@ pub static ENGINES: &[Engine] = &[
 #[must_use]
 pub fn engine(name: &str) -> Option<&'static Engine> {
     ENGINES.iter().find(|engine| engine.name == name)
-}
-
-/// Whether the engine keeps to a limit of files searched at one time, and has a channel.
-#[must_use]
-pub fn is_asynchronous(name: &str) -> bool {
-    name.starts_with("tokio-") || name.starts_with("smol-")
 }

@@ -6,15 +6,17 @@ use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use worker::exit::Failure;
 
-use super::Engine;
+use super::{Engine, Knob};
 use crate::found::Found;
 use crate::job::Search;
 use crate::parser::{Parser, Work, dispatch};
-use crate::scanner::{Host, Scanner, Stand, threads_alive};
+use crate::scanner::{Scanner, Stand};
+use crate::threads::{Host, RAYON};
 
 pub(super) const ENGINE: Engine = Engine {
     name: "rayon",
     about: "a rayon pool, one file at a time for each thread",
+    knobs: &[Knob::Threads],
     run: |search| dispatch(search.job.parser, Rayon(search)),
 };
 
@@ -43,6 +45,7 @@ pub(super) fn share_out<P: Parser, T: Sync>(
     let threads = search.job.threads;
     let pool: ThreadPool = ThreadPoolBuilder::new()
         .num_threads(threads)
+        .thread_name(|index| format!("{RAYON}{index}"))
         .build()
         .map_err(|error| Failure::Work(format!("cannot start {threads} threads: {error}")))?;
     let scanners: Vec<Mutex<Scanner<P>>> = (0..threads)
@@ -62,7 +65,6 @@ pub(super) fn share_out<P: Parser, T: Sync>(
         let scanner = scanner.into_inner().unwrap_or_else(PoisonError::into_inner);
         found.merge(scanner.finish());
     }
-    found.seen.threads_alive = threads_alive();
-    found.seen.in_flight_peak = search.in_flight.peak();
+    found.seen.at_end(search);
     Ok(found)
 }

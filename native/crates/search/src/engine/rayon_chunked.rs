@@ -4,16 +4,18 @@ use std::sync::Arc;
 
 use worker::exit::Failure;
 
-use super::Engine;
 use super::rayon::share_out;
+use super::{Engine, Knob};
 use crate::found::Found;
 use crate::job::Search;
 use crate::parser::{Parser, Work, dispatch};
-use crate::scanner::{Host, Stand};
+use crate::scanner::Stand;
+use crate::threads::Host;
 
 pub(super) const ENGINE: Engine = Engine {
     name: "rayon-chunked",
     about: "a rayon pool, one piece of --chunk bytes of a file at a time for each thread",
+    knobs: &[Knob::Chunk, Knob::Threads],
     run: |search| dispatch(search.job.parser, Chunked(search)),
 };
 

@@ -8,11 +8,13 @@ use super::Engine;
 use crate::found::Found;
 use crate::job::Search;
 use crate::parser::{Parser, Work, dispatch};
-use crate::scanner::{Host, Scanner, Stand, threads_alive};
+use crate::scanner::{Scanner, Stand};
+use crate::threads::Host;
 
 pub(super) const ENGINE: Engine = Engine {
     name: "sequential",
     about: "one thread, one file after the other",
+    knobs: &[],
     run: |search| dispatch(search.job.parser, Sequential(search)),
 };
 
@@ -31,8 +33,7 @@ impl Work for Sequential<'_> {
             scanner.file(file)?;
         }
         let mut found = scanner.finish();
-        found.seen.threads_alive = threads_alive();
-        found.seen.in_flight_peak = self.0.in_flight.peak();
+        found.seen.at_end(self.0);
         Ok(found)
     }
 }

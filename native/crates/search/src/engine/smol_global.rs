@@ -6,16 +6,23 @@ use smol::Task;
 use smol::lock::Semaphore;
 use worker::exit::Failure;
 
-use super::Engine;
 use super::collect::{self, Part};
+use super::{Engine, Knob};
 use crate::found::Found;
 use crate::job::Search;
 use crate::parser::{Parser, Work, dispatch};
-use crate::scanner::{Host, Scanner, Stand};
+use crate::scanner::{Scanner, Stand};
+use crate::threads::Host;
 
 pub(super) const ENGINE: Engine = Engine {
     name: "smol-global",
     about: "smol::spawn for each file, searched by blocking::unblock (SMOL_THREADS, BLOCKING_MAX_THREADS)",
+    knobs: &[
+        Knob::Channel,
+        Knob::Concurrency,
+        Knob::BlockingMaxThreads,
+        Knob::SmolThreads,
+    ],
     run: |search| dispatch(search.job.parser, Global(search)),
 };
 
@@ -25,7 +32,7 @@ impl Work for Global<'_> {
     type Output = Result<Found, Failure>;
 
     fn with<P: Parser>(self) -> Self::Output {
-        run::<P>(self.0, ENGINE.name, Host::Smol, |task| smol::spawn(task))
+        run::<P>(self.0, ENGINE.name, Host::Smol, smol::spawn)
     }
 }
 

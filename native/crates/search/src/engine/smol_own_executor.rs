@@ -6,15 +6,21 @@ use std::thread::Builder;
 use smol::Executor;
 use worker::exit::Failure;
 
-use super::{Engine, smol_global};
+use super::{Engine, Knob, smol_global};
 use crate::found::Found;
 use crate::job::Search;
 use crate::parser::{Parser, Work, dispatch};
-use crate::scanner::{Host, OWN_THREAD};
+use crate::threads::{Host, OWN_THREAD};
 
 pub(super) const ENGINE: Engine = Engine {
     name: "smol-own-executor",
     about: "a static Executor with --threads threads, files searched by blocking::unblock (BLOCKING_MAX_THREADS)",
+    knobs: &[
+        Knob::Channel,
+        Knob::Concurrency,
+        Knob::Threads,
+        Knob::BlockingMaxThreads,
+    ],
     run: |search| dispatch(search.job.parser, Own(search)),
 };
 

@@ -4,16 +4,24 @@ use std::sync::Arc;
 
 use worker::exit::Failure;
 
-use super::Engine;
 use super::tokio_runtime::{search_file, task_per_file};
+use super::{Engine, Knob};
 use crate::found::Found;
 use crate::job::{Reading, Search};
 use crate::parser::{Parser, Work, dispatch};
-use crate::scanner::{Host, Scanner, Stand, unreadable};
+use crate::scanner::{Scanner, Stand, unreadable};
+use crate::threads::Host;
 
 pub(super) const ENGINE: Engine = Engine {
     name: "tokio-hybrid",
     about: "a tokio task for each file; one of at most --whole-file bytes is read whole by the blocking pool",
+    knobs: &[
+        Knob::Channel,
+        Knob::Concurrency,
+        Knob::TokioBlocking,
+        Knob::TokioWorkers,
+        Knob::WholeFile,
+    ],
     run: |search| dispatch(search.job.parser, Hybrid(search)),
 };
 

@@ -4,16 +4,23 @@ use std::sync::Arc;
 
 use worker::exit::Failure;
 
-use super::Engine;
 use super::tokio_runtime::{search_file, task_per_file};
+use super::{Engine, Knob};
 use crate::found::Found;
 use crate::job::Search;
 use crate::parser::{Parser, Work, dispatch};
-use crate::scanner::{Host, Scanner, Stand};
+use crate::scanner::{Scanner, Stand};
+use crate::threads::Host;
 
 pub(super) const ENGINE: Engine = Engine {
     name: "tokio-task-per-file",
     about: "a tokio task for each file, with buffers of its own",
+    knobs: &[
+        Knob::Channel,
+        Knob::Concurrency,
+        Knob::TokioBlocking,
+        Knob::TokioWorkers,
+    ],
     run: |search| dispatch(search.job.parser, TaskPerFile(search)),
 };
 

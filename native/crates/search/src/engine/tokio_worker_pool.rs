@@ -6,15 +6,22 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use worker::exit::Failure;
 
 use super::tokio_runtime::{runtime, search_file};
-use super::{Engine, collect};
+use super::{Engine, Knob, collect};
 use crate::found::Found;
 use crate::job::Search;
 use crate::parser::{Parser, Work, dispatch};
-use crate::scanner::{Host, Scanner, Stand};
+use crate::scanner::{Scanner, Stand};
+use crate::threads::Host;
 
 pub(super) const ENGINE: Engine = Engine {
     name: "tokio-worker-pool",
     about: "as many tokio tasks as --concurrency says (without a limit one per worker thread), buffers reused",
+    knobs: &[
+        Knob::Channel,
+        Knob::Concurrency,
+        Knob::TokioBlocking,
+        Knob::TokioWorkers,
+    ],
     run: |search| dispatch(search.job.parser, WorkerPool(search)),
 };
 

@@ -26,7 +26,7 @@ pub struct Matcher {
 
 #[derive(Clone, Debug)]
 enum Node {
-    Literal(Literal),
+    Literal(Box<Literal>),
     Regex(regex::Regex),
     All(Vec<Node>),
     Any(Vec<Node>),
@@ -109,7 +109,7 @@ impl Matcher {
 fn node(query: &Query) -> Result<Node, String> {
     let several = |queries: &[Query]| queries.iter().map(node).collect::<Result<Vec<_>, _>>();
     Ok(match query {
-        Query::Literal(text) => Node::Literal(literal(text)?),
+        Query::Literal(text) => Node::Literal(Box::new(literal(text)?)),
         Query::Regex(pattern) => Node::Regex(pattern.compile().map_err(|error| error.to_string())?),
         Query::All(queries) => Node::All(several(queries)?),
         Query::Any(queries) => Node::Any(several(queries)?),

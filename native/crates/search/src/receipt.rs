@@ -1,0 +1,230 @@
+//! What is reported of a run besides its answer.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use clap::Parser;
+use search::engine::{Engine, Knob};
+use search::found::{BAD_LINES_NAMED, Found};
+use search::job::Search;
+use worker::answer::{Answer, Outcome};
+use worker::phases::Phases;
+
+use crate::arguments::{Arguments, Command, Options};
+use crate::environment;
+
+/// The answer with everything that was observed.
+pub(crate) fn outcome(answer: Answer, found: Found, phases: Phases, notes: Vec<String>) -> Outcome {
+    let seen = found.seen;
+    let joined = |values: Vec<&str>| values.join("+");
+    // Of an empty input nothing can be seen.
+    let mut effective = BTreeMap::new();
+    let mut put = |axis: &str, value: String| {
+        if !value.is_empty() {
+            effective.insert(axis.to_owned(), value);
+        }
+    };
+    put(
+        "engine",
+        joined(seen.engines.iter().map(String::as_str).collect()),
+    );
+    put("parser", joined(seen.parsers.iter().copied().collect()));
+    put("channel", joined(seen.channels.iter().copied().collect()));
+    put("reading", joined(seen.readings.iter().copied().collect()));
+    if seen.lines > 0 {
+        let prefilter = if seen.prefiltered { "on" } else { "off" };
+        put("prefilter", prefilter.to_owned());
+    }
+    if seen.lines_parsed > 0 {
+        let buffers = match seen.lines_copied {
+            0 => "reuse",
+            copied if copied == seen.lines_parsed => "fresh",
+            _ => "fresh+reuse",
+        };
+        put("line-buffer", buffers.to_owned());
+    }
+    // Texts of ASCII tell the two ways apart: they are folded by the one and searched as they are by the other.
+    if seen.pieces_plain > 0 {
+        put("fold", "ascii".to_owned());
+    } else if seen.ascii_folded > 0 {
+        put("fold", "unicode".to_owned());
+    }
+    let counts = [
+        ("bad_lines", found.bad),
+        ("buffer_peak_bytes", seen.buffer_peak as u64),
+        ("files", seen.files),
+        ("files_whole", seen.files_whole),
+        ("in_flight_peak", seen.in_flight_peak as u64),
+        ("lines", seen.lines),
+        ("lines_copied", seen.lines_copied),
+        ("lines_judged", seen.lines_judged),
+        ("lines_parsed", seen.lines_parsed),
+        ("texts_folded", seen.pieces_folded),
+        ("pieces", seen.pieces),
+        ("reads", seen.reads),
+        ("threads_alive", seen.threads_alive as u64),
+        ("threads_blocking", seen.threads_blocking as u64),
+        ("threads_executor", seen.threads_executor as u64),
+    ];
+    #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
+    let metrics = counts
+        .into_iter()
+        .map(|(name, count)| (name.to_owned(), count as f64))
+        .collect();
+    Outcome {
+        answer,
+        effective,
+        threads: seen.threads.len(),
+        phases,
+        bytes: seen.bytes,
+        metrics,
+        notes,
+    }
+}
+
+/// What the reader of a result must know.
+pub(crate) fn notes(search: &Search, found: &Found) -> Vec<String> {
+    let mut notes = Vec::new();
+    let job = &search.job;
+    if found.bad > 0 {
+        let named: Vec<_> = found
+            .bad_named
+            .iter()
+            .map(|(place, why)| {
+                let session = &job.sessions[place.file];
+                match line_number(&session.path, place.offset) {
+                    Ok(number) => format!("{}:{number}: {why}", session.name),
+                    Err(_) => format!("{} at byte {}: {why}", session.name, place.offset),
+                }
+            })
+            .collect();
+        let more = if found.bad > BAD_LINES_NAMED as u64 {
+            "; and more"
+        } else {
+            ""
+        };
+        notes.push(format!(
+            "{} bad lines: {}{more}",
+            found.bad,
+            named.join("; ")
+        ));
+    }
+    if search.prefilter_impossible() {
+        notes.push(
+            "no prefilter: the query can match without any ASCII text that could be looked for"
+                .to_owned(),
+        );
+    }
+    let seen = &found.seen;
+    if seen.prefiltered && seen.lines_parsed < seen.lines {
+        notes.push(format!(
+            "{} of {} lines were not parsed: bad lines among them are not counted",
+            seen.lines - seen.lines_parsed,
+            seen.lines
+        ));
+    }
+    if seen.lines_judged > 0 && !seen.parsers.contains("serde-json") {
+        notes.push(format!(
+            "{} lines were judged by serde-json, because {} refused them",
+            seen.lines_judged, job.parser.name
+        ));
+    }
+    notes
+}
+
+/// The number, from 1, of the line that begins at `offset`.
+fn line_number(path: &Path, offset: u64) -> io::Result<u64> {
+    let mut before = File::open(path)?.take(offset);
+    let mut block = vec![0; 64 << 10];
+    let mut number = 1;
+    loop {
+        let count = before.read(&mut block)?;
+        if count == 0 {
+            return Ok(number);
+        }
+        number += memchr::memchr_iter(b'\n', &block[..count]).count() as u64;
+    }
+}
+
+/// Notes on options and variables that were set and do nothing to this engine.
+pub(crate) fn idle(engine: &Engine, options: &Options) -> Vec<String> {
+    // What an option is when nobody sets it, said by the parser of the command line itself.
+    let bare = Arguments::try_parse_from(["search", "run", "--query", "x", "x"]);
+    let Ok(Command::Run(default)) = bare.map(|arguments| arguments.command) else {
+        return Vec::new();
+    };
+    let without = |knob| !engine.knobs.contains(&knob);
+    let set = [
+        (
+            Knob::Channel,
+            "--channel",
+            options.channel != default.channel,
+        ),
+        (Knob::Chunk, "--chunk", options.chunk != default.chunk),
+        (
+            Knob::Concurrency,
+            "--concurrency",
+            options.concurrency != default.concurrency,
+        ),
+        (
+            Knob::Threads,
+            "--threads",
+            options.threads != default.threads,
+        ),
+        (
+            Knob::TokioBlocking,
+            "--tokio-blocking",
+            options.tokio_blocking != default.tokio_blocking,
+        ),
+        (
+            Knob::TokioWorkers,
+            "--tokio-workers",
+            options.tokio_workers != default.tokio_workers,
+        ),
+        (
+            Knob::WholeFile,
+            "--whole-file",
+            options.whole_file != default.whole_file,
+        ),
+    ];
+    let variables = environment::VARIABLES.iter().map(|variable| {
+        (
+            variable.knob,
+            variable.name,
+            std::env::var_os(variable.name).is_some(),
+        )
+    });
+    let idle: Vec<_> = set
+        .into_iter()
+        .chain(variables)
+        .filter(|(knob, _, set)| *set && without(*knob))
+        .map(|(_, name, _)| name)
+        .collect();
+    let mut notes = Vec::new();
+    if !idle.is_empty() {
+        notes.push(format!(
+            "without effect on {}: {}",
+            engine.name,
+            idle.join(", ")
+        ));
+    }
+    if options.reading == "mmap" {
+        // A file is mapped whole, whatever its size.
+        let blocks = [
+            ("--buffer", options.buffer != default.buffer),
+            (
+                "--whole-file",
+                options.whole_file != default.whole_file && !without(Knob::WholeFile),
+            ),
+        ];
+        notes.extend(
+            blocks
+                .iter()
+                .filter(|(_, set)| *set)
+                .map(|(name, _)| format!("without effect with --reading mmap: {name}")),
+        );
+    }
+    notes
+}
