@@ -93,23 +93,35 @@ pub struct Line {
 /// # Errors
 /// The file cannot be opened, or did not take the whole line in one write.
 pub fn deliver(outcome: Outcome) -> io::Result<bool> {
+    deliver_line(outcome, usage::Whose::Own)
+}
+
+/// Likewise, of work that a program did which this one started and waited for: its memory, faults and switches.
+///
+/// # Errors
+/// As of [`deliver`].
+pub fn deliver_of_child(outcome: Outcome) -> io::Result<bool> {
+    deliver_line(outcome, usage::Whose::Child)
+}
+
+fn deliver_line(outcome: Outcome, whose: usage::Whose) -> io::Result<bool> {
     let Some(path) = std::env::var_os(ANSWERS).filter(|path| !path.is_empty()) else {
         return Ok(false);
     };
     let iteration = std::env::var_os(ITERATION);
-    let line = complete(outcome, iteration.as_deref());
+    let line = complete(outcome, iteration.as_deref(), whose);
     append(Path::new(&path), &line)?;
     Ok(true)
 }
 
 /// Adds what the process itself can see to `outcome`; memory is read last.
-fn complete(outcome: Outcome, iteration: Option<&OsStr>) -> Line {
+fn complete(outcome: Outcome, iteration: Option<&OsStr>, whose: usage::Whose) -> Line {
     let mut effective = outcome.effective;
     effective.insert("allocator".to_owned(), allocator::observe().name);
     let phases_s = outcome.phases.into_seconds();
     let (read_bytes, write_bytes) = usage::storage();
-    let events = usage::events();
-    let memory = usage::memory();
+    let events = usage::events_of(whose);
+    let memory = usage::memory_of(whose);
     Line {
         protocol: crate::PROTOCOL,
         iteration: iteration.map(|text| text.to_string_lossy().into_owned()),
@@ -175,7 +187,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("answers.jsonl");
         for iteration in ["warmup-0", "0"] {
-            append(&path, &complete(outcome(), Some(OsStr::new(iteration)))).unwrap();
+            append(
+                &path,
+                &complete(outcome(), Some(OsStr::new(iteration)), usage::Whose::Own),
+            )
+            .unwrap();
         }
         let text = std::fs::read_to_string(&path).unwrap();
         let lines: Vec<Line> = text
@@ -194,7 +210,7 @@ mod tests {
         assert!(
             append(
                 Path::new("/no/such/folder/answers"),
-                &complete(outcome(), None)
+                &complete(outcome(), None, usage::Whose::Own)
             )
             .is_err()
         );

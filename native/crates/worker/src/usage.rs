@@ -25,6 +25,29 @@ pub fn memory() -> Memory {
     }
 }
 
+/// Who did the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// This process.
+    Own,
+    /// A program that it started and waited for.
+    Child,
+}
+
+/// Memory of who did the work. Of a child the kernel keeps the peak alone, which includes what it was forked from:
+/// so this process must be the smaller of the two.
+#[must_use]
+pub fn memory_of(whose: Whose) -> Memory {
+    match whose {
+        Whose::Own => memory(),
+        Whose::Child => Memory {
+            peak_rss: whole(usage(libc::RUSAGE_CHILDREN).ru_maxrss) * 1024,
+            anon: None,
+            file: None,
+        },
+    }
+}
+
 /// Page faults and context switches of this process, all threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Events {
@@ -41,20 +64,35 @@ pub struct Events {
 /// Calls `getrusage(RUSAGE_SELF)`.
 #[must_use]
 pub fn events() -> Events {
-    // SAFETY: `rusage` is a plain C struct of integers, for which all zeros is a valid value.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: the pointer is valid for one `rusage` and lives across the call.
-    let status = unsafe { libc::getrusage(libc::RUSAGE_SELF, &raw mut usage) };
-    if status != 0 {
-        return Events::default();
-    }
-    let whole = |value: libc::c_long| u64::try_from(value).unwrap_or(0);
+    events_of(Whose::Own)
+}
+
+/// Calls `getrusage`.
+#[must_use]
+pub fn events_of(whose: Whose) -> Events {
+    let usage = usage(match whose {
+        Whose::Own => libc::RUSAGE_SELF,
+        Whose::Child => libc::RUSAGE_CHILDREN,
+    });
     Events {
         minor_faults: whole(usage.ru_minflt),
         major_faults: whole(usage.ru_majflt),
         ctx_vol: whole(usage.ru_nvcsw),
         ctx_invol: whole(usage.ru_nivcsw),
     }
+}
+
+/// All zeros if the kernel refuses, which it does for unknown numbers alone.
+fn usage(who: libc::c_int) -> libc::rusage {
+    // SAFETY: `rusage` is a plain C struct of integers, for which all zeros is a valid value.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: the pointer is valid for one `rusage` and lives across the call.
+    unsafe { libc::getrusage(who, &raw mut usage) };
+    usage
+}
+
+fn whole(value: libc::c_long) -> u64 {
+    u64::try_from(value).unwrap_or(0)
 }
 
 /// Bytes that came from and reached storage, from `/proc/self/io`; `None` where the kernel does not tell.
@@ -89,6 +127,16 @@ mod tests {
         let buffer = vec![1_u8; 64 << 20];
         std::hint::black_box(&buffer);
         assert!(memory().peak_rss >= before.max(64 << 20));
+    }
+
+    #[test]
+    fn a_child_is_counted_apart_from_this_process() {
+        let before = events_of(Whose::Child).minor_faults;
+        let child = std::process::Command::new("true").status().unwrap();
+        assert!(child.success());
+        assert!(events_of(Whose::Child).minor_faults > before);
+        let memory = memory_of(Whose::Child);
+        assert!(memory.peak_rss > 0 && memory.anon.is_none());
     }
 
     #[test]

@@ -4,8 +4,10 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use dgen::write::{Durability, Options, name_of_direct, name_of_durability, python};
+use dgen::write::{Durability, Options, WriteError, name_of_direct, name_of_durability, python};
 use worker::exit::Failure;
+
+use super::write::failure;
 
 /// Replaces this process by the Python of the strategy, with everything spelled out, so that no default and no unit is
 /// known twice. Returns only if that cannot be done.
@@ -24,9 +26,17 @@ pub(crate) fn to_python(options: &Options, file: &Path) -> Failure {
             return Failure::Usage(format!("{name} has no {option}"));
         }
     }
+    // One side knows where a file may stand.
+    let path = match sink::resolve(file) {
+        Ok(path) => path,
+        Err(fault) => {
+            let path = file.to_owned();
+            return failure(&WriteError::Fault { path, fault });
+        }
+    };
     match python::command() {
         Ok(mut command) => {
-            spell_out(&mut command, options, file);
+            spell_out(&mut command, options, &path);
             let error = command.exec();
             Failure::Work(format!("{name}: cannot start Python: {error}"))
         }

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub(crate) mod describe;
+pub(crate) mod fio;
 pub(crate) mod hand_over;
 pub(crate) mod knobs;
 pub(crate) mod probe;

@@ -13,7 +13,7 @@ use dgen::write::{Expected, hex};
 use worker::exit::Failure;
 
 use super::knobs::Contents;
-use super::{parse_size, processors, say};
+use super::{fio, parse_size, processors, say};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -40,6 +40,9 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     }
     if strategy.driver != Driver::Own && options.files.get() > 1 {
         return Err(Failure::Usage(format!("{} writes one file", strategy.name)));
+    }
+    if strategy.driver == Driver::Fio {
+        return fio::validate(&options.file, options.size);
     }
     let period = if strategy.recycles {
         let sizes = options.contents.sizes()?;

@@ -14,7 +14,7 @@ use worker::exit::Failure;
 use worker::phases::Phases;
 
 use super::knobs::Contents;
-use super::{hand_over, known, names, parse_size};
+use super::{fio, hand_over, known, names, parse_size};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -86,8 +86,10 @@ pub(crate) fn run(options: Options) -> Result<(), Failure> {
     if strategy.driver != Driver::Own && options.files.get() > 1 {
         return Err(Failure::Usage(format!("{} writes one file", strategy.name)));
     }
-    if strategy.driver == Driver::Python {
-        return Err(hand_over::to_python(&job, &options.file));
+    match strategy.driver {
+        Driver::Own => {}
+        Driver::Python => return Err(hand_over::to_python(&job, &options.file)),
+        Driver::Fio => return fio::run(&job, &options.file),
     }
     let stats = write::write_file(&options.file, &job, &mut |_| ControlFlow::Continue(()))
         .map_err(|error| failure(&error))?;
@@ -96,7 +98,7 @@ pub(crate) fn run(options: Options) -> Result<(), Failure> {
     Ok(())
 }
 
-fn failure(error: &WriteError) -> Failure {
+pub(super) fn failure(error: &WriteError) -> Failure {
     if error.is_usage() {
         return Failure::Usage(error.to_string());
     }

@@ -4,6 +4,7 @@
 //! which calls. The two are independent, as far as a strategy says.
 
 mod contents;
+pub mod fio;
 mod options;
 pub mod python;
 mod stats;
@@ -19,8 +20,10 @@ pub use options::{
     DIRECTS, DURABILITIES, Options, direct_named, durability_named, name_of_direct,
     name_of_durability,
 };
-pub use sink::{Direct, Durability, Fault, MODES as BACKENDS, Progress, mode as backend};
-pub use stats::{LatencySeconds, Stats, hex};
+pub use sink::{
+    Direct, Durability, Fault, MODES as BACKENDS, Progress, mode as backend, path_of, size_of,
+};
+pub use stats::{LatencySeconds, Stats, digest_of, hex};
 
 use crate::data::SettingsError;
 

@@ -155,6 +155,12 @@ fn digest(identity: &str, files: &[Extents], size: u64) -> String {
         let _ = writeln!(text, "twice {}", extents.twice());
     }
     let _ = writeln!(text, "size {size}");
+    digest_of(&text)
+}
+
+/// SHA-256 of a text, hexadecimal.
+#[must_use]
+pub fn digest_of(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes()))
 }
 

@@ -1,5 +1,6 @@
 //! When contents are produced and who writes them: one file and one line in [`STRATEGIES`] each.
 
+mod fio;
 mod generate_only;
 mod late_submit;
 mod pregenerated_uring;
@@ -44,6 +45,8 @@ pub enum Driver {
     Own,
     /// Python code, to which the worker hands over ([`super::python`]).
     Python,
+    /// fio, which the worker starts ([`super::fio`]).
+    Fio,
 }
 
 impl fmt::Debug for Strategy {
@@ -72,6 +75,7 @@ pub static STRATEGIES: &[&Strategy] = &[
     &threads::STRATEGY,
     &python_loop::STRATEGY,
     &python_threads::STRATEGY,
+    &fio::STRATEGY,
 ];
 
 /// The strategy named `name`.
@@ -104,6 +108,7 @@ impl Strategy {
     pub fn why_unavailable(&self) -> Option<String> {
         match self.driver {
             Driver::Python => super::python::why_unavailable(),
+            Driver::Fio => super::fio::why_unavailable(),
             Driver::Own => self.needs_ring().then(sink::why_no_ring).flatten(),
         }
     }
@@ -139,10 +144,10 @@ fn takes_pwrite_alone(mode: &Mode) -> Option<&'static str> {
     (mode.name != "pwrite").then_some("Python writes by pwrite")
 }
 
-/// No thread of this process can run what is Python code.
-fn runs_in_python(_: &mut Job) -> Result<(), Fault> {
+/// No thread of this process can run what another program does.
+fn runs_elsewhere(_: &mut Job) -> Result<(), Fault> {
     Err(Fault::Contradiction(
-        "this strategy is Python code, which only `dgen run write` hands over to".to_owned(),
+        "this strategy is another program's, which only `dgen run write` starts".to_owned(),
     ))
 }
 

@@ -1,6 +1,6 @@
 //! The seed's loop in Python: a buffer is produced, then written, then the next one.
 
-use super::{Driver, Strategy, runs_in_python, takes_pwrite_alone};
+use super::{Driver, Strategy, runs_elsewhere, takes_pwrite_alone};
 
 pub(super) static STRATEGY: Strategy = Strategy {
     name: "python-loop",
@@ -10,6 +10,6 @@ pub(super) static STRATEGY: Strategy = Strategy {
     driver: Driver::Python,
     backend: "pwrite",
     refuses: takes_pwrite_alone,
-    shape: runs_in_python,
+    shape: runs_elsewhere,
     matches: |_, _| false,
 };

@@ -1,0 +1,139 @@
+//! `dgen run write --strategy fio`, and what can be said of the file that it leaves.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use dgen::write::fio::{Report, write_file};
+use dgen::write::{Direct, Options, digest_of, name_of_direct};
+use worker::answer::{self, Answer, Outcome};
+use worker::exit::Failure;
+use worker::phases::Phases;
+
+use super::say;
+use super::write::{cached, failure, latency, owned};
+
+const PAGE: usize = 4096;
+
+pub(crate) fn run(options: &Options, file: &Path) -> Result<(), Failure> {
+    let report = write_file(file, options).map_err(|error| failure(&error))?;
+    answer::deliver_of_child(outcome(options, report))
+        .map_err(|error| Failure::Work(format!("cannot append the answer line: {error}")))?;
+    Ok(())
+}
+
+fn outcome(options: &Options, report: Report) -> Outcome {
+    let mut phases = Phases::default();
+    phases.add("open", report.opening);
+    phases.add("fio", report.process);
+    phases.add("close", report.closing);
+    let contents = format!("contents of {}\nsize {}\n", report.version, report.bytes);
+    let metrics = metrics(options, &report);
+    let mut notes = report.notes;
+    notes.push(format!(
+        "written by {} with contents of its own",
+        report.version
+    ));
+    Outcome {
+        answer: Answer {
+            count: report.bytes,
+            digest: digest_of(&contents),
+            more: BTreeMap::from([("blocks".to_owned(), report.operations)]),
+        },
+        effective: effective(options, report.cached_bytes_after),
+        threads: options.threads.get(),
+        phases,
+        bytes: report.bytes,
+        metrics,
+        notes,
+    }
+}
+
+/// What can be seen from here: that fio wrote, and whether that left anything in the page cache. Which calls fio made, and
+/// when it synced, only fio knows.
+fn effective(options: &Options, cached: Option<u64>) -> BTreeMap<String, String> {
+    let mut effective = BTreeMap::from([("strategy".to_owned(), options.strategy.name.to_owned())]);
+    let direct = match (cached, options.direct) {
+        (None, _) => return effective,
+        (Some(0), Direct::Off) => Direct::Require,
+        (Some(0), asked) => asked,
+        (Some(_), _) => Direct::Off,
+    };
+    effective.insert("direct".to_owned(), name_of_direct(direct).to_owned());
+    effective
+}
+
+#[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
+fn metrics(options: &Options, report: &Report) -> BTreeMap<String, f64> {
+    let mut metrics = BTreeMap::from([
+        ("achieved_depth", report.achieved_depth),
+        ("buffer_bytes", options.buffer_bytes.get() as f64),
+        ("depth", options.depth.get() as f64),
+        ("elapsed_s", report.elapsed_s),
+        ("operations", report.operations as f64),
+        ("short", report.short as f64),
+        ("synced_s", report.synced_s),
+    ]);
+    metrics.extend(latency(&report.latency));
+    metrics.extend(cached(
+        report.cached_bytes_before,
+        report.cached_bytes_after,
+    ));
+    owned(metrics)
+}
+
+/// What it holds is fio's own: right if it has its size and no page of zeros, as holes and what was never written have.
+pub(crate) fn validate(path: &Path, size: Option<u64>) -> Result<(), Failure> {
+    let unread = |error| Failure::Work(format!("cannot read {}: {error}", path.display()));
+    let (bytes, zeros) = count(path).map_err(unread)?;
+    say(&serde_json::json!({
+        "bytes": bytes,
+        "size_expected": size.unwrap_or(bytes),
+        "size_actual": bytes,
+        "zero_pages": zeros,
+        "contents": null,
+    }))?;
+    let path = path.display();
+    match size.filter(|&size| size != bytes) {
+        Some(size) => Err(Failure::Work(format!(
+            "{path} has {bytes} bytes instead of {size}"
+        ))),
+        None if zeros > 0 => Err(Failure::Work(format!(
+            "{path} has {zeros} pages of zeros, which fio does not write"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Bytes of a regular file, and how many of its pages hold zeros alone.
+fn count(path: &Path) -> io::Result<(u64, u64)> {
+    if !path.metadata()?.is_file() {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "it is no regular file",
+        ));
+    }
+    let mut file = File::open(path)?;
+    let mut buffer = vec![0; PAGE * 256];
+    let (mut bytes, mut zeros) = (0, 0);
+    loop {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match file.read(&mut buffer[filled..]) {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        if filled == 0 {
+            return Ok((bytes, zeros));
+        }
+        bytes += filled as u64;
+        let empty = buffer[..filled]
+            .chunks(PAGE)
+            .filter(|page| page.iter().all(|&byte| byte == 0));
+        zeros += empty.count() as u64;
+    }
+}

@@ -1,0 +1,386 @@
+//! The equivalent job of fio, for a figure of another program beside ours: the same block, depth, threads, direct and
+//! syncs, with new contents for every block. What it writes is fio's own, so nothing but its size can be compared.
+
+use std::env;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+use sink::{Direct, Durability, Fault, Mode};
+
+use super::{LatencySeconds, Options, WriteError, cached_bytes};
+
+/// What fio's job was, by its own account and by the file that it left.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// Such as `fio-3.33`.
+    pub version: String,
+    /// Size of the file after closing.
+    pub bytes: u64,
+    /// Operations that completed.
+    pub operations: u64,
+    /// Completions with fewer bytes than asked for.
+    pub short: u64,
+    /// From fio's first operation to its last, in seconds, which fio counts in thousandths.
+    pub elapsed_s: f64,
+    /// The same with its last sync.
+    pub synced_s: f64,
+    /// Operations under way, mean over the elapsed time.
+    pub achieved_depth: f64,
+    /// Time of an operation.
+    pub latency: LatencySeconds,
+    /// Removing what stood there.
+    pub opening: Duration,
+    /// fio's process, from its start to its end.
+    pub process: Duration,
+    /// Naming the file, and syncing its folder.
+    pub closing: Duration,
+    /// Bytes in the page cache of what stood there before.
+    pub cached_bytes_before: Option<u64>,
+    /// Bytes of the file in the page cache afterwards.
+    pub cached_bytes_after: Option<u64>,
+    /// Fallbacks, each with its cause.
+    pub notes: Vec<String>,
+}
+
+/// fio's name of a backend, if its job can have it.
+#[must_use]
+pub fn engine(mode: &Mode) -> Option<&'static str> {
+    match mode.name {
+        "uring" => Some("io_uring"),
+        "pwrite" => Some("psync"),
+        _ => None,
+    }
+}
+
+/// Why fio cannot run here, or `None`.
+#[must_use]
+pub fn why_unavailable() -> Option<String> {
+    match installed() {
+        None => Some("fio is not installed".to_owned()),
+        Some(_) => sink::why_no_ring(),
+    }
+}
+
+/// The first executable file of that name in `PATH`.
+fn installed() -> Option<PathBuf> {
+    env::split_paths(&env::var_os("PATH")?)
+        .map(|folder| folder.join("fio"))
+        .find(|file| {
+            fs::metadata(file)
+                .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+        })
+}
+
+/// Has fio write the file at `path`, replacing what was there. It is written under a name that says that it is partial.
+///
+/// # Errors
+/// The options ask for what fio's job has not, or fio cannot run, or did not write the whole file. No file has the name
+/// then.
+pub fn write_file(path: &Path, options: &Options) -> Result<Report, WriteError> {
+    run(path, options).map_err(|fault| WriteError::Fault {
+        path: path.to_owned(),
+        fault,
+    })
+}
+
+fn run(path: &Path, options: &Options) -> Result<Report, Fault> {
+    let engine = check(options)?;
+    let program = installed()
+        .ok_or_else(|| Fault::Unavailable("cannot run: fio is not installed".to_owned()))?;
+    let cached_bytes_before = cached_bytes(path);
+    let start = Instant::now();
+    let path = sink::resolve(path)?;
+    let folder = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    // fio itself makes folders that are missing.
+    fs::metadata(folder).map_err(io_fault("create"))?;
+    let mut notes = Vec::new();
+    let direct = is_direct(options.direct, folder, &mut notes)?;
+    let partial = Partial::beside(&path)?;
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(io_fault("replace")(error));
+        }
+        _ => {}
+    }
+    let opening = start.elapsed();
+    let begun = Instant::now();
+    let output = start_and_wait(&program, &arguments(options, engine, direct, &partial.0)?)?;
+    let process = begun.elapsed();
+    let job = job_of(&output, options)?;
+    let named = Instant::now();
+    fs::rename(&partial.0, &path).map_err(io_fault("rename"))?;
+    if options.durability != Durability::None {
+        File::open(folder)
+            .and_then(|folder| folder.sync_all())
+            .map_err(io_fault("sync the folder of"))?;
+    }
+    let bytes = fs::metadata(&path).map_err(io_fault("look at"))?.len();
+    if bytes != options.size {
+        // A file that looks complete would be a lie.
+        let _ = fs::remove_file(&path);
+        return Err(not_whole(bytes, options.size));
+    }
+    let (elapsed_s, under_way) = (job.1.write.runtime / 1e3, job.1.write.lat_ns.sum_s());
+    Ok(Report {
+        version: job.0,
+        bytes,
+        operations: job.1.write.total_ios,
+        short: job.1.write.short_ios,
+        elapsed_s,
+        synced_s: (job.1.runtime / 1e3).max(elapsed_s),
+        achieved_depth: if elapsed_s > 0.0 {
+            under_way / elapsed_s
+        } else {
+            0.0
+        },
+        latency: job.1.write.lat_ns.seconds(),
+        opening,
+        process,
+        closing: named.elapsed(),
+        cached_bytes_before,
+        cached_bytes_after: cached_bytes(&path),
+        notes,
+    })
+}
+
+/// fio's engine, if its job can be what the options say.
+fn check(options: &Options) -> Result<&'static str, Fault> {
+    let name = options.strategy.name;
+    let refuse = |reason: String| Err(Fault::Contradiction(format!("{name} {reason}")));
+    let Some(engine) = engine(options.backend) else {
+        return refuse(format!(
+            "with {}: its job has uring or pwrite",
+            options.backend.name
+        ));
+    };
+    let (size, block) = (options.size, options.buffer_bytes.get() as u64);
+    let whole = block.saturating_mul(options.threads.get() as u64);
+    if size == 0 || !size.is_multiple_of(whole) {
+        return refuse(format!(
+            "shares whole blocks of {block} bytes among {} threads, and {size} bytes are not so many",
+            options.threads
+        ));
+    }
+    for (asked, option) in [
+        (options.dontcache, "--dontcache on"),
+        (!options.processors.is_empty(), "--cpus"),
+        (options.settings.dedup.is_some(), "--dedup"),
+        (options.settings.compress.is_some(), "--compress"),
+    ] {
+        if asked {
+            return refuse(format!("has no {option}"));
+        }
+    }
+    Ok(engine)
+}
+
+fn is_direct(asked: Direct, folder: &Path, notes: &mut Vec<String>) -> Result<bool, Fault> {
+    match (asked, sink::why_not_direct(folder)) {
+        (Direct::Off, _) => Ok(false),
+        (Direct::Try | Direct::Require, None) => Ok(true),
+        (Direct::Try, Some(reason)) => {
+            notes.push(format!("written through the page cache: {reason}"));
+            Ok(false)
+        }
+        (Direct::Require, Some(reason)) => Err(Fault::Unavailable(reason)),
+    }
+}
+
+fn arguments(
+    options: &Options,
+    engine: &str,
+    direct: bool,
+    partial: &Path,
+) -> Result<Vec<String>, Fault> {
+    let name = partial.to_str().ok_or_else(|| {
+        Fault::Contradiction("fio takes only names of files that are text".to_owned())
+    })?;
+    let share = options.size / options.threads.get() as u64;
+    let mut words = vec![
+        "--name=dgen".to_owned(),
+        // fio takes what stands between colons for files of their own.
+        format!("--filename={}", name.replace(':', "\\:")),
+        "--rw=write".to_owned(),
+        format!("--ioengine={engine}"),
+        format!("--bs={}", options.buffer_bytes),
+        format!("--iodepth={}", options.depth),
+        format!("--size={share}"),
+        format!("--offset_increment={share}"),
+        format!("--numjobs={}", options.threads),
+        "--thread".to_owned(),
+        "--group_reporting".to_owned(),
+        format!("--direct={}", u8::from(direct)),
+        "--refill_buffers".to_owned(),
+        format!("--randseed={}", options.settings.seed),
+        format!(
+            "--fallocate={}",
+            if options.reserve { "native" } else { "none" }
+        ),
+        "--lat_percentiles=1".to_owned(),
+        "--clat_percentiles=0".to_owned(),
+        "--percentile_list=50:90:99:99.9".to_owned(),
+        "--eta=never".to_owned(),
+        "--output-format=json".to_owned(),
+    ];
+    match options.durability {
+        Durability::None => {}
+        Durability::EndFsync => words.push("--end_fsync=1".to_owned()),
+        Durability::Fdatasync(every) => {
+            words.extend([format!("--fdatasync={every}"), "--end_fsync=1".to_owned()]);
+        }
+        Durability::Dsync => words.push("--sync=dsync".to_owned()),
+    }
+    Ok(words)
+}
+
+/// Runs fio to its end. Ctrl-C goes to both: fio ends its job, and then it is seen that the file is not whole.
+fn start_and_wait(program: &Path, words: &[String]) -> Result<Output, Fault> {
+    // SAFETY: ignoring a signal runs no code of ours.
+    let before = unsafe { libc::signal(libc::SIGINT, libc::SIG_IGN) };
+    let mut command = Command::new(program);
+    command.args(words).stdin(Stdio::null());
+    // SAFETY: between fork and exec only system calls are made.
+    unsafe {
+        command.pre_exec(|| {
+            libc::signal(libc::SIGINT, libc::SIG_DFL);
+            // A job without anybody who waits for it would go on loading the disk.
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
+            Ok(())
+        });
+    }
+    let output = command.output().map_err(io_fault("start fio for"));
+    // SAFETY: as it was before.
+    unsafe { libc::signal(libc::SIGINT, before) };
+    output
+}
+
+#[derive(Deserialize)]
+struct Told {
+    #[serde(rename = "fio version")]
+    version: String,
+    jobs: Vec<Job>,
+}
+
+#[derive(Deserialize)]
+struct Job {
+    error: i32,
+    /// Thousandths of a second, the last sync included.
+    #[serde(rename = "job_runtime")]
+    runtime: f64,
+    write: Written,
+}
+
+#[derive(Deserialize)]
+struct Written {
+    io_bytes: u64,
+    total_ios: u64,
+    short_ios: u64,
+    /// Thousandths of a second.
+    runtime: f64,
+    lat_ns: Latency,
+}
+
+#[derive(Deserialize)]
+struct Latency {
+    max: f64,
+    mean: f64,
+    #[serde(rename = "N")]
+    count: f64,
+    #[serde(default)]
+    percentile: std::collections::BTreeMap<String, f64>,
+}
+
+impl Latency {
+    fn sum_s(&self) -> f64 {
+        self.mean * self.count / 1e9
+    }
+
+    fn seconds(&self) -> LatencySeconds {
+        // fio rounds to the edge of a bucket, which may lie behind the largest.
+        let at = |key: &str| {
+            self.percentile
+                .get(key)
+                .map_or(0.0, |ns| ns.min(self.max) / 1e9)
+        };
+        LatencySeconds {
+            p50: at("50.000000"),
+            p90: at("90.000000"),
+            p99: at("99.000000"),
+            p999: at("99.900000"),
+            max: self.max / 1e9,
+        }
+    }
+}
+
+/// fio's version and its one group, if it wrote everything.
+fn job_of(output: &Output, options: &Options) -> Result<(String, Job), Fault> {
+    let said = String::from_utf8_lossy(&output.stderr);
+    let last = said.lines().rfind(|line| !line.trim().is_empty());
+    let failed = || {
+        let words = last.map_or_else(|| output.status.to_string(), |line| line.trim().to_owned());
+        Fault::Unavailable(format!("fio failed: {words}"))
+    };
+    // Warnings may stand before the object.
+    let start = output
+        .stdout
+        .iter()
+        .position(|&byte| byte == b'{')
+        .ok_or_else(failed)?;
+    let told: Told = serde_json::from_slice(&output.stdout[start..])
+        .map_err(|error| Fault::Unavailable(format!("what fio printed cannot be read: {error}")))?;
+    let [job]: [Job; 1] = told.jobs.try_into().map_err(|_| failed())?;
+    if job.error != 0 {
+        let source = io::Error::from_raw_os_error(job.error);
+        return Err(io_fault("write with fio")(source));
+    }
+    if job.write.io_bytes != options.size {
+        return Err(not_whole(job.write.io_bytes, options.size));
+    }
+    if !output.status.success() {
+        return Err(failed());
+    }
+    Ok((told.version, job))
+}
+
+fn not_whole(written: u64, size: u64) -> Fault {
+    Fault::NotWhole {
+        written,
+        twice: 0,
+        size,
+    }
+}
+
+fn io_fault(doing: &'static str) -> impl FnOnce(io::Error) -> Fault {
+    move |source| Fault::Io {
+        doing,
+        offset: None,
+        source,
+    }
+}
+
+/// A file that is not whole yet: removed, unless it was renamed.
+struct Partial(PathBuf);
+
+impl Partial {
+    fn beside(path: &Path) -> Result<Self, Fault> {
+        // It must not be another's, and a folder that takes no file is told in words of the system.
+        let (_, partial) =
+            sink::create_partial(path, File::options().write(true)).map_err(io_fault("create"))?;
+        Ok(Self(partial))
+    }
+}
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
