@@ -43,6 +43,7 @@ def write_file(
     path: str | PathLike[str],
     size: int,
     *,
+    files: int,
     seed: int,
     dedup: str | None,
     compress: str | None,
@@ -59,13 +60,14 @@ def write_file(
 def read_and_validate(
     path: str | PathLike[str],
     *,
+    files: int,
     seed: int,
     dedup: str | None,
     compress: str | None,
     size: int | None,
     threads: int | None,
     progress: Callable[[int], object] | None,
-) -> tuple[int, int, _Found]: ...
+) -> tuple[int, int, int | None, _Found]: ...
 def write_text(
     path: str | PathLike[str],
     kind: str,

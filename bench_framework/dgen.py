@@ -70,12 +70,14 @@ class Differences:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """A file compared with what it must hold."""
+    """A file, or several, compared with what they must hold."""
 
     size_expected: int
     size_actual: int
     differences: Differences
-    """In the bytes that both have."""
+    """In the bytes that both have; `first` counts in the first file that has one."""
+    first_file: int | None = None
+    """The number of that file; None if there is none."""
 
     @property
     def is_right(self) -> bool:
@@ -88,7 +90,9 @@ class WriteStats:
     """What writing a file was, as it was observed."""
 
     bytes: int
-    """Size of the file after closing; of a strategy that writes nothing, the bytes produced."""
+    """Size of the files after closing; of a strategy that writes nothing, the bytes produced."""
+    files: int
+    """Files."""
     digest: str
     """SHA-256 over what the contents are, which bytes completions reported, and the size; hexadecimal."""
     effective: Mapping[str, str]
@@ -196,6 +200,7 @@ def write_file(
     path: str | PathLike[str],
     size: int,
     *,
+    files: int = 1,
     seed: int = 42,
     dedup: float | str | None = None,
     compress: float | str | None = None,
@@ -211,12 +216,14 @@ def write_file(
 ) -> WriteStats:
     """Write a file of `size` seeded bytes, replacing what was there; return what was observed.
 
-    The file has its name only when it is whole. Ctrl-C, an exception of `progress`, a full disk or `kill -9` leave
-    no file that looks complete; what stood there before stays.
+    The file has its name only when it is whole; of several, none has its name before all are whole. Ctrl-C, an
+    exception of `progress`, a full disk or `kill -9` leave no file that looks complete; what stood there before is
+    removed when the writing begins.
 
     Args:
-        path: the file.
-        size: bytes of the file.
+        path: the file; of several, what their names begin with: ``path.0``, ``path.1``, …
+        size: bytes of the file, or of all files together.
+        files: how many; they share no bytes. They are shared out among the threads, and those among the files.
         seed: as of `Generator`.
         dedup: as of `Generator`.
         compress: as of `Generator`.
@@ -239,6 +246,7 @@ def write_file(
     found = _native.write_file(
         path,
         size,
+        files=files,
         seed=seed,
         dedup=_text(dedup),
         compress=_text(compress),
@@ -258,6 +266,7 @@ def write_file(
 def read_and_validate(
     path: str | PathLike[str],
     *,
+    files: int = 1,
     seed: int = 42,
     dedup: float | str | None = None,
     compress: float | str | None = None,
@@ -268,21 +277,23 @@ def read_and_validate(
     """Compare a file with the data that it was written with; these are made again, not stored.
 
     Args:
-        path: the file.
+        path: the file; of several, what their names begin with.
+        files: as of `write_file`.
         seed: as of `Generator`.
         dedup: as of `Generator`.
         compress: as of `Generator`.
-        size: bytes that the file must have; any number if None.
+        size: bytes that the file, or all files together, must have; any number if None.
         threads: readers, with 1 MiB each; one per processor if None.
         progress: called likewise with the bytes compared so far.
 
     Raises:
         ValueError: settings that contradict each other, or `path` is no regular file.
         OverflowError: a number is negative or does not fit 64 bits.
-        OSError: the file cannot be read; with `errno` and `filename`.
+        OSError: a file cannot be read, with `errno` and `filename`; or it was changed meanwhile.
     """
-    expected, actual, differences = _native.read_and_validate(
+    expected, actual, first_file, differences = _native.read_and_validate(
         path,
+        files=files,
         seed=seed,
         dedup=_text(dedup),
         compress=_text(compress),
@@ -290,7 +301,7 @@ def read_and_validate(
         threads=threads,
         progress=progress,
     )
-    return Validation(expected, actual, Differences(*differences))
+    return Validation(expected, actual, Differences(*differences), first_file)
 
 
 def cached_bytes(path: str | PathLike[str]) -> int | None:

@@ -54,6 +54,36 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path: Path) -> None:
     assert not short.is_right
 
 
+def test_several_files_share_their_size_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "data"
+    stats = dgen.write_file(path, SIZE, files=3, threads=2, seed=7, dedup=2, backend="pwrite")
+    assert (stats.files, stats.bytes) == (3, SIZE)
+    written = [tmp_path / f"data.{index}" for index in range(3)]
+    assert sorted(tmp_path.iterdir()) == written
+    assert sum(file.stat().st_size for file in written) == SIZE
+    units = [
+        {data[at : at + 4096] for at in range(0, len(data), 4096)}
+        for data in (file.read_bytes() for file in written)
+    ]
+    assert len(set.union(*units)) == sum(len(own) for own in units)
+    seen: list[int] = []
+    assert dgen.read_and_validate(path, files=3, seed=7, dedup=2, size=SIZE, progress=seen.append).is_right
+    assert seen == sorted(seen)
+    assert seen[-1] == SIZE
+    with written[1].open("r+b") as file:
+        file.seek(4321)
+        (right,) = file.read(1)
+        file.seek(4321)
+        file.write(bytes([right ^ 1]))
+    found = dgen.read_and_validate(path, files=3, seed=7, dedup=2)
+    assert (found.first_file, found.differences.first, found.differences.count) == (1, 4321, 1)
+    assert not found.is_right
+    written[2].unlink()
+    with pytest.raises(FileNotFoundError) as missing:
+        dgen.read_and_validate(path, files=3, seed=7, dedup=2)
+    assert missing.value.filename == str(written[2])
+
+
 def test_what_progress_raises_ends_the_writing_and_leaves_what_stood_there(tmp_path: Path) -> None:
     path = tmp_path / "data"
     path.write_text("kept")

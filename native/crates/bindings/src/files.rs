@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use dgen::data::Settings;
-use dgen::read::{ReadError, Validation, read_and_validate as read};
-use dgen::write::{self, Expected, Options, Stats, WriteError};
+use dgen::data::{Differences, Settings};
+use dgen::read::{ReadError, read_and_validate as read};
+use dgen::write::{self, Expected, Options, Stats, WriteError, path_of, size_of};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -15,7 +15,8 @@ use pyo3::types::PyDict;
 use crate::data::{Found, found, settings};
 use crate::os_error;
 
-/// Write `size` seeded bytes to `path`, which has the name only when it is whole; return what was observed.
+/// Write `size` seeded bytes to `path`, or split over `files` whose names begin with it; return what was observed. No
+/// file has its name before all are whole.
 ///
 /// The GIL is released; before the start, about twenty times a second and at the end signals are checked and
 /// `progress` is called with the bytes written so far. What it raises ends the writing and is raised here.
@@ -37,12 +38,13 @@ use crate::os_error;
     clippy::too_many_arguments,
     reason = "they are keywords, and the Python face groups and documents them"
 )]
-#[pyo3(signature = (path, size, *, seed, dedup, compress, strategy, backend, buffer_size, buffer_count, queue_depth,
-    threads, direct, durability, progress))]
+#[pyo3(signature = (path, size, *, files, seed, dedup, compress, strategy, backend, buffer_size, buffer_count,
+    queue_depth, threads, direct, durability, progress))]
 pub(crate) fn write_file<'py>(
     py: Python<'py>,
     path: PathBuf,
     size: u64,
+    files: usize,
     seed: u64,
     dedup: Option<&str>,
     compress: Option<&str>,
@@ -82,6 +84,7 @@ pub(crate) fn write_file<'py>(
         let known = write::DURABILITIES.iter().map(|(_, name, _)| *name);
         unknown("durability", durability, known)
     })?;
+    options.files = at_least_1("files", files)?;
     options.buffer_bytes = at_least_1("buffer_size", buffer_size)?;
     options.buffers = at_least_1("buffer_count", buffer_count)?;
     options.depth = at_least_1("queue_depth", queue_depth)?;
@@ -94,19 +97,24 @@ pub(crate) fn write_file<'py>(
             watch.end(stats.bytes)?;
             stats_dict(py, stats)
         }
-        Err(error) => Err(watch.raised.unwrap_or_else(|| write_error(&error, &path))),
+        Err(error) => Err(watch.raised.unwrap_or_else(|| write_error(&error))),
     }
 }
 
-/// Compare the file at `path` with seeded bytes, made again; return what was found.
+/// Sizes that files must have and that they have, the first that differs, and what `Generator.validate` returns.
+type Compared = (u64, u64, Option<usize>, Found);
+
+/// Compare the file at `path`, or the `files` whose names begin with it, with seeded bytes, made again; return what was
+/// found.
 ///
 /// Returns:
-///     The size that it must have and the one that it has, and what `Generator.validate` returns.
+///     The size that they must have together and the one that they have, the number of the first file with a byte that
+///     differs or None, and what `Generator.validate` returns, offsets counted in that file.
 ///
 /// Raises:
 ///     ValueError: the settings contradict each other, or `path` is no regular file.
 ///     OverflowError: a number is negative or does not fit 64 bits.
-///     OSError: the file cannot be read; with `errno` and `filename`.
+///     OSError: a file cannot be read; with `errno` and `filename`.
 #[pyfunction]
 #[expect(
     clippy::doc_markdown,
@@ -120,43 +128,57 @@ pub(crate) fn write_file<'py>(
     clippy::too_many_arguments,
     reason = "they are keywords, and the Python face groups and documents them"
 )]
-#[pyo3(signature = (path, *, seed, dedup, compress, size, threads, progress))]
+#[pyo3(signature = (path, *, files, seed, dedup, compress, size, threads, progress))]
 pub(crate) fn read_and_validate(
     py: Python<'_>,
     path: PathBuf,
+    files: usize,
     seed: u64,
     dedup: Option<&str>,
     compress: Option<&str>,
     size: Option<u64>,
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<(u64, u64, Found)> {
+) -> PyResult<Compared> {
     let settings: Settings = settings(seed, dedup, compress)?;
     let expected = Expected::repeated(&settings, None)
         .map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let files = at_least_1("files", files)?;
     let threads = match threads {
         None => thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN),
         Some(threads) => at_least_1("threads", threads)?,
     };
     let mut watch = Watch::start(progress)?;
-    let compared = py.detach(|| {
-        read(&path, &expected, size, threads, &mut |bytes| {
-            watch.look(bytes)
-        })
-    });
-    match compared {
-        Ok(validation) => {
-            watch.end(validation.bytes)?;
-            let Validation {
-                size_expected,
-                size_actual,
-                differences,
-                ..
-            } = validation;
-            Ok((size_expected, size_actual, found(differences)))
+    let (mut must, mut has, mut first) = (0, 0, None);
+    let mut whole = Differences::default();
+    for index in 0..files.get() {
+        let name = path_of(&path, files, index);
+        let size = size.map(|size| size_of(size, files, index));
+        let before = whole.compared;
+        let compared = py.detach(|| {
+            let mut look = |bytes| watch.look(before + bytes);
+            read(&name, &expected.of_file(index), size, threads, &mut look)
+        });
+        match compared {
+            Ok(found) => {
+                must += found.size_expected;
+                has += found.size_actual;
+                let mut differences = found.differences;
+                if first.is_some() {
+                    // What is told is the first file's.
+                    differences.first = None;
+                } else if differences.first.is_some() {
+                    first = Some(index);
+                }
+                whole.merge(differences);
+            }
+            Err(error) => {
+                return Err(watch.raised.unwrap_or_else(|| read_error(&error, &name)));
+            }
         }
-        Err(error) => Err(watch.raised.unwrap_or_else(|| read_error(&error, &path))),
     }
+    watch.end(whole.compared)?;
+    Ok((must, has, first, found(whole)))
 }
 
 /// Return the bytes of the file at `path` that are in the page cache: 0 without a file, None if the kernel does not tell.
@@ -239,9 +261,9 @@ fn unknown<'names>(what: &str, name: &str, known: impl Iterator<Item = &'names s
     ))
 }
 
-fn write_error(error: &WriteError, path: &Path) -> PyErr {
+fn write_error(error: &WriteError) -> PyErr {
     match (error.system(), error) {
-        (Some(source), WriteError::Fault { fault, .. }) => {
+        (Some(source), WriteError::Fault { fault, path }) => {
             os_error(source, &fault.to_string(), path)
         }
         _ if error.is_usage() => PyValueError::new_err(error.to_string()),
@@ -260,6 +282,7 @@ fn read_error(error: &ReadError, path: &Path) -> PyErr {
 fn stats_dict(py: Python<'_>, stats: Stats) -> PyResult<Bound<'_, PyDict>> {
     let found = PyDict::new(py);
     found.set_item("bytes", stats.bytes)?;
+    found.set_item("files", stats.files)?;
     found.set_item("digest", stats.digest)?;
     found.set_item("effective", stats.effective)?;
     found.set_item("threads", stats.threads)?;
