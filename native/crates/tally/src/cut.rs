@@ -1,19 +1,36 @@
 //! Where a text may be cut without changing its words.
 //!
 //! A cut between two bytes is safe if, whatever stands before and after, no word crosses it and the words on each side
-//! are the same as if the other side were not there, for every tokenizer. Three kinds are known to be:
+//! are the same as if the other side were not there, for every tokenizer. Five kinds are known to be:
 //!
+//! - before an ASCII byte that takes part in no joining rule (`-`, `(`, NUL, …): nothing joins it to what stands before
+//!   it, and what stands behind it looks back no further;
+//! - before a space, unless another kind of space may stand before it (`WB3d` joins those, and a Thai vowel sign behind
+//!   them makes a word of them all);
 //! - after a line feed (UAX #29, `WB3a`: always a break, and nothing looks across it);
 //! - between an ASCII byte that takes part in no joining rule (space, `-`, `(`, …) and an ASCII letter, digit or `_`
 //!   (`WB999`; the right side cannot extend the left one, as a combining mark would);
 //! - before a Han ideograph of U+4000..U+9FFF (class Other: nothing joins it to what stands before it, and what
 //!   stands behind it looks back no further).
 
+use crate::memory;
+
 /// Bytes of ASCII that no rule of UAX #29 joins with a letter, digit or `_` on their right.
 const fn separates(byte: u8) -> bool {
     byte < 0x80
         && !(byte.is_ascii_alphanumeric()
             || matches!(byte, b'_' | b'\'' | b'.' | b':' | b',' | b';'))
+}
+
+/// Bytes of ASCII that end what stands before them; `"` may stand inside a Hebrew word (`WB7b`).
+const fn ends(byte: u8) -> bool {
+    separates(byte) && !matches!(byte, b'"' | b' ')
+}
+
+/// The last bytes of U+1680, U+2000..U+2006, U+2008..U+200A, U+205F and U+3000, and the space of ASCII: the class
+/// `WSegSpace`. Letters may end in them too.
+const fn may_be_space(byte: u8) -> bool {
+    matches!(byte, b' ' | 0x80..=0x86 | 0x88..=0x8A | 0x9F)
 }
 
 const fn starts_word(byte: u8) -> bool {
@@ -23,13 +40,17 @@ const fn starts_word(byte: u8) -> bool {
 const SEPARATES: u8 = 1;
 const STARTS: u8 = 2;
 const ALONE: u8 = 4;
+const ENDS: u8 = 8;
+const MAY_BE_SPACE: u8 = 16;
 const CLASS: [u8; 256] = {
     let mut class = [0; 256];
     let mut byte = 0_u8;
     loop {
         class[byte as usize] = separates(byte) as u8 * SEPARATES
             + starts_word(byte) as u8 * STARTS
-            + leads_han(byte) as u8 * ALONE;
+            + leads_han(byte) as u8 * ALONE
+            + ends(byte) as u8 * ENDS
+            + may_be_space(byte) as u8 * MAY_BE_SPACE;
         if byte == u8::MAX {
             break class;
         }
@@ -44,12 +65,15 @@ const fn leads_han(byte: u8) -> bool {
 
 /// Whether the text may be cut between `left` and `right`.
 pub(crate) fn between(left: u8, right: u8) -> bool {
-    CLASS[right as usize] & ALONE != 0 || between_ascii(left, right)
+    CLASS[right as usize] & ALONE != 0 || before_ascii(left, right)
 }
 
-/// Whether the text may be cut between `left` and `right`, which are ASCII or a line feed on the left.
-pub(crate) fn between_ascii(left: u8, right: u8) -> bool {
-    left == b'\n' || (CLASS[left as usize] & SEPARATES != 0 && CLASS[right as usize] & STARTS != 0)
+/// Whether the text may be cut between `left` and `right`, for a reason that is ASCII.
+pub(crate) fn before_ascii(left: u8, right: u8) -> bool {
+    CLASS[right as usize] & ENDS != 0
+        || left == b'\n'
+        || (right == b' ' && CLASS[left as usize] & MAY_BE_SPACE == 0)
+        || (CLASS[left as usize] & SEPARATES != 0 && CLASS[right as usize] & STARTS != 0)
 }
 
 /// Whether `text` may be cut before the byte at `at`, which lies inside it.
@@ -112,11 +136,11 @@ impl Stitcher {
                 _ => first(block, 1),
             };
             let Some(at) = at else {
-                self.carry.extend_from_slice(block);
+                memory::append(&mut self.carry, block);
                 self.peak = self.peak.max(self.carry.len());
                 return;
             };
-            self.carry.extend_from_slice(&block[..at]);
+            memory::append(&mut self.carry, &block[..at]);
             self.peak = self.peak.max(self.carry.len());
             hand_on(&self.carry, self.offset);
             self.offset += self.carry.len() as u64;
@@ -128,7 +152,7 @@ impl Stitcher {
             hand_on(&rest[..end], self.offset);
             self.offset += end as u64;
         }
-        self.carry.extend_from_slice(&rest[end..]);
+        memory::append(&mut self.carry, &rest[end..]);
         self.peak = self.peak.max(self.carry.len());
     }
 
@@ -137,6 +161,38 @@ impl Stitcher {
         if !self.carry.is_empty() {
             hand_on(&self.carry, self.offset);
             self.carry.clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use unicode_segmentation::UnicodeSegmentation;
+
+    use super::*;
+
+    /// Every character before every byte of ASCII, with a mark behind it that makes a word of what it joins: where a
+    /// cut is said to be safe, the segmenter cuts too.
+    #[test]
+    fn a_safe_cut_before_ascii_is_one_for_every_character_before_it() {
+        let rights: Vec<u8> = (0..0x80).filter(|&right| between(b'a', right)).collect();
+        assert!(rights.len() > 50 && rights.contains(&b' '));
+        let mut buffer = [0; 4];
+        for left in '\0'..=char::MAX {
+            let length = left.encode_utf8(&mut buffer).len();
+            let last = buffer[length - 1];
+            // One character of each kind suffices, but for the space, which joins others.
+            for right in [b' ', rights[left as usize % rights.len()]] {
+                if right == b'\n' || !between(last, right) {
+                    continue;
+                }
+                let text = format!("{left}{}\u{e34}", char::from(right));
+                assert!(
+                    text.split_word_bound_indices()
+                        .any(|(at, _)| at == left.len_utf8()),
+                    "{text:?}"
+                );
+            }
         }
     }
 }

@@ -8,6 +8,7 @@ mod crew;
 pub mod cut;
 pub mod hasher;
 pub mod job;
+mod memory;
 pub mod order;
 pub mod output;
 #[cfg(test)]

@@ -7,6 +7,7 @@ use rayon::ThreadPool;
 use rayon::slice::ParallelSliceMut;
 use sha2::{Digest, Sha256};
 
+use crate::memory;
 use crate::table::{Entry, Table};
 
 /// Axis `sort`: name and what it does.
@@ -23,10 +24,13 @@ pub static SORTS: &[(&str, &str)] = &[
 #[must_use]
 pub fn by_count<'table>(table: &'table Table, pool: Option<&ThreadPool>) -> Vec<Entry<'table>> {
     // Prefixes settle nearly every tie of counts without a look at the words.
-    let mut keyed: Vec<_> = table
-        .entries()
-        .map(|entry| (Reverse(entry.count()), entry.prefix(), entry))
-        .collect();
+    let mut keyed = Vec::new();
+    memory::reserve(&mut keyed, table.distinct());
+    keyed.extend(
+        table
+            .entries()
+            .map(|entry| (Reverse(entry.count()), entry.prefix(), entry)),
+    );
     let order = |left: &(Reverse<u64>, u64, Entry<'_>), right: &(Reverse<u64>, u64, Entry<'_>)| {
         (left.0, left.1, left.2.word()).cmp(&(right.0, right.1, right.2.word()))
     };

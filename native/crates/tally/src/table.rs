@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 
 use crate::hasher::Hash;
 pub use crate::hasher::Table;
+use crate::memory;
 
 /// The longest word that a slot holds itself.
 pub(crate) const SHORT: usize = 16;
@@ -223,7 +224,7 @@ impl<H: Hash> Words<H> {
                     },
                     count,
                 );
-                self.store.arena.extend_from_slice(word);
+                memory::append(&mut self.store.arena, word);
                 self.inserted();
                 return;
             }
@@ -242,8 +243,10 @@ impl<H: Hash> Words<H> {
     fn inserted(&mut self) {
         self.store.distinct += 1;
         if self.store.distinct * 2 > self.store.slots.len() {
-            let grown = vec![Slot::default(); self.store.slots.len() * 2].into();
-            let old = std::mem::replace(&mut self.store.slots, grown);
+            let mut grown = Vec::new();
+            memory::reserve(&mut grown, self.store.slots.len() * 2);
+            grown.resize(self.store.slots.len() * 2, Slot::default());
+            let old = std::mem::replace(&mut self.store.slots, grown.into());
             for slot in old.iter().filter(|slot| slot.count > 0) {
                 let Key { low, high, length } = slot.key();
                 let hash = if length <= SHORT {

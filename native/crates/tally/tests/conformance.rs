@@ -347,6 +347,32 @@ fn an_input_that_cannot_be_read_is_an_error_that_names_it() {
     }
 }
 
+/// Words outside ASCII between single spaces, and bytes that are no words, with no line feed anywhere: what a naive
+/// cut keeps whole grows with the file.
+#[test]
+fn what_is_carried_does_not_grow_with_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("words");
+    for (text, words) in [
+        ("слово и дело ", 3),
+        ("ถูก ต้อง ", 5),
+        ("(é) – ", 1),
+        ("\0", 0),
+        ("--", 0),
+        ("e\u{301}\r", 1),
+    ] {
+        let times = 200_000 / text.len();
+        fs::write(&path, text.repeat(times)).unwrap();
+        let job = Job {
+            block_bytes: 4096,
+            ..job(source::mode("read").unwrap(), &path)
+        };
+        let count = (runtime::runtime("sequential").unwrap().run)(&job).unwrap();
+        assert_eq!(count.table.total(), (words * times) as u64, "{text:?}");
+        assert!(count.carry_peak <= 4096, "{text:?} {}", count.carry_peak);
+    }
+}
+
 /// Searching the carry again with every block would take hours here.
 #[test]
 fn a_text_without_a_safe_cut_is_counted_in_linear_time() {

@@ -1,4 +1,4 @@
-//! What the program says and does where the kernel refuses `io_uring`, as containers do.
+//! What the program says and does where the kernel refuses what it asks for: `io_uring`, as containers do, or memory.
 #![cfg(not(feature = "test-swap-io"))]
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![expect(
@@ -26,18 +26,10 @@ fn tally(
     second: Option<u32>,
     errno: i32,
 ) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tally"));
-    command.args(arguments).env("BENCHCTL_ANSWERS", answers);
-    let refusal = libc::SECCOMP_RET_ERRNO | errno.cast_unsigned();
     let filter = [
         // Number of the call, then the low half of its second argument (struct seccomp_data).
         step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
-        step(
-            libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K,
-            u32::try_from(call).unwrap(),
-            0,
-            3,
-        ),
+        equals(call, 0, 3),
         step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 24, 0, 0),
         step(
             libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K,
@@ -45,12 +37,33 @@ fn tally(
             0,
             u8::from(second.is_some()),
         ),
-        step(libc::BPF_RET | libc::BPF_K, refusal, 0, 0),
+        step(libc::BPF_RET | libc::BPF_K, refusal(errno), 0, 0),
         step(libc::BPF_RET | libc::BPF_K, ALLOW, 0, 0),
     ];
+    filtered(arguments, answers, filter.to_vec())
+}
+
+/// Runs the program where `read` and `pread64` may not ask for 64 KiB or more.
+fn without_large_reads(arguments: &[&str], answers: &Path) -> Output {
+    let filter = vec![
+        step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
+        equals(libc::SYS_read, 1, 0),
+        equals(libc::SYS_pread64, 0, 3),
+        // The low half of the third argument.
+        step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 32, 0, 0),
+        step(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, 64 << 10, 0, 1),
+        step(libc::BPF_RET | libc::BPF_K, refusal(libc::EPERM), 0, 0),
+        step(libc::BPF_RET | libc::BPF_K, ALLOW, 0, 0),
+    ];
+    filtered(arguments, answers, filter)
+}
+
+fn filtered(arguments: &[&str], answers: &Path, filter: Vec<libc::sock_filter>) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tally"));
+    command.args(arguments).env("BENCHCTL_ANSWERS", answers);
     let refuse = move || {
         let program = libc::sock_fprog {
-            len: 6,
+            len: u16::try_from(filter.len()).unwrap_or(0),
             filter: filter.as_ptr().cast_mut(),
         };
         // SAFETY: both calls take numbers and a pointer to a program that lives across the call.
@@ -71,6 +84,16 @@ fn tally(
     // SAFETY: between fork and exec it makes two system calls and allocates nothing.
     unsafe { command.pre_exec(refuse) };
     command.output().unwrap()
+}
+
+fn refusal(errno: i32) -> u32 {
+    libc::SECCOMP_RET_ERRNO | errno.cast_unsigned()
+}
+
+/// Jumps by whether the number of the call is `call`.
+fn equals(call: libc::c_long, jt: u8, jf: u8) -> libc::sock_filter {
+    let call = u32::try_from(call).unwrap();
+    step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, call, jt, jf)
 }
 
 fn step(code: u32, k: u32, jt: u8, jf: u8) -> libc::sock_filter {
@@ -147,4 +170,95 @@ fn buffers_that_cannot_be_registered_are_done_without_and_named() {
         ["io_uring without registered buffers: Cannot allocate memory (os error 12)"]
     );
     assert_eq!(line.answer.count, 200_000);
+}
+
+/// A carry and a table that outgrow the memory are failures of the run, not defects.
+#[test]
+fn running_out_of_memory_is_one_line_and_exit_code_1() {
+    let folder = tempfile::tempdir().unwrap();
+    let (long, many) = (folder.path().join("long"), folder.path().join("many"));
+    fs::write(&long, vec![b'x'; 64 << 20]).unwrap();
+    let words: Vec<_> = (0..1_500_000).map(|number| format!("w{number}")).collect();
+    fs::write(&many, words.join(" ")).unwrap();
+    for input in [&long, &many] {
+        for runtime in ["sequential", "rayon", "pipeline"] {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_tally"));
+            command
+                .args(["run", "--output", "none", "--runtime", runtime, "--threads"])
+                .arg("2")
+                .arg(input);
+            let limit = libc::rlimit {
+                rlim_cur: 64 << 20,
+                rlim_max: 64 << 20,
+            };
+            let lower = move || {
+                // SAFETY: a system call with a pointer to plain data that lives across it.
+                match unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) } {
+                    0 => Ok(()),
+                    _ => Err(io::Error::last_os_error()),
+                }
+            };
+            // SAFETY: between fork and exec it makes one system call and allocates nothing.
+            unsafe { command.pre_exec(lower) };
+            let output = command.output().unwrap();
+            let message = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(1), "{runtime}: {message}");
+            assert!(
+                message.starts_with("tally: out of memory: ") && message.lines().count() == 1,
+                "{runtime}: {message}"
+            );
+        }
+    }
+}
+
+/// What the receipt says is true of the system calls: a ring goes on where reads are forbidden, and no other mode that
+/// is said to read does. Past the page cache is what storage delivered, by the kernel's account.
+#[test]
+fn who_reads_by_a_ring_needs_no_read_calls() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let (input, answers) = (folder.path().join("input"), folder.path().join("answers"));
+    fs::write(&input, "one two ".repeat(1 << 20)).unwrap();
+    for mode in source::MODES {
+        if let Some(why) = (mode.probe)() {
+            eprintln!("{} is not tested: {why}", mode.name);
+            continue;
+        }
+        let _ = fs::remove_file(&answers);
+        let arguments = [
+            "run",
+            "--io",
+            mode.name,
+            "--block",
+            "1MiB",
+            "--output",
+            "none",
+            input.to_str().unwrap(),
+        ];
+        let output = without_large_reads(&arguments, &answers);
+        let message = String::from_utf8(output.stderr).unwrap();
+        let reads = ["read", "slurp", "direct"].contains(&mode.name);
+        assert_eq!(output.status.success(), !reads, "{}: {message}", mode.name);
+        if reads {
+            assert!(
+                message.ends_with(": Operation not permitted (os error 1)\n"),
+                "{}: {message}",
+                mode.name
+            );
+        } else {
+            let line: Line = serde_json::from_str(&fs::read_to_string(&answers).unwrap()).unwrap();
+            assert_eq!(line.effective["io"], mode.name);
+            assert_eq!(line.answer.count, 2 << 20);
+        }
+        if mode.name == "direct" {
+            // The file was just written, and stands in the page cache: an ordinary read takes nothing from storage.
+            let status = Command::new(env!("CARGO_BIN_EXE_tally"))
+                .args(arguments)
+                .env("BENCHCTL_ANSWERS", &answers)
+                .status()
+                .unwrap();
+            assert!(status.success());
+            let line: Line = serde_json::from_str(&fs::read_to_string(&answers).unwrap()).unwrap();
+            assert!(line.read_bytes.is_none_or(|bytes| bytes >= 8 << 20));
+        }
+    }
 }

@@ -21,6 +21,7 @@ use super::{PIECE, PIECES_PER_THREAD, Runtime, merge};
 use crate::crew::Crew;
 use crate::cut::{self, Stitcher};
 use crate::job::{Count, Job, not_text, unreadable};
+use crate::memory;
 
 pub(super) static RUNTIME: Runtime = Runtime {
     name: "pipeline",
@@ -227,7 +228,7 @@ impl Belt {
             if batch.text.is_empty() {
                 batch.offset = offset;
             }
-            batch.text.extend_from_slice(piece);
+            memory::append(&mut batch.text, piece);
         });
         batch.text.is_empty() || self.work.push(batch).is_ok()
     }

@@ -16,6 +16,7 @@ use super::{PIECE, PIECES_PER_THREAD, Runtime, merge};
 use crate::crew::Crew;
 use crate::cut::{self, Stitcher};
 use crate::job::{Count, Job, not_text, unreadable};
+use crate::memory;
 
 pub(super) static RUNTIME: Runtime = Runtime {
     name: "rayon",
@@ -148,7 +149,7 @@ impl Batch {
         if self.text.is_empty() {
             self.offset = offset;
         }
-        self.text.extend_from_slice(piece);
+        memory::append(&mut self.text, piece);
     }
 
     fn hand_on<'scope>(self, scope: &Scope<'scope>, crew: &'scope Crew) {

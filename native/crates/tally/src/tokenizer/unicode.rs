@@ -78,10 +78,10 @@ fn first_high(text: &[u8]) -> Option<usize> {
         .map(|at| from + at)
 }
 
-/// The first safe cut between two ASCII bytes at or after `from`, or the end.
+/// The first safe cut for a reason that is ASCII at or after `from`, or the end.
 fn first_ascii_cut(text: &[u8], from: usize) -> usize {
     (from..text.len())
-        .find(|&at| cut::between_ascii(text[at - 1], text[at]))
+        .find(|&at| cut::before_ascii(text[at - 1], text[at]))
         .unwrap_or(text.len())
 }
 
