@@ -89,6 +89,7 @@ def _metrics(done: Written) -> dict[str, float]:
         "buffers": len(seen.slots),
         "depth": done.options.depth,
         "elapsed_s": elapsed,
+        "files": 1,
         "filled_bytes": seen.filled_bytes,
         "first_done_s": first / 1e9,
         "operations": seen.operations,
