@@ -15,6 +15,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use std::time::Instant;
 
 use source::{Input, Mode};
 use tally::case::{CASES, Case};
@@ -191,7 +192,7 @@ fn every_job(path: &Path, mut check: impl FnMut(&str, &runtime::Runtime, &Job)) 
 fn every_combination_gives_the_plain_answer_and_says_what_ran() {
     let folder = tempfile::tempdir().unwrap();
     let corpora = Mutex::new(corpora());
-    let combinations = AtomicUsize::new(0);
+    let (start, combinations) = (Instant::now(), AtomicUsize::new(0));
     thread::scope(|scope| {
         for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
@@ -207,7 +208,10 @@ fn every_combination_gives_the_plain_answer_and_says_what_ran() {
             });
         }
     });
-    eprintln!("{combinations:?} combinations gave the plain answer");
+    eprintln!(
+        "{combinations:?} combinations gave the plain answer in {:.0?}",
+        start.elapsed()
+    );
 }
 
 /// Checks one corpus, and returns the number of combinations.

@@ -227,7 +227,7 @@ fn a_word_longer_than_a_block_is_counted_and_noted() {
     let line = lines(&answers).pop().unwrap();
     assert_eq!(line.answer.count, 2);
     assert!(
-        line.notes[0].starts_with("300001 bytes without a safe cut"),
+        line.notes[0].starts_with("300000 bytes without a safe cut"),
         "{:?}",
         line.notes
     );
