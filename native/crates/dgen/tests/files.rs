@@ -74,7 +74,8 @@ fn every_strategy_that_streams_writes_them_and_answers_alike() {
             assert_eq!(stats.effective["backend"], backend.name, "{what}");
             assert_eq!(stats.effective["durability"], "fdatasync:5", "{what}");
             assert_eq!((stats.files, stats.bytes), (files, options.size), "{what}");
-            assert_eq!(stats.threads, 2, "{what}");
+            // One that starts late may find nothing left to do.
+            assert!((1..=2).contains(&stats.threads), "{what}");
             for index in 0..files {
                 let size = sink::size_of(options.size, options.files, index);
                 let mut right = vec![0; usize::try_from(size).unwrap()];
