@@ -1,6 +1,7 @@
 //! Exit codes of the contract, and the one place that turns a failure into one.
 
 use std::fmt;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// The work is done.
@@ -34,10 +35,9 @@ pub fn conclude(worker: &str, result: Result<(), Failure>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::from(DONE),
         Err(failure) => {
-            eprintln!(
-                "{worker}: {}",
-                failure.to_string().replace(['\n', '\r'], " ")
-            );
+            let reason = failure.to_string().replace(['\n', '\r'], " ");
+            // `eprintln!` would panic where stderr is full or closed; the exit code says it then.
+            let _ = writeln!(io::stderr(), "{worker}: {reason}");
             ExitCode::from(match failure {
                 Failure::Work(_) => FAILED,
                 Failure::Usage(_) => USAGE,
