@@ -364,9 +364,10 @@ fn map(search: &Search, file: usize) -> io::Result<Option<Mmap>> {
 fn owned(bytes: &[u8], from: u64, to: u64) -> std::ops::Range<usize> {
     let index = |at: u64| usize::try_from(at).map_or(bytes.len(), |at| at.min(bytes.len()));
     let (from, to) = (index(from), index(to));
+    // Not behind `to`: each piece of one huge line would look through all of its rest.
     let start = match from.checked_sub(1) {
         None => 0,
-        Some(before) => memchr(b'\n', &bytes[before..]).map_or(bytes.len(), |end| before + end + 1),
+        Some(before) => memchr(b'\n', &bytes[before..to]).map_or(to, |end| before + end + 1),
     };
     if start >= to {
         return start..start;
