@@ -92,7 +92,7 @@ static METRICS: &[(&str, Unit, Direction, &str)] = &[
         "lines that are not what they must be, among those parsed",
     ),
     (
-        "buffer_peak_bytes",
+        "buffer_peak",
         Unit::Bytes,
         Direction::None,
         "the largest buffer that lines were read into",

@@ -53,7 +53,7 @@ pub(crate) fn outcome(answer: Answer, found: Found, phases: Phases, notes: Vec<S
     }
     let counts = [
         ("bad_lines", found.bad),
-        ("buffer_peak_bytes", seen.buffer_peak as u64),
+        ("buffer_peak", seen.buffer_peak as u64),
         ("files", seen.files),
         ("files_whole", seen.files_whole),
         ("in_flight_peak", seen.in_flight_peak as u64),

@@ -210,7 +210,7 @@ fn every_knob_shows_in_the_receipt() {
         assert_eq!(pieces, SMALL + chunks);
 
         let small = run(&["--buffer", "1KiB", "--whole-file", "1B"]);
-        assert_eq!(small.metric("buffer_peak_bytes"), 1024, "{}", engine.name);
+        assert_eq!(small.metric("buffer_peak"), 1024, "{}", engine.name);
         assert!(
             small.metric("reads") > large / 1024 + SMALL,
             "{}",
@@ -219,7 +219,7 @@ fn every_knob_shows_in_the_receipt() {
         let mapped = run(&["--reading", "mmap"]);
         assert_eq!(mapped.line.effective["reading"], "mmap", "{}", engine.name);
         assert_eq!(
-            (mapped.metric("reads"), mapped.metric("buffer_peak_bytes")),
+            (mapped.metric("reads"), mapped.metric("buffer_peak")),
             (0, 0)
         );
 
