@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _WHOLE: Final = ("size", "buffer", "buffers", "depth", "threads", "seed", "handed-over")
 _TEXT: Final = ("strategy", "direct", "durability")
+_LARGEST: Final = (1 << 63) - 1
 _MAYBE: Final = ("dedup", "compress")
 
 
@@ -65,6 +66,9 @@ def parse(words: Sequence[str]) -> Options:
         every = int(given["sync-every"]) if "sync-every" in given else None
     except ValueError as error:
         raise Fault(str(error), is_usage=True) from error
+    if whole["size"] > _LARGEST:
+        message = f"a file of {whole['size']} bytes is more than the system can address"
+        raise Fault(message, is_usage=True)
     return Options(
         **whole,
         strategy=given["strategy"],

@@ -6,7 +6,6 @@ import contextlib
 import errno
 import fcntl
 import os
-import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -20,6 +19,10 @@ if TYPE_CHECKING:
 PAGE: Final = 4096
 _NO_UNNAMED: Final = frozenset({errno.EOPNOTSUPP, errno.EISDIR, errno.ENOSYS, errno.EINVAL})
 """A kernel or file system that does not know `O_TMPFILE` sees an attempt to write a folder."""
+_LONGEST_NAME: Final = 255
+"""Bytes of the longest name that any of the common file systems takes."""
+_ATTEMPTS: Final = 1000
+"""Names to try: a writer that was killed leaves its partial file, and numbers of processes come again."""
 _READABLE_BY_ALL: Final = 0o666
 """Less the umask, as any program creates files."""
 
@@ -82,12 +85,21 @@ class Target:
 
 
 def create(options: Options) -> Target:
-    """Remove what stands under the path and open a file that will stand there.
+    """Open a file that will stand under the path, and remove what stands there; dgen has followed the links.
 
     Raises:
-        Fault: it cannot be had as it was asked for.
+        Fault: it cannot be had as it was asked for; what stands there stays.
     """
-    path = _replace(Path(options.path))
+    target = _open(Path(options.path), options)
+    try:
+        target.path.unlink(missing_ok=True)
+    except OSError as error:
+        target.close()
+        raise refused("replace", error) from error
+    return target
+
+
+def _open(path: Path, options: Options) -> Target:
     flags = os.O_DSYNC if options.durability == "dsync" else 0
     notes = []
     if options.direct != "off":
@@ -103,28 +115,6 @@ def create(options: Options) -> Target:
         raise refused("create", error) from error
     target.notes[:0] = notes
     return target
-
-
-def _replace(path: Path) -> Path:
-    """The path with links resolved; what stood there is removed."""
-    doing = "look at"
-    try:
-        resolved = path.resolve(strict=True)
-        if not stat.S_ISREG(resolved.stat().st_mode):
-            message = "only a regular file is replaced, and this is none"
-            raise Fault(message, is_usage=True)
-        # A file that may not be written is not to be replaced either.
-        doing = "open"
-        os.close(os.open(resolved, os.O_WRONLY | os.O_CLOEXEC))
-        doing = "replace"
-        resolved.unlink()
-    except FileNotFoundError:
-        return path
-    except OSError as error:
-        raise refused(doing, error) from error
-    except RuntimeError as error:  # of links that lead to each other
-        raise Fault(f"cannot look at: {error}") from error
-    return resolved
 
 
 def _open_direct(path: Path, flags: int, options: Options) -> Target:
@@ -168,13 +158,23 @@ def _unnamed(path: Path, flags: int) -> Target:
     except OSError as error:
         if error.errno not in _NO_UNNAMED:
             raise
-        partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
-        fd = os.open(partial, flags | os.O_CREAT | os.O_EXCL, _READABLE_BY_ALL)
+        fd, partial = _create_partial(path, flags)
         notes = [
             f"written under a partial name, no unnamed files here: {error.strerror} (os error {error.errno})"
         ]
     is_dsync = fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_DSYNC != 0
     return Target(fd, path, partial, is_dsync=is_dsync, notes=notes)
+
+
+def _create_partial(path: Path, flags: int) -> tuple[int, Path]:
+    """A file beside `path` whose name says that it is partial, and that nothing had before."""
+    for attempt in range(_ATTEMPTS):
+        suffix = f".{os.getpid()}{f'-{attempt}' if attempt else ''}.partial"
+        name = os.fsencode(path.name)[: _LONGEST_NAME - len(suffix)]
+        partial = path.with_name(os.fsdecode(name) + suffix)
+        with contextlib.suppress(FileExistsError):
+            return os.open(partial, flags | os.O_CREAT | os.O_EXCL, _READABLE_BY_ALL), partial
+    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
 
 
 def _sync_folder(folder: Path) -> None:

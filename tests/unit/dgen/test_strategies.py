@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from bench_framework import dgen
 from bench_framework.dgen_strategies import evidence, loop, options, threads, work
+from bench_framework.dgen_strategies import target as targets
 from bench_framework.dgen_strategies.evidence import Evidence, Extents
 from bench_framework.dgen_strategies.fault import Fault
 from bench_framework.dgen_strategies.target import Target
@@ -81,7 +82,10 @@ def test_a_file_of_no_blocks_has_no_latency() -> None:
 @pytest.mark.parametrize("asked", ["python-loop", "python-threads"])
 def test_what_ran_is_told_by_who_did_what(asked: str) -> None:
     target = Target(-1, Path("file"), None)
-    tell = lambda seen: evidence.effective(replace(OPTIONS, strategy=asked), target, seen)["strategy"]  # noqa: E731
+
+    def tell(seen: Evidence) -> str:
+        return evidence.effective(replace(OPTIONS, strategy=asked), target, seen)["strategy"]
+
     assert tell(Evidence(fillers={1}, writers={1})) == "python-loop"
     assert tell(Evidence(fillers={1}, writers={2, 3})) == "python-threads"
     assert tell(Evidence()) == asked
@@ -226,3 +230,28 @@ def test_only_what_dgen_spells_out_is_taken(words: list[str]) -> None:
     with pytest.raises(Fault) as caught:
         options.parse(words)
     assert caught.value.is_usage
+
+
+def test_where_there_are_no_unnamed_files_the_name_says_that_it_is_partial(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.open
+
+    def refuse(path: str, flags: int, mode: int = 0o777) -> int:
+        if flags & os.O_TMPFILE == os.O_TMPFILE:
+            raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
+        return real(path, flags, mode)
+
+    monkeypatch.setattr(os, "open", refuse)
+    long = tmp_path / ("n" * 255)
+    (tmp_path / f"{'n' * (255 - len(f'.{os.getpid()}.partial'))}.{os.getpid()}.partial").touch()
+    target = targets.create(replace(OPTIONS, path=str(long)))
+    assert target.partial is not None
+    assert target.partial.name.endswith(f".{os.getpid()}-1.partial")
+    assert "no unnamed files here: Operation not supported (os error 95)" in target.notes[0]
+    assert target.finish(durable=True) == 0
+    assert long.exists()
+    assert len(list(tmp_path.iterdir())) == 2
+    target = targets.create(replace(OPTIONS, path=str(long)))
+    target.close()
+    assert len(list(tmp_path.iterdir())) == 1

@@ -83,6 +83,8 @@ fn it_writes_the_whole_file_and_says_what_it_did() {
     for more in [
         &["--threads", "2", "--durability", "end-fsync"][..],
         &["--backend", "pwrite", "--durability", "dsync"],
+        &["--threads", "3"],
+        &["--threads", "17"],
         &[
             "--durability",
             "fdatasync:4",
@@ -123,7 +125,6 @@ fn what_its_job_has_not_is_refused() {
         (&["--backend", "mmap"][..], "uring or pwrite"),
         (&["--size", "1000000"], "whole blocks"),
         (&["--size", "0"], "whole blocks"),
-        (&["--threads", "3"], "whole blocks"),
         (&["--dontcache", "on"], "--dontcache"),
         (&["--cpus", "0"], "--cpus"),
         (&["--dedup", "2"], "--dedup"),

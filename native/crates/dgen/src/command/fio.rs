@@ -42,7 +42,10 @@ fn outcome(options: &Options, report: Report) -> Outcome {
             more: BTreeMap::from([("blocks".to_owned(), report.operations)]),
         },
         effective: effective(options, report.cached_bytes_after),
-        threads: options.threads.get(),
+        // Each wrote its part, or the file were not whole; more than there are blocks were not started.
+        threads: usize::try_from(report.operations)
+            .unwrap_or(usize::MAX)
+            .min(options.threads.get()),
         phases,
         bytes: report.bytes,
         metrics,

@@ -162,12 +162,11 @@ fn check(options: &Options) -> Result<&'static str, Fault> {
             options.backend.name
         ));
     };
-    let (size, block) = (options.size, options.buffer_bytes.get() as u64);
-    let whole = block.saturating_mul(options.threads.get() as u64);
-    if size == 0 || !size.is_multiple_of(whole) {
+    let block = options.buffer_bytes.get() as u64;
+    if options.size == 0 || !options.size.is_multiple_of(block) {
         return refuse(format!(
-            "shares whole blocks of {block} bytes among {} threads, and {size} bytes are not so many",
-            options.threads
+            "writes whole blocks, and {} bytes are no multiple of {block}",
+            options.size
         ));
     }
     for (asked, option) in [
@@ -204,18 +203,13 @@ fn arguments(
     let name = partial.to_str().ok_or_else(|| {
         Fault::Contradiction("fio takes only names of files that are text".to_owned())
     })?;
-    let share = options.size / options.threads.get() as u64;
     let mut words = vec![
-        "--name=dgen".to_owned(),
         // fio takes what stands between colons for files of their own.
         format!("--filename={}", name.replace(':', "\\:")),
         "--rw=write".to_owned(),
         format!("--ioengine={engine}"),
         format!("--bs={}", options.buffer_bytes),
         format!("--iodepth={}", options.depth),
-        format!("--size={share}"),
-        format!("--offset_increment={share}"),
-        format!("--numjobs={}", options.threads),
         "--thread".to_owned(),
         "--group_reporting".to_owned(),
         format!("--direct={}", u8::from(direct)),
@@ -239,7 +233,31 @@ fn arguments(
         }
         Durability::Dsync => words.push("--sync=dsync".to_owned()),
     }
+    words.extend(shares(options));
     Ok(words)
+}
+
+/// A part of the file for each thread, in whole blocks; the first get one more where they do not come out even.
+fn shares(options: &Options) -> Vec<String> {
+    let block = options.buffer_bytes.get() as u64;
+    let (blocks, threads) = (options.size / block, options.threads.get() as u64);
+    let (each, longer) = (blocks / threads, blocks % threads);
+    let mut offset = 0;
+    let mut words = Vec::new();
+    for (jobs, length) in [(longer, each + 1), (threads - longer, each)] {
+        let share = length * block;
+        if jobs > 0 && share > 0 {
+            words.extend([
+                "--name=dgen".to_owned(),
+                format!("--numjobs={jobs}"),
+                format!("--size={share}"),
+                format!("--offset={offset}"),
+                format!("--offset_increment={share}"),
+            ]);
+        }
+        offset += jobs * share;
+    }
+    words
 }
 
 /// Runs fio to its end. Ctrl-C goes to both: fio ends its job, and then it is seen that the file is not whole.
