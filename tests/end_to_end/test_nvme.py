@@ -1,0 +1,73 @@
+"""Seed document 002, small: its strategies in Rust and Python, their bounds and fio write the file that they should."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+SMALL = (
+    "-S", "fixed.size=16MiB", "-S", "fixed.direct=try", "-S", "fixed.probe_seconds=1",
+    "-S", "measure.rounds=6", "-S", "measure.until=rounds",
+)  # fmt: skip
+BOUNDS = {"generate-only", "write-only", "fio"}
+CANDIDATES = {
+    "streaming", "threads", "late-submit", "pregenerated-uring", "single-buffer", "python-threads", "python-loop",
+}  # fmt: skip
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_its_strategies_run_as_asked_and_what_bounds_them_is_worked_out(
+    benchctl: Run, checkout: Path, tmp_path: Path
+) -> None:
+    done = benchctl("--json", "run", checkout / "scenarios/nvme.yaml", *SMALL)
+    assert done.returncode == 0, done.stderr
+    record = tmp_path / json.loads(done.stdout)["record"]
+    runs = [row for row in rows(record / "runs.csv") if row["warmup"] == "false"]
+    assert {row["status"] for row in runs} == {"ok"}
+
+    # What cannot run here is a hole with its reason; this Python runs benchctl, so it can run its own strategies.
+    plan = json.loads((record / "plan.json").read_text(encoding="utf-8"))
+    holes = {dict(hole["values"])["strategy"]: hole["reason"] for hole in plan["holes"]}
+    measured = {row["axis_strategy"] for row in runs}
+    assert measured | holes.keys() == BOUNDS | CANDIDATES
+    assert measured & holes.keys() == set()
+    assert {"python-threads", "python-loop", "threads", "single-buffer"} <= measured
+    assert all("not available here" in reason for reason in holes.values())
+    assert all(row["effective_strategy"] == row["axis_strategy"] for row in runs)
+
+    # The same bytes by every candidate; the bounds do other work, and are compared with nothing.
+    answers = {row["axis_strategy"]: row["output_sha256"] for row in runs}
+    same = {answers[name] for name in CANDIDATES & measured}
+    assert len(same) == 1
+    # A probe may choose a pool that holds so small a file whole: then write-only's is the same.
+    assert same.isdisjoint(answers[name] for name in BOUNDS & measured - {"write-only"})
+    roles = {
+        row["axis_strategy"]: row["role"] for row in rows(record / "cells.csv") if row["role"] != "control"
+    }
+    assert {name for name, role in roles.items() if role == "bound"} == BOUNDS & measured
+    compared = {row["variant"] for row in rows(record / "comparisons.csv")}
+    assert CANDIDATES & measured - {"single-buffer"} <= compared
+    assert not compared & BOUNDS
+
+    # Every file was read back outside timing, or the run would have failed; none is left.
+    assert [path.name for path in tmp_path.iterdir()] == ["results"]
+    derived = {row["name"]: row["value"] for row in rows(record / "derived.csv")}
+    for name in (
+        "ideal_overlap", "no_overlap", "overlap_gained", "share_of_ideal", "single_buffer_share",
+        "python_threads_share", "python_loop_share",
+    ):  # fmt: skip
+        assert float(derived[name]) > 0, name
+
+    tried = json.loads((record / "tuning.json").read_text(encoding="utf-8"))
+    assert tried["rows"]
+    page = (record / "report.md").read_text(encoding="utf-8")
+    assert "What bounds the work" in page
+    assert tried["basis"] in page.replace("\\", "")
