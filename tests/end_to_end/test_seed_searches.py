@@ -1,0 +1,91 @@
+"""Seed documents 001, 003 and 004, small: what was asked for ran and found the same, every idea has its line."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+Row = dict[str, str]
+SMALL = (
+    *("-S", "input.size=1MiB"),
+    *("-S", "measure.rounds=6", "-S", "measure.until=rounds", "-S", "measure.warmup=1"),
+)
+ONLY = {
+    # One allocator besides the system's: each is a build of its own.
+    "runtimes": "parser!=serde-json allocator!=mimalloc",
+    "tokio": "allocator!=mimalloc",
+    "smol": "blocking!=2 blocking!=4 blocking!=32 blocking!=128",
+}
+LABELS = {
+    "runtimes": {"Rayon (original)", "Rayon (optimised)", "Tokio (original)", "Tokio (optimised)"},
+    "tokio": {"Tokio (original)", "Tokio (optimised)", "Rayon"},
+    "smol": {"OptimizedSmol", "Smol"},
+}
+OBSERVED = ("engine", "parser", "fold", "reading", "prefilter", "channel")
+
+
+@pytest.mark.parametrize("name", list(ONLY))
+def test_all_find_the_same_in_the_ways_that_were_asked_for(
+    benchctl: Run, checkout: Path, tmp_path: Path, name: str
+) -> None:
+    done = benchctl("--json", "run", checkout / f"scenarios/{name}.yaml", *SMALL, "-k", ONLY[name])
+    assert done.returncode == 0, done.stderr
+    record = tmp_path / json.loads(done.stdout)["record"]
+    with (record / "runs.csv").open(encoding="utf-8", newline="") as file:
+        runs = [row for row in csv.DictReader(file) if row["warmup"] == "false"]
+    plan = json.loads((record / "plan.json").read_text(encoding="utf-8"))
+
+    assert {row["status"] for row in runs} == {"ok"}
+    assert {row["cell_id"] for row in runs} == {cell["id"] for cell in plan["cells"]}
+    assert len({row["output_sha256"] for row in runs}) == 1
+    assert all(float(row["w_files"]) > 1 and float(row["w_lines_parsed"]) > 0 for row in runs)
+    for cell in plan["cells"]:
+        for row in runs:
+            if row["cell_id"] == cell["id"]:
+                agrees(row, cell)
+
+    page = (record / "report.md").read_text(encoding="utf-8")
+    assert {variant["label"] for variant in plan["variants"]} >= LABELS[name]
+    assert all(label in page for label in LABELS[name])
+    assert plan["ideas"]
+    for idea in plan["ideas"]:
+        line = re.search(rf"^\| {re.escape(idea['name'])} \|.*$", page, re.MULTILINE)
+        assert line is not None, idea
+        assert re.search(r"better|worse|equivalent|undecided", line[0]), line[0]
+    assert plan["holes"]
+    assert all(hole["reason"] for hole in plan["holes"])
+
+
+def agrees(row: Row, cell: dict[str, Any]) -> None:
+    """What a run says of itself is what its command and its build ask for."""
+    words = [part[0] for part in cell["command"] if isinstance(part[0], str)]
+    asked = dict(zip(words[1::2], words[2::2], strict=False))
+    for axis in OBSERVED:
+        option, seen = asked.get(f"--{axis}"), row[f"effective_{axis}"]
+        # Only asynchronous engines have a channel.
+        if option is not None and (axis != "channel" or seen):
+            assert seen == option, (row["variant"], axis)
+    built = set(row["features"].split()) & {"jemalloc", "mimalloc"}
+    assert row["effective_allocator"] == (built.pop() if built else "system")
+
+    figure = {key: int(float(value)) for key, value in row.items() if key.startswith("w_") and value}
+    workers, blocking = asked.get("--tokio-workers", "default"), dict(cell["env"])
+    if workers != "default" and asked["--engine"].startswith("tokio-"):
+        assert figure["w_threads_executor"] == int(workers)
+    if asked.get("--whole-file") == "10MiB":
+        assert figure["w_files_whole"] == figure["w_files"]
+    if "BLOCKING_MAX_THREADS" in blocking:
+        assert figure["w_threads_blocking"] <= int(blocking["BLOCKING_MAX_THREADS"])
+        assert int(row["threads"]) <= int(blocking["BLOCKING_MAX_THREADS"])
+    limit = {"half-cpu": 0.5, "cpu": 1, "two-cpu": 2}.get(asked.get("--concurrency", ""))
+    if limit is not None and asked["--engine"].startswith(("tokio-", "smol-")):
+        assert figure["w_in_flight_peak"] <= max(1, int(limit * len(os.sched_getaffinity(0))))
