@@ -29,7 +29,7 @@ fn main() {
                     r#"{"rows": [
                         {"block_bytes": 4096, "bytes_per_s": 1048576.0, "seconds": [1.0, 2.0]},
                         {"block_bytes": 8192, "bytes_per_s": null, "seconds": []}
-                    ], "choice": {"block_bytes": 4096}, "basis": "a trial each"}"#
+                    ], "choice": {"block_bytes": 4096}, "effective": {"calls": "pwrite"}, "basis": "a trial each"}"#
                 ),
                 "text" => println!("no json"),
                 _ => { eprintln!("no disk to try"); process::exit(7) }
@@ -90,6 +90,7 @@ def test_it_is_run_once_and_its_table_stands_in_the_record(
     page = (record / "report.md").read_text(encoding="utf-8")
     assert "| **4.00\u202fKiB** | **1.00** | **2** |" in page
     assert "The command's own words: a trial each." in page
+    assert "What ran: calls pwrite." in page
     assert benchctl("verify", str(record), kind="good").returncode == 0
     (record / "tuning.json").write_text('{"rows": []}', encoding="utf-8")
     spoilt = benchctl("verify", str(record), kind="good")

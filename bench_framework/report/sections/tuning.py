@@ -35,6 +35,9 @@ def tuning(data: ReportData) -> tuple[Block, ...]:
     basis = said.get("basis")
     legend = ["Bold: chosen."] if any(row.strong for row in shown) else []
     legend += [f"The command's own words: {basis}."] if isinstance(basis, str) and basis else []
+    ran = said.get("effective")
+    if isinstance(ran, Mapping) and ran:
+        legend.append(f"What ran: {', '.join(f'{axis} {value}' for axis, value in ran.items())}.")
     if len(rows) > MOST_ROWS:
         legend.append(f"{len(rows) - MOST_ROWS} more rows stand in tuning.json.")
     caption = "What was tried once before measuring, by the scenario's tuning command: a starting point, not a result."

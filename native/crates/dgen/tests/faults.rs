@@ -306,6 +306,31 @@ fn without_io_uring_it_is_unavailable_and_nothing_else_runs_instead() {
     assert_eq!(others.count(), 1);
 }
 
+#[test]
+fn a_probe_by_what_is_available_says_what_that_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let probe = |backend: &str| {
+        let mut command = Command::new(DGEN);
+        command.args(["probe", "--json", "--seconds", "1", "--backend", backend]);
+        command.arg(folder.path());
+        command
+    };
+    let refused = forbid(&mut probe("uring"), libc::SYS_io_uring_setup)
+        .output()
+        .unwrap();
+    assert_eq!(refused.status.code(), Some(1), "{}", stderr(&refused));
+    let table = |command: &mut Command| -> serde_json::Value {
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let without = table(forbid(&mut probe("available"), libc::SYS_io_uring_setup));
+    assert_eq!(without["effective"]["backend"], "pwrite");
+    let expected = if no_ring() { "pwrite" } else { "uring" };
+    let with = table(&mut probe("available"));
+    assert_eq!(with["effective"]["backend"], expected);
+}
+
 fn line_of(mut command: Command, answers: &Path) -> Line {
     let output = command.env("BENCHCTL_ANSWERS", answers).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));

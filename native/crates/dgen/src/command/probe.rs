@@ -13,10 +13,17 @@ use worker::exit::Failure;
 
 use super::{known, names};
 
+/// Asks for whatever can be had: the table then says which it was.
+const AVAILABLE: (&str, &str) = (
+    "available",
+    "uring where it can be had, else pwrite; the table says which",
+);
+
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// By which calls
-    #[arg(long, default_value = "uring", value_parser = names(sink::MODES.iter().map(|mode| (mode.name, mode.about))))]
+    #[arg(long, default_value = "uring",
+        value_parser = names(sink::MODES.iter().map(|mode| (mode.name, mode.about)).chain([AVAILABLE])))]
     backend: String,
     /// Whether the page cache is passed by
     #[arg(long, default_value = "try", value_parser = names(DIRECTS.iter().map(|(_, name, about)| (*name, *about))))]
@@ -44,8 +51,13 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
             _ => Path::new("."),
         }
     };
+    let backend = match options.backend.as_str() {
+        name if name != AVAILABLE.0 => name,
+        _ if sink::why_no_ring().is_none() => "uring",
+        _ => "pwrite",
+    };
     let trial = write::Options {
-        backend: known(sink::mode(&options.backend), "backend", &options.backend)?,
+        backend: known(sink::mode(backend), "backend", backend)?,
         direct: known(
             write::direct_named(&options.direct),
             "direct",
