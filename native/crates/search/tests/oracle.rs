@@ -1,9 +1,5 @@
 //! The answers of another program: `tests/unit/native_oracle/test_search_answers.py`, written apart from this one, over the
 //! files in `tests/fixtures/search/corpus`.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that meets an unexpected `None` stops at once"
-)]
 
 use std::path::Path;
 use std::sync::Arc;
