@@ -229,12 +229,12 @@ fn every_knob_shows_in_the_receipt() {
         let prefiltered = run(&["--prefilter", "on"]);
         assert_eq!(prefiltered.line.effective["prefilter"], "on");
         assert_eq!(prefiltered.metric("lines_parsed"), SMALL + 100);
-        let folded = |fold| {
+        let texts = |fold| {
             let ran = run(&["--fold", fold]);
             assert_eq!(ran.line.effective["fold"], fold);
             ran.metric("texts_folded")
         };
-        assert!(folded("unicode") > folded("ascii"));
+        assert!(texts("unicode") > texts("ascii"));
     }
 }
 

@@ -44,7 +44,7 @@ const CONTENTS: &[&str] = &[
     r#""surrogates \ud83e\udd80 crab""#,
     "\"raw 🦀 crab ÉTÉ\"",
     r#""Σίσυφος ΣΊΣΥΦΟΣ""#,
-    r#"[]"#,
+    r"[]",
     r#"[{"type":"text","text":"in a block: task"},{"type":"image","source":{"data":"task"}}]"#,
     r#"[{"type":"tool_use","id":"task","name":"Edit","input":{"task":"key","deep":[{"a":["needle in input"]},1,-2.5,1e3,true,null]}}]"#,
     r#"[{"type":"tool_result","content":[{"type":"text","text":"needle in result"}]},{"type":"tool_result","content":"needle 2"},{"type":"tool_result"}]"#,
@@ -265,10 +265,15 @@ fn job(path: &Path, query: &str) -> Job {
     }
 }
 
+/// A name, a change of the job, and the numbers of parser, folding and way of reading.
+type Variation = (String, Change, usize, usize, usize);
+
+type Change = fn(&mut Job);
+
 /// Everything that is varied apart from corpus, query and engine.
-fn variations() -> Vec<(String, fn(&mut Job), usize, usize, usize)> {
+fn variations() -> Vec<Variation> {
     let mut list = Vec::new();
-    let sizes: [(&str, fn(&mut Job)); 4] = [
+    let sizes: [(&str, Change); 4] = [
         ("defaults", |_| {}),
         ("small buffers", |job| {
             job.buffer_bytes = 200;
