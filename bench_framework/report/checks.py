@@ -135,6 +135,8 @@ def _cache(data: ReportData) -> Check:
     if unverified:
         return Check("warn", "cache state as requested", unverified[0].message)
     figure = f"{', '.join(states)}; {data.plan.measure.warmup_rounds} warm-up rounds"
+    if not any(data.reads(item) for item in data.plan.inputs):
+        return Check("unknown", "cache state as requested", "no input whose state could be told")
     told = [r.read_bytes for b in data.measured_blocks for r in b.receipts if r.read_bytes is not None]
     if states != ["warm"] or not told:
         return Check("unknown", "cache state as requested", f"{figure}; not checked")

@@ -16,7 +16,7 @@ from bench_framework.model.judgement import (
     NoiseFloor,
     Summary,
 )
-from bench_framework.model.plan import BIN, Cell, Input, Metric, Plan, Role, Variant, Word
+from bench_framework.model.plan import Cell, Input, Metric, Plan, Role, Variant, Word
 from bench_framework.report.numbers import DASH
 
 if TYPE_CHECKING:
@@ -233,10 +233,15 @@ class ReportData:
         build = self.build_of(self.variant_of(cell))
         prepared = self.prepared(cell.input_id)
         bin_path = (build.path if build else None) or (self.plan.program or ("{bin}",))[0]
-        input_path = (prepared.path if prepared else None) or "{input}"
-        words = [_filled(word, bin_path, input_path) for word in cell.command]
+        tuning = f"{self.record_dir}/tuning.json" if self.record_dir else "{tuning}"
+        slots = {
+            "bin": bin_path,
+            "input": (prepared.path if prepared else None) or "{input}",
+            "tuning": tuning,
+        }
+        words = [_filled(word, slots) for word in cell.command]
         env = [f"{name}={shlex.quote(value)}" for name, value in cell.env]
-        stdin = ["<", shlex.quote(_filled(cell.stdin, bin_path, input_path))] if cell.stdin else []
+        stdin = ["<", shlex.quote(_filled(cell.stdin, slots))] if cell.stdin else []
         line = words[0] if cell.shell and len(words) == 1 else shlex.join(words)
         return " ".join([*env, line, *stdin])
 
@@ -260,7 +265,5 @@ def span(values: Iterable[int]) -> str:
     return str(found[0]) if len(found) == 1 else f"{found[0]}–{found[-1]}"
 
 
-def _filled(word: Word, bin_path: str, input_path: str) -> str:
-    return "".join(
-        piece if isinstance(piece, str) else (bin_path if piece == BIN else input_path) for piece in word
-    )
+def _filled(word: Word, slots: Mapping[str, str]) -> str:
+    return "".join(piece if isinstance(piece, str) else slots[piece.slot] for piece in word)

@@ -17,7 +17,9 @@ from bench_framework.report.blocks import (
 from bench_framework.report.counts import caption_tail
 from bench_framework.report.numbers import (
     DASH,
+    SIZES,
     column_decimals,
+    column_size,
     measured_decimals,
     metric_unit,
     percent_up,
@@ -95,9 +97,12 @@ class _Scales:
     def _unit(self, data: ReportData, item: Input, metric: str) -> tuple[str, float]:
         baseline = data.plan.baseline_cell(item.id)
         first = data.summary(baseline.id, metric) if baseline else None
-        others = (data.summary(cell.id, metric) for cell in data.arms(item.id))
-        chosen = first or next((s for s in others if s), None)
-        return metric_unit(metric, chosen.median if chosen else 1.0, self.family)
+        found = [s for cell in data.arms(item.id) if (s := data.summary(cell.id, metric)) is not None]
+        chosen = first or next(iter(found), None)
+        size = chosen.median if chosen else 1.0
+        if metric in SIZES:
+            size = column_size(size, (s.median for s in found), self.family)
+        return metric_unit(metric, size, self.family)
 
     def columns(self) -> tuple[Column, ...]:
         """The columns; 1 to 6 say in which order a narrow output drops them, the highest first."""
@@ -278,7 +283,7 @@ def _detectable(data: ReportData, arms: tuple[PlanCell, ...]) -> str:
 def _legend(data: ReportData, item: Input, *, best: int) -> tuple[str, ...]:
     lines = [
         *(
-            ["Bound: a limit that does other work; it is compared with nothing."]
+            ["Bound: a limit or a reference that does other work; it is compared with nothing."]
             if any(cell.role is Role.BOUND for cell in data.arms(item.id))
             else []
         ),

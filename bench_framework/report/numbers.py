@@ -44,6 +44,12 @@ class Shown:
         return f"{self.estimate} {self.bounds}"
 
 
+SIZES: Final = frozenset({"peak_rss", "binary_size"})
+"""Metrics in bytes."""
+_LEAST_SHOWN: Final = 0.1
+_MOST_SHOWN: Final = 100_000
+
+
 def pdg_decimals(half_width: float) -> int:
     """Decimals that an estimate with this half-width carries, by the rule of the Particle Data Group.
 
@@ -173,11 +179,23 @@ def significant(value: float, digits: int) -> str:
     return _text(_near(value, max(0, digits - 1 - Decimal(repr(abs(value))).adjusted())))
 
 
+def column_size(preferred: float, sizes: Iterable[float], family: str) -> float:
+    """The size that decides the unit of a column: `preferred`, unless a small one were then printed as 0.008.
+
+    The smallest decides where it would stand below a tenth, and the largest then still has at most five digits.
+    """
+    found = [size for size in sizes if size > 0]
+    if not found or min(found) * size_unit(preferred, family)[1] >= _LEAST_SHOWN:
+        return preferred
+    fits = max(found) * size_unit(min(found), family)[1] < _MOST_SHOWN
+    return min(found) if fits else preferred
+
+
 def metric_unit(metric: str, size: float, family: str) -> tuple[str, float]:
     """Unit and factor in which a metric's value is printed; an own metric stays as it was reported."""
     if metric in {"wall", "cpu", "user", "sys", "build_time"}:
         return time_unit(size)
-    if metric in {"peak_rss", "binary_size"}:
+    if metric in SIZES:
         return size_unit(size, family)
     return "", 1.0
 

@@ -91,6 +91,7 @@ def test_it_is_run_once_and_its_table_stands_in_the_record(
     assert "| **4.00\u202fKiB** | **1.00** | **2** |" in page
     assert "The command's own words: a trial each." in page
     assert "What ran: calls pwrite." in page
+    assert f"one results/tuned/{record.name}/tuning.json" in page
     assert benchctl("verify", str(record), kind="good").returncode == 0
     (record / "tuning.json").write_text('{"rows": []}', encoding="utf-8")
     spoilt = benchctl("verify", str(record), kind="good")

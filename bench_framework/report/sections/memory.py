@@ -14,6 +14,7 @@ from bench_framework.report.counts import counts_of
 from bench_framework.report.numbers import (
     DASH,
     column_decimals,
+    column_size,
     margin_text,
     measured_decimals,
     show_comparison,
@@ -83,8 +84,8 @@ def _table(data: ReportData, item: Input, cells: list[PlanCell], parts: _Parts, 
     baseline = data.plan.baseline_cell(item.id)
     reference = data.summary(baseline.id, RSS) if baseline else None
     medians = {c.id: s.median for c in cells if (s := data.summary(c.id, RSS)) is not None}
-    largest = max(medians.values())
-    unit = size_unit(reference.median if reference else largest, data.plan.unit_family)
+    preferred = reference.median if reference else max(medians.values())
+    unit = size_unit(column_size(preferred, medians.values(), data.plan.unit_family), data.plan.unit_family)
     ordered = sorted(cells, key=lambda c: medians[c.id])
     summaries = (data.summary(c.id, RSS) for c in cells)
     most = column_decimals(measured_decimals(s.median, s.lo, s.hi, unit[1]) for s in summaries if s)
@@ -163,6 +164,8 @@ def _replication(data: ReportData, cell: PlanCell) -> str:
 def _figure(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> Figure | None:
     points = []
     for cell in cells:
+        if cell.role is Role.BOUND:  # it does other work, so that it undercuts nobody
+            continue
         time, peak = data.summary(cell.id, "wall"), data.summary(cell.id, RSS)
         if time is None or peak is None or peak.median <= 0:
             continue

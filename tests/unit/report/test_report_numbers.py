@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from bench_framework.report.numbers import (
     column_decimals,
+    column_size,
     metric_unit,
     percent_up,
     show_measured,
@@ -96,4 +97,15 @@ def test_signs_units_and_sizes() -> None:
     assert show_size(64e6, "si") == "64.0\u202fMB"
     assert show_size(64 * 2**20, "iec") == "64.0\u202fMiB"
     assert significant(470.2, 3) == "470"
+
+
+def test_a_column_of_sizes_takes_the_unit_in_which_its_smallest_can_be_read() -> None:
+    mib, gib = 2.0**20, 2.0**30
+    assert column_size(gib, [gib, 300 * mib], "iec") == gib
+    assert column_size(gib, [gib, 8 * mib], "iec") == 8 * mib
+    assert column_size(gib, [200 * gib, 8 * mib], "iec") == gib  # 204 800 MiB would be no better
+    assert column_size(gib, [0.0], "iec") == gib
+
+
+def test_nothing_is_shown_as_nothing() -> None:
     assert significant(0.0, 3) == "0"

@@ -266,6 +266,8 @@ def test_programs_that_read_nothing_are_told_without_an_input(data: ReportData) 
     small = replace(data, plan=plan, judgement=about, blocks=blocks, inputs=())
     document = report.build(small)
     assert "no input" not in repr([section(document, code) for code in ("S03", "S06", "S19", "S25")])
+    (cache,) = [c for c in checks.checks(small) if c.label == "cache state as requested"]
+    assert (cache.mark, cache.figure) == ("unknown", "no input whose state could be told")
 
 
 def test_sections_can_be_chosen_by_code(data: ReportData) -> None:
@@ -354,10 +356,14 @@ class TestBudget:
             b for b in section(bounded, "S03").blocks if isinstance(b, Table) and item.label in b.caption
         )
         assert texts(row(table, "smol+system"))[2:5] == ["bound", "", ""]
-        assert any(line.startswith("Bound: a limit") for line in table.legend)
+        assert any(
+            line.startswith("Bound: a limit or a reference that does other work") for line in table.legend
+        )
         (outputs,) = [
             c
             for c in checks.checks(replace(data, plan=replace(data.plan, cells=cells)))
             if "equal" in c.label
         ]
         assert outputs.figure.endswith("; bounds do other work: 1")
+        (plot, *_) = [b for b in section(bounded, "S06").blocks if isinstance(b, Figure)]
+        assert limit.label.split(",")[0] not in {row.cells[0].text for row in plot.table.rows}
