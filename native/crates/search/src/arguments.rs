@@ -184,19 +184,11 @@ fn parse_chunk(text: &str) -> Result<usize, String> {
     )
 }
 
-/// `4096`, `64KiB`, `1MiB`.
 fn size(text: &str, least: usize, most: usize, bounds: &str) -> Result<usize, String> {
-    let units = [("KiB", 1 << 10), ("MiB", 1 << 20), ("B", 1), ("", 1)];
-    units
-        .iter()
-        .find_map(|(unit, factor)| {
-            text.strip_suffix(unit)?
-                .parse::<usize>()
-                .ok()?
-                .checked_mul(*factor)
-        })
+    usize::try_from(worker::size::parse(text)?)
+        .ok()
         .filter(|size| (least..=most).contains(size))
-        .ok_or_else(|| format!("write whole bytes, or a whole number with KiB or MiB; {bounds}"))
+        .ok_or_else(|| bounds.to_owned())
 }
 
 #[cfg(test)]
@@ -229,7 +221,7 @@ mod tests {
         assert!(parse_buffer("257MiB").is_err());
         assert_eq!(parse_chunk("4KiB"), Ok(4096));
         assert!(parse_chunk("4095").is_err());
-        for wrong in ["", "0", "-1", "1.5KiB", "64kb", "4096MiB"] {
+        for wrong in ["", "0", "-1", "1.0005KiB", "64kb", "4096MiB"] {
             assert!(parse_size(wrong).is_err(), "{wrong}");
         }
     }

@@ -70,25 +70,10 @@ fn names(values: impl Iterator<Item = (&'static str, &'static str)>) -> Possible
 
 /// `4096`, `64KiB`, `1MiB`, `1GiB`; at least 1 byte.
 fn parse_size(text: &str) -> Result<usize, String> {
-    let units = [
-        ("KiB", 1 << 10),
-        ("MiB", 1 << 20),
-        ("GiB", 1 << 30),
-        ("B", 1),
-        ("", 1),
-    ];
-    units
-        .iter()
-        .find_map(|(unit, factor)| {
-            text.strip_suffix(unit)?
-                .parse::<usize>()
-                .ok()?
-                .checked_mul(*factor)
-        })
-        .filter(|&size| size > 0)
-        .ok_or_else(|| {
-            "write whole bytes, or a whole number with KiB, MiB or GiB, at least 1".to_owned()
-        })
+    usize::try_from(worker::size::parse(text)?)
+        .ok()
+        .filter(|size| *size > 0)
+        .ok_or_else(|| "at least 1 byte".to_owned())
 }
 
 #[cfg(test)]
@@ -107,7 +92,7 @@ mod tests {
         assert_eq!(parse_size("7"), Ok(7));
         assert_eq!(parse_size("64KiB"), Ok(65_536));
         assert_eq!(parse_size("2MiB"), Ok(2 << 20));
-        for wrong in ["", "0", "-1", "1.5KiB", "KiB", "64kb", "99999999999GiB"] {
+        for wrong in ["", "0", "-1", "1.0005KiB", "KiB", "64kb", "99999999999GiB"] {
             assert!(parse_size(wrong).is_err(), "{wrong}");
         }
     }

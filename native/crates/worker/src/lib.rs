@@ -50,6 +50,7 @@ pub mod answer;
 pub mod describe;
 pub mod exit;
 pub mod phases;
+pub mod size;
 pub mod usage;
 
 /// The protocol that this crate speaks.

@@ -25,25 +25,8 @@ pub(crate) fn names(
     PossibleValuesParser::new(values.map(|(name, about)| PossibleValue::new(name).help(about)))
 }
 
-/// `4096`, `64KiB`, `10MiB`, `1GiB`.
-pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
-    let units = [
-        ("KiB", 1 << 10),
-        ("MiB", 1 << 20),
-        ("GiB", 1 << 30),
-        ("B", 1),
-        ("", 1),
-    ];
-    units
-        .iter()
-        .find_map(|(unit, factor)| {
-            text.strip_suffix(unit)?
-                .parse::<u64>()
-                .ok()?
-                .checked_mul(*factor)
-        })
-        .ok_or_else(|| "write whole bytes, or a whole number with KiB, MiB or GiB".to_owned())
-}
+/// Of a file, a block or a buffer.
+pub(crate) use worker::size::parse as parse_size;
 
 /// A value that the registry has: the command line takes no other.
 pub(crate) fn known<T>(value: Option<T>, axis: &str, name: &str) -> Result<T, Failure> {
@@ -70,7 +53,7 @@ mod tests {
         assert_eq!(parse_size("7"), Ok(7));
         assert_eq!(parse_size("64KiB"), Ok(65_536));
         assert_eq!(parse_size("20GiB"), Ok(20 << 30));
-        for wrong in ["", "-1", "1.5KiB", "KiB", "64kb", "99999999999GiB"] {
+        for wrong in ["", "-1", "1.0005KiB", "KiB", "64kb", "99999999999GiB"] {
             assert!(parse_size(wrong).is_err(), "{wrong}");
         }
     }

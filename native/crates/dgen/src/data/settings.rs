@@ -179,25 +179,11 @@ fn ratio_at_size(text: &str) -> Result<(Ratio, u32), SettingsError> {
     let Some((ratio, size)) = text.split_once('@') else {
         return Ok((text.parse()?, DEFAULT_BYTES));
     };
-    let units = [
-        ("KiB", 1 << 10),
-        ("MiB", 1 << 20),
-        ("GiB", 1 << 30),
-        ("B", 1),
-        ("", 1),
-    ];
-    let bytes = units.iter().find_map(|(unit, factor)| {
-        size.strip_suffix(unit)?
-            .parse::<u32>()
-            .ok()?
-            .checked_mul(*factor)
-    });
-    match bytes {
-        Some(bytes) => Ok((ratio.parse()?, bytes)),
-        None => Err(SettingsError(format!(
-            "{size} is no size: write whole bytes, or a whole number with KiB, MiB or GiB"
-        ))),
-    }
+    let bytes = worker::size::parse(size)
+        .map_err(|reason| SettingsError(format!("{size} is no size: {reason}")))?;
+    let bytes = u32::try_from(bytes)
+        .map_err(|_| SettingsError(format!("{size} is no size: below 4 GiB")))?;
+    Ok((ratio.parse()?, bytes))
 }
 
 impl FromStr for Compress {

@@ -1,0 +1,99 @@
+//! Sizes on a command line, written as scenarios write them.
+
+const UNITS: [(&str, u64); 11] = [
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+    ("TiB", 1 << 40),
+    ("kB", 1_000),
+    ("KB", 1_000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+    ("TB", 1_000_000_000_000),
+    ("B", 1),
+    ("", 1),
+];
+/// More digits behind the point are no whole number of bytes in any unit but by zeros.
+const MOST_DIGITS: usize = 18;
+
+/// Bytes of `4096`, `64KiB`, `200MB` or `1.5GiB`.
+///
+/// # Errors
+/// It is no such text, is not a whole number of bytes, or is 2⁶⁴ bytes and more.
+pub fn parse(text: &str) -> Result<u64, String> {
+    UNITS
+        .iter()
+        .find_map(|(unit, factor)| scaled(text.strip_suffix(unit)?.trim_end(), *factor))
+        .ok_or_else(|| {
+            "write whole bytes, or a number with KiB, MiB, GiB, kB, MB or GB that is a whole number of bytes".to_owned()
+        })
+}
+
+fn scaled(number: &str, factor: u64) -> Option<u64> {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(whole) || !digits(fraction) || fraction.len() > MOST_DIGITS {
+        return None;
+    }
+    let ten = 10_u64.checked_pow(u32::try_from(fraction.len()).ok()?)?;
+    let part = u128::from(fraction.parse::<u64>().ok()?) * u128::from(factor);
+    if part % u128::from(ten) != 0 {
+        return None;
+    }
+    let part = u64::try_from(part / u128::from(ten)).ok()?;
+    whole
+        .parse::<u64>()
+        .ok()?
+        .checked_mul(factor)?
+        .checked_add(part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    #[test]
+    fn sizes_are_read_as_scenarios_write_them() {
+        for (text, bytes) in [
+            ("0", 0),
+            ("7", 7),
+            ("17B", 17),
+            ("64KiB", 65_536),
+            ("1.5GiB", 3 << 29),
+            ("200MB", 200_000_000),
+            ("20 GB", 20_000_000_000),
+            ("1kB", 1_000),
+            ("1KB", 1_000),
+            ("2TiB", 2 << 40),
+            ("0.5KiB", 512),
+            ("18446744073709551615", u64::MAX),
+        ] {
+            assert_eq!(parse(text), Ok(bytes), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_whole_number_of_bytes_is_refused() {
+        for text in [
+            "",
+            "B",
+            "-1",
+            "+1",
+            "1.5",
+            "0.3KiB",
+            "1.KiB",
+            ".5KiB",
+            "1 000",
+            "1e3",
+            "12kib",
+            "1MiBs",
+            "1,5GiB",
+            "18446744073709551616",
+            "17000000TiB",
+            "0.0000000000000000001KiB",
+            "१KiB",
+        ] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+}
