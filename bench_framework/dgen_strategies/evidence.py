@@ -148,9 +148,7 @@ def _direct(options: Options, target: Target) -> str:
 def _durability(options: Options, target: Target, seen: Evidence) -> str:
     between, after = seen.syncs_between > 0, seen.syncs_after > 0
     if options.sync_every is not None:
-        # No writer that finished fewer blocks had to sync between writes.
-        few = seen.blocks < options.sync_every * max(1, len(seen.writers))
-        fits = after and (between or few)
+        fits = after and not target.is_dsync and seen.syncs_between in _syncs(options.sync_every, seen)
     else:
         fits = (target.is_dsync, between, after) == (
             options.durability == "dsync", False, options.durability == "end-fsync",
@@ -160,5 +158,22 @@ def _durability(options: Options, target: Target, seen: Evidence) -> str:
     if target.is_dsync:
         return "dsync"
     if between:
-        return f"fdatasync:{seen.blocks // (seen.syncs_between + 1)}"
+        return f"fdatasync:{_mean_between(options.sync_every, seen)}"
     return "end-fsync" if after else "none"
+
+
+def _syncs(every: int, seen: Evidence) -> range:
+    """How many syncs there are between writes if each writer syncs after `every` blocks.
+
+    How the blocks were shared out is not counted, and each share may leave a rest that needs no sync.
+    """
+    rests = max(1, len(seen.writers)) * (every - 1)
+    fewest = -(-max(0, seen.blocks - rests) // every)
+    return range(fewest, seen.blocks // every + 1)
+
+
+def _mean_between(asked: int | None, seen: Evidence) -> int:
+    """Blocks between two syncs, on average, rounded away from the number that was asked for and not kept."""
+    if asked is not None and seen.syncs_between > seen.blocks // asked:
+        return seen.blocks // seen.syncs_between
+    return -(-seen.blocks // seen.syncs_between)

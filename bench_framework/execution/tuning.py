@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -82,11 +83,18 @@ def is_done(record: Record) -> bool:
 def is_object(text: bytes) -> bool:
     """Whether a text is one JSON object that any reader of JSON takes."""
     try:
-        said = json.loads(text)
+        said = json.loads(text, parse_int=_whole)
         json.dumps(said, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError):
         return False
     return isinstance(said, dict)
+
+
+def _whole(digits: str) -> int:
+    """A whole number that a float can hold: a report scales it."""
+    if not math.isfinite(float(digits)):
+        raise ValueError(digits)
+    return int(digits)
 
 
 def _failed(argv: tuple[str, ...], how: str, complaints: Path) -> CellError:

@@ -6,6 +6,7 @@ Python's own parser reads the text; of its tree only numbers, names, ``+ - * /``
 from __future__ import annotations
 
 import ast
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -112,6 +113,8 @@ class _Reader:
     def dimension(self, node: ast.expr) -> Dimension:
         match node:
             case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+                if not abs(value) <= sys.float_info.max:  # no float holds it, nor what it is multiplied with
+                    raise FormulaError("a number in it is too large")
                 return _PLAIN
             case ast.Name(id=name):
                 return self._row(name)

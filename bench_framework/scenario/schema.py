@@ -506,6 +506,16 @@ Rule: TypeAlias = dict[
     ],
 ]
 """Axis name to the value, or the values, that the rule is about."""
+_RULE = {
+    "type": "object",
+    "additionalProperties": {"anyOf": [_SCALAR, {"type": "array", "items": _SCALAR}]},
+    "minProperties": 1,
+}
+Rules: TypeAlias = Annotated[
+    list[Annotated[Rule, Field(min_length=1)]],
+    _read(leaves.mappings),
+    WithJsonSchema({"anyOf": [_RULE, {"type": "array", "items": _RULE}]}),
+]
 Commands: TypeAlias = Annotated[
     list[list[Text]],
     BeforeValidator(_rows),
@@ -594,7 +604,7 @@ class ScenarioFile(Part):
     """One command, or a list of commands, run after a cell was timed."""
     exit_codes: Annotated[list[Natural], Field(min_length=1)] = Field(default=[0], alias="exit-codes")
     """Exit codes of a run that did its work."""
-    exclude: Annotated[list[Annotated[Rule, Field(min_length=1)]], _read(leaves.mappings)] = []
+    exclude: Rules = []
     """Combinations that are not measured: each rule names axis values, or lists of them."""
     pairs: NameLists = []
     """Axes that advance together, value by value, in place of every combination."""

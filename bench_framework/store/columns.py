@@ -283,9 +283,9 @@ def worker_columns(builds: Iterable[Build], phases: Iterable[str]) -> tuple[Colu
 
 
 def worker_column(metric: Mapping[str, Any]) -> str:
-    """``w_records`` for a count, ``w_parse_s`` for a time: the unit is a suffix unless it is none."""
-    unit = metric.get("unit")
-    return f"w_{metric['name']}_{unit}" if unit in {"s", "bytes"} else f"w_{metric['name']}"
+    """``w_records`` for a count, ``w_parse_s`` for a time: the unit is a suffix, once, unless it is none."""
+    name, unit = str(metric["name"]), metric.get("unit")
+    return f"w_{name}_{unit}" if unit in {"s", "bytes"} and not name.endswith(f"_{unit}") else f"w_{name}"
 
 
 def metrics_of(build: Build) -> list[Mapping[str, Any]]:

@@ -7,7 +7,7 @@ Needs fio, and a release build of dgen.
 Every arm writes a new file, removed outside the clock, and ends with fsync. The clock is each program's own:
 from its first contents to the end of the sync for dgen, ``job_runtime`` with ``end_fsync`` for fio. So neither
 start-up nor the removal of the old file counts, on either side. fio has ``refill_buffers``: like dgen it makes
-new contents for every block.
+new contents for every block. Both register buffers and file with the ring; where one of them cannot, this ends.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ def dgen(strategy: str, folder: Path, size_mib: int, direct: str) -> Callable[[]
         if ran["strategy"] != strategy or ran.get("direct", direct) != direct:
             message = f"{strategy}, direct {direct} was asked for, {ran} ran"
             raise RuntimeError(message)
+        if unregistered := [note for note in line["notes"] if "without registered" in note]:
+            raise RuntimeError(f"{strategy}: " + "; ".join(unregistered))
         return float(line["metrics"]["synced_s"])
 
     return call
@@ -60,6 +62,8 @@ def fio(folder: Path, size_mib: int, direct: str) -> Callable[[], float]:
         command = ["fio", "--name=peer", f"--filename={folder / 'file'}", "--rw=write", "--ioengine=io_uring"]
         command += [f"--bs={BLOCK_KIB}k", f"--size={size_mib}m", f"--iodepth={DEPTH}", "--refill_buffers"]
         command += [f"--direct={int(direct == 'require')}", "--end_fsync=1", "--fallocate=none"]
+        # fio fails where the kernel refuses either.
+        command += ["--fixedbufs", "--registerfiles"]
         command += ["--output-format=json"]
         done = subprocess.run(command, check=True, capture_output=True, text=True)
         job = json.loads(done.stdout)["jobs"][0]

@@ -43,6 +43,11 @@ def test_its_strategies_run_as_asked_and_what_bounds_them_is_worked_out(
     assert all("not available here" in reason for reason in holes.values())
     assert all(row["effective_strategy"] == row["axis_strategy"] for row in runs)
 
+    threads = {row["axis_strategy"]: int(row["threads"]) for row in runs if row["threads"]}
+    assert threads["threads"] == 8
+    assert threads["single-buffer"] == 1
+    assert threads["python-threads"] > 8
+
     # The same bytes by every candidate; the bounds do other work, and are compared with nothing.
     answers = {row["axis_strategy"]: row["output_sha256"] for row in runs}
     same = {answers[name] for name in CANDIDATES & measured}

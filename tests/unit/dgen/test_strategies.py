@@ -106,8 +106,11 @@ def test_what_is_told_of_the_disk_is_what_was_counted() -> None:
     assert tell("dsync", None, Evidence()) == "none"
     assert tell("fdatasync:10", 10, Evidence(syncs_between=10, syncs_after=1)) == "fdatasync:10"
     assert tell("fdatasync:10", 10, Evidence(syncs_after=1)) == "end-fsync"
+    assert tell("fdatasync:10", 10, Evidence(syncs_between=9, syncs_after=1)) == "fdatasync:12"
+    assert tell("fdatasync:10", 10, Evidence(syncs_between=11, syncs_after=1)) == "fdatasync:9"
+    assert tell("fdatasync:10", 10, Evidence(syncs_between=10, syncs_after=1), is_dsync=True) == "dsync"
     assert tell("fdatasync", 200, Evidence(syncs_after=1)) == "fdatasync"
-    assert tell("none", None, Evidence(syncs_between=1, syncs_after=1)) == "fdatasync:50"
+    assert tell("none", None, Evidence(syncs_between=1, syncs_after=1)) == "fdatasync:100"
 
 
 def test_what_is_told_of_direct_is_what_the_descriptor_was() -> None:
