@@ -6,10 +6,14 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
 use worker::answer::Line;
+
+#[path = "../../worker/tests/needs/mod.rs"]
+mod needs;
 
 const DGEN: &str = env!("CARGO_BIN_EXE_dgen");
 const SIZE: u64 = 1 << 20;
@@ -32,13 +36,12 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Whether fio can run here; why not is said.
+/// Whether fio and a ring can be had here.
 fn is_here() -> bool {
-    let absent = dgen::write::fio::why_unavailable();
-    if let Some(reason) = &absent {
-        eprintln!("not tried: {reason}");
+    if !needs::can_have("io_uring", sink::why_no_ring()) {
+        return false;
     }
-    absent.is_none()
+    needs::can_have("fio", dgen::write::fio::why_unavailable())
 }
 
 fn validate(file: &str, folder: &Path) -> Output {
@@ -80,24 +83,29 @@ fn it_writes_the_whole_file_and_says_what_it_did() {
     }
     let folder = tempfile::tempdir().unwrap();
     let mut digests = Vec::new();
-    for more in [
-        &["--threads", "2", "--durability", "end-fsync"][..],
-        &["--backend", "pwrite", "--durability", "dsync"],
-        &["--threads", "3"],
-        &["--threads", "17"],
-        &[
-            "--durability",
-            "fdatasync:4",
-            "--reserve",
-            "--direct",
-            "try",
-        ],
+    // Of 17 threads for 16 blocks one has nothing to write.
+    for (threads, more) in [
+        (2, &["--threads", "2", "--durability", "end-fsync"][..]),
+        (1, &["--backend", "pwrite", "--durability", "dsync"]),
+        (3, &["--threads", "3"]),
+        (16, &["--threads", "17"]),
+        (
+            1,
+            &[
+                "--durability",
+                "fdatasync:4",
+                "--reserve",
+                "--direct",
+                "try",
+            ],
+        ),
     ] {
         // Colons are for fio what lies between files.
         let line = answer(write(more, "a:file", folder.path()), folder.path());
         assert_eq!(line.effective["strategy"], "fio");
         assert_eq!((line.answer.count, line.bytes), (SIZE, SIZE));
         assert_eq!(line.answer.more["blocks"], 16);
+        assert_eq!(line.threads, threads);
         assert!(line.metrics["latency_max_s"] >= line.metrics["latency_p50_s"]);
         assert!(line.metrics["latency_p50_s"] > 0.0);
         assert!(line.phases_s["fio"] > 0.0);
@@ -181,6 +189,101 @@ fn a_job_that_fails_is_one_error_and_leaves_nothing() {
             folder.path(),
         );
     }
+}
+
+/// A program in place of fio that fails to set a ring up if its command line has that word, and else writes.
+fn refusing(word: &str, folder: &Path) -> Command {
+    let script = format!(
+        r#"echo "$*" >> words; for word; do case $word in --filename=*) file=${{word#--filename=}};; esac; done
+        job() {{ echo '{{"fio version": "fio-0", "jobs": [{{"error": '$1', "job_runtime": 1, "write": {{"io_bytes": '$2',
+            "total_ios": 16, "short_ios": 0, "runtime": 1, "lat_ns": {{"max": 1, "mean": 1, "N": 1}}}}}}]}}'; }}
+        case "$*" in
+        *{word}*) head -c 99 /dev/zero > "$file"; echo 'fio: err=12, func=io_queue_init'; job 12 0; exit 1;;
+        *) test ! -s "$file" && head -c {SIZE} /dev/zero > "$file"; job 0 {SIZE};;
+        esac"#
+    );
+    in_place_of_fio(&script, folder)
+}
+
+#[test]
+fn it_registers_what_the_ring_of_dgen_registers_and_says_what_could_not_be() {
+    for (word, without, attempts) in [
+        ("--no-such-word", "", 1),
+        ("--fixedbufs", "registered buffers", 2),
+        ("--registerfiles", "registered buffers and file", 3),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let line = answer(refusing(word, folder.path()), folder.path());
+        let noted = format!("fio without {without}: Cannot allocate memory (os error 12)");
+        assert_eq!(
+            line.notes.contains(&noted),
+            attempts > 1,
+            "{:?}",
+            line.notes
+        );
+        let words = fs::read_to_string(folder.path().join("words")).unwrap();
+        let expected = [
+            "--ioengine=io_uring --fixedbufs --registerfiles --filename=",
+            "--ioengine=io_uring --registerfiles --filename=",
+            "--ioengine=io_uring --filename=",
+        ];
+        assert_eq!(words.lines().count(), attempts);
+        for (words, expected) in words.lines().zip(expected) {
+            assert!(words.starts_with(expected), "{words}");
+        }
+    }
+}
+
+#[test]
+fn without_a_ring_there_is_nothing_to_register() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = refusing("--fixedbufs", folder.path());
+    command.args(["--backend", "pwrite"]);
+    answer(command, folder.path());
+    let words = fs::read_to_string(folder.path().join("words")).unwrap();
+    assert!(!words.contains("--registerfiles"), "{words}");
+    // A ring that cannot be set up at all fails in the words of its last attempt.
+    let folder = tempfile::tempdir().unwrap();
+    let output = refusing("--ioengine=io_uring", folder.path())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        said(&output).contains("cannot write with fio: Cannot allocate memory"),
+        "{}",
+        said(&output)
+    );
+}
+
+#[test]
+fn too_little_locked_memory_leaves_the_buffers_of_fio_unregistered() {
+    if !is_here() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = write(&[], "file", folder.path());
+    // SAFETY: between fork and exec only system calls are made.
+    unsafe {
+        command.pre_exec(|| {
+            // The limit holds for those without the capability, which exec takes from root with the bounding set.
+            libc::prctl(libc::PR_CAPBSET_DROP, 14, 0, 0, 0);
+            let limit = libc::rlimit {
+                rlim_cur: 128 << 10,
+                rlim_max: 128 << 10,
+            };
+            if libc::setrlimit(libc::RLIMIT_MEMLOCK, &raw const limit) != 0 {
+                return Err(std::io::Error::last_os_error());
+            }
+            Ok(())
+        });
+    }
+    let line = answer(command, folder.path());
+    let noted = "fio without registered buffers: Cannot allocate memory (os error 12)";
+    assert!(
+        line.notes.iter().any(|note| note == noted),
+        "{:?}",
+        line.notes
+    );
 }
 
 #[test]

@@ -42,10 +42,7 @@ fn outcome(options: &Options, report: Report) -> Outcome {
             more: BTreeMap::from([("blocks".to_owned(), report.operations)]),
         },
         effective: effective(options, report.cached_bytes_after),
-        // Each wrote its part, or the file were not whole; more than there are blocks were not started.
-        threads: usize::try_from(report.operations)
-            .unwrap_or(usize::MAX)
-            .min(options.threads.get()),
+        threads: report.threads,
         phases,
         bytes: report.bytes,
         metrics,

@@ -1,5 +1,5 @@
-//! The equivalent job of fio, for a figure of another program beside ours: the same block, depth, threads, direct and
-//! syncs, with new contents for every block. What it writes is fio's own, so nothing but its size can be compared.
+//! The equivalent job of fio, for a figure of another program beside ours: the same block, depth, threads, direct, syncs
+//! and registered buffers and file, with new contents for every block. What it writes is fio's own, so nothing but its size can be compared.
 
 use std::env;
 use std::fs::{self, File};
@@ -10,10 +10,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use serde::Deserialize;
 use sink::{Direct, Durability, Fault, Mode};
 
 use super::{LatencySeconds, Options, WriteError, cached_bytes};
+
+mod account;
+
+use account::Account;
 
 /// What fio's job was, by its own account and by the file that it left.
 #[derive(Clone, Debug)]
@@ -24,6 +27,8 @@ pub struct Report {
     pub bytes: u64,
     /// Operations that completed.
     pub operations: u64,
+    /// Threads that completed any.
+    pub threads: usize,
     /// Completions with fewer bytes than asked for.
     pub short: u64,
     /// From fio's first operation to its last, in seconds, which fio counts in thousandths.
@@ -111,11 +116,13 @@ fn run(path: &Path, options: &Options) -> Result<Report, Fault> {
         }
         _ => {}
     }
-    let opening = start.elapsed();
-    let begun = Instant::now();
-    let output = start_and_wait(&program, &arguments(options, engine, direct, &partial.0)?)?;
-    let process = begun.elapsed();
-    let job = job_of(&output, options)?;
+    let words = arguments(options, direct, &partial.0)?;
+    let (account, process) = write(&program, &words, engine, &partial, &mut notes)?;
+    // Attempts that registered nothing and wrote nothing belong to what came before.
+    let opening = start.elapsed().saturating_sub(process);
+    if account.bytes != options.size {
+        return Err(not_whole(account.bytes, options.size));
+    }
     let named = Instant::now();
     fs::rename(&partial.0, &path).map_err(io_fault("rename"))?;
     if options.durability != Durability::None {
@@ -129,20 +136,20 @@ fn run(path: &Path, options: &Options) -> Result<Report, Fault> {
         let _ = fs::remove_file(&path);
         return Err(not_whole(bytes, options.size));
     }
-    let (elapsed_s, under_way) = (job.1.write.runtime / 1e3, job.1.write.lat_ns.sum_s());
     Ok(Report {
-        version: job.0,
+        version: account.version,
         bytes,
-        operations: job.1.write.total_ios,
-        short: job.1.write.short_ios,
-        elapsed_s,
-        synced_s: (job.1.runtime / 1e3).max(elapsed_s),
-        achieved_depth: if elapsed_s > 0.0 {
-            under_way / elapsed_s
+        operations: account.operations,
+        threads: account.threads,
+        short: account.short,
+        elapsed_s: account.elapsed_s,
+        synced_s: account.synced_s,
+        achieved_depth: if account.elapsed_s > 0.0 {
+            account.under_way_s / account.elapsed_s
         } else {
             0.0
         },
-        latency: job.1.write.lat_ns.seconds(),
+        latency: account.latency,
         opening,
         process,
         closing: named.elapsed(),
@@ -150,6 +157,57 @@ fn run(path: &Path, options: &Options) -> Result<Report, Fault> {
         cached_bytes_after: cached_bytes(&path),
         notes,
     })
+}
+
+/// What dgen asks of a ring where it may, as fio names it; and what the job is without, if it comes to that.
+const REGISTERED: [(&[&str], &str); 3] = [
+    (&["--fixedbufs", "--registerfiles"], ""),
+    (&["--registerfiles"], "registered buffers"),
+    (&[], "registered buffers and file"),
+];
+
+/// Has fio write, and returns its account with the time that its process took. Like dgen, it does without what the kernel
+/// does not register, and that is noted; fio itself fails then, so it is started again.
+fn write(
+    program: &Path,
+    words: &[String],
+    engine: &str,
+    partial: &Partial,
+    notes: &mut Vec<String>,
+) -> Result<(Account, Duration), Fault> {
+    let attempts = if engine == "io_uring" {
+        &REGISTERED[..]
+    } else {
+        &REGISTERED[2..]
+    };
+    let chosen = format!("--ioengine={engine}");
+    let mut refused = None;
+    for (index, (registered, without)) in attempts.iter().enumerate() {
+        // fio knows the options of an engine behind its name, and those before the name of a job are for all jobs.
+        let words = [chosen.as_str()]
+            .into_iter()
+            .chain(registered.iter().copied())
+            .chain(words.iter().map(String::as_str));
+        let begun = Instant::now();
+        let output = start_and_wait(program, words)?;
+        let process = begun.elapsed();
+        match account::read(&output) {
+            // Without a ring at all the last attempt says so.
+            Err(account::Failed::Setup(reason)) if index + 1 < attempts.len() => {
+                refused = Some(reason);
+                // One of several threads may have begun to write.
+                partial.empty()?;
+            }
+            Err(failed) => return Err(failed.into()),
+            Ok(account) => {
+                if let Some(reason) = refused {
+                    notes.push(format!("fio without {without}: {reason}"));
+                }
+                return Ok((account, process));
+            }
+        }
+    }
+    unreachable!("the last attempt returns")
 }
 
 /// fio's engine, if its job can be what the options say.
@@ -194,12 +252,7 @@ fn is_direct(asked: Direct, folder: &Path, notes: &mut Vec<String>) -> Result<bo
     }
 }
 
-fn arguments(
-    options: &Options,
-    engine: &str,
-    direct: bool,
-    partial: &Path,
-) -> Result<Vec<String>, Fault> {
+fn arguments(options: &Options, direct: bool, partial: &Path) -> Result<Vec<String>, Fault> {
     let name = partial.to_str().ok_or_else(|| {
         Fault::Contradiction("fio takes only names of files that are text".to_owned())
     })?;
@@ -207,11 +260,9 @@ fn arguments(
         // fio takes what stands between colons for files of their own.
         format!("--filename={}", name.replace(':', "\\:")),
         "--rw=write".to_owned(),
-        format!("--ioengine={engine}"),
         format!("--bs={}", options.buffer_bytes),
         format!("--iodepth={}", options.depth),
         "--thread".to_owned(),
-        "--group_reporting".to_owned(),
         format!("--direct={}", u8::from(direct)),
         "--refill_buffers".to_owned(),
         format!("--randseed={}", options.settings.seed),
@@ -223,7 +274,8 @@ fn arguments(
         "--clat_percentiles=0".to_owned(),
         "--percentile_list=50:90:99:99.9".to_owned(),
         "--eta=never".to_owned(),
-        "--output-format=json".to_owned(),
+        // With the histograms: those of several threads are added up.
+        "--output-format=json+".to_owned(),
     ];
     match options.durability {
         Durability::None => {}
@@ -261,7 +313,10 @@ fn shares(options: &Options) -> Vec<String> {
 }
 
 /// Runs fio to its end. Ctrl-C goes to both: fio ends its job, and then it is seen that the file is not whole.
-fn start_and_wait(program: &Path, words: &[String]) -> Result<Output, Fault> {
+fn start_and_wait<'word>(
+    program: &Path,
+    words: impl Iterator<Item = &'word str>,
+) -> Result<Output, Fault> {
     // SAFETY: ignoring a signal runs no code of ours.
     let before = unsafe { libc::signal(libc::SIGINT, libc::SIG_IGN) };
     let mut command = Command::new(program);
@@ -279,94 +334,6 @@ fn start_and_wait(program: &Path, words: &[String]) -> Result<Output, Fault> {
     // SAFETY: as it was before.
     unsafe { libc::signal(libc::SIGINT, before) };
     output
-}
-
-#[derive(Deserialize)]
-struct Told {
-    #[serde(rename = "fio version")]
-    version: String,
-    jobs: Vec<Job>,
-}
-
-#[derive(Deserialize)]
-struct Job {
-    error: i32,
-    /// Thousandths of a second, the last sync included.
-    #[serde(rename = "job_runtime")]
-    runtime: f64,
-    write: Written,
-}
-
-#[derive(Deserialize)]
-struct Written {
-    io_bytes: u64,
-    total_ios: u64,
-    short_ios: u64,
-    /// Thousandths of a second.
-    runtime: f64,
-    lat_ns: Latency,
-}
-
-#[derive(Deserialize)]
-struct Latency {
-    max: f64,
-    mean: f64,
-    #[serde(rename = "N")]
-    count: f64,
-    #[serde(default)]
-    percentile: std::collections::BTreeMap<String, f64>,
-}
-
-impl Latency {
-    fn sum_s(&self) -> f64 {
-        self.mean * self.count / 1e9
-    }
-
-    fn seconds(&self) -> LatencySeconds {
-        // fio rounds to the edge of a bucket, which may lie behind the largest.
-        let at = |key: &str| {
-            self.percentile
-                .get(key)
-                .map_or(0.0, |ns| ns.min(self.max) / 1e9)
-        };
-        LatencySeconds {
-            p50: at("50.000000"),
-            p90: at("90.000000"),
-            p99: at("99.000000"),
-            p999: at("99.900000"),
-            max: self.max / 1e9,
-        }
-    }
-}
-
-/// fio's version and its one group, if it wrote everything.
-fn job_of(output: &Output, options: &Options) -> Result<(String, Job), Fault> {
-    let said = String::from_utf8_lossy(&output.stderr);
-    let last = said.lines().rfind(|line| !line.trim().is_empty());
-    let failed = || {
-        let words = last.map_or_else(|| output.status.to_string(), |line| line.trim().to_owned());
-        Fault::Unavailable(format!("fio failed: {words}"))
-    };
-    // Warnings may stand before the object.
-    let start = output
-        .stdout
-        .iter()
-        .position(|&byte| byte == b'{')
-        .ok_or_else(failed)?;
-    let told: Told = serde_json::from_slice(&output.stdout[start..])
-        .map_err(|error| Fault::Unavailable(format!("what fio printed cannot be read: {error}")))?;
-    let [job]: [Job; 1] = told.jobs.try_into().map_err(|_| failed())?;
-    if job.error != 0 {
-        let source = io::Error::from_raw_os_error(job.error);
-        return Err(io_fault("write with fio")(source));
-    }
-    if job.write.io_bytes != options.size {
-        return Err(not_whole(job.write.io_bytes, options.size));
-    }
-    if !output.status.success() {
-        return Err(failed());
-    }
-    Ok((told.version, job))
 }
 
 fn not_whole(written: u64, size: u64) -> Fault {
@@ -394,6 +361,15 @@ impl Partial {
         let (_, partial) =
             sink::create_partial(path, File::options().write(true)).map_err(io_fault("create"))?;
         Ok(Self(partial))
+    }
+
+    fn empty(&self) -> Result<(), Fault> {
+        File::options()
+            .write(true)
+            .truncate(true)
+            .open(&self.0)
+            .map(drop)
+            .map_err(io_fault("empty"))
     }
 }
 

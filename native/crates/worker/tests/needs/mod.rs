@@ -1,0 +1,43 @@
+//! What some tests need of a machine. A test that ends without having tried anything looks like one that passed, so it fails
+//! where that is missing, unless the environment says that the machine is known to be without it.
+
+use std::env;
+
+/// Names of what a machine may be without, by commas.
+const WITHOUT: &str = "BENCHCTL_TESTS_WITHOUT";
+
+/// `fio`: the program. `io_uring`: rings. `mounts`: `unshare --mount` and `mount` inside it.
+const KNOWN: [&str; 3] = ["fio", "io_uring", "mounts"];
+
+/// Whether a test that needs `what` can go on; `absent` says why that cannot be had here.
+///
+/// # Panics
+/// It cannot be had, and [`WITHOUT`] does not name it; or that names what no test needs.
+#[must_use]
+pub fn can_have(what: &str, absent: Option<String>) -> bool {
+    let without = env::var(WITHOUT).unwrap_or_default();
+    decide(what, absent, &without).unwrap_or_else(|reason| panic!("{reason}"))
+}
+
+/// The same, given what the environment says.
+///
+/// # Errors
+/// The sentence with which the test fails.
+pub fn decide(what: &str, absent: Option<String>, without: &str) -> Result<bool, String> {
+    let named = || without.split(',').map(str::trim);
+    let known = KNOWN.join(", ");
+    if let Some(unknown) = named().find(|name| !name.is_empty() && !KNOWN.contains(name)) {
+        return Err(format!("{WITHOUT} names {unknown}, and knows {known}"));
+    }
+    assert!(KNOWN.contains(&what), "{what} is none of {known}");
+    match absent {
+        None => Ok(true),
+        Some(reason) if named().any(|name| name == what) => {
+            eprintln!("not tried, {WITHOUT} names {what}: {reason}");
+            Ok(false)
+        }
+        Some(reason) => Err(format!(
+            "this test needs {what}: {reason}. Where a machine is known to be without it: {WITHOUT}={what}"
+        )),
+    }
+}

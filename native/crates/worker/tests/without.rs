@@ -1,0 +1,45 @@
+//! Tests of what tests need.
+
+mod needs;
+
+use needs::{can_have, decide};
+
+fn absent() -> String {
+    "the kernel refused it".to_owned()
+}
+
+#[test]
+fn what_can_be_had_is_tried_whatever_the_environment_says() {
+    for without in ["", "mounts", "io_uring, mounts"] {
+        assert_eq!(decide("mounts", None, without), Ok(true));
+    }
+    // Nothing is absent, so this holds on every machine and under every opt-out.
+    assert!(can_have("io_uring", None));
+}
+
+#[test]
+fn what_is_missing_fails_with_its_reason_unless_it_is_named() {
+    for without in ["", "io_uring", "fio,io_uring"] {
+        let failure = decide("mounts", Some(absent()), without).unwrap_err();
+        assert!(
+            failure.contains("needs mounts: the kernel refused it"),
+            "{failure}"
+        );
+        assert!(
+            failure.contains("BENCHCTL_TESTS_WITHOUT=mounts"),
+            "{failure}"
+        );
+    }
+    for without in ["mounts", "io_uring, mounts", "mounts,"] {
+        assert_eq!(decide("mounts", Some(absent()), without), Ok(false));
+    }
+}
+
+#[test]
+fn a_name_that_no_test_knows_fails() {
+    let failure = decide("mounts", None, "mount").unwrap_err();
+    assert!(
+        failure.contains("names mount, and knows fio, io_uring, mounts"),
+        "{failure}"
+    );
+}
