@@ -12,6 +12,9 @@ use std::process::{Command, Output, Stdio};
 use dgen::write::strategy::Driver;
 use worker::answer::Line;
 
+#[path = "../../worker/tests/needs/mod.rs"]
+mod needs;
+
 const DGEN: &str = env!("CARGO_BIN_EXE_dgen");
 
 fn write(arguments: &[&str], file: &Path) -> Command {
@@ -91,11 +94,7 @@ const UNNAMED: libc::c_int = libc::O_TMPFILE & !libc::O_DIRECTORY;
 
 /// Whether a ring can be had here at all: without one there is nothing to forbid.
 fn no_ring() -> bool {
-    let absent = sink::why_no_ring();
-    if let Some(reason) = &absent {
-        eprintln!("not tried: {reason}");
-    }
-    absent.is_some()
+    !needs::can_have("io_uring", sink::why_no_ring())
 }
 
 #[test]
@@ -144,25 +143,20 @@ fn options_that_contradict_each_other() {
     }
 }
 
-/// Runs a script that mounts into namespaces of its own. `None`, with the reason on stderr, if nothing can be mounted.
+/// Runs a script that mounts into namespaces of its own. `None` if nothing can be mounted on a machine that is known for it.
 fn mounted(script: &str, folder: &Path) -> Option<String> {
     let output = Command::new("unshare")
         .args(["--mount", "sh", "-c", script, "sh", DGEN])
         .arg(folder)
         .output();
-    match output {
+    let said = match output {
         Ok(output) if output.status.success() => {
-            Some(String::from_utf8_lossy(&output.stdout).into_owned())
+            Ok(String::from_utf8_lossy(&output.stdout).into_owned())
         }
-        Ok(output) => {
-            eprintln!("not tried, nothing can be mounted: {}", stderr(&output));
-            None
-        }
-        Err(error) => {
-            eprintln!("not tried, unshare does not start: {error}");
-            None
-        }
-    }
+        Ok(output) => Err(format!("the script failed: {}", stderr(&output).trim())),
+        Err(error) => Err(format!("unshare does not start: {error}")),
+    };
+    needs::can_have("mounts", said.as_ref().err().cloned()).then(|| said.unwrap())
 }
 
 /// A disk of 2 MiB takes no file of 4 MiB, in any mode, and is left empty.

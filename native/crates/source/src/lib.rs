@@ -13,6 +13,9 @@ mod mmap;
 mod monoio_chunked;
 mod monoio_runtime;
 mod monoio_slurp;
+#[cfg(test)]
+#[path = "../../worker/tests/needs/mod.rs"]
+mod needs;
 mod read;
 mod ring;
 mod slurp;
