@@ -1,7 +1,8 @@
 //! Threads, as they can be seen from inside the process.
 
-use std::fs;
-use std::thread;
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+use std::{fs, process, thread};
 
 /// What kind of thread something runs on, seen from the thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,8 +21,8 @@ pub(crate) enum Host {
     Plain,
 }
 
-/// What threads that run an executor of our own are called.
-pub(crate) const OWN_THREAD: &str = "search-executor";
+/// How threads that run an executor of our own are named, each with a number.
+pub(crate) const OWN: &str = "executor-";
 
 impl Host {
     pub(crate) fn observe() -> Self {
@@ -32,7 +33,7 @@ impl Host {
             return Self::Tokio;
         }
         match thread::current().name() {
-            Some(OWN_THREAD) => Self::Own,
+            Some(name) if name.starts_with(OWN) => Self::Own,
             Some(name) if name.starts_with(BLOCKING) => Self::Blocking,
             Some(name) if name.starts_with(SMOL) => Self::Smol,
             _ => Self::Plain,
@@ -59,14 +60,40 @@ pub(crate) struct Alive {
     pub(crate) blocking: usize,
 }
 
+/// How long a thread may take until it has named itself. What has not by then has no name of its own, such as a thread of a
+/// library that somebody preloads, and belongs to no pool.
+const NAMELESS: Duration = Duration::from_millis(100);
+
 impl Alive {
     /// Counts them. On a thread inside a tokio runtime its workers are told apart from its blocking threads.
     pub(crate) fn count() -> Self {
         let workers = tokio::runtime::Handle::try_current()
             .map_or(0, |runtime| runtime.metrics().num_workers());
-        count(names(), workers)
+        let begun = Instant::now();
+        loop {
+            let names: Vec<_> = names().collect();
+            if all_have_their_own(&names) || begun.elapsed() >= NAMELESS {
+                return count(names.into_iter(), workers);
+            }
+            thread::yield_now();
+        }
     }
 }
+
+/// A thread names itself when it first runs. Until then it has the name of the thread that made it, which may be the first
+/// one, whose name is `names[0]`, or one of an executor. Those names are unique, so one that occurs twice tells of a thread
+/// that is too new to say what it is. Threads of tokio and of the crate `blocking` make only their like.
+fn all_have_their_own(names: &[String]) -> bool {
+    let first = names.first();
+    let mut seen = BTreeSet::new();
+    names
+        .iter()
+        .filter(|&name| Some(name) == first || EXECUTORS.iter().any(|own| name.starts_with(own)))
+        .all(|name| seen.insert(name))
+}
+
+/// How threads of executors are named, each with a number of its own.
+const EXECUTORS: [&str; 3] = [RAYON, SMOL, OWN];
 
 fn count(names: impl Iterator<Item = String>, tokio_workers: usize) -> Alive {
     let mut alive = Alive::default();
@@ -77,10 +104,7 @@ fn count(names: impl Iterator<Item = String>, tokio_workers: usize) -> Alive {
             tokio += 1;
         } else if name.starts_with(BLOCKING) {
             alive.blocking += 1;
-        } else if [RAYON, SMOL, OWN_THREAD]
-            .iter()
-            .any(|own| name.starts_with(own))
-        {
+        } else if EXECUTORS.iter().any(|own| name.starts_with(own)) {
             alive.executor += 1;
         }
     }
@@ -89,10 +113,18 @@ fn count(names: impl Iterator<Item = String>, tokio_workers: usize) -> Alive {
     alive
 }
 
+/// The names of all threads, that of the first one before the others.
 fn names() -> impl Iterator<Item = String> {
+    let first = process::id().to_string();
     let threads = fs::read_dir("/proc/self/task").into_iter().flatten();
+    let mut threads: Vec<_> = threads
+        .filter_map(|thread| Some(thread.ok()?.path()))
+        .collect();
+    threads.sort_by_key(|thread| !thread.ends_with(&first));
     // One that has ended since the list was read has no name any more.
-    threads.filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("comm")).ok())
+    threads
+        .into_iter()
+        .filter_map(|thread| fs::read_to_string(thread.join("comm")).ok())
 }
 
 #[cfg(test)]
@@ -111,7 +143,7 @@ mod tests {
             counted(&["search", "smol-1", "blocking-1", "blocking-2"], 0),
             (4, 1, 2)
         );
-        assert_eq!(counted(&["search", "search-executor"], 0), (2, 1, 0));
+        assert_eq!(counted(&["search", "executor-0"], 0), (2, 1, 0));
         assert_eq!(
             counted(
                 &[
@@ -127,12 +159,35 @@ mod tests {
     }
 
     #[test]
+    fn a_thread_that_bears_the_name_of_its_maker_is_too_new() {
+        let settled = |names: &[&str]| {
+            let names: Vec<_> = names.iter().map(|&name| name.to_owned()).collect();
+            all_have_their_own(&names)
+        };
+        assert!(settled(&[]));
+        assert!(settled(&["search", "rayon-0", "rayon-1"]));
+        assert!(!settled(&["search", "rayon-0", "search"]));
+        assert!(!settled(&["search", "smol-1", "smol-1"]));
+        assert!(!settled(&["search", "executor-0", "executor-0"]));
+        // Whatever made these, they are what they are called.
+        assert!(settled(&["search", "tokio-rt-worker", "tokio-rt-worker"]));
+        assert!(settled(&["search", "blocking-1", "blocking-1"]));
+        assert!(settled(&["search", "iou-wrk-7", "iou-wrk-7"]));
+    }
+
+    #[test]
+    fn the_first_thread_comes_first() {
+        let own = fs::read_to_string(format!("/proc/self/task/{}/comm", process::id())).unwrap();
+        assert_eq!(names().next(), Some(own));
+    }
+
+    #[test]
     fn threads_that_run_are_counted() {
         let (leave, left) = std::sync::mpsc::channel::<()>();
         let (arrive, arrived) = std::sync::mpsc::channel();
         let before = Alive::count();
         let thread = thread::Builder::new()
-            .name(OWN_THREAD.to_owned())
+            .name(format!("{OWN}0"))
             .spawn(move || {
                 arrive.send(Host::observe()).unwrap();
                 left.recv().unwrap();

@@ -10,7 +10,7 @@ use super::{Engine, Knob, smol_global};
 use crate::found::Found;
 use crate::job::Search;
 use crate::parser::{Parser, Work, dispatch};
-use crate::threads::{Host, OWN_THREAD};
+use crate::threads::{Host, OWN};
 
 pub(super) const ENGINE: Engine = Engine {
     name: "smol-own-executor",
@@ -38,7 +38,7 @@ impl Work for Own<'_> {
         let mut started = THREADS.lock().unwrap_or_else(PoisonError::into_inner);
         while *started < self.0.job.threads {
             Builder::new()
-                .name(OWN_THREAD.to_owned())
+                .name(format!("{OWN}{started}"))
                 .spawn(|| smol::block_on(EXECUTOR.run(smol::future::pending::<()>())))
                 .map_err(|error| Failure::Work(format!("cannot start a thread: {error}")))?;
             *started += 1;
