@@ -20,6 +20,9 @@ mod extents;
 mod fault;
 mod files;
 mod mmap;
+#[cfg(test)]
+#[path = "../../worker/tests/needs/mod.rs"]
+mod needs;
 mod nowhere;
 mod piece;
 mod pool;
@@ -27,6 +30,8 @@ mod pwrite;
 mod ring;
 #[cfg(test)]
 mod stutter;
+#[cfg(test)]
+mod syncs;
 mod target;
 #[cfg(test)]
 mod tests;
@@ -63,7 +68,7 @@ pub trait Sink: Sync {
     /// Writes every block that `writer` hands out, and notes with it what was done.
     ///
     /// # Errors
-    /// Writing failed. No buffer is in use by the kernel any more when this returns.
+    /// Writing failed. No buffer is in use by the kernel any more when this returns, or it is never given back.
     fn write(&self, writer: &mut Writer<'_>) -> Result<(), Fault>;
 }
 

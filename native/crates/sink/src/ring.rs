@@ -2,10 +2,13 @@
 
 use std::io;
 use std::os::fd::AsRawFd;
+use std::thread;
+use std::time::Duration;
 
 use io_uring::types::{Fd, Fixed};
 use io_uring::{IoUring, cqueue, opcode, squeue};
 
+use crate::uring::Operations;
 use crate::{Fault, Pool};
 
 /// Why no ring can be had, or `None`.
@@ -16,9 +19,60 @@ pub fn why_unavailable() -> Option<String> {
         .map(|error| format!("io_uring_setup failed: {error}"))
 }
 
+/// Refusals in a row, with nothing taken and nothing completed between them, after which a ring counts as stuck.
+const PATIENCE: u32 = 10_000;
+
+/// So many of them are repeated at once: most pass by themselves.
+const AT_ONCE: u32 = 100;
+
+/// Before each of the others, so that a kernel short of memory has about a second to find some.
+const PAUSE: Duration = Duration::from_micros(100);
+
+/// How long refusals are borne that may pass by themselves.
+#[derive(Debug, Default)]
+pub(crate) struct Patience {
+    refused: u32,
+}
+
+impl Patience {
+    /// `false` if what had that outcome must be repeated.
+    pub(crate) fn bears(&mut self, outcome: io::Result<usize>) -> Result<bool, Fault> {
+        match outcome {
+            Ok(_) => {
+                self.renew();
+                Ok(true)
+            }
+            // Interrupted, or the kernel is short of memory or wants its completions seen first.
+            Err(error)
+                if self.refused < PATIENCE
+                    && matches!(
+                        error.raw_os_error(),
+                        Some(libc::EINTR | libc::EAGAIN | libc::EBUSY)
+                    ) =>
+            {
+                self.refused += 1;
+                Ok(false)
+            }
+            Err(error) => Err(Fault::of("submit to io_uring")(error)),
+        }
+    }
+
+    /// After a completion.
+    pub(crate) fn renew(&mut self) {
+        self.refused = 0;
+    }
+
+    fn pause(&self) {
+        if self.refused > AT_ONCE {
+            thread::sleep(PAUSE);
+        }
+    }
+}
+
 /// A ring of one thread, set up as well as the kernel allows.
 pub struct Ring {
     uring: IoUring,
+    patience: Patience,
     registered_file: bool,
     registered_buffers: bool,
     /// Operations that were pushed and whose completion was not seen.
@@ -90,6 +144,7 @@ impl Ring {
         };
         let mut opened = Self {
             uring,
+            patience: Patience::default(),
             registered_file: false,
             registered_buffers: false,
             in_flight: 0,
@@ -209,27 +264,20 @@ impl Ring {
     /// Hands what was pushed to the kernel and waits for `wanted` completions. `false` if it must be repeated.
     ///
     /// # Errors
-    /// The kernel does not take operations any more.
+    /// The kernel does not take operations any more, or refused for too long.
     pub fn enter(&mut self, wanted: usize) -> Result<bool, Fault> {
-        match self.uring.submit_and_wait(wanted) {
-            Ok(_) => Ok(true),
-            // Interrupted, or the kernel is short of memory or wants its completions seen first.
-            Err(error)
-                if matches!(
-                    error.raw_os_error(),
-                    Some(libc::EINTR | libc::EAGAIN | libc::EBUSY)
-                ) =>
-            {
-                Ok(false)
-            }
-            Err(error) => Err(Fault::of("submit to io_uring")(error)),
+        let taken = self.patience.bears(self.uring.submit_and_wait(wanted))?;
+        if !taken {
+            self.patience.pause();
         }
+        Ok(taken)
     }
 
     /// The next completion that is there: its key and the bytes, or the error.
     pub fn reap(&mut self) -> Option<(u64, io::Result<usize>)> {
         let entry: cqueue::Entry = self.uring.completion().next()?;
         self.in_flight -= 1;
+        self.patience.renew();
         let outcome = usize::try_from(entry.result())
             .map_err(|_| io::Error::from_raw_os_error(-entry.result()));
         Some((entry.user_data(), outcome))
@@ -238,12 +286,49 @@ impl Ring {
     /// Waits until the kernel uses no buffer any more. `false` if that cannot be known: the buffers must then be kept.
     #[must_use]
     pub fn drain(&mut self) -> bool {
-        while self.in_flight > 0 {
-            if self.enter(1).is_err() {
-                return false;
+        Operations::drain(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(code: i32) -> io::Result<usize> {
+        Err(io::Error::from_raw_os_error(code))
+    }
+
+    #[test]
+    fn what_may_pass_is_borne_as_long_as_anything_happens_between() {
+        for code in [libc::EINTR, libc::EAGAIN, libc::EBUSY] {
+            let mut patience = Patience::default();
+            for round in 0..4 {
+                for _ in 0..PATIENCE {
+                    assert!(!patience.bears(refusal(code)).unwrap());
+                }
+                if round % 2 == 0 {
+                    assert!(patience.bears(Ok(1)).unwrap());
+                } else {
+                    patience.renew();
+                }
             }
-            while self.reap().is_some() {}
         }
-        true
+    }
+
+    #[test]
+    fn in_the_end_the_refusal_is_the_error() {
+        for code in [libc::EINTR, libc::EAGAIN, libc::EBUSY] {
+            let mut patience = Patience::default();
+            let borne = (0..=PATIENCE).find_map(|_| patience.bears(refusal(code)).err());
+            let said = borne.unwrap().to_string();
+            assert!(said.contains(&format!("os error {code}")), "{said}");
+            // And stays it: what waits for the rest does not begin to be patient again.
+            assert!(patience.bears(refusal(code)).is_err());
+        }
+    }
+
+    #[test]
+    fn what_does_not_pass_is_an_error_at_once() {
+        assert!(Patience::default().bears(refusal(libc::EBADF)).is_err());
     }
 }

@@ -7,7 +7,10 @@ use std::io;
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
+use std::sync::Mutex;
 
+use crate::ring::Patience;
 use crate::tests::{contents, expected, job, on, some};
 use crate::uring::{Operations, Queue};
 use crate::{Direct, Fault, Job, Mode, Split, Submit, Writer, pwrite, uring, write};
@@ -144,7 +147,7 @@ fn stuttering(of: &Mode, sink: &'static dyn crate::Sink) -> &'static Mode {
     }))
 }
 
-fn modes() -> [&'static Mode; 2] {
+pub(crate) fn modes() -> [&'static Mode; 2] {
     [
         stuttering(&pwrite::MODE, &pwrite::Calls { call: stutter }),
         stuttering(&uring::MODE, &Queue::<Stutter>(PhantomData)),
@@ -272,4 +275,94 @@ fn a_failed_completion_ends_the_queue_with_nothing_under_way() {
     assert!(error.contains("at offset "), "{error}");
     assert!(error.contains("No space left"), "{error}");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// A ring that takes a few operations, and then neither takes nor completes anything any more.
+struct Stuck {
+    ring: Stutter,
+    patience: Patience,
+}
+
+/// Address, length and place in the file of what `Stuck` was given last.
+static LEFT_UNDER_WAY: Mutex<Option<(usize, usize, u64)>> = Mutex::new(None);
+
+/// Submissions that `Stuck` takes.
+const TAKEN: u64 = 4;
+
+impl Operations for Stuck {
+    fn open(writer: &Writer<'_>, depth: usize, notes: &mut Vec<String>) -> Result<Self, Fault> {
+        Ok(Self {
+            ring: Stutter::open(writer, depth, notes)?,
+            patience: Patience::default(),
+        })
+    }
+
+    fn entries(&self) -> usize {
+        self.ring.entries()
+    }
+
+    fn in_flight(&self) -> usize {
+        self.ring.in_flight()
+    }
+
+    unsafe fn push(
+        &mut self,
+        file: &File,
+        bytes: &[u8],
+        index: usize,
+        offset: u64,
+        flags: i32,
+        key: u64,
+    ) -> Result<(), Fault> {
+        *LEFT_UNDER_WAY.lock().unwrap() = Some((bytes.as_ptr() as usize, bytes.len(), offset));
+        // SAFETY: as the caller promises.
+        unsafe { self.ring.push(file, bytes, index, offset, flags, key) }
+    }
+
+    fn enter(&mut self, wanted: usize) -> Result<bool, Fault> {
+        if self.ring.entered < TAKEN {
+            return self.ring.enter(wanted);
+        }
+        self.patience
+            .bears(Err(io::Error::from_raw_os_error(libc::EAGAIN)))
+    }
+
+    fn reap(&mut self) -> Option<(u64, io::Result<usize>)> {
+        if self.ring.entered < TAKEN {
+            return self.ring.reap();
+        }
+        None
+    }
+}
+
+impl Drop for Stuck {
+    fn drop(&mut self) {
+        assert!(self.in_flight() > 0, "nothing was left under way");
+        self.ring.drain();
+    }
+}
+
+/// The kernel may still read what it did not give back, so the memory must not become somebody else's.
+#[test]
+fn a_queue_that_is_stuck_ends_with_the_refusal_and_keeps_its_buffers() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    let mode = stuttering(&uring::MODE, &Queue::<Stuck>(PhantomData));
+    for submit in [Submit::Each, Submit::WhenFull] {
+        let stuck = Job {
+            submit,
+            ..job(40 * 8192)
+        };
+        let error = on(&path, mode, &stuck).unwrap_err().to_string();
+        assert!(error.contains("cannot submit to io_uring"), "{error}");
+        assert!(error.contains("os error 11"), "{error}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        let (address, length, offset) = LEFT_UNDER_WAY.lock().unwrap().take().unwrap();
+        let (mut kept, mut right) = (vec![0; length], vec![0; length]);
+        // Read as another process would: memory that was given back is an error, not a signal.
+        let memory = File::open("/proc/self/mem").unwrap();
+        memory.read_exact_at(&mut kept, address as u64).unwrap();
+        contents(offset, &mut right);
+        assert!(kept == right, "{submit:?}");
+    }
 }

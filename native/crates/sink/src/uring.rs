@@ -53,7 +53,15 @@ pub(crate) trait Operations: Sized {
     fn reap(&mut self) -> Option<(u64, io::Result<usize>)>;
 
     /// As [`Ring::drain`].
-    fn drain(&mut self) -> bool;
+    fn drain(&mut self) -> bool {
+        while self.in_flight() > 0 {
+            if self.enter(1).is_err() {
+                return false;
+            }
+            while self.reap().is_some() {}
+        }
+        true
+    }
 }
 
 impl Operations for Ring {
@@ -88,10 +96,6 @@ impl Operations for Ring {
 
     fn reap(&mut self) -> Option<(u64, io::Result<usize>)> {
         Ring::reap(self)
-    }
-
-    fn drain(&mut self) -> bool {
-        Ring::drain(self)
     }
 }
 
@@ -162,7 +166,7 @@ impl<R: Operations> Loop<R> {
                 self.forget_ready();
             }
             if more
-                && !writer.sync_is_due()
+                && writer.may_begin(self.begun())
                 && let Some(slot) = self.free.pop()
             {
                 if let Some(block) = writer.next() {
@@ -172,12 +176,9 @@ impl<R: Operations> Loop<R> {
                     more = false;
                 }
             }
+            // Nothing is under way then: no block was begun beyond those that are finished.
             if writer.sync_is_due() {
-                if self.ring.in_flight() == 0 {
-                    writer.sync()?;
-                    continue;
-                }
-                self.enter(writer, 1)?;
+                writer.sync()?;
                 continue;
             }
             while self.ring.in_flight() < self.depth
@@ -185,7 +186,7 @@ impl<R: Operations> Loop<R> {
             {
                 self.push(writer, slot)?;
             }
-            let can_fill = more && !self.free.is_empty();
+            let can_fill = more && !self.free.is_empty() && writer.may_begin(self.begun());
             if self.ring.in_flight() == 0 && self.ready.is_empty() && !can_fill {
                 return Ok(());
             }
@@ -200,6 +201,11 @@ impl<R: Operations> Loop<R> {
                 _ => self.enter(writer, 1)?,
             }
         }
+    }
+
+    /// Blocks that are filled or under way.
+    fn begun(&self) -> usize {
+        self.under_way.len() - self.free.len()
     }
 
     fn prepare(&mut self, writer: &mut Writer<'_>, block: Block, slot: usize) {

@@ -228,6 +228,15 @@ impl<'run> Writer<'run> {
         self.unsynced += 1;
     }
 
+    /// Whether one more block may be begun beside those that are `under_way`: each of them is finished before the next
+    /// sync, which must not come late.
+    pub(crate) fn may_begin(&self, under_way: usize) -> bool {
+        match self.job.durability {
+            Durability::Fdatasync(every) => self.unsynced.saturating_add(under_way as u64) < every,
+            Durability::None | Durability::EndFsync | Durability::Dsync => true,
+        }
+    }
+
     /// Whether it is time for an `fdatasync`, to be called with nothing under way.
     pub(crate) fn sync_is_due(&self) -> bool {
         matches!(self.job.durability, Durability::Fdatasync(every) if self.unsynced >= every)

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
@@ -223,11 +224,10 @@ fn durability(asked: Durability, files: usize, evidence: &Evidence) -> String {
     let fits = match asked {
         Durability::None => !between && !after && !evidence.dsync,
         Durability::EndFsync => after && !between && !evidence.dsync,
-        // No writer that finished fewer blocks of a file had to sync between writes.
         Durability::Fdatasync(every) => {
-            let turns = evidence.writers.max(files) as u64;
-            let few = evidence.blocks < every.saturating_mul(turns.max(1));
-            after && (between || few)
+            after
+                && !evidence.dsync
+                && syncs(every, files, evidence).contains(&evidence.syncs_between)
         }
         // A mapping of an empty file is never synced.
         Durability::Dsync => evidence.dsync || evidence.blocks == 0,
@@ -237,10 +237,29 @@ fn durability(asked: Durability, files: usize, evidence: &Evidence) -> String {
     }
     name_of_durability(match (evidence.dsync, between, after) {
         (true, ..) => Durability::Dsync,
-        (false, true, _) => Durability::Fdatasync(evidence.blocks / (evidence.syncs_between + 1)),
+        (false, true, _) => Durability::Fdatasync(mean_between(asked, evidence)),
         (false, false, true) => Durability::EndFsync,
         (false, false, false) => Durability::None,
     })
+}
+
+/// How many syncs there are between writes if each writer syncs after every so many blocks of a file. How the blocks were
+/// shared out among the writers is not known, and each share may leave a rest that needs no sync.
+fn syncs(every: u64, files: usize, evidence: &Evidence) -> RangeInclusive<u64> {
+    let every = every.max(1);
+    // Several writers of one file, or one of each: no writer of several files shares them.
+    let shares = evidence.writers.max(files).max(1) as u64;
+    let rests = shares.saturating_mul(every - 1);
+    evidence.blocks.saturating_sub(rests).div_ceil(every)..=evidence.blocks / every
+}
+
+/// Blocks between two syncs, on average, rounded away from the number that was asked for and not kept.
+fn mean_between(asked: Durability, evidence: &Evidence) -> u64 {
+    let (blocks, syncs) = (evidence.blocks, evidence.syncs_between.max(1));
+    match asked {
+        Durability::Fdatasync(every) if syncs > blocks / every.max(1) => blocks / syncs,
+        _ => blocks.div_ceil(syncs),
+    }
 }
 
 /// Whether the kernel accepted `RWF_DONTCACHE` with every operation.
@@ -287,18 +306,62 @@ mod tests {
         assert_eq!(durability(asked, 1, &evidence(0, 1, false)), "end-fsync");
         assert_eq!(durability(asked, 1, &evidence(0, 0, false)), "none");
         assert_eq!(durability(asked, 1, &evidence(0, 0, true)), "dsync");
-        assert_eq!(
-            durability(Durability::Fdatasync(10), 1, &evidence(9, 1, false)),
-            "fdatasync:10"
-        );
-        assert_eq!(
-            durability(Durability::Fdatasync(10), 1, &evidence(0, 1, false)),
-            "end-fsync"
-        );
+        let told = |every, between, after, dsync| {
+            let asked = Durability::Fdatasync(every);
+            durability(asked, 1, &evidence(between, after, dsync))
+        };
+        assert_eq!(told(10, 10, 1, false), "fdatasync:10");
+        assert_eq!(told(10, 0, 1, false), "end-fsync");
+        assert_eq!(told(10, 10, 1, true), "dsync");
+        assert_eq!(told(101, 0, 1, false), "fdatasync:101");
         assert_eq!(
             durability(Durability::None, 1, &evidence(1, 1, false)),
-            "fdatasync:50"
+            "fdatasync:100"
         );
+    }
+
+    #[test]
+    fn a_number_of_blocks_between_syncs_is_told_only_if_it_was_kept() {
+        for blocks in [1, 9, 10, 64, 100] {
+            for every in [1, 3, 9, 10, 64, 100, 101] {
+                for between in 0..=blocks {
+                    let evidence = Evidence {
+                        syncs_between: between,
+                        syncs_after: 1,
+                        blocks,
+                        writers: 1,
+                        ..Evidence::default()
+                    };
+                    let asked = Durability::Fdatasync(every);
+                    assert_eq!(
+                        durability(asked, 1, &evidence) == name_of_durability(asked),
+                        between == blocks / every,
+                        "{between} syncs of {blocks} blocks, asked for after every {every}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn each_share_of_the_blocks_may_leave_a_rest_that_is_not_synced_between() {
+        let told = |between, writers, files| {
+            let evidence = Evidence {
+                syncs_between: between,
+                syncs_after: files as u64,
+                blocks: 64,
+                writers,
+                ..Evidence::default()
+            };
+            durability(Durability::Fdatasync(3), files, &evidence)
+        };
+        // 8 shares of 8 blocks have 2 syncs each; the least that any shares need is (64 - 8 * 2) / 3.
+        for (writers, files) in [(8, 1), (1, 8), (8, 8)] {
+            assert_eq!(told(15, writers, files), "fdatasync:5");
+            assert_eq!(told(16, writers, files), "fdatasync:3");
+            assert_eq!(told(21, writers, files), "fdatasync:3");
+            assert_eq!(told(22, writers, files), "fdatasync:2");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The seed's loop: blocks are produced until the queue is full, and only then does the kernel hear of them.
 
-use sink::Submit;
+use sink::{Durability, Submit};
 
 use super::{Driver, Strategy, first_batch, produced_between};
 
@@ -22,12 +22,17 @@ pub(super) static STRATEGY: Strategy = Strategy {
             .get()
             .min(job.buffers.get() / job.writers.get())
             .max(1);
+        // A block that a sync would come too late for is not begun.
+        let batch = match job.durability {
+            Durability::Fdatasync(every) => queue.min(usize::try_from(every).unwrap_or(queue)),
+            _ => queue,
+        };
         // Of several threads or files, one at least finds its share of the blocks.
         let turns = evidence.writers.max(job.files.get());
         let share = evidence.blocks / turns.max(1) as u64;
         let at_once = evidence.blocks <= (queue * turns) as u64;
         (produced_between(evidence, job) || at_once)
             && evidence.filled_bytes >= job.size
-            && first_batch(evidence) as u64 >= share.min(queue as u64)
+            && first_batch(evidence) as u64 >= share.min(batch as u64)
     },
 };

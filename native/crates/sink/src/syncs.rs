@@ -1,0 +1,55 @@
+//! Every mode syncs when it was asked to: not once less, and with no block begun that the sync would come too late for.
+
+use crate::tests::{here, job, on, some};
+use crate::{Durability, Job, Submit, stutter};
+
+#[test]
+fn syncs_are_counted_where_they_happen() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    for mode in here() {
+        let with = |durability| {
+            let job = Job {
+                durability,
+                ..job(10 * 8192)
+            };
+            let evidence = on(&path, mode, &job).unwrap().evidence;
+            (evidence.syncs_between, evidence.syncs_after, evidence.dsync)
+        };
+        assert_eq!(with(Durability::None), (0, 0, false), "{}", mode.name);
+        assert_eq!(with(Durability::EndFsync), (0, 1, false), "{}", mode.name);
+        assert_eq!(with(Durability::Dsync), (0, 0, true), "{}", mode.name);
+        assert_eq!(
+            with(Durability::Fdatasync(3)),
+            (3, 1, false),
+            "{}",
+            mode.name
+        );
+    }
+}
+
+#[test]
+fn a_deep_queue_syncs_as_often_as_one_write_at_a_time() {
+    const BLOCKS: u64 = 64;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    for mode in here().chain(stutter::modes()) {
+        for submit in [Submit::Each, Submit::WhenFull] {
+            for every in [1, 3, 16, 17, 64, 65] {
+                let deep = Job {
+                    buffers: some(16),
+                    depth: some(16),
+                    submit,
+                    durability: Durability::Fdatasync(every),
+                    ..job(BLOCKS * 8192)
+                };
+                let seen = on(&path, mode, &deep).unwrap().evidence;
+                let what = format!("{} {deep:?}", mode.name);
+                assert_eq!(seen.blocks, BLOCKS, "{what}");
+                assert_eq!(seen.syncs_between, BLOCKS / every, "{what}");
+                assert_eq!(seen.syncs_after, 1, "{what}");
+                assert!(seen.most_in_flight as u64 <= every, "{what}");
+            }
+        }
+    }
+}
