@@ -17,6 +17,9 @@ use dgen::write::{Durability, Options, Stats, WriteError, write_file};
 use sink::{MODES, Mode};
 use worker::answer::Line;
 
+#[path = "../../worker/tests/needs/mod.rs"]
+mod needs;
+
 const DGEN: &str = env!("CARGO_BIN_EXE_dgen");
 const BLOCK: usize = 8192;
 
@@ -56,7 +59,8 @@ fn pairs() -> impl Iterator<Item = (&'static Strategy, &'static Mode)> {
                 && !["single-buffer", "pregenerated-uring"].contains(&strategy.name)
         })
         .flat_map(|strategy| MODES.iter().map(move |mode| (*strategy, *mode)))
-        .filter(|(strategy, mode)| (strategy.refuses)(mode).is_none() && (mode.probe)().is_none())
+        .filter(|(strategy, mode)| (strategy.refuses)(mode).is_none())
+        .filter(|(_, mode)| needs::can_have("io_uring", (mode.probe)()))
 }
 
 #[test]

@@ -18,6 +18,9 @@ use dgen::write::{
 };
 use sink::{MODES, Mode};
 
+#[path = "../../worker/tests/needs/mod.rs"]
+mod needs;
+
 const BLOCK: u64 = 8192;
 
 fn some(count: usize) -> NonZeroUsize {
@@ -53,7 +56,8 @@ fn pairs() -> impl Iterator<Item = (&'static Strategy, &'static Mode)> {
         .iter()
         .filter(|strategy| strategy.writes && strategy.driver == Driver::Own)
         .flat_map(|strategy| MODES.iter().map(move |mode| (*strategy, *mode)))
-        .filter(|(strategy, mode)| (strategy.refuses)(mode).is_none() && (mode.probe)().is_none())
+        .filter(|(strategy, mode)| (strategy.refuses)(mode).is_none())
+        .filter(|(_, mode)| needs::can_have("io_uring", (mode.probe)()))
 }
 
 /// The bytes by the plainest means: the data, begun again after each pool if the strategy recycles one.
@@ -241,7 +245,7 @@ fn every_way_of_reading_sees_the_same() {
         for access in read::ACCESSES {
             let here = read::BACKENDS
                 .iter()
-                .filter(|backend| (backend.probe)().is_none());
+                .filter(|backend| needs::can_have("io_uring", (backend.probe)()));
             for backend in here {
                 for direct in [Direct::Off, Direct::Try] {
                     for threads in [1, 3] {

@@ -131,7 +131,6 @@ pub struct Evidence {
     pub(super) extents: Extents,
     pub(super) latency: Latency,
     pub(super) in_flight: Duration,
-    pub(super) submit: Duration,
     pub(super) wait: Duration,
     pub(super) read: Duration,
     pub(super) hashing: Duration,
@@ -158,7 +157,6 @@ impl Default for Evidence {
             extents: Extents::default(),
             latency: sink::latency(),
             in_flight: Duration::ZERO,
-            submit: Duration::ZERO,
             wait: Duration::ZERO,
             read: Duration::ZERO,
             hashing: Duration::ZERO,
@@ -207,7 +205,6 @@ impl Evidence {
         // Both have the same bounds, so nothing can be out of them.
         let _ = self.latency.add(&other.latency);
         self.in_flight += other.in_flight;
-        self.submit += other.submit;
         self.wait += other.wait;
         self.read += other.read;
         self.hashing += other.hashing;

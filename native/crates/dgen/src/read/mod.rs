@@ -4,6 +4,10 @@ mod access;
 mod backend;
 mod digest;
 mod mmap;
+#[cfg(test)]
+#[path = "../../../worker/tests/needs/mod.rs"]
+mod needs;
+mod piece;
 mod pread;
 mod uring;
 mod validate;
@@ -357,7 +361,6 @@ fn stats(
         ]),
         threads: evidence.readers,
         phases_s: BTreeMap::from([
-            ("submit", evidence.submit.as_secs_f64()),
             ("wait", evidence.wait.as_secs_f64()),
             ("read", evidence.read.as_secs_f64()),
             ("digest", evidence.hashing.as_secs_f64()),

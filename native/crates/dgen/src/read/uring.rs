@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use sink::{Pool, Ring};
 
-use super::backend::{Backend, Evidence, Task, Wanted};
+use super::backend::{Backend, Evidence, Task};
+use super::piece::Piece;
 use super::{ReadError, unavailable};
 
 pub(super) static BACKEND: Backend = Backend {
@@ -20,18 +21,10 @@ pub(super) static BACKEND: Backend = Backend {
     read,
 };
 
-/// A block in a slot.
-#[derive(Clone, Copy, Debug)]
-struct UnderWay {
-    wanted: Wanted,
-    have: usize,
-    since: Instant,
-}
-
 struct Reader {
     ring: Ring,
     pool: Pool,
-    slots: Vec<Option<UnderWay>>,
+    slots: Vec<Option<Piece>>,
 }
 
 fn read(task: &Task<'_>, evidence: &mut Evidence) -> Result<(), ReadError> {
@@ -56,11 +49,7 @@ impl Reader {
         loop {
             while more && let Some(slot) = free.pop() {
                 if let Some(wanted) = task.take(evidence) {
-                    self.slots[slot] = Some(UnderWay {
-                        wanted,
-                        have: 0,
-                        since: Instant::now(),
-                    });
+                    self.slots[slot] = Some(Piece::new(wanted));
                     self.push(task, slot)?;
                 } else {
                     free.push(slot);
@@ -92,70 +81,33 @@ impl Reader {
         slot: usize,
         outcome: std::io::Result<usize>,
     ) -> Result<bool, ReadError> {
-        let Some(UnderWay {
-            wanted,
-            have,
-            since,
-        }) = self.slots.get(slot).copied().flatten()
-        else {
+        let Some(piece) = self.slots.get_mut(slot).and_then(Option::as_mut) else {
             return Err(ReadError::of(task.path, None)(std::io::Error::other(
                 "io_uring completed an operation that was not submitted",
             )));
         };
-        evidence.operations += 1;
-        let at = wanted.offset + have as u64;
-        let have = match outcome {
-            Ok(0) => {
-                return Err(ReadError::Ended {
-                    path: task.path.to_owned(),
-                    offset: at,
-                });
-            }
-            Ok(count) => {
-                evidence.ring_bytes += count as u64;
-                have + count
-            }
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    std::io::ErrorKind::Interrupted | std::io::ErrorKind::WouldBlock
-                ) =>
-            {
-                evidence.repeated += 1;
-                return Ok(false);
-            }
-            Err(error) => return Err(ReadError::of(task.path, Some(at))(error)),
-        };
-        if have >= wanted.length {
-            self.slots[slot] = None;
-            let bytes = &self.pool.buffer(slot)[..wanted.length];
-            evidence.finish(wanted, bytes, since);
-            return Ok(true);
+        evidence.ring_bytes += *outcome.as_ref().unwrap_or(&0) as u64;
+        if !piece.advance(task, outcome, evidence)? {
+            return Ok(false);
         }
-        evidence.short += 1;
-        // A direct read goes on at a multiple of the alignment.
-        let have = if task.direct {
-            have - have % super::PAGE
-        } else {
-            have
-        };
-        self.slots[slot] = Some(UnderWay {
-            wanted,
-            have,
-            since,
-        });
-        Ok(false)
+        let Piece { wanted, since, .. } = *piece;
+        self.slots[slot] = None;
+        evidence.finish(wanted, &self.pool.buffer(slot)[..wanted.length], since);
+        Ok(true)
     }
 
     fn push(&mut self, task: &Task<'_>, slot: usize) -> Result<(), ReadError> {
-        let Some(UnderWay { wanted, have, .. }) = self.slots[slot] else {
+        let Some(piece) = self.slots[slot] else {
             return Ok(());
         };
-        let room = &mut self.pool.buffer_mut(slot)[have..task.room(wanted.length)];
-        let offset = wanted.offset + have as u64;
+        let room = task.room(piece.wanted.length);
+        let room = &mut self.pool.buffer_mut(slot)[piece.have..room];
         // SAFETY: the slot stays under way, and so untouched, until its completion was seen; the pool outlives that, or
         // is kept for ever.
-        unsafe { self.ring.push_read(task.file, room, offset, slot as u64) }
-            .map_err(|fault| unavailable(&fault))
+        unsafe {
+            self.ring
+                .push_read(task.file, room, piece.offset(), slot as u64)
+        }
+        .map_err(|fault| unavailable(&fault))
     }
 }
