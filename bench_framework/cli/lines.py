@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from bench_framework.cli.plan_page import counts
-from bench_framework.cli.work import Work
+from bench_framework.cli.work import Work, progress_of
 from bench_framework.execution.host import seconds, utc_now
 from bench_framework.execution.progress import (
     BlockFinished,
@@ -85,7 +85,7 @@ class LineDisplay:
             case BuildStep():
                 self._seldom(
                     "build",
-                    f"{happening.crates} crates, {happening.crate}, {format_clock(happening.elapsed_s)}",
+                    f"{progress_of(happening)}, {format_clock(happening.elapsed_s)}",
                 )
             case BuildFinished():
                 self._built(happening)

@@ -13,7 +13,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from bench_framework.cli.work import Work
+from bench_framework.cli.work import Work, progress_of
 from bench_framework.execution.host import seconds
 from bench_framework.execution.progress import (
     BlockFinished,
@@ -217,7 +217,7 @@ def _doing(happening: Happening) -> str | None:
         case LockWaiting():
             return f"waiting for {happening.holder} ({format_clock(happening.elapsed_s)})"
         case BuildStep():
-            return f"building: {happening.crates} crates, {happening.crate} ({format_clock(happening.elapsed_s)})"
+            return f"building: {progress_of(happening)} ({format_clock(happening.elapsed_s)})"
         case BuildFinished():
             return f"built {happening.index}/{happening.total} {happening.label}"
         case DataStep():

@@ -52,7 +52,8 @@ def page(forecast: Forecast, *, width: int, commands: bool) -> str:
         *_item("Expect", _expect(forecast), width),
         *_item(
             "Disk",
-            f"{format_size(forecast.disk_needed)} to write, {format_size(forecast.disk_free)} free",
+            f"{format_size(forecast.disk_needed)} of inputs to write, {format_size(forecast.disk_free)} free; "
+            "what the programs write is not known",
             width,
         ),
     ]
@@ -78,13 +79,14 @@ def _builds(forecast: Forecast) -> str:
     if not forecast.builds:
         return "nothing: the program is there"
     todo = [build for build in forecast.builds if not build.cached]
+    again = "; cargo builds again what has changed since" if len(todo) < len(forecast.builds) else ""
     known = [build.build_s for build in todo if build.build_s is not None]
     text = (
         f"{len(forecast.builds)} for {counted(len(forecast.plan.variants), 'variant')}, {len(todo)} to build"
     )
     if todo and len(known) == len(todo):
-        return f"{text}, about {format_clock(sum(known))} (as last time)"
-    return f"{text}, time unknown before the first build" if todo else text
+        return f"{text}, about {format_clock(sum(known))} (as last time){again}"
+    return f"{text}, time unknown before the first build{again}" if todo else f"{text}{again}"
 
 
 def _data(forecast: Forecast) -> str:

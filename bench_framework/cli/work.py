@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bench_framework.execution.progress import Happening
+    from bench_framework.execution.progress import BuildStep, Happening
     from bench_framework.model.judgement import Comparison
     from bench_framework.model.plan import Plan
     from bench_framework.model.run import Block
@@ -19,6 +19,11 @@ from bench_framework.execution.progress import (
     RoundFinished,
     RoundStarted,
 )
+
+
+def progress_of(step: BuildStep) -> str:
+    """How far a build is: cargo names no crate before the first is done."""
+    return f"{step.crates} crates, {step.crate}" if step.crate else "cargo has begun"
 
 
 @dataclass

@@ -101,7 +101,14 @@ def reproduction(plan: Plan, cell: Cell) -> str:
     if variant.idea:
         terms.insert(0, _term("idea", variant.idea))
     only = f" -k {shlex.quote(' '.join(terms))}" if terms else ""
-    return f"benchctl run {shlex.quote(plan.scenario_path)}{only} --quick"
+    words = iter(plan.asked)
+    kept = [
+        word
+        for option, value in zip(words, words, strict=False)
+        if option == "-S"
+        for word in (option, value)
+    ]
+    return f"benchctl run {shlex.join((plan.scenario_path, *kept))}{only} --quick"
 
 
 def _term(name: str, value: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework.scenario import template
 from bench_framework.scenario.schema import BUILTIN
@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 
     from bench_framework.scenario.loaded import Scenario
     from bench_framework.scenario.matrix import AxisView
+
+
+NEEDS_COMMAND: Final = {
+    "dgen": '["{bin}", run, write, --size, 64MiB, "{args}", out.dat]',
+    "search": '["{bin}", run, --query, word, "{args}", "{input}"]',
+}
+"""Workers whose axes do not say all that a run needs, each with a command to begin with."""
 
 
 @cache
@@ -39,7 +46,10 @@ def description(scenario: Scenario) -> dict[str, Any]:
 
 
 def default_command(scenario: Scenario) -> list[str]:
-    """``{bin} run``, a flag for each axis and fixed key that the worker knows, and the input."""
+    """``{bin} run``, a flag for each axis and fixed key that the worker describes, and the input.
+
+    Only `tally` works by that: the others need words that no axis has, and `check_words` asks for a command.
+    """
     spec = scenario.spec
     words = ["{bin}", "run"]
     for flag, axis in description(scenario).get("flags", {}).items():

@@ -9,6 +9,7 @@ from bench_framework.scenario import bundled, template
 from bench_framework.scenario.document import suggest
 from bench_framework.scenario.leaves import MAX_LISTED, did_you_mean
 from bench_framework.scenario.matrix import BUILD_KEYS, RUN_KEYS, AxisView, axes_of
+from bench_framework.scenario.schema import BUILTIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -131,7 +132,12 @@ def _inside(at: Position, text: str, item: template.Placeholder) -> Position:
 
 
 def _never_run(scenario: Scenario) -> Iterator[Problem]:
-    if scenario.spec.worker.command is not None or scenario.spec.command is None:
+    worker = scenario.spec.worker
+    if scenario.spec.command is None and worker.crate == BUILTIN and worker.bin in bundled.NEEDS_COMMAND:
+        message = f"{worker.bin} has no command of its own: write one under `command`"
+        advice = f"such as {bundled.NEEDS_COMMAND[worker.bin]}"
+        yield scenario.document.value_problem(("worker", "bin"), "BC109", message, help=advice)
+    if worker.command is not None or scenario.spec.command is None:
         return
     if not any("bin" in template.names(word) for word in bundled.command_of(scenario)):
         message = "the command never runs what is built: `{bin}` is not in it"

@@ -222,7 +222,8 @@ def find_resumable(root: Path, plan: Plan) -> Record | None:
 
     It is the newest record of this very plan, unless that is finished. One that was measured to its end and
     has no manifest was interrupted too: while it was judged or its report was written. Where this plan has no
-    record, it is the scenario's newest, if that was interrupted: `require_same` then says what changed.
+    record, it is the scenario's newest, if that was interrupted with something measured: `require_same` then says
+    what changed.
     """
     found = find_records(root, plan.name)[::-1]
     wanted = plan_sha256(plan)
@@ -231,7 +232,8 @@ def find_resumable(root: Path, plan: Plan) -> Record | None:
         if record is not None and record.contents.header.plan_sha256 == wanted:
             return record if _unfinished(record) else None
     newest = _opened(found[0]) if found else None
-    return newest if newest is not None and _unfinished(newest) else None
+    # Nothing is lost with a record in which nothing was measured: its scenario may have been mended since.
+    return newest if newest is not None and newest.contents.blocks and _unfinished(newest) else None
 
 
 def _opened(path: Path) -> Record | None:

@@ -100,5 +100,6 @@ def _impossible(plan: Plan, message: str, reasons: tuple[str, ...] = ()) -> Mach
         code="BX223",
         details=tuple(("reason", reason) for reason in dict.fromkeys(reasons)),
         effect="nothing was measured",
-        help=f"choose others with -k or in {plan.scenario_path}; `benchctl doctor` shows what works here",
+        help=f"choose other values with -k, other knobs with -S (such as -S fixed.direct=off), or change "
+        f"{plan.scenario_path}; or work in a folder where it can be had",
     )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bench_framework.model.plan import Input
     from bench_framework.report.context import ReportData
 
-MOST_PHASES: Final = 6
+MOST_PHASES: Final = 7
 """The longest; runs.csv has them all."""
 _ROLES: Final = {Role.BASELINE: "baseline", Role.BOUND: "bound", Role.CANDIDATE: ""}
 
@@ -113,7 +113,7 @@ def _phases(data: ReportData, item: Input) -> Table | None:
         for phase, value in own.items():
             largest[phase] = max(value, largest.get(phase, 0.0))
     shown = [phase for phase in sorted(largest, key=largest.__getitem__, reverse=True) if largest[phase] > 0]
-    shown = shown[:MOST_PHASES]
+    shown, others = shown[:MOST_PHASES], shown[MOST_PHASES:]
     unit, scale = time_unit(max(largest.values(), default=1.0))
     rows = tuple(
         Row(
@@ -137,7 +137,8 @@ def _phases(data: ReportData, item: Input) -> Table | None:
         "phases of several threads add up, and phases that overlap are each counted whole."
     )
     name = f"phases-{data.plan.inputs.index(item)}"
-    return Table(name, caption, columns, rows, sortable=False)
+    legend = (f"Shorter, and in runs.csv: {', '.join(others)}.",) if others else ()
+    return Table(name, caption, columns, rows, legend, sortable=False)
 
 
 def _seconds(value: float | None, scale: float) -> Cell:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.plan import Role
 from bench_framework.model.words import shown
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
 
 
+MOST_NOTES: Final = 20
+"""A note may hold a figure of its run, so that there is one for each."""
+
+
 def build(data: ReportData) -> tuple[Block, ...]:
     """Check list, drift plot, control table, warnings, environment."""
     if not data.blocks:
@@ -49,6 +53,9 @@ def build(data: ReportData) -> tuple[Block, ...]:
             Heading("Warnings and remarks", "warnings"),
             Bullets(tuple(_event(data, e) for e in data.all_events)),
         ]
+    notes = _notes(data)
+    if notes:
+        blocks += [Heading("What the programs noted", "worker-notes"), Bullets(notes)]
     blocks += [Heading("Environment", "environment"), Facts(_environment(data))]
     return tuple(blocks)
 
@@ -93,6 +100,24 @@ def _control_table(data: ReportData) -> Table | None:
         "A verdict here would withdraw every other one of its input."
     )
     return Table("control-table", caption, columns, tuple(rows), sortable=False)
+
+
+def _notes(data: ReportData) -> tuple[Sentence, ...]:
+    """Fallbacks and the like, in the words of the programs: each once, with the variants that said it."""
+    said: dict[str, dict[str, int]] = {}
+    cells = {cell.id: data.label(cell.id) for item in data.plan.inputs for cell in data.arms(item.id)}
+    for block in data.measured_blocks:
+        for receipt in block.receipts if block.cell_id in cells else ():
+            for note in receipt.notes:
+                by = said.setdefault(note, {})
+                by[cells[block.cell_id]] = by.get(cells[block.cell_id], 0) + 1
+    shown = [
+        Sentence(f"{', '.join(by)} ({sum(by.values())} runs): {note.rstrip('.')}.")
+        for note, by in said.items()
+    ]
+    left = len(shown) - MOST_NOTES
+    more = [Sentence(f"{left} more notes stand in journal.jsonl.")] if left > 0 else []
+    return (*shown[:MOST_NOTES], *more)
 
 
 def _event(data: ReportData, event: Event) -> Sentence:

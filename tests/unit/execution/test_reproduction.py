@@ -51,6 +51,13 @@ def test_without_axes_there_is_nothing_to_select() -> None:
     assert reproduction(plan, plan.cells[0]) == "benchctl run 'my scenario.yaml' --quick"
 
 
+def test_overrides_are_kept_and_a_selection_is_not() -> None:
+    plan = replace(plan_of("a"), asked=("-k", "arm=b", "-S", "fixed.size=32 MB", "-S", "measure.rounds=3"))
+    words = shlex.split(reproduction(plan, plan.cells[0]))
+    assert words[3:7] == ["-S", "fixed.size=32 MB", "-S", "measure.rounds=3"]
+    assert words[7:] == ["-k", "arm=a io=read size=10MiB", "--quick"]
+
+
 @pytest.mark.parametrize(
     "value",
     [

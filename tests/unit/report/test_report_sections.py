@@ -297,6 +297,26 @@ def test_the_reference_lists_every_section_and_every_verdict() -> None:
         assert f"| {words.glyph} | `{words.ascii}` | {words.time} | {words.memory} |" in text
 
 
+def test_what_programs_note_of_themselves_is_told_once_with_who_said_it(data: ReportData) -> None:
+    first, second, *_ = data.arms(data.plan.inputs[0].id)
+    receipts = {
+        c.id: (Receipt(notes=("through the page cache: no O_DIRECT here",)),) for c in (first, second)
+    }
+    blocks = tuple(replace(b, receipts=receipts.get(b.cell_id, ())) for b in data.blocks)
+    runs = sum(b.cell_id in receipts for b in data.measured_blocks)
+    said = [
+        item.text
+        for block in section(report.build(replace(data, blocks=blocks)), "S21").blocks
+        if isinstance(block, Bullets)
+        for item in block.items
+        if "page cache" in item.text
+    ]
+    who = {data.label(first.id), data.label(second.id)}
+    assert len(said) == 1
+    assert set(said[0].partition(" (")[0].split(", ")) == who
+    assert said[0].endswith(f" ({runs} runs): through the page cache: no O_DIRECT here.")
+
+
 def test_a_cache_that_nobody_looked_at_is_not_said_to_be_warm(data: ReportData) -> None:
     def mark(read_bytes: int | None) -> tuple[str, str]:
         receipts = (Receipt(read_bytes=read_bytes),)

@@ -432,6 +432,16 @@ def test_tuning_is_one_command_that_something_uses(case: str, refuses: Refuses) 
     assert line[problem.at.column - 1 :][: problem.at.length] == marked
 
 
+@pytest.mark.parametrize("worker", ["dgen", "search"])
+def test_a_worker_whose_axes_do_not_say_all_needs_a_command(refuses: Refuses, worker: str) -> None:
+    head = TALLY.replace("tally", worker)
+    (problem,) = refuses("measure: {rounds: 3}", head=head).problems
+    assert (problem.code, problem.message) == (
+        "BC109",
+        f"{worker} has no command of its own: write one under `command`",
+    )
+
+
 def test_tuning_needs_a_program_that_is_built(refuses: Refuses) -> None:
     (problem,) = refuses(AXES + 'tuning: ["{bin}", try]\nprepare: [cat, "{tuning}"]').problems
     assert (problem.code, problem.message) == (

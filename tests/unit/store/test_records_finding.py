@@ -98,6 +98,19 @@ def test_a_quick_look_between_does_not_lose_an_interrupted_record(
     assert find_resumable(root, replace(plan, scenario_sha256="7" * 64)) is None
 
 
+def test_a_record_in_which_nothing_was_measured_holds_back_no_mended_scenario(
+    tmp_path: Path, plan: Plan, host: Host, builds: tuple[Build, ...]
+) -> None:
+    root = tmp_path / "elsewhere"
+    begun = create(root, plan, minute=9)
+    begun.prepare(at=AT, host=host, builds=builds, inputs=())
+    begun.close()
+    found = find_resumable(root, plan)
+    assert found is not None
+    assert found.path == begun.path
+    assert find_resumable(root, replace(plan, scenario_sha256="7" * 64)) is None
+
+
 def test_an_old_interrupted_record_is_left_alone_once_a_later_one_is_finished(
     tmp_path: Path, plan: Plan, record: Record, host: Host, builds: tuple[Build, ...]
 ) -> None:
