@@ -31,28 +31,41 @@ const READS: &str = "direct_reads";
 const ALIGNMENT: &str = "direct_alignment_bytes";
 const FACTS: [&str; 4] = [FLAG, BYTES, READS, ALIGNMENT];
 
-/// The input is not known here: the folders where inputs are likely are asked instead, and named.
+/// The input is not known here. The working folder is asked, where inputs are likely; only if no file can be made in it,
+/// the temporary folder is.
 fn probe() -> Option<String> {
     let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-    let refusals: Vec<_> = [here, std::env::temp_dir()]
-        .iter()
-        .map_while(|folder| in_folder(folder).err().map(|error| (folder, error)))
-        .map(|(folder, error)| format!("{}: {error}", folder.display()))
-        .collect();
-    (refusals.len() == 2).then(|| {
-        format!(
-            "tried with a file in the working and the temporary folder ({})",
-            refusals.join("; ")
-        )
-    })
+    let reason = |folder: &Path, error: &io::Error| format!("{}: {error}", folder.display());
+    match in_folder(&here) {
+        Asked::Answer(answer) => answer.err().map(|error| reason(&here, &error)),
+        Asked::NoFile(error) => {
+            let elsewhere = std::env::temp_dir();
+            let (Asked::NoFile(other) | Asked::Answer(Err(other))) = in_folder(&elsewhere) else {
+                return None;
+            };
+            Some(format!(
+                "tried with a file in the working and the temporary folder ({}; {})",
+                reason(&here, &error),
+                reason(&elsewhere, &other)
+            ))
+        }
+    }
+}
+
+/// What a folder says of `O_DIRECT`.
+enum Asked {
+    Answer(io::Result<usize>),
+    /// No file could be made to ask with.
+    NoFile(io::Error),
 }
 
 /// Asks with a file that has no name and goes away with its descriptor.
-fn in_folder(folder: &Path) -> io::Result<usize> {
+fn in_folder(folder: &Path) -> Asked {
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-    let file = rustix::fs::open(folder, flags, Permissions::RUSR | Permissions::WUSR)
-        .map_err(|errno| io::Error::other(format!("cannot make a file: {errno}")))?;
-    switch_on(&File::from(file))
+    match rustix::fs::open(folder, flags, Permissions::RUSR | Permissions::WUSR) {
+        Ok(file) => Asked::Answer(switch_on(&File::from(file))),
+        Err(errno) => Asked::NoFile(io::Error::other(format!("cannot make a file: {errno}"))),
+    }
 }
 
 fn matches(evidence: &Evidence) -> bool {
