@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bench_framework.execution import host, hyperfine
+from bench_framework.execution.process import Launcher
+from bench_framework.execution.progress import Unwatched
 from bench_framework.model.plan import MeasurePolicy
 from bench_framework.store import wire
 from bench_framework.store.records import Record, find_records
@@ -66,8 +69,15 @@ def launcher_is_gone(folder: Path) -> bool:
         return True
 
 
+@pytest.fixture(scope="module")
+def fetched() -> None:
+    """hyperfine is there before anything is waited for: on a new machine cargo builds it first, in a minute or two."""
+    with Launcher() as launcher:
+        hyperfine.find(launcher, host.environment(), Unwatched())
+
+
 @pytest.fixture
-def folder(tmp_path: Path, plan_of: Callable[..., Plan]) -> Path:
+def folder(fetched: None, tmp_path: Path, plan_of: Callable[..., Plan]) -> Path:
     seconds = f"0.0{os.getpid()}1"  # marks the processes of this test
     arms = {"a": ["/bin/sleep", seconds], "b": ["/bin/sleep", seconds + "2"]}
     plan = plan_of(arms, measure=MeasurePolicy(rounds_min=30, rounds_max=30))
