@@ -44,7 +44,7 @@ fn wrong_usage_and_failure_have_codes_of_their_own() {
         Some(2)
     );
     assert_eq!(
-        dgen(&["text", "--size", "1.5MiB", "--output", "/dev/null"]).0,
+        dgen(&["text", "--size", "1.5B", "--output", "/dev/null"]).0,
         Some(2)
     );
     let (code, _, error) = dgen(&["text", "--size", "1", "--output", "/no/such/folder/text"]);
