@@ -6,7 +6,11 @@ one build of the extension. Only ``packaging`` makes environments of its own, be
 
 from __future__ import annotations
 
+import ctypes
 import os
+import shlex
+import shutil
+import subprocess  # noqa: TID251 -- the door is the package's; nox is outside
 import sys
 import tempfile
 from pathlib import Path
@@ -17,6 +21,10 @@ ROOT = Path(__file__).parent
 BIN = Path(sys.executable).parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "benchctl"
 NATIVE_TARGET = os.environ.get("CARGO_TARGET_DIR") or str(CACHE / "dev-target")
+
+WITHOUT = "BENCHCTL_TESTS_WITHOUT"
+IO_URING_SETUP = 425
+"""The number of the system call, the same on every architecture that Rust and we know."""
 
 nox.options.default_venv_backend = "none"
 nox.options.sessions = [
@@ -41,10 +49,31 @@ def pytest(session: nox.Session, *args: str) -> None:
     python(session, "-m", "pytest", *args, *session.posargs)
 
 
-def cargo(session: nox.Session, *args: str) -> None:
+def cargo(session: nox.Session, *args: str, **env: str) -> None:
     """Run cargo on the native workspace, with its output outside the source tree."""
     with session.chdir(ROOT / "native"):
-        session.run("cargo", *args, external=True, env={"CARGO_TARGET_DIR": NATIVE_TARGET})
+        session.run("cargo", *args, external=True, env={"CARGO_TARGET_DIR": NATIVE_TARGET, **env})
+
+
+def lacking() -> dict[str, str]:
+    """What tests of the workers need and this machine lacks, with the reason (native/crates/worker/tests/needs)."""
+    found = {}
+    if shutil.which("fio") is None:
+        found["fio"] = "it is not installed"
+    mount = ["unshare", "--mount", "sh", "-c", f"mount -t tmpfs none {shlex.quote(tempfile.gettempdir())}"]
+    try:
+        done = subprocess.run(mount, capture_output=True, text=True, check=False)  # noqa: S603 -- ours
+        if done.returncode:
+            found["mounts"] = done.stderr.strip() or f"unshare or mount ended with {done.returncode}"
+    except OSError as error:
+        found["mounts"] = str(error)
+    libc = ctypes.CDLL(None, use_errno=True)
+    ring = libc.syscall(IO_URING_SETUP, 1, ctypes.create_string_buffer(120))
+    if ring < 0:
+        found["io_uring"] = os.strerror(ctypes.get_errno())
+    else:
+        os.close(ring)
+    return found
 
 
 @nox.session
@@ -67,7 +96,11 @@ def native(session: nox.Session) -> None:
     """rustfmt, clippy and the tests of the Rust workspace."""
     cargo(session, "fmt", "--all", "--check")
     cargo(session, "clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings")
-    cargo(session, "test", "--locked", "--workspace")
+    missing = {} if WITHOUT in os.environ else lacking()
+    for what, reason in missing.items():
+        session.warn(f"tests that need {what} are not tried on this machine: {reason}")
+    without = {WITHOUT: os.environ.get(WITHOUT) or ",".join(missing)}
+    cargo(session, "test", "--locked", "--workspace", **without)
     # A worker whose mode is silently swapped: its receipt must contradict the request.
     cargo(
         session, "test", "--locked", "--package", "tally", "--features", "test-swap-io", "--test", "swapped"
