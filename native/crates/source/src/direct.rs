@@ -224,7 +224,7 @@ mod tests {
     fn tmpfs_is_refused() {
         let shared = Path::new("/dev/shm");
         let is_tmpfs = File::open(shared).is_ok_and(|folder| file_system(&folder) == "tmpfs");
-        if let (true, Err(error)) = (is_tmpfs, in_folder(shared)) {
+        if let (true, Asked::Answer(Err(error))) = (is_tmpfs, in_folder(shared)) {
             assert!(
                 error.to_string().starts_with("no O_DIRECT on tmpfs: ")
                     || error.to_string().starts_with("cannot make a file: "),
