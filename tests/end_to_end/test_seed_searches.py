@@ -61,10 +61,10 @@ def test_all_find_the_same_in_the_ways_that_were_asked_for(
         line = re.search(rf"^\| {re.escape(idea['name'])} \|.*$", page, re.MULTILINE)
         assert line is not None, idea
         assert re.search(r"better|worse|equivalent|undecided", line[0]), line[0]
-    with (record / "derived.csv").open(encoding="utf-8", newline="") as file:
-        derived = {row["name"]: row["value"] for row in csv.DictReader(file) if row["formula"]}
-    assert set(derived) == {row["name"] for row in plan["derived"]}
-    assert all(float(value) > 0 for value in derived.values())
+    if plan["derived"]:
+        with (record / "derived.csv").open(encoding="utf-8", newline="") as file:
+            derived = {row["name"]: row["value"] for row in csv.DictReader(file)}
+        assert all(float(derived[row["name"]]) > 0 for row in plan["derived"])
     # A step of the ladder changes one thing; mimalloc is an idea and no step.
     assert not any(
         {"sonic-rs", "mimalloc"} <= {v for _, v in variant["values"]}
