@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from dataclasses import replace
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from bench_framework.execution.process import Launcher
     from bench_framework.execution.stop import Stop
     from bench_framework.model.plan import Plan
-    from bench_framework.model.run import Build
+    from bench_framework.model.run import Build, PreparedInput
     from bench_framework.store.records import Record
 
 LARGEST_BYTES = 1 << 20
@@ -31,6 +32,7 @@ def tune(
     plan: Plan,
     record: Record,
     builds: Iterable[Build],
+    inputs: Iterable[PreparedInput],
     launcher: Launcher,
     env: Mapping[str, str],
     stop: Stop,
@@ -41,15 +43,19 @@ def tune(
 
     Raises:
         Interrupted: `stop` was asked for; nothing of it is kept.
-        CellError: BX204, it failed, took longer than a run may, or printed no JSON object.
+        CellError: BX204, the baseline could not be built, or the command failed, took longer than a run may, or
+            printed no JSON object.
         MachineError: BX235, the record cannot be written.
     """
     if not plan.tuning or is_done(record):
         return
     cell = next(cell for cell in plan.cells if cell.variant_id == plan.baseline_id)
-    build = next((b for b in builds if b.id == build_id_of(plan, cell)), None)
+    build = next((b for b in builds if b.id == build_id_of(plan, cell) and b.ok), None)
+    if build is None:
+        raise _failed(("{bin}",), "the baseline's program could not be built", None)
+    prepared = next((item for item in inputs if item.input_id == cell.input_id), None)
     bare = replace(cell, command=plan.tuning, stdin=None, prepare=(), cleanup=(), shell=False)
-    target = target_of(bare, build if build is not None and build.ok else None, None, env)
+    target = target_of(bare, build, prepared, env)
     said, complaints = record.raw.log("tuning.stdout"), record.raw.log("tuning.stderr")
     with layout.writing(said):
         said.parent.mkdir(parents=True, exist_ok=True)
@@ -59,7 +65,7 @@ def tune(
         Command(
             target.argv,
             target.env,
-            cell.cwd,
+            target.cwd,
             stdout=str(said),
             stderr=str(complaints),
             timeout_s=plan.measure.timeout_s,
@@ -97,11 +103,11 @@ def _whole(digits: str) -> int:
     return int(digits)
 
 
-def _failed(argv: tuple[str, ...], how: str, complaints: Path) -> CellError:
-    try:
-        lines = complaints.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        lines = []
+def _failed(argv: tuple[str, ...], how: str, complaints: Path | None) -> CellError:
+    lines: list[str] = []
+    if complaints is not None:
+        with contextlib.suppress(OSError):
+            lines = complaints.read_text(encoding="utf-8", errors="replace").splitlines()
     said = (("stderr", "\n".join(lines[-STDERR_LINES:])),) if lines else ()
     return CellError(
         f"the command under `tuning` {how}"

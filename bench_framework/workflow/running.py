@@ -223,7 +223,7 @@ def _tune(
 
     if plan.tuning and not tuning.is_done(record):
         watcher.say("tuning: one command, before anything is measured")
-        tuning.tune(plan, record, prepared.builds, launcher, host.environment(), stopping)
+        tuning.tune(plan, record, prepared.builds, prepared.inputs, launcher, host.environment(), stopping)
 
 
 def _measure(

@@ -56,6 +56,7 @@ cwd: work
 baseline: {{way: one}}
 measure: {{rounds: 1, until: rounds, warmup: 1}}
 """
+BESIDE_ITS_INPUT = SCENARIO.replace("cwd: work\n", "input: {{file: work/data.txt}}\n")
 NOT_MEASURED = 3
 
 
@@ -67,8 +68,10 @@ def benchctl(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     manifest = '[package]\nname = "tuned"\nversion = "0.1.0"\nedition = "2021"\n[workspace]\n'
     (tmp_path / "Cargo.toml").write_text(manifest, encoding="utf-8")
 
-    def call(*words: str, kind: str) -> subprocess.CompletedProcess[str]:
-        (tmp_path / "tuned.yaml").write_text(SCENARIO.format(kind=kind), encoding="utf-8")
+    (tmp_path / "work" / "data.txt").write_text("a b", encoding="utf-8")
+
+    def call(*words: str, kind: str, scenario: str = SCENARIO) -> subprocess.CompletedProcess[str]:
+        (tmp_path / "tuned.yaml").write_text(scenario.format(kind=kind), encoding="utf-8")
         env = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
         argv = [sys.executable, "-m", "bench_framework", *words]
         return subprocess.run(argv, env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
@@ -117,3 +120,32 @@ def test_without_it_nothing_is_measured(
     assert "Traceback" not in done.stderr
     (record,) = (tmp_path / "results" / "tuned").glob("2*")
     assert '"kind":"block"' not in (record / "journal.jsonl").read_text(encoding="utf-8").replace(" ", "")
+
+
+@pytest.mark.real
+def test_it_works_where_the_runs_work(
+    benchctl: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    done = benchctl("run", "tuned.yaml", kind="good", scenario=BESIDE_ITS_INPUT)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "work" / "calls").read_text(encoding="utf-8") == "probe\n"
+    assert not (tmp_path / "calls").exists()
+
+
+@pytest.mark.real
+def test_a_baseline_that_cannot_be_built_is_named(
+    benchctl: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    with (tmp_path / "Cargo.toml").open("a", encoding="utf-8") as manifest:
+        manifest.write("[features]\nbroken = []\n")
+    with (tmp_path / "src" / "main.rs").open("a", encoding="utf-8") as source:
+        source.write('#[cfg(feature = "broken")]\ncompile_error!("as asked");\n')
+    broken = SCENARIO.replace("[one, two]", "{{one: {{features: [broken]}}, two: {{}}}}")
+    done = benchctl("run", "tuned.yaml", kind="good", scenario=broken)
+    assert done.returncode == NOT_MEASURED
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
+    assert (
+        "error[BX204]: the command under `tuning` failed: the baseline's program could not be built"
+        in done.stderr
+    ), done.stderr
