@@ -11,7 +11,7 @@ from bench_framework.scenario.crates import Crate, CrateMissing, read_crate
 from bench_framework.scenario.document import suggest
 from bench_framework.scenario.leaves import MAX_LISTED, did_you_mean
 from bench_framework.scenario.matrix import axes_of
-from bench_framework.scenario.schema import BUILTIN
+from bench_framework.scenario.schema.worker import BUILTIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,8 @@ from bench_framework.errors import Problem
 from bench_framework.scenario import template
 from bench_framework.scenario.leaves import did_you_mean
 from bench_framework.scenario.matrix import BUILD_KEYS, AxisView, axes_of
-from bench_framework.scenario.schema import BUILTIN, DATASETS
+from bench_framework.scenario.schema.parts import DATASETS
+from bench_framework.scenario.schema.worker import BUILTIN
 from bench_framework.units import is_size, parse_size
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from bench_framework.scenario import bundled, template
 from bench_framework.scenario.document import suggest
 from bench_framework.scenario.leaves import MAX_LISTED, did_you_mean
 from bench_framework.scenario.matrix import BUILD_KEYS, RUN_KEYS, AxisView, axes_of
-from bench_framework.scenario.schema import BUILTIN
+from bench_framework.scenario.schema.worker import BUILTIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

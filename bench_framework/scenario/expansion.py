@@ -24,7 +24,7 @@ from bench_framework.model.plan import (
 from bench_framework.scenario import bundled, template
 from bench_framework.scenario.crates import CrateMissing, read_crate
 from bench_framework.scenario.matrix import baseline_values, named_values
-from bench_framework.scenario.schema import BUILTIN
+from bench_framework.scenario.schema.worker import BUILTIN
 from bench_framework.units import is_size, parse_size
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
     from bench_framework.scenario.loaded import Scenario
     from bench_framework.scenario.matrix import AxisView, Matrix
-    from bench_framework.scenario.schema import DescribePart, IdeaPart, Setting
+    from bench_framework.scenario.schema.parts import DescribePart, IdeaPart
+    from bench_framework.scenario.schema.worker import Setting
 
 _UNLABELLED: Final = "default"
 _T = TypeVar("_T")

@@ -6,7 +6,9 @@ import typing
 from typing import TYPE_CHECKING, Any
 
 from bench_framework.scenario import leaves
-from bench_framework.scenario.schema import AxisTable, Part, ScenarioFile
+from bench_framework.scenario.schema import ScenarioFile
+from bench_framework.scenario.schema.types import Part
+from bench_framework.scenario.schema.worker import AxisTable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench_framework.scenario.schema import Part
+from bench_framework.scenario.schema.types import Part
 
 if TYPE_CHECKING:
     from bench_framework.errors import Position

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from bench_framework.model.plan import Axis, AxisValue, Hole, Values
 from bench_framework.scenario import bundled, template
-from bench_framework.scenario.schema import Setting, settings_of
+from bench_framework.scenario.schema.worker import Setting, settings_of
 from bench_framework.units import is_size, parse_size
 
 if TYPE_CHECKING:

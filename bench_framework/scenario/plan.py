@@ -20,7 +20,8 @@ from bench_framework.model.plan import (
 from bench_framework.scenario import template
 from bench_framework.scenario.expansion import Expansion, size_texts, unique
 from bench_framework.scenario.matrix import combine
-from bench_framework.scenario.schema import BUILTIN, Precision
+from bench_framework.scenario.schema.measure import Precision
+from bench_framework.scenario.schema.worker import BUILTIN
 from bench_framework.scenario.selection import OPTION, parse_selection, refusal, whole
 
 if TYPE_CHECKING:

@@ -1,0 +1,153 @@
+"""How much is measured, and what the gate tolerates."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Final, Literal
+
+from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
+
+from bench_framework.scenario import leaves
+from bench_framework.scenario.document import Scalar
+from bench_framework.scenario.schema.types import (
+    Duration,
+    Flag,
+    Level,
+    Natural,
+    NotText,
+    Part,
+    Percent,
+    Positive,
+    Text,
+    read_by,
+    shape,
+)
+
+
+def _or_one_number(schema: dict[str, Any]) -> None:
+    whole = dict(schema)
+    schema.clear()
+    schema.update(anyOf=[{"type": "integer", "minimum": 1}, whole], description=whole.pop("description"))
+
+
+class Rounds(Part):
+    """How many rounds: the least and the most, or one number for exactly so many."""
+
+    model_config = ConfigDict(json_schema_extra=_or_one_number)
+
+    min: Positive | None = None
+    """Rounds before the first look at the data. Default 12."""
+    max: Positive | None = None
+    """Rounds after which measuring stops whatever is decided. Default 40."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_number(cls, value: Any) -> Any:
+        return {"min": value, "max": value} if isinstance(value, Scalar) else value
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Rounds:
+        crossed = self.min is not None and self.max is not None and self.min > self.max
+        self.demand(
+            not crossed,
+            "BC108",
+            f"`rounds.min` is {self.min}, above `rounds.max`, which is {self.max}",
+            "min",
+        )
+        return self
+
+
+class Precision(Part):
+    """Stop once the intervals are narrow enough."""
+
+    precision: Level
+    """Half-width of every headline interval, such as `1%`."""
+
+
+_WARM: Final = read_by(
+    leaves.choice("warm", "unknown", later={"cold": "measure with `cache: warm` meanwhile"})
+)
+_STRATEGY: Final = read_by(
+    leaves.choice("fixed", later={"race": "`strategy: fixed` measures every cell to the end"})
+)
+
+
+class Measure(Part):
+    """How much is measured, in which order, and when it stops (docs/method.md)."""
+
+    rounds: Rounds = Field(default_factory=Rounds)
+    """Passes over all cells: `{min: 12, max: 40}`, or one number for exactly so many."""
+    until: Annotated[
+        Annotated[Literal["decided", "rounds"], read_by(leaves.choice("decided", "rounds")), Tag("<scalar>")]
+        | Annotated[Precision, Tag("<mapping>")]
+        | Annotated[NotText, Tag("<list>")],
+        Discriminator(shape),
+    ] = "decided"
+    """`decided`: until every comparison is; `rounds`: exactly `max`; `{precision: 1%}`: until every interval
+    is so narrow."""
+    budget: Duration | None = None
+    """Wall-clock time after which no further round is begun."""
+    warmup: Natural = 2
+    """Rounds at the start that are recorded and not used."""
+    cache: Annotated[Literal["warm", "unknown"], _WARM] = "warm"
+    """State of the page cache before a run."""
+    timeout: Duration = 600.0
+    """Of one run."""
+    seed: Natural | None = None
+    """Of the order of cells within rounds. Default: derived from the scenario's content."""
+    control: Flag = True
+    """Whether the baseline runs a second time under another name, as a test of the measurement itself."""
+    strategy: Annotated[Literal["fixed"], _STRATEGY] = "fixed"
+    """`fixed`: every cell runs in every round."""
+
+
+class Gate(Part):
+    """Metrics with the change that is tolerated: checked and kept; `benchctl gate` is not there yet."""
+
+    later: ClassVar[dict[str, str]] = {
+        "against": "name the revisions on the command line of `benchctl compare`",
+        "cells": "select with -k on the command line",
+        "budgets": "only changes against the baseline are judged",
+        "accepted": "widen the margin of the metric meanwhile",
+        "min_compared": "use `require` for metrics that must be judged",
+        "instructions": "gate `cpu` meanwhile",
+    }
+
+    wall: Percent | None = None
+    """Tolerated growth of elapsed time."""
+    cpu: Percent | None = None
+    """Tolerated growth of processor time (user and system)."""
+    user: Percent | None = None
+    """Tolerated growth of processor time in the program."""
+    sys: Percent | None = None
+    """Tolerated growth of processor time in the kernel."""
+    peak_rss: Percent | None = None
+    """Tolerated growth of peak memory."""
+    binary_size: Percent | None = None
+    """Tolerated growth of the binary."""
+    build_time: Percent | None = None
+    """Tolerated growth of the time to build."""
+    detect: Level = 0.03
+    """A metric counts as judged if a change of this size would have been found."""
+    on_undecided: Annotated[Literal["warn", "fail"], read_by(leaves.choice("warn", "fail"))] = "warn"
+    """What to do about a metric that could not be judged."""
+    require: list[Text] = []
+    """Metrics that must be judged, or the gate fails."""
+
+    @model_validator(mode="after")
+    def _known(self) -> Gate:
+        gated = [name for name, _ in self.margins()]
+        for metric in self.require:
+            advice = leaves.did_you_mean(metric, gated, "gated here")
+            self.demand(
+                metric in gated,
+                "BC108",
+                f"`require` names `{metric}`, which this gate does not judge",
+                "require",
+                advice=advice,
+            )
+        return self
+
+    def margins(self) -> tuple[tuple[str, float], ...]:
+        """Metric and its tolerated growth as a fraction, in the order of this class."""
+        names = ("wall", "cpu", "user", "sys", "peak_rss", "binary_size", "build_time")
+        return tuple((name, value) for name in names if (value := getattr(self, name)) is not None)

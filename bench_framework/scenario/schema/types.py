@@ -1,0 +1,119 @@
+"""The types that keys of the language have, and what every mapping of it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeAlias
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from bench_framework.scenario import leaves
+from bench_framework.scenario.leaves import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PROFILE_KEYS: Final = (
+    "opt-level", "lto", "codegen-units", "panic", "debug", "debug-assertions", "overflow-checks", "strip",
+    "incremental", "split-debuginfo", "rpath",
+)  # fmt: skip
+
+
+def refusal(refused: Refused, at: tuple[str, ...] = ()) -> PydanticCustomError:
+    """The error of pydantic that `faults` turns into a problem of ours."""
+    context = {"message": refused.message, "label": refused.label, "help": refused.advice, "at": at}
+    return PydanticCustomError(refused.code, "{message}", context)
+
+
+def read_by(reader: Callable[[Any], Any]) -> BeforeValidator:
+    """A validator that reads a leaf of the document with `reader`, which raises `Refused`."""
+
+    def run(value: Any) -> Any:
+        try:
+            return reader(value)
+        except Refused as refused:
+            raise refusal(refused) from None
+
+    return BeforeValidator(run)
+
+
+def shape(value: Any) -> str:
+    """Tag of a union's branch: list, mapping or scalar."""
+    if isinstance(value, list):
+        return "<list>"
+    return "<mapping>" if isinstance(value, dict) else "<scalar>"
+
+
+SCALAR: Final = {"type": ["string", "number", "boolean"]}
+NEVER: Final[dict[str, Any]] = {"not": {}}
+_PERCENT: Final = {"type": "string", "pattern": r"^\s*[0-9]+(\.[0-9]+)?\s*%\s*$", "examples": ["2%"]}
+
+Text: TypeAlias = Annotated[str, read_by(leaves.text), WithJsonSchema(SCALAR)]
+Name: TypeAlias = Annotated[
+    str,
+    read_by(leaves.axis_name),
+    WithJsonSchema({"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$"}),
+]
+Symbol: TypeAlias = Annotated[
+    str,
+    read_by(leaves.symbol),
+    WithJsonSchema({"type": "string", "pattern": "^[a-z][a-z0-9_]{0,63}$"}),
+]
+Variable: TypeAlias = Annotated[str, read_by(leaves.variable_name), WithJsonSchema({"type": "string"})]
+ValueName: TypeAlias = Annotated[str, read_by(leaves.value_name), WithJsonSchema(SCALAR)]
+Natural: TypeAlias = Annotated[int, read_by(leaves.whole(0)), Field(ge=0)]
+Positive: TypeAlias = Annotated[int, read_by(leaves.whole(1)), Field(ge=1)]
+Flag: TypeAlias = Annotated[bool, read_by(leaves.flag)]
+Percent: TypeAlias = Annotated[float, read_by(leaves.percent), WithJsonSchema(_PERCENT)]
+Level: TypeAlias = Annotated[float, read_by(leaves.fraction_of_all), WithJsonSchema(_PERCENT)]
+Duration: TypeAlias = Annotated[
+    float,
+    read_by(leaves.duration),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "pattern": r"^\s*[0-9]+(\.[0-9]+)?\s*(us|µs|ms|s|m|min|h)\s*$",
+            "examples": ["15m", "120s"],
+        }
+    ),
+]
+Words: TypeAlias = Annotated[
+    list[Text],
+    read_by(leaves.words),
+    WithJsonSchema({"anyOf": [SCALAR, {"type": "array", "items": SCALAR}]}),
+]
+"""A list of texts, or one text that is split at blanks."""
+NotText: TypeAlias = Annotated[Text, WithJsonSchema(NEVER)]
+"""The branch of a union that takes every other shape, only to refuse it in words."""
+NotPercent: TypeAlias = Annotated[Percent, WithJsonSchema(NEVER)]
+NotList: TypeAlias = Annotated[list[Text], WithJsonSchema(NEVER)]
+Profile: TypeAlias = Annotated[
+    Annotated[Text, Tag("<scalar>")]
+    | Annotated[dict[Annotated[str, read_by(leaves.choice(*PROFILE_KEYS))], Text], Tag("<mapping>")]
+    | Annotated[NotText, Tag("<list>")],
+    Discriminator(shape),
+]
+"""A profile's name, or keys that are set on top of it."""
+
+
+class Part(BaseModel):
+    """A mapping of the language. A key that it does not know is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, defer_build=True)
+
+    later: ClassVar[dict[str, str]] = {}
+    """Keys that are designed and cannot be used yet, and what to do meanwhile (BC111)."""
+
+    def demand(self, holds: object, code: str, message: str, *at: str, advice: str = "") -> None:
+        """Refuse this part at its key `at` unless `holds`."""
+        if not holds:
+            raise refusal(Refused(code, message, advice=advice), at)
+
+
+PerMetric: TypeAlias = Annotated[
+    Annotated[Percent, Tag("<scalar>")]
+    | Annotated[dict[Text, Percent], Tag("<mapping>")]
+    | Annotated[NotPercent, Tag("<list>")],
+    Discriminator(shape),
+]
+"""One percentage, or one per metric."""
