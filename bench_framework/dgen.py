@@ -180,8 +180,8 @@ class Generator:
         Raises:
             TypeError: `buffer` is no buffer.
             BufferError: it is read-only or not contiguous.
-            ValueError: `threads` is less than 1.
-            OverflowError: `offset` is negative or does not fit 64 bits.
+            ValueError: `threads` is 0.
+            OverflowError: `threads` is negative; or `offset` is, or does not fit 64 bits.
         """
         self._native.fill(buffer, offset, threads)
 
@@ -207,7 +207,7 @@ def write_file(
     strategy: str = "streaming",
     backend: str | None = None,
     buffer_size: int = MIB,
-    buffer_count: int = 4,
+    buffer_count: int | None = None,
     queue_depth: int = 4,
     threads: int = 1,
     direct: Literal["off", "try", "require"] = "off",
@@ -230,7 +230,8 @@ def write_file(
         strategy: when contents are produced and who writes them; `dgen describe` lists them.
         backend: by which calls: ``uring``, ``pwrite`` or ``mmap``; the strategy's own unless one is named.
         buffer_size: bytes of a buffer and of a block of the file.
-        buffer_count: buffers of all threads together.
+        buffer_count: buffers of all threads together; fewer than `queue_depth` × `threads` leave places in the queues
+            empty. As many as these if None, and at least 4.
         queue_depth: the most blocks that one thread has under way.
         threads: writers.
         direct: whether the page cache is passed by; ``try`` says in `notes` when it could not be.
@@ -253,7 +254,7 @@ def write_file(
         strategy=strategy,
         backend=backend,
         buffer_size=buffer_size,
-        buffer_count=buffer_count,
+        buffer_count=max(4, queue_depth * threads) if buffer_count is None else buffer_count,
         queue_depth=queue_depth,
         threads=threads,
         direct=direct,

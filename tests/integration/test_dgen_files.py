@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -150,3 +151,22 @@ def test_errors_have_classes_of_their_own(tmp_path: Path) -> None:
     with pytest.raises(OverflowError):
         dgen.write_file(tmp_path / "data", -1)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "buffers"),
+    [({}, 4), ({"queue_depth": 16}, 16), ({"queue_depth": 8, "threads": 3}, 24), ({"queue_depth": 16, "buffer_count": 2}, 2)],
+)  # fmt: skip
+def test_a_queue_has_a_buffer_for_each_of_its_places(
+    given: dict[str, int], buffers: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: dict[str, object] = {}
+    real = dgen._native.write_file
+
+    def listening(*args: Any, **options: Any) -> dict[str, Any]:
+        asked.update(options)
+        return real(*args, **options)
+
+    monkeypatch.setattr(dgen._native, "write_file", listening)
+    dgen.write_file(tmp_path / "data", 1 << 20, buffer_size=4096, backend="pwrite", **given)
+    assert asked["buffer_count"] == buffers

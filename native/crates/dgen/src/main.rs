@@ -42,6 +42,7 @@ enum Run {
 }
 
 fn main() -> ExitCode {
+    worker::mapped::end_where_files_are_cut("dgen");
     // A file larger than the limit is then an error of the write, not the end of the process.
     // SAFETY: ignoring a signal runs no code of ours.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };

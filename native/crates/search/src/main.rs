@@ -14,6 +14,7 @@ use clap::Parser;
 use worker::exit::{self, Failure};
 
 fn main() -> ExitCode {
+    worker::mapped::end_where_files_are_cut("search");
     let result = match Arguments::parse().command {
         Command::Describe => writeln!(io::stdout(), "{}", describe::describe().to_json())
             .map_err(|error| Failure::Work(format!("cannot write to stdout: {error}"))),

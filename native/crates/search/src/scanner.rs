@@ -166,9 +166,10 @@ impl<P: Parser> Scanner<P> {
     /// Searches a file that is mapped whole.
     pub(crate) fn mapped(&mut self, file: usize) -> Result<(), Failure> {
         let search = Arc::clone(&self.search);
-        let map = map(&search, file).map_err(|error| unreadable(&search, file, &error))?;
-        if let Some(map) = map {
-            self.block(file, 0, &map, "mmap");
+        let unreadable = |error| unreadable(&search, file, &error);
+        if let Some(mapped) = Mapped::of(&search, file).map_err(unreadable)? {
+            self.block(file, 0, &mapped.map, "mmap");
+            mapped.kept_its_size().map_err(unreadable)?;
         }
         Ok(())
     }
@@ -188,9 +189,10 @@ impl<P: Parser> Scanner<P> {
         match search.job.reading {
             Reading::Read => self.read_chunk(file, from, to).map_err(unreadable)?,
             Reading::Mmap => {
-                if let Some(map) = map(&search, file).map_err(unreadable)? {
-                    let lines = owned(&map, from, to);
-                    self.block(file, lines.start as u64, &map[lines], "mmap");
+                if let Some(mapped) = Mapped::of(&search, file).map_err(unreadable)? {
+                    let lines = owned(&mapped.map, from, to);
+                    self.block(file, lines.start as u64, &mapped.map[lines], "mmap");
+                    mapped.kept_its_size().map_err(unreadable)?;
                 }
             }
         }
@@ -349,15 +351,32 @@ impl<P: Parser> Scanner<P> {
     }
 }
 
-/// A file, mapped; `None` for an empty one, which cannot be.
-fn map(search: &Search, file: usize) -> io::Result<Option<Mmap>> {
-    let input = File::open(&search.job.sessions[file].path)?;
-    if input.metadata()?.len() == 0 {
-        return Ok(None);
+/// A file, mapped.
+struct Mapped {
+    file: File,
+    map: Mmap,
+}
+
+impl Mapped {
+    /// `None` for an empty file, which cannot be mapped.
+    fn of(search: &Search, file: usize) -> io::Result<Option<Self>> {
+        let file = File::open(&search.job.sessions[file].path)?;
+        if file.metadata()?.len() == 0 {
+            return Ok(None);
+        }
+        // SAFETY: the map is only read, as bytes that are checked where they are used. If another process truncates the
+        // file meanwhile, the program's handler ends it with an error.
+        let map = unsafe { Mmap::map(&file) }?;
+        Ok(Some(Self { file, map }))
     }
-    // SAFETY: the map is only read, as bytes that are checked where they are used. A file that another process
-    // truncates meanwhile ends this one by SIGBUS: inputs of a measurement are pinned, so it is not guarded.
-    unsafe { Mmap::map(&input) }.map(Some)
+
+    /// What was cut off inside the last page, or cut off and written again, was read as zeros without any signal.
+    fn kept_its_size(&self) -> io::Result<()> {
+        if self.file.metadata()?.len() == self.map.len() as u64 {
+            return Ok(());
+        }
+        Err(io::Error::other("it changed its size while it was mapped"))
+    }
 }
 
 /// The lines that begin in `from..to`.

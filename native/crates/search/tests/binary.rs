@@ -366,3 +366,32 @@ fn what_cannot_be_done_is_one_clear_error() {
         "a failed run appends no line"
     );
 }
+
+/// Cut off while it is mapped, a file is an error that says so, never a death without a word.
+#[test]
+fn a_file_that_is_cut_while_it_is_mapped_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let sessions = folder.path().join("sessions");
+    fs::create_dir(&sessions).unwrap();
+    // A hole takes no room, and long enough to scan that it is met in the middle.
+    let path = sessions.join("long.jsonl");
+    let file = fs::File::create(&path).unwrap();
+    file.set_len(8 << 30).unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_search"))
+        .args(["run", "--query", "task", "--reading", "mmap"])
+        .arg(&sessions)
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let maps = format!("/proc/{}/maps", child.id());
+    while !fs::read_to_string(&maps).is_ok_and(|maps| maps.contains("long.jsonl")) {
+        assert_eq!(child.try_wait().unwrap(), None, "it mapped nothing");
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    file.set_len(5000).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert_eq!(said, "search: a file became shorter while it was mapped\n");
+}

@@ -49,6 +49,7 @@ pub mod allocator;
 pub mod answer;
 pub mod describe;
 pub mod exit;
+pub mod mapped;
 pub mod phases;
 pub mod size;
 pub mod usage;

@@ -46,7 +46,7 @@ fn read(task: &Task<'_>, evidence: &mut Evidence) -> Result<(), ReadError> {
 }
 
 fn map(task: &Task<'_>, offset: u64, length: usize) -> std::io::Result<Mmap> {
-    // SAFETY: the map is only read, as bytes that are only hashed. A file that another process truncates meanwhile ends
-    // this one by SIGBUS: inputs of a measurement are pinned, so it is not guarded.
+    // SAFETY: the map is only read, as bytes that are only hashed. If another process truncates the file meanwhile, the
+    // program's handler ends it with an error.
     unsafe { MmapOptions::new().offset(offset).len(length).map(task.file) }
 }

@@ -107,7 +107,7 @@ pub enum ReadError {
         /// Where.
         offset: u64,
     },
-    /// While it was compared with its data, the file was written, or another took its name.
+    /// While it was read, the file was written, or another took its name.
     Changed {
         /// The file.
         path: PathBuf,
@@ -143,7 +143,7 @@ impl std::fmt::Display for ReadError {
             ),
             Self::Changed { path, how } => write!(
                 formatter,
-                "{} was changed while it was compared with its data: {how}",
+                "{} was changed while it was read: {how}",
                 path.display()
             ),
             Self::Unavailable(reason) | Self::Contradiction(reason) => formatter.write_str(reason),
@@ -190,7 +190,8 @@ pub fn read_file(path: &Path, options: &Options) -> Result<Stats, ReadError> {
     check(options)?;
     let mut notes = Vec::new();
     let (file, direct) = open(path, options, &mut notes)?;
-    let size = file.metadata().map_err(ReadError::of(path, None))?.len();
+    let before = file.metadata().map_err(ReadError::of(path, None))?;
+    let size = before.len();
     let cached_before = sink::cache::cached_bytes(&file).ok();
     let order = (options.access.order)(
         options.seed,
@@ -234,6 +235,8 @@ pub fn read_file(path: &Path, options: &Options) -> Result<Stats, ReadError> {
     for left in left {
         evidence.merge(left?);
     }
+    // What was cut off inside the last page of a mapping was read as zeros.
+    validate::unchanged(path, &file, &before)?;
     evidence.notes.append(&mut notes);
     let cached = (cached_before, sink::cache::cached_bytes(&file).ok());
     Ok(stats(options, evidence, size, direct, started, cached))

@@ -76,8 +76,8 @@ pub fn read_and_validate(
     })
 }
 
-/// A verdict on bytes that were changed meanwhile would be one on neither file.
-fn unchanged(path: &Path, file: &File, before: &Metadata) -> Result<(), ReadError> {
+/// A verdict on bytes that were changed meanwhile, or their digest, would be one on neither file.
+pub(super) fn unchanged(path: &Path, file: &File, before: &Metadata) -> Result<(), ReadError> {
     let changed = |how| {
         Err(ReadError::Changed {
             path: path.to_owned(),

@@ -1,0 +1,127 @@
+//! Files that become shorter while they are mapped: using what was cut off raises SIGBUS, and the default would be to
+//! die of it without a word.
+
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::OnceLock;
+
+/// What the handler needs; it may neither allocate nor lock.
+struct Guarded {
+    message: String,
+    /// The action before ours: Rust's own, which knows stack overflows.
+    before: libc::sigaction,
+}
+
+static GUARDED: OnceLock<Guarded> = OnceLock::new();
+
+/// From here on, touching a page that a mapped file no longer has ends the process with exit code 1 and a line that
+/// names `worker`. For a program's `main`: a signal belongs to the whole process.
+pub fn end_where_files_are_cut(worker: &str) {
+    GUARDED.get_or_init(|| {
+        let message = format!("{worker}: a file became shorter while it was mapped\n");
+        // SAFETY: the structures are plain data, and the handler keeps to what a signal handler may do; a signal that
+        // comes before the message is stored is left to the action before.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = handle as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+            let mut before: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(libc::SIGBUS, &raw const action, &raw mut before);
+            Guarded { message, before }
+        }
+    });
+}
+
+extern "C" fn handle(signal: libc::c_int, info: *mut libc::siginfo_t, _context: *mut c_void) {
+    let guarded = GUARDED.get();
+    // SAFETY: the kernel hands a valid `info`; `write`, `_exit`, `sigaction`, `signal` and `raise` may be called in a
+    // handler.
+    unsafe {
+        let code = (*info).si_code;
+        if let Some(guarded) = guarded
+            && code == libc::BUS_ADRERR
+        {
+            let _ = libc::write(2, guarded.message.as_ptr().cast(), guarded.message.len());
+            libc::_exit(1);
+        }
+        match guarded {
+            // The instruction is tried again, and faults again under the action before.
+            Some(guarded) if code > 0 => {
+                libc::sigaction(signal, &raw const guarded.before, ptr::null_mut());
+            }
+            // What somebody sent does not come again by itself.
+            _ => {
+                libc::signal(signal, libc::SIG_DFL);
+                libc::raise(signal);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::os::fd::AsRawFd;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{Command, ExitStatus};
+
+    use super::*;
+
+    const CHILD: &str = "WORKER_TEST_SIGBUS";
+
+    /// Runs the test `name` again in a process of its own, whose end is what is looked at.
+    fn ended(name: &str, what: &str) -> (ExitStatus, String) {
+        let output = Command::new(std::env::current_exe().unwrap())
+            .args([&format!("mapped::tests::{name}"), "--exact", "--nocapture"])
+            .env(CHILD, what)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status, said)
+    }
+
+    #[test]
+    fn what_was_cut_off_ends_the_process_with_a_line() {
+        if let Some(path) = std::env::var_os(CHILD) {
+            end_where_files_are_cut("reader");
+            let file = File::options().read(true).write(true).open(&path).unwrap();
+            // SAFETY: nothing else uses the mapping, and it is read as bytes.
+            let byte = unsafe {
+                let map = libc::mmap(
+                    ptr::null_mut(),
+                    100_000,
+                    libc::PROT_READ,
+                    libc::MAP_SHARED,
+                    file.as_raw_fd(),
+                    0,
+                );
+                assert_ne!(map, libc::MAP_FAILED);
+                file.set_len(5000).unwrap();
+                ptr::read_volatile(map.cast::<u8>().add(50_000))
+            };
+            panic!("read what is not there: {byte}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, vec![7; 100_000]).unwrap();
+        let (status, said) = ended(
+            "what_was_cut_off_ends_the_process_with_a_line",
+            path.to_str().unwrap(),
+        );
+        assert_eq!(status.code(), Some(1), "{said}");
+        let line = "reader: a file became shorter while it was mapped\n";
+        assert!(said.ends_with(line), "{said}");
+    }
+
+    #[test]
+    fn a_signal_that_somebody_sends_still_kills() {
+        if std::env::var_os(CHILD).is_some() {
+            end_where_files_are_cut("reader");
+            // SAFETY: it ends this process.
+            unsafe { libc::raise(libc::SIGBUS) };
+            panic!("alive");
+        }
+        let (status, said) = ended("a_signal_that_somebody_sends_still_kills", "sent");
+        assert_eq!(status.signal(), Some(libc::SIGBUS), "{said}");
+    }
+}
