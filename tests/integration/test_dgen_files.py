@@ -155,10 +155,15 @@ def test_errors_have_classes_of_their_own(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("given", "buffers"),
-    [({}, 4), ({"queue_depth": 16}, 16), ({"queue_depth": 8, "threads": 3}, 24), ({"queue_depth": 16, "buffer_count": 2}, 2)],
-)  # fmt: skip
+    [
+        ({}, 4),
+        ({"queue_depth": 16}, 16),
+        ({"queue_depth": 8, "threads": 3}, 24),
+        ({"queue_depth": 16, "buffer_count": 2}, 2),
+    ],
+)
 def test_a_queue_has_a_buffer_for_each_of_its_places(
-    given: dict[str, int], buffers: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    given: dict[str, Any], buffers: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     asked: dict[str, object] = {}
     real = dgen._native.write_file
