@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from bench_framework import dgen
+from bench_framework import _native, dgen
 
 SIZE = (3 << 20) + 17
 
@@ -105,7 +105,7 @@ def test_what_progress_raises_ends_the_writing_and_leaves_what_stood_there(tmp_p
 
 WRITE = """
 import sys
-from bench_framework import dgen
+from bench_framework import _native, dgen
 def tell(done):
     if done:
         print("started", flush=True)
@@ -166,12 +166,12 @@ def test_a_queue_has_a_buffer_for_each_of_its_places(
     given: dict[str, Any], buffers: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     asked: dict[str, object] = {}
-    real = dgen._native.write_file
+    real = _native.write_file
 
     def listening(*args: Any, **options: Any) -> dict[str, Any]:
         asked.update(options)
         return real(*args, **options)
 
-    monkeypatch.setattr(dgen._native, "write_file", listening)
+    monkeypatch.setattr(_native, "write_file", listening)
     dgen.write_file(tmp_path / "data", 1 << 20, buffer_size=4096, backend="pwrite", **given)
     assert asked["buffer_count"] == buffers
