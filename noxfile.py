@@ -112,8 +112,8 @@ def native(session: nox.Session) -> None:
 
 @nox.session
 def unit(session: nox.Session) -> None:
-    """Unit and property tests: no clock, no process, no network."""
-    pytest(session, "tests/unit", "tests/properties")
+    """Unit and property tests: no clock, no process, no network; so they run on all processors at once."""
+    pytest(session, "-n", "auto", "tests/unit", "tests/properties")
 
 
 @nox.session
