@@ -4,52 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Literal
 
 from bench_framework.model.formula import Unit
 from bench_framework.model.looks import Looks
 from bench_framework.model.plan import Metric
 from bench_framework.model.run import Event
-
-
-class Verdict(StrEnum):
-    """The closed set (REPORTS 1.3); these codes are the only spelling in files."""
-
-    BETTER = "better"
-    BETTER_SIZE_OPEN = "better-size-open"
-    EQUIVALENT = "equivalent"
-    UNDECIDED = "undecided"
-    WORSE_SIZE_OPEN = "worse-size-open"
-    WORSE = "worse"
-    SINGLE_RUN = "single-run"
-    OTHER_OUTPUT = "other-output"
-    NOT_COMPARABLE = "not-comparable"
-    FAILED = "failed"
-    EXCLUDED = "excluded"
-
-    @property
-    def decided(self) -> bool:
-        """Whether a difference was found, in either direction."""
-        return self in _DECIDED
-
-    @property
-    def settled(self) -> bool:
-        """Whether the question is answered: a difference found, or equivalence shown."""
-        return self in _DECIDED or self is Verdict.EQUIVALENT
-
-
-_DECIDED = frozenset({Verdict.BETTER, Verdict.BETTER_SIZE_OPEN, Verdict.WORSE, Verdict.WORSE_SIZE_OPEN})
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A ratio (candidate ÷ baseline) with its interval at a level such as 0.95."""
-
-    ratio: float
-    lo: float
-    hi: float
-    level: float
+from bench_framework.model.structure import Structure
+from bench_framework.model.verdict import Interval as Interval  # noqa: PLC0414 -- a judgement's words: imported from here
+from bench_framework.model.verdict import Verdict as Verdict  # noqa: PLC0414 -- likewise
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +44,8 @@ class Comparison:
     cell_id: str
     ref_cell_id: str
     metric: Metric
-    family: Literal["headline", "control", "best", "memory", "exact"]
+    family: Literal["headline", "reference", "control", "best", "memory", "exact"]
+    """``headline``: against the (first) baseline; ``reference``: against a further one, in the same Holm family."""
     verdict: Verdict
     reason: str = ""
     """For a refusal or a lowered verdict: why, in words a report can print."""
@@ -159,6 +123,31 @@ class Derived:
 
 
 @dataclass(frozen=True, slots=True)
+class Gap:
+    """How far a candidate is from a faster reference, and how much of the baseline's distance that closes.
+
+    Medians over the rounds that all three have, of differences within rounds, with 95 % intervals that are not
+    adjusted. Told only where both distances are decided.
+    """
+
+    input_id: str
+    metric: Metric
+    cell_id: str
+    baseline_cell_id: str
+    ref_cell_id: str
+    rounds: int
+    before: float
+    """Baseline less reference, in the metric's unit; above zero."""
+    after: float
+    """Candidate less reference; below zero where the candidate is the faster one."""
+    closed: float
+    """1 − after ÷ before, by rounds; below zero where the gap grew."""
+    closed_lo: float | None
+    """`None` where the rounds leave it open at 95 %."""
+    closed_hi: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class NoiseFloor:
     """What one input could not have told from nothing: from the control arm's displayed interval."""
 
@@ -181,6 +170,8 @@ class CellState:
     reason: str = ""
     effective: Mapping[str, str] = field(default_factory=dict)
     """Effective value per axis, where the worker reports one."""
+    cache: Literal["cold", "warm", "unknown"] = "unknown"
+    """State of the page cache that every run was seen to begin with."""
 
 
 Scope = tuple[tuple[str, str], ...]
@@ -240,3 +231,5 @@ class Judgement:
     """Found by analysis: drift, control tripped, identical binaries, fallbacks."""
     claims: tuple[Claim, ...] = ()
     derived: tuple[Derived, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    structure: Structure = field(default_factory=Structure)

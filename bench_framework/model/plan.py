@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Literal, TypeVar
 
+from bench_framework.model.profile import ProfilePolicy
+
 CacheState = Literal["warm", "cold", "unknown"]
 AnswerKind = Literal["exact", "sorted-lines", "json", "none"]
 Metric = str
@@ -311,6 +313,7 @@ class Plan:
     baseline_id: str
     """Variant id of the (first) baseline."""
     further_baselines: tuple[str, ...]
+    """Variant ids of the other references, in the order of the scenario; on each input they are candidates too."""
     ideas: tuple[Idea, ...]
     program: tuple[str, ...] | None
     """Words of ``worker: {command: […]}``: ``{bin}`` is the first; `None` where cargo builds."""
@@ -323,8 +326,12 @@ class Plan:
     unit_family: Literal["iec", "si"] = "iec"
     """``si`` if the scenario writes MB; the report then says MB too."""
     data_dir: str | None = None
+    design: Literal["full", "one-at-a-time", "ladder"] = "full"
+    """How the axes are combined; records from before it was kept read as ``full``."""
     tuning: tuple[Word, ...] = ()
     """A command of the baseline's program, run once before anything is measured; what it prints is kept."""
+    profile: ProfilePolicy | None = None
+    """What is profiled after measuring."""
     asked: tuple[str, ...] = ()
     """Words behind the scenario's name that made this plan of it, such as ``("-k", "io=mmap")``. Like the path, not
     part of any identity."""
@@ -358,14 +365,30 @@ class Plan:
         """The control arm on an input; `None` where it is switched off."""
         return next((cell for cell in self.cells_of(input_id) if cell.role is Role.CONTROL), None)
 
+    def reference_pairs(self, input_id: str) -> tuple[tuple[Cell, Cell], ...]:
+        """Candidate and further reference, reference by reference, each pair of cells once.
+
+        A reference against the first baseline is a headline comparison already, and its mirror image is no
+        comparison of its own; the same holds between two further references.
+        """
+        cells = [cell for cell in self.cells_of(input_id) if cell.role is Role.CANDIDATE]
+        found: list[tuple[Cell, Cell]] = []
+        for place, variant_id in enumerate(self.further_baselines):
+            reference = next((cell for cell in cells if cell.variant_id == variant_id), None)
+            if reference is not None:
+                told = self.further_baselines[: place + 1]
+                found += [(cell, reference) for cell in cells if cell.variant_id not in told]
+        return tuple(found)
+
     @property
     def comparisons_planned(self) -> int:
-        """M: candidate × metric × input, the control not counted."""
+        """M: candidate × reference × metric × input, the control not counted."""
         candidates = sum(
             1 for cell in self.cells
             if cell.role is Role.CANDIDATE and self.baseline_cell(cell.input_id) is not None
         )  # fmt: skip
-        return candidates * len(self.judge.metrics)
+        further = sum(len(self.reference_pairs(item.id)) for item in self.inputs)
+        return (candidates + further) * len(self.judge.metrics)
 
 
 _Item = TypeVar("_Item", Variant, Input, Cell)

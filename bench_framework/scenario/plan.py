@@ -20,6 +20,7 @@ from bench_framework.model.plan import (
 from bench_framework.scenario import template
 from bench_framework.scenario.expansion import Expansion, size_texts, unique
 from bench_framework.scenario.matrix import combine
+from bench_framework.scenario.profile import profile_policy
 from bench_framework.scenario.schema.measure import Precision
 from bench_framework.scenario.schema.worker import BUILTIN
 from bench_framework.scenario.selection import OPTION, parse_selection, refusal, whole
@@ -75,8 +76,10 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
         named=tuple(cell for cell in made.named_cells() if any(v.id == cell.variant_id for v in variants)),
         derived=tuple(DerivedRow(name, text) for name, text in scenario.spec.derived.items()),
         unit_family=_unit_family(scenario, made.axes),
+        profile=profile_policy(scenario, variants, made.baseline.id),
         tuning=tuple(template.fill(word, scenario.spec.fixed) for word in scenario.spec.tuning or ()),
         data_dir=scenario.resolve(scenario.spec.data_dir) if scenario.spec.data_dir else None,
+        design=scenario.spec.design,
     )
 
 

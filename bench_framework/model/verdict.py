@@ -1,0 +1,45 @@
+"""Verdicts, and the intervals that they rest on. Immutable, no I/O."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    """The closed set (REPORTS 1.3); these codes are the only spelling in files."""
+
+    BETTER = "better"
+    BETTER_SIZE_OPEN = "better-size-open"
+    EQUIVALENT = "equivalent"
+    UNDECIDED = "undecided"
+    WORSE_SIZE_OPEN = "worse-size-open"
+    WORSE = "worse"
+    SINGLE_RUN = "single-run"
+    OTHER_OUTPUT = "other-output"
+    NOT_COMPARABLE = "not-comparable"
+    FAILED = "failed"
+    EXCLUDED = "excluded"
+
+    @property
+    def decided(self) -> bool:
+        """Whether a difference was found, in either direction."""
+        return self in _DECIDED
+
+    @property
+    def settled(self) -> bool:
+        """Whether the question is answered: a difference found, or equivalence shown."""
+        return self in _DECIDED or self is Verdict.EQUIVALENT
+
+
+_DECIDED = frozenset({Verdict.BETTER, Verdict.BETTER_SIZE_OPEN, Verdict.WORSE, Verdict.WORSE_SIZE_OPEN})
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A ratio (candidate ÷ baseline) with its interval at a level such as 0.95."""
+
+    ratio: float
+    lo: float
+    hi: float
+    level: float
