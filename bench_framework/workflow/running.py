@@ -96,29 +96,44 @@ def run(name: str, options: RunOptions, watcher: Watcher | None = None) -> Outco
         MachineError: this machine cannot measure; nothing was measured.
         RecordError: an interrupted record cannot be continued.
     """
+    plan = plan_scenario(name, overrides=options.overrides, only=options.only)
+    return run_plan(plan, find_scenario(name).read_text(encoding="utf-8"), options, watcher)
+
+
+def run_plan(plan: Plan, text: str, options: RunOptions, watcher: Watcher | None = None) -> Outcome:
+    """Build, run, judge and report a plan, whatever made it.
+
+    Args:
+        plan: what to measure.
+        text: of its scenario; the record keeps it.
+        options: folder and whether to resume; what to select was decided in `plan`.
+        watcher: told of everything that happens.
+
+    Raises:
+        MachineError, RecordError: as `run`.
+    """
     from bench_framework.execution import host, lock, process, stop  # noqa: PLC0415 -- --help must not load it
 
     host.require_linux()
     watcher = watcher or Nobody()
-    plan = plan_scenario(name, overrides=options.overrides, only=options.only)
     watcher.plan_ready(plan)
     with process.Launcher() as launcher:
         stopping = stop.Stop(launcher, lambda level: watcher.say(_on_stop(level)))
         try:
             with stopping.on_signals(), lock.MachineLock(plan.name, watcher, stopping):
-                return _run_locked(plan, name, options, watcher, launcher, stopping)
+                return _run_locked(plan, text, options, watcher, launcher, stopping)
         except Interrupted:  # while it waited for another benchctl
             return _interrupted(None, plan)
 
 
 def _run_locked(
-    plan: Plan, name: str, options: RunOptions, watcher: Watcher, launcher: Launcher, stopping: Stop
+    plan: Plan, text: str, options: RunOptions, watcher: Watcher, launcher: Launcher, stopping: Stop
 ) -> Outcome:
     record: Record | None = None
     try:
         prepared = _prepare(plan, options, watcher, launcher, stopping)
         plan = prepared.plan
-        record = _record_for(plan, name, options, watcher, prepared)
+        record = _record_for(plan, text, options, watcher, prepared)
         with record:
             _tune(plan, record, prepared, watcher, launcher, stopping)
             _measure(plan, record, prepared, watcher, launcher, stopping)
@@ -177,7 +192,7 @@ def _nothing_built(builds: Sequence[Build]) -> BenchError:
     )
 
 
-def _record_for(plan: Plan, name: str, options: RunOptions, watcher: Watcher, prepared: Prepared) -> Record:
+def _record_for(plan: Plan, text: str, options: RunOptions, watcher: Watcher, prepared: Prepared) -> Record:
     import bench_framework  # noqa: PLC0415 -- for the version alone
     from bench_framework.execution.host import utc_now  # noqa: PLC0415 -- the clock's door
     from bench_framework.store import lines  # noqa: PLC0415 -- pydantic
@@ -196,7 +211,7 @@ def _record_for(plan: Plan, name: str, options: RunOptions, watcher: Watcher, pr
             record = Record.create(
                 options.results,
                 plan,
-                find_scenario(name).read_text(encoding="utf-8"),
+                text,
                 started_at=utc_now(),
                 benchctl=bench_framework.__version__,
             )
