@@ -1,4 +1,4 @@
-"""The one module that knows hyperfine: where it is, its flags, and its JSON.
+"""The one module that knows hyperfine: where it is and its flags. Its JSON is read by `store.importers.hyperfine`.
 
 What each version does, and why it is called this way, is in docs/method.md; the shapes of its JSON are in
 ``tests/fixtures/hyperfine``.
@@ -6,19 +6,19 @@ What each version does, and why it is called this way, is in docs/method.md; the
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 import shutil
 import statistics
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import CellError, MachineError
 from bench_framework.execution.host import cache_root, seconds
 from bench_framework.execution.process import Command, Launcher
 from bench_framework.execution.progress import Progress, ToolInstall
+from bench_framework.store.importers.hyperfine import read_export
 from bench_framework.store.layout import writing
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ Version = tuple[int, int, int]
 MINIMUM: Final[Version] = (1, 20, 0)
 INSTALLED: Final = "1.20.0"
 """Newest version that builds with the rustc that this project asks for."""
-PER_RUN: Final = 2
-"""Schema version from which every metric is exported per run."""
+UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
+"""What a document that is not hyperfine's JSON raises in its reader."""
 INSTALL_TIMEOUT_S: Final = 1800.0
 _VERSION: Final = re.compile(r"hyperfine (\d+)\.(\d+)\.(\d+)")
 
@@ -92,51 +92,19 @@ def parse(text: str | bytes) -> HyperfineResult:
         CellError: BX233, it is not JSON or not hyperfine's, or holds no or several commands.
     """
     try:
-        document = json.loads(text)
-        results = document["results"]
-        if len(results) != 1:
-            raise _unreadable(f"it holds {len(results)} results; one was asked for")
-        read = _read_runs if document.get("schema_version", 1) >= PER_RUN else _read_lists
-        return read(results[0])
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        results = read_export(text).commands
+    except UNREADABLE as error:
         raise _unreadable(f"{type(error).__name__}: {error}") from error
-
-
-def _read_lists(result: dict[str, Any]) -> HyperfineResult:
-    times = tuple(float(value) for value in result["times"])
-    memory = result.get("memory_usage_byte")
+    if len(results) != 1:
+        raise _unreadable(f"it holds {len(results)} results; one was asked for")
+    only = results[0]
     return HyperfineResult(
-        times,
-        float(result["user"]),
-        float(result["system"]),
-        max(map(int, memory)) if memory else None,
-        _same_length(times, result["exit_codes"]),
+        only.times,
+        statistics.fmean(only.user),
+        statistics.fmean(only.system),
+        max(only.memory) if only.memory else None,
+        only.exit_codes,
     )
-
-
-def _read_runs(result: dict[str, Any]) -> HyperfineResult:
-    runs = result["measurements"]
-    times = tuple(_quantity(run["time_wall_clock"]) for run in runs)
-    memory = [_quantity(run["memory_peak_resident"]) for run in runs if run.get("memory_peak_resident")]
-    return HyperfineResult(
-        times,
-        statistics.fmean(_quantity(run["time_user"]) for run in runs),
-        statistics.fmean(_quantity(run["time_system"]) for run in runs),
-        int(max(memory)) if memory else None,
-        _same_length(times, [run["exit_code"] for run in runs]),
-    )
-
-
-def _quantity(value: dict[str, Any]) -> float:
-    if value["unit"] not in {"second", "byte"}:
-        raise ValueError(f"unit {value['unit']!r}")
-    return float(value["value"])
-
-
-def _same_length(times: tuple[float, ...], codes: Sequence[int | None]) -> tuple[int | None, ...]:
-    if not times or len(codes) != len(times):
-        raise ValueError(f"{len(times)} times and {len(codes)} exit codes")
-    return tuple(codes)
 
 
 def _unreadable(cause: str) -> CellError:

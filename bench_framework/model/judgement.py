@@ -44,14 +44,15 @@ class Comparison:
     cell_id: str
     ref_cell_id: str
     metric: Metric
-    family: Literal["headline", "reference", "control", "best", "memory", "exact"]
+    family: Literal["headline", "reference", "control", "best", "memory", "exact", "bridge"]
     """``headline``: against the (first) baseline; ``reference``: against a further one, in the same Holm family."""
     verdict: Verdict
     reason: str = ""
     """For a refusal or a lowered verdict: why, in words a report can print."""
     shown: Interval | None = None
     """Of the deciding statistic, at level 1 - α/(J·h); `None` where nothing was compared."""
-    statistic: Literal["typical", "floor", "median", "exact"] | None = None
+    statistic: Literal["typical", "floor", "median", "exact", "welch"] | None = None
+    """``welch``: of figures that were measured in blocks elsewhere."""
     typical: Interval | None = None
     """e^θ₂: Hodges-Lehmann over paired log ratios."""
     floor: Interval | None = None

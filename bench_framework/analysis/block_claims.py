@@ -1,0 +1,338 @@
+"""The claims of an imported set, in the order of reading, and their sentences (R12, R13). Plain Python.
+
+Every sentence about times begins "In one sitting, in blocks": what was run back to back is never told as if it had been
+interleaved. `say` is a function of the claim's fields alone, as `wording.say` is.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.analysis import wording
+from bench_framework.analysis.block_pairs import pair_contrast, runs_at_estimate
+from bench_framework.model import words
+from bench_framework.model.judgement import Claim, Verdict
+from bench_framework.rounding import rounded, up_to_two_digits
+from bench_framework.units import MINUS, THIN_SPACE, format_duration, format_percent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from bench_framework.model.imported import Imported, Sitting
+    from bench_framework.model.judgement import BestGroup, Comparison, Judgement, Scope
+
+BLOCKS: Final = "In one sitting, in blocks"
+_BETTER: Final = (Verdict.BETTER, Verdict.BETTER_SIZE_OPEN)
+MOST_NAMED: Final = 5
+TENTHS: Final = 3
+"""Decimals of a ratio that is told in tenths of a percent."""
+MOST_TOLD: Final = 100_000
+
+
+def claims_of(imported: Imported, judgement: Judgement) -> tuple[Claim, ...]:
+    """Every sentence that the set supports; ids in the order of reading."""
+    author = _Author(imported, judgement)
+    numbered = (replace(claim, id=f"c{i}") for i, claim in enumerate(author.write(), 1))
+    return tuple(replace(claim, text=say(claim)) for claim in numbered)
+
+
+def say(claim: Claim) -> str:
+    """The sentence of a claim, without a full stop. Raises `KeyError`: no rule for this kind."""
+    return SENTENCES[claim.kind](claim)
+
+
+class _Author:
+    """Turns the parts of a judgement into claims without text."""
+
+    def __init__(self, imported: Imported, judgement: Judgement) -> None:
+        self._imported, self._judgement = imported, judgement
+        self._several = len(imported.sittings) > 1
+
+    def write(self) -> Iterator[Claim]:
+        for sitting, group in zip(self._imported.sittings, self._judgement.best, strict=True):
+            yield self._main(sitting, group)
+        yield from self._sittings()
+        for comparison in self._judgement.comparisons:
+            if comparison.family != "bridge":
+                yield self._comparison(comparison)
+        for comparison in self._judgement.comparisons:
+            if comparison.family == "bridge":
+                yield self._bridge(comparison)
+        yield from map(self._limits, self._imported.sittings)
+
+    def _scope(self, sitting: Sitting) -> Scope:
+        return (("sitting", sitting.label),) if self._several else ()
+
+    def _label(self, arm_id: str) -> str:
+        if not arm_id:
+            return self._imported.baseline
+        return self._imported.place(arm_id)[1].label
+
+    def _main(self, sitting: Sitting, group: BestGroup) -> Claim:
+        own = [
+            c for c in self._judgement.comparisons
+            if c.family == "headline" and c.metric == "wall" and self._imported.place(c.cell_id)[0] is sitting
+        ]  # fmt: skip
+        better = [c for c in own if c.cell_id in group.cell_ids and c.verdict in _BETTER]
+        settled = [c for c in own if c.verdict.settled]
+        chosen = next(iter(better or settled), None)
+        if chosen is None or not group.cell_ids:
+            return Claim(
+                "", "block-nothing", sitting.label, None, "wall", self._scope(sitting), None,
+                cells=tuple(c.cell_id for c in own), values={"reason": _why(own)},
+            )  # fmt: skip
+        labels = [self._label(arm) for arm in group.cell_ids]
+        told = ", ".join(labels[:MOST_NAMED])
+        if len(labels) > MOST_NAMED:
+            told += f" and {len(labels) - MOST_NAMED} more"
+        claim = self._comparison(chosen)
+        values = {**claim.values, "members": told, "count": len(labels)}
+        return replace(claim, kind="block-main", values=values)
+
+    def _comparison(self, c: Comparison) -> Claim:
+        sitting, arm = self._imported.place(c.cell_id)
+        values: dict[str, float | int | str] = {"runs_ref": c.runs_ref}
+        if c.reason:
+            values["reason"] = c.reason
+        if c.mde is not None:
+            values["mde"] = c.mde
+            values |= {"runs_needed": c.rounds_needed} if c.rounds_needed is not None else {}
+        if (likely := self._likely(c)) is not None:
+            values["runs_at_estimate"] = likely
+        if c.verdict is Verdict.SINGLE_RUN and (series := arm.of(c.metric)) is not None:
+            values["value"] = series.mean
+        return Claim(
+            "", "block-memory" if c.family == "memory" else "block-comparison",
+            arm.label, self._label(c.ref_cell_id), c.metric, self._scope(sitting), c.verdict,
+            estimate=c.shown.ratio if c.shown else None, lo=c.shown.lo if c.shown else None,
+            hi=c.shown.hi if c.shown else None, level=c.shown.level if c.shown else None,
+            adjust="Bonferroni" if c.family == "memory" else "Holm over the comparisons of this sitting",
+            rounds=c.rounds, runs=c.runs, margin=c.margin, cells=(c.cell_id, c.ref_cell_id), values=values,
+        )  # fmt: skip
+
+    def _likely(self, c: Comparison) -> int | None:
+        """Runs a side for the estimate itself; only where the difference is open and would be worth a word."""
+        if c.verdict is not Verdict.UNDECIDED or c.shown is None:
+            return None
+        sides = (self._imported.place(c.cell_id)[1], self._imported.place(c.ref_cell_id)[1])
+        contrast = pair_contrast(*sides, c.metric)
+        if contrast is None or abs(contrast.estimate) <= math.log1p(c.epsilon):
+            return None
+        return runs_at_estimate(contrast, min(c.runs, c.runs_ref), 1 - c.shown.level)
+
+    def _bridge(self, c: Comparison) -> Claim:
+        later, arm = self._imported.place(c.cell_id)
+        first, _ = self._imported.place(c.ref_cell_id)
+        role = "anchor" if arm.label in self._imported.anchors else "changed"
+        values: dict[str, float | int | str] = {
+            "role": role, "first": first.label, "later": later.label, "runs_ref": c.runs_ref,
+        }  # fmt: skip
+        if c.reason:
+            values["reason"] = c.reason
+        return Claim(
+            "", f"bridge-{role}", arm.label, arm.label, c.metric, (), c.verdict,
+            estimate=c.shown.ratio if c.shown else None, lo=c.shown.lo if c.shown else None,
+            hi=c.shown.hi if c.shown else None, level=c.shown.level if c.shown else None,
+            adjust="Holm over the arms between two sittings", rounds=c.rounds, runs=c.runs, margin=c.margin,
+            cells=(c.cell_id, c.ref_cell_id), values=values,
+        )  # fmt: skip
+
+    def _sittings(self) -> Iterator[Claim]:
+        """One line per later sitting: whether it may be compared with the first at all."""
+        first = self._imported.sittings[0]
+        for later in self._imported.sittings[1:]:
+            ids = {arm.id for arm in later.arms}
+            anchors = [
+                c for c in self._judgement.comparisons
+                if c.family == "bridge" and c.cell_id in ids and self._label(c.cell_id) in self._imported.anchors
+            ]  # fmt: skip
+            held = bool(anchors) and all(c.verdict is Verdict.EQUIVALENT for c in anchors)
+            moved = [f"unchanged {self._label(c.cell_id)} itself {_moved(c)}" for c in anchors]
+            yield Claim(
+                "", "sittings", later.label, first.label, "wall", (), None if held else Verdict.NOT_COMPARABLE,
+                cells=tuple(c.cell_id for c in anchors),
+                values={"moved": "; ".join(moved) or "no anchor stands in both", "held": int(held)},
+            )  # fmt: skip
+
+    def _limits(self, sitting: Sitting) -> Claim:
+        """What a file carries, and what it cannot: told once per sitting."""
+        runs = sorted({arm.runs for arm in sitting.arms if arm.runs})
+        told = "an unknown number of runs" if not runs else f"{_span(runs)} runs"
+        return Claim(
+            "", "block-limits", sitting.label, None, None, self._scope(sitting), None,
+            cells=tuple(arm.id for arm in sitting.arms),
+            values={"arms": len(sitting.arms), "runs": told, "raw": int(sitting.raw), "memory": sitting.memory},
+        )  # fmt: skip
+
+
+def _span(runs: list[int]) -> str:
+    return str(runs[0]) if runs[0] == runs[-1] else f"{runs[0]} to {runs[-1]}"
+
+
+def _why(own: list[Comparison]) -> str:
+    """Why nothing is decided in a sitting."""
+    if not own:
+        return "there is one command, and nothing to compare it with"
+    if {c.verdict for c in own} == {Verdict.SINGLE_RUN}:
+        return "there is one run of each"
+    reasons = list(dict.fromkeys(c.reason for c in own if c.reason))
+    if reasons and all(c.reason for c in own):
+        return "; ".join(reasons)
+    mde = max((c.mde for c in own if c.mde is not None), default=None)
+    if mde is None:
+        return "no comparison reached the level"
+    return f"only differences of {_upward(mde)} or more would have been found"
+
+
+def _upward(fraction: float) -> str:
+    return f"{up_to_two_digits(fraction * 100):f}{THIN_SPACE}%"
+
+
+def change(estimate: float, lo: float, hi: float, margin: float, *, keep: bool = False) -> str:
+    """``+16.0 % [+11.5, +20.6]``: tenths of a percent at least, as these figures were published."""
+    made = rounded(estimate, lo, hi, margin=margin, least=TENTHS, keep=keep)
+    shifts = [(value - 1) * 100 for value in (made.estimate, made.lo, made.hi)]
+    signs = [MINUS if shift < 0 else "+" if shift > 0 else "" for shift in shifts]
+    told = [f"{sign}{abs(shift):.{made.decimals - 2}f}" for sign, shift in zip(signs, shifts, strict=True)]
+    return f"{told[0]}{THIN_SPACE}% [{told[1]}, {told[2]}]"
+
+
+def _moved(c: Comparison) -> str:
+    """``moved +16.0 % [+11.5, +20.6]``, or that it is not shown to have stayed."""
+    if c.shown is None:
+        return f"is not known to have stayed: {c.reason or words.word(c.verdict, 'wall')}"
+    change_text = change(c.shown.ratio, c.shown.lo, c.shown.hi, c.margin)
+    if c.verdict.decided or c.verdict is Verdict.EQUIVALENT:
+        return f"moved {change_text}"
+    return f"is not shown to have stayed: {change_text}"
+
+
+def _head(claim: Claim) -> str:
+    """``In one sitting, in blocks``, with the file where there are several."""
+    where = dict(claim.scope).get("sitting")
+    return f"{BLOCKS} ({where})" if where else BLOCKS
+
+
+def _runs(claim: Claim) -> str:
+    """R13: n of both sides."""
+    ours, theirs = claim.runs or 0, int(claim.values.get("runs_ref", 0))
+    if not ours or not theirs:
+        return "number of runs not given"
+    return f"{ours} runs each" if ours == theirs else f"{ours} and {theirs} runs"
+
+
+def _comparison(claim: Claim) -> str:
+    if claim.verdict is Verdict.UNDECIDED:
+        return f"{_head(claim)}, {_undecided(claim)}"
+    if claim.verdict is Verdict.SINGLE_RUN:
+        value = claim.values.get("value")
+        told = f" ({_value(float(value), claim)})" if value is not None else ""
+        return (
+            f"{_head(claim)}, {claim.subject} against {claim.reference}: one run on a side at least,"
+            f" a value{told} without a verdict"
+        )
+    plain = wording.SENTENCES["comparison"](replace(claim, scope=(), rounds=None))
+    compared = claim.verdict is not None and claim.verdict.settled
+    return f"{_head(claim)}, {plain} ({_runs(claim)})" if compared else f"{_head(claim)}, {plain}"
+
+
+def _value(value: float, claim: Claim) -> str:
+    return wording.size(value, "iec") if claim.metric == "peak_rss" else format_duration(value)
+
+
+def _undecided(claim: Claim) -> str:
+    aspect = "" if claim.metric == "wall" else f" in {words.noun(claim.metric or 'wall')}"
+    text = f"the runs do not decide between {claim.subject} and {claim.reference}{aspect}"
+    if claim.estimate is not None and claim.lo is not None and claim.hi is not None:
+        text += f": {change(claim.estimate, claim.lo, claim.hi, claim.margin or 0.0)} ({_runs(claim)})"
+    parts = [text]
+    if reason := claim.values.get("reason"):
+        parts.append(str(reason))
+    if (mde := claim.values.get("mde")) is not None:
+        parts.append(f"a difference of {_upward(float(mde))} would have been found")
+    if needed := claim.values.get("runs_needed"):
+        parts.append(f"one of {format_percent(claim.margin or 0.0)} would need {_about(int(needed))}")
+    if likely := claim.values.get("runs_at_estimate"):
+        parts.append(
+            f"this one would be decided by {_about(int(likely))} in 4 of 5 tries, if the estimate held"
+        )
+    return "; ".join(parts)
+
+
+def _about(runs: int) -> str:
+    if runs > MOST_TOLD:
+        return f"more than {MOST_TOLD} runs a side"
+    return f"about {int(up_to_two_digits(float(runs)))} runs a side"
+
+
+def _main(claim: Claim) -> str:
+    count = int(claim.values["count"])
+    best = "best" if count == 1 else f"best group of {count}"
+    sentence = _comparison(claim).removeprefix(f"{_head(claim)}, ")
+    return f"{_head(claim)}, {best}: {claim.values['members']}; {sentence}"
+
+
+def _nothing(claim: Claim) -> str:
+    return f"{_head(claim)}, nothing is decided: {claim.values['reason']}"
+
+
+def _sittings(claim: Claim) -> str:
+    both = f"{claim.reference} and {claim.subject}"
+    if claim.values["held"]:
+        return f"The sittings {both} are bridged: {claim.values['moved']}"
+    return f"The sittings {both} are not comparable: {claim.values['moved']}"
+
+
+def _bridge_anchor(claim: Claim) -> str:
+    where = f"from {claim.values['first']} to {claim.values['later']}"
+    if claim.estimate is None or claim.lo is None or claim.hi is None:
+        return f"{claim.subject}, taken as unchanged, {where}: {claim.values.get('reason', 'not judged')}"
+    told = change(claim.estimate, claim.lo, claim.hi, claim.margin or 0.0)
+    return f"{claim.subject}, taken as unchanged, moved {told} {where} ({_runs(claim)})"
+
+
+def _bridge_changed(claim: Claim) -> str:
+    where = f"from {claim.values['first']} to {claim.values['later']}"
+    if claim.estimate is None or claim.lo is None or claim.hi is None:
+        reason = claim.values.get("reason", "not judged")
+        return f"{claim.subject} {where}: {words.word(claim.verdict or Verdict.NOT_COMPARABLE, 'wall')} ({reason})"
+    keep = claim.verdict is not Verdict.UNDECIDED
+    ratio = change(claim.estimate, claim.lo, claim.hi, claim.margin or 0.0, keep=keep)
+    told = words.word(claim.verdict or Verdict.UNDECIDED, "wall")
+    return f"{claim.subject} {where}, against the anchors of each: {ratio}, {told} ({_runs(claim)})"
+
+
+_MEMORY: Final[Mapping[str, str]] = {
+    "none": "",
+    "per-run": "",
+    "one-figure": "; its memory is one figure for all runs, a value without a verdict",
+    "running-maximum": (
+        "; its memory figures are left out: hyperfine 1.x exports the largest of this and all earlier commands of the"
+        " call, so that they say nothing of each"
+    ),
+}
+
+
+def _limits(claim: Claim) -> str:
+    arms = int(claim.values["arms"])
+    kind = "single runs" if claim.values["raw"] else "published means"
+    return (
+        f"{_head(claim)}, {arms} command{'s' if arms != 1 else ''} ran back to back, {claim.values['runs']} each, from "
+        f"{kind}: intervals cover these runs and no drift between the blocks; outputs, binaries and machine are not in"
+        f" the file{_MEMORY[str(claim.values['memory'])]}"
+    )
+
+
+SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
+    "block-main": _main,
+    "block-nothing": _nothing,
+    "block-comparison": _comparison,
+    "block-memory": _comparison,
+    "sittings": _sittings,
+    "bridge-anchor": _bridge_anchor,
+    "bridge-changed": _bridge_changed,
+    "block-limits": _limits,
+}
+"""Kind of claim → its wording rule."""

@@ -1,0 +1,82 @@
+"""Welch's comparison on the log scale, for runs that were made in blocks: from single runs, or from mean, sd and n.
+
+B. L. Welch, "The generalization of Student's problem when several different population variances are involved",
+Biometrika 34 (1947). It takes runs for independent draws from one state of the machine: nothing in the data can show
+drift between the blocks, so that its intervals cover the runs and nothing else (docs/limits.md).
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from scipy.special import stdtr, stdtrit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bench_framework.model.imported import Series
+
+LEAST_RUNS: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class LogMean:
+    """The centre of one arm on the log scale, with the variance of that centre and its degrees of freedom."""
+
+    centre: float
+    variance: float
+    freedom: float
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """A difference of centres: on the log scale, as a ratio once exponentiated."""
+
+    estimate: float
+    error: float
+    """Standard error; above zero."""
+    freedom: float
+
+    @property
+    def p(self) -> float:
+        """Two-sided."""
+        return float(2 * stdtr(self.freedom, -abs(self.estimate) / self.error))
+
+    def bounds(self, level: float) -> tuple[float, float]:
+        """The interval at a level such as 0.95, on the log scale."""
+        half = float(stdtrit(self.freedom, (1 + level) / 2)) * self.error
+        return self.estimate - half, self.estimate + half
+
+
+def log_mean(series: Series) -> LogMean | None:
+    """The centre of a series; `None` where it has no spread that could be told.
+
+    Single runs: the mean of their logarithms. Published figures: ln(mean) with (sd ÷ mean)² ÷ n, the delta method to
+    first order, which is good while sd is a small part of the mean.
+    """
+    n = series.n
+    if n is None or n < LEAST_RUNS:
+        return None
+    if series.values:
+        logs = [math.log(value) for value in series.values]
+        return LogMean(statistics.fmean(logs), statistics.variance(logs) / n, n - 1)
+    if series.sd is None:
+        return None
+    return LogMean(math.log(series.mean), (series.sd / series.mean) ** 2 / n, n - 1)
+
+
+def contrast(terms: Sequence[tuple[float, LogMean]]) -> Contrast | None:
+    """Σ weight · centre, with the degrees of freedom of Welch and Satterthwaite.
+
+    `None` where every spread is zero: figures that were rounded until nothing was left carry no interval.
+    """
+    variance = sum(weight**2 * mean.variance for weight, mean in terms)
+    if not variance > 0:
+        return None
+    shares = sum((weight**2 * mean.variance) ** 2 / mean.freedom for weight, mean in terms)
+    # A spread far below another's may vanish in the square; the other one then has all the weight.
+    freedom = variance**2 / shares if shares > 0 else min(mean.freedom for _, mean in terms)
+    return Contrast(sum(weight * mean.centre for weight, mean in terms), math.sqrt(variance), freedom)

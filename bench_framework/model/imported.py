@@ -1,0 +1,105 @@
+"""Figures that were measured elsewhere: commands timed one after the other, never interleaved. Immutable, no I/O.
+
+They are no rounds, and no type of this module can be taken for one: a set has sittings (one file each), a sitting has
+arms (one command each), and an arm has what its runs gave.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from bench_framework.model.plan import JudgePolicy, Metric
+
+Format = Literal["hyperfine-1", "hyperfine-2", "table"]
+MemoryKind = Literal["none", "per-run", "one-figure", "running-maximum"]
+"""What a file's memory figures are; ``running-maximum``: the largest of this and all earlier commands (hyperfine 1.x)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One metric of one arm: its runs, or the mean and spread that somebody published.
+
+    Seconds, bytes. With `values` the other fields follow from them.
+    """
+
+    metric: Metric
+    n: int | None
+    """Runs; `None` where the file does not say."""
+    mean: float
+    sd: float | None
+    """Standard deviation of one run (n - 1); `None` for one run, or where the file does not say."""
+    values: tuple[float, ...] = ()
+    """Every run in order; empty for published figures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One command of a sitting. Its runs were made back to back."""
+
+    id: str
+    label: str
+    series: tuple[Series, ...]
+    command: str = ""
+    failed: int = 0
+    """Runs that did not end with exit code 0; they are in no series."""
+
+    def of(self, metric: Metric) -> Series | None:
+        """The series of a metric, if the file has it."""
+        return next((s for s in self.series if s.metric == metric), None)
+
+    @property
+    def runs(self) -> int | None:
+        """Runs behind the wall time; `None` where the file does not say."""
+        wall = self.of("wall")
+        return wall.n if wall is not None else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sitting:
+    """One file: what was measured in one go, arm after arm."""
+
+    id: str
+    label: str
+    """Name of the file."""
+    source: str
+    """Where its copy lies in the record."""
+    sha256: str
+    format: Format
+    arms: tuple[Arm, ...]
+    memory: MemoryKind = "none"
+
+    def arm(self, label: str) -> Arm | None:
+        """The arm of this label."""
+        return next((arm for arm in self.arms if arm.label == label), None)
+
+    @property
+    def raw(self) -> bool:
+        """Whether single runs are known."""
+        return self.format != "table"
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A set of sittings, as ``imported.json`` holds it."""
+
+    schema_version: int
+    record_id: str
+    name: str
+    imported_at: str
+    """UTC, ISO 8601: when it was imported. When it was measured, no file says."""
+    benchctl: str
+    baseline: str
+    """Label of the arm that others are compared with, in every sitting that has it."""
+    anchors: tuple[str, ...]
+    """Labels that stand for an unchanged program in several sittings. The files do not prove it."""
+    sittings: tuple[Sitting, ...]
+    judge: JudgePolicy = field(default_factory=JudgePolicy)
+
+    def sitting(self, sitting_id: str) -> Sitting:
+        """The sitting of this id. Raises `KeyError`."""
+        return {s.id: s for s in self.sittings}[sitting_id]
+
+    def place(self, arm_id: str) -> tuple[Sitting, Arm]:
+        """An arm with its sitting. Raises `KeyError`."""
+        return {arm.id: (sitting, arm) for sitting in self.sittings for arm in sitting.arms}[arm_id]

@@ -1,0 +1,148 @@
+"""From a file to a sitting: read it, see what it is, and take what it holds."""
+
+from __future__ import annotations
+
+import hashlib
+import stat
+import statistics
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.model.imported import Arm, Format, MemoryKind, Series, Sitting
+from bench_framework.model.plan import stable_id
+from bench_framework.store.importers import faults, hyperfine, tables
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bench_framework.model.plan import Metric
+
+MOST_BYTES: Final = 64 * 1024 * 1024
+"""hyperfine writes some 40 bytes per run: this is a million runs, and nobody meant to read a log of a gigabyte."""
+KNOWN_VERSION: Final = 2
+_UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a file that is to be imported.
+
+    Raises:
+        UsageError: BX450, it is not there, is no file, is empty or is larger than 64 MiB.
+    """
+    try:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            what = "a directory" if stat.S_ISDIR(found.st_mode) else "not a file"
+            raise faults.fault(faults.UNREADABLE, str(path), f"{path} is {what}")
+        if found.st_size > MOST_BYTES:
+            message = f"{path} has {found.st_size} bytes; import reads files of {MOST_BYTES} bytes at most"
+            raise faults.fault(faults.UNREADABLE, str(path), message)
+        content = path.read_bytes()
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror or error}"
+        raise faults.fault(faults.UNREADABLE, str(path), message) from error
+    if not content.strip():
+        raise faults.fault(faults.UNREADABLE, str(path), f"{path} is empty")
+    return content
+
+
+def read_sitting(content: bytes, file: str, number: int) -> Sitting:
+    """What one file holds.
+
+    Args:
+        content: its bytes.
+        file: its name without folders.
+        number: its place among the files, from 1.
+
+    Raises:
+        UsageError: BX451 to BX454.
+    """
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise faults.fault(faults.UNKNOWN, file, f"{file} is no UTF-8 text", cause=str(error)) from error
+    digest = hashlib.sha256(content).hexdigest()
+    kind: Format
+    if text.lstrip().startswith(("{", "[")):
+        kind, memory, arms = _hyperfine(text, file, digest)
+    else:
+        kind, memory, arms = "table", "none", _table(text, file, digest)
+    twice = [label for label, count in Counter(arm.label for arm in arms).items() if count > 1]
+    if twice:
+        raise faults.fault(
+            faults.NAMES, file, f"{file} has {twice[0]!r} more than once", where=", ".join(twice[1:4]),
+            help="give each command a name of its own (hyperfine -n NAME), or each row a label of its own",
+        )  # fmt: skip
+    source = f"sources/{number}-{file}"
+    return Sitting(f"s{number}", file, source, digest, kind, arms, memory)
+
+
+def _hyperfine(text: str, file: str, digest: str) -> tuple[Format, MemoryKind, tuple[Arm, ...]]:
+    try:
+        export = hyperfine.read_export(text)
+    except _UNREADABLE as error:
+        raise faults.fault(
+            faults.UNKNOWN, file, f"{file} is not hyperfine's JSON", cause=f"{type(error).__name__}: {error}",
+            help="import reads what `hyperfine --export-json` writes (version 1 and schema version 2), and tables",
+        ) from error  # fmt: skip
+    if export.version > KNOWN_VERSION:
+        message = f"{file} has schema version {export.version}; import knows versions 1 and 2"
+        raise faults.fault(faults.UNKNOWN, file, message)
+    if not export.commands:
+        raise faults.fault(faults.UNKNOWN, file, f"{file} holds no command")
+    memory = _memory_kind(export)
+    arms = tuple(_timed(one, memory, file, digest) for one in export.commands)
+    return ("hyperfine-2" if export.version >= hyperfine.PER_RUN else "hyperfine-1"), memory, arms
+
+
+def _memory_kind(export: hyperfine.Export) -> MemoryKind:
+    if not any(one.memory for one in export.commands):
+        return "none"
+    if export.version >= hyperfine.PER_RUN:
+        return "per-run"
+    return "one-figure" if len(export.commands) == 1 else "running-maximum"
+
+
+def _timed(one: hyperfine.Timed, memory: MemoryKind, file: str, digest: str) -> Arm:
+    if not one.command.strip():
+        raise faults.fault(faults.NAMES, file, "a result has no command")
+    for number, value in enumerate(one.times, 1):
+        faults.require_above_zero(value, f"the time of run {number}", file, one.command)
+    for value in (*one.user, *one.system, *map(float, one.memory)):
+        if not 0 <= value < float("inf"):
+            raise faults.fault(
+                faults.IMPOSSIBLE, file, f"a CPU time or memory figure is {value:g}", where=one.command
+            )
+    good = [i for i, code in enumerate(one.exit_codes) if code == 0]
+    series = [series_of("wall", [one.times[i] for i in good])]
+    if one.per_run:
+        series.append(series_of("cpu", [one.user[i] + one.system[i] for i in good]))
+        if len(one.memory) == len(one.times):
+            series.append(series_of("peak_rss", [float(one.memory[i]) for i in good]))
+    elif good:
+        mean = one.user[0] + one.system[0]
+        series.append(Series("cpu", len(one.times), mean, None) if mean > 0 else None)
+        if memory == "one-figure":
+            series.append(Series("peak_rss", 1, float(max(one.memory)), None))
+    return Arm(
+        stable_id("imported", digest, one.command),
+        one.command,
+        tuple(s for s in series if s is not None),
+        one.command,
+        len(one.times) - len(good),
+    )
+
+
+def series_of(metric: Metric, values: list[float]) -> Series | None:
+    """A series of single runs; `None` where nothing above zero was measured."""
+    if not values or min(values) <= 0:
+        return None
+    spread = statistics.stdev(values) if len(values) > 1 else None
+    return Series(metric, len(values), statistics.fmean(values), spread, tuple(values))
+
+
+def _table(text: str, file: str, digest: str) -> tuple[Arm, ...]:
+    return tuple(
+        Arm(stable_id("imported", digest, row.label), row.label, (Series("wall", row.n, row.mean, row.sd),))
+        for row in tables.read_table(text, file)
+    )

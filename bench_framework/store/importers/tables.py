@@ -1,0 +1,144 @@
+"""Tables of published figures: label, mean, sd, n and unit per row, as CSV or as a Markdown table."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.store.importers import faults
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+REQUIRED: Final = ("label", "mean")
+COLUMNS: Final = (*REQUIRED, "sd", "n", "unit")
+SECONDS: Final = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ns": 1e-9}
+"""Unit to seconds; µ as the micro sign and as the Greek letter."""
+MOST_RUNS: Final = 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """One row: seconds; what the table does not say is `None`."""
+
+    label: str
+    mean: float
+    sd: float | None
+    n: int | None
+
+
+def read_table(text: str, file: str) -> tuple[Published, ...]:
+    """Every row of a table.
+
+    Args:
+        text: CSV with a head line, or a Markdown table; columns label, mean, sd, n, unit in any order.
+        file: its name, for errors.
+
+    Raises:
+        UsageError: BX451, it is no such table; BX452, a figure that cannot be; BX454, units.
+    """
+    lines = _markdown(text) if text.lstrip().startswith("|") else _comma(text, file)
+    head, *rows = lines or [[]]
+    names = [name.strip().lower() for name in head]
+    _check_head(names, file)
+    if not rows:
+        raise faults.fault(faults.UNKNOWN, file, "the table has no rows")
+    found = [
+        _row(dict(zip(names, cells, strict=True)), file, f"row {number}")
+        for number, cells in _whole(rows, len(names), file)
+    ]
+    units = list(dict.fromkeys(unit for _, unit in found))
+    if len(units) > 1:
+        raise faults.fault(
+            faults.UNITS,
+            file,
+            f"one table has several units: {', '.join(units)}",
+            help="write every row in one unit; a table of mixed units is how wrong ratios are made",
+        )
+    return tuple(row for row, _ in found)
+
+
+def _markdown(text: str) -> list[list[str]]:
+    """Cells of the lines of a Markdown table; the rule below the head is left out."""
+    lines = [line.strip() for line in text.splitlines() if line.strip().startswith("|")]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return [row for row in rows if not all(cell and set(cell) <= set(":-") for cell in row)]
+
+
+def _comma(text: str, file: str) -> list[list[str]]:
+    try:
+        lines = list(csv.reader(io.StringIO(text), strict=True, skipinitialspace=True))
+    except csv.Error as error:
+        raise faults.fault(faults.UNKNOWN, file, "the table is no CSV", cause=str(error)) from error
+    return [[cell.strip() for cell in line] for line in lines if any(cell.strip() for cell in line)]
+
+
+def _check_head(names: list[str], file: str) -> None:
+    missing = [name for name in REQUIRED if name not in names]
+    strange = [name for name in names if name not in COLUMNS]
+    if missing or strange or len(set(names)) < len(names):
+        problem = f"no column {', '.join(missing)}" if missing else f"the columns {', '.join(names)}"
+        raise faults.fault(
+            faults.UNKNOWN,
+            file,
+            f"the file is neither hyperfine's JSON nor a table with a head: {problem}",
+            help=f"the first line names the columns: {','.join(COLUMNS)} (sd and n may be missing)",
+        )
+
+
+def _whole(rows: list[list[str]], width: int, file: str) -> Iterator[tuple[int, list[str]]]:
+    for number, cells in enumerate(rows, 1):
+        if len(cells) != width:
+            message = f"row {number} has {len(cells)} cells, the head {width}"
+            raise faults.fault(faults.UNKNOWN, file, message)
+        yield number, cells
+
+
+def _row(cells: dict[str, str], file: str, where: str) -> tuple[Published, str]:
+    label = cells["label"]
+    if not label:
+        raise faults.fault(faults.NAMES, file, "a row has no label", where=where)
+    where = f"{where} ({label})"
+    unit = cells.get("unit") or "s"
+    if unit not in SECONDS:
+        raise faults.fault(
+            faults.UNITS,
+            file,
+            f"{unit!r} is no unit of time",
+            where=where,
+            help=f"units: {', '.join(SECONDS)}",
+        )
+    scale = SECONDS[unit]
+    mean = faults.require_above_zero(_number(cells["mean"], "mean", file, where), "mean", file, where)
+    sd = _number(cells["sd"], "sd", file, where) if cells.get("sd") else None
+    if sd is not None and not (math.isfinite(sd) and sd >= 0):
+        raise faults.fault(
+            faults.IMPOSSIBLE, file, f"sd is {sd:g}; it must be a number, zero or more", where=where
+        )
+    n = _count(cells.get("n", ""), file, where)
+    if n == 1:
+        sd = None  # one run has no spread, whatever a table says
+    return Published(label, mean * scale, sd * scale if sd is not None else None, n), unit
+
+
+def _number(text: str, what: str, file: str, where: str) -> float:
+    try:
+        return float(text.replace("_", "x"))
+    except ValueError as error:
+        raise faults.fault(
+            faults.IMPOSSIBLE, file, f"{what} is {text!r}, which is no number", where=where,
+            help="write a bare number with a decimal point; the unit has a column of its own",
+        ) from error  # fmt: skip
+
+
+def _count(text: str, file: str, where: str) -> int | None:
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit()) or not 1 <= int(text[:12]) <= MOST_RUNS:
+        raise faults.fault(
+            faults.IMPOSSIBLE, file, f"n is {text}; it must be a whole number of runs, 1 or more", where=where
+        )
+    return int(text)
