@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis import wording
 from bench_framework.analysis.facts import Facts, Names
+from bench_framework.analysis.reference_claims import gap_claims
+from bench_framework.analysis.structure_claims import StructureClaims
 from bench_framework.model import words
 from bench_framework.model.judgement import Claim, Verdict
 from bench_framework.units import format_percent
@@ -29,7 +31,11 @@ if TYPE_CHECKING:
 _BETTER: Final = (Verdict.BETTER, Verdict.BETTER_SIZE_OPEN)
 _WORSE: Final = (Verdict.WORSE, Verdict.WORSE_SIZE_OPEN)
 LEAST_INPUTS: Final = 2
-_KIND_OF_FAMILY: Final[Mapping[str, str]] = {"control": "control", "memory": "memory"}
+_KIND_OF_FAMILY: Final[Mapping[str, str]] = {
+    "control": "control",
+    "memory": "memory",
+    "reference": "reference",
+}
 _OWN_FAULT: Final = (Verdict.FAILED, Verdict.OTHER_OUTPUT, Verdict.NOT_COMPARABLE)
 MOST_REASONS: Final = 3
 """Told in a sentence; the table has the rest."""
@@ -62,12 +68,13 @@ class _Author(Names):
         inputs: Sequence[PreparedInput],
         noted: Sequence[Event],
     ) -> None:
-        super().__init__(plan)
+        super().__init__(plan, judgement.states)
         self._noted = noted
         self._judgement = judgement
         self._facts = Facts(plan, judgement, builds, inputs)
         self._sizes = {i.input_id: i.size_bytes for i in inputs}
-        self._by_pair = {(c.cell_id, c.metric): c for c in judgement.comparisons}
+        first = [c for c in judgement.comparisons if c.family != "reference"]
+        self._by_pair = {(c.cell_id, c.metric): c for c in first}
         self._floors = {(f.input_id, f.metric): f for f in judgement.floors}
 
     def write(self) -> Iterator[Claim]:
@@ -84,6 +91,8 @@ class _Author(Names):
             yield self._comparison(comparison)
         yield from map(self._noise_floor, self._judgement.floors)
         yield from self._facts.write()
+        yield from StructureClaims(self.plan, self._judgement).write()
+        yield from gap_claims(self, self._judgement.gaps)
 
     def _comparison(self, c: Comparison, kind: str | None = None) -> Claim:
         input_id = self.cells[c.cell_id].input_id
@@ -115,7 +124,7 @@ class _Author(Names):
 
     def _adjust(self, c: Comparison) -> str | None:
         looks = self._judgement.looks
-        if c.family == "headline":
+        if c.family in ("headline", "reference"):
             return f"Holm over {looks.family} comparisons, {looks.count} looks"
         if c.family == "control":
             return f"as the first of {looks.family} comparisons, {looks.count} looks"

@@ -6,7 +6,19 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.analysis import claims, derived, looking, medians, quality, scaling, states, summary
+from bench_framework.analysis import (
+    claims,
+    contrasts,
+    derived,
+    looking,
+    medians,
+    quality,
+    references,
+    scaling,
+    states,
+    structures,
+    summary,
+)
 from bench_framework.analysis import samples as sampling
 from bench_framework.analysis.looking import Stage
 from bench_framework.model.judgement import (
@@ -23,7 +35,7 @@ from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from bench_framework.analysis.samples import Sample
     from bench_framework.model.plan import Cell, Metric, Plan
@@ -74,9 +86,9 @@ def judge(
         given(_stage(plan, samples, usable, looks_taken, item.id), higher=higher) for item in plan.inputs
     ]  # fmt: skip
     judged = _judge_inputs(plan, stages, cell_states, builds)
-    comparisons = tuple(c for j in judged for c in (*j.headline, *j.control, *j.memory))
+    comparisons = tuple(c for j in judged for c in (*j.headline, *j.control, *j.memory, *j.reference))
     floors = tuple(f for j in judged for f in j.floors)
-    headline = [c for j in judged for c in j.headline]
+    headline = [c for j in judged for c in (*j.headline, *j.reference)]
     draft = Judgement(
         looks=looks,
         states=cell_states,
@@ -86,6 +98,7 @@ def judge(
         floors=floors,
         scaling=scaling.exponents(plan, samples, inputs, usable, _timed(plan)),
         derived=derived.derived_rows(plan, samples, inputs, usable),
+        gaps=references.gaps(plan, headline, samples),
         status=_status(headline, decidable=looks.decidable),
         events=(
             *states.fallback_events(plan, cell_states, samples),
@@ -96,6 +109,8 @@ def judge(
             *quality.exploratory_events(looks),
         ),
     )
+    seen = contrasts.measured(plan, looks, samples, usable, looks_taken, floors, higher, inputs)
+    draft = replace(draft, structure=structures.structure(seen, comparisons, draft.summaries, builds))
     return replace(draft, claims=claims.claims_of(plan, draft, builds, inputs, noted))
 
 
@@ -104,6 +119,7 @@ class _InputJudgement:
     """Everything judged on one input."""
 
     headline: tuple[Comparison, ...]
+    reference: tuple[Comparison, ...]
     control: tuple[Comparison, ...]
     memory: tuple[Comparison, ...]
     floors: tuple[NoiseFloor, ...]
@@ -113,28 +129,36 @@ class _InputJudgement:
 def _judge_inputs(
     plan: Plan, stages: Sequence[Stage], cell_states: Sequence[CellState], builds: Mapping[str, Build]
 ) -> list[_InputJudgement]:  # fmt: skip
-    """The headline is one family over all inputs; the rest belongs to each input."""
+    """The headline, further references too, is one family over all inputs; the rest belongs to each input."""
+    asked = {
+        item.id: (looking.headline_pairs(stage, item.id), references.reference_pairs(stage, item.id))
+        for stage, item in zip(stages, plan.inputs, strict=True)
+    }
     requests = [
-        r for stage, item in zip(stages, plan.inputs, strict=True)
-        for r in looking.headline_pairs(stage, item.id) if r[1][2] not in medians.EXACT_METRICS
+        r for pairs in asked.values() for kind in pairs for r in kind
+        if r[1][2] not in medians.EXACT_METRICS
     ]  # fmt: skip
-    by_pair = {(c.cell_id, c.metric): c for c in looking.judge_pairs(requests, "headline")}
+    timed = looking.judge_pairs(requests, "headline")
+    by_pair = {(c.cell_id, c.ref_cell_id, c.metric): c for c in timed}
     state_of = {s.cell_id: s for s in cell_states}
     found = []
     for stage, item in zip(stages, plan.inputs, strict=True):
         control = looking.judge_pairs(looking.control_pairs(stage, item.id), "control")
         floors = looking.noise_floor(stage, item.id, control)
         tripped = any(f.tripped for f in floors)
-        own = tuple(
-            by_pair.get((cell.id, metric)) or _exact(plan, cell, base, metric, builds)
-            for _, (cell, base, metric) in looking.headline_pairs(stage, item.id)
+        own, further = (
+            tuple(
+                _refused(plan, c, state_of, stage.samples)
+                for c in _with_exact(plan, [asked for _, asked in kind], by_pair, builds)
+            )
+            for kind in asked[item.id]
         )
-        own = tuple(_refused(plan, c, state_of, stage.samples) for c in own)
         memory = _memory(plan, stage, item.id, state_of)
-        own = looking.trip(own) if tripped else own
+        own, further = (looking.trip(own), looking.trip(further)) if tripped else (own, further)
         found.append(
             _InputJudgement(
                 headline=own,
+                reference=tuple(references.in_family(c) for c in further),
                 control=tuple(_refused(plan, c, state_of, stage.samples) for c in control),
                 memory=looking.trip(memory) if tripped else memory,
                 floors=floors,
@@ -152,7 +176,10 @@ def _refused(
     if state.state != "measured":
         return replace(comparison, verdict=_REFUSALS[state.state], reason=state.reason)
     if reference.state != "measured":
-        reason = f"the baseline: {reference.reason}"
+        name = "the baseline"
+        if (ref := plan.cell(comparison.ref_cell_id)).role is Role.CANDIDATE:
+            name = f"the reference {ref.label}"
+        reason = f"{name}: {reference.reason}"
         return replace(comparison, verdict=Verdict.NOT_COMPARABLE, reason=reason)
     runs = sampling.runs_within(samples[comparison.cell_id], samples[comparison.cell_id].runs)
     if runs == 1 and plan.measure.rounds_max == 1 and comparison.family != "exact":
@@ -160,6 +187,18 @@ def _refused(
             comparison, verdict=Verdict.SINGLE_RUN, reason="", shown=None, typical=None, floor=None
         )
     return comparison
+
+
+def _with_exact(
+    plan: Plan,
+    asked: Sequence[looking.Asked],
+    timed: Mapping[tuple[str, str, Metric], Comparison],
+    builds: Mapping[str, Build],
+) -> Iterator[Comparison]:
+    """The comparison of every pair: judged by its rounds, or by two deterministic numbers."""
+    for cell, reference, metric in asked:
+        found = timed.get((cell.id, reference.id, metric))
+        yield found or _exact(plan, cell, reference, metric, builds)
 
 
 def _exact(

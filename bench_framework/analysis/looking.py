@@ -9,13 +9,12 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass, replace
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Final, Literal
 
 from bench_framework.analysis import samples as sampling
-from bench_framework.analysis import states
+from bench_framework.analysis import references, states, stopping
 from bench_framework.analysis.compare import Levels, examine_looks
-from bench_framework.analysis.verdict import Case, Rules, equivalence_level, judge_family
+from bench_framework.analysis.verdict import Case, Rules, judge_family
 from bench_framework.model.judgement import BestGroup, Comparison, NoiseFloor, Verdict
 from bench_framework.model.looks import Looks, looks_of
 from bench_framework.model.plan import Role
@@ -68,8 +67,8 @@ class LookOutcome:
         stop: whether this input needs no more rounds.
         reason: why, in words; also set where it goes on.
         verdicts: headline comparisons of the input as they stand, in plan order.
-        trailing: candidate cells that are worse than another one (``strategy: race`` drops a
-            variant that trails on every input).
+        trailing: with ``strategy: race`` the cells that are worse than another one (`model.race` says what
+            becomes of them).
     """
 
     stop: bool
@@ -99,83 +98,31 @@ def look(
     """
     looks = looks_of(plan)
     cells = {cell.id for cell in plan.cells_of(input_id)}
-    own = [block for block in blocks if block.cell_id in cells]
-    samples = sampling.collect(own)
+    of_input = [block for block in blocks if block.cell_id in cells]
+    samples = sampling.collect(of_input)
     reached = (*(n for n in looks.rounds[:index] if n < round_), round_)
-    found = states.cell_states(plan, samples, builds or {}, sampling.warm_ups(own))
+    found = states.cell_states(plan, samples, builds or {}, sampling.warm_ups(of_input))
     usable = frozenset(s.cell_id for s in found if s.state == "measured")
     stage = Stage(
         plan, looks, samples, reached, index, usable,
         higher=states.higher_is_better(builds or {}), seed=plan.measure.seed, thorough=False,
     )  # fmt: skip
-    headline = judge_pairs(headline_pairs(stage, input_id), "headline")
-    trailing: tuple[str, ...] = ()
-    if plan.measure.strategy == "race":
-        trailing = _trailing(stage, best_group(stage, input_id))
+    own = headline_pairs(stage, input_id)
+    judged = judge_pairs([*own, *references.reference_pairs(stage, input_id)], "headline")
     refused = {s.cell_id for s in found if s.state in _REFUSED}
-    comparable = [c for c in headline if not {c.cell_id, c.ref_cell_id} & refused]
-    stop, reason = _stop(stage, comparable, index)
-    return LookOutcome(stop, reason, headline, trailing)
+    comparable = [c for c in judged if not {c.cell_id, c.ref_cell_id} & refused]
+    behind: tuple[str, ...] = ()
+    if plan.measure.strategy == "race" and not _tripped(stage, input_id):
+        group = best_group(stage, input_id, headline=judged)
+        behind = stopping.trailing(stage, group)
+        comparable = stopping.contested(stage, comparable, group, behind)
+    stop, reason = stopping.decide(stage, comparable, index)
+    return LookOutcome(stop, reason, judged[: len(own)], behind)
 
 
-def _trailing(stage: Stage, group: BestGroup) -> tuple[str, ...]:
-    judged = {c for pair in group.comparisons for c in (pair.cell_id, pair.ref_cell_id)}
-    return tuple(
-        c.id for c in stage.plan.cells_of(group.input_id)
-        if c.role is Role.CANDIDATE and c.id in judged and c.id not in group.cell_ids
-    )  # fmt: skip
-
-
-def _stop(stage: Stage, headline: Sequence[Comparison], index: int) -> tuple[bool, str]:
-    measure = stage.plan.measure
-    if index >= stage.looks.count - 1:
-        return True, "the last look"
-    if measure.until == "rounds":
-        return False, "all rounds are measured"
-    if not headline:
-        return True, "nothing is left to compare"
-    if measure.until == "precision":
-        wanted = measure.precision or 0.0
-        widths = [_half_width(c) for c in headline]
-        if all(w is not None and w <= wanted for w in widths):
-            return True, "every half-width is small enough"
-        return False, "a half-width is too large"
-    futile = [not c.verdict.settled and _futile(c, stage) for c in headline]
-    pending = sum(
-        1 for c, f in zip(headline, futile, strict=True) if not c.verdict.settled and not f
-    )  # fmt: skip
-    if pending:
-        return False, f"{pending} of {len(headline)} comparisons open"
-    return True, "settled" if not any(futile) else "settled, or out of reach in the rounds that are left"
-
-
-def _half_width(comparison: Comparison) -> float | None:
-    """Of the displayed interval, as a fraction."""
-    shown = comparison.shown
-    if shown is None or shown.lo <= 0 or not math.isfinite(shown.hi):
-        return None
-    return math.expm1((math.log(shown.hi) - math.log(shown.lo)) / 2)
-
-
-def _futile(comparison: Comparison, stage: Stage) -> bool:
-    """Whether neither a difference that is still plausible nor equivalence can be shown in time.
-
-    The target of the detectable difference is the larger of the margin and the largest effect that
-    the 95 % interval leaves possible: with the margin alone, a real 10 % would be given up at a
-    first look whose noise hides it, although the last look would find it.
-    """
-    if comparison.mde is None or comparison.typical is None or not comparison.rounds:
-        return False
-    shrink = math.sqrt(comparison.rounds / stage.looks.rounds[-1])
-    at_last = math.log1p(comparison.mde) * shrink
-    limit = math.log1p(comparison.margin)
-    plausible = max(abs(math.log(comparison.typical.lo)), abs(math.log(comparison.typical.hi)))
-    if at_last <= max(limit, plausible):
-        return False
-    normal = NormalDist()
-    half = (math.log(comparison.typical.hi) - math.log(comparison.typical.lo)) / 2
-    wider = normal.inv_cdf((1 + equivalence_level(stage.looks.count)) / 2) / normal.inv_cdf(0.975)
-    return half * wider * shrink >= limit
+def _tripped(stage: Stage, input_id: str) -> bool:
+    """Whether the control arm has a verdict: then nobody leaves on the strength of such rounds."""
+    return any(c.verdict.decided for c in judge_pairs(control_pairs(stage, input_id), "control"))
 
 
 Asked = tuple["Cell", "Cell", "Metric"]

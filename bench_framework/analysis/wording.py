@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.analysis import reference_words
+from bench_framework.analysis.structure_wording import STRUCTURE_SENTENCES
 from bench_framework.model import words
 from bench_framework.model.judgement import Verdict
 from bench_framework.rounding import Rounded, decimal, plain, rounded, thresholds, up_to_two_digits
@@ -227,9 +229,12 @@ def _memory_comparison(claim: Claim) -> str:
 
 
 def _where(claim: Claim) -> str:
-    """``"On 10 MiB: "`` for a claim that holds on one input; empty where there is only one."""
+    """``"On 10 MiB: "`` for a claim about one input of several, ``"With a cold cache: "`` where that was seen."""
     labels = [value for name, value in claim.scope if name == "input" and value]
-    return f"On {', '.join(labels)}: " if labels else ""
+    place = f"on {', '.join(labels)}" if labels else ""
+    cold = "with a cold cache" if ("cache", "cold") in claim.scope else ""
+    words = " ".join(part for part in (place, cold) if part)
+    return f"{words[:1].upper()}{words[1:]}: " if words else ""
 
 
 def _main(claim: Claim) -> str:
@@ -355,6 +360,8 @@ SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "comparison": _comparison,
     "control": _comparison,
     "memory": _memory_comparison,
+    "reference": _memory_comparison,
+    "gap": reference_words.gap,
     "cost": _cost,
     "sign-change": _sign_change,
     "noise-floor": _noise_floor,
@@ -367,5 +374,6 @@ SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "ideas": _ideas,
     "not-measured": _not_measured,
     "one-program": _identical,
+    **STRUCTURE_SENTENCES,
 }
 """Kind of claim → its wording rule."""

@@ -119,6 +119,9 @@ def _judge(forecast: Forecast) -> str:
         f"{looks.family} comparisons ({' and '.join(plan.judge.metrics)}) at {format_percent(looks.level)} together,"
         f" margin {format_percent(plan.judge.margin)}; looks after {', '.join(map(str, looks.rounds))} rounds"
     )
+    if plan.further_baselines:
+        names = [plan.variant(v).label for v in (plan.baseline_id, *plan.further_baselines)]
+        text += f"; against {' and '.join(names)}"
     if not looks.decidable:
         text += (
             f". Exploratory: a verdict needs {looks.needed} rounds, this plan has {plan.measure.rounds_max}"

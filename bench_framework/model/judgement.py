@@ -9,6 +9,7 @@ from typing import Literal
 from bench_framework.model.formula import Unit
 from bench_framework.model.looks import Looks
 from bench_framework.model.plan import Metric
+from bench_framework.model.profile import ProfileShares
 from bench_framework.model.run import Event
 from bench_framework.model.structure import Structure
 from bench_framework.model.verdict import Interval as Interval  # noqa: PLC0414 -- a judgement's words: imported from here
@@ -232,5 +233,7 @@ class Judgement:
     """Found by analysis: drift, control tripped, identical binaries, fallbacks."""
     claims: tuple[Claim, ...] = ()
     derived: tuple[Derived, ...] = ()
+    profiles: tuple[ProfileShares, ...] = ()
+    """In plan order; of the cells that were profiled."""
     gaps: tuple[Gap, ...] = ()
     structure: Structure = field(default_factory=Structure)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Literal, TypeVar
 
+from bench_framework.model.metrics import DeclaredMetric, InstructionPolicy, sampled
 from bench_framework.model.profile import ProfilePolicy
 
 CacheState = Literal["warm", "cold", "unknown"]
@@ -277,6 +278,11 @@ class JudgePolicy:
     """Family-wise α."""
     gate: GatePolicy = field(default_factory=GatePolicy)
 
+    @property
+    def sampled(self) -> tuple[Metric, ...]:
+        """The metrics that rounds decide; a deterministic one needs no level."""
+        return sampled(self.metrics)
+
     def margin_of(self, metric: Metric) -> float:
         """δ of a metric."""
         return dict(self.margins).get(metric, self.margin)
@@ -332,6 +338,10 @@ class Plan:
     """A command of the baseline's program, run once before anything is measured; what it prints is kept."""
     profile: ProfilePolicy | None = None
     """What is profiled after measuring."""
+    metrics: tuple[DeclaredMetric, ...] = ()
+    """Numbers that the program prints or reports, in the order of the scenario."""
+    instructions: InstructionPolicy | None = None
+    """How instructions are counted after measuring; `None`: they are not."""
     asked: tuple[str, ...] = ()
     """Words behind the scenario's name that made this plan of it, such as ``("-k", "io=mmap")``. Like the path, not
     part of any identity."""
@@ -382,13 +392,13 @@ class Plan:
 
     @property
     def comparisons_planned(self) -> int:
-        """M: candidate × reference × metric × input, the control not counted."""
+        """M: candidate × reference × metric × input; the control and deterministic metrics are not counted."""
         candidates = sum(
             1 for cell in self.cells
             if cell.role is Role.CANDIDATE and self.baseline_cell(cell.input_id) is not None
         )  # fmt: skip
         further = sum(len(self.reference_pairs(item.id)) for item in self.inputs)
-        return (candidates + further) * len(self.judge.metrics)
+        return (candidates + further) * len(self.judge.sampled)
 
 
 _Item = TypeVar("_Item", Variant, Input, Cell)

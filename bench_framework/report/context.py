@@ -124,6 +124,17 @@ class ReportData:
         """A cell against its baseline."""
         return self._comparisons.get((cell_id, metric))
 
+    def between(self, cell_id: str, ref_cell_id: str, metric: Metric) -> Comparison | None:
+        """A cell against a reference, the baseline or a further one."""
+        wanted = ("headline", "reference", "exact")
+        return next(
+            (
+                c for c in self.judgement.comparisons
+                if c.family in wanted and (c.cell_id, c.ref_cell_id, c.metric) == (cell_id, ref_cell_id, metric)
+            ),
+            None,
+        )  # fmt: skip
+
     def control(self, input_id: str, metric: Metric) -> Comparison | None:
         """The control arm against the baseline."""
         cell = self.plan.control_cell(input_id)

@@ -49,7 +49,7 @@ def headline_table(data: ReportData, item: Input, name: str) -> Table:
     best = set(group.cell_ids) if group else set()
     rows = [
         _row(data, cell, scales, strong=cell.id in best)
-        for cell in sorted(arms, key=lambda cell: _order(data, cell, baseline))
+        for cell in sorted(arms, key=lambda cell: order(data, cell, baseline))
     ]
     statistic = "the median of rounds" if data.metric != "peak_rss" else "the median of runs"
     caption = (
@@ -108,7 +108,7 @@ class _Scales:
         """The columns; 1 to 6 say in which order a narrow output drops them, the highest first."""
         found = [
             Column("Variant"),
-            Column(_titled(_NAMES.get(self.metric, self.metric), self.main[0]), "decimal"),
+            Column(titled(_NAMES.get(self.metric, self.metric), self.main[0]), "decimal"),
             Column("vs baseline", "decimal"),
             Column("Interval", drop=1),
             Column("Verdict"),
@@ -116,16 +116,17 @@ class _Scales:
         if self.throughput:
             found.append(Column(self.per_second[0], "right", drop=3))
         if self.shows_cpu:
-            found.append(Column(_titled("CPU time", self.cpu[0]), "decimal", drop=5))
+            found.append(Column(titled("CPU time", self.cpu[0]), "decimal", drop=5))
             found.append(Column("CPU vs baseline", "decimal", drop=5))
             found.append(Column("Cores", "decimal", drop=6))
         if self.shows_rss:
-            found.append(Column(_titled("Peak RSS", self.rss[0]), "decimal", drop=2))
+            found.append(Column(titled("Peak RSS", self.rss[0]), "decimal", drop=2))
         found += [Column("n", "right", drop=4), Column("Notes", drop=7, prose=True)]
         return tuple(found)
 
 
-def _titled(name: str, unit: str) -> str:
+def titled(name: str, unit: str) -> str:
+    """The head of a column with its unit."""
     return f"{name}, {unit}" if unit else name
 
 
@@ -252,7 +253,8 @@ def _changed(state: CellState, variant: Variant) -> str:
     return "; ".join(f"{axis}: {asked[axis]} → {ran}" for axis, ran in pairs)
 
 
-def _order(data: ReportData, cell: PlanCell, baseline: PlanCell | None) -> tuple[int, float]:
+def order(data: ReportData, cell: PlanCell, baseline: PlanCell | None) -> tuple[int, float]:
+    """Where a row stands: by its ratio, what was refused last."""
     if data.state(cell.id).state in _REFUSED:
         return 2, 0.0
     if cell.role is Role.BASELINE:

@@ -93,6 +93,21 @@ def show_comparison(comparison: Comparison) -> Shown | None:
     return show_ratio(shown.ratio, shown.lo, shown.hi, comparison.margin, keep=keep)
 
 
+def show_percent(ratio: float, lo: float, hi: float, margin: float, *, keep: bool = True) -> str:
+    """A ratio as a change: ``−17.2 % [−18.0, −16.4]``, in the digits of `show_ratio`."""
+    if not math.isfinite(hi):
+        return f"{show_ratio(ratio, lo, hi, margin, keep=keep)}"
+    made = rounded(ratio, lo, hi, margin=margin, keep=keep)
+    told, low, high = (_change(value, made.decimals - 2) for value in (made.estimate, made.lo, made.hi))
+    return f"{told}{THIN_SPACE}% [{low}, {high}]"
+
+
+def _change(value: Decimal, decimals: int) -> str:
+    shift = (value - 1) * 100
+    sign = "" if shift == 0 else "+" if shift > 0 else MINUS
+    return f"{sign}{abs(shift):.{decimals}f}"
+
+
 def show_plain(value: float, lo: float, hi: float) -> Shown:
     """A value with its interval where no limit has a meaning, such as an exponent."""
     made = plain(value, lo, hi)

@@ -17,7 +17,7 @@ from bench_framework.model.plan import (
     Plan,
     Variant,
 )
-from bench_framework.scenario import template
+from bench_framework.scenario import check_metrics, template
 from bench_framework.scenario.expansion import Expansion, size_texts, unique
 from bench_framework.scenario.matrix import combine
 from bench_framework.scenario.profile import profile_policy
@@ -40,7 +40,7 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
 
     Args:
         scenario: from `load`.
-        only: the words behind ``-k``. What they leave out becomes holes; the baseline stays on every input
+        only: the words behind ``-k``. What they leave out becomes holes; every baseline stays on each input
             that keeps a cell.
 
     Raises:
@@ -77,6 +77,8 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
         derived=tuple(DerivedRow(name, text) for name, text in scenario.spec.derived.items()),
         unit_family=_unit_family(scenario, made.axes),
         profile=profile_policy(scenario, variants, made.baseline.id),
+        metrics=check_metrics.declared_metrics(scenario),
+        instructions=check_metrics.instruction_policy(scenario),
         tuning=tuple(template.fill(word, scenario.spec.fixed) for word in scenario.spec.tuning or ()),
         data_dir=scenario.resolve(scenario.spec.data_dir) if scenario.spec.data_dir else None,
         design=scenario.spec.design,
@@ -86,7 +88,7 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
 def _select(
     made: Expansion, pairs: list[tuple[Variant, Input]], only: str
 ) -> tuple[list[tuple[Variant, Input]], list[Hole]]:
-    """The cells that ``-k`` takes, the baseline beside them, and a hole for each cell left out."""
+    """The cells that ``-k`` takes, the baselines beside them, and a hole for each cell left out."""
     names = {axis.name: axis.values for axis in made.axes}
     selection = parse_selection(only, names, open_names=("variant", "input", "idea"))
 
@@ -99,9 +101,10 @@ def _select(
         problem = Problem("BC207", "the selection takes no cell of this plan", file=OPTION, at=whole(only))
         raise refusal(only, problem)
     inputs = {given_id for _, given_id in chosen}
+    always = {made.baseline.id, *(variant.id for variant in made.further_baselines)}
     kept, left_out = [], []
     for variant, given in pairs:
-        if (variant.id, given.id) in chosen or (variant == made.baseline and given.id in inputs):
+        if (variant.id, given.id) in chosen or (variant.id in always and given.id in inputs):
             kept.append((variant, given))
         elif variant.idea is None:
             left_out.append(

@@ -84,7 +84,7 @@ RUNS_BUILD: Final = (
     _text("input_family", "generator of the input, or the name of a file", nullable=True),
     _int("input_seed", "seed of the generator", nullable=True),
     _text("input_sha256", "digest of the input", nullable=True),
-    _text("cache_state", "page cache before the run, as enforced: cold, warm, unknown"),
+    _text("cache_state", "the input's pages before the block, as they were seen: cold, warm, unknown"),
     Column("started_at", "datetime", "start of the block, UTC"),
 )
 RUNS_MEASURED: Final = (
@@ -123,6 +123,20 @@ RUNS_TAIL: Final = (
     _int("threads", "threads that did work, as the worker reports", nullable=True),
     _int("psi_cpu_us", "growth of CPU pressure during the block, microseconds", nullable=True),
     _int("psi_io_us", "growth of I/O pressure during the block, microseconds", nullable=True),
+    _number("resident_before_share", "share of the input's pages in memory just before the block, 0 to 1"),
+    _number("resident_after_share", "the same just after it; of cold runs only"),
+    _int(
+        "device_read_bytes", "read from storage by the block's processes, hyperfine's included", nullable=True
+    ),
+    _int("psi_memory_us", "growth of memory pressure during the block, microseconds", nullable=True),
+    _int("swap_in_pages", "pages read from swap during the block, by any process", nullable=True),
+    _int("swap_out_pages", "pages written to swap during the block, by any process", nullable=True),
+    _int("throttle_events", "times that a CPU was slowed down by its heat during the block", nullable=True),
+    _text(
+        "contended",
+        "what was in the way: cpu, steal, memory, swap, throttled; in no case left out",
+        nullable=True,
+    ),
     _text("message", "why it failed, in one line", nullable=True),
 )
 
@@ -193,11 +207,11 @@ DERIVED: Final = (
 )
 COMPARISONS: Final = (
     _text("claim_id", "the claim that says it", nullable=True),
-    _text("kind", "headline, control, best, memory or exact"),
+    _text("kind", "headline, reference (a further baseline), control, best, memory or exact"),
     _text("metric", "what is compared"),
     _text("direction", "lower: smaller values are better"),
     _text("cell_id", "candidate"),
-    _text("ref_cell_id", "baseline"),
+    _text("ref_cell_id", "baseline, or further reference"),
     _text("variant", "label of the candidate"),
     _text("ref_variant", "label of the baseline"),
     _text("input", "label of the input"),

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from bench_framework.model import sentinels
 from bench_framework.store import columns
 
 if TYPE_CHECKING:
@@ -100,7 +101,6 @@ def _cell_part(source: Source, cell: Cell) -> Row:
         **_build_part(variant.build, source.build_of(variant)),
         **_input_part(next((p for p in contents.inputs if p.input_id == item.id), None)),
         "env_set": ";".join(sorted(f"{key}={value}" for key, value in cell.env)),
-        "cache_state": cell.cache,
         "cpus": cell.cpus,
         "harness": host.hyperfine if host else "",
         "host_id": host.host_id if host else "",
@@ -189,8 +189,25 @@ def _block_part(source: Source, block: Block, state: CellState | None) -> Row:
         "mem_available_bytes": sensors.mem_available_bytes,
         "psi_cpu_us": sensors.psi_cpu_us,
         "psi_io_us": sensors.psi_io_us,
+        **_machine_part(block),
         "stderr_log": block.stderr_log,
         "message": block.message,
+    }
+
+
+def _machine_part(block: Block) -> Row:
+    """The page cache as it was seen, and what the machine did beside."""
+    sensors, cache = block.sensors, block.page_cache
+    return {
+        "cache_state": cache.state if cache else "unknown",
+        "resident_before_share": cache.resident_before if cache else None,
+        "resident_after_share": cache.resident_after if cache else None,
+        "device_read_bytes": sensors.device_bytes,
+        "psi_memory_us": sensors.psi_memory_us,
+        "swap_in_pages": sensors.swap_in_pages,
+        "swap_out_pages": sensors.swap_out_pages,
+        "throttle_events": sensors.throttle_events,
+        "contended": ";".join(sentinels.flags(block)) or None,
     }
 
 
@@ -330,7 +347,7 @@ def _outputs_ok(source: Source, cell_id: str) -> bool | None:
 
 
 def comparison_rows(source: Source) -> Iterator[Row]:
-    """One row per comparison: headline, control and memory, then every pair of the best groups."""
+    """One row per comparison: headline, control, memory and reference, then every pair of the best groups."""
     judgement = source.judgement
     assert judgement is not None
     claims = {
@@ -338,11 +355,12 @@ def comparison_rows(source: Source) -> Iterator[Row]:
         for claim in reversed(judgement.claims)
         if claim.kind == "comparison"
     }
+    further = {(c.cells, c.metric): c for c in judgement.claims if c.kind == "reference"}
     floors = {(floor.input_id, floor.metric): floor.fraction for floor in judgement.floors}
     pairs = (pair for group in judgement.best for pair in group.comparisons)
     for comparison in (*judgement.comparisons, *pairs):
         cell = source.plan.cell(comparison.cell_id)
-        claim = _claim_of(claims, comparison)
+        claim = _claim_of(further if comparison.family == "reference" else claims, comparison)
         yield {
             **_comparison_part(source.plan, comparison),
             "claim_id": claim.id if claim else None,

@@ -15,6 +15,7 @@ from bench_framework.report.sections.reproduce import REPRODUCE
 from bench_framework.report.sections.scaling import SCALING
 from bench_framework.report.sections.summary import SUMMARY
 from bench_framework.report.sections.technical import TECHNICAL
+from bench_framework.report.sections.two_references import TWO_REFERENCES
 from bench_framework.report.sections.unmeasured import UNMEASURED
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 SECTIONS: Final[tuple[SectionKind, ...]] = (
     SUMMARY,
     HEADLINE,
+    TWO_REFERENCES,
     MEMORY,
     SCALING,
     ADOPTED,

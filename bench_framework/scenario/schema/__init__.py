@@ -15,6 +15,7 @@ from bench_framework.scenario.schema.measure import (
     Gate,
     Measure,
 )
+from bench_framework.scenario.schema.metrics import MetricPart
 from bench_framework.scenario.schema.parts import (
     AnswerPart,
     Baselines,
@@ -27,6 +28,7 @@ from bench_framework.scenario.schema.parts import (
     NotePart,
     Rules,
 )
+from bench_framework.scenario.schema.profile import ProfilePart
 from bench_framework.scenario.schema.types import (
     NEVER,
     Flag,
@@ -58,8 +60,6 @@ class ScenarioFile(Part):
         "anchor": "put the reference into the axes as one more variant",
         "include": "repeat the part in this file; YAML anchors work within one file",
         "extends": "repeat the part in this file; YAML anchors work within one file",
-        "metrics": "a worker with the protocol reports its own metrics; `judge` chooses what is compared",
-        "profile": "profile one variant by hand; a profile of the build is `worker.profile`",
     }
 
     version: Annotated[int, read_by(leaves.whole(1)), WithJsonSchema({"const": VERSION})]
@@ -125,11 +125,15 @@ class ScenarioFile(Part):
     """`full`: every combination; `one-at-a-time`: the baseline with one axis changed; `ladder`: changes piled
     up in the order of the axes."""
     baseline: Baselines = []
-    """The variant that others are compared with: one value for each axis with several. A list holds more."""
+    """The variant that others are compared with: one value for each axis with several. A list holds more: the first is
+    the baseline of the headline, and a section of its own compares every variant with each of them."""
     measure: Measure = Field(default_factory=Measure)
     """How much is measured, in which order, and when it stops."""
+    metrics: dict[Symbol, MetricPart] = {}
+    """Numbers that the program prints or reports: name to where each stands, its unit and which way is better.
+    `instructions` says how these are counted."""
     judge: Annotated[list[Text], Field(min_length=1)] = ["wall", "cpu"]
-    """Metrics whose differences are judged."""
+    """Metrics whose differences are judged (docs/reference/metrics.md)."""
     margin: PerMetric | None = None
     """Change that is too small to care about: `2%`, or one per metric."""
     epsilon: PerMetric | None = None
@@ -152,6 +156,9 @@ class ScenarioFile(Part):
     derived: dict[Symbol, Text] = {}
     """Figures that follow from named cells, round by round: `rate(cell)`, `time(cell)`, other rows above,
     `min`, `max`, `harmonic`, `+ - * /`."""
+    profile: ProfilePart | None = None
+    """Functions in which the variants spend their time: sampled after measuring, never timed. A profile of the build is
+    `worker.profile`."""
     describe: list[DescribePart] = []
     """Words about variants, shown beside their results."""
     notes: list[NotePart] = []

@@ -17,6 +17,7 @@ from bench_framework.model.judgement import (
     CellState,
     Comparison,
     Derived,
+    Gap,
     Interval,
     Judgement,
     NoiseFloor,
@@ -138,7 +139,7 @@ def plan() -> Plan:
             Hole((("runtime", "glommio"), ("allocator", "mimalloc")), "io_uring is refused here", "search.yaml:21"),
         ),
         baseline_id=vs[0].id,
-        further_baselines=(),
+        further_baselines=(next(v.id for v in vs if v.label == "rayon+jemalloc"),),
         ideas=(
             Idea(HOSTILE, vs[-1].id, (("block", "256KiB"),), "fewer *syscalls* | <b>", "rejected"),
             Idea("another allocator", vs[1].id, (("allocator", tuple(ALLOCATORS)[1]),), "many short texts", "adopted"),
@@ -232,7 +233,41 @@ def comparisons(p: Plan) -> tuple[Comparison, ...]:
                 continue
             for metric, half in (("wall", 0.018), ("cpu", 0.006), ("peak_rss", 0.004)):
                 found.append(_comparison(p, cell, baseline, item, metric, half))
+        found += references(p, item)
     return tuple(found)
+
+
+def references(p: Plan, item: Input) -> list[Comparison]:
+    """Against the further reference, on wall time."""
+    found = []
+    for cell, ref in p.reference_pairs(item.id):
+        name, reason = refusal(p.variant(cell.variant_id), item.label)
+        ratio = factor(p.variant(cell.variant_id), item.label) / factor(p.variant(ref.variant_id), item.label)
+        plain = Comparison(cell.id, ref.id, "wall", "reference", judge(ratio, 0.018), margin=MARGIN)
+        found.append(
+            replace(
+                plain, shown=interval(ratio, 0.018, 0.9989), statistic="typical", p=0.0001, p_adjusted=0.004,
+                rounds=ROUNDS, runs=ROUNDS, runs_ref=ROUNDS, look=4, mde=0.021, rounds_needed=46,
+            )
+            if name == "measured"
+            else replace(plain, verdict=Verdict(name), reason=reason)
+        )  # fmt: skip
+    return found
+
+
+def gaps(p: Plan) -> tuple[Gap, ...]:
+    """Of the largest input: one that is closed in part, and one whose share is left open."""
+    item = p.inputs[-1]
+    baseline = p.baseline_cell(item.id)
+    assert baseline is not None
+    first, second = p.reference_pairs(item.id)[:2]
+    return tuple(
+        Gap(item.id, "wall", cell.id, baseline.id, ref.id, ROUNDS, 0.0214, after, closed, *bounds)
+        for (cell, ref), after, closed, bounds in (
+            (first, 0.0098, 0.542, (0.481, 0.603)),
+            (second, 0.0266, -0.243, (None, None)),
+        )
+    )
 
 
 def _comparison(p: Plan, cell: Cell, baseline: Cell, item: Input, metric: str, half: float) -> Comparison:
@@ -330,6 +365,7 @@ def judgement(p: Plan) -> Judgement:
         scaling=scaling(p),
         status="partly decided",
         derived=derived(p),
+        gaps=gaps(p),
         events=(
             Event("BX311", "feature `mimalloc` did not change the binary of smol+mimalloc", effect="an A/A test"),
         ),
@@ -423,7 +459,7 @@ def bare() -> ReportData:
     full = sample(rounds=0)
     empty = replace(
         full.judgement, states=(), summaries=(), comparisons=(), best=(), floors=(), scaling=(), claims=(), events=(),
-        status="failed",
+        gaps=(), status="failed",
     )  # fmt: skip
     p = replace(full.plan, notes=(), ideas=(), holes=())
     return replace(

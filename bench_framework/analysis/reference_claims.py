@@ -1,0 +1,28 @@
+"""Claims about gaps to further references. Plain Python."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bench_framework.model.judgement import Claim
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from bench_framework.analysis.facts import Names
+    from bench_framework.model.judgement import Gap
+
+
+def gap_claims(names: Names, gaps: Sequence[Gap]) -> Iterator[Claim]:
+    """One claim per gap whose two ends are decided."""
+    for gap in gaps:
+        yield Claim(
+            "", "gap", names.label(gap.cell_id), names.label(gap.ref_cell_id), gap.metric,
+            names.scope(gap.input_id), None,
+            estimate=gap.closed, lo=gap.closed_lo, hi=gap.closed_hi,
+            level=0.95 if gap.closed_lo is not None else None, rounds=gap.rounds,
+            cells=(gap.cell_id, gap.ref_cell_id, gap.baseline_cell_id),
+            values={
+                "before": gap.before, "after": gap.after, "baseline": names.label(gap.baseline_cell_id),
+            },
+        )  # fmt: skip

@@ -1,0 +1,160 @@
+"""Two references: one family, each pair once, and the gap that a candidate closes."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework.analysis.judge import judge
+from bench_framework.analysis.looking import look
+from bench_framework.analysis.references import share_closed
+from bench_framework.model.judgement import Verdict
+from bench_framework.model.looks import looks_of
+
+if TYPE_CHECKING:
+    from conftest import Study
+
+    from bench_framework.model.judgement import Judgement
+    from bench_framework.model.plan import Plan
+
+TIMES = {"start": 0.100, "better": 0.075, "target": 0.050}
+
+
+def two_references(made: Study, *further: str) -> Plan:
+    """The plan of a study with further baselines."""
+    plan = made.plan
+    ids = {dict(v.values)["arm"]: v.id for v in plan.variants}
+    return replace(plan, further_baselines=tuple(ids[name] for name in further))
+
+
+def judged(made: Study, plan: Plan, times: dict[str, float], spread: float = 0.01) -> Judgement:
+    """A record of these times with skewed noise, judged."""
+
+    def wall(arm: str, where: str, number: int) -> float:
+        noise = random.Random(f"{arm}/{where}/{number}")
+        return times["start" if arm == "control" else arm] * (1 + noise.expovariate(1 / spread))
+
+    return judge(plan, made.blocks(wall), {}, made.inputs(), made.looks())
+
+
+def test_every_pair_of_cells_is_compared_once(study: type[Study]) -> None:
+    made = study(arms=("start", "better", "target", "other"))
+    plan = two_references(made, "target", "other")
+    found = judged(made, plan, {**TIMES, "other": 0.06})
+    pairs = [(c.cell_id, c.ref_cell_id) for c in found.comparisons if c.family in ("headline", "reference")]
+    assert len({frozenset(p) for p in pairs}) == len(pairs) // 2 == 3 + 2 + 1  # two metrics each
+    assert plan.comparisons_planned == len(pairs)
+    assert found.looks.family == len(pairs)
+
+
+def test_a_further_reference_is_in_the_family_that_the_caption_names(study: type[Study]) -> None:
+    made = study(arms=tuple(TIMES))
+    alone, both = made.plan, two_references(made, "target")
+    assert (alone.comparisons_planned, both.comparisons_planned) == (4, 6)
+    found = judged(made, both, TIMES)
+    (claim,) = (c for c in found.claims if c.kind == "reference" and c.metric == "wall")
+    assert claim.adjust == f"Holm over 6 comparisons, {looks_of(both).count} looks"
+    assert claim.verdict is Verdict.WORSE
+    assert claim.text.startswith("better needs 49.9\u202f% more time than target [")
+    headline = next(
+        c for c in found.claims if c.kind == "comparison" and c.subject == "better" and c.metric == "wall"
+    )
+    assert headline.reference == "start"
+
+
+def test_a_gap_is_told_where_both_ends_are_decided(study: type[Study]) -> None:
+    made = study(arms=tuple(TIMES))
+    found = judged(made, two_references(made, "target"), TIMES)
+    (gap,) = found.gaps
+    assert gap.before == pytest.approx(0.050, rel=0.05)
+    assert gap.after == pytest.approx(0.025, rel=0.1)
+    assert gap.closed_lo is not None
+    assert gap.closed_hi is not None
+    assert gap.closed_lo < 0.5 < gap.closed_hi
+    (claim,) = (c for c in found.claims if c.kind == "gap")
+    assert claim.text.startswith("Gap to target: 50.")
+    assert f"from start to better, {gap.closed * 100:.1f}\u202f% closed [" in claim.text
+
+
+def test_a_gap_without_two_decided_ends_is_not_told(study: type[Study]) -> None:
+    made = study(arms=tuple(TIMES))
+    plan = two_references(made, "target")
+    assert judged(made, plan, {**TIMES, "target": 0.1}).gaps == ()  # the reference is not faster
+    assert judged(made, plan, {**TIMES, "better": 0.05}).gaps == ()  # nothing is left that is decided
+
+
+def test_a_share_of_a_gap_that_grew_is_called_wider(study: type[Study]) -> None:
+    made = study(arms=tuple(TIMES))
+    found = judged(made, two_references(made, "target"), {**TIMES, "better": 0.12})
+    (claim,) = (c for c in found.claims if c.kind == "gap")
+    assert "\u202f% wider [" in claim.text
+    assert found.gaps[0].closed == pytest.approx(-0.4, abs=0.05)
+
+
+def test_a_candidate_beyond_the_reference_closes_more_than_all(study: type[Study]) -> None:
+    made = study(arms=tuple(TIMES))
+    found = judged(made, two_references(made, "target"), {**TIMES, "better": 0.04})
+    assert found.gaps[0].after < 0
+    assert found.gaps[0].closed == pytest.approx(1.2, abs=0.05)
+    assert "→ −" in next(c for c in found.claims if c.kind == "gap").text
+
+
+def test_a_share_has_no_interval_where_the_gap_may_be_nothing() -> None:
+    before = [1.0, -1.0] * 10 + [0.2]
+    assert share_closed(before, [0.5] * 21)[1] is None
+    assert share_closed([1.0] * 4, [0.5] * 4)[1] is None  # too few rounds for 95 %
+
+
+def test_a_share_has_the_order_statistics_of_its_rounds_where_every_gap_is_positive() -> None:
+    noise = random.Random(1)
+    before = [noise.uniform(1, 2) for _ in range(25)]
+    after = [b * noise.uniform(0.3, 0.6) for b in before]
+    estimate, bounds = share_closed(before, after)
+    shares = sorted(1 - b / a for a, b in zip(before, after, strict=True))
+    assert bounds == pytest.approx((shares[7], shares[-8]))  # n = 25: ranks 8 and 18 hold the median at 95 %
+    assert 0.4 < estimate < 0.7
+
+
+def test_the_interval_of_a_share_covers_it() -> None:
+    """95 % nominal; the order statistics of 20 rounds reach 95.9 %."""
+    hits = 0
+    for seed in range(400):
+        noise = random.Random(seed)
+        before = [1 + noise.gauss(0, 0.2) for _ in range(20)]
+        after = [0.4 * b + noise.gauss(0, 0.1) for b in before]
+        bounds = share_closed(before, after)[1]
+        hits += bounds is not None and bounds[0] <= 0.6 <= bounds[1]
+    assert hits >= 370
+
+
+def test_the_stopping_rule_waits_for_the_further_reference(study: type[Study]) -> None:
+    """Against the start both are decided at once; against each other they differ by next to nothing."""
+    made = study(arms=tuple(TIMES), rounds=18)
+    times = {"start": 0.1, "better": 0.0503, "target": 0.05}
+
+    def wall(arm: str, where: str, number: int) -> float:
+        noise = random.Random(f"{arm}/{where}/{number}")
+        return times["start" if arm == "control" else arm] * (1 + noise.expovariate(1 / 0.03))
+
+    blocks = made.blocks(wall)
+    first = looks_of(made.plan).rounds[0]
+    assert look(made.plan, blocks, made.plan.inputs[0].id, 0, first).stop
+    waiting = look(two_references(made, "target"), blocks, made.plan.inputs[0].id, 0, first)
+    assert not waiting.stop
+    assert {c.ref_cell_id for c in waiting.verdicts} == {made.cell("start").id}
+
+
+def test_a_tripped_control_takes_back_what_was_said_against_further_references(study: type[Study]) -> None:
+    made = study(arms=tuple(TIMES))
+    plan = two_references(made, "target")
+
+    def wall(arm: str, where: str, number: int) -> float:
+        noise = random.Random(f"{arm}/{where}/{number}")
+        return (0.13 if arm == "control" else TIMES[arm]) * (1 + noise.expovariate(1 / 0.01))
+
+    found = judge(plan, made.blocks(wall), {}, made.inputs(), made.looks())
+    assert {c.verdict for c in found.comparisons if c.family == "reference"} == {Verdict.UNDECIDED}
+    assert found.gaps == ()
