@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.analysis import (
     claims,
     contrasts,
+    counts,
     derived,
     looking,
     medians,
     quality,
     references,
+    same_programs,
     scaling,
     states,
     structures,
@@ -22,6 +24,7 @@ from bench_framework.analysis import (
 from bench_framework.analysis import samples as sampling
 from bench_framework.analysis.looking import Stage
 from bench_framework.model.judgement import (
+    ONE_PROGRAM,
     BestGroup,
     CellState,
     Comparison,
@@ -35,11 +38,14 @@ from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from bench_framework.analysis.samples import Sample
+    from bench_framework.model.observation import Observation
     from bench_framework.model.plan import Cell, Metric, Plan
     from bench_framework.model.run import Block, Build, Event, Look, PreparedInput
+
+    Exact = Callable[[Cell, Cell, Metric], Comparison]
 
 MEMORY: Final = "peak_rss"
 _REFUSALS: Final = {
@@ -59,6 +65,7 @@ def judge(
     looks_taken: Sequence[Look],
     *,
     noted: Sequence[Event] = (),
+    observed: Sequence[Observation] = (),
     seed: int | None = None,
 ) -> Judgement:
     """Judge a record.
@@ -71,6 +78,7 @@ def judge(
         looks_taken: per input the looks that were really taken; without one of an input, its
             comparisons are undecided.
         noted: events of execution; the trust line counts them.
+        observed: what was counted in runs outside timing.
         seed: of the label swaps; the plan's own by default.
 
     Returns:
@@ -80,26 +88,28 @@ def judge(
     looks = looks_of(plan)
     cell_states = states.cell_states(plan, samples, builds, sampling.warm_ups(blocks))
     usable = frozenset(s.cell_id for s in cell_states if s.state == "measured")
-    given = replace if seed is None else partial(replace, seed=seed)
-    higher = states.higher_is_better(builds)
+    same = same_programs.same_cells(plan, builds)
+    given = partial(replace, same=same) if seed is None else partial(replace, same=same, seed=seed)
+    higher = states.higher_is_better(plan, builds)
     stages = [
         given(_stage(plan, samples, usable, looks_taken, item.id), higher=higher) for item in plan.inputs
     ]  # fmt: skip
-    judged = _judge_inputs(plan, stages, cell_states, builds)
+    exact = partial(counts.compare, plan, builds=builds, observations=observed)
+    judged = _judge_inputs(plan, stages, cell_states, exact)
     comparisons = tuple(c for j in judged for c in (*j.headline, *j.control, *j.memory, *j.reference))
     floors = tuple(f for j in judged for f in j.floors)
     headline = [c for j in judged for c in (*j.headline, *j.reference)]
     draft = Judgement(
         looks=looks,
         states=cell_states,
-        summaries=_summaries(plan, samples),
+        summaries=(told := _summaries(plan, samples)) + counts.summaries(observed, told),
         comparisons=comparisons,
         best=tuple(j.best for j in judged),
         floors=floors,
         scaling=scaling.exponents(plan, samples, inputs, usable, _timed(plan)),
         derived=derived.derived_rows(plan, samples, inputs, usable),
         gaps=references.gaps(plan, headline, samples),
-        status=_status(headline, decidable=looks.decidable),
+        status=_status(headline, decidable=looks.decidable or not plan.judge.sampled),
         events=(
             *states.fallback_events(plan, cell_states, samples),
             *quality.identical_events(plan, builds),
@@ -127,7 +137,7 @@ class _InputJudgement:
 
 
 def _judge_inputs(
-    plan: Plan, stages: Sequence[Stage], cell_states: Sequence[CellState], builds: Mapping[str, Build]
+    plan: Plan, stages: Sequence[Stage], cell_states: Sequence[CellState], exact: Exact
 ) -> list[_InputJudgement]:  # fmt: skip
     """The headline, further references too, is one family over all inputs; the rest belongs to each input."""
     asked = {
@@ -149,7 +159,7 @@ def _judge_inputs(
         own, further = (
             tuple(
                 _refused(plan, c, state_of, stage.samples)
-                for c in _with_exact(plan, [asked for _, asked in kind], by_pair, builds)
+                for c in _with_exact(plan, [asked for _, asked in kind], by_pair, exact)
             )
             for kind in asked[item.id]
         )
@@ -162,7 +172,9 @@ def _judge_inputs(
                 control=tuple(_refused(plan, c, state_of, stage.samples) for c in control),
                 memory=looking.trip(memory) if tripped else memory,
                 floors=floors,
-                best=looking.best_group(stage, item.id, tripped=tripped, headline=own),
+                best=looking.best_group(stage, item.id, tripped=tripped, headline=own)
+                if plan.judge.sampled
+                else counts.best_group(plan, item.id, stage.usable, exact),
             )
         )
     return found
@@ -186,35 +198,20 @@ def _refused(
         return replace(
             comparison, verdict=Verdict.SINGLE_RUN, reason="", shown=None, typical=None, floor=None
         )
-    return comparison
+    ours, theirs = (samples[c].blocks for c in (comparison.cell_id, comparison.ref_cell_id))
+    return counts.incomplete(comparison, ours, theirs, sampling.VOID_SHARE)
 
 
 def _with_exact(
     plan: Plan,
     asked: Sequence[looking.Asked],
     timed: Mapping[tuple[str, str, Metric], Comparison],
-    builds: Mapping[str, Build],
+    exact: Exact,
 ) -> Iterator[Comparison]:
     """The comparison of every pair: judged by its rounds, or by two deterministic numbers."""
     for cell, reference, metric in asked:
         found = timed.get((cell.id, reference.id, metric))
-        yield found or _exact(plan, cell, reference, metric, builds)
-
-
-def _exact(
-    plan: Plan, cell: Cell, baseline: Cell, metric: Metric, builds: Mapping[str, Build]
-) -> Comparison:  # fmt: skip
-    """A deterministic metric of the two binaries."""
-    margin = plan.judge.margin_of(metric)
-    values = [
-        states.exact_value(states.build_of(plan, c.variant_id, builds), metric) for c in (cell, baseline)
-    ]
-    ours, theirs = values
-    if not ours or not theirs:
-        return Comparison(
-            cell.id, baseline.id, metric, "exact", Verdict.UNDECIDED, f"{metric} is not known", margin=margin
-        )
-    return medians.compare_exact(cell.id, baseline.id, metric, ours, theirs, margin=margin)
+        yield found or exact(cell, reference, metric)
 
 
 def _memory(
@@ -230,7 +227,8 @@ def _memory(
         samples = [stage.samples.get(c.id) for c in (cell, baseline)]
         if cell.role is not Role.CANDIDATE or any(s is None or not s.of(MEMORY) for s in samples):
             continue
-        found.append(_refused(plan, _memory_pair(plan, stage, cell, baseline, size), state_of, stage.samples))
+        pair = same_programs.told(_memory_pair(plan, stage, cell, baseline, size), stage.same)
+        found.append(_refused(plan, pair, state_of, stage.samples))
     return tuple(found)
 
 
@@ -281,8 +279,8 @@ def _summaries(plan: Plan, samples: Mapping[str, Sample]) -> tuple[Summary, ...]
 
 
 def _status(headline: Sequence[Comparison], *, decidable: bool) -> RecordStatus:
-    """REPORTS 1.6, S01: decided if every headline comparison is ▼, ▲ or ≡."""
-    verdicts = {c.verdict for c in headline}
+    """REPORTS 1.6, S01: decided if every headline comparison is ▼, ▲ or ≡; one program under two names is no question."""
+    verdicts = {c.verdict for c in headline if c.reason != ONE_PROGRAM}
     if verdicts and verdicts <= {Verdict.FAILED, Verdict.OTHER_OUTPUT}:
         return "failed"
     if verdicts and verdicts <= {Verdict.NOT_COMPARABLE, Verdict.FAILED, Verdict.OTHER_OUTPUT}:

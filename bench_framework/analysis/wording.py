@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis import reference_words
+from bench_framework.analysis.profile_words import PROFILE_SENTENCES
 from bench_framework.analysis.structure_wording import STRUCTURE_SENTENCES
 from bench_framework.model import words
-from bench_framework.model.judgement import Verdict
+from bench_framework.model.judgement import ONE_PROGRAM, Verdict
 from bench_framework.rounding import Rounded, decimal, plain, rounded, thresholds, up_to_two_digits
 from bench_framework.units import MINUS, THIN_SPACE, format_percent, format_size, size_unit, time_unit
 
@@ -210,6 +211,8 @@ def _refused(claim: Claim) -> str:
 def _comparison(claim: Claim) -> str:
     verdict = claim.verdict
     assert verdict is not None
+    if claim.values.get("reason") == ONE_PROGRAM:
+        return _one_program(claim)
     if verdict.decided:
         cost = f", {claim.values['cost']}" if "cost" in claim.values else ""
         if claim.values.get("statistic") == "floor":
@@ -222,6 +225,15 @@ def _comparison(claim: Claim) -> str:
     if verdict is Verdict.SINGLE_RUN:
         return f"{claim.subject} was run once: a value without a verdict"
     return _other_output(claim) if verdict is Verdict.OTHER_OUTPUT else _refused(claim)
+
+
+def _one_program(claim: Claim) -> str:
+    """Two names of one program: the figures, and no word about a difference."""
+    aspect = "" if claim.metric == "wall" else f" in {noun(claim.metric)}"
+    told = f"{claim.subject} and {claim.reference} are {ONE_PROGRAM}{aspect}"
+    if claim.estimate is None or claim.lo is None or claim.hi is None:
+        return told
+    return f"{told}: {percent_change(claim.estimate, claim.lo, claim.hi, claim.margin or 0.0, keep=False)}"
 
 
 def _memory_comparison(claim: Claim) -> str:
@@ -350,7 +362,8 @@ def _not_measured(claim: Claim) -> str:
 
 def _identical(claim: Claim) -> str:
     both = f"{claim.subject} and {claim.reference}"
-    return f"{both} are one program (equal code): the change has no effect on it"
+    effect = claim.values.get("effect", "the change has no effect on it")
+    return f"{both} are the same program (equal code and command): {effect}; their difference is an A/A test"
 
 
 SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
@@ -375,5 +388,6 @@ SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "not-measured": _not_measured,
     "one-program": _identical,
     **STRUCTURE_SENTENCES,
+    **PROFILE_SENTENCES,
 }
 """Kind of claim → its wording rule."""

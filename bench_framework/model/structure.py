@@ -50,7 +50,7 @@ class EffectCell:
     where: str
     """Values of the other axes, such as ``"rayon, jemalloc"``; empty where there is no other axis."""
     cell_ids: tuple[str, ...]
-    """The one with the change first, the baseline's level last."""
+    """With the change, without it. Of an interaction: with both, with the first, with neither, with the second."""
     contrast: Contrast
 
 

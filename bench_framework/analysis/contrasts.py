@@ -1,0 +1,160 @@
+"""One contrast per round, judged by signed ranks: the engine of effects, contributions and crossings.
+
+A contrast is a weighted sum of log values of cells of one round, so that whatever slows all cells of a round alike
+cancels. Its estimate is Hodges-Lehmann, its interval that of Walsh averages, its p the exact signed-rank one; Holm
+runs over the family, and the looks are paid for as in the headline (METHOD 2 and 3).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from bench_framework import rounding
+from bench_framework.analysis import intervals, signed_rank
+from bench_framework.analysis.family import holm, over_looks
+from bench_framework.analysis.verdict import by_interval, equivalence_level, ratio
+from bench_framework.model.looks import rounds_needed
+from bench_framework.model.structure import Contrast
+from bench_framework.model.verdict import Interval, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from bench_framework.analysis.samples import Sample
+    from bench_framework.model.judgement import NoiseFloor
+    from bench_framework.model.looks import Looks
+    from bench_framework.model.plan import Metric, Plan
+    from bench_framework.model.run import Look, PreparedInput
+
+Floats = npt.NDArray[np.float64]
+
+FEWEST_ROUNDS: Final = 6
+"""Below them there is no 95 % interval, and nothing is said."""
+TOO_FEW: Final = "too few rounds for so many contrasts"
+TOO_SMALL: Final = "a difference was found, but it is smaller than the smallest effect worth a word"
+REACHES_ONE: Final = "its interval reaches 1"
+TRIPPED: Final = "control tripped"
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """All that this part of the judging needs of a record.
+
+    Attributes:
+        samples: cell id → sample.
+        usable: ids of cells that did the work that was asked for.
+        last: input id → round of the last look that was taken; inputs without one are not judged.
+        tripped: ids of inputs whose control arm got a verdict.
+        metric: the headline's.
+        higher: whether it is better when larger; its logarithms are turned round.
+        inputs: as prepared.
+    """
+
+    plan: Plan
+    looks: Looks
+    samples: Mapping[str, Sample]
+    usable: frozenset[str]
+    last: Mapping[str, int]
+    tripped: frozenset[str]
+    metric: Metric
+    higher: bool
+    inputs: tuple[PreparedInput, ...] = ()
+
+    def logs(self, cell_ids: Sequence[str], input_id: str) -> tuple[tuple[int, ...], Floats]:
+        """Rounds in which every cell has a value above zero, and its logarithms, shape (rounds, cells)."""
+        series = [self.samples[cell].of(self.metric) for cell in cell_ids]
+        last = self.last.get(input_id, 0)
+        rounds = tuple(
+            r for r in sorted(series[0]) if r <= last and all(s.get(r, 0.0) > 0 for s in series)
+        )  # fmt: skip
+        table = np.log(np.array([[s[r] for s in series] for r in rounds]).reshape(len(rounds), len(series)))
+        return rounds, -table if self.higher else table
+
+
+def measured(
+    plan: Plan,
+    looks: Looks,
+    samples: Mapping[str, Sample],
+    usable: frozenset[str],
+    taken: Sequence[Look],
+    floors: Sequence[NoiseFloor],
+    higher: frozenset[Metric],
+    inputs: Sequence[PreparedInput],
+) -> Measured:
+    """The record as the modules of this part see it."""
+    metric = plan.judge.metrics[0] if plan.judge.metrics else "wall"
+    last: dict[str, int] = {}
+    for look in taken:
+        last[look.input_id] = max(look.round, last.get(look.input_id, 0))
+    return Measured(
+        plan, looks, samples, frozenset(c for c in usable if c in samples), last,
+        frozenset(f.input_id for f in floors if f.tripped), metric, metric in higher, tuple(inputs),
+    )  # fmt: skip
+
+
+def judge_contrasts(
+    series: Sequence[Floats], at: Measured, *, size: int | None = None, tripped: Sequence[bool] = ()
+) -> tuple[Contrast, ...]:
+    """Contrasts of one family, in the order given.
+
+    Args:
+        series: per contrast its value in each round, on the log scale; at least one round each.
+        at: for α, J, ε and δ.
+        size: of the family; the number of series by default.
+        tripped: per contrast, whether the control arm of its input got a verdict: then it is undecided.
+    """
+    policy, looks = at.plan.judge, max(1, at.looks.count)
+    size = max(1, len(series) if size is None else size)
+    p_values = [signed_rank.p_value(s) for s in series]
+    adjusted = holm([over_looks(p, looks) for p in p_values], size=size, level=policy.level)
+    found = []
+    for i, (values, p, own) in enumerate(zip(series, p_values, adjusted, strict=True)):
+        level = 1 - policy.level / (looks * own.divisor)
+        bounds = intervals.typical(values, level)
+        verdict, shown, reason = _verdict(bounds, values, at, rejected=own.rejected)
+        if verdict is Verdict.UNDECIDED and len(values) < rounds_needed(looks, size, policy.level):
+            reason = reason or TOO_FEW
+        if tripped and tripped[i]:
+            verdict, shown, reason = Verdict.UNDECIDED, ratio(bounds), TRIPPED
+        found.append(Contrast(verdict, shown, len(values), p, own.p, reason))
+    return tuple(found)
+
+
+def _verdict(
+    bounds: intervals.Bounds, values: Floats, at: Measured, *, rejected: bool
+) -> tuple[Verdict, Interval, str]:
+    """As METHOD 4 has it, for the typical statistic alone."""
+    margin, epsilon = at.plan.judge.margin_of(at.metric), at.plan.judge.epsilon_of(at.metric)
+    shown, reason = ratio(bounds), ""
+    if rejected:
+        verdict = by_interval(shown, margin)
+        if abs(bounds.estimate) <= math.log1p(epsilon):
+            reason = TOO_SMALL
+        elif verdict is Verdict.UNDECIDED:
+            reason = REACHES_ONE
+        else:
+            return verdict, shown, ""
+    level = equivalence_level(max(1, at.looks.count))
+    narrow = intervals.typical(values, level)
+    if reason != REACHES_ONE and narrow.level >= level and narrow.inside(math.log1p(margin)):
+        equal = ratio(narrow)
+        if _printed_inside(equal, margin):
+            return Verdict.EQUIVALENT, equal, ""
+    return Verdict.UNDECIDED, shown, reason
+
+
+def _printed_inside(shown: Interval, margin: float) -> bool:
+    """Whether the interval stays inside the margin in the digits that are printed."""
+    made = rounding.rounded(shown.ratio, shown.lo, shown.hi, margin=margin)
+    low, _, high = rounding.thresholds(margin)
+    return made.lo > rounding.decimal(low) and made.hi < rounding.decimal(high)
+
+
+def simultaneous(values: Floats, at: Measured, size: int) -> intervals.Bounds:
+    """An interval that holds together with those of the whole family, whichever is picked: 1 − α/(J·size)."""
+    return intervals.typical(values, 1 - at.plan.judge.level / (max(1, at.looks.count) * max(1, size)))

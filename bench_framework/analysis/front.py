@@ -1,0 +1,110 @@
+"""Who trades what: the variants of an input that none undercuts in everything (METHOD 7). Plain Python.
+
+A measured metric counts as less only where the two 95 % intervals of the medians lie apart; an exact one (binary
+size, dependencies) where the number is not larger. Build time is measured once, so that it only ever keeps a
+variant on the front: one that builds in less time is beaten by nobody who builds in more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.analysis import states
+from bench_framework.model.plan import Role
+from bench_framework.model.structure import Front, Standing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from bench_framework.model.judgement import Summary
+    from bench_framework.model.plan import Cell, Metric, Plan
+    from bench_framework.model.run import Build
+
+MEASURED: Final = ("wall", "peak_rss")
+EXACT: Final = ("binary_size", "build_time", "dependencies")
+FEWEST: Final = 2
+"""Variants that can trade, and metrics to trade in."""
+Ends = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What a variant costs: interval ends of measured metrics, values of exact ones."""
+
+    cell_id: str
+    measured: Mapping[Metric, Ends]
+    exact: Mapping[Metric, float]
+
+    def surely_less(self, other: Costs, metric: Metric) -> bool:
+        """Whether this one needs less, beyond both intervals."""
+        if metric in self.exact:
+            return self.exact[metric] < other.exact[metric]
+        return self.measured[metric][1] < other.measured[metric][0]
+
+    def beats(self, other: Costs) -> bool:
+        """Less in every measured metric, and no more in any exact one."""
+        return all(self.surely_less(other, m) for m in self.measured) and all(
+            value <= other.exact[m] for m, value in self.exact.items()
+        )
+
+
+def fronts(
+    plan: Plan, summaries: Sequence[Summary], builds: Mapping[str, Build], usable: frozenset[str]
+) -> tuple[Front, ...]:
+    """The front of every input that has two variants with time and another cost."""
+    by_cell = {(s.cell_id, s.metric): s for s in summaries}
+    found = []
+    for item in plan.inputs:
+        cells = [
+            c for c in plan.cells_of(item.id)
+            if c.role in (Role.BASELINE, Role.CANDIDATE) and c.id in usable
+        ]  # fmt: skip
+        costs = _comparable([_costs(plan, c, by_cell, builds) for c in cells])
+        metrics = (*costs[0].measured, *costs[0].exact) if costs else ()
+        if len(costs) >= FEWEST and len(metrics) >= FEWEST:
+            found.append(Front(item.id, metrics, tuple(standings(costs))))
+    return tuple(found)
+
+
+def standings(costs: Sequence[Costs]) -> Iterator[Standing]:
+    """Everyone's place; all have the same metrics."""
+    for own in costs:
+        others = [c for c in costs if c is not own]
+        beaten_by = tuple(c.cell_id for c in others if c.beats(own))
+        least = tuple(
+            m for m in (*own.measured, *own.exact) if not any(c.surely_less(own, m) for c in others)
+        )
+        yield Standing(own.cell_id, not beaten_by, least, beaten_by)
+
+
+def _costs(
+    plan: Plan, cell: Cell, summaries: Mapping[tuple[str, Metric], Summary], builds: Mapping[str, Build]
+) -> Costs:
+    measured = {
+        m: (s.lo, s.hi) for m in MEASURED
+        if (s := summaries.get((cell.id, m))) is not None and s.lo is not None and s.hi is not None
+    }  # fmt: skip
+    build = states.build_of(plan, cell.variant_id, builds)
+    exact = {m: value for m in EXACT if (value := _exact(build, m)) is not None}
+    return Costs(cell.id, measured, exact)
+
+
+def _exact(build: Build | None, metric: Metric) -> float | None:
+    if metric == "build_time":
+        return build.build_s if build is not None else None
+    return states.exact_value(build, metric)
+
+
+def _comparable(costs: Sequence[Costs]) -> list[Costs]:
+    """Variants whose time has an interval, in the metrics that all of them have, and exact ones that differ."""
+    timed = [c for c in costs if "wall" in c.measured]
+    if not timed:
+        return []
+    measured = [m for m in MEASURED if all(m in c.measured for c in timed)]
+    exact = [
+        m for m in EXACT if all(m in c.exact for c in timed) and len({c.exact[m] for c in timed}) > 1
+    ]  # fmt: skip
+    return [
+        Costs(c.cell_id, {m: c.measured[m] for m in measured}, {m: c.exact[m] for m in exact}) for c in timed
+    ]  # fmt: skip

@@ -1,0 +1,161 @@
+"""Claims about what the axes do, in the order of their sections. Plain Python."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from bench_framework.analysis import wording
+from bench_framework.analysis.facts import Names
+from bench_framework.analysis.structure_wording import change
+from bench_framework.model import words
+from bench_framework.model.judgement import Claim
+from bench_framework.rounding import plain
+from bench_framework.units import THIN_SPACE, size_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bench_framework.model.judgement import Judgement
+    from bench_framework.model.plan import Plan
+    from bench_framework.model.structure import Contrast, Contribution, Crossing, Effect, Front, Step
+
+Values = dict[str, float | int | str]
+
+
+class StructureClaims(Names):
+    """Turns the structure of a judgement into claims without text."""
+
+    def __init__(self, plan: Plan, judgement: Judgement) -> None:
+        super().__init__(plan, judgement.states)
+        self._structure, self._looks = judgement.structure, judgement.looks
+
+    def write(self) -> Iterator[Claim]:
+        """In the order in which a report reads them."""
+        yield from map(self._crossing, self._structure.crossings)
+        yield from map(self._effect, self._structure.effects)
+        yield from map(self._contribution, self._structure.contributions)
+        yield from map(self._front, self._structure.fronts)
+
+    def _adjust(self, family: int, kind: str) -> str:
+        return f"Holm over {family} {kind}, {self._looks.count} looks"
+
+    def _effect(self, effect: Effect) -> Claim:
+        values: Values = {
+            "cells": len(effect.cells), "less": effect.better, "more": effect.worse, "holds": effect.holds_in,
+            "pooled": int(effect.pooled),
+        }  # fmt: skip
+        if effect.mean.reason and effect.pooled:
+            values["reason"] = effect.mean.reason
+        first = effect.changes[0]
+        subject, reference = f"{first.axis} {first.after}", first.before
+        if len(effect.changes) > 1:
+            second = effect.changes[1]
+            reference = f"{second.axis} {second.after}"
+        cells = tuple(dict.fromkeys(i for cell in effect.cells for i in cell.cell_ids))
+        return self._judged(
+            Claim(
+                "", "effect" if len(effect.changes) == 1 else "interaction", subject, reference, effect.metric,
+                self.scope(effect.input_id), effect.mean.verdict, cells=cells, values=values,
+                adjust=self._adjust(self._structure.effect_family, "effects"),
+            ),
+            effect.mean,
+        )  # fmt: skip
+
+    def _judged(self, blank: Claim, contrast: Contrast | None) -> Claim:
+        """The claim with the figures of a contrast, where it has an interval that can be printed."""
+        shown = contrast.shown if contrast else None
+        finite = shown if shown and shown.lo > 0 and math.isfinite(shown.hi) else None
+        return Claim(
+            blank.id, blank.kind, blank.subject, blank.reference, blank.metric, blank.scope, blank.verdict,
+            estimate=finite.ratio if finite else None,
+            lo=finite.lo if finite else None,
+            hi=finite.hi if finite else None,
+            level=finite.level if finite else None,
+            adjust=blank.adjust if finite else None,
+            rounds=contrast.rounds if contrast else None,
+            margin=self.plan.judge.margin_of(blank.metric or "wall"),
+            cells=blank.cells, values=blank.values,
+        )  # fmt: skip
+
+    def _contribution(self, table: Contribution) -> Claim:
+        margin = self.plan.judge.margin_of(table.metric)
+        parts = "; ".join(self._part(s, table.metric, margin) for s in table.steps)
+        values: Values = {"design": table.design, "parts": parts}
+        total = table.total
+        if total is not None and total.shown is not None:
+            values |= self._product(table)
+        if table.remainder is not None and table.remainder.shown is not None:
+            values["remainder"] = self._told(table.remainder, table.metric, margin)
+        if table.largest is not None:
+            step = table.steps[table.largest]
+            values["largest"] = f"{_named(step)} ({self._told(step.contrast, table.metric, margin)})"
+        end = table.end_cell_id
+        ids = [table.start_cell_id, *(s.cell_id for s in table.steps), end]
+        return self._judged(
+            Claim(
+                "", "contributions", self.label(end) if end else self.label(table.start_cell_id),
+                self.label(table.start_cell_id), table.metric, self.scope(table.input_id),
+                total.verdict if total else None, cells=tuple(dict.fromkeys(i for i in ids if i)), values=values,
+                adjust=self._adjust(self._structure.contribution_family, "contributions"),
+            ),
+            total,
+        )  # fmt: skip
+
+    def _product(self, table: Contribution) -> Values:
+        """``"0.92 × 0.94 = 0.87"``: steps and what they make, each in the digits of its interval."""
+        shown = [s.contrast.shown for s in table.steps]
+        if any(s is None for s in shown):
+            return {}
+        factors = [plain(s.ratio, s.lo, s.hi, most=3).estimate for s in shown if s is not None]
+        product = math.prod(s.ratio for s in shown if s is not None)
+        return {"multiply": f"{' × '.join(map(str, factors))} = {product:.3g} of the time"}
+
+    def _part(self, step: Step, metric: str, margin: float) -> str:
+        share = "" if step.share is None else f" ({_percent(step.share)} of the total)"
+        return f"{_named(step)}: {self._told(step.contrast, metric, margin)}{share}"
+
+    @staticmethod
+    def _told(contrast: Contrast, metric: str, margin: float) -> str:
+        shown = contrast.shown
+        if shown is None or shown.lo <= 0 or not math.isfinite(shown.hi):
+            return "undecided"
+        return change(contrast.verdict, shown.ratio, shown.lo, shown.hi, margin, metric)
+
+    def _crossing(self, crossing: Crossing) -> Claim:
+        inputs = [self.plan.input(i).label for i in (crossing.below_input_id, crossing.above_input_id)]
+        values: Values = {"below": inputs[0], "above": inputs[1]}
+        size, lo, hi = crossing.size_bytes, crossing.lo_bytes, crossing.hi_bytes
+        if size is not None and lo is not None and hi is not None:
+            unit, scale = size_unit(size, self.plan.unit_family)
+            made = plain(size * scale, lo * scale, hi * scale, most=2)
+            values |= {"size": f"{made.estimate}{THIN_SPACE}{unit}", "lo": str(made.lo), "hi": str(made.hi)}
+        return Claim(
+            "", "crossover", self.plan.variant(crossing.variant_id).label,
+            self.plan.variant(crossing.ref_variant_id).label, crossing.metric,
+            (("input", f"{inputs[0]} to {inputs[1]}"),), None,
+            estimate=size, lo=lo, hi=hi, level=crossing.level if size is not None else None,
+            rounds=crossing.rounds, cells=crossing.cell_ids, values=values,
+        )  # fmt: skip
+
+    def _front(self, front: Front) -> Claim:
+        own = [s for s in front.standings if s.on_front]
+        beaten = [s for s in front.standings if not s.on_front]
+        least = {
+            s.cell_id: f"least {', '.join(map(words.noun, s.least))}" if s.least else "between" for s in own
+        }
+        values: Values = {"metrics": ", ".join(map(words.noun, front.metrics))}
+        if beaten:
+            values["beaten"] = self.named([s.cell_id for s in beaten])
+        return Claim(
+            "", "front", self.named([s.cell_id for s in own], least), None, None, self.scope(front.input_id),
+            None, cells=tuple(s.cell_id for s in front.standings), values=values,
+        )  # fmt: skip
+
+
+def _named(step: Step) -> str:
+    return ", ".join(c.text for c in step.changes)
+
+
+def _percent(fraction: float) -> str:
+    return f"{wording.up_to_digits(100 * fraction, 2).replace('-', '−')}{THIN_SPACE}%"

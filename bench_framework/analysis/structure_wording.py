@@ -1,0 +1,167 @@
+"""Sentences about what the axes do: effects, contributions, crossings, fronts (REPORTS R5, R8). Plain Python.
+
+As in `wording`, a sentence is a function of its claim's fields and of nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.model import words
+from bench_framework.model.verdict import Verdict
+from bench_framework.rounding import rounded
+from bench_framework.units import MINUS, THIN_SPACE, format_percent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from decimal import Decimal
+
+    from bench_framework.model.judgement import Claim
+
+TIMES_FROM: Final = 1.5
+"""From this factor on a ratio is told as "n×", below it as a percentage (R1)."""
+
+
+def change(verdict: Verdict | None, estimate: float, lo: float, hi: float, margin: float, metric: str) -> str:
+    """``"8.4 % less time [7.1, 9.7]"``, ``"2.0× as fast [1.9, 2.1]"``, ``"less than 2 % apart [−0.3, +1.1]"``."""
+    what = words.noun(metric)
+    if verdict is Verdict.EQUIVALENT:
+        return (
+            f"less than {format_percent(margin)} apart in {what} {_signed_bounds(estimate, lo, hi, margin)}"
+        )
+    if verdict is None or not verdict.decided:
+        return f"undecided in {what} {_signed_bounds(estimate, lo, hi, margin, keep=False)}"
+    if estimate >= TIMES_FROM:
+        made = rounded(estimate, lo, hi, margin=margin, least=1)
+        return (
+            f"{made.estimate}× {'as long' if metric == 'wall' else f'as much {what}'} [{made.lo}, {made.hi}]"
+        )
+    if estimate <= 1 / TIMES_FROM and lo > 0 and metric == "wall":
+        made = rounded(1 / estimate, 1 / hi, 1 / lo, margin=margin, least=1)
+        return f"{made.estimate}× as fast [{made.lo}, {made.hi}]"
+    made = rounded(estimate, lo, hi, margin=margin)
+    less = made.hi < 1
+    figures = [(1 - v) * 100 if less else (v - 1) * 100 for v in (made.estimate, made.lo, made.hi)]
+    low, high = sorted(figures[1:])
+    digits = made.decimals - 2
+    return (
+        f"{figures[0]:.{digits}f}{THIN_SPACE}% {'less' if less else 'more'} {what} "
+        f"[{low:.{digits}f}, {high:.{digits}f}]"
+    )
+
+
+def _signed_bounds(estimate: float, lo: float, hi: float, margin: float, *, keep: bool = True) -> str:
+    made = rounded(estimate, lo, hi, margin=margin, keep=keep)
+    return f"[{_signed(made.lo, made.decimals)}, {_signed(made.hi, made.decimals)}]"
+
+
+def _signed(value: Decimal, decimals: int) -> str:
+    shift = (value - 1) * 100
+    sign = "" if shift == 0 else "+" if shift > 0 else MINUS
+    return f"{sign}{abs(shift):.{decimals - 2}f}"
+
+
+def _change(claim: Claim) -> str:
+    assert claim.estimate is not None
+    assert claim.lo is not None
+    assert claim.hi is not None
+    return change(
+        claim.verdict, claim.estimate, claim.lo, claim.hi, claim.margin or 0.0, claim.metric or "wall"
+    )  # fmt: skip
+
+
+def _where(claim: Claim) -> str:
+    """``"On 10 MiB with a cold cache: "``, as far as the scope says so."""
+    labels = [value for name, value in claim.scope if name == "input" and value]
+    parts = [f"on {', '.join(labels)}"] if labels else []
+    parts += ["with a cold cache"] if ("cache", "cold") in claim.scope else []
+    told = " ".join(parts)
+    return f"{told[:1].upper()}{told[1:]}: " if told else ""
+
+
+def _cells(count: int) -> str:
+    return f"{count} cell{'s' if count != 1 else ''}"
+
+
+def _effect(claim: Claim) -> str:
+    """A main effect: the mean with its cells, or that there is none because it turns."""
+    cells, less, more = (int(claim.values[k]) for k in ("cells", "less", "more"))
+    head = f"{_where(claim)}{claim.subject} against {claim.reference}"
+    if claim.values.get("pooled") == 0:
+        return (
+            f"{head} depends on the other axes: less {words.noun(claim.metric or 'wall')} in {less} of "
+            f"{_cells(cells)}, more in {more}; no mean is told"
+        )
+    told = f"{head}: {_change(claim)}, as the geometric mean over {_cells(cells)}"
+    if claim.verdict is not None and claim.verdict.decided:
+        told += f"; it holds in {claim.values['holds']} of {cells}"
+    return told + _reason(claim)
+
+
+def _interaction(claim: Claim) -> str:
+    """Whether two changes together are what each alone would make them."""
+    head = f"{_where(claim)}{claim.subject} together with {claim.reference}"
+    if claim.values.get("pooled") == 0:
+        return (
+            f"{head}: whether they need more or less than their effects multiplied depends on the other axes"
+        )
+    if claim.verdict is Verdict.EQUIVALENT:
+        return f"{head}: their effects multiply, {_change(claim)}"
+    if claim.verdict is None or not claim.verdict.decided:
+        return f"{head}: whether their effects multiply is {_change(claim)}{_reason(claim)}"
+    return f"{head}: {_change(claim)}, compared with their effects multiplied"
+
+
+def _reason(claim: Claim) -> str:
+    return f" ({claim.values['reason']})" if "reason" in claim.values else ""
+
+
+_BY: Final = {
+    "ladder": "step by step",
+    "alone": "each change alone",
+    "shapley": "averaged over every order of the changes",
+}
+
+
+def _contributions(claim: Claim) -> str:
+    """The whole of a table: what all changes make together, and what each brings."""
+    by, parts = _BY[str(claim.values["design"])], str(claim.values["parts"])
+    if claim.estimate is None:
+        return f"{_where(claim)}no variant has every change, so that they have no total; {by}: {parts}"
+    told = f"{_where(claim)}{claim.subject} against {claim.reference}: {_change(claim)}; {by}: {parts}"
+    if "multiply" in claim.values:
+        told += f"; contributions multiply: {claim.values['multiply']}"
+    if "remainder" in claim.values:
+        told += f"; together against the product of each alone: {claim.values['remainder']}"
+    if "largest" in claim.values:
+        told += f"; the largest is {claim.values['largest']}"
+    return told
+
+
+def _crossover(claim: Claim) -> str:
+    """Where two variants change places."""
+    head = f"{claim.subject} and {claim.reference} change places between {claim.values['below']} and"
+    head = f"{head} {claim.values['above']}"
+    if "size" not in claim.values:
+        return f"{head}; the typical ratio does not settle where"
+    return (
+        f"{head}, at about {claim.values['size']} [{claim.values['lo']}, {claim.values['hi']}] (interpolated)"
+    )
+
+
+def _front(claim: Claim) -> str:
+    metrics = claim.values["metrics"]
+    told = (
+        f"{_where(claim)}no other variant is ahead in all of {metrics}, intervals apart, of: {claim.subject}"
+    )
+    return f"{told}; behind in all: {claim.values['beaten']}" if "beaten" in claim.values else told
+
+
+STRUCTURE_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
+    "effect": _effect,
+    "interaction": _interaction,
+    "contributions": _contributions,
+    "crossover": _crossover,
+    "front": _front,
+}
+"""Kind of claim → its wording rule."""

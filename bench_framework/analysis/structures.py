@@ -1,0 +1,33 @@
+"""What the axes do, of a whole record: effects, contributions, crossings and fronts together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bench_framework.analysis import contributions, crossover, effects, front
+from bench_framework.analysis.medians import EXACT_METRICS
+from bench_framework.model.structure import Structure
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from bench_framework.analysis.contrasts import Measured
+    from bench_framework.model.judgement import Comparison, Summary
+    from bench_framework.model.run import Build
+
+
+def structure(
+    at: Measured,
+    comparisons: Sequence[Comparison],
+    summaries: Sequence[Summary],
+    builds: Mapping[str, Build],
+) -> Structure:
+    """Everything of this part; a headline metric that is the same in every run has no effects by round."""
+    found = front.fronts(at.plan, summaries, builds, at.usable)
+    if at.metric in EXACT_METRICS:
+        return Structure(fronts=found)
+    factorials, own, effect_family = effects.effects(at)
+    tables, contribution_family = contributions.contributions(at)
+    return Structure(
+        factorials, own, tables, crossover.crossings(at, comparisons), found, effect_family, contribution_family
+    )  # fmt: skip
