@@ -11,13 +11,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bench_framework.store.frames import Frames
+    from bench_framework.store.imported_frames import ImportedFrames
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "load"]
 
 
-def load(record: str | Path = "@last", *, results: str | Path = "results") -> Frames:
+def load(record: str | Path = "@last", *, results: str | Path = "results") -> Frames | ImportedFrames:
     """A record as DataFrames: `runs` (one row per run), `cells`, `comparisons`, `claims`, `events`, `env`, `plan`.
+
+    An imported set has `runs`, `cells`, `comparisons` and `claims`, and no rounds, plan or machine.
 
     Args:
         record: a record's folder, ``SCENARIO/ID``, ``@last`` or ``@prev``.
@@ -28,6 +31,7 @@ def load(record: str | Path = "@last", *, results: str | Path = "results") -> Fr
     """
     from pathlib import Path  # noqa: PLC0415 -- importing the package stays free
 
-    from bench_framework.store import frames, records  # noqa: PLC0415 -- pandas
+    from bench_framework.store import frames, imported_frames, records  # noqa: PLC0415 -- pandas
 
-    return frames.load(records.resolve(Path(results), str(record)))
+    folder = records.resolve(Path(results), str(record))
+    return imported_frames.load(folder) if records.is_imported(folder) else frames.load(folder)

@@ -78,6 +78,8 @@ class _Author:
         better = [c for c in own if c.cell_id in group.cell_ids and c.verdict in _BETTER]
         settled = [c for c in own if c.verdict.settled]
         chosen = next(iter(better or settled), None)
+        if chosen is None and len(own) == 1 and own[0].shown is not None:
+            return replace(self._comparison(own[0]), kind="block-only")
         if chosen is None or not group.cell_ids:
             return Claim(
                 "", "block-nothing", sitting.label, None, "wall", self._scope(sitting), None,
@@ -328,6 +330,7 @@ def _limits(claim: Claim) -> str:
 SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "block-main": _main,
     "block-nothing": _nothing,
+    "block-only": _comparison,
     "block-comparison": _comparison,
     "block-memory": _comparison,
     "sittings": _sittings,

@@ -151,8 +151,8 @@ def _memory(imported: Imported, sitting: Sitting) -> list[Comparison]:
             margin=policy.margin_of(MEMORY), epsilon=policy.epsilon_of(MEMORY),
         )  # fmt: skip
         reason = judged.reason.replace("rounds", "runs")
-        counts = {"rounds": BLOCK, "runs": len(ours.values), "runs_ref": len(theirs.values)}
-        found.append(replace(judged, reason=reason, **counts))
+        runs, runs_ref = len(ours.values), len(theirs.values)
+        found.append(replace(judged, reason=reason, rounds=BLOCK, runs=runs, runs_ref=runs_ref))
     return found
 
 

@@ -18,8 +18,11 @@ from bench_framework.cli import (
     compare,
     doctor,
     explain,
+    gate,
+    importing,
     init,
     plan,
+    profile,
     report,
     run,
     schema,
@@ -56,7 +59,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (run, compare, report, verify, validate, plan, schema, init, doctor, clean, explain):
+for module in (run, compare, report, profile, gate, verify, importing, validate, plan, schema, init, doctor, clean, explain):
     module.register(app)
 
 

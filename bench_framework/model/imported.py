@@ -13,7 +13,7 @@ from bench_framework.model.plan import JudgePolicy, Metric
 
 Format = Literal["hyperfine-1", "hyperfine-2", "table"]
 MemoryKind = Literal["none", "per-run", "one-figure", "running-maximum"]
-"""What a file's memory figures are; ``running-maximum``: the largest of this and all earlier commands (hyperfine 1.x)."""
+"""What a file's memory figures are; ``running-maximum``: the largest of this and all earlier commands (1.x)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,22 +135,7 @@ class Frames:
             ) from error
 
     def _read(self, name: str, fields: list[dict[str, Any]]) -> pd.DataFrame:
-        instants = [field["name"] for field in fields if field["type"] == "datetime"]
-        frame = pd.read_csv(
-            self.path / f"{name}.csv",
-            dtype={f["name"]: _DTYPES[f["type"]] for f in fields if f["type"] in _DTYPES},
-            keep_default_na=False,
-            na_values=[""],
-            true_values=["true"],
-            false_values=["false"],
-            # Parsed by Python: the same number that was written, to the last digit.
-            converters={f["name"]: _number for f in fields if f["type"] == "number"},
-        )
-        for column in instants:
-            frame[column] = pd.to_datetime(frame[column], utc=True, format="ISO8601")
-        for field in fields:
-            if field["type"] == "string" and field.get("constraints"):
-                frame[field["name"]] = frame[field["name"]].fillna("")  # required text may be empty
+        frame = read_typed(self.path / f"{name}.csv", fields)
         for axis in self.plan.axes:
             column = f"axis_{axis.name}"
             if column in frame and frame[column].dtype == "string":
@@ -159,6 +144,27 @@ class Frames:
         frame.attrs["units"] = self.units[name]
         frame.attrs["meta"] = {"record_id": self.record.id, "scenario": self.plan.name}
         return frame
+
+
+def read_typed(path: Path, fields: list[dict[str, Any]]) -> pd.DataFrame:
+    """A table by its Table Schema. Raises `OSError`, `ValueError` or `KeyError`: it is not that table."""
+    instants = [field["name"] for field in fields if field["type"] == "datetime"]
+    frame = pd.read_csv(
+        path,
+        dtype={f["name"]: _DTYPES[f["type"]] for f in fields if f["type"] in _DTYPES},
+        keep_default_na=False,
+        na_values=[""],
+        true_values=["true"],
+        false_values=["false"],
+        # Parsed by Python: the same number that was written, to the last digit.
+        converters={f["name"]: _number for f in fields if f["type"] == "number"},
+    )
+    for column in instants:
+        frame[column] = pd.to_datetime(frame[column], utc=True, format="ISO8601")
+    for field in fields:
+        if field["type"] == "string" and field.get("constraints"):
+            frame[field["name"]] = frame[field["name"]].fillna("")  # required text may be empty
+    return frame
 
 
 def _number(text: str) -> float:

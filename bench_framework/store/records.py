@@ -80,8 +80,16 @@ class Record:
         """Open a record's folder.
 
         Raises:
-            RecordError: BX411, it is not one or is damaged; BX412, a newer benchctl wrote it.
+            RecordError: BX411, it is not one or is damaged; BX412, a newer benchctl wrote it; BX455, it is an
+                imported set, which has no rounds.
         """
+        if is_imported(path):
+            raise RecordError(
+                f"{path} was imported: it holds figures from elsewhere, and no rounds",
+                code="BX455",
+                effect="nothing that needs interleaved rounds is said of it",
+                help="`benchctl report`, `compare` and `verify` open it, and `bf.load` in a notebook",
+            )
         contents = journal.read_journal(path / layout.JOURNAL)
         try:
             text = (path / layout.PLAN).read_bytes()
@@ -201,8 +209,13 @@ def plan_sha256(plan: Plan) -> str:
     return hashlib.sha256(wire.dump_plan(replace(plan, scenario_path="", asked=())).encode()).hexdigest()
 
 
-def find_records(root: Path, scenario: str | None = None) -> list[Path]:
-    """The folders of all records, or of one scenario's, oldest first."""
+def is_imported(folder: Path) -> bool:
+    """Whether a folder holds an imported set."""
+    return (folder / layout.IMPORTED).is_file() and not (folder / layout.JOURNAL).is_file()
+
+
+def find_records(root: Path, scenario: str | None = None, *, imported: bool = False) -> list[Path]:
+    """The folders of all records, or of one scenario's, oldest first; with `imported` those of imported sets too."""
     if scenario is not None:
         folders = [root / scenario]
     else:
@@ -212,7 +225,8 @@ def find_records(root: Path, scenario: str | None = None) -> list[Path]:
         for folder in folders
         if folder.is_dir()
         for record in folder.iterdir()
-        if layout.is_record_id(record.name) and (record / layout.JOURNAL).is_file()
+        if layout.is_record_id(record.name)
+        and ((record / layout.JOURNAL).is_file() or (imported and is_imported(record)))
     ]
     return sorted(found, key=lambda path: (*layout.order_key(path.name), path.parent.name))
 
@@ -294,7 +308,7 @@ def resolve(root: Path, text: str) -> Path:
         UsageError: BX101, nothing is found, with what there is.
     """
     if text in {"@last", "@prev"}:
-        found = find_records(root)
+        found = find_records(root, imported=True)
         back = 1 if text == "@last" else 2
         if len(found) >= back:
             return found[-back]
@@ -304,13 +318,12 @@ def resolve(root: Path, text: str) -> Path:
             help="`benchctl run FILE` makes one; --dir names another folder",
         )
     for path in (root.__class__(text), root / text):
-        if path.is_file() and (path.parent / layout.JOURNAL).is_file():
-            return path.parent
-        if (path / layout.JOURNAL).is_file():
-            return path
-    if of_scenario := find_records(root, text):
+        folder = path.parent if path.is_file() else path
+        if (folder / layout.JOURNAL).is_file() or is_imported(folder):
+            return folder
+    if of_scenario := find_records(root, text, imported=True):
         return of_scenario[-1]
-    known = [f"{path.parent.name}/{path.name}" for path in find_records(root)[-5:]]
+    known = [f"{path.parent.name}/{path.name}" for path in find_records(root, imported=True)[-5:]]
     raise UsageError(
         f"{text} is no record",
         code="BX101",

@@ -13,8 +13,10 @@ from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from bench_framework.errors import RecordError, UsageError
+from bench_framework.model.imported import Imported
 from bench_framework.model.judgement import Judgement  # noqa: TC001 -- pydantic reads the annotation
 from bench_framework.model.plan import Plan
+from bench_framework.model.profile import Profile
 from bench_framework.model.run import Host
 from bench_framework.store.lines import Line
 
@@ -64,6 +66,26 @@ def dump_host(host: Host) -> str:
 def load_host(text: str | bytes) -> Host:
     """Read ``env.json``. Raises `RecordError`, BX411."""
     return _load(Host, text, "env.json")
+
+
+def dump_imported(imported: Imported) -> str:
+    """``imported.json``: the figures of an imported set, every run of them."""
+    return _dump(Imported, imported)
+
+
+def load_imported(text: str | bytes) -> Imported:
+    """Read ``imported.json``. Raises `RecordError`, BX411."""
+    return _load(Imported, text, "imported.json")
+
+
+def dump_profile(profile: Profile) -> str:
+    """``profile.json``, on one line: a stack is a long list of small numbers."""
+    return _bytes(Profile, profile).decode() + "\n"
+
+
+def load_profile(text: str | bytes) -> Profile:
+    """Read ``profile.json``. Raises `RecordError`, BX411."""
+    return _load(Profile, text, "profile.json")
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,8 +45,12 @@ def compare_record(
     """
     from bench_framework.report import build  # noqa: PLC0415 -- only for pages
     from bench_framework.store import records  # noqa: PLC0415 -- pydantic
+    from bench_framework.workflow import importing  # noqa: PLC0415 -- it returns what this module defines
 
-    with records.Record.open(records.resolve(results, name)) as record:
+    folder = records.resolve(results, name)
+    if records.is_imported(folder):
+        return importing.compare_imported(folder, baseline=baseline, candidate=candidate, metrics=metrics)
+    with records.Record.open(folder) as record:
         _require_metrics(record.plan, metrics)
         own = baseline is None and candidate is None and metrics == record.plan.judge.metrics
         if own:

@@ -62,7 +62,7 @@ def _of_kind(kind: str, results: Path) -> Iterator[Kept]:
     if kind == "records":
         from bench_framework.store.records import find_records  # noqa: PLC0415 -- pydantic
 
-        paths: list[Path] = find_records(results)
+        paths: list[Path] = find_records(results, imported=True)
     else:
         roots = [cache_root() / name for name in FOLDERS[kind]]
         paths = [path for root in roots if root.is_dir() for path in sorted(root.iterdir())]

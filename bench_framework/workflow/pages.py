@@ -52,8 +52,12 @@ def report_record(results: Path, name: str, *, formats: tuple[Format, ...] = FOR
     A record that was interrupted has no judgement yet; it is judged now, by the looks that were taken.
     """
     from bench_framework.store import records  # noqa: PLC0415 -- pydantic takes 100 ms
+    from bench_framework.workflow import importing  # noqa: PLC0415 -- it writes pages too
 
-    with records.Record.open(records.resolve(results, name)) as record:
+    folder = records.resolve(results, name)
+    if records.is_imported(folder):
+        return importing.report_imported(folder, formats)
+    with records.Record.open(folder) as record:
         judgement = record.judgement()
         if judgement is None:
             judgement = judge_record(record)
@@ -67,7 +71,15 @@ def judge_record(record: Record) -> Judgement:
 
     contents = record.contents
     builds = {build.id: build for build in contents.builds}
-    return judge(record.plan, contents.blocks, builds, contents.inputs, contents.looks, noted=contents.events)
+    return judge(
+        record.plan,
+        contents.blocks,
+        builds,
+        contents.inputs,
+        contents.looks,
+        noted=contents.events,
+        observed=contents.observations,
+    )
 
 
 def report_data(record: Record, judgement: Judgement) -> ReportData:

@@ -40,8 +40,11 @@ def verify_record(results: Path, name: str) -> Verification:
         RecordError: it is not judged yet, or cannot be read at all.
     """
     from bench_framework.store import manifest, records  # noqa: PLC0415 -- pydantic
+    from bench_framework.workflow import importing  # noqa: PLC0415 -- it returns what this module defines
 
     folder = records.resolve(results, name)
+    if records.is_imported(folder):
+        return importing.verify_imported(folder)
     listed = manifest.read_manifest(folder)
     found = [f"{mismatch.path}: {mismatch.what}" for mismatch in manifest.check_manifest(folder)]
     with records.Record.open(folder) as record:

@@ -37,6 +37,17 @@ def render(document: Document, data: ReportData, templates: Path, figures: Mappi
         templates: folder that holds ``report.html.j2``, ``report.css`` and ``report.js``.
         figures: anchor of a figure to its inline SVG; a figure without one shows its table alone.
     """
+    return page(document, templates, figures, environment_of(data), data.scenario_text)
+
+
+def page(
+    document: Document,
+    templates: Path,
+    figures: Mapping[str, str],
+    origin: Mapping[str, object],
+    scenario_text: str = "",
+) -> str:
+    """One HTML document of any origin: `origin` is embedded as JSON, and the scenario where there is one."""
     environment = Environment(
         loader=FileSystemLoader(str(templates)),
         autoescape=True,
@@ -58,8 +69,8 @@ def render(document: Document, data: ReportData, templates: Path, figures: Mappi
         policy=policy(script),
         figures={anchor: _trusted(svg) for anchor, svg in figures.items()},
         claims_json=_trusted(safe_json([lean(claim) for claim in document.claims])),
-        env_json=_trusted(safe_json(environment_of(data))),
-        scenario_json=_trusted(safe_json(data.scenario_text)) if data.scenario_text else "",
+        env_json=_trusted(safe_json(dict(origin))),
+        scenario_json=_trusted(safe_json(scenario_text)) if scenario_text else "",
     )
 
 

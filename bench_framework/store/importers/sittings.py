@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import stat
 import statistics
 from collections import Counter
@@ -46,12 +47,17 @@ def read_bytes(path: Path) -> bytes:
     return content
 
 
+def slug(text: str) -> str:
+    """A text as part of a file's name: letters, digits, dots and hyphens; ``imported`` where nothing is left."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-.")[:80] or "imported"
+
+
 def read_sitting(content: bytes, file: str, number: int) -> Sitting:
     """What one file holds.
 
     Args:
         content: its bytes.
-        file: its name without folders.
+        file: what it is called.
         number: its place among the files, from 1.
 
     Raises:
@@ -73,7 +79,7 @@ def read_sitting(content: bytes, file: str, number: int) -> Sitting:
             faults.NAMES, file, f"{file} has {twice[0]!r} more than once", where=", ".join(twice[1:4]),
             help="give each command a name of its own (hyperfine -n NAME), or each row a label of its own",
         )  # fmt: skip
-    source = f"sources/{number}-{file}"
+    source = f"sources/{number}-{slug(file)}"
     return Sitting(f"s{number}", file, source, digest, kind, arms, memory)
 
 

@@ -1,0 +1,56 @@
+"""``benchctl import``: figures that were measured elsewhere, and what may be said of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bench_framework.cli.console import Console
+
+EPILOG = """
+[bold]Examples[/bold]
+
+benchctl import bench.json --baseline 'grep -c the corpus.txt'
+
+benchctl import before.csv after.csv --baseline smol --anchor smol --name smol-sittings
+
+Files: JSON of hyperfine --export-json (1.x and 2.x), or a table of label, mean, sd, n, unit as CSV or Markdown.
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("import", epilog=EPILOG, rich_help_panel="Look")(import_figures)
+
+
+def import_figures(
+    context: typer.Context,
+    files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Each file is one sitting.")],
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Name of the set; default: that of the first file.")
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option(metavar="LABEL", help="Compare with this one; default: the first.")
+    ] = None,
+    anchor: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LABEL", help="Unchanged between the files; may be repeated; default: the baseline."
+        ),
+    ] = None,
+) -> None:
+    """Take over figures that were measured in blocks. Exploratory, whatever they say, and never for a gate."""
+    from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
+
+    console: Console = context.obj
+    options = workflow.ImportOptions(console.results, name, baseline, tuple(anchor or ()))
+    pages = workflow.import_files(files, options)
+    if console.json:
+        console.emit_json({"record": str(pages.record), "files": [str(path) for path in pages.files]})
+        return
+    if pages.document is not None:
+        console.emit(
+            workflow.terminal_page(pages.document, console.width, console.colored_stdout, console.unicode)
+        )

@@ -1,0 +1,262 @@
+"""Figures that were measured elsewhere: from files to a set in ``results/``, and every command that opens one."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from bench_framework import assets
+from bench_framework.errors import UsageError
+from bench_framework.workflow.pages import FORMATS, Format, Pages
+from bench_framework.workflow.verifying import Verification
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bench_framework.model.imported import Imported, Sitting
+    from bench_framework.model.judgement import Judgement
+    from bench_framework.report import Document
+    from bench_framework.store.imports import ImportedSet
+    from bench_framework.workflow.comparing import ComparedTable
+
+NAMES: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+SECTIONS: Final = ("S02", "S03")
+
+
+@dataclass(frozen=True, slots=True)
+class ImportOptions:
+    """What an import may be told.
+
+    Attributes:
+        results: folder of the records.
+        name: of the set; that of the first file if `None`.
+        baseline: label of the arm that others are compared with; the first of the first file if `None`.
+        anchors: labels of programs that did not change between the files; the baseline if there are several files
+            and none is named.
+    """
+
+    results: Path = Path("results")
+    name: str | None = None
+    baseline: str | None = None
+    anchors: tuple[str, ...] = ()
+
+
+def import_files(files: Sequence[Path], options: ImportOptions) -> Pages:
+    """Read files, judge them, and write the set with its report; nothing is written if one of them is wrong.
+
+    Raises:
+        UsageError: BX100, BX450 to BX454: a file, a label or a name is wrong.
+        MachineError: BX235, the set cannot be written.
+    """
+    import bench_framework  # noqa: PLC0415 -- for the version alone
+    from bench_framework.analysis.blocks_in_turn import judge_imported  # noqa: PLC0415 -- scipy
+    from bench_framework.execution.host import utc_now  # noqa: PLC0415 -- the clock's door
+    from bench_framework.model.imported import Imported  # noqa: PLC0415 -- only to import
+    from bench_framework.store import imports, journal, records  # noqa: PLC0415 -- pydantic
+    from bench_framework.store.importers import sittings as reader  # noqa: PLC0415 -- only to import
+
+    name = _name(options.name, files)
+    for path in (options.results.absolute(), *files):
+        records.require_unicode(path)
+    contents = [reader.read_bytes(path) for path in files]
+    labels = _labels(files)
+    found = tuple(
+        reader.read_sitting(content, label, number)
+        for number, (content, label) in enumerate(zip(contents, labels, strict=True), 1)
+    )
+    baseline, anchors = _chosen(found, options)
+    at = utc_now()
+    with imports.new_folder(options.results, name, at) as (final, draft):
+        imported = Imported(
+            journal.SCHEMA_VERSION,
+            final.name,
+            name,
+            at,
+            bench_framework.__version__,
+            baseline,
+            anchors,
+            found,
+        )
+        judgement = judge_imported(imported)
+        written = imports.ImportedSet(draft, imported)
+        sources = {s.source: content for s, content in zip(found, contents, strict=True)}
+        written.save(judgement, sources)
+        pages = _write_pages(written, judgement, _shown(final), FORMATS)
+    files_written = tuple(final / path.name for path in pages.files)
+    return Pages(final.absolute(), files_written, pages.document)
+
+
+def _name(wanted: str | None, files: Sequence[Path]) -> str:
+    from bench_framework.store.importers.sittings import slug  # noqa: PLC0415 -- only to import
+
+    name = wanted if wanted is not None else slug(files[0].stem)
+    if NAMES.fullmatch(name) is None:
+        raise UsageError(
+            f"{name!r} is no name for a set",
+            effect="nothing was imported",
+            help="--name takes letters, digits, dots, hyphens and underscores, beginning with a letter or digit",
+        )
+    return name
+
+
+def _labels(files: Sequence[Path]) -> list[str]:
+    """Names of files; with their folders where two have one name."""
+    names = [path.name for path in files]
+    return names if len(set(names)) == len(names) else [str(path) for path in files]
+
+
+def _chosen(found: Sequence[Sitting], options: ImportOptions) -> tuple[str, tuple[str, ...]]:
+    """Baseline and anchors.
+
+    Raises:
+        UsageError: BX453, a label that is in no file; one file given twice; an anchor that stands in one file only.
+    """
+    twice = [digest for digest, count in Counter(s.sha256 for s in found).items() if count > 1]
+    if twice:
+        names = ", ".join(s.label for s in found if s.sha256 == twice[0])
+        raise _wrong(f"one file was given twice: {names}", "equal files are one sitting, not two")
+    known = list(dict.fromkeys(arm.label for sitting in found for arm in sitting.arms))
+    baseline = options.baseline if options.baseline is not None else known[0]
+    for option, label in (("--baseline", baseline), *(("--anchor", a) for a in options.anchors)):
+        if label not in known:
+            raise _wrong(f"{option} {label!r} is in no file", f"there is: {', '.join(known[:8])}")
+    in_several = {
+        label for label, count in Counter(a.label for s in found for a in s.arms).items() if count > 1
+    }
+    for anchor in options.anchors:
+        if anchor not in in_several:
+            raise _wrong(f"--anchor {anchor!r} stands in one file only", "an anchor joins two sittings")
+    anchors = options.anchors or ((baseline,) if baseline in in_several else ())
+    return baseline, anchors
+
+
+def _wrong(message: str, help_text: str) -> UsageError:
+    return UsageError(message, code="BX453", effect="nothing was imported", help=help_text)
+
+
+def _shown(folder: Path) -> str:
+    """A set's folder as the user may type it."""
+    return "/".join(folder.absolute().parts[-3:])
+
+
+def _write_pages(
+    one: ImportedSet, judgement: Judgement, folder: str, formats: tuple[Format, ...]
+) -> Pages:  # fmt: skip
+    from bench_framework.report import imported as report  # noqa: PLC0415 -- only for pages
+    from bench_framework.store import layout  # noqa: PLC0415 -- pydantic
+
+    document = report.build(one.imported, judgement, folder)
+    made = _rendered(one.imported, document, formats)
+    for name, text in made.items():
+        layout.write_whole(one.path / name, text)
+    if made:
+        one.seal()
+    files = tuple(one.path / name for name in made if "/" not in name)
+    return Pages(one.path, files, document if "term" in formats else None)
+
+
+def _rendered(imported: Imported, document: Document, formats: tuple[Format, ...]) -> dict[str, str]:
+    """The files of a report by their name; equal sets give equal texts."""
+    from bench_framework.report import figures  # noqa: PLC0415 -- matplotlib
+    from bench_framework.report import imported as report  # noqa: PLC0415 -- only for pages
+    from bench_framework.report.render import html, markdown  # noqa: PLC0415 -- jinja2
+
+    templates = assets.template_dir()
+    made: dict[str, str] = {}
+    drawings = figures.drawings(document) if {"html", "md"} & set(formats) else {}
+    drawn = {figure.anchor: figure for figure in document.figures() if figure.anchor in drawings}
+    if "html" in formats:
+        inline = {anchor: figures.inline(drawings[anchor], figure) for anchor, figure in drawn.items()}
+        made["report.html"] = html.page(document, templates, inline, report.origin(imported))
+    if "md" in formats:
+        for anchor, figure in drawn.items():
+            made[f"figures/{anchor}.svg"] = figures.standalone(drawings[anchor], figure)
+        made["report.md"] = markdown.render(document, templates)
+    return made
+
+
+def report_imported(folder: Path, formats: tuple[Format, ...]) -> Pages:
+    """Render a set again; verdicts are read, none is recomputed."""
+    from bench_framework.store.imports import ImportedSet  # noqa: PLC0415 -- pydantic
+
+    one = ImportedSet.open(folder)
+    return _write_pages(one, one.judgement(), _shown(folder), formats)
+
+
+def compare_imported(
+    folder: Path, *, baseline: str | None, candidate: str | None, metrics: tuple[str, ...]
+) -> ComparedTable:  # fmt: skip
+    """A set with another baseline, or one candidate only; labels select, as a set has no axes.
+
+    Raises:
+        UsageError: BX106, no such label.
+    """
+    from bench_framework.analysis.blocks_in_turn import judge_imported  # noqa: PLC0415 -- scipy
+    from bench_framework.report import imported as report  # noqa: PLC0415 -- only for pages
+    from bench_framework.store.imports import ImportedSet  # noqa: PLC0415 -- pydantic
+    from bench_framework.workflow.comparing import ComparedTable  # noqa: PLC0415 -- it calls this module
+
+    one = ImportedSet.open(folder)
+    imported, judgement = one.imported, one.judgement()
+    if baseline is not None or candidate is not None:
+        imported = _selected(imported, baseline, candidate)
+        judgement = judge_imported(imported)
+    document = report.build(imported, judgement)
+    kept = tuple(s for s in document.sections if s.code in SECTIONS)
+    shown = tuple(
+        c for c in judgement.comparisons if c.family in {"headline", "memory"} and c.metric in metrics
+    )
+    return ComparedTable(shown, replace(document, sections=kept), exploratory=True)
+
+
+def _selected(imported: Imported, baseline: str | None, candidate: str | None) -> Imported:
+    known = list(dict.fromkeys(arm.label for s in imported.sittings for arm in s.arms))
+    for label in (baseline, candidate):
+        if label is not None and label not in known:
+            raise UsageError(
+                f"{label!r} is no label of this imported set",
+                code="BX106",
+                details=tuple(("there is", name) for name in known[:8]),
+            )
+    base = baseline if baseline is not None else imported.baseline
+    if base == candidate:
+        raise UsageError("the candidate is the baseline", code="BX106", help="name two labels of this set")
+    if candidate is not None:
+        kept = [
+            replace(s, arms=tuple(a for a in s.arms if a.label in {base, candidate, *imported.anchors}))
+            for s in imported.sittings
+        ]
+        imported = replace(imported, sittings=tuple(s for s in kept if s.arms))
+    return replace(imported, baseline=base)
+
+
+def verify_imported(folder: Path) -> Verification:
+    """Compare files with the manifest, read the sources again, judge again, and render again."""
+    from bench_framework.analysis.blocks_in_turn import judge_imported  # noqa: PLC0415 -- scipy
+    from bench_framework.report import imported as report  # noqa: PLC0415 -- only for pages
+    from bench_framework.store import manifest  # noqa: PLC0415 -- pydantic
+    from bench_framework.store.importers.sittings import read_sitting  # noqa: PLC0415 -- only to import
+    from bench_framework.store.imports import ImportedSet  # noqa: PLC0415 -- pydantic
+
+    listed = manifest.read_manifest(folder)
+    found = [f"{mismatch.path}: {mismatch.what}" for mismatch in manifest.check_manifest(folder)]
+    one = ImportedSet.open(folder)
+    for number, sitting in enumerate(one.imported.sittings, 1):
+        if read_sitting(one.source(sitting.source), sitting.label, number) != sitting:
+            found.append(f"imported.json: does not follow from {sitting.source}")
+    saved, again = one.judgement(), judge_imported(one.imported)
+    kept, made = ({claim.text for claim in j.claims} for j in (saved, again))
+    found += [f"claims.json: does not follow from the figures: {text}" for text in sorted(kept - made)]
+    found += [f"claims.json: lacks what follows from the figures: {text}" for text in sorted(made - kept)]
+    if saved != again and kept == made:
+        found.append("claims.json: the judgement does not follow from the figures")
+    document = report.build(one.imported, saved, _shown(folder))
+    found += [
+        f"{name}: not what the claims render to"
+        for name, text in _rendered(one.imported, document, FORMATS).items()
+        if (folder / name).is_file() and (folder / name).read_bytes() != text.encode()
+    ]
+    return Verification(folder, len(listed), len(again.claims), tuple(found))
