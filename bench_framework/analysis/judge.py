@@ -14,6 +14,7 @@ from bench_framework.analysis import (
     looking,
     medians,
     quality,
+    race,
     references,
     same_programs,
     scaling,
@@ -109,6 +110,7 @@ def judge(
         scaling=scaling.exponents(plan, samples, inputs, usable, _timed(plan)),
         derived=derived.derived_rows(plan, samples, inputs, usable),
         gaps=references.gaps(plan, headline, samples),
+        race=race.race_of(plan, samples, looks_taken, [j.best for j in judged], headline),
         status=_status(headline, decidable=looks.decidable or not plan.judge.sampled),
         events=(
             *states.fallback_events(plan, cell_states, samples),
@@ -120,7 +122,8 @@ def judge(
         ),
     )
     seen = contrasts.measured(plan, looks, samples, usable, looks_taken, floors, higher, inputs)
-    draft = replace(draft, structure=structures.structure(seen, comparisons, draft.summaries, builds))
+    found = structures.structure(seen, comparisons, draft.best, draft.summaries, builds)
+    draft = replace(draft, structure=found)
     return replace(draft, claims=claims.claims_of(plan, draft, builds, inputs, noted))
 
 

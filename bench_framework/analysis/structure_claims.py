@@ -18,7 +18,15 @@ if TYPE_CHECKING:
 
     from bench_framework.model.judgement import Judgement
     from bench_framework.model.plan import Plan
-    from bench_framework.model.structure import Contrast, Contribution, Crossing, Effect, Front, Step
+    from bench_framework.model.structure import (
+        Contrast,
+        Contribution,
+        Crossing,
+        Effect,
+        Front,
+        Replacement,
+        Step,
+    )
 
 Values = dict[str, float | int | str]
 
@@ -32,6 +40,7 @@ class StructureClaims(Names):
 
     def write(self) -> Iterator[Claim]:
         """In the order in which a report reads them."""
+        yield from map(self._replacement, self._structure.replacements)
         yield from map(self._crossing, self._structure.crossings)
         yield from map(self._effect, self._structure.effects)
         yield from map(self._contribution, self._structure.contributions)
@@ -39,6 +48,20 @@ class StructureClaims(Names):
 
     def _adjust(self, family: int, kind: str) -> str:
         return f"Holm over {family} {kind}, {self._looks.count} looks"
+
+    def _replacement(self, pair: Replacement) -> Claim:
+        shown = pair.shown if pair.shown and pair.shown.lo > 0 and math.isfinite(pair.shown.hi) else None
+        values: Values = {"changes": ", ".join(c.text for c in pair.changes)}
+        values |= {"statistic": pair.statistic} if pair.statistic and pair.verdict.decided else {}
+        values |= {"reason": pair.reason} if pair.reason else {}
+        return Claim(
+            "", "before-after", self.label(pair.after_cell_id), self.label(pair.before_cell_id), pair.metric,
+            self.scope(pair.input_id), pair.verdict,
+            estimate=shown.ratio if shown else None, lo=shown.lo if shown else None,
+            hi=shown.hi if shown else None, level=shown.level if shown else None, rounds=pair.rounds,
+            margin=self.plan.judge.margin_of(pair.metric), cells=(pair.after_cell_id, pair.before_cell_id),
+            values=values,
+        )  # fmt: skip
 
     def _effect(self, effect: Effect) -> Claim:
         values: Values = {

@@ -138,6 +138,15 @@ def _contributions(claim: Claim) -> str:
     return told
 
 
+def _before_after(claim: Claim) -> str:
+    """One implementation before and after."""
+    head = f"{_where(claim)}{claim.reference} → {claim.subject} ({claim.values['changes']})"
+    if claim.estimate is None or claim.verdict is None:
+        return f"{head}: {words.word(claim.verdict or Verdict.UNDECIDED, 'wall')}{_reason(claim)}"
+    fastest = " in the fastest third of the rounds" if claim.values.get("statistic") == "floor" else ""
+    return f"{head}: {_change(claim)}{fastest}{_reason(claim)}"
+
+
 def _crossover(claim: Claim) -> str:
     """Where two variants change places."""
     head = f"{claim.subject} and {claim.reference} change places between {claim.values['below']} and"
@@ -161,6 +170,7 @@ STRUCTURE_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "effect": _effect,
     "interaction": _interaction,
     "contributions": _contributions,
+    "before-after": _before_after,
     "crossover": _crossover,
     "front": _front,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bench_framework.analysis import contributions, crossover, effects, front
+from bench_framework.analysis import before_after, contributions, crossover, effects, front
 from bench_framework.analysis.medians import EXACT_METRICS
 from bench_framework.model.structure import Structure
 
@@ -12,22 +12,24 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from bench_framework.analysis.contrasts import Measured
-    from bench_framework.model.judgement import Comparison, Summary
+    from bench_framework.model.judgement import BestGroup, Comparison, Summary
     from bench_framework.model.run import Build
 
 
 def structure(
     at: Measured,
     comparisons: Sequence[Comparison],
+    best: Sequence[BestGroup],
     summaries: Sequence[Summary],
     builds: Mapping[str, Build],
 ) -> Structure:
     """Everything of this part; a headline metric that is the same in every run has no effects by round."""
     found = front.fronts(at.plan, summaries, builds, at.usable)
+    pairs = before_after.replacements(at, [*comparisons, *(c for g in best for c in g.comparisons)])
     if at.metric in EXACT_METRICS:
-        return Structure(fronts=found)
+        return Structure(fronts=found, replacements=pairs)
     factorials, own, effect_family = effects.effects(at)
     tables, contribution_family = contributions.contributions(at)
     return Structure(
-        factorials, own, tables, crossover.crossings(at, comparisons), found, effect_family, contribution_family
+        factorials, own, tables, crossover.crossings(at, comparisons), found, pairs, effect_family, contribution_family
     )  # fmt: skip

@@ -179,6 +179,24 @@ class Front:
 
 
 @dataclass(frozen=True, slots=True)
+class Replacement:
+    """One implementation before and after, in the same rounds: an existing comparison under this view."""
+
+    input_id: str
+    metric: Metric
+    implementation: str
+    """Values of the axes that stay as they are; empty where no other axis varies."""
+    before_cell_id: str
+    after_cell_id: str
+    changes: tuple[Change, ...]
+    verdict: Verdict
+    shown: Interval | None
+    statistic: str | None
+    rounds: int
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Structure:
     """All that a record says about its axes."""
 
@@ -187,6 +205,7 @@ class Structure:
     contributions: tuple[Contribution, ...] = ()
     crossings: tuple[Crossing, ...] = ()
     fronts: tuple[Front, ...] = ()
+    replacements: tuple[Replacement, ...] = ()
     effect_family: int = 0
     """Effects and interactions that share the level."""
     contribution_family: int = 0
