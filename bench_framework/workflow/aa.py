@@ -1,0 +1,329 @@
+"""What this machine's noise does to verdicts: equal programs, and programs of known extra work, really measured."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from bench_framework.errors import (
+    EXIT_DONE,
+    EXIT_INTERRUPTED,
+    EXIT_NOT_MEASURED,
+    BenchError,
+    Interrupted,
+    MachineError,
+)
+from bench_framework.workflow.planning import plan_scenario
+from bench_framework.workflow.watching import Interruptible
+
+if TYPE_CHECKING:
+    from bench_framework.analysis.aa import NoiseSummary, Rate, Window, WindowVerdicts
+    from bench_framework.execution.hyperfine import Hyperfine
+    from bench_framework.execution.process import Launcher
+    from bench_framework.execution.progress import Happening
+    from bench_framework.execution.specimens import Specimen
+    from bench_framework.execution.stop import Stop
+    from bench_framework.model.plan import Plan
+    from bench_framework.model.run import Build, Host
+
+NOISE_DEFAULT_S: Final = 60.0
+ROUNDS: Final = 27
+"""Of a window: the third of the looks that a scenario takes by default, so that windows are short and many."""
+FAMILIES: Final = 40
+"""Relabelled ones per window: about a second of judging for five of measuring."""
+LEVEL: Final = 0.05
+CONFIDENCE_OF_BOUNDS: Final = 0.95
+METRICS: Final = ("wall", "cpu")
+EFFECT_ARM: Final = "more-{}"
+
+
+class NoiseWatcher(Protocol):
+    """Hears how far `examine_noise` is; every method returns at once."""
+
+    def notify(self, happening: Happening) -> None:
+        """Something happened in execution."""
+
+    def say(self, text: str) -> None:
+        """One sentence for the user."""
+
+    def window(self, verdicts: WindowVerdicts, number: int, elapsed_s: float) -> None:
+        """Window `number`, counted from 1, was measured and judged."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseFindings:
+    """What was measured, whole or until it was stopped.
+
+    Attributes:
+        windows: how many were measured.
+        rounds: of each.
+        summary: what the judging said of them.
+        programs: name → what it does.
+        elapsed_s: measuring and judging.
+        interrupted: whether the user stopped it.
+        failure: what ended it early; `None` if nothing did.
+        copied: whether the equal arm ran from a copy of the program, by program.
+    """
+
+    windows: int
+    rounds: int
+    summary: NoiseSummary
+    programs: dict[str, str]
+    elapsed_s: float
+    interrupted: bool
+    failure: BenchError | None
+    copied: dict[str, bool]
+
+    @property
+    def exit_code(self) -> int:
+        """As HOUSE 8: 130 interrupted, 3 the machine failed or its level does not hold."""
+        if self.interrupted:
+            return EXIT_INTERRUPTED
+        broken = self.failure is not None or self.summary.refuted
+        return EXIT_NOT_MEASURED if broken else EXIT_DONE
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """A program with all that measuring a window of it needs."""
+
+    specimen: Specimen
+    scenario: Path
+    build: Build
+
+
+@dataclass(frozen=True, slots=True)
+class _Bench:
+    """What windows share."""
+
+    folder: Path
+    launcher: Launcher
+    hyperfine: Hyperfine
+    host: Host
+    env: dict[str, str]
+    watcher: NoiseWatcher
+    stopping: Stop
+
+
+def examine_noise(seconds_wanted: float, watcher: NoiseWatcher) -> NoiseFindings:
+    """Measure windows of both programs in turn for about the time that is given, at least one of each.
+
+    Nothing is left behind: records, files and copies live in a temporary folder.
+
+    Raises:
+        MachineError: this machine cannot measure; nothing was measured.
+        Interrupted: before the first window began.
+    """
+    from bench_framework.execution import host, lock, process, stop  # noqa: PLC0415 -- --help must not load it
+
+    host.require_linux()
+    with process.Launcher() as launcher:
+        stopping = stop.Stop(launcher, lambda level: watcher.say(_on_stop(level)))
+        with (
+            stopping.on_signals(),
+            process.scratch_folder() as scratch,
+            lock.MachineLock("doctor --aa", watcher, stopping),
+        ):
+            bench, subjects = _prepare(Path(scratch), launcher, watcher, stopping)
+            return _examine(bench, subjects, seconds_wanted)
+
+
+def _on_stop(level: int) -> str:
+    return (
+        "stopping after the run in flight; what was found is kept"
+        if level == 1
+        else "killed the run in flight"
+    )
+
+
+def _prepare(
+    folder: Path, launcher: Launcher, watcher: NoiseWatcher, stopping: Stop
+) -> tuple[_Bench, tuple[_Subject, ...]]:
+    from bench_framework.execution import host, hyperfine, programs, specimens  # noqa: PLC0415 -- to measure
+
+    found = hyperfine.find(launcher, host.environment(), Interruptible(watcher, stopping))
+    # Copies of the programs go where everything else goes: into the folder that is removed.
+    env = {**host.environment(), "BENCHCTL_CACHE": str(folder / "cache")}
+    facts = host.facts(launcher, hyperfine=found.name, results=folder, data=folder, env=env)
+    subjects: list[_Subject] = []
+    for specimen in specimens.specimens(launcher, env, folder, stopping.check):
+        scenario = folder / f"aa-{len(subjects) + 1}.yaml"
+        scenario.write_text(
+            json.dumps(_scenario(specimen, specimens.ENVIRONMENT), indent=1), encoding="utf-8"
+        )
+        plan = plan_scenario(str(scenario))
+        build, event = programs.with_control(plan, programs.find_program(plan, env), {}, launcher, env)
+        if event is not None:
+            watcher.say(event.message)
+        subjects.append(_Subject(specimen, scenario, build))
+    return _Bench(folder, launcher, found, facts, env, watcher, stopping), tuple(subjects)
+
+
+def _scenario(specimen: Specimen, env: dict[str, str]) -> dict[str, Any]:
+    """A scenario like any user's: the plain program, its control arm, and one variant for each effect."""
+    arms: dict[str, Any] = {"plain": {"args": list(specimen.args)}}
+    for effect, args in specimen.slower.items():
+        arms[EFFECT_ARM.format(round(effect * 100))] = {"args": list(args)}
+    return {
+        "version": 1,
+        "name": "aa",
+        "question": "Are equal programs told apart, and is more work found?",
+        "worker": {"command": [specimen.path]},
+        "axes": {"arm": arms},
+        "baseline": {"arm": "plain"},
+        "env": env,
+        # The arms do more or less of the same work, so that their answers differ on purpose.
+        "answer": {"compare": "none"},
+        "measure": {"rounds": {"min": 12, "max": ROUNDS}, "warmup": 1, "until": "decided"},
+    }
+
+
+def _examine(bench: _Bench, subjects: tuple[_Subject, ...], wanted: float) -> NoiseFindings:
+    from bench_framework.analysis.aa import judge_window, summarise_windows  # noqa: PLC0415 -- numpy and scipy
+    from bench_framework.execution.host import seconds  # noqa: PLC0415 -- the clock's door
+    from bench_framework.model.looks import schedule  # noqa: PLC0415 -- only here
+
+    looks = schedule(12, ROUNDS, len(METRICS), LEVEL)
+    began, longest = seconds(), dict.fromkeys(range(len(subjects)), 0.0)
+    found: list[WindowVerdicts] = []
+    interrupted, failure = False, None
+    while True:
+        place = len(found) % len(subjects)
+        start = seconds()
+        if len(found) >= len(subjects) and start - began + longest[place] > wanted:
+            break
+        try:
+            window = _window(bench, subjects[place], len(found) + 1)
+            bench.stopping.check()
+        except Interrupted:
+            interrupted = True
+            break
+        except MachineError as error:
+            failure = error
+            break
+        found.append(judge_window(window, looks, families=FAMILIES, seed=len(found) + 1))
+        longest[place] = max(longest[place], seconds() - start)
+        bench.watcher.window(found[-1], len(found), seconds() - began)
+    return NoiseFindings(
+        len(found),
+        ROUNDS,
+        summarise_windows(found, LEVEL),
+        {s.specimen.name: s.specimen.about for s in subjects},
+        seconds() - began,
+        interrupted,
+        failure,
+        {s.specimen.name: s.build.control_path != s.build.path for s in subjects},
+    )
+
+
+def _window(bench: _Bench, subject: _Subject, number: int) -> Window:
+    """Measure one record by the product's own loop, with all looks taken, and read it back."""
+    import bench_framework  # noqa: PLC0415 -- for the version alone
+    from bench_framework.execution import rounds  # noqa: PLC0415 -- only to measure
+    from bench_framework.execution.host import utc_now  # noqa: PLC0415 -- the clock's door
+    from bench_framework.store.records import Record  # noqa: PLC0415 -- pydantic
+
+    plan = plan_scenario(str(subject.scenario), overrides=(f"measure.seed={number}",))
+    text = subject.scenario.read_text(encoding="utf-8")
+    with Record.create(
+        bench.folder / "records", plan, text, started_at=utc_now(), benchctl=bench_framework.__version__
+    ) as record:
+        try:
+            record.prepare(at=utc_now(), host=bench.host, builds=(subject.build,), inputs=())
+            rounds.measure(
+                plan,
+                record,
+                builds=(subject.build,),
+                inputs=(),
+                launcher=bench.launcher,
+                hyperfine=bench.hyperfine,
+                watcher=bench.watcher,
+                looker=_go_on,
+                stop=bench.stopping,
+                env=bench.env,
+            )
+            return _read(plan, record.contents.blocks, subject.specimen)
+        finally:
+            record.close()
+            shutil.rmtree(record.path, ignore_errors=True)
+
+
+def _go_on(_input: str, _index: int, _round: int) -> tuple[bool, str]:
+    """Every window has all of its rounds, so that windows are alike."""
+    return False, ""
+
+
+def _read(plan: Plan, blocks: list[Any], specimen: Specimen) -> Window:
+    import numpy as np  # noqa: PLC0415 -- --help must not load it
+
+    from bench_framework.analysis import samples  # noqa: PLC0415 -- likewise
+    from bench_framework.analysis.aa import Window  # noqa: PLC0415 -- numpy and scipy
+
+    collected = samples.collect(blocks)
+    input_id = plan.inputs[0].id
+    baseline, control = plan.baseline_cell(input_id), plan.control_cell(input_id)
+    assert baseline is not None
+    assert control is not None
+    by_label = {cell.label: cell.id for cell in plan.cells if cell.id not in (baseline.id, control.id)}
+    ids = [baseline.id, control.id, *by_label.values()]
+    whole = set(range(1, ROUNDS + 1))
+    for cell in ids:
+        for metric in METRICS:
+            whole &= (
+                {r for r, v in collected[cell].of(metric).items() if v > 0} if cell in collected else set()
+            )
+    if len(whole) < ROUNDS:
+        raise MachineError(
+            f"{specimen.name}: {ROUNDS - len(whole)} of {ROUNDS} rounds have no time of every arm",
+            code="BX238",
+            effect="the windows before it are kept",
+            help=f"run `{specimen.path} {' '.join(specimen.args[:1])}` to see what it says",
+        )
+
+    def series(cell: str) -> dict[str, Any]:
+        return {m: np.array([collected[cell].of(m)[r] for r in sorted(whole)]) for m in METRICS}
+
+    arms = {effect: by_label[EFFECT_ARM.format(round(effect * 100))] for effect in specimen.slower}
+    return Window(
+        specimen.name, series(baseline.id), series(control.id), {e: series(cell) for e, cell in arms.items()}
+    )
+
+
+def noise_document(findings: NoiseFindings) -> dict[str, Any]:
+    """The findings as one JSON document, for ``--json``. Shares are fractions; times seconds."""
+    summary = findings.summary
+
+    def rate(found: Rate) -> dict[str, float]:
+        return {**asdict(found), "at_most": found.upper, "at_least": found.lower}
+
+    return {
+        "windows": findings.windows,
+        "rounds_per_window": findings.rounds,
+        "elapsed_s": findings.elapsed_s,
+        "interrupted": findings.interrupted,
+        "failure": str(findings.failure) if findings.failure else None,
+        "exit_code": findings.exit_code,
+        "level": summary.level,
+        "confidence": CONFIDENCE_OF_BOUNDS,
+        "refuted": summary.refuted,
+        "false_verdicts_relabelled": rate(summary.relabelled),
+        "false_verdicts_as_measured": rate(summary.as_measured),
+        "programs": {
+            name: {"about": about, "control_is_a_copy": findings.copied[name]}
+            for name, about in findings.programs.items()
+        },
+        "noise_floors": [asdict(floor) for floor in summary.floors],
+        "injected": [
+            {
+                "program": found.program,
+                "effect": found.effect,
+                "found": rate(found.either),
+                "found_on": {metric: rate(own) for metric, own in found.on.items()},
+                "estimate": dict(found.estimate),
+            }
+            for found in summary.found
+        ],
+    }
