@@ -59,7 +59,24 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (run, compare, report, profile, gate, verify, importing, validate, plan, schema, init, doctor, clean, explain):
+COMMANDS = (
+    run,
+    compare,
+    report,
+    profile,
+    gate,
+    verify,
+    importing,
+    validate,
+    plan,
+    schema,
+    init,
+    doctor,
+    clean,
+    explain,
+)
+"""In the order of the help page."""
+for module in COMMANDS:
     module.register(app)
 
 
