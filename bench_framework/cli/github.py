@@ -27,6 +27,14 @@ def annotation_lines(error: ScenarioError) -> list[str]:
     return lines
 
 
+def gate_lines(sentences: list[str]) -> list[str]:
+    """One ``::error`` command for each comparison that fails the gate, at most ten, the tenth telling of the rest."""
+    lines = [f"::error title=benchctl gate::{_escape(text)}" for text in sentences[:SHOWN]]
+    if len(sentences) > SHOWN:
+        lines[-1] += f" (and {len(sentences) - SHOWN} more, see the job summary)"
+    return lines
+
+
 def _annotation(problem: Problem, message: str) -> str:
     properties = {"file": problem.file or "", "title": problem.code}
     if problem.at is not None:

@@ -44,11 +44,7 @@ def page(forecast: Forecast, *, width: int, commands: bool) -> str:
         *(_item("Tune", _filled(plan.tuning), width) if plan.tuning else ()),
         *_item("Run", _run(forecast), width),
         *_item("Judge", _judge(forecast), width),
-        *(
-            _item("Gate", "kept, and not judged: `benchctl gate` is not there yet", width)
-            if plan.judge.gate.margins
-            else ()
-        ),
+        *(_item("Gate", _gate(plan), width) if plan.judge.gate.margins else ()),
         *_item("Expect", _expect(forecast), width),
         *_item(
             "Disk",
@@ -129,6 +125,12 @@ def _judge(forecast: Forecast) -> str:
     if not plan.measure.control:
         text += ". The control arm is switched off"
     return text
+
+
+def _gate(plan: Plan) -> str:
+    policy = plan.judge.gate
+    tolerated = ", ".join(f"{metric} {format_percent(margin)}" for metric, margin in policy.tolerated.items())
+    return f"tolerates {tolerated}; `benchctl run --gate` or `benchctl gate` judges by it"
 
 
 def _expect(forecast: Forecast) -> str:

@@ -53,6 +53,13 @@ def run(
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the records; as --dir.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Do not resume an interrupted record.")] = False,
+    profile: Annotated[
+        bool | None,
+        typer.Option("--profile/--no-profile", help="Sample functions after measuring; default from FILE."),
+    ] = None,
+    gated: Annotated[
+        bool, typer.Option("--gate", help="Also judge against the scenario's gate, and set the exit code.")
+    ] = False,
 ) -> None:
     """Build the variants of a scenario, run them interleaved, and write the report."""
     from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
@@ -64,12 +71,32 @@ def run(
         only=only,
         overrides=(*(overrides or ()), *_overrides(quick=quick, rounds=rounds, budget=budget, until=until)),
         fresh=fresh,
+        profile=profile,
     )
+    if gated:
+        workflow.require_decidable(workflow.plan_scenario(file, overrides=options.overrides, only=only))
+        console.results = options.results
     with display_for(console) as display:
         outcome = workflow.run(file, options, display)
-    _print(console, outcome)
-    if outcome.exit_code:
-        raise typer.Exit(outcome.exit_code)
+    if not (gated and console.json):  # one document on stdout: the gate's, which names the record
+        _print(console, outcome)
+    code = outcome.exit_code
+    if gated and outcome.judgement is not None and outcome.record is not None:
+        found = _gate(console, outcome.record)
+        code = code or found  # what failed comes before what the gate found
+    if code:
+        raise typer.Exit(code)
+
+
+def _gate(console: Console, record: Path) -> int:
+    """Judge the record against its gate; its exit code."""
+    from bench_framework.cli import gate  # noqa: PLC0415 -- only with --gate
+    from bench_framework.cli.display import display_for  # noqa: PLC0415 -- rich is slow to import
+
+    with display_for(console) as display:
+        found = gate.judge(console, str(record), display)
+    gate.show(console, found)
+    return found.gating.exit_code
 
 
 def _overrides(*, quick: bool, rounds: str | None, budget: str | None, until: str | None) -> list[str]:

@@ -22,6 +22,8 @@ Metric = str
 ``binary_size``, ``build_time``, ``instructions``, or a worker's own."""
 
 CONTROL_LABEL: Final = "control"
+GATE_MARGINS: Final[tuple[tuple[Metric, float], ...]] = (("wall", 0.02), ("cpu", 0.02), ("peak_rss", 0.05))
+"""What a gate tolerates where its scenario does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,6 +265,11 @@ class GatePolicy:
     detect: float = 0.03
     on_undecided: Literal["warn", "fail"] = "warn"
     require: tuple[Metric, ...] = ()
+
+    @property
+    def tolerated(self) -> dict[Metric, float]:
+        """Gated metric to the growth that is tolerated, as a fraction; the defaults where the scenario names none."""
+        return dict(self.margins or GATE_MARGINS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,7 +141,7 @@ class ScenarioFile(Part):
     level: Level = 0.05
     """Chance of any false finding in the whole report."""
     gate: Gate = Field(default_factory=Gate)
-    """Policy of `benchctl gate`, which is not there yet: it is checked and kept, and judges nothing."""
+    """What `benchctl gate` and `benchctl run --gate` tolerate."""
     answer: AnswerPart = Field(default_factory=AnswerPart)
     """What shows that two runs did the same work."""
     fixed: dict[Name, Text] = {}

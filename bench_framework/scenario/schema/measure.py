@@ -9,6 +9,8 @@ from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 from bench_framework.scenario import leaves
 from bench_framework.scenario.document import Scalar
 from bench_framework.scenario.schema.types import (
+    CacheName,
+    CpuList,
     Duration,
     Flag,
     Level,
@@ -63,12 +65,7 @@ class Precision(Part):
     """Half-width of every headline interval, such as `1%`."""
 
 
-_WARM: Final = read_by(
-    leaves.choice("warm", "unknown", later={"cold": "measure with `cache: warm` meanwhile"})
-)
-_STRATEGY: Final = read_by(
-    leaves.choice("fixed", later={"race": "`strategy: fixed` measures every cell to the end"})
-)
+_STRATEGY: Final = read_by(leaves.choice("fixed", "race"))
 
 
 class Measure(Part):
@@ -88,20 +85,35 @@ class Measure(Part):
     """Wall-clock time after which no further round is begun."""
     warmup: Natural = 2
     """Rounds at the start that are recorded and not used."""
-    cache: Annotated[Literal["warm", "unknown"], _WARM] = "warm"
-    """State of the page cache before a run."""
+    cache: CacheName = "warm"
+    """The input's pages before a run: `warm`, in memory; `cold`, dropped from it; `unknown`, left as they are."""
+    cpus: CpuList | None = None
+    """CPUs that every program may run on, such as `0-3`, unless a value of an axis names others."""
     timeout: Duration = 600.0
     """Of one run."""
     seed: Natural | None = None
     """Of the order of cells within rounds. Default: derived from the scenario's content."""
     control: Flag = True
     """Whether the baseline runs a second time under another name, as a test of the measurement itself."""
-    strategy: Annotated[Literal["fixed"], _STRATEGY] = "fixed"
-    """`fixed`: every cell runs in every round."""
+    strategy: Annotated[Literal["fixed", "race"], _STRATEGY] = "fixed"
+    """`fixed`: every cell runs in every round; `race`: a variant that is decidedly worse than another one on every
+    input is measured no further."""
+
+    @model_validator(mode="after")
+    def _can_race(self) -> Measure:
+        for_nothing = self.strategy == "race" and self.until == "rounds"
+        self.demand(
+            not for_nothing,
+            "BC108",
+            "`strategy: race` drops variants at its looks, and `until: rounds` looks once, at the end",
+            "strategy",
+            advice="say `until: decided`, or `strategy: fixed` to measure every cell to the end",
+        )
+        return self
 
 
 class Gate(Part):
-    """Metrics with the change that is tolerated: checked and kept; `benchctl gate` is not there yet."""
+    """Metrics with the growth that is tolerated against the baseline; without any `wall: 2%`, `cpu: 2%`, `peak_rss: 5%`."""
 
     later: ClassVar[dict[str, str]] = {
         "against": "name the revisions on the command line of `benchctl compare`",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -76,6 +76,10 @@ Duration: TypeAlias = Annotated[
             "examples": ["15m", "120s"],
         }
     ),
+]
+CpuList: TypeAlias = Annotated[str, read_by(leaves.cpu_list), WithJsonSchema(SCALAR)]
+CacheName: TypeAlias = Annotated[
+    Literal["warm", "cold", "unknown"], read_by(leaves.choice("warm", "cold", "unknown"))
 ]
 Words: TypeAlias = Annotated[
     list[Text],

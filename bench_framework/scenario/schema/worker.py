@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
-from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, Tag, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
 
-from bench_framework.scenario import leaves
 from bench_framework.scenario.document import Scalar
 from bench_framework.scenario.schema.types import (
-    SCALAR,
+    CacheName,
+    CpuList,
     Flag,
     NotList,
     Part,
@@ -18,7 +18,6 @@ from bench_framework.scenario.schema.types import (
     ValueName,
     Variable,
     Words,
-    read_by,
     shape,
 )
 
@@ -104,16 +103,10 @@ class Setting(Part):
     """Arguments added at the end of the command, or where it says `{args}`."""
     env: dict[Variable, Text] = {}
     """Environment variables added to the scenario's."""
-    cpus: Annotated[str, read_by(leaves.cpu_list), WithJsonSchema(SCALAR)] | None = None
+    cpus: CpuList | None = None
     """CPUs the program may run on, such as `0-3`."""
-    cache: (
-        Annotated[
-            Literal["warm", "unknown"],
-            read_by(leaves.choice("warm", "unknown", later={"cold": "measure with `cache: warm` meanwhile"})),
-        ]
-        | None
-    ) = None
-    """State of the page cache before a run."""
+    cache: CacheName | None = None
+    """The input's pages before a run: `warm`, `cold` or `unknown`."""
     label: Text | None = None
     """What readers are shown in place of the value's name."""
     about: Text = ""

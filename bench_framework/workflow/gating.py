@@ -1,0 +1,201 @@
+"""The gate over a record: judged, measured again where it looks worse, and written down for CI."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bench_framework import assets
+from bench_framework.errors import RecordError, UsageError
+from bench_framework.workflow.running import RunOptions, run_plan
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bench_framework.model.gate import GatedPair, Gating
+    from bench_framework.model.plan import Plan
+    from bench_framework.report.render.gate import GatePage
+    from bench_framework.store.records import Record
+    from bench_framework.workflow.watching import Watcher
+
+GATE_FILES = ("gate.json", "comment.md", "summary.md", "junit.xml")
+
+
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """The gate's answer, and where it was written.
+
+    Attributes:
+        record: folder of the record that was judged.
+        plan: of it.
+        gating: the answer.
+        page: the answer in words.
+    """
+
+    record: Path
+    plan: Plan
+    gating: Gating
+    page: GatePage
+
+
+def require_decidable(plan: Plan) -> None:
+    """Refuse a gate whose rounds can never find anything, before anything is measured.
+
+    Raises:
+        UsageError: BX108.
+    """
+    from bench_framework.analysis.gate import rounds_needed  # noqa: PLC0415 -- numpy and scipy
+
+    if (needed := rounds_needed(plan)) is not None:
+        raise UsageError(
+            f"this gate can find nothing in {plan.measure.rounds_max} rounds: it needs {needed}",
+            code="BX108",
+            effect="nothing was judged: such a gate would always pass",
+            help=f"-S measure.rounds.max={needed}, or fewer candidates, inputs or gated metrics",
+        )
+
+
+def gate_record(results: Path, name: str, *, confirm: bool = True, watcher: Watcher | None = None) -> Gated:
+    """Judge a record against its scenario's gate, and write `GATE_FILES` into it.
+
+    Args:
+        results: folder of the records.
+        name: of the record.
+        confirm: measure again what looks worse; without it that is not judged.
+        watcher: told of everything that is measured.
+
+    Raises:
+        UsageError: BX108, its rounds can never find anything.
+        RecordError: BX413, it is not measured to its end; or it cannot be read.
+        MachineError: what looks worse cannot be measured again.
+        Interrupted: while that was measured.
+    """
+    from bench_framework.store import records  # noqa: PLC0415 -- pydantic
+
+    with records.Record.open(records.resolve(results, name)) as record:
+        if not record.contents.complete:
+            raise RecordError(
+                f"{record.path} is not measured to its end", code="BX413", help="`benchctl run` finishes it"
+            )
+        require_decidable(record.plan)
+        gating = _first(record)
+        if confirm and gating.of("suspicious"):
+            gating = _again(results, record, gating, watcher)
+        return _write(record, gating)
+
+
+def _first(record: Record) -> Gating:
+    from bench_framework.analysis.gate import first_pass  # noqa: PLC0415 -- numpy and scipy
+
+    contents = record.contents
+    builds = {build.id: build for build in contents.builds}
+    return first_pass(
+        record.plan, contents.blocks, builds, contents.inputs, contents.looks, tuple(contents.events)
+    )
+
+
+def _again(results: Path, record: Record, first: Gating, watcher: Watcher | None) -> Gating:
+    """Measure the suspicious pairs afresh, in a record of their own beside the first."""
+    from bench_framework.analysis import gate  # noqa: PLC0415 -- numpy and scipy
+    from bench_framework.errors import Interrupted  # noqa: PLC0415 -- only on failure
+    from bench_framework.store import layout  # noqa: PLC0415 -- pydantic
+
+    plan = gate.confirmation_plan(record.plan, first, record.id)
+    assert plan is not None
+    if watcher is not None:
+        count = len(first.of("suspicious"))
+        watcher.say(
+            f"gate: {count} comparison{'s' if count != 1 else ''} looks worse and is measured again, "
+            f"{plan.measure.rounds_max} rounds"
+        )
+    text = (record.path / layout.SCENARIO).read_text(encoding="utf-8")
+    outcome = run_plan(plan, text, RunOptions(results=results), watcher)
+    if outcome.judgement is None or outcome.record is None:
+        raise Interrupted(
+            "interrupted while what looked worse was measured again",
+            effect="the gate has no answer",
+            help="`benchctl gate` goes on where it stopped",
+        )
+    again = _require_same_host(record, outcome.record)
+    return gate.second_pass(record.plan, first, outcome.judgement, again)
+
+
+def _require_same_host(record: Record, folder: Path) -> str:
+    """The id of the second record; differences of another machine would be taken for those of the code."""
+    from bench_framework.store.records import Record as Opened  # noqa: PLC0415 -- pydantic
+
+    with Opened.open(folder) as second:
+        ours, theirs = record.contents.host, second.contents.host
+        if ours is not None and theirs is not None and ours.host_id != theirs.host_id:
+            raise UsageError(
+                f"{record.path} was measured on another machine: what looks worse there cannot be measured again here",
+                code="BX109",
+                effect="the gate has no answer",
+                help="run the gate where the record was made, or `benchctl run --gate` here",
+            )
+        return second.id
+
+
+def _write(record: Record, gating: Gating) -> Gated:
+    from bench_framework.report.render import gate as pages  # noqa: PLC0415 -- jinja2
+    from bench_framework.store import layout  # noqa: PLC0415 -- pydantic
+
+    page = pages.page_of(record.plan, gating, record.contents.blocks, record.id)
+    templates = assets.template_dir()
+    made = {
+        "gate.json": json.dumps(gate_document(record, gating), indent=1, ensure_ascii=False) + "\n",
+        "comment.md": pages.comment(page, templates),
+        "summary.md": pages.summary(page, templates),
+        "junit.xml": pages.junit(page),
+    }
+    for name, text in made.items():
+        layout.write_whole(record.path / name, text)
+    record.seal()
+    return Gated(record.path, record.plan, gating, page)
+
+
+def gate_page(gated: Gated, width: int, unicode: bool) -> str:  # noqa: FBT001 -- a flag of a terminal
+    """The answer as text of a width."""
+    from bench_framework.report.render import gate as pages  # noqa: PLC0415 -- jinja2
+
+    return pages.terminal(gated.page, width, unicode=unicode)
+
+
+def gate_document(record: Record, gating: Gating) -> dict[str, Any]:
+    """The answer as one JSON document: ``gate.json``, and what ``--json`` prints."""
+    plan = record.plan
+    return {
+        "schema_version": 1,
+        "record_id": record.id,
+        "confirmation": gating.confirmation,
+        "scenario": plan.name,
+        "exit_code": gating.exit_code,
+        "reasons": list(gating.reasons),
+        "level": gating.level,
+        "family": gating.family,
+        "looks": gating.looks,
+        "rounds": gating.rounds,
+        "pairs": [_pair(plan, pair) for pair in gating.pairs],
+    }
+
+
+def _pair(plan: Plan, pair: GatedPair) -> dict[str, Any]:
+    cell = plan.cell(pair.cell_id)
+    shown = pair.comparison.shown
+    return {
+        "variant": plan.variant(cell.variant_id).label,
+        "input": plan.input(cell.input_id).label,
+        "metric": pair.metric,
+        "state": pair.state,
+        "why": pair.why,
+        "margin": pair.margin,
+        "verdict": str(pair.comparison.verdict),
+        "ratio": shown.ratio if shown else None,
+        "lo": shown.lo if shown else None,
+        "hi": shown.hi if shown else None,
+        "mde": pair.comparison.mde,
+        "text": pair.text,
+        "confirmation_verdict": str(pair.again.verdict) if pair.again else None,
+        "confirmation_text": pair.again_text or None,
+    }

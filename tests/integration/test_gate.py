@@ -1,0 +1,162 @@
+"""From a scenario to an exit code: what is slower is measured again and fails the gate, and the files for CI say so."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench_framework.store.records import find_records
+
+ROOT = Path(__file__).parents[2]
+FAKE = ROOT / "tests" / "fakes" / "hyperfine"
+CALL = """
+import sys
+from pathlib import Path
+from bench_framework.__main__ import main
+from bench_framework.execution import lock
+lock.FOLDERS = (Path(sys.argv.pop(1)),)  # nothing is timed here: no reason to wait for those who do
+sys.exit(main())
+"""
+SCENARIO = """
+version: 1
+name: gated
+question: Is the head slower than the base?
+worker: {command: [/bin/echo]}
+axes: {rev: [base, head, "<b>odd | name</b>"]}
+command: ["{bin}", "rev-{rev}"]
+baseline: {rev: base}
+measure: {rounds: 24, until: rounds, warmup: 1, seed: 5}
+gate: {wall: 2%, cpu: 2%}
+"""
+
+
+class Folder:
+    """A folder with the scenario and a hyperfine that answers from a script."""
+
+    def __init__(self, path: Path, head_s: float) -> None:
+        self.path = path
+        (path / "gated.yaml").write_text(SCENARIO)
+        rules = [
+            {"match": "rev-head", "wall_s": head_s, "stdout": "42\n"},
+            {"match": "rev-", "wall_s": 0.05, "stdout": "42\n"},
+        ]
+        (path / "script.json").write_text(json.dumps({"seed": 7, "commands": rules}))
+        (path / "hyperfine").write_text(f"#!{sys.executable} -IS\n" + FAKE.read_text().partition("\n")[2])
+        (path / "hyperfine").chmod(0o755)
+
+    def __call__(self, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
+        settings = {
+            "PYTHONPATH": str(ROOT),
+            "BENCHCTL_CACHE": str(self.path / "cache"),
+            "BENCHCTL_HYPERFINE": str(self.path / "hyperfine"),
+            "BENCHCTL_FAKE_SCRIPT": str(self.path / "script.json"),
+        }
+        left = {key: text for key, text in os.environ.items() if not key.startswith("GITHUB_")}
+        return subprocess.run(
+            [sys.executable, "-c", CALL, str(self.path), *words],
+            env=left | settings | env, cwd=self.path, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+    def said(self, name: str) -> str:
+        return (self.records[0] / name).read_text(encoding="utf-8")
+
+    @property
+    def records(self) -> list[Path]:
+        return find_records(self.path / "results")
+
+    @property
+    def document(self) -> dict[str, Any]:
+        return dict(json.loads(self.said("gate.json")))
+
+
+@pytest.fixture
+def slower(tmp_path: Path) -> Folder:
+    return Folder(tmp_path, 0.055)
+
+
+def test_what_is_slower_twice_fails_the_gate_and_every_file_says_so(slower: Folder, tmp_path: Path) -> None:
+    step = tmp_path / "step.md"
+    done = slower("run", "gated.yaml", "--gate", GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(step))
+    assert done.returncode == 1, done.stderr
+    first, second = slower.records
+    document = slower.document
+    assert (document["exit_code"], document["record_id"], document["confirmation"]) == (1, first.name, second.name)
+    states = {(pair["variant"], pair["metric"]): pair["state"] for pair in document["pairs"]}
+    assert states["head", "wall"] == "worse"
+    assert states["<b>odd | name</b>", "wall"] == "passed"
+    assert "needs 9" in document["pairs"][0]["text"] or "needs 10" in document["pairs"][0]["text"]
+
+    # Only what was suspicious is measured again, with its baseline and the control.
+    plan = json.loads((second / "plan.json").read_text())
+    assert sorted(cell["role"] for cell in plan["cells"]) == ["baseline", "candidate", "control"]
+    assert "The gate measured again what looked worse in record " + first.name in (second / "report.md").read_text()
+
+    assert "▲ Benchmarks: worse than is tolerated: please look" in done.stdout
+    assert "head, time: worse" in done.stdout
+    assert "confirmed in fresh rounds" in done.stdout
+    assert f"measured again in {second.name}" in done.stdout
+    assert done.stderr.count("::error title=benchctl gate::") == len([s for s in states.values() if s == "worse"])
+
+    comment = slower.said("comment.md")
+    assert comment.startswith("<!-- benchctl:gate scenario=gated -->\n### ▲ Benchmarks: worse")
+    assert "<b>" not in comment
+    assert step.read_text() == slower.said("summary.md")
+    suite = ET.fromstring(slower.said("junit.xml"))  # noqa: S314 -- ours
+    assert suite.get("failures") == str(len([s for s in states.values() if s == "worse"]))
+    assert suite.get("tests") == str(len(states))
+    failure = suite.find("testcase/failure")
+    assert failure is not None
+    assert "more time than base" in failure.get("message", "")
+
+    assert slower("verify", str(first)).returncode == 0
+
+
+def test_what_is_not_slower_passes_and_nothing_is_measured_again(tmp_path: Path) -> None:
+    even = Folder(tmp_path, 0.05)
+    done = even("run", "gated.yaml", "--gate", "--json")
+    assert done.returncode == 0, done.stderr
+    assert len(even.records) == 1
+    assert json.loads(done.stdout) == even.document
+    assert {pair["state"] for pair in even.document["pairs"]} == {"passed"}
+    assert "≡ Benchmarks: passed" in even.said("comment.md")
+
+
+def test_without_a_second_pass_nobody_is_blamed(slower: Folder) -> None:
+    assert slower("run", "gated.yaml").returncode == 0
+    done = slower("gate", "--no-confirm")
+    assert done.returncode == 4, done.stderr
+    assert "looks worse and was not measured again" in done.stdout
+    assert len(slower.records) == 1
+    assert slower("gate").returncode == 1
+    assert slower.document["exit_code"] == 1
+
+
+def test_a_gate_that_could_find_nothing_is_refused_before_anything_is_measured(slower: Folder) -> None:
+    done = slower("run", "gated.yaml", "--gate", "--rounds", "6")
+    assert done.returncode == 2
+    assert "this gate can find nothing in 6 rounds: it needs" in done.stderr
+    assert not slower.records
+    assert slower("run", "gated.yaml", "--rounds", "6").returncode == 0
+    done = slower("gate")
+    assert done.returncode == 2
+    assert "this gate can find nothing in 6 rounds" in done.stderr
+
+
+def test_a_candidate_that_fails_is_an_exit_of_its_own(tmp_path: Path) -> None:
+    broken = Folder(tmp_path, 0.055)
+    script = json.loads((tmp_path / "script.json").read_text())
+    script["commands"].insert(0, {"match": "odd", "exit_code": 1})
+    (tmp_path / "script.json").write_text(json.dumps(script))
+    done = broken("run", "gated.yaml", "--gate")
+    assert done.returncode == 3, done.stderr
+    assert broken.document["exit_code"] == 3
+    states = {(pair["variant"], pair["metric"]): pair["state"] for pair in broken.document["pairs"]}
+    assert states["<b>odd | name</b>", "wall"] == "failed"
+    assert states["head", "wall"] == "worse"

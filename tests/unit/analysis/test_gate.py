@@ -1,0 +1,246 @@
+"""The gate: what looks worse is only suspicious, what cannot be judged is said, and 3 comes before 1 before 4."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from bench_framework.analysis import gate
+from bench_framework.analysis.judge import judge
+from bench_framework.model.gate import Gating
+from bench_framework.model.judgement import Verdict
+from bench_framework.model.looks import looks_of
+from bench_framework.model.plan import GatePolicy, JudgePolicy, MeasurePolicy, Role
+from bench_framework.model.run import Block, Build, Look
+
+if TYPE_CHECKING:
+    from conftest import Study
+
+MIB = 1 << 20
+Timing = Callable[[str, str, int], float]
+
+
+def policy(**given: object) -> JudgePolicy:
+    return JudgePolicy(gate=GatePolicy(**given))  # type: ignore[arg-type]
+
+
+def noisy(factors: dict[str, float], spread: float = 0.005, seed: int = 7) -> Timing:
+    """A tenth of a second times the arm's factor, with log-normal noise that is the same for equal arguments."""
+
+    def timing(arm: str, where: str, number: int) -> float:
+        rng = np.random.default_rng([seed, number, *map(ord, arm + where)])
+        return float(0.1 * factors.get(arm, 1.0) * np.exp(spread * rng.standard_normal()))
+
+    return timing
+
+
+def first(made: Study, wall: Timing, **more: Timing) -> Gating:
+    blocks = made.blocks(wall, **more)
+    return gate.first_pass(made.plan, blocks, {}, made.inputs(), made.looks())
+
+
+def states(gating: Gating, made: Study) -> dict[tuple[str, str], str]:
+    return {(made.arm_of(made.plan.cell(p.cell_id)), p.metric): p.state for p in gating.pairs}
+
+
+def test_what_is_slower_beyond_its_margin_is_suspicious_and_the_rest_passes(study: type[Study]) -> None:
+    made = study(arms=("a", "slow", "same", "fast"), policy=policy(margins=(("wall", 0.02),)))
+    found = first(made, noisy({"slow": 1.05, "fast": 0.9}))
+    assert states(found, made) == {
+        ("slow", "wall"): "suspicious", ("same", "wall"): "passed", ("fast", "wall"): "passed",
+    }  # fmt: skip
+    suspicious = found.of("suspicious")[0]
+    assert suspicious.comparison.verdict is Verdict.WORSE
+    assert "more time" in suspicious.text
+    # Without a second pass nobody may be blamed for it.
+    assert found.exit_code == 4
+    assert found.reasons == ("1 comparison: looks worse and was not measured again",)
+
+
+def test_growth_within_the_margin_passes_and_is_named(study: type[Study]) -> None:
+    made = study(arms=("a", "slow"), policy=policy(margins=(("wall", 0.10),)))
+    found = first(made, noisy({"slow": 1.05}))
+    (pair,) = found.pairs
+    assert pair.state == "passed"
+    assert pair.comparison.verdict is not Verdict.WORSE
+    assert found.exit_code == 0
+
+
+def test_a_decided_growth_below_the_margin_says_what_is_tolerated(study: type[Study]) -> None:
+    # The margin of the gate lies inside the interval: decided, size open, and the estimate is below it.
+    made = study(arms=("a", "slow"), policy=policy(margins=(("wall", 0.065),)))
+    found = first(made, noisy({"slow": 1.05}, spread=0.02))
+    (pair,) = found.pairs
+    assert pair.comparison.verdict is Verdict.WORSE_SIZE_OPEN
+    assert pair.state == "passed"
+    assert "6.5\u202f% is tolerated" in pair.why
+
+
+def test_the_defaults_gate_time_processor_and_memory(study: type[Study]) -> None:
+    made = study(arms=("a", "b"))
+    found = first(made, noisy({}), rss=lambda arm, _, __: (50 if arm == "a" else 60) * MIB)
+    assert states(found, made) == {
+        ("b", "wall"): "passed",
+        ("b", "cpu"): "passed",
+        ("b", "peak_rss"): "suspicious",
+    }
+
+
+@pytest.mark.parametrize(("grown", "state"), [(0.9, "passed"), (1.1, "suspicious")])
+def test_memory_must_grow_by_more_than_a_mebibyte(grown: float, state: str, study: type[Study]) -> None:
+    made = study(arms=("a", "b"), policy=policy(margins=(("wall", 0.02), ("peak_rss", 0.05))))
+    found = first(made, noisy({}), rss=lambda arm, _, __: (5 if arm == "a" else 5 + grown) * MIB)
+    assert states(found, made)["b", "peak_rss"] == state
+
+
+def test_a_cell_that_no_time_can_judge_is_not_passed(study: type[Study]) -> None:
+    made = study(arms=("a", "b"))
+    found = first(made, noisy({}, spread=0.4))
+    assert {pair.state for pair in found.pairs if pair.metric != "peak_rss"} == {"not-judged"}
+    assert found.exit_code == 4
+    assert found.reasons == ("1 cell: no gated time could be judged",)
+    assert "could not judge below" in found.pairs[0].why
+
+
+def test_one_judged_time_is_enough_unless_the_policy_asks_for_more(study: type[Study]) -> None:
+    quiet, loud = noisy({}), noisy({}, spread=0.4)
+    asked = {"margins": (("wall", 0.02), ("cpu", 0.02))}
+    for more, code in (
+        ({}, 0),
+        ({"require": ("wall",)}, 4),
+        ({"on_undecided": "fail"}, 4),
+        ({"require": ("cpu",)}, 0),
+    ):
+        made = study(arms=("a", "b"), policy=policy(**asked, **more))
+        found = first(made, loud, cpu=quiet)
+        assert states(found, made) == {("b", "wall"): "not-judged", ("b", "cpu"): "passed"}
+        assert found.exit_code == code, (more, found.reasons)
+
+
+def test_failed_comes_before_worse_and_worse_before_not_judged(study: type[Study]) -> None:
+    made = study(arms=("a", "broken", "slow"), policy=policy(margins=(("wall", 0.02),)))
+    blocks = [
+        replace(b, status="failed", wall_s=()) if made.arm_of(made.plan.cell(b.cell_id)) == "broken" else b
+        for b in made.blocks(noisy({"slow": 1.1}))
+    ]
+    found = gate.first_pass(made.plan, blocks, {}, made.inputs(), made.looks())
+    assert states(found, made) == {("broken", "wall"): "failed", ("slow", "wall"): "suspicious"}
+    assert found.exit_code == 3
+    assert len(found.reasons) == 2
+
+
+def test_a_binary_that_grew_fails_at_once(study: type[Study]) -> None:
+    made = study(arms=("a", "b"), policy=policy(margins=(("wall", 0.02), ("binary_size", 0.02))))
+    plan = made.plan
+    from bench_framework.model.plan import BuildSpec  # noqa: PLC0415 -- only here
+
+    specs = {name: BuildSpec("c", "b", features=(name,)) for name in ("a", "b")}
+    plan = replace(
+        plan, variants=tuple(replace(v, build=specs[dict(v.values)["arm"]]) for v in plan.variants), program=None,
+    )  # fmt: skip
+    builds = {
+        specs["a"].id: Build(specs["a"].id, ok=True, size_bytes=1000, sha256="1"),
+        specs["b"].id: Build(specs["b"].id, ok=True, size_bytes=1100, sha256="2"),
+    }
+    found = gate.first_pass(plan, made.blocks(noisy({})), builds, made.inputs(), made.looks())
+    assert {(p.metric, p.state) for p in found.pairs} == {("wall", "passed"), ("binary_size", "worse")}
+    assert found.exit_code == 1
+
+
+def test_a_build_time_is_one_run_and_judged_by_nobody(study: type[Study]) -> None:
+    made = study(arms=("a", "b"), policy=policy(margins=(("wall", 0.02), ("build_time", 0.5))))
+    found = first(made, noisy({}))
+    assert {(p.metric, p.state) for p in found.pairs} == {("wall", "passed"), ("build_time", "not-judged")}
+    assert found.pairs[1].why == "one build is one run"
+    assert found.exit_code == 0
+
+
+def test_too_few_rounds_for_any_finding_are_known_before_the_start(study: type[Study]) -> None:
+    few = study(rounds=8, measure=MeasurePolicy(rounds_min=8, rounds_max=8))
+    needed = gate.rounds_needed(few.plan)
+    assert needed is not None
+    assert needed > 8
+    enough = study(measure=MeasurePolicy(rounds_min=needed, rounds_max=needed))
+    assert gate.rounds_needed(enough.plan) is None
+
+
+def test_looks_that_the_record_could_take_are_paid_for(study: type[Study]) -> None:
+    """A gate at 1 % strikes early looks that the report's 5 % allowed: J counts them all the same."""
+    made = study(arms=("a", *"bcdefghijk"), measure=MeasurePolicy(rounds_min=12, rounds_max=60))
+    own, strict = looks_of(made.plan), looks_of(gate.strict_plan(made.plan))
+    level = gate.strict_plan(made.plan).judge.level
+    assert level / strict.count <= gate.LEVEL / max(own.count, strict.count)
+
+
+class TestTheSecondPass:
+    @staticmethod
+    def passes(study: type[Study], again: dict[str, float], spread: float = 0.005) -> Gating:
+        made = study(arms=("a", "slow", "same"), policy=policy(margins=(("wall", 0.02), ("cpu", 0.02))))
+        found = first(made, noisy({"slow": 1.05}))
+        plan = gate.confirmation_plan(made.plan, found, "20260101T0000Z")
+        assert plan is not None
+        timing = noisy(again, spread, seed=8)
+        blocks = [
+            Block(
+                seq=n * len(plan.cells) + k, round=n + 1, position=k, cell_id=cell.id, warmup=False, status="ok",
+                started_at="", wall_s=(timing(made.arm_of(cell), "", n),), user_s=timing(made.arm_of(cell), "c", n),
+                sys_s=0.0, exit_codes=(0,),
+            )
+            for n in range(plan.measure.rounds_max) for k, cell in enumerate(plan.cells)
+        ]  # fmt: skip
+        last = plan.measure.rounds_max
+        judged = judge(
+            plan, blocks, {}, made.inputs(), [Look(i.id, 0, last, stopped=True) for i in plan.inputs]
+        )
+        return gate.second_pass(made.plan, found, judged, "20260101T0100Z")
+
+    def test_it_measures_the_suspicious_cells_and_their_baseline_once_more(self, study: type[Study]) -> None:
+        made = study(
+            arms=("a", "slow", "same"), sizes=(1, 2), policy=policy(margins=(("wall", 0.02), ("cpu", 0.02)))
+        )
+        wall = noisy({})
+        found = first(
+            made, lambda arm, where, n: wall(arm, where, n) * (1.05 if (arm, where) == ("slow", "2MiB") else 1),
+            cpu=noisy({}, seed=9),
+        )  # fmt: skip
+        plan = gate.confirmation_plan(made.plan, found, "r")
+        assert plan is not None
+        assert [(made.arm_of(c), made.plan.input(c.input_id).label) for c in plan.cells] == [
+            ("a", "2MiB"), ("slow", "2MiB"), ("control", "2MiB"),
+        ]  # fmt: skip
+        assert plan.judge.metrics == ("wall",)
+        assert plan.judge.level == 0.05
+        assert plan.measure.rounds_min == plan.measure.rounds_max == found.rounds >= 18
+        assert looks_of(plan).count == 1
+        assert plan.measure.seed != made.plan.measure.seed
+        assert "record r" in plan.notes[-1].text
+        assert {c.role for c in plan.cells} == {Role.BASELINE, Role.CANDIDATE, Role.CONTROL}
+
+    def test_what_is_worse_again_fails_the_gate(self, study: type[Study]) -> None:
+        found = self.passes(study, {"slow": 1.05})
+        assert found.exit_code == 1
+        assert {(p.metric, p.state, p.why) for p in found.of("worse")} == {
+            ("wall", "worse", "confirmed in fresh rounds"), ("cpu", "worse", "confirmed in fresh rounds"),
+        }  # fmt: skip
+        assert all("more" in p.again_text for p in found.of("worse"))
+        assert found.confirmation == "20260101T0100Z"
+
+    @pytest.mark.parametrize("factor", [1.0, 0.95])
+    def test_what_is_not_worse_again_passes(self, factor: float, study: type[Study]) -> None:
+        found = self.passes(study, {"slow": factor})
+        assert found.exit_code == 0
+        assert {p.state for p in found.pairs if p.metric != "peak_rss"} == {"passed"}
+        assert any(p.why == "looked worse, and was not when it was measured again" for p in found.pairs)
+
+    def test_a_control_that_trips_confirms_nothing(self, study: type[Study]) -> None:
+        found = self.passes(study, {"slow": 1.05, "control": 1.05})
+        assert not found.of("worse")
+        assert "control tripped" in found.of("not-judged")[0].why
+
+    def test_nothing_suspicious_needs_no_second_pass(self, study: type[Study]) -> None:
+        made = study()
+        assert gate.confirmation_plan(made.plan, first(made, noisy({})), "r") is None
