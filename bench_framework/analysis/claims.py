@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis import wording
 from bench_framework.analysis.facts import Facts, Names
+from bench_framework.analysis.race_claims import race_claims
 from bench_framework.analysis.reference_claims import gap_claims
 from bench_framework.analysis.structure_claims import StructureClaims
 from bench_framework.model import words
@@ -93,6 +94,7 @@ class _Author(Names):
         yield from self._facts.write()
         yield from StructureClaims(self.plan, self._judgement).write()
         yield from gap_claims(self, self._judgement.gaps)
+        yield from race_claims(self, self._judgement, self._comparison)
 
     def _comparison(self, c: Comparison, kind: str | None = None) -> Claim:
         input_id = self.cells[c.cell_id].input_id

@@ -162,7 +162,7 @@ def _judge_inputs(
         own, further = (
             tuple(
                 _refused(plan, c, state_of, stage.samples)
-                for c in _with_exact(plan, [asked for _, asked in kind], by_pair, exact)
+                for c in _with_exact([asked for _, asked in kind], by_pair, exact)
             )
             for kind in asked[item.id]
         )
@@ -206,7 +206,6 @@ def _refused(
 
 
 def _with_exact(
-    plan: Plan,
     asked: Sequence[looking.Asked],
     timed: Mapping[tuple[str, str, Metric], Comparison],
     exact: Exact,
@@ -282,7 +281,7 @@ def _summaries(plan: Plan, samples: Mapping[str, Sample]) -> tuple[Summary, ...]
 
 
 def _status(headline: Sequence[Comparison], *, decidable: bool) -> RecordStatus:
-    """REPORTS 1.6, S01: decided if every headline comparison is ▼, ▲ or ≡; one program under two names is no question."""
+    """REPORTS 1.6, S01: decided if every headline comparison is ▼, ▲ or ≡; an A/A test is none of them."""
     verdicts = {c.verdict for c in headline if c.reason != ONE_PROGRAM}
     if verdicts and verdicts <= {Verdict.FAILED, Verdict.OTHER_OUTPUT}:
         return "failed"

@@ -11,12 +11,13 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
+from bench_framework.analysis import references, same_programs, states, stopping
 from bench_framework.analysis import samples as sampling
-from bench_framework.analysis import references, states, stopping
 from bench_framework.analysis.compare import Levels, examine_looks
 from bench_framework.analysis.verdict import Case, Rules, judge_family
-from bench_framework.model.judgement import BestGroup, Comparison, NoiseFloor, Verdict
+from bench_framework.model.judgement import ONE_PROGRAM, BestGroup, Comparison, NoiseFloor, Verdict
 from bench_framework.model.looks import Looks, looks_of
+from bench_framework.model.metrics import is_exact
 from bench_framework.model.plan import Role
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class Stage:
         higher: metrics that are better when larger.
         seed: of the swaps.
         thorough: see `verdict.Rules`.
+        same: pairs of cells that run one program: they are no question.
     """
 
     plan: Plan
@@ -57,6 +59,7 @@ class Stage:
     higher: frozenset[Metric] = frozenset()
     seed: int = 0
     thorough: bool = True
+    same: same_programs.Pairs = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +108,16 @@ def look(
     usable = frozenset(s.cell_id for s in found if s.state == "measured")
     stage = Stage(
         plan, looks, samples, reached, index, usable,
-        higher=states.higher_is_better(builds or {}), seed=plan.measure.seed, thorough=False,
+        higher=states.higher_is_better(plan, builds or {}), seed=plan.measure.seed, thorough=False,
+        same=same_programs.same_cells(plan, builds or {}),
     )  # fmt: skip
-    own = headline_pairs(stage, input_id)
-    judged = judge_pairs([*own, *references.reference_pairs(stage, input_id)], "headline")
+    own = _by_rounds(headline_pairs(stage, input_id))
+    judged = judge_pairs([*own, *_by_rounds(references.reference_pairs(stage, input_id))], "headline")
     refused = {s.cell_id for s in found if s.state in _REFUSED}
-    comparable = [c for c in judged if not {c.cell_id, c.ref_cell_id} & refused]
+    comparable = [
+        c for c in judged
+        if not {c.cell_id, c.ref_cell_id} & refused and c.reason != ONE_PROGRAM
+    ]  # fmt: skip
     behind: tuple[str, ...] = ()
     if plan.measure.strategy == "race" and not _tripped(stage, input_id):
         group = best_group(stage, input_id, headline=judged)
@@ -130,6 +137,11 @@ Asked = tuple["Cell", "Cell", "Metric"]
 Request = tuple[Stage, Asked]
 
 
+def _by_rounds(requests: Sequence[Request]) -> list[Request]:
+    """Without deterministic metrics: no round adds anything to them."""
+    return [request for request in requests if not is_exact(request[1][2])]
+
+
 def headline_pairs(stage: Stage, input_id: str) -> list[Request]:
     """Candidate against baseline, for every judged metric, in plan order."""
     baseline = stage.plan.baseline_cell(input_id)
@@ -147,7 +159,7 @@ def control_pairs(stage: Stage, input_id: str) -> list[Request]:
     baseline, control = stage.plan.baseline_cell(input_id), stage.plan.control_cell(input_id)
     if baseline is None or control is None:
         return []
-    return [(stage, (control, baseline, metric)) for metric in stage.plan.judge.metrics]
+    return [(stage, (control, baseline, metric)) for metric in stage.plan.judge.sampled]
 
 
 def resolution(plan: Plan, looks: Looks, taken: int) -> Levels:
@@ -185,7 +197,10 @@ def judge_pairs(
         for group in groups:
             judged = judge_family([cases[i] for i in group], rules)
             found |= dict(zip(group, judged, strict=True))
-    return tuple(found[i] if i in found else _empty(*requests[i], family) for i in range(len(requests)))
+    made = [found[i] if i in found else _empty(*requests[i], family) for i in range(len(requests))]
+    if family == "control":
+        return tuple(made)
+    return tuple(same_programs.told(c, stage.same) for c, (stage, _) in zip(made, requests, strict=True))
 
 
 def _rules(stage: Stage, family: Family, size: int | None) -> Rules:
@@ -237,7 +252,7 @@ def noise_floor(stage: Stage, input_id: str, control: Sequence[Comparison]) -> t
     by_metric = {c.metric: c for c in control}
     return tuple(
         NoiseFloor(input_id, metric, floor_fraction(by_metric.get(metric)), tripped)
-        for metric in stage.plan.judge.metrics
+        for metric in stage.plan.judge.sampled
     )
 
 
@@ -250,9 +265,11 @@ def floor_fraction(control: Comparison | None) -> float | None:
 
 
 def trip(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
-    """Every comparison of an input whose control arm got a verdict: undecided."""
+    """Every comparison of an input whose control arm got a verdict: undecided; what no noise reaches stays."""
     return tuple(
-        replace(c, verdict=Verdict.UNDECIDED, reason=CONTROL_TRIPPED) if _has_verdict(c) else c
+        replace(c, verdict=Verdict.UNDECIDED, reason=CONTROL_TRIPPED)
+        if _has_verdict(c) and c.family != "exact"
+        else c
         for c in comparisons
     )
 
@@ -280,7 +297,7 @@ def best_group(
         tripped: the control arm got a verdict: nothing is decided.
         headline: the verdicts of this input against the baseline.
     """
-    metrics = stage.plan.judge.metrics
+    metrics = stage.plan.judge.sampled
     metric = "wall" if "wall" in metrics or not metrics else metrics[0]
     planned = _best_cells(stage.plan, input_id)
     usable = [c for c in planned if c.id in stage.usable]

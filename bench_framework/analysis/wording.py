@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.analysis import reference_words
+from bench_framework.analysis import race_words, reference_words
 from bench_framework.analysis.profile_words import PROFILE_SENTENCES
 from bench_framework.analysis.structure_wording import STRUCTURE_SENTENCES
 from bench_framework.model import words
@@ -345,6 +345,11 @@ def _trust(claim: Claim) -> str:
     return "; ".join(str(claim.values[part]) for part in ("rounds", "cells", "floors", "warnings"))
 
 
+def _dropped(claim: Claim) -> str:
+    why = f": {_comparison(claim)}" if claim.reference else f": {claim.subject} was decidedly worse then"
+    return f"{_where(claim)}{race_words.after(claim)}{why}"
+
+
 def _recommendation(claim: Claim) -> str:
     tail = f"; {claim.values['tail']}" if "tail" in claim.values else ""
     if int(claim.values["count"]) == 1:
@@ -383,6 +388,8 @@ SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "derived": _derived,
     "coverage": coverage,
     "trust": _trust,
+    "race": race_words.race,
+    "dropped": _dropped,
     "recommendation": _recommendation,
     "ideas": _ideas,
     "not-measured": _not_measured,

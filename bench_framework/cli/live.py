@@ -191,7 +191,8 @@ class LiveDisplay:
         if cell.role is Role.BASELINE:
             return Text(f"{label} (baseline)"), time, Text(""), count
         if cell.id in work.dropped:
-            why = Text(f"✕ {work.dropped[cell.id]}", style="red")
+            lost = cell.id in work.raced
+            why = Text(f"{'' if lost else '✕ '}{work.dropped[cell.id]}", style="dim" if lost else "red")
             why.truncate(LONGEST_REASON, overflow="ellipsis")
             return Text(label), time, why, count
         comparison = work.verdicts.get(cell.id)

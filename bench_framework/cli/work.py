@@ -36,6 +36,8 @@ class Work:
     stopped: set[str] = field(default_factory=set)
     dropped: dict[str, str] = field(default_factory=dict)
     """Cells that are not measured any further, and why."""
+    raced: set[str] = field(default_factory=set)
+    """Those of them that lost a race: no problem."""
     values: dict[str, list[float]] = field(default_factory=dict)
     verdicts: dict[str, Comparison] = field(default_factory=dict)
     blocks: int = 0
@@ -62,7 +64,10 @@ class Work:
                 self.measured_s = happening.elapsed_s
             case CellDropped():
                 self.dropped[happening.cell_id] = happening.reason
-                self.problems += 1
+                if happening.raced:
+                    self.raced.add(happening.cell_id)
+                else:
+                    self.problems += 1
             case LookTaken() if happening.look.stopped:
                 self.stopped.add(happening.look.input_id)
             case _:

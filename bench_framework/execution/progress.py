@@ -132,6 +132,8 @@ class CellDropped:
     input_id: str
     round: int
     reason: str
+    raced: bool = False
+    """It lost a race, which is no problem; otherwise it failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +150,23 @@ class Remark:
     event: Event
 
 
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """A run outside timing begins: cell `index` (from 1) of `total`, repetition `run` of `runs`."""
+
+    what: str
+    cell_id: str
+    index: int
+    total: int
+    run: int = 1
+    runs: int = 1
+
+
 Happening = (
     ToolInstall | LockWaiting
     | BuildStarted | BuildStep | BuildFinished
     | DataStarted | DataStep | DataFinished
-    | RoundStarted | BlockStarted | BlockFinished | RoundFinished | CellDropped | LookTaken | Remark
+    | RoundStarted | BlockStarted | BlockFinished | RoundFinished | CellDropped | LookTaken | Counting | Remark
 )  # fmt: skip
 
 

@@ -7,20 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from bench_framework.errors import CellError
-from bench_framework.execution import aftermath, inputs_check, progress, schedule
+from bench_framework.execution import aftermath, declared, inputs_check, progress, schedule
 from bench_framework.execution.block import BlockRunner, Place
 from bench_framework.execution.host import seconds, utc_now
 from bench_framework.execution.target import build_id_of, target_of
+from bench_framework.model import race
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Role
 from bench_framework.model.run import Event, Look
 from bench_framework.store import layout, lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from bench_framework.execution.hyperfine import Hyperfine
     from bench_framework.execution.process import Launcher
@@ -32,12 +33,15 @@ if TYPE_CHECKING:
     from bench_framework.store.records import Record
 
 
+TRAILS: Final = "decidedly worse than another variant"
+
+
 class Decision(NamedTuple):
-    """What a look decides: whether the input is measured no further, why, and which cells are let go."""
+    """What a look decides: whether the input is measured no further, why, and which of its cells trail in a race."""
 
     stop: bool
     reason: str = ""
-    drop: tuple[str, ...] = ()
+    trailing: tuple[str, ...] = ()
 
 
 Looker = Callable[[str, int, int], tuple[bool, str] | Decision]
@@ -86,7 +90,9 @@ def measure(
         Interrupted: `stop` was asked for; the record can be continued.
         MachineError: the launcher was killed.
     """
-    with BlockRunner(launcher, hyperfine, record.raw, plan.answer, plan.measure.timeout_s) as runner:
+    with BlockRunner(
+        launcher, hyperfine, record.raw, plan.answer, plan.measure.timeout_s, plan.metrics
+    ) as runner:
         began = seconds() - record.contents.elapsed_s
         measuring = Measuring(plan, record, launcher, runner, watcher, looker, stop, looks_of(plan), began)
         try:
@@ -124,6 +130,7 @@ class Measuring:
         if self.record.contents.complete:
             return
         guard = inputs_check.Guard(inputs, builds.values())
+        self._catch_up()
         states = [
             state
             for item in self.plan.inputs
@@ -152,7 +159,7 @@ class Measuring:
             for state in states:
                 if not state.stopped and state.rounds < number:
                     self._round(state, number, guard, warmup=False)
-                self._look(state)
+                self._look(state, states)
             if all(state.stopped for state in states):
                 break
 
@@ -245,7 +252,7 @@ class Measuring:
 
     def _block(self, state: Progression, cell_id: str, number: int, position: int, *, warmup: bool) -> None:
         target = state.targets[cell_id]
-        runs = 1 if warmup or target.prepare or target.cell.cache == "cold" else state.repeats.get(cell_id, 1)
+        runs = 1 if warmup or target.prepare or self._has_cold(state) else state.repeats.get(cell_id, 1)
         place = Place(len(self.record.contents.blocks), number, position, warmup)
         self.watcher.notify(progress.BlockStarted(cell_id, state.input.id, number, warmup, position, runs))
         block = self.runner.run(target, place, runs)
@@ -254,13 +261,19 @@ class Measuring:
             block, events = self._failed(state, target, block)
         elif block.answer is not None:
             block, events = self._compared(state, target, block)
-        if target.cell.cache == "cold" and not self.runner.was_cold:
-            events += self._once(state, aftermath.warm_event(target, block))
+        if event := aftermath.cache_event(target, block):
+            events += self._once(state, event)
+        for event in declared.missing_events(target, block) if block.missing else ():
+            events += self._once(state, event)
         self.record.append(lines.Measured(block))
         state.blocks.setdefault(cell_id, []).append(block)
         for event in events:
             self._note(event)
         self.watcher.notify(progress.BlockFinished(block))
+
+    def _has_cold(self, state: Progression) -> bool:
+        """Whether any cell of the input empties the cache: only a first run is cold, and all cells get one K."""
+        return any(cell.cache == "cold" for cell in self.plan.cells_of(state.input.id))
 
     def _failed(self, state: Progression, target: Target, block: Block) -> tuple[Block, list[Event]]:
         first = (block.cell_id, "BX201") not in state.noted
@@ -337,7 +350,9 @@ class Measuring:
     ) -> None:
         del state.targets[cell_id]
         self.record.append(lines.Dropped(cell_id, state.input.id, number, warmup, why, reason))
-        self.watcher.notify(progress.CellDropped(cell_id, state.input.id, number, reason))
+        self.watcher.notify(
+            progress.CellDropped(cell_id, state.input.id, number, reason, raced=why == "raced")
+        )
         if not state.targets:
             state.stopped = True
 
@@ -352,7 +367,7 @@ class Measuring:
         state.repeats = dict.fromkeys(state.targets, schedule.repeats_of(walls))
         self.record.append(lines.Repeats(state.input.id, dict(state.repeats)))
 
-    def _look(self, state: Progression) -> None:
+    def _look(self, state: Progression, states: Sequence[Progression]) -> None:
         """Take the look that is due after the round that the input has reached."""
         here, number = state.input.id, state.rounds
         if state.stopped or not number:
@@ -371,15 +386,35 @@ class Measuring:
         reason = decision.reason
         if last and not decision.stop:
             reason = "the budget is spent" if spent else "the last round is reached"
-        look = Look(here, index, number, decision.stop or last, reason)
+        look = Look(here, index, number, decision.stop or last, reason, tuple(decision.trailing))
+        look = replace(look, dropped=self._leaving(look, states))
         self.record.append(lines.Looked(look))
         state.stopped = look.stopped
-        if not look.stopped:
-            for cell_id in decision.drop:
-                if cell_id in state.targets:
-                    self._drop(state, cell_id, number, "raced", "decidedly worse than the best", warmup=False)
+        for other in states:
+            for cell_id in [c for c in look.dropped if c in other.targets]:
+                self._drop(other, cell_id, other.rounds, "raced", TRAILS, warmup=False)
         self.record.sync()
         self.watcher.notify(progress.LookTaken(look))
+
+    def _leaving(self, look: Look, states: Sequence[Progression]) -> tuple[str, ...]:
+        """Cells that the race lets go after this look, of inputs that are measured further."""
+        contents = self.record.contents
+        measured = {
+            cell_id for state in states
+            if not (state.stopped or (look.stopped and state.input.id == look.input_id)) for cell_id in state.targets
+        }  # fmt: skip
+        gone = {cell_id for cell_id, line in contents.dropped.items() if line.state != "raced"}
+        return race.leaving(self.plan, [*contents.looks, look], measured, gone)
+
+    def _catch_up(self) -> None:
+        """Drop what a look has dropped, if the process before died between the two lines."""
+        contents = self.record.contents
+        for cell_id in [c for look in contents.looks for c in look.dropped if c not in contents.dropped]:
+            here = self.plan.cell(cell_id).input_id
+            number = contents.rounds.get(here, 0)
+            self.record.append(
+                lines.Dropped(cell_id, here, number, warmup=False, state="raced", reason=TRAILS)
+            )
 
     def _note(self, event: Event) -> None:
         self.record.append(lines.Noted(event))

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from bench_framework.model.formula import Unit
 from bench_framework.model.looks import Looks
 from bench_framework.model.plan import Metric
 from bench_framework.model.profile import ProfileShares
+from bench_framework.model.race import Race
 from bench_framework.model.run import Event
 from bench_framework.model.structure import Structure
 from bench_framework.model.verdict import Interval as Interval  # noqa: PLC0414 -- a judgement's words: imported from here
 from bench_framework.model.verdict import Verdict as Verdict  # noqa: PLC0414 -- likewise
+
+ONE_PROGRAM: Final = "the same program; their difference is an A/A test"
+"""Reason of a comparison whose two sides are equal code with equal commands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,3 +241,5 @@ class Judgement:
     """In plan order; of the cells that were profiled."""
     gaps: tuple[Gap, ...] = ()
     structure: Structure = field(default_factory=Structure)
+    race: Race | None = None
+    """`None` unless the plan says ``strategy: race``."""

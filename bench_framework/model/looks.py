@@ -6,10 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from bench_framework.model.plan import Plan
+from bench_framework.model.plan import Plan, Role
 
 GRID: Final = (12, 18, 27, 40, 60, 90, 135, 200, 300, 450, 675, 1000)
 """Each look about 1.5 times the last: fewer looks cost less level, and no look comes late."""
+RACE_STEP: Final = 1.25
+"""Each look of a race is at this multiple of the last: a loser is measured until the next look, and one more look
+costs less than that (docs/method.md has the figures)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +73,57 @@ def schedule(first: int, last: int, family: int, level: float, *, single: bool =
     return Looks(looks, needed, last >= needed, family, level)
 
 
+def race_schedule(first: int, last: int, family: int, rivals: int, level: float) -> Looks:
+    """The looks of a race: from the first round after which anyone can be dropped, at closer steps.
+
+    Args:
+        first: `rounds.min`; moves the first look when above it.
+        last: `rounds.max`; always the last look.
+        family: M; below 1 is taken as 1.
+        rivals: pairs among the variants of the largest input: the family that tells who is worse than another one,
+            and with K(K - 1)/2 members the larger one of the two.
+        level: family-wise α.
+    """
+    family, rivals = max(1, family), max(1, rivals)
+    start = max(1, min(first, last))
+    while True:
+        rounds = _steps(start, last)
+        earliest = min(last, rounds_needed(len(rounds), max(family, rivals), level))
+        if start >= earliest:
+            break
+        start = earliest
+    needed = rounds_needed(len(rounds), family, level)
+    return Looks(rounds, needed, last >= needed, family, level)
+
+
+def _steps(start: int, last: int) -> tuple[int, ...]:
+    found = [start]
+    while found[-1] < last:
+        following = max(found[-1] + 1, round(found[-1] * RACE_STEP))
+        # A look just before the last one would cost its share of the level and spare next to nothing.
+        found.append(last if following * math.sqrt(RACE_STEP) > last else following)
+    return tuple(found)
+
+
+def rivals_of(plan: Plan) -> int:
+    """K(K − 1)/2 of the input with most variants: who is worse than another one (METHOD 4)."""
+    racing = (Role.BASELINE, Role.CANDIDATE)
+    counts = [sum(cell.role in racing for cell in plan.cells_of(item.id)) for item in plan.inputs]
+    most = max(counts, default=0)
+    return most * (most - 1) // 2
+
+
 def looks_of(plan: Plan) -> Looks:
     """The schedule of a plan."""
+    measure = plan.measure
+    if measure.strategy == "race" and measure.until != "rounds":
+        return race_schedule(
+            measure.rounds_min,
+            measure.rounds_max,
+            plan.comparisons_planned,
+            rivals_of(plan),
+            plan.judge.level,
+        )
     return schedule(
         plan.measure.rounds_min,
         plan.measure.rounds_max,

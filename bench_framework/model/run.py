@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from bench_framework.model.metrics import RECEIPT_COUNTS
+
 Status = Literal["ok", "failed", "timeout", "other-output", "skipped"]
 """``skipped``: measured, but its round was cut by an interruption; never used."""
 
@@ -52,6 +54,26 @@ class Sensors:
     load1: float | None = None
     mem_available_bytes: int | None = None
     cpu_mhz: float | None = None
+    psi_memory_us: int | None = None
+    swap_in_pages: int | None = None
+    swap_out_pages: int | None = None
+    throttle_events: int | None = None
+    """Times that a CPU was slowed down because it was too hot."""
+    device_bytes: int | None = None
+    """Read from storage by the block's own processes, hyperfine among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageCache:
+    """An input's pages around a block: the state that was seen, not the one that was asked for."""
+
+    state: Literal["cold", "warm", "unknown"]
+    resident_before: float | None = None
+    """Share of its pages in memory just before the block, 0 to 1; `None` where the kernel does not tell."""
+    resident_after: float | None = None
+    """Just after it; only of cold runs."""
+    why: str = ""
+    """Why the state is not the one that was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +105,13 @@ class Block:
     answer: Answer | None = None
     receipts: tuple[Receipt, ...] = ()
     """One per run for a worker with the contract; else empty."""
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    """Declared metrics that the last run printed, in stored units; those of a worker are in its receipts."""
+    missing: Mapping[str, str] = field(default_factory=dict)
+    """Declared metrics that could not be read, and why."""
     sensors: Sensors = field(default_factory=Sensors)
+    page_cache: PageCache | None = None
+    """`None` without an input, and in records from before it was looked at."""
     message: str | None = None
     """Why it failed, in one line."""
     stderr_log: str | None = None
@@ -114,9 +142,12 @@ class Block:
                 return self.sys_s
             case "peak_rss":
                 return None if self.peak_rss_bytes is None else float(self.peak_rss_bytes)
+            case _ if name in RECEIPT_COUNTS:
+                counts = [c for r in self.receipts if (c := getattr(r, name)) is not None]
+                return float(statistics.median(counts)) if counts else None
             case _:
                 values = [r.metrics[name] for r in self.receipts if name in r.metrics]
-                return statistics.median(values) if values else None
+                return statistics.median(values) if values else self.metrics.get(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,3 +245,8 @@ class Look:
     stopped: bool
     reason: str = ""
     """Why measuring stopped here, or empty."""
+    trailing: tuple[str, ...] = ()
+    """Cells of this input that a race found decidedly worse than another one."""
+    dropped: tuple[str, ...] = ()
+    """Cells, of whatever input, that the race measures no further from here on; a part of the look, so that no
+    interruption parts the two."""

@@ -299,7 +299,7 @@ def test_the_looker_finds_the_blocks_in_the_record(fake: Any, plan_of: MakePlan)
 def test_a_race_lets_cells_go(fake: Any, plan_of: MakePlan, blocks_of: BlocksOf) -> None:
     plan = plan_of(ARMS, control=False, measure=policy(14))
     loser = next(cell.id for cell in plan.cells if cell.label == "c")
-    record = fake.measure(plan, looker=lambda *_: Decision(stop=False, drop=(loser,)))
+    record = fake.measure(plan, looker=lambda *_: Decision(stop=False, trailing=(loser,)))
     assert sum(not block.warmup for block in blocks_of(record, "c")) == 12
     assert sum(not block.warmup for block in blocks_of(record, "b")) == 14
     assert record.contents.dropped[loser].state == "raced"

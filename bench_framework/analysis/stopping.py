@@ -1,0 +1,106 @@
+"""Whether an input needs more rounds, and who trails in a race (METHOD 3).
+
+Stopping can only make a judgement more careful: P = J · smallest p counts every look of the schedule, those too that
+are not taken.
+"""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+from bench_framework.analysis.verdict import equivalence_level
+from bench_framework.model.race import may_leave
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bench_framework.analysis.looking import Stage
+    from bench_framework.model.judgement import BestGroup, Comparison
+
+
+def trailing(stage: Stage, group: BestGroup) -> tuple[str, ...]:
+    """Cells of an input that are worse than another one and may leave a race, in plan order."""
+    judged = {c for pair in group.comparisons for c in (pair.cell_id, pair.ref_cell_id)}
+    return tuple(
+        c.id for c in stage.plan.cells_of(group.input_id)
+        if may_leave(stage.plan, c) and c.id in judged and c.id not in group.cell_ids
+    )  # fmt: skip
+
+
+def contested(
+    stage: Stage, headline: Sequence[Comparison], group: BestGroup, behind: Sequence[str]
+) -> list[Comparison]:
+    """The comparisons that a race waits for: of what does not trail, against the baseline and among each other.
+
+    What trails is not waited for: whether it is worse than the baseline too, or by how much, is no question of a race.
+    What was let go gets no further rounds, so that waiting for it would be in vain.
+    """
+    now = stage.reached[-1]
+    out = set(behind) | {
+        cell_id for cell_id, sample in stage.samples.items() if now not in sample.runs and now not in sample.void
+    }  # fmt: skip
+    among = [c for c in group.comparisons if {c.cell_id, c.ref_cell_id} <= set(group.cell_ids)]
+    pairs = [*headline, *among]
+    return [c for c in pairs if not {c.cell_id, c.ref_cell_id} & out]
+
+
+def decide(stage: Stage, comparisons: Sequence[Comparison], index: int) -> tuple[bool, str]:
+    """Whether to stop after this look, and why, in words; a reason too where it goes on.
+
+    Args:
+        stage: of the input.
+        comparisons: what is waited for.
+        index: of the look, from 0.
+    """
+    measure = stage.plan.measure
+    if index >= stage.looks.count - 1:
+        return True, "the last look"
+    if measure.until == "rounds":
+        return False, "all rounds are measured"
+    if not comparisons:
+        return True, "nothing is left to compare"
+    if measure.until == "precision":
+        return _precise(comparisons, measure.precision or 0.0)
+    open_ = [c for c in comparisons if not c.verdict.settled]
+    within_reach = [c for c in open_ if not futile(c, stage)]
+    if within_reach:
+        return False, f"{len(within_reach)} of {len(comparisons)} comparisons open"
+    return True, "settled" if not open_ else "settled, or out of reach in the rounds that are left"
+
+
+def _precise(comparisons: Sequence[Comparison], wanted: float) -> tuple[bool, str]:
+    widths = [_half_width(c) for c in comparisons]
+    if all(w is not None and w <= wanted for w in widths):
+        return True, "every half-width is small enough"
+    return False, "a half-width is too large"
+
+
+def _half_width(comparison: Comparison) -> float | None:
+    """Of the displayed interval, as a fraction."""
+    shown = comparison.shown
+    if shown is None or shown.lo <= 0 or not math.isfinite(shown.hi):
+        return None
+    return math.expm1((math.log(shown.hi) - math.log(shown.lo)) / 2)
+
+
+def futile(comparison: Comparison, stage: Stage) -> bool:
+    """Whether neither a difference that is still plausible nor equivalence can be shown in time.
+
+    The target of the detectable difference is the larger of the margin and the largest effect that
+    the 95 % interval leaves possible: with the margin alone, a real 10 % would be given up at a
+    first look whose noise hides it, although the last look would find it.
+    """
+    if comparison.mde is None or comparison.typical is None or not comparison.rounds:
+        return False
+    shrink = math.sqrt(comparison.rounds / stage.looks.rounds[-1])
+    at_last = math.log1p(comparison.mde) * shrink
+    limit = math.log1p(comparison.margin)
+    plausible = max(abs(math.log(comparison.typical.lo)), abs(math.log(comparison.typical.hi)))
+    if at_last <= max(limit, plausible):
+        return False
+    normal = NormalDist()
+    half = (math.log(comparison.typical.hi) - math.log(comparison.typical.lo)) / 2
+    wider = normal.inv_cdf((1 + equivalence_level(stage.looks.count)) / 2) / normal.inv_cdf(0.975)
+    return half * wider * shrink >= limit
