@@ -154,8 +154,12 @@ def tests(session: nox.Session) -> None:
 
 @nox.session
 def statistics(session: nox.Session) -> None:
-    """False verdicts and power on recorded and simulated noise; several minutes."""
-    python(session, "tests/statistics/level_and_power.py")
+    """False verdicts, power and the cover of intervals, on recorded and simulated noise; an hour.
+
+    ``nox -s statistics -- coverage`` runs one script.
+    """
+    for name in session.posargs or ["level_and_power", "recorded_families", "coverage"]:
+        python(session, f"tests/statistics/{name}.py")
 
 
 @nox.session

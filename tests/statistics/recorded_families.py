@@ -1,0 +1,252 @@
+"""False verdicts and power of the judging on recorded noise, beside other ways of judging: docs/method.md, section 7.
+
+Usage: ``python tests/statistics/recorded_families.py [REPLAYS [WORK…]]``. Seeded; prints tables and judges nothing.
+With 400 replays of equal programs and a quarter of that of real differences, the default, it computes for about ten
+minutes.
+
+Equal programs are made of recorded rounds by drawing their labels anew within each round. A replay is then a fair
+trial of the judging on that noise; how much noise was seen is told by the windows that share no round.
+"""
+
+# ruff: noqa: T201 -- a script that prints
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from noise import WORKS, Floats, Recorded, Stream, recorded, stream
+from scipy.stats import ttest_ind
+
+from bench_framework.analysis.aa import MORE, at_most, told_apart
+from bench_framework.analysis.compare import Levels, examine_looks
+from bench_framework.analysis.samples import Pair
+from bench_framework.analysis.verdict import Case, Rules, judge_family
+from bench_framework.model.judgement import Comparison
+from bench_framework.model.looks import Looks, schedule
+
+GATE, REPORT = 0.01, 0.05
+FIRST = 12
+LENGTHS = (12, 18, 27, 40, 60)
+"""The looks of a record of up to 60 rounds."""
+EFFECTS = {"+3 %": ("B3", 1.0), "+5 %": ("B5", 1.0), "+10 %": ("Ac", 1.10)}
+"""Arm with really more work, or the equal arm with its times scaled."""
+POWER_REPLAYS = 4
+"""A rate near a half needs fewer replays than one that shall be below 1 %."""
+LARGE_REPLAYS = 5
+"""A family of 30 takes the time of 15 small ones: so many times fewer of them."""
+
+
+# -- benchctl -------------------------------------------------------------------------------------------
+
+
+def by_looks(
+    pairs: Sequence[tuple[Floats, Floats]], looks: Looks, level: float
+) -> list[tuple[Comparison, ...]]:
+    """What a report or gate of this level would say at each look, all looks taken.
+
+    Evidence is gathered once for the gate's and the report's level, as `looking.resolution` does for two families.
+    """
+    strict = GATE / (looks.count * looks.family)
+    levels = Levels(strict, REPORT / looks.count)
+    rules = Rules(looks.count, looks.family, level, seed=1, thorough=False)
+    told = []
+    for taken in range(1, looks.count + 1):
+        reached = looks.rounds[:taken]
+        cases = []
+        for i, (x, y) in enumerate(pairs):
+            n = reached[-1]
+            pair = Pair(tuple(range(1, n + 1)), tuple(x[:n].tolist()), tuple(y[:n].tolist()))
+            evidence = examine_looks(pair, reached, levels, rules.seed)
+            cases.append(Case(str(i), "b", "wall", "headline", pair, evidence, 0.02, 0.01))
+        told.append(judge_family(cases, rules))
+    return told
+
+
+# -- other ways ----------------------------------------------------------------------------------------------------
+
+
+def words_of_hyperfine(first: Floats, second: Floats) -> int:
+    """What ``hyperfine A B`` prints, taken at its word: 1 where B is slower, −1 where A is, 0 where ± reaches 1.
+
+    It names the one with the smaller mean: "ran 1.03 ± 0.02 times faster", the ± from both standard deviations
+    (hyperfine 1.20, benchmark/relative_speed.rs).
+    """
+    means, sds = (first.mean(), second.mean()), (first.std(ddof=1), second.std(ddof=1))
+    slow, fast = (1, 0) if means[1] >= means[0] else (0, 1)
+    ratio = means[slow] / means[fast]
+    spread = ratio * math.hypot(sds[slow] / means[slow], sds[fast] / means[fast])
+    return 0 if ratio - spread <= 1 else (1 if slow else -1)
+
+
+def welch(first: Floats, second: Floats) -> int:
+    """Welch's t test of the logarithms at 5 %."""
+    result = ttest_ind(np.log(second), np.log(first), equal_var=False)
+    return int(np.sign(result.statistic)) if result.pvalue < REPORT else 0
+
+
+def threshold(first: Floats, second: Floats) -> int:
+    """Means that differ by more than 5 %."""
+    ratio = second.mean() / first.mean()
+    return int(ratio > 1.05) - int(ratio < 1 / 1.05)
+
+
+OTHERS: Mapping[str, Callable[[Floats, Floats], int]] = {
+    "hyperfine's words": words_of_hyperfine,
+    "Welch on blocks": welch,
+    "5 % threshold": threshold,
+}
+
+
+# -- level -----------------------------------------------------------------------------------------------------------
+
+
+def level_table(sources: Mapping[str, Recorded], replays: int) -> None:
+    """Equal programs: families in which any was called better or worse."""
+    print(f"False verdicts: families of equal programs in which anything was told apart, {replays} per row")
+    print(
+        "one: a candidate, wall and CPU time, looks to 40 rounds; 15: five candidates on three works, wall and CPU"
+    )
+    print(f"{'noise':22}{'family':>22}{'asked':>7}{'false':>8}{'of':>6}{'at most':>9}{'windows':>9}")
+    looks = schedule(FIRST, 40, 2, GATE)
+    for name, source in sources.items():
+        counts: Counter[tuple[str, float]] = Counter()
+        for replay in range(replays):
+            wall, cpu = source.window(np.random.default_rng([replay, *name.encode()]), 40)
+            pairs = [(metric["Ac"], metric["A"]) for metric in (wall, cpu)]
+            for level in (GATE, REPORT):
+                told = by_looks(pairs, looks, level)
+                counts["one", level] += told_apart(told[-1])
+                counts["one, any look", level] += any(told_apart(t) for t in told)
+        for (family, level), count in counts.items():
+            _level_row(name, family, level, count, replays, str(source.rounds // 40))
+    _large_families(sources, max(1, replays // LARGE_REPLAYS))
+
+
+def _large_families(sources: Mapping[str, Recorded], replays: int) -> None:
+    """Every arm of a round exchanged with every other one: five candidates share a baseline."""
+    used = [source for name, source in sources.items() if name in ("cpu", "wc", "dio")]
+    if len(used) < 3:
+        return
+    looks = schedule(FIRST, 40, 30, GATE)
+    counts: Counter[float] = Counter()
+    for replay in range(replays):
+        rng = np.random.default_rng([replay, 30])
+        pairs = [
+            (metric[arm], metric[0])
+            for source in used for metric in source.shuffled(rng, 40) for arm in range(1, len(metric))
+        ]  # fmt: skip
+        for level in (GATE, REPORT):
+            counts[level] += told_apart(by_looks(pairs, looks, level)[-1])
+    for level, count in counts.items():
+        _level_row(
+            "cpu + wc + dio",
+            "15 × wall and CPU",
+            level,
+            count,
+            replays,
+            str(min(s.rounds // 40 for s in used)),
+        )
+
+
+def _level_row(name: str, family: str, level: float, count: int, tries: int, windows: str) -> None:
+    print(
+        f"{name:22}{family:>22}{level:7.0%}{count:8}{tries:6}{at_most(count, tries):9.1%}{windows:>9}",
+        flush=True,
+    )
+
+
+# -- power -----------------------------------------------------------------------------------------------------------
+
+
+def power_table(work: str, source: Recorded, replays: int) -> None:
+    """Share of replays that find the difference, by the rounds of a record of up to 60, and other ways beside it."""
+    runs = stream(work)
+    print(
+        f"\n{WORKS[work]}: {source.rounds} rounds, {source.rounds // 60} windows of 60 that share none;"
+        f" {replays} replays"
+    )
+    print(f"{'found slower, %':30}" + "".join(f"{effect:>26}" for effect in ("A/A, false", *EFFECTS)))
+    print(f"{'rounds, or runs of each':30}" + (" " * 6 + "".join(f"{n:4}" for n in LENGTHS)) * 4)
+    for name, shares in _benchctl_power(source, work, replays).items():
+        _power_row(name, shares)
+    for name, other in OTHERS.items():
+        _power_row(name, _block_power(other, runs, work, replays))
+    independent = ", ".join(f"{runs.independent(n)} of {n}" for n in LENGTHS)
+    print(f"    pairs of blocks that share no run: {independent}", flush=True)
+
+
+def _benchctl_power(source: Recorded, work: str, replays: int) -> dict[str, list[list[float | None]]]:
+    looks = schedule(FIRST, LENGTHS[-1], 2, GATE)
+    names = {"benchctl, report 5 %": REPORT, "benchctl, gate 1 %": GATE}
+    shares: dict[str, list[list[float | None]]] = {name: [] for name in (*names, "  wall alone, 5 %")}
+    for effect, (arm, factor) in {"A/A": ("Ac", 1.0), **EFFECTS}.items():
+        counts: Counter[tuple[str, int]] = Counter()
+        for replay in range(replays):
+            wall, cpu = source.window(np.random.default_rng([replay, 7, *work.encode()]), LENGTHS[-1])
+            pairs = [(metric[arm] * factor, metric["A"]) for metric in (wall, cpu)]
+            for name, level in names.items():
+                _count(counts, name, by_looks(pairs, looks, level), looks, equal=effect == "A/A")
+            alone = by_looks(pairs[:1], schedule(FIRST, LENGTHS[-1], 1, GATE), REPORT)
+            _count(counts, "  wall alone, 5 %", alone, looks, equal=effect == "A/A")
+        for name, found in shares.items():
+            found.append([counts[name, n] / replays if n in looks.rounds else None for n in LENGTHS])
+    return shares
+
+
+def _count(
+    counts: Counter[tuple[str, int]],
+    name: str,
+    told: Sequence[tuple[Comparison, ...]],
+    looks: Looks,
+    *,
+    equal: bool,
+) -> None:
+    for n, found in zip(looks.rounds, told, strict=False):
+        counts[name, n] += told_apart(found) if equal else any(c.verdict in MORE for c in found)
+
+
+def _block_power(
+    other: Callable[[Floats, Floats], int], runs: Stream, work: str, replays: int
+) -> list[list[float | None]]:
+    shares: list[list[float | None]] = []
+    for factor in (1.0, 1.03, 1.05, 1.10):
+        found: list[float | None] = []
+        for n in LENGTHS:
+            told = []
+            for replay in range(replays):
+                drawn = runs.blocks(np.random.default_rng([replay, n, *work.encode()]), n)
+                if drawn is not None:
+                    told.append(other(drawn[0], drawn[1] * factor))
+            hits = sum(t != 0 if factor == 1.0 else t > 0 for t in told)
+            found.append(hits / len(told) if told else None)
+        shares.append(found)
+    return shares
+
+
+def _power_row(name: str, shares: Sequence[Sequence[float | None]]) -> None:
+    cells = (" " * 6 + "".join("   –" if s is None else f"{s * 100:4.0f}" for s in part) for part in shares)
+    print(f"{name:30}" + "".join(cells), flush=True)
+
+
+def main(replays: int, works: Sequence[str]) -> None:
+    """Print all tables and the time that they took."""
+    began = time.process_time()
+    sources = {work: recorded(work) for work in works}
+    by_session = {
+        f"{work}, {session[:-1]}": recorded(work, session)
+        for work in works for session in ("busy1", "quiet1")
+        if recorded(work, session).rounds >= 40
+    }  # fmt: skip
+    level_table(sources | by_session, replays)
+    for work, source in sources.items():
+        power_table(work, source, max(1, replays // POWER_REPLAYS))
+    print(f"\n{time.process_time() - began:.0f} s of CPU time")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 400, sys.argv[2:] or list(WORKS))
