@@ -20,7 +20,7 @@ from bench_framework.workflow.planning import (
     scenario_schema,
     start_folder,
 )
-from bench_framework.workflow.profile_text import profile_document, profile_lines
+from bench_framework.workflow.profile_text import profile_document, profile_page
 from bench_framework.workflow.profiling import Profiled, ProfileOptions, profile_record
 from bench_framework.workflow.running import Outcome, RunOptions, outcome_document, run
 from bench_framework.workflow.verifying import Verification, verify_record
@@ -59,7 +59,7 @@ __all__ = [
     "parse_formats",
     "plan_scenario",
     "profile_document",
-    "profile_lines",
+    "profile_page",
     "profile_record",
     "remove_kept",
     "report_record",
