@@ -245,7 +245,12 @@ def verify_imported(folder: Path) -> Verification:
     found = [f"{mismatch.path}: {mismatch.what}" for mismatch in manifest.check_manifest(folder)]
     one = ImportedSet.open(folder)
     for number, sitting in enumerate(one.imported.sittings, 1):
-        if read_sitting(one.source(sitting.source), sitting.label, number) != sitting:
+        try:
+            again_read = read_sitting(one.source(sitting.source), sitting.label, number)
+        except UsageError as error:
+            found.append(f"{sitting.source}: {error.message}")
+            continue
+        if again_read != sitting:
             found.append(f"imported.json: does not follow from {sitting.source}")
     saved, again = one.judgement(), judge_imported(one.imported)
     kept, made = ({claim.text for claim in j.claims} for j in (saved, again))

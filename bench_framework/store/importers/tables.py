@@ -6,6 +6,7 @@ import csv
 import io
 import math
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.store.importers import faults
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 
 REQUIRED: Final = ("label", "mean")
 COLUMNS: Final = (*REQUIRED, "sd", "n", "unit")
-SECONDS: Final = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ns": 1e-9}
-"""Unit to seconds; µ as the micro sign and as the Greek letter."""
+PER_SECOND: Final = {"s": 1, "ms": 10**3, "us": 10**6, "µs": 10**6, "μs": 10**6, "ns": 10**9}
+"""How many of a unit are a second; µ as the micro sign and as the Greek letter."""
 MOST_RUNS: Final = 10**9
 
 
@@ -103,15 +104,15 @@ def _row(cells: dict[str, str], file: str, where: str) -> tuple[Published, str]:
         raise faults.fault(faults.NAMES, file, "a row has no label", where=where)
     where = f"{where} ({label})"
     unit = cells.get("unit") or "s"
-    if unit not in SECONDS:
+    if unit not in PER_SECOND:
         raise faults.fault(
             faults.UNITS,
             file,
             f"{unit!r} is no unit of time",
             where=where,
-            help=f"units: {', '.join(SECONDS)}",
+            help=f"units: {', '.join(PER_SECOND)}",
         )
-    scale = SECONDS[unit]
+    scale = PER_SECOND[unit]
     mean = faults.require_above_zero(_number(cells["mean"], "mean", file, where), "mean", file, where)
     sd = _number(cells["sd"], "sd", file, where) if cells.get("sd") else None
     if sd is not None and not (math.isfinite(sd) and sd >= 0):
@@ -121,7 +122,12 @@ def _row(cells: dict[str, str], file: str, where: str) -> tuple[Published, str]:
     n = _count(cells.get("n", ""), file, where)
     if n == 1:
         sd = None  # one run has no spread, whatever a table says
-    return Published(label, mean * scale, sd * scale if sd is not None else None, n), unit
+    return Published(label, _seconds(mean, scale), _seconds(sd, scale) if sd is not None else None, n), unit
+
+
+def _seconds(value: float, per_second: int) -> float:
+    """In decimals: 191.2 ms are 0.1912 s, to the last digit."""
+    return float(Decimal(repr(value)) / per_second)
 
 
 def _number(text: str, what: str, file: str, where: str) -> float:

@@ -1,0 +1,203 @@
+"""Files from elsewhere: what they hold, and one clear error for each thing that can be wrong with them."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench_framework.errors import EXIT_USAGE, UsageError
+from bench_framework.store.importers import sittings
+
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "hyperfine"
+GOOD = {"command": "a", "times": [0.1, 0.2], "user": 0.1, "system": 0.0, "exit_codes": [0, 0]}
+
+
+def export(**changes: Any) -> bytes:
+    result = {key: value for key, value in {**GOOD, **changes}.items() if value is not ...}
+    return json.dumps({"results": [result]}).encode()
+
+
+def test_version_1_has_single_times_and_one_mean_of_cpu_time() -> None:
+    content = (FIXTURES / "1.20-ten-commands.json").read_bytes()
+    said = json.loads(content)["results"]
+    read = sittings.read_sitting(content, "ten.json", 1)
+    assert read.format == "hyperfine-1"
+    assert [arm.label for arm in read.arms] == [one["command"] for one in said]
+    for arm, one in zip(read.arms, said, strict=True):
+        wall, cpu = arm.of("wall"), arm.of("cpu")
+        assert wall is not None
+        assert wall.values == tuple(one["times"])
+        assert wall.mean == pytest.approx(one["mean"])
+        assert wall.sd == pytest.approx(one["stddev"])
+        assert cpu is None or (cpu.mean == pytest.approx(one["user"] + one["system"]) and cpu.sd is None)
+
+
+def test_the_running_maximum_of_memory_is_left_out() -> None:
+    """Ten commands in one call: the figures rise and never fall, and say nothing of the later ones."""
+    content = (FIXTURES / "1.20-ten-commands.json").read_bytes()
+    peaks = [value for one in json.loads(content)["results"] for value in one["memory_usage_byte"]]
+    assert peaks == sorted(peaks)
+    read = sittings.read_sitting(content, "ten.json", 1)
+    assert read.memory == "running-maximum"
+    assert all(arm.of("peak_rss") is None for arm in read.arms)
+
+
+def test_memory_of_a_single_command_is_one_figure() -> None:
+    read = sittings.read_sitting((FIXTURES / "1.20-three-runs.json").read_bytes(), "one.json", 1)
+    peak = read.arms[0].of("peak_rss")
+    assert read.memory == "one-figure"
+    assert peak is not None
+    assert (peak.n, peak.sd) == (1, None)
+
+
+def test_without_memory_figures_there_are_none() -> None:
+    read = sittings.read_sitting((FIXTURES / "1.19-without-memory.json").read_bytes(), "old.json", 1)
+    assert read.memory == "none"
+    assert read.arms[0].of("peak_rss") is None
+
+
+def test_schema_version_2_has_cpu_time_and_memory_per_run() -> None:
+    read = sittings.read_sitting((FIXTURES / "2.0-two-runs.json").read_bytes(), "two.json", 1)
+    cpu, peak = read.arms[0].of("cpu"), read.arms[0].of("peak_rss")
+    assert read.format == "hyperfine-2"
+    assert read.memory == "per-run"
+    assert cpu is not None
+    assert cpu.values == (0.001, 0.001)
+    assert peak is not None
+    assert peak.values == (2945024.0, 2949120.0)
+
+
+def test_failed_runs_are_counted_and_in_no_series() -> None:
+    read = sittings.read_sitting(export(times=[0.1, 0.9, 0.2], exit_codes=[0, 1, 0]), "f.json", 1)
+    wall = read.arms[0].of("wall")
+    assert read.arms[0].failed == 1
+    assert wall is not None
+    assert wall.values == (0.1, 0.2)
+    killed = sittings.read_sitting(export(exit_codes=[None, 139]), "k.json", 1)
+    assert killed.arms[0].failed == 2
+    assert killed.arms[0].of("wall") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "label,mean,sd,n,unit\nsmol,177.1,7.5,100,ms\ntokio,191.2,13.7,100,ms\n",
+        "\ufefflabel, mean, sd, n, unit\r\nsmol, 177.1, 7.5, 100, ms\r\ntokio, 191.2, 13.7, 100, ms\r\n",
+        (
+            "| Label | Mean | SD | n | unit |\n|:--|--:|--:|--:|---|\n"
+            "| smol | 177.1 | 7.5 | 100 | ms |\n| tokio | 191.2 | 13.7 | 100 | ms |\n"
+        ),
+        "n,unit,label,sd,mean\n100,us,smol,7500,177100\n100,us,tokio,13700,191200\n",
+    ],
+)
+def test_a_table_is_read_as_csv_or_markdown_in_any_order_of_columns(text: str) -> None:
+    read = sittings.read_sitting(text.encode(), "t", 1)
+    assert [arm.label for arm in read.arms] == ["smol", "tokio"]
+    wall = read.arms[0].of("wall")
+    assert wall is not None
+    assert wall.mean == pytest.approx(0.1771)
+    assert wall.sd == pytest.approx(0.0075)
+    assert (wall.n, wall.values) == (100, ())
+
+
+def test_a_table_without_spread_and_number_keeps_values_alone() -> None:
+    read = sittings.read_sitting(b"label,mean,unit\nrayon,198.2,ms\ntokio,239.8,ms\n", "t.csv", 1)
+    wall = read.arms[0].of("wall")
+    assert wall is not None
+    assert (wall.n, wall.sd) == (None, None)
+    assert wall.mean == pytest.approx(0.1982)
+
+
+def test_one_run_has_no_spread_whatever_a_table_says() -> None:
+    read = sittings.read_sitting(b"label,mean,sd,n\na,1,0.5,1\n", "t.csv", 1)
+    assert read.arms[0].series[0].sd is None
+
+
+def test_names_with_odd_characters_stay_as_they_are() -> None:
+    odd = "größe 'x'; $(rm) <script>|%"
+    read = sittings.read_sitting(export(command=odd), "../../etc/pass wd.json", 3)
+    assert read.arms[0].label == odd
+    assert read.source == "sources/3-etc-pass-wd.json"
+
+
+BAD = {
+    "broken JSON": (b'{"results": [', "BX451"),
+    "an array": (b"[]", "BX451"),
+    "another JSON": (b'{"results": 3}', "BX451"),
+    "no results": (b'{"results": []}', "BX451"),
+    "no times": (export(times=...), "BX451"),
+    "no exit codes": (export(exit_codes=...), "BX451"),
+    "fewer exit codes": (export(exit_codes=[0]), "BX451"),
+    "times that are none": (export(times=[]), "BX451"),
+    "a text for a time": (export(times=["x", "y"]), "BX451"),
+    "a newer schema": (b'{"schema_version": 3, "results": []}', "BX451"),
+    "another unit in version 2": (
+        (FIXTURES / "2.0-two-runs.json").read_bytes().replace(b'"second"', b'"millisecond"'), "BX451",
+    ),
+    "too deep": (b'{"results":' + b"[" * 100_000, "BX451"),
+    "not UTF-8": (b"label,mean\n\xff\xfe,1\n", "BX451"),
+    "NaN": (export(times=[0.1, float("nan")]), "BX452"),
+    "infinite": (export(times=[0.1, float("inf")]), "BX452"),
+    "a negative time": (export(times=[0.1, -0.1]), "BX452"),
+    "a time of zero": (export(times=[0.1, 0.0]), "BX452"),
+    "a negative CPU time": (export(user=-1.0), "BX452"),
+    "an empty command": (export(command=" "), "BX453"),
+    "one label twice": (json.dumps({"results": [GOOD, GOOD]}).encode(), "BX453"),
+    "one row twice": (b"label,mean\na,1\na,2\n", "BX453"),
+    "a row without a label": (b"label,mean\n,1\n", "BX453"),
+    "no head": (b"a,1\nb,2\n", "BX451"),
+    "a head alone": (b"label,mean,sd,n\n", "BX451"),
+    "an unknown column": (b"label,mean,median\na,1,1\n", "BX451"),
+    "a short row": (b"label,mean,sd,n\na,1\n", "BX451"),
+    "a text for a mean": (b"label,mean\na,177.1ms\n", "BX452"),
+    "a mean of NaN": (b"label,mean\na,nan\n", "BX452"),
+    "a mean below zero": (b"label,mean\na,-3\n", "BX452"),
+    "a spread below zero": (b"label,mean,sd,n\na,3,-1,4\n", "BX452"),
+    "a spread of NaN": (b"label,mean,sd,n\na,3,nan,4\n", "BX452"),
+    "no runs": (b"label,mean,sd,n\na,3,1,0\n", "BX452"),
+    "half a run": (b"label,mean,sd,n\na,3,1,2.5\n", "BX452"),
+    "runs below zero": (b"label,mean,sd,n\na,3,1,-2\n", "BX452"),
+    "mixed units": (b"label,mean,sd,n,unit\na,3,1,4,ms\nb,3,1,4,s\n", "BX454"),
+    "a unit of size": (b"label,mean,sd,n,unit\na,3,1,4,MB\n", "BX454"),
+    "binary": (bytes(range(256)), "BX451"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_is_wrong_with_a_file_is_one_error_with_a_code(name: str) -> None:
+    content, code = BAD[name]
+    with pytest.raises(UsageError) as caught:
+        sittings.read_sitting(content, "given.file", 1)
+    assert caught.value.code == code
+    assert caught.value.exit_code == EXIT_USAGE
+    assert caught.value.help
+    assert ("file", "given.file") in caught.value.details
+    assert caught.value.effect == "nothing was imported"
+
+
+def test_a_file_that_cannot_be_one_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    empty, large, pipe = tmp_path / "empty", tmp_path / "large", tmp_path / "pipe"
+    empty.write_bytes(b" \n")
+    with large.open("wb") as file:
+        file.truncate(100 * 1000 * 1000)
+    os.mkfifo(pipe)
+    cases = {tmp_path / "none": "cannot be read", tmp_path: "is a directory", pipe: "is not a file",
+             empty: "is empty", large: "bytes at most"}  # fmt: skip
+    for path, words in cases.items():
+        with pytest.raises(UsageError) as caught:
+            sittings.read_bytes(path)
+        assert caught.value.code == "BX450"
+        assert words in caught.value.message
+
+
+def test_mean_and_spread_of_single_runs_are_those_of_the_runs() -> None:
+    found = sittings.series_of("wall", [1.0, 2.0, 4.0])
+    assert found is not None
+    assert found.mean == pytest.approx(7 / 3)
+    assert found.sd == pytest.approx(statistics.stdev([1, 2, 4]))
+    assert sittings.series_of("cpu", [0.0, 1.0]) is None

@@ -1,0 +1,196 @@
+"""Sets from elsewhere, from files to every command that opens one."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import bench_framework as bf
+from bench_framework import workflow
+from bench_framework.cli.app import run_command_line
+from bench_framework.errors import RecordError, UsageError
+from bench_framework.store import records
+from bench_framework.store.imported_frames import ImportedFrames
+
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "hyperfine"
+TEN = FIXTURES / "1.20-ten-commands.json"
+FIRST = "label,mean,sd,n,unit\nsmol,177.1,7.5,100,ms\noptimised,191.2,13.7,100,ms\n"
+SECOND = "label,mean,sd,n,unit\nsmol,205.4,16.7,20,ms\noptimised,201.7,14.3,20,ms\n"
+WIDTH = 100
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    first, second = tmp_path / "first.csv", tmp_path / "second.csv"
+    first.write_text(FIRST)
+    second.write_text(SECOND)
+    return first, second
+
+
+def imported(tmp_path: Path, *paths: Path, **options: str) -> Path:
+    pages = workflow.import_files(list(paths), workflow.ImportOptions(tmp_path / "results", **options))  # type: ignore[arg-type]
+    return pages.record
+
+
+def test_ten_commands_of_one_call_become_a_set_with_its_report(tmp_path: Path) -> None:
+    folder = imported(tmp_path, TEN, name="ten")
+    assert folder.parent.name == "ten"
+    assert {p.name for p in folder.iterdir()} == {
+        "cells.csv", "claims.json", "columns.json", "comparisons.csv", "figures", "imported.json", "manifest.json",
+        "report.html", "report.md", "runs.csv", "sources",
+    }  # fmt: skip
+    assert (folder / "sources" / "1-1.20-ten-commands.json").read_bytes() == TEN.read_bytes()
+    page = (folder / "report.md").read_text()
+    for one in json.loads(TEN.read_bytes())["results"]:
+        assert one["command"] in page
+    assert "**Status: exploratory**" in page
+    assert "running maximum" in page
+    assert "9 comparisons, Holm over them" in page
+    assert "What these files cannot say" in page
+    assert page.count("1×12") >= 10
+    assert "±" not in page
+    assert "fastest" not in page
+
+
+def test_every_command_that_opens_a_record_opens_a_set(tmp_path: Path, files: tuple[Path, Path]) -> None:
+    folder = imported(tmp_path, *files)
+    root = tmp_path / "results"
+    found = workflow.verify_record(root, "@last")
+    assert found.differences == ()
+    before = (folder / "report.html").read_bytes()
+    pages = workflow.report_record(root, "first")
+    assert pages.record == folder
+    assert (folder / "report.html").read_bytes() == before
+    table = workflow.compare_record(root, str(folder), baseline=None, candidate=None, metrics=("wall",))
+    assert [c.verdict.value for c in table.comparisons] == ["worse", "undecided"]
+    assert table.exploratory
+    turned = workflow.compare_record(root, "@last", baseline="optimised", candidate="smol", metrics=("wall",))
+    assert [c.verdict.value for c in turned.comparisons] == ["better", "undecided"]
+    assert "In one sitting, in blocks" in workflow.terminal_page(
+        turned.document, WIDTH, color=False, unicode=True
+    )
+    with pytest.raises(UsageError, match="no label"):
+        workflow.compare_record(root, "@last", baseline="rayon", candidate=None, metrics=("wall",))
+    with pytest.raises(UsageError, match="the candidate is the baseline"):
+        workflow.compare_record(root, "@last", baseline=None, candidate="smol", metrics=("wall",))
+
+
+def test_a_notebook_gets_frames_without_rounds(tmp_path: Path) -> None:
+    folder = imported(tmp_path, TEN)
+    found = bf.load(folder)
+    assert isinstance(found, ImportedFrames)
+    assert len(found.runs[found.runs["metric"] == "wall"]) == 120
+    assert "round" not in found.runs.columns
+    assert len(found.comparisons[found.comparisons["kind"] == "headline"]) == 9
+    assert len(found.comparisons[found.comparisons["kind"] == "best"]) == 45
+    walls = found.cells[found.cells["metric"] == "wall"]
+    assert set(walls["published"]) == {False}
+    assert set(found.cells["metric"]) == {"wall", "cpu"}
+    assert found.claims["text"].str.startswith("In one sitting, in blocks").all()
+    assert repr(found).endswith("1 sitting, exploratory>")
+
+
+def test_what_needs_rounds_refuses_a_set(tmp_path: Path, files: tuple[Path, Path]) -> None:
+    folder = imported(tmp_path, *files)
+    with pytest.raises(RecordError) as caught:
+        records.Record.open(folder)
+    assert caught.value.code == "BX455"
+    assert records.find_records(tmp_path / "results") == []
+    assert records.find_records(tmp_path / "results", imported=True) == [folder]
+
+
+def test_verify_sees_changed_sources_figures_sentences_and_pages(
+    tmp_path: Path, files: tuple[Path, Path]
+) -> None:
+    folder = imported(tmp_path, *files)
+    changes = {
+        "sources/1-first.csv": ("191.2", "171.2", "does not follow from sources/1-first.csv"),
+        "imported.json": ("0.1912", "0.1712", "claims.json: does not follow from the figures"),
+        "claims.json": ("needs 8.0", "needs 0.8", "claims.json: does not follow from the figures"),
+        "report.md": ("In one sitting, in blocks", "In rounds", "report.md: not what the claims render to"),
+    }
+    for name, (old, new, words) in changes.items():
+        path = folder / name
+        kept = path.read_text()
+        assert old in kept
+        path.write_text(kept.replace(old, new))
+        told = "\n".join(workflow.verify_record(tmp_path / "results", "@last").differences)
+        assert words in told
+        assert f"{name}: changed" in told
+        path.write_text(kept)
+    (folder / "sources" / "2-second.csv").write_text("nothing")
+    told = "\n".join(workflow.verify_record(tmp_path / "results", "@last").differences)
+    assert "sources/2-second.csv: the file is neither" in told
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"baseline": "rayon"}, "is in no file"),
+        ({"anchors": ("rayon",)}, "is in no file"),
+        ({"name": "../x"}, "is no name for a set"),
+        ({"name": ""}, "is no name for a set"),
+    ],
+)
+def test_a_wrong_option_is_an_error_and_nothing_is_written(
+    tmp_path: Path, files: tuple[Path, Path], options: dict[str, str], words: str
+) -> None:
+    with pytest.raises(UsageError, match=words):
+        imported(tmp_path, *files, **options)
+    assert not (tmp_path / "results").exists()
+
+
+def test_an_anchor_joins_two_files_and_one_file_is_one_sitting(
+    tmp_path: Path, files: tuple[Path, Path]
+) -> None:
+    other = tmp_path / "other.csv"
+    other.write_text("label,mean,sd,n\ntokio,1,0.1,9\n")
+    with pytest.raises(UsageError, match="stands in one file only"):
+        imported(tmp_path, files[0], other, anchors=("tokio",))  # type: ignore[arg-type]
+    shutil.copy(files[0], tmp_path / "copy.csv")
+    with pytest.raises(UsageError, match="given twice"):
+        imported(tmp_path, files[0], tmp_path / "copy.csv")
+
+
+def test_a_bad_file_beside_a_good_one_leaves_nothing(
+    tmp_path: Path, files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    files[1].write_text("label,mean,sd,n\nsmol,1,-1,3\n")
+    code = run_command_line(["--dir", str(tmp_path / "results"), "import", *map(str, files)])
+    told = capsys.readouterr().err
+    assert code == 2
+    assert "BX452" in told
+    assert "second.csv" in told
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_set_that_cannot_be_written_leaves_nothing_half(
+    tmp_path: Path, files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise RuntimeError("in the middle")
+
+    monkeypatch.setattr("bench_framework.report.render.markdown.render", refuse)
+    with pytest.raises(RuntimeError, match="in the middle"):
+        imported(tmp_path, *files, name="set")
+    assert list((tmp_path / "results").iterdir()) == []
+
+
+def test_two_imports_within_a_minute_are_two_sets(tmp_path: Path, files: tuple[Path, Path]) -> None:
+    one, other = imported(tmp_path, *files, name="set"), imported(tmp_path, *files, name="set")
+    assert one != other
+    texts = [(folder / "claims.json").read_text().replace(folder.name, "") for folder in (one, other)]
+    assert texts[0] == texts[1]
+
+
+def test_json_names_the_set_and_its_files(
+    tmp_path: Path, files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = run_command_line(["import", *map(str, files), "--json", "--dir", str(tmp_path / "results")])
+    said = json.loads(capsys.readouterr().out)
+    assert code == 0
+    assert Path(said["record"]).is_dir()
+    assert all(Path(path).is_file() for path in said["files"])
