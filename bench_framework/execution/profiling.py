@@ -1,0 +1,288 @@
+"""Profiles of the cells of a record: runs of their own, outside the rounds, never timed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.errors import MachineError, MeasureError
+from bench_framework.execution import symbols, worker
+from bench_framework.execution.process import Command, scratch_folder
+from bench_framework.execution.samplers import Sampler, find_sampler
+from bench_framework.execution.target import build_id_of, target_of
+from bench_framework.model.plan import Role
+from bench_framework.model.profile import Frame, Profile, Stack
+from bench_framework.model.run import Event
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from bench_framework.execution.perf_script import Samples
+    from bench_framework.execution.process import Launcher
+    from bench_framework.execution.progress import Progress
+    from bench_framework.execution.stop import Stop
+    from bench_framework.execution.target import Target
+    from bench_framework.model.plan import Cell, Plan
+    from bench_framework.model.profile import ProfilePolicy, Unwinding
+    from bench_framework.model.run import Block, Build, PreparedInput
+
+MEASURED: Final = "the record has what was measured; nothing else is missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a record says of the programs that may be profiled."""
+
+    plan: Plan
+    blocks: Sequence[Block]
+    builds: Mapping[str, Build]
+    inputs: Mapping[str, PreparedInput]
+    tuning: str
+    """The file that ``{tuning}`` stands for."""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of profiling.
+
+    Attributes:
+        profiles: of the cells that could be profiled, in plan order.
+        events: what could not, as warnings.
+        stopped: the user ended it; what was done is kept.
+    """
+
+    profiles: list[Profile] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    stopped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What profiling is done with."""
+
+    launcher: Launcher
+    env: Mapping[str, str]
+    stop: Stop
+    watcher: Progress
+    say: Callable[[str], None]
+    place: Path
+    """Where the programs work."""
+
+
+def cells_of(plan: Plan, policy: ProfilePolicy) -> tuple[Cell, ...]:
+    """The cells that a policy names, in plan order; the control is the baseline and is left out."""
+    wanted = set(policy.variant_ids)
+    return tuple(c for c in plan.cells if c.variant_id in wanted and c.role is not Role.CONTROL)
+
+
+def profile(subject: Subject, policy: ProfilePolicy, cells: Sequence[Cell], means: Means) -> Outcome:
+    """Profile cells one after the other. What fails is an event, not an exception: measuring worked.
+
+    Raises:
+        MachineError: BX232, the launcher died; BX235, a temporary folder cannot be made.
+    """
+    outcome = Outcome()
+    sampler, refused = find_sampler(policy.sampler, policy.frequency_hz, means.launcher, means.env)
+    if sampler is None:
+        outcome.events.append(
+            Event(
+                "BX350",
+                f"nothing was profiled: {'; '.join(r.why for r in refused)}",
+                effect=MEASURED,
+                help="; ".join(dict.fromkeys(r.help for r in refused)),
+            )
+        )
+        return outcome
+    if refused:
+        outcome.events.append(
+            Event(
+                "BX351",
+                f"callgrind counts in place of perf: {refused[0].why}",
+                effect="shares are of instructions in the program itself, not of time: no kernel, no waiting",
+                help=refused[0].help,
+            )
+        )
+    remarks = tuple(r.why for r in refused)
+    known: dict[str, symbols.Symbols] = {}
+    for cell in cells:
+        if means.stop.level:
+            outcome.stopped = True
+            break
+        watching = _Cell(subject, policy, cell, means, sampler)
+        made = watching.profile(known, remarks)
+        outcome.stopped = outcome.stopped or watching.stopped
+        if isinstance(made, Profile):
+            outcome.profiles.append(made)
+        elif made:
+            outcome.events.append(
+                Event(
+                    "BX352",
+                    f"{subject.plan.variant(cell.variant_id).label} could not be profiled: {made}",
+                    cell_id=cell.id,
+                    effect=MEASURED,
+                    help="`benchctl profile RECORD` tries again",
+                )
+            )
+    return outcome
+
+
+class _Cell:
+    """The profiled runs of one cell."""
+
+    def __init__(
+        self, subject: Subject, policy: ProfilePolicy, cell: Cell, means: Means, sampler: Sampler
+    ) -> None:
+        self._subject, self._policy, self._cell, self._means = subject, policy, cell, means
+        self._sampler = sampler
+        self._runs: list[Samples] = []
+        self._remarks: list[str] = []
+        self.stopped = False
+
+    def profile(self, known: dict[str, symbols.Symbols], remarks: tuple[str, ...]) -> Profile | str:
+        """The profile, or why there is none; empty if the user stopped it before the first run ended."""
+        plan, cell = self._subject.plan, self._cell
+        measured = self._subject.builds.get(build_id_of(plan, cell))
+        if measured is None:
+            return "it was not built"
+        spec = plan.variant(cell.variant_id).build
+        if measured.id not in known:
+            means = self._means
+            known[measured.id] = symbols.with_symbols(
+                spec, measured, means.launcher, means.env, means.watcher, means.place
+            )
+        binary = known[measured.id]
+        if binary.why:
+            return binary.why
+        unwinding = self._unwinding(built=spec is not None)
+        try:
+            target = target_of(
+                cell,
+                replace(measured, path=binary.path),
+                self._subject.inputs.get(cell.input_id),
+                self._means.env,
+                self._subject.tuning,
+            )
+            self._run_all(target, unwinding)
+        except MeasureError as error:
+            if isinstance(error, MachineError) and error.code != "BX231":
+                raise
+            self._remarks.append(f"{error.message} {'; '.join(text for _, text in error.details)}".strip())
+        if not self._runs:
+            return "" if self.stopped else "; ".join(self._remarks) or "no run ended well"
+        return self._made(measured, binary, unwinding, remarks)
+
+    def _unwinding(self, *, built: bool) -> Unwinding:
+        if self._policy.unwinding != "auto":
+            return self._policy.unwinding
+        return "frame-pointers" if built else "dwarf"
+
+    def _run_all(self, target: Target, unwinding: Unwinding) -> None:
+        label = self._subject.plan.variant(self._cell.variant_id).label
+        runs = 1 if self._sampler.name == "callgrind" else self._policy.runs
+        self._means.say(f"profiling {label} by {self._sampler.name}, {runs} run{'s' if runs != 1 else ''}")
+        for number in range(1, runs + 1):
+            if self._means.stop.level:
+                self.stopped = True
+                self._remarks.append(f"stopped by the user after {number - 1} of {runs} runs")
+                return
+            why = self._run(target, unwinding)
+            if self._means.stop.level > 1:  # it was killed: no fault of the program
+                self.stopped = True
+                self._remarks.append(f"stopped by the user in run {number} of {runs}")
+                return
+            if why:
+                self._remarks.append(f"run {number} of {runs}: {why}")
+
+    def _run(self, target: Target, unwinding: Unwinding) -> str:
+        """One run; returns why it does not count."""
+        with scratch_folder() as name:
+            folder = Path(name)
+            answers, printed = folder / "answers", folder / "stdout"
+            command = Command(
+                target.argv,
+                {**target.env, worker.ANSWERS: str(answers)},
+                target.cwd,
+                target.stdin,
+                str(printed),
+                str(folder / "perf.stderr"),
+                self._policy.timeout_s,
+                target.cpus,
+            )
+            if why := self._aside(target, target.prepare, "prepare"):
+                return why
+            try:
+                seen = self._sampler.watch(command, unwinding, folder)
+                why = self._wrong(seen.finished.exit_code, answers, printed)
+            finally:
+                after = self._aside(target, target.cleanup, "cleanup")
+        if seen.samples is None:
+            return f"it {seen.why}" if seen.finished.timed_out or seen.finished.killed else seen.why
+        if why or after:
+            return why or after
+        if not seen.samples.total:
+            return f"{self._sampler.name} saw nothing of it"
+        self._runs.append(seen.samples)
+        return ""
+
+    def _wrong(self, exit_code: int | None, answers: Path, printed: Path) -> str:
+        """Why the run did not do the work that was measured; empty if it did."""
+        policy = self._subject.plan.answer
+        if exit_code not in policy.exit_codes:
+            return f"exit status {exit_code}"
+        digests = Counter(
+            b.answer.digest
+            for b in self._subject.blocks
+            if b.cell_id == self._cell.id and b.status == "ok" and b.answer and b.answer.source != "none"
+        )
+        if not digests or policy.compare == "none":
+            return ""
+        if policy.contract:
+            lines = answers.read_bytes().splitlines() if answers.is_file() else []
+            digest = worker.parse_reply(lines[-1]).answer.digest if lines else ""
+        else:
+            digest = worker.digest_file(Path(policy.file) if policy.file else printed, policy).digest
+        return "" if digest in digests else "it gave another answer than when it was measured"
+
+    def _aside(self, target: Target, commands: Sequence[Sequence[str]], what: str) -> str:
+        for argv in commands:
+            said = self._means.launcher.capture(
+                argv, target.env, cwd=target.cwd, timeout_s=self._policy.timeout_s
+            )
+            if not said.ok:
+                return f"{what} ({argv[0]}): {said.finished.how}"
+        return ""
+
+    def _made(
+        self, measured: Build, binary: symbols.Symbols, unwinding: Unwinding, remarks: tuple[str, ...]
+    ) -> Profile:
+        frames: dict[Frame, int] = {}
+        stacks: list[Stack] = []
+        for number, samples in enumerate(self._runs, start=1):
+            for stack in sorted(samples.stacks, key=_order):
+                places = tuple(frames.setdefault(frame, len(frames)) for frame in stack)
+                stacks.append(Stack(number, samples.stacks[stack], places))
+        events = sum((samples.events for samples in self._runs), Counter())
+        perf = self._sampler.name == "perf"
+        return Profile(
+            cell_id=self._cell.id,
+            sampler=self._sampler.name,
+            tool=self._sampler.tool,
+            event=events.most_common(1)[0][0],
+            frequency_hz=self._sampler.frequency_hz,
+            unwinding=unwinding if perf else None,
+            runs=tuple(samples.total for samples in self._runs),
+            runs_asked=self._policy.runs if perf else 1,
+            lost=sum(samples.lost for samples in self._runs),
+            measured_sha256=measured.sha256,
+            profiled_sha256=binary.sha256,
+            frames=tuple(frames),
+            stacks=tuple(stacks),
+            buckets=self._policy.buckets,
+            remarks=(*remarks, *self._remarks),
+        )
+
+
+def _order(stack: tuple[Frame, ...]) -> tuple[tuple[str, str], ...]:
+    return tuple((frame.name, frame.module) for frame in stack)

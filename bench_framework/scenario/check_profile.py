@@ -1,0 +1,37 @@
+"""Checks of `profile`: names of axes and values, and buckets that are regular expressions."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from bench_framework.scenario.check_rules import named
+from bench_framework.scenario.matrix import axes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bench_framework.errors import Problem
+    from bench_framework.scenario.loaded import Scenario
+
+
+def check(scenario: Scenario) -> Iterator[Problem]:
+    """Problems of names and patterns."""
+    part = scenario.spec.profile
+    if part is None:
+        return
+    axes = {axis.name: axis for axis in axes_of(scenario)}
+    for index, given in enumerate(part.variants) if not isinstance(part.variants, str) else ():
+        for axis, value in given.items() if isinstance(given, dict) else ():
+            path = ("profile", "variants", index, axis)
+            yield from named(scenario, axes, path, axis, value, variant_only=True)
+    for name, pattern in part.buckets.items():
+        try:
+            re.compile(pattern)
+        except (re.error, OverflowError, RecursionError) as error:
+            yield scenario.document.value_problem(
+                ("profile", "buckets", name),
+                "BC114",
+                f"bucket `{name}` is no regular expression: {error}",
+                help="a backslash stands before a character that is meant as such: `\\.`, `\\(`",
+            )

@@ -1,0 +1,31 @@
+"""Profiles in a record: ``profiles/<cell>/profile.json`` holds what was seen, and the rest is made from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.store import layout, wire
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bench_framework.model.plan import Plan
+    from bench_framework.model.profile import Profile
+
+FOLDER: Final = "profiles"
+NAME: Final = "profile.json"
+
+
+def write_profile(record: Path, profile: Profile) -> None:
+    """Keep a profile; one of the same cell is replaced. Raises `MachineError`, BX235."""
+    layout.write_whole(record / FOLDER / profile.cell_id / NAME, wire.dump_profile(profile))
+
+
+def read_profiles(record: Path, plan: Plan) -> tuple[Profile, ...]:
+    """The profiles of a record in the order of its cells.
+
+    Raises:
+        RecordError: BX411, one cannot be read.
+    """
+    paths = (record / FOLDER / cell.id / NAME for cell in plan.cells)
+    return tuple(wire.load_profile(path.read_bytes()) for path in paths if path.is_file())
