@@ -62,6 +62,8 @@ class Builder:
     """Whether the binaries are asked to describe themselves."""
     place: Path
     """Where they will work."""
+    further: tuple[str, ...] = ()
+    """Arguments of cargo beyond those of the spec."""
     _rustc: dict[tuple[str | None, Path], str | None] = field(default_factory=dict)
     _states: dict[Path, tuple[str | None, bool | None]] = field(default_factory=dict)
 
@@ -93,7 +95,7 @@ class Builder:
         start = seconds()
         finished = self.launcher.run(
             Command(
-                arguments(spec, crate),
+                [*arguments(spec, crate), *self.further],
                 self._environment(spec, crate),
                 str(crate),
                 stdout=str(messages),

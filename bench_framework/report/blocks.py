@@ -199,6 +199,14 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
+class Links:
+    """Files of the record beside the report: what each is called, and its path from the record's folder."""
+
+    kind: ClassVar[str] = "links"
+    items: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class AuthorText:
     """Words of the scenario's author, kept apart from what was measured."""
 
@@ -218,7 +226,7 @@ class Details:
 
 Block = (
     Heading | Paragraph | Bullets | KeyFinding | Fallback | Table | Figure | Checklist | Code | Facts
-    | AuthorText | Details
+    | Links | AuthorText | Details
 )  # fmt: skip
 
 

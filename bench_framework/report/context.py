@@ -22,6 +22,7 @@ from bench_framework.report.numbers import DASH
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from bench_framework.model.profile import Profile
     from bench_framework.model.run import Block, Build, Event, Host, PreparedInput
 
 PROGRAM_BUILD = "program"
@@ -59,6 +60,8 @@ class ReportData:
     scenario_text: str = ""
     tuning: Mapping[str, Any] | None = None
     """What `plan.tuning` printed."""
+    profiles: tuple[Profile, ...] = ()
+    """What samplers saw, in the order of the plan's cells."""
     values: Mapping[str, str] = field(default_factory=dict)
     """Further facts for the masthead, such as ``{"Commit": "3c1f9ab, clean"}``."""
 

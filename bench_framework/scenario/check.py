@@ -13,6 +13,8 @@ from bench_framework.scenario import (
     check_derived,
     check_inputs,
     check_matrix,
+    check_metrics,
+    check_profile,
     check_rules,
     check_words,
 )
@@ -54,8 +56,10 @@ def check(scenario: Scenario, *, damaged: bool = False) -> list[Problem]:
         *check_words.check(scenario),
         *check_inputs.check(scenario),
         *check_rules.check(scenario),
+        *check_metrics.check(scenario),
         *check_derived.check(scenario),
         *check_crate.check(scenario),
+        *check_profile.check(scenario),
     ]
     if damaged:
         return [problem for problem in problems if problem.code not in _CONSEQUENCES]

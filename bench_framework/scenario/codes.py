@@ -129,6 +129,11 @@ CODES: Final[dict[str, Explanation]] = {
         "Alternatives are parted by |, values with blanks are quoted.",
         "-k 'io:mmap'                write   -k 'io=mmap size<=50MiB'",
     ),
+    "BC114": Explanation(
+        "a bucket of a profile that is no regular expression",
+        "Buckets are searched in the names of functions, by Python's regular expressions.",
+        "buckets: {JSON: '('}         write   buckets: {JSON: 'serde|sonic'}",
+    ),
     "BC201": Explanation(
         "no baseline, or one that is not exactly one variant",
         "Everything is compared with the baseline, so it names one value for each build and run axis that has "

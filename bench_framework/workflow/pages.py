@@ -68,10 +68,12 @@ def report_record(results: Path, name: str, *, formats: tuple[Format, ...] = FOR
 def judge_record(record: Record) -> Judgement:
     """Judge what a record holds, by the looks that were taken."""
     from bench_framework.analysis.judge import judge  # noqa: PLC0415 -- numpy and scipy
+    from bench_framework.analysis.profiles import attach  # noqa: PLC0415 -- likewise
+    from bench_framework.store.profiles import read_profiles  # noqa: PLC0415 -- pydantic
 
     contents = record.contents
     builds = {build.id: build for build in contents.builds}
-    return judge(
+    judgement = judge(
         record.plan,
         contents.blocks,
         builds,
@@ -80,12 +82,14 @@ def judge_record(record: Record) -> Judgement:
         noted=contents.events,
         observed=contents.observations,
     )
+    return attach(judgement, record.plan, read_profiles(record.path, record.plan))
 
 
 def report_data(record: Record, judgement: Judgement) -> ReportData:
     """Everything that a report is made from."""
     from bench_framework.report import ReportData  # noqa: PLC0415 -- only for pages
     from bench_framework.store import layout, wire  # noqa: PLC0415 -- pydantic
+    from bench_framework.store.profiles import read_profiles  # noqa: PLC0415 -- likewise
 
     contents, plan = record.contents, record.plan
     try:
@@ -114,6 +118,7 @@ def report_data(record: Record, judgement: Judgement) -> ReportData:
         record_dir="/".join(record.path.parts[-3:]),
         scenario_text=scenario_text,
         tuning=tuning,
+        profiles=read_profiles(record.path, plan),
     )
 
 
@@ -141,6 +146,7 @@ def render_files(
     Equal records give equal texts.
     """
     from bench_framework.report import figures  # noqa: PLC0415 -- matplotlib
+    from bench_framework.report.flame import profile_files  # noqa: PLC0415 -- beside the others
     from bench_framework.report.render import html, markdown  # noqa: PLC0415 -- jinja2
 
     templates = assets.template_dir()
@@ -154,7 +160,7 @@ def render_files(
         for anchor, figure in shown.items():
             made[f"figures/{anchor}.svg"] = figures.standalone(drawings[anchor], figure)
         made["report.md"] = markdown.render(document, templates)
-    return made
+    return made | (profile_files(data) if {"html", "md"} & set(formats) else {})
 
 
 def terminal_page(document: Document, width: int, color: bool, unicode: bool) -> str:  # noqa: FBT001 -- two flags of a terminal

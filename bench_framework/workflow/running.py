@@ -17,6 +17,7 @@ from bench_framework.errors import (
 from bench_framework.workflow.capability import leave_out
 from bench_framework.workflow.pages import judge_record, write_pages
 from bench_framework.workflow.planning import find_scenario, plan_scenario
+from bench_framework.workflow.profiling import profile_run, wanted
 from bench_framework.workflow.watching import Interruptible, Nobody, Watcher
 
 if TYPE_CHECKING:
@@ -41,12 +42,14 @@ class RunOptions:
         only: words of ``-k``.
         overrides: such as ``measure.rounds.max=5``.
         fresh: start a new record even if one was interrupted.
+        profile: whether to profile after measuring; `None`: if the scenario says so.
     """
 
     results: Path = Path("results")
     only: str | None = None
     overrides: Sequence[str] = ()
     fresh: bool = False
+    profile: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +140,11 @@ def _run_locked(
         with record:
             _tune(plan, record, prepared, watcher, launcher, stopping)
             _measure(plan, record, prepared, watcher, launcher, stopping)
+            _observe(plan, record, prepared, watcher, launcher, stopping)
+            stopped = options.profile is not False and profile_run(
+                record, prepared.builds, prepared.inputs, wanted(plan, asked=bool(options.profile)),
+                watcher, launcher, stopping,
+            )  # fmt: skip
     except Interrupted:
         return _interrupted(record, plan)
     judgement = judge_record(record)
@@ -144,13 +152,24 @@ def _run_locked(
     pages = write_pages(record, judgement)
     failures = _failures(plan, record)
     code = EXIT_NOT_MEASURED if failures else EXIT_DONE
+    if stopped:
+        resume = f"profiling was stopped, all else is done; `benchctl profile {record.path}` makes the profiles"
+        return Outcome(record.path, judgement, pages.document, failures, resume, EXIT_INTERRUPTED)
     return Outcome(record.path, judgement, pages.document, failures, None, code)
 
 
 def _prepare(
     plan: Plan, options: RunOptions, watcher: Watcher, launcher: Launcher, stopping: Stop
 ) -> Prepared:
-    from bench_framework.execution import cargo, datasets, host, hyperfine, programs  # noqa: PLC0415 -- to measure
+    from bench_framework.execution import (  # noqa: PLC0415 -- to measure
+        cargo,
+        datasets,
+        host,
+        hyperfine,
+        instructions,
+        programs,
+    )
+    from bench_framework.workflow.known_metrics import require_known  # noqa: PLC0415 -- to measure
 
     env = host.environment()
     careful = Interruptible(watcher, stopping)
@@ -170,10 +189,13 @@ def _prepare(
         kept = {spec.id for spec in able.builds}
         builds = tuple(build for build in builds if plan.program is not None or build.id in kept)
         plan = able
+    require_known(plan, builds)
     inputs = datasets.prepare_inputs(plan, env, careful)
     if plan.program is not None:
         build, event = programs.with_control(plan, builds[0], {i.input_id: i for i in inputs}, launcher, env)
         builds = (build,)
+    if plan.instructions is not None:
+        instructions.counter(plan.instructions, launcher, env)
     stopping.check()
     data = datasets.data_dir(plan, env)
     facts = host.facts(launcher, hyperfine=found.name, results=options.results, data=data, env=env)
@@ -252,7 +274,7 @@ def _measure(
     def looker(input_id: str, index: int, number: int) -> rounds.Decision:
         seen = look(plan, record.contents.blocks, input_id, index, number, builds=builds)
         watcher.judged(input_id, seen.verdicts)
-        return rounds.Decision(seen.stop, seen.reason, seen.trailing)
+        return rounds.Decision(seen.stop, seen.reason, seen.trailing, seen.idle)
 
     rounds.measure(
         plan,
@@ -263,6 +285,23 @@ def _measure(
         hyperfine=prepared.hyperfine,
         watcher=watcher,
         looker=looker,
+        stop=stopping,
+        env=host.environment(),
+    )
+
+
+def _observe(
+    plan: Plan, record: Record, prepared: Prepared, watcher: Watcher, launcher: Launcher, stopping: Stop
+) -> None:
+    from bench_framework.execution import host, observing  # noqa: PLC0415 -- only to measure
+
+    observing.observe_cells(
+        plan,
+        record,
+        builds=prepared.builds,
+        inputs=prepared.inputs,
+        launcher=launcher,
+        watcher=watcher,
         stop=stopping,
         env=host.environment(),
     )
@@ -286,7 +325,7 @@ def _on_stop(level: int) -> str:
     return (
         "stopping after the run in flight; Ctrl-C again kills it"
         if level == 1
-        else "killed the run in flight; its round is measured again on resume"
+        else "killed the run in flight; nothing of it is kept"
     )
 
 

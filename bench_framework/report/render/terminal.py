@@ -11,9 +11,11 @@ from bench_framework.report.blocks import (
     Column,
     Details,
     Document,
+    Facts,
     Fallback,
     Heading,
     KeyFinding,
+    Links,
     Paragraph,
     Row,
     Sentence,
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
     from bench_framework.model.judgement import Verdict
 
-SHOWN: Final = ("S02", "S03", "S09", "S12", "S19")
+SHOWN: Final = ("S02", "S03", "S07", "S09", "S12", "S13", "S19")
 """Sections whose sentences a terminal prints; tables only of `S03`."""
 NARROWEST: Final = 40
 LEAST_LABEL: Final = 18
@@ -40,7 +42,9 @@ _PLAIN: Final = str.maketrans(
 )  # fmt: skip
 
 
-def render(document: Document, *, width: int = 80, color: bool = False, unicode: bool = True) -> str:
+def render(
+    document: Document, *, width: int = 80, color: bool = False, unicode: bool = True, full: bool = False
+) -> str:
     """Text of at most `width` columns where the numbers allow it; ends with a line feed.
 
     Args:
@@ -49,12 +53,13 @@ def render(document: Document, *, width: int = 80, color: bool = False, unicode:
         color: whether to print SGR codes; the caller knows `NO_COLOR` and the terminal.
         unicode: whether glyphs, signs and thin spaces can be shown; else ASCII in ours, and the names'
             own characters are kept.
+        full: every section of the document with its tables, in place of what ends a run.
     """
     page = _Page(max(width, NARROWEST), color=color, unicode=unicode)
     page.text(document.run_line)
     for section in document.sections:
-        if section.code in SHOWN:
-            page.blocks(section.blocks, tables=section.code == "S03", code=section.code)
+        if full or section.code in SHOWN:
+            page.blocks(section.blocks, tables=full or section.code == "S03", code=section.code, full=full)
     page.end(document)
     return page.result()
 
@@ -90,7 +95,7 @@ class _Page:
         """Text in a style, where the terminal has any."""
         return f"{code}{text}{_RESET}" if self.color and text.strip() else text
 
-    def blocks(self, blocks: Iterable[Block], *, tables: bool, code: str) -> None:
+    def blocks(self, blocks: Iterable[Block], *, tables: bool, code: str, full: bool) -> None:
         """What a terminal shows of a section."""
         for block in blocks:
             match block:
@@ -102,9 +107,19 @@ class _Page:
                         self.sentences((item,), close=True)
                 case KeyFinding(sentence):
                     self.sentences((sentence,))
-                case Fallback(text) if code in {"S02", "S03"}:
+                case Fallback(text) if full or code in {"S02", "S03"}:
                     self.gap()
                     self.text(text)
+                case Heading(text) if full:
+                    self.gap()
+                    self.text(text, bold=True)
+                case Facts(pairs) if full:
+                    self.gap()
+                    for name, value in pairs:
+                        self.text(f"{pad(name, 12)}{value}", indent="   ")
+                case Links(items) if full:
+                    for name, path in items:
+                        self.text(f"{pad(name, 12)}{path}", indent="   ")
                 case Heading() | Details():
                     pass
                 case Table() if tables:
