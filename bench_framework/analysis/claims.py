@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.analysis import wording
+from bench_framework.analysis import dependence, wording
 from bench_framework.analysis.facts import Facts, Names
 from bench_framework.analysis.race_claims import race_claims
 from bench_framework.analysis.reference_claims import gap_claims
 from bench_framework.analysis.structure_claims import StructureClaims
-from bench_framework.model import words
 from bench_framework.model.judgement import Claim, Verdict
 from bench_framework.units import format_percent
 
@@ -83,8 +80,8 @@ class _Author(Names):
             yield self._main(group)
         yield from self._by_input()
         yield from self._costs()
-        yield from self._sign_changes()
-        yield from self._ideas()
+        yield from dependence.sign_changes(self, self._judgement.comparisons, self._sizes)
+        yield from dependence.rejected_ideas(self, self._judgement.comparisons)
         yield self._trust()
         for group in self._judgement.best:
             yield from self._recommendation(group)
@@ -185,7 +182,8 @@ class _Author(Names):
             return
         named = {g.input_id: self.named(g.cell_ids) if self._tells(g) else "nothing decided" for g in groups}
         each = "; ".join(f"{self.plan.input(g.input_id).label}: {named[g.input_id]}" for g in groups)
-        text = f"the best by input: {each}"
+        several = any(len(g.cell_ids) > 1 for g in told)
+        text = f"the best {'group ' if several else ''}by input: {each}"
         if len(set(named.values())) == 1:
             which = "best" if len(told[0].cell_ids) == 1 else "the best group"
             text = f"on all {len(groups)} inputs {which}: {named[groups[0].input_id]}"
@@ -252,62 +250,6 @@ class _Author(Names):
             if pays and gain is not None and gain.verdict in _BETTER:
                 yield self._comparison(c, "cost")
 
-    def _sign_changes(self) -> Iterator[Claim]:
-        """R5: variants that are better on one input and worse on another."""
-        for variant in self.plan.variants:
-            for metric in self.plan.judge.metrics:
-                own = [
-                    c for c in self._judgement.comparisons
-                    if c.family == "headline" and c.metric == metric
-                    and self.cells[c.cell_id].variant_id == variant.id
-                ]  # fmt: skip
-                ways = {v for c in own for v in (_direction(c),) if v}
-                if len(ways) > 1:
-                    yield self._sign_change(variant.label, metric, own)
-
-    def _sign_change(self, label: str, metric: str, own: Sequence[Comparison]) -> Claim:
-        decided = [c for c in own if _direction(c) and c.shown is not None]
-        ordered = sorted(decided, key=lambda c: self._size(c) or 0)
-        cases = "; ".join(
-            f"{self.plan.input(self.cells[c.cell_id].input_id).label}: {_change(c)}" for c in ordered
-        )
-        turns = [
-            (a, b) for a, b in itertools.pairwise(ordered)
-            if _direction(a) != _direction(b) and self._size(a) and self._size(b)
-        ]  # fmt: skip
-        values: dict[str, float | int | str] = {"cases": cases}
-        if turns:
-            a, b = (self.plan.input(self.cells[c.cell_id].input_id).label for c in turns[0])
-            values["turn"] = f"; it turns between {a} and {b}"
-        return Claim(
-            "", "sign-change", label, self.label(own[0].ref_cell_id), metric, (), None,
-            cells=tuple(c.cell_id for c in ordered), margin=own[0].margin, values=values,
-        )  # fmt: skip
-
-    def _size(self, c: Comparison) -> int | None:
-        item = self.plan.input(self.cells[c.cell_id].input_id)
-        return self._sizes.get(item.id) or (item.dataset.size_bytes if item.dataset else None)
-
-    def _ideas(self) -> Iterator[Claim]:
-        """Counts of what was tried and not adopted, by verdict: the reason is never the author's."""
-        rejected = [i for i in self.plan.ideas if i.decision == "rejected"]
-        if not rejected:
-            return
-        verdicts = [
-            words.word(c.verdict, c.metric) if c else "not measured"
-            for i in rejected for c in (self._idea(i.variant_id),)
-        ]  # fmt: skip
-        counts = ", ".join(f"{n} {word}" for word, n in Counter(verdicts).items())
-        count = f"{len(rejected)} idea{'s' if len(rejected) != 1 else ''}"
-        yield Claim(
-            "", "ideas", "ideas", None, None, (), None, values={"count": count, "outcomes": counts},
-            cells=tuple(c.id for c in self.plan.cells if c.variant_id in {i.variant_id for i in rejected}),
-        )  # fmt: skip
-
-    def _idea(self, variant_id: str) -> Comparison | None:
-        own = (c for c in self._judgement.comparisons if self.cells[c.cell_id].variant_id == variant_id)
-        return next((c for c in own if c.family == "headline"), None)
-
     def _trust(self) -> Claim:
         rounds = [c.rounds for c in self._judgement.comparisons if c.family == "headline" and c.rounds]
         told = "no rounds" if not rounds else f"{max(rounds)} rounds"
@@ -369,14 +311,3 @@ class _Author(Names):
             estimate=f.fraction, noise_floor=f.fraction,
             cells=(control.id,) if control else (), values=values,
         )  # fmt: skip
-
-
-def _direction(c: Comparison) -> int:
-    return -1 if c.verdict in _BETTER else int(c.verdict in _WORSE)
-
-
-def _change(c: Comparison) -> str:
-    """Change with its interval, for the list of a sign change: ``"+7.8 % [+7.2, +8.4]"``."""
-    assert c.shown is not None
-    change = wording.percent_change(c.shown.ratio, c.shown.lo, c.shown.hi, c.margin)
-    return f"{change} {wording.noun(c.metric)}{' in the fastest third' if c.statistic == 'floor' else ''}"

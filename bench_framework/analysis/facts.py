@@ -6,7 +6,7 @@ from collections import Counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.analysis import states, wording
+from bench_framework.analysis import cache_states, same_programs, wording
 from bench_framework.model.judgement import Claim, Verdict
 from bench_framework.model.plan import Role
 
@@ -25,13 +25,15 @@ LEAST_SIZES: Final = 3
 class Names:
     """What cells and inputs are called in sentences."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, states: Sequence[CellState] = ()) -> None:
         self.plan = plan
         self.cells = {c.id: c for c in plan.cells}
+        self._cold = cache_states.cold_inputs(plan, states)
 
     def scope(self, input_id: str) -> Scope:
-        """The input, where there are several."""
-        return (("input", self.plan.input(input_id).label),) if len(self.plan.inputs) > 1 else ()
+        """The input, where there are several; the cache, where every run was seen to begin with a cold one."""
+        item = (("input", self.plan.input(input_id).label),) if len(self.plan.inputs) > 1 else ()
+        return (*item, ("cache", "cold")) if input_id in self._cold else item
 
     def label(self, cell_id: str) -> str:
         """A cell by its variant."""
@@ -59,7 +61,7 @@ class Facts(Names):
         builds: Mapping[str, Build],
         inputs: Sequence[PreparedInput],
     ) -> None:
-        super().__init__(plan)
+        super().__init__(plan, judgement.states)
         self._judgement, self._builds = judgement, builds
         self._sizes = {i.input_id: i.size_bytes for i in inputs}
         self._medians = {(s.cell_id, s.metric): s for s in judgement.summaries}
@@ -69,7 +71,7 @@ class Facts(Names):
         yield from self._scaling()
         yield from self._memory_shares()
         yield from map(self._derived, (d for d in self._judgement.derived if d.value is not None))
-        yield from self._one_programs()
+        yield from same_programs.claims(self.plan, self._builds)
         yield self.coverage()
         yield from self._not_measured()
 
@@ -113,11 +115,6 @@ class Facts(Names):
             rounds=row.rounds, cells=row.cell_ids,
             values={"formula": row.formula, "unit": row.unit, "family": self.plan.unit_family},
         )  # fmt: skip
-
-    def _one_programs(self) -> Iterator[Claim]:
-        for a, b in states.identical_binaries(self.plan, self._builds):
-            first, second = self.plan.variant(a).label, self.plan.variant(b).label
-            yield Claim("", "one-program", second, first, None, (), None)
 
     def coverage(self) -> Claim:
         """How many cells were planned, and what became of them (R18)."""

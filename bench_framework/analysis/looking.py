@@ -72,12 +72,14 @@ class LookOutcome:
         verdicts: headline comparisons of the input as they stand, in plan order.
         trailing: with ``strategy: race`` the cells that are worse than another one (`model.race` says what
             becomes of them).
+        idle: likewise those that no other one beats, and about which nothing is open.
     """
 
     stop: bool
     reason: str
     verdicts: tuple[Comparison, ...]
     trailing: tuple[str, ...] = ()
+    idle: tuple[str, ...] = ()
 
 
 def look(
@@ -119,12 +121,15 @@ def look(
         if not {c.cell_id, c.ref_cell_id} & refused and c.reason != ONE_PROGRAM
     ]  # fmt: skip
     behind: tuple[str, ...] = ()
-    if plan.measure.strategy == "race" and not _tripped(stage, input_id):
+    racing = plan.measure.strategy == "race" and not _tripped(stage, input_id)
+    if racing:
         group = best_group(stage, input_id, headline=judged)
         behind = stopping.trailing(stage, group)
         comparable = stopping.contested(stage, comparable, group, behind)
-    stop, reason = stopping.decide(stage, comparable, index)
-    return LookOutcome(stop, reason, judged[: len(own)], behind)
+    open_ = stopping.open_pairs(stage, comparable)
+    stop, reason = stopping.decide(stage, comparable, open_, index)
+    idle = stopping.idle(stage, input_id, open_, behind) if racing else ()
+    return LookOutcome(stop, reason, judged[: len(own)], behind, idle)
 
 
 def _tripped(stage: Stage, input_id: str) -> bool:

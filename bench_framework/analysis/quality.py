@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from scipy.stats import kendalltau, theilslopes
 
-from bench_framework.analysis import states
+from bench_framework.analysis import same_programs
+from bench_framework.model import sentinels
 from bench_framework.model.run import Event
 from bench_framework.units import format_percent
 
@@ -23,12 +26,8 @@ if TYPE_CHECKING:
 DRIFT_LEVEL: Final = 0.001
 """Of Kendall's test of the baseline against the round. Strict: noise comes in waves."""
 FEWEST_FOR_DRIFT: Final = 12
-CONTENDED_SHARE: Final = 0.10
-"""Of a block's time spent waiting for a core, from which the block counts as contended."""
 CONTENDED_BLOCKS: Final = 0.10
 """Share of contended blocks that is worth a warning."""
-TICK_S: Final = 0.01
-"""USER_HZ is 100 on every Linux architecture that we build for."""
 
 
 def drift_events(plan: Plan, samples: Mapping[str, Sample]) -> list[Event]:
@@ -72,28 +71,20 @@ def drift(series: Mapping[int, float]) -> float | None:
 
 
 def contention_events(blocks: Sequence[Block]) -> list[Event]:
-    """BX321 if many blocks waited for a core or lost one to another guest."""
-    busy = sum(1 for b in blocks if contended(b))
-    if not blocks or busy <= CONTENDED_BLOCKS * len(blocks):
+    """BX321 if the machine was in the way of many blocks; they stay in every statistic."""
+    found = [flags for b in blocks if (flags := sentinels.flags(b))]
+    if not blocks or len(found) <= CONTENDED_BLOCKS * len(blocks):
         return []
+    counts = Counter(itertools.chain.from_iterable(found))
+    told = ", ".join(f"{words}: {counts[flag]}" for flag, words in sentinels.WORDS.items() if counts[flag])
     return [
         Event(
             "BX321",
-            f"other work was in the way of {busy} of {len(blocks)} blocks (pressure or steal above "
-            f"{format_percent(CONTENDED_SHARE)} of their time)",
+            f"the machine was in the way of {len(found)} of {len(blocks)} blocks ({told})",
             effect="nothing is deleted; smaller differences stay undecided",
             help="stop other jobs; CPU time is affected least",
         )
     ]
-
-
-def contended(block: Block) -> bool:
-    """Whether a core was missing for more than a tenth of the block's time."""
-    time = sum(block.wall_s)
-    waited = (block.sensors.psi_cpu_us or 0) / 1e6
-    stolen = (block.sensors.steal_ticks or 0) * TICK_S
-    # One tick of steal is the counter's own step: a single one says nothing about a short block.
-    return time > 0 and (waited > CONTENDED_SHARE * time or stolen - TICK_S > CONTENDED_SHARE * time)
 
 
 def identical_events(plan: Plan, builds: Mapping[str, Build]) -> list[Event]:
@@ -101,12 +92,12 @@ def identical_events(plan: Plan, builds: Mapping[str, Build]) -> list[Event]:
     return [
         Event(
             "BX311",
-            f"{plan.variant(a).label} and {plan.variant(b).label} are one program: the change does not reach "
-            "the binary (same code)",
-            effect="their difference is an A/A test; the axis has no effect on this program",
+            f"{plan.variant(found.first).label} and {plan.variant(found.second).label} are one program: the change "
+            "does not reach the binary (same code, same command)",
+            effect=f"their difference is an A/A test; {same_programs.no_effect(found)}",
             help="check that the feature or flag is used by the code that runs",
         )
-        for a, b in states.identical_binaries(plan, builds)
+        for found in same_programs.same_programs(plan, builds)
     ]
 
 

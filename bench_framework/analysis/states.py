@@ -5,12 +5,12 @@ Plain Python.
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from bench_framework.analysis import cache_states
 from bench_framework.analysis.samples import VOIDING, Sample
 from bench_framework.model.judgement import CellState
 from bench_framework.model.plan import Role
@@ -76,11 +76,15 @@ def _state(
         return CellState(cell.id, "failed", rounds, void, reason, effective)
     if (other := _other_output(sample, expected)) is not None:
         return CellState(cell.id, "other-output", rounds, void, other, effective)
+    good = [b for b in sample.blocks if b.status not in VOIDING]
+    cache = cache_states.seen(good)
     fallbacks = fallen_back(plan, cell, effective, build)
     if fallbacks:
         words = "; ".join(f"{axis}: {asked} was asked for, {ran} ran" for axis, asked, ran in fallbacks)
-        return CellState(cell.id, "not-comparable", rounds, void, words, effective)
-    return CellState(cell.id, "measured", rounds, void, "", effective)
+        return CellState(cell.id, "not-comparable", rounds, void, words, effective, cache)
+    if words := cache_states.refusal(plan, cell, good):
+        return CellState(cell.id, "not-comparable", rounds, void, words, effective, cache)
+    return CellState(cell.id, "measured", rounds, void, "", effective, cache)
 
 
 def _failure(sample: Sample) -> str:
@@ -166,7 +170,8 @@ def fallback_events(plan: Plan, states: Sequence[CellState], samples: Mapping[st
     """One BX305 per cell whose effective mode is not the requested one."""
     found = []
     for state in states:
-        if state.state != "not-comparable":
+        # What was not seen of the cache has an event of its own (BX341, BX342), from the run that it met first.
+        if state.state != "not-comparable" or state.reason.startswith(cache_states.NOT_VERIFIED):
             continue
         cell = plan.cell(state.cell_id)
         runs = sum(samples[state.cell_id].runs.values())
@@ -195,40 +200,13 @@ def exact_value(build: Build | None, metric: str) -> float | None:
     return float(value) if value is not None else None
 
 
-def identical_binaries(plan: Plan, builds: Mapping[str, Build]) -> tuple[tuple[str, str], ...]:
-    """Pairs of variant ids that ask for different builds and got the same bytes."""
-    found = []
-    for a, b in itertools.combinations(plan.variants, 2):
-        if a.build is None or b.build is None or a.build.id == b.build.id:
-            continue
-        first, second = build_of(plan, a.id, builds), build_of(plan, b.id, builds)
-        if first is None or second is None or first.sha256 is None:
-            continue
-        if first.ok and second.ok and _same_code(first, second) and _only_build_differs(plan, a.id, b.id):
-            found.append((a.id, b.id))
-    return tuple(found)
-
-
-def _only_build_differs(plan: Plan, one: str, other: str) -> bool:
-    """Whether the two variants share every run axis, so that their commands are equal too."""
-    kinds = {axis.name: axis.kind for axis in plan.axes}
-    a, b = dict(plan.variant(one).values), dict(plan.variant(other).values)
-    return all(kinds.get(name) == "build" for name in a.keys() | b.keys() if a.get(name) != b.get(name))
-
-
-def higher_is_better(builds: Mapping[str, Build]) -> frozenset[str]:
-    """Metrics that a worker declares to be better when larger."""
-    found = set()
+def higher_is_better(plan: Plan, builds: Mapping[str, Build]) -> frozenset[str]:
+    """Metrics that the scenario, or else a worker, declares to be better when larger."""
+    declared_here = {metric.name for metric in plan.metrics}
+    found = {metric.name for metric in plan.metrics if metric.direction == "higher"}
     for build in builds.values():
         declared = (build.describe or {}).get("metrics")
         for entry in declared if isinstance(declared, Sequence) else ():
             if isinstance(entry, Mapping) and entry.get("direction") == "higher":
-                found.add(str(entry.get("name")))
+                found |= {str(entry.get("name"))} - declared_here
     return frozenset(found)
-
-
-def _same_code(first: Build, second: Build) -> bool:
-    """Whether two builds are one program: equal bytes, or equal but for the names of their symbols."""
-    if first.sha256 == second.sha256:
-        return True
-    return first.code_sha256 is not None and first.code_sha256 == second.code_sha256

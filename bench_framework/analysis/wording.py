@@ -390,6 +390,7 @@ SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "trust": _trust,
     "race": race_words.race,
     "dropped": _dropped,
+    "idle": race_words.idle,
     "recommendation": _recommendation,
     "ideas": _ideas,
     "not-measured": _not_measured,

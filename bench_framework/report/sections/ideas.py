@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.model.judgement import CellState, Comparison, Verdict
+from bench_framework.model.judgement import ONE_PROGRAM, CellState, Comparison, Verdict
 from bench_framework.model.words import shown
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
 from bench_framework.report.counts import caption_tail
@@ -30,6 +30,8 @@ REASONS: Final = {
 """Verdict on the headline metric to the reason that may be given (REPORTS S12)."""
 COSTS_MEMORY: Final = "costs memory"
 AUTHOR: Final = "author's decision"
+NO_EFFECT: Final = "no effect on the binary"
+"""Of an idea that is the same program as its reference, whatever its figures."""
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
@@ -101,7 +103,7 @@ def _row(data: ReportData, idea: Idea, item: Input) -> Row:
             Cell(shown(verdict, data.metric), verdict.value, None, verdict),
             _ratio(memory),
             Cell(idea.decision),
-            Cell(reason(verdict, memory)),
+            Cell(NO_EFFECT if time is not None and time.reason == ONE_PROGRAM else reason(verdict, memory)),
             Cell(idea.why),
         ),
         verdict,

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework.analysis import medians, quality, samples, scaling, states, summary
+from bench_framework.analysis import medians, quality, samples, scaling, summary
+from bench_framework.analysis.samples import collect
+from bench_framework.model import sentinels
+from bench_framework.model import sentinels
 from bench_framework.model.judgement import Verdict
-from bench_framework.model.plan import BuildSpec, Variant
-from bench_framework.model.run import Block, Build, Sensors
+from bench_framework.model.run import Block, Sensors
 
 if TYPE_CHECKING:
     from conftest import Study
@@ -166,33 +168,40 @@ def test_a_trend_is_drift_and_noise_is_not() -> None:
 
 
 def test_pressure_and_steal_mark_a_block() -> None:
-    assert not quality.contended(block(1, (0.05,), sensors=Sensors(psi_cpu_us=1_000, steal_ticks=1)))
-    assert quality.contended(block(1, (0.05,), sensors=Sensors(psi_cpu_us=20_000)))
-    assert quality.contended(block(1, (0.05,), sensors=Sensors(steal_ticks=3)))
+    assert not sentinels.flags(block(1, (0.05,), sensors=Sensors(psi_cpu_us=1_000, steal_ticks=1)))
+    assert sentinels.flags(block(1, (0.05,), sensors=Sensors(psi_cpu_us=20_000))) == ("cpu",)
+    assert sentinels.flags(block(1, (0.05,), sensors=Sensors(steal_ticks=3))) == ("steal",)
     assert not quality.contention_events([block(1, (0.05,))])
     (event,) = quality.contention_events([block(1, (0.05,), sensors=Sensors(psi_cpu_us=20_000))])
     assert event.code == "BX321"
+    assert "1 of 1 blocks (waiting for a core: 1)" in event.message
 
 
-def test_two_builds_with_the_same_bytes_are_one_program(study: type[Study]) -> None:
-    plain = study().plan
-    specs = [BuildSpec("builtin", "tally"), BuildSpec("builtin", "tally", features=("simd",))]
-    variants = tuple(Variant(v.label, v.values, s) for v, s in zip(plain.variants, specs, strict=True))
-    plan = replace(plain, axes=(replace(plain.axes[0], kind="build"),), variants=variants)
-    builds = {s.id: Build(s.id, ok=True, sha256="5a") for s in specs}
-    assert states.identical_binaries(plan, builds) == ((variants[0].id, variants[1].id),)
-    assert [e.code for e in quality.identical_events(plan, builds)] == ["BX311"]
-    different = {**builds, specs[1].id: Build(specs[1].id, ok=True, sha256="5b")}
-    assert not states.identical_binaries(plan, different)
+@pytest.mark.parametrize(
+    ("sensors", "flags"),
+    [
+        (Sensors(psi_memory_us=6_000), ("memory",)),
+        (Sensors(psi_memory_us=4_000), ()),
+        (Sensors(swap_in_pages=257), ("swap",)),
+        (Sensors(swap_out_pages=256), ()),
+        (Sensors(throttle_events=1), ("throttled",)),
+        (Sensors(psi_io_us=50_000), ()),
+        (Sensors(psi_cpu_us=6_000, steal_ticks=2, psi_memory_us=6_000), ("cpu", "steal", "memory")),
+    ],
+)
+def test_what_is_in_the_way_of_a_block_is_told_by_name(sensors: Sensors, flags: tuple[str, ...]) -> None:
+    assert sentinels.flags(block(1, (0.05,), sensors=sensors)) == flags
 
 
-def test_builds_that_differ_in_the_names_of_symbols_only_are_one_program(study: type[Study]) -> None:
-    plan = study().plan
-    specs = [BuildSpec("crate", "prog", features=names) for names in ((), ("idle",))]
-    variants = tuple(replace(v, build=spec) for v, spec in zip(plan.variants, specs, strict=True))
-    axes = tuple(replace(axis, kind="build") for axis in plan.axes)
-    plan = replace(plan, variants=variants, axes=axes)
-    same = {spec.id: Build(spec.id, ok=True, sha256=spec.id, code_sha256="c0de") for spec in specs}
-    assert len(states.identical_binaries(plan, same)) == 1
-    unknown = {name: replace(build, code_sha256=None) for name, build in same.items()}
-    assert not states.identical_binaries(plan, unknown)
+def test_a_block_without_a_time_has_no_flag() -> None:
+    assert sentinels.flags(block(1, (), sensors=Sensors(throttle_events=1))) == ()
+
+
+def test_a_flagged_block_stays_in_the_statistics() -> None:
+    calm = [block(number, (0.05,)) for number in range(1, 13)]
+    loud = [replace(b, sensors=Sensors(psi_cpu_us=50_000, throttle_events=3)) for b in calm]
+    assert all(sentinels.flags(b) for b in loud)
+    (first,), (second,) = samples.collect(calm).values(), samples.collect(loud).values()
+    assert first.series == second.series
+    assert len(second.of("wall")) == 12
+    assert not second.void

@@ -1,0 +1,145 @@
+"""Two variants that are one program: an A/A test, no change, and never a difference."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework.analysis import quality, same_programs
+from bench_framework.analysis.judge import judge
+from bench_framework.analysis.looking import look
+from bench_framework.model.judgement import ONE_PROGRAM, Verdict
+from bench_framework.model.looks import looks_of
+from bench_framework.model.plan import BIN, Axis, AxisValue, BuildSpec, Idea, Plan
+from bench_framework.model.run import Build
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from conftest import Study
+
+    from bench_framework.model.judgement import Judgement
+
+
+def built(made: Study, code: Mapping[str, str]) -> tuple[Plan, dict[str, Build]]:
+    """The plan of a study whose arms are builds with one command, and what cargo made of them: arm to digest."""
+    plan = made.plan
+    specs = {arm: BuildSpec("builtin", "prog", features=(f"f-{arm}",)) for arm in made.arms}
+    variants = tuple(replace(v, build=specs[dict(v.values)["arm"]]) for v in plan.variants)
+    cells = tuple(replace(c, command=((BIN,), ("run",))) for c in plan.cells)
+    axes = tuple(replace(a, kind="build") if a.name == "arm" else a for a in plan.axes)
+    builds = {s.id: Build(s.id, ok=True, sha256=s.id, code_sha256=code[arm]) for arm, s in specs.items()}
+    return replace(plan, variants=variants, cells=cells, axes=axes), builds
+
+
+def judged(made: Study, plan: Plan, builds: Mapping[str, Build], times: Mapping[str, float]) -> Judgement:
+    def wall(arm: str, where: str, number: int) -> float:
+        noise = random.Random(f"{arm}/{where}/{number}")
+        return times["a" if arm == "control" else arm] * (1 + noise.expovariate(1 / 0.01))
+
+    blocks = made.blocks(wall, rss=lambda arm, *_: 1e8 * (2 if arm == "b" else 1))
+    return judge(plan, blocks, builds, made.inputs(), made.looks())
+
+
+def test_equal_code_is_found_whatever_the_names_of_symbols(study: type[Study]) -> None:
+    made = study(arms=("a", "b", "c"))
+    plan, builds = built(made, {"a": "same", "b": "same", "c": "other"})
+    (found,) = same_programs.same_programs(plan, builds)
+    assert (found.first, found.second) == (plan.variants[0].id, plan.variants[1].id)
+    assert same_programs.no_effect(found) == "arm has no effect on this program"
+    assert [e.code for e in quality.identical_events(plan, builds)] == ["BX311"]
+
+
+def test_equal_bytes_are_equal_code(study: type[Study]) -> None:
+    plan, builds = built(study(), {"a": "x", "b": "x"})
+    same = {name: replace(b, sha256="5a", code_sha256=None) for name, b in builds.items()}
+    assert len(same_programs.same_programs(plan, same)) == 1
+
+
+@pytest.mark.parametrize(
+    "lacking", [{"code_sha256": None}, {"ok": False}, {"sha256": None, "code_sha256": None}]
+)
+def test_what_is_not_known_to_be_equal_is_not_one_program(
+    study: type[Study], lacking: dict[str, object]
+) -> None:
+    plan, builds = built(study(), {"a": "same", "b": "same"})
+    unknown = {name: replace(build, **lacking) for name, build in builds.items()}  # type: ignore[arg-type]
+    assert same_programs.same_programs(plan, unknown) == ()
+
+
+def test_one_binary_that_is_told_to_do_other_things_is_two_variants(study: type[Study]) -> None:
+    """A build axis may set arguments, environment or processors as well."""
+    plan, builds = built(study(), {"a": "same", "b": "same"})
+    second = plan.variants[1].id
+    for change in ({"command": ((BIN,), ("walk",))}, {"env": (("THREADS", "2"),)}, {"cpus": "0"}):
+        cells = tuple(replace(c, **change) if c.variant_id == second else c for c in plan.cells)
+        assert same_programs.same_programs(replace(plan, cells=cells), builds) == ()
+
+
+def test_a_difference_between_one_program_and_itself_is_never_told(study: type[Study]) -> None:
+    made = study(arms=("a", "b", "c"))
+    plan, builds = built(made, {"a": "same", "b": "same", "c": "other"})
+    found = judged(made, plan, builds, {"a": 0.05, "b": 0.055, "c": 0.04})
+    own = [c for c in found.comparisons if c.cell_id == made.cell("b").id]
+    assert {c.metric for c in own} == {"wall", "cpu", "peak_rss"}
+    assert {(c.verdict, c.reason) for c in own} == {(Verdict.UNDECIDED, ONE_PROGRAM)}
+    wall = next(c for c in found.claims if c.kind == "comparison" and c.subject == "b" and c.metric == "wall")
+    assert wall.text.startswith("b and a are the same program; their difference is an A/A test: +9.8\u202f% [")
+    assert made.cell("c").id in found.best[0].cell_ids
+    assert not any("b needs" in c.text for c in found.claims)
+
+
+def test_one_program_under_two_names_is_no_open_question(study: type[Study]) -> None:
+    made = study(arms=("a", "b", "c"))
+    plan, builds = built(made, {"a": "same", "b": "same", "c": "other"})
+    found = judged(made, plan, builds, {"a": 0.05, "b": 0.05, "c": 0.04})
+    assert found.status == "decided"
+
+
+def test_its_twin_does_not_push_a_variant_out_of_the_best_group(study: type[Study]) -> None:
+    made = study(arms=("a", "b"))
+    plan, builds = built(made, {"a": "same", "b": "same"})
+    found = judged(made, plan, builds, {"a": 0.05, "b": 0.055})
+    assert set(found.best[0].cell_ids) == {made.cell("a").id, made.cell("b").id}
+    assert not [c for c in found.claims if c.kind == "recommendation"]
+
+
+def test_the_stopping_rule_does_not_wait_for_an_a_a_test(study: type[Study]) -> None:
+    made = study(arms=("a", "b", "c"), rounds=18)
+    plan, builds = built(made, {"a": "same", "b": "same", "c": "other"})
+
+    def wall(arm: str, where: str, number: int) -> float:
+        noise = random.Random(f"{arm}/{where}/{number}")
+        return (0.02 if arm == "c" else 0.05) * (1 + noise.expovariate(1 / 0.05))
+
+    blocks = made.blocks(wall)
+    first = looks_of(plan).rounds[0]
+    assert look(plan, blocks, plan.inputs[0].id, 0, first, builds=builds).stop
+    assert not look(plan, blocks, plan.inputs[0].id, 0, first).stop
+
+
+def test_the_axis_that_has_no_effect_is_named_with_the_engine(study: type[Study]) -> None:
+    """Seed 001: the parser never reached the engine; what else varies is told beside it."""
+    made = study(arms=("simd-json", "sonic-rs"))
+    plan, builds = built(made, {"simd-json": "same", "sonic-rs": "same"})
+    variants = tuple(replace(v, values=(*v.values, ("engine", "rayon"))) for v in plan.variants)
+    ids = dict(zip((v.id for v in plan.variants), (v.id for v in variants), strict=True))
+    cells = tuple(replace(c, variant_id=ids[c.variant_id]) for c in plan.cells)
+    axes = (*plan.axes, Axis("engine", "run", (AxisValue("rayon", "rayon"), AxisValue("tokio", "tokio"))))
+    plan = replace(plan, variants=variants, cells=cells, axes=axes, baseline_id=variants[0].id)
+    (claim,) = same_programs.claims(plan, builds)
+    assert claim.values["effect"] == "arm has no effect on this program with engine=rayon"
+
+
+def test_an_idea_that_is_the_baseline_is_told_by_its_change(study: type[Study]) -> None:
+    plan, builds = built(study(), {"a": "same", "b": "same"})
+    variants = (plan.variants[0], replace(plan.variants[1], values=plan.variants[0].values, idea="try"))
+    ids = dict(zip((v.id for v in plan.variants), (v.id for v in variants), strict=True))
+    cells = tuple(replace(c, variant_id=ids[c.variant_id]) for c in plan.cells)
+    idea = Idea("try", variants[1].id, (("lto", "fat"),), decision="rejected")
+    plan = replace(plan, variants=variants, cells=cells, ideas=(idea,))
+    (found,) = same_programs.same_programs(plan, builds)
+    assert found.axes == ("lto",)
