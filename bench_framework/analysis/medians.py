@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import math
 import statistics
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis import summary
 from bench_framework.analysis.verdict import by_interval
 from bench_framework.model.judgement import Comparison, Interval, Verdict
+from bench_framework.model.metrics import METRICS, is_exact
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bench_framework.analysis.samples import Pair
     from bench_framework.model.plan import Metric
 
-EXACT_METRICS: Final = frozenset({"binary_size", "stripped_size", "instructions", "dependencies"})
+EXACT_METRICS: Final = frozenset(name for name in METRICS if is_exact(name))
 """The same in every run of the same binary: a difference is a difference."""
+RANGES: Final = 3
+"""How many ranges of its repetitions a count is taken to be uncertain by."""
+SURE: Final = 0.99
+"""Level of the interval of counts that vary. Simulated: docs/method.md, section 5."""
 LEAST_SURE: Final = 0.95
 
 
@@ -107,3 +115,48 @@ def compare_exact(
         verdict=verdict if verdict is not Verdict.UNDECIDED else Verdict.EQUIVALENT,
         shown=shown, statistic="exact", margin=margin, epsilon=epsilon,
     )  # fmt: skip
+
+
+def compare_counts(
+    cell_id: str,
+    ref_cell_id: str,
+    metric: Metric,
+    counts: Sequence[float],
+    reference: Sequence[float],
+    *,
+    margin: float,
+) -> Comparison:
+    """Two deterministic counts, each repeated a few times; all above zero.
+
+    Where every repetition gives one number this is `compare_exact`. Where they vary, each median is taken to be
+    uncertain by three times the range of its repetitions (on the log scale), and the verdict is that of the ratio's
+    interval: undecided if that reaches 1 and leaves the margin.
+
+    Raises:
+        ValueError: a count is not above zero, or there is none.
+    """
+    if not counts or not reference:
+        raise ValueError(f"{metric} was not counted")
+    exact = compare_exact(
+        cell_id, ref_cell_id, metric, statistics.median(counts), statistics.median(reference), margin=margin
+    )
+    half = RANGES * (spread(counts) + spread(reference))
+    if not half or exact.shown is None:
+        return replace(exact, runs=len(counts), runs_ref=len(reference))
+    ratio = exact.shown.ratio
+    shown = Interval(ratio, ratio * math.exp(-half), ratio * math.exp(half), SURE)
+    verdict = by_interval(shown, margin)
+    inside = 1 / (1 + margin) < shown.lo and shown.hi < 1 + margin
+    reason = ""
+    if verdict is Verdict.UNDECIDED and inside:
+        verdict = Verdict.EQUIVALENT
+    elif verdict is Verdict.UNDECIDED:
+        reason = f"counts of one program vary by up to {100 * math.expm1(max(spread(counts), spread(reference))):.2g} %"
+    return replace(
+        exact, verdict=verdict, reason=reason, shown=shown, runs=len(counts), runs_ref=len(reference)
+    )
+
+
+def spread(counts: Sequence[float]) -> float:
+    """Logarithm of the largest count over the smallest; 0 where all are equal."""
+    return math.log(max(counts) / min(counts))

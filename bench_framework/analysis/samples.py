@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.model.metrics import RECEIPT_COUNTS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -102,9 +104,11 @@ def warm_ups(blocks: Iterable[Block]) -> dict[str, tuple[Block, ...]]:
 
 def _sample(cell_id: str, blocks: Sequence[Block]) -> Sample:
     good = [b for b in blocks if b.status not in VOIDING]
-    extra = sorted({name for b in good for r in b.receipts for name in r.metrics})
+    own = {name for b in good for r in b.receipts for name in r.metrics} | {
+        n for b in good for n in b.metrics
+    }
     series: dict[Metric, dict[int, float]] = {}
-    for name in (*STANDARD_METRICS, *extra):
+    for name in (*STANDARD_METRICS, *RECEIPT_COUNTS, *sorted(own)):
         values = {b.round: v for b in good if (v := b.metric(name)) is not None}
         if values:
             series[name] = values

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from bench_framework.errors import AnswerError, CellError, Interrupted, MachineError, MeasureError
 from bench_framework.execution import hyperfine as hf
-from bench_framework.execution import pagecache, worker
+from bench_framework.execution import declared, pagecache, worker
 from bench_framework.execution.host import utc_now
 from bench_framework.execution.process import Command, Finished, signal_name
 from bench_framework.execution.sensors import Gauge, between
-from bench_framework.model.run import Block
+from bench_framework.model.run import Block, PageCache
 from bench_framework.store.layout import writing
 from bench_framework.units import format_size
 
@@ -24,13 +24,12 @@ if TYPE_CHECKING:
 
     from bench_framework.execution.process import Launcher
     from bench_framework.execution.target import Target
+    from bench_framework.model.metrics import DeclaredMetric
     from bench_framework.model.plan import AnswerPolicy
     from bench_framework.store.layout import Raw
 
 HYPERFINE_OVERHEAD_S: Final = 1.0
 """Added to a block's timeout: hyperfine's own 5 ms, many times over on a busy machine."""
-COLD_SHARE: Final = 0.01
-"""Of an input's pages: with more of them in memory a run is not called cold."""
 LEAST_ROOM_BYTES: Final = 1 << 20
 """Free on the record's disk after each block: room for the journal lines of a round, and then some."""
 SIGNAL_BASE: Final = 128
@@ -51,13 +50,21 @@ class BlockRunner:
     """Measures blocks; holds the files that are open all the while. A context manager."""
 
     def __init__(
-        self, launcher: Launcher, tool: hf.Hyperfine, raw: Raw, policy: AnswerPolicy, timeout_s: float
+        self,
+        launcher: Launcher,
+        tool: hf.Hyperfine,
+        raw: Raw,
+        policy: AnswerPolicy,
+        timeout_s: float,
+        metrics: Sequence[DeclaredMetric] = (),
     ) -> None:
         self._launcher = launcher
         self._tool = tool
         self._raw = raw
         self._policy = policy
         self._timeout_s = timeout_s
+        file = Path(policy.file) if policy.file is not None else None
+        self._readings = declared.Readings(metrics, raw.stdout, file)
         self._said = raw.log("hyperfine.log")
         with writing(raw.root):
             raw.log("").mkdir(parents=True, exist_ok=True)
@@ -67,8 +74,8 @@ class BlockRunner:
                 raw.hyperfine, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644
             )
         self._gauge = Gauge()
-        self.was_cold = True
-        """Whether the last cold block really began with its input out of the page cache."""
+        self._pages: dict[str, pagecache.InputPages] = {}
+        """By path of the input."""
 
     def __enter__(self) -> Self:
         return self
@@ -99,18 +106,29 @@ class BlockRunner:
         block = Block(place.seq, place.round, place.position, target.cell.id, place.warmup, "ok", utc_now())
         if failed := self._aside(target, target.prepare, "prepare"):
             return replace(block, status="failed", message=failed)
-        if target.cell.cache == "cold" and target.input_path is not None:
-            path = Path(target.input_path)
-            pagecache.drop(path)
-            share = pagecache.resident(path)
-            self.was_cold = share is not None and share < COLD_SHARE
-        block = self._timed(target, block, runs)
+        block = self._in_state(target, block, runs)
         if (failed := self._aside(target, target.cleanup, "cleanup")) and block.status == "ok":
             return replace(block, status="failed", message=failed)
         return block
 
+    def _in_state(self, target: Target, block: Block, runs: int) -> Block:
+        """The runs, with the page cache of the input as it was asked for and what was seen of it."""
+        if target.input_path is None:
+            return self._timed(target, block, runs)
+        asked, path = target.cell.cache, Path(target.input_path)
+        try:
+            pages = self._pages.get(target.input_path) or pagecache.InputPages(path)
+        except OSError as error:
+            seen = PageCache("unknown", why=f"{error.filename or path}: {error.strerror}")
+            return replace(self._timed(target, block, runs), page_cache=seen)
+        self._pages[target.input_path] = pages
+        seen = pagecache.around(pages, asked)
+        block = self._timed(target, block, runs)
+        return replace(block, page_cache=pagecache.judged(pages, asked, seen, block.sensors.device_bytes))
+
     def _timed(self, target: Target, block: Block, runs: int) -> Block:
-        output = str(self._raw.stdout) if self.stdout_is_answer else self._discard
+        keeps = self.stdout_is_answer or self._readings.needs_stdout
+        output = str(self._raw.stdout) if keeps else self._discard
         argv = self._tool.call(
             target.argv, runs=runs, output=output, stdin=target.stdin, export=self._raw.export
         )
@@ -128,6 +146,7 @@ class BlockRunner:
             cpus=target.cpus,
         )
         self._answers.mark()
+        self._readings.mark()
         before = self._gauge.read()
         started_at = utc_now()
         try:
@@ -138,7 +157,8 @@ class BlockRunner:
             # Its working directory is gone, or a CPU that it asks for: another cell may have its own.
             return replace(block, status="failed", message="; ".join(text for _, text in error.details))
         after = self._gauge.read()
-        block = replace(block, started_at=started_at, sensors=between(before, after))
+        sensors = replace(between(before, after), device_bytes=finished.read_bytes)
+        block = replace(block, started_at=started_at, sensors=sensors)
         if finished.killed:
             raise Interrupted("interrupted", effect="the block in flight is dropped")
         if finished.timed_out:
@@ -196,19 +216,21 @@ class BlockRunner:
         if failure := failure_of(block.exit_codes, self._policy.exit_codes):
             return replace(block, status="failed", **failure)
         try:
-            return self._answered(block, runs)
+            return self._readings.read(self._answered(block, runs))
         except AnswerError as error:
             cause = "; ".join(f"{name} {text}" for name, text in error.details)
             return replace(block, status="failed", message=f"{error.message}{f' ({cause})' if cause else ''}")
 
     def _answered(self, block: Block, runs: int) -> Block:
         if self._policy.contract:
-            replies = worker.read_replies(self._answers.read(), runs)
+            said = self._answers.read()
+            replies = worker.read_replies(said, runs)
             peaks = [reply.receipt.peak_rss_bytes for reply in replies]
             block = replace(
                 block,
                 answer=None if self._policy.compare == "none" else replies[0].answer,
-                receipts=tuple(reply.receipt for reply in replies),
+                receipts=self._readings.of_replies(said, [reply.receipt for reply in replies]),
+                missing=self._readings.unreported(said),
             )
             known = [peak for peak in peaks if peak is not None]
             return replace(block, peak_rss_bytes=max(known), peak_rss_source="worker") if known else block

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, Self
 
@@ -42,6 +42,7 @@ class Command:
         stdout: file that is appended to; likewise `stderr`.
         timeout_s: after which the process group is killed.
         cpus: CPU numbers that it may use; all if empty.
+        observe: tell `Finished.used`.
     """
 
     argv: Sequence[str]
@@ -52,6 +53,7 @@ class Command:
     stderr: str | None = None
     timeout_s: float | None = None
     cpus: tuple[int, ...] = ()
+    observe: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,9 @@ class Finished:
         killed: `Launcher.kill_now` ended it.
         stragglers: processes that it left behind, all killed.
         seconds: from the request to its end; not a measurement.
+        read_bytes: what it and its children read from storage, by the kernel's account (getrusage(2)).
+        used: faults, context switches and bytes of storage, by their names in getrusage(2) and proc(5); empty unless
+            `Command.observe` asks for it.
     """
 
     exit_code: int | None
@@ -71,6 +76,8 @@ class Finished:
     killed: bool
     stragglers: int
     seconds: float
+    read_bytes: int | None = None
+    used: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -301,6 +308,7 @@ def _request(command: Command) -> bytes:
                 "stderr": command.stderr,
                 "timeout_s": command.timeout_s,
                 "cpus": list(command.cpus),
+                "observe": command.observe,
             }
         ).encode()
         + b"\n"

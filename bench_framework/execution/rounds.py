@@ -33,15 +33,22 @@ if TYPE_CHECKING:
     from bench_framework.store.records import Record
 
 
-TRAILS: Final = "decidedly worse than another variant"
+WORDS: Final[Mapping[str, str]] = {
+    "raced": "decidedly worse than another variant",
+    "idle": "nothing about it is open in the rounds that are left",
+}
+"""Why a race lets a cell go, as users are told."""
 
 
 class Decision(NamedTuple):
-    """What a look decides: whether the input is measured no further, why, and which of its cells trail in a race."""
+    """What a look decides: whether the input is measured no further, why, and which cells a race found to
+    trail or to have nothing open about them.
+    """
 
     stop: bool
     reason: str = ""
     trailing: tuple[str, ...] = ()
+    idle: tuple[str, ...] = ()
 
 
 Looker = Callable[[str, int, int], tuple[bool, str] | Decision]
@@ -350,9 +357,7 @@ class Measuring:
     ) -> None:
         del state.targets[cell_id]
         self.record.append(lines.Dropped(cell_id, state.input.id, number, warmup, why, reason))
-        self.watcher.notify(
-            progress.CellDropped(cell_id, state.input.id, number, reason, raced=why == "raced")
-        )
+        self.watcher.notify(progress.CellDropped(cell_id, state.input.id, number, reason, raced=why in WORDS))
         if not state.targets:
             state.stopped = True
 
@@ -386,35 +391,39 @@ class Measuring:
         reason = decision.reason
         if last and not decision.stop:
             reason = "the budget is spent" if spent else "the last round is reached"
-        look = Look(here, index, number, decision.stop or last, reason, tuple(decision.trailing))
-        look = replace(look, dropped=self._leaving(look, states))
+        look = Look(here, index, number, decision.stop or last, reason, decision.trailing, decision.idle)
+        leaving = self._leaving(look, states)
+        look = replace(look, dropped=tuple(leaving))
         self.record.append(lines.Looked(look))
         state.stopped = look.stopped
         for other in states:
             for cell_id in [c for c in look.dropped if c in other.targets]:
-                self._drop(other, cell_id, other.rounds, "raced", TRAILS, warmup=False)
+                why = leaving[cell_id]
+                self._drop(other, cell_id, other.rounds, why, WORDS[why], warmup=False)
         self.record.sync()
         self.watcher.notify(progress.LookTaken(look))
 
-    def _leaving(self, look: Look, states: Sequence[Progression]) -> tuple[str, ...]:
+    def _leaving(self, look: Look, states: Sequence[Progression]) -> dict[str, race.Why]:
         """Cells that the race lets go after this look, of inputs that are measured further."""
         contents = self.record.contents
         measured = {
             cell_id for state in states
             if not (state.stopped or (look.stopped and state.input.id == look.input_id)) for cell_id in state.targets
         }  # fmt: skip
-        gone = {cell_id for cell_id, line in contents.dropped.items() if line.state != "raced"}
+        gone = {cell_id for cell_id, line in contents.dropped.items() if line.state not in WORDS}
         return race.leaving(self.plan, [*contents.looks, look], measured, gone)
 
     def _catch_up(self) -> None:
         """Drop what a look has dropped, if the process before died between the two lines."""
         contents = self.record.contents
-        for cell_id in [c for look in contents.looks for c in look.dropped if c not in contents.dropped]:
-            here = self.plan.cell(cell_id).input_id
-            number = contents.rounds.get(here, 0)
-            self.record.append(
-                lines.Dropped(cell_id, here, number, warmup=False, state="raced", reason=TRAILS)
-            )
+        for look in contents.looks:
+            for cell_id in [c for c in look.dropped if c not in contents.dropped]:
+                here = self.plan.cell(cell_id).input_id
+                why: race.Why = "raced" if any(cell_id in o.trailing for o in contents.looks) else "idle"
+                number = contents.rounds.get(here, 0)
+                self.record.append(
+                    lines.Dropped(cell_id, here, number, warmup=False, state=why, reason=WORDS[why])
+                )
 
     def _note(self, event: Event) -> None:
         self.record.append(lines.Noted(event))

@@ -247,6 +247,8 @@ class Look:
     """Why measuring stopped here, or empty."""
     trailing: tuple[str, ...] = ()
     """Cells of this input that a race found decidedly worse than another one."""
+    idle: tuple[str, ...] = ()
+    """Cells of this input that a race found unbeaten, with nothing open about them."""
     dropped: tuple[str, ...] = ()
     """Cells, of whatever input, that the race measures no further from here on; a part of the look, so that no
     interruption parts the two."""

@@ -1,4 +1,4 @@
-"""Checks of everything that names axes and values: baseline, rules, ideas; and of metric names."""
+"""Checks of everything that names axes and values: baseline, rules, ideas."""
 
 from __future__ import annotations
 
@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from bench_framework.scenario.document import Path
     from bench_framework.scenario.loaded import Scenario
 
-TIMES = ("wall", "cpu", "user", "sys")
-METRICS = (*TIMES, "peak_rss", "binary_size", "build_time", "instructions")
-
 
 def check(scenario: Scenario) -> Iterator[Problem]:
     """Problems of names."""
@@ -31,7 +28,6 @@ def check(scenario: Scenario) -> Iterator[Problem]:
             yield from named(
                 scenario, axes, ("describe", index, "variant", axis), axis, value, variant_only=True
             )
-    yield from _metrics(scenario)
 
 
 def known_values(scenario: Scenario, axis: AxisView) -> list[str]:
@@ -193,27 +189,3 @@ def named(
         known = known_values(scenario, axes[name])
         advice = did_you_mean(value, known, f"{name} takes") or None
         yield document.value_problem(path, "BC206", f"axis `{name}` has no value `{value}`", help=advice)
-
-
-def _metrics(scenario: Scenario) -> Iterator[Problem]:
-    """Names of metrics. A worker with the protocol may have its own, known only once it is built."""
-    spec, document = scenario.spec, scenario.document
-    if spec.worker.contract or bundled.description(scenario):
-        return
-    for index, metric in enumerate(spec.judge):
-        if metric not in TIMES:
-            why = (
-                "memory has a table of its own" if metric == "peak_rss" else "this worker reports no metrics"
-            )
-            advice = did_you_mean(metric, TIMES, "metrics") or None
-            yield document.value_problem(
-                ("judge", index), "BC206", f"`{metric}` cannot be judged: {why}", help=advice
-            )
-    for key in ("margin", "epsilon"):
-        given = getattr(spec, key)
-        for metric in given if isinstance(given, dict) else ():
-            if metric not in METRICS:
-                advice = did_you_mean(metric, METRICS, "metrics") or None
-                yield document.key_problem(
-                    (key, metric), "BC206", f"there is no metric `{metric}`", help=advice
-                )

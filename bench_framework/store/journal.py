@@ -13,6 +13,7 @@ from bench_framework.store import layout, lines, wire
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from bench_framework.model.observation import Observation
     from bench_framework.model.run import Block, Build, Event, Host, Look, PreparedInput
 
 SCHEMA_VERSION = 1
@@ -97,6 +98,8 @@ class Contents:
     """By cell id."""
     looks: list[Look] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
+    observations: list[Observation] = field(default_factory=list)
+    """Of runs outside timing, in their order."""
     elapsed_s: float = 0.0
     at: str = ""
     """When the last thing that has a time happened."""
@@ -189,6 +192,9 @@ def take(contents: Contents, line: lines.Line, open_round: int) -> int:
             contents.dropped[line.cell_id] = line
         case lines.Noted():
             contents.events.append(line.event)
+        case lines.Counted():
+            contents.observations.append(line.observation)
+            contents.at = line.observation.started_at
         case lines.End():
             contents.ended_at, contents.elapsed_s = line.at, line.elapsed_s
         case lines.Header():

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from bench_framework.model.observation import Observation
 from bench_framework.model.run import Block, Build, Event, Host, Look, PreparedInput
 
-DropState = Literal["failed", "other-output", "raced"]
-"""Why a cell is measured no further; ``raced``: decidedly worse than the best."""
+DropState = Literal["failed", "other-output", "raced", "idle"]
+"""Why a cell is measured no further; ``raced`` and ``idle`` as `model.race.Why`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,14 @@ class Noted:
 
 
 @dataclass(frozen=True, slots=True)
+class Counted:
+    """Something was counted in a run outside timing."""
+
+    observation: Observation
+    kind: Literal["counted"] = "counted"
+
+
+@dataclass(frozen=True, slots=True)
 class End:
     """Last line of a record that was measured to its end."""
 
@@ -107,4 +116,4 @@ class End:
     kind: Literal["end"] = "end"
 
 
-Line = Header | Prepared | Repeats | Measured | RoundEnd | Looked | Dropped | Noted | End
+Line = Header | Prepared | Repeats | Measured | RoundEnd | Looked | Dropped | Noted | Counted | End

@@ -1,0 +1,43 @@
+"""What the kernel counts of a program that reports nothing of itself: one run per cell, outside timing.
+
+A timed command is never wrapped: hyperfine starts it, and hyperfine alone sees its end. So the counts come from a
+run of their own, whose time is used for nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.execution.host import utc_now
+from bench_framework.model.observation import Observation
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bench_framework.execution.process import Finished
+    from bench_framework.execution.single_run import Alone
+    from bench_framework.execution.target import Target
+
+TOOL: Final = "wait4, /proc/PID/io"
+
+
+def observe(alone: Alone, target: Target, expected: str | None, timeout_s: float) -> Observation:
+    """Run a cell once and read what the kernel says of it and of the children that it waited for.
+
+    Raises:
+        Interrupted: it was killed by the user.
+    """
+    started = utc_now()
+    found = alone.run(target, expected, timeout_s)
+    values = values_of(found.finished) if found.status == "ok" and found.finished is not None else {}
+    return Observation(target.cell.id, "observed", 1, started, TOOL, found.status, values, found.message)
+
+
+def values_of(finished: Finished) -> dict[str, float]:
+    """Metric → count, of what the kernel told: bytes of storage only where it keeps that account (see proc(5))."""
+    used: Mapping[str, int] = finished.used
+    names = {
+        "minor_faults": "ru_minflt", "major_faults": "ru_majflt", "ctx_vol": "ru_nvcsw", "ctx_invol": "ru_nivcsw",
+        "read_bytes": "read_bytes", "write_bytes": "write_bytes",
+    }  # fmt: skip
+    return {metric: float(used[name]) for metric, name in names.items() if name in used}

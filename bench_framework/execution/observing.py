@@ -1,0 +1,164 @@
+"""After measuring: the runs outside timing that count what hyperfine cannot see. Resumable, cell by cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bench_framework.errors import CellError
+from bench_framework.execution import instructions, observed, progress
+from bench_framework.execution.single_run import Alone
+from bench_framework.execution.target import build_id_of, target_of
+from bench_framework.model.plan import Role
+from bench_framework.model.run import Event
+from bench_framework.store import layout, lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from bench_framework.execution.process import Launcher
+    from bench_framework.execution.stop import Stop
+    from bench_framework.execution.target import Target
+    from bench_framework.model.observation import Observation
+    from bench_framework.model.plan import Cell, Plan
+    from bench_framework.model.run import Build, PreparedInput
+    from bench_framework.store.records import Record
+
+
+def observe_cells(
+    plan: Plan,
+    record: Record,
+    *,
+    builds: Iterable[Build],
+    inputs: Iterable[PreparedInput],
+    launcher: Launcher,
+    watcher: progress.Progress,
+    stop: Stop,
+    env: Mapping[str, str],
+) -> None:
+    """Count, for every cell that was measured, what `Plan.instructions` and the missing contract leave to count.
+
+    What the record holds already is not counted again. A cell that cannot be counted costs itself only: its failure
+    is an observation without values, and an event if something was asked for by name.
+
+    Raises:
+        Interrupted: `stop` was asked for; the record can be continued.
+        MachineError: BX250, instructions cannot be counted on this machine.
+    """
+    targets = [
+        target
+        for cell in plan.cells
+        if cell.role is not Role.CONTROL
+        and (target := _target(plan, record, cell, builds, inputs, env)) is not None
+    ]
+    observer = Observer(plan, record, launcher, watcher, stop)
+    if not plan.answer.contract:
+        observer.kernel(targets)
+    if plan.instructions is not None and targets:
+        observer.instructions(targets, instructions.counter(plan.instructions, launcher, env))
+    record.sync()
+
+
+def _target(
+    plan: Plan,
+    record: Record,
+    cell: Cell,
+    builds: Iterable[Build],
+    inputs: Iterable[PreparedInput],
+    env: Mapping[str, str],
+) -> Target | None:
+    """A cell that was measured, made executable; `None` for one that failed, or was let go for its answer."""
+    contents = record.contents
+    dropped = contents.dropped.get(cell.id)
+    good = any(b.cell_id == cell.id and b.status == "ok" and not b.warmup for b in contents.blocks)
+    if not good or (dropped is not None and dropped.state != "raced"):
+        return None
+    build = next((b for b in builds if b.id == build_id_of(plan, cell)), None)
+    prepared = next((p for p in inputs if p.input_id == cell.input_id), None)
+    tuning = str(record.path / layout.TUNING) if plan.tuning else None
+    try:
+        return target_of(cell, build, prepared, env, tuning)
+    except CellError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Observer:
+    """One session of counting."""
+
+    plan: Plan
+    record: Record
+    launcher: Launcher
+    watcher: progress.Progress
+    stop: Stop
+
+    @property
+    def _alone(self) -> Alone:
+        return Alone(self.launcher, self.plan.answer, self.plan.measure.timeout_s)
+
+    def kernel(self, targets: list[Target]) -> None:
+        """One run of every cell, seen by the kernel."""
+        for number, target in enumerate(targets, start=1):
+            if self._done(target, "observed"):
+                continue
+            self.stop.check()
+            self.watcher.notify(
+                progress.Counting("what the kernel counts", target.cell.id, number, len(targets))
+            )
+            expected = self._expected(target)
+            self._keep(observed.observe(self._alone, target, expected, self.plan.measure.timeout_s))
+
+    def instructions(self, targets: list[Target], used: instructions.Counter) -> None:
+        """The repetitions of every cell; the first that fails is the last of its cell."""
+        policy = self.plan.instructions
+        assert policy is not None
+        for number, target in enumerate(targets, start=1):
+            done = self._done(target, "instructions")
+            for run in range(len(done) + 1, policy.runs + 1):
+                if any(found.status != "ok" for found in done):
+                    break
+                self.stop.check()
+                what = f"instructions with {used.tool}"
+                self.watcher.notify(
+                    progress.Counting(what, target.cell.id, number, len(targets), run, policy.runs)
+                )
+                found = instructions.count(
+                    self._alone, target, self._expected(target), used, policy, run, self._ran(target)
+                )
+                self._keep(found)
+                done.append(found)
+                if found.status != "ok":
+                    self._note(target, found)
+
+    def _done(self, target: Target, kind: str) -> list[Observation]:
+        found = self.record.contents.observations
+        return [o for o in found if o.cell_id == target.cell.id and o.kind == kind]
+
+    def _expected(self, target: Target) -> str | None:
+        """The digest that the cell's timed runs gave."""
+        if self.plan.answer.compare == "none":
+            return None
+        blocks = (b for b in self.record.contents.blocks if b.cell_id == target.cell.id and b.status == "ok")
+        return next((b.answer.digest for b in blocks if b.answer is not None), None)
+
+    def _ran(self, target: Target) -> Mapping[str, str]:
+        """Effective modes of the cell's last timed run."""
+        blocks = [b for b in self.record.contents.blocks if b.cell_id == target.cell.id and b.receipts]
+        return blocks[-1].receipts[-1].effective if blocks else {}
+
+    def _keep(self, observation: Observation) -> None:
+        self.record.append(lines.Counted(observation))
+        self.record.sync()
+
+    def _note(self, target: Target, found: Observation) -> None:
+        event = Event(
+            "BX251",
+            f"the instructions of {target.cell.label} could not be counted: {found.message}",
+            "error",
+            target.cell.id,
+            effect="its instructions are not compared; everything else is",
+            help="see the message; `judge` without `instructions` measures the rest",
+        )
+        if event not in self.record.contents.events:
+            self.record.append(lines.Noted(event))
+            self.watcher.notify(progress.Remark(event))

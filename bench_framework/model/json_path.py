@@ -1,0 +1,67 @@
+"""Where a number stands in JSON: ``latency.p99``, ``rows[0].value``, ``$['a b'].c``. Pure text."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_STEP: Final = re.compile(
+    r"""\.?(?P<key>[^.\[\]'"$\s]+)|\[(?P<index>\d{1,9})\]|\[(?P<quote>['"])(?P<name>[^'"]+)(?P=quote)\]"""
+)
+
+
+def parse(text: str) -> tuple[str | int, ...]:
+    """The steps of a path: keys, and indexes from 0. A leading ``$`` is allowed.
+
+    A part of digits alone, as in ``rows.0.value``, is an index into a list and a key of an object.
+
+    Raises:
+        ValueError: it is no path; the message says from where on.
+    """
+    rest = text.strip()
+    at = 1 if rest.startswith("$") else 0
+    steps: list[str | int] = []
+    while at < len(rest):
+        found = _STEP.match(rest, at)
+        if found is None or (found["key"] and at > 0 and rest[at] != "."):
+            raise ValueError(f"from `{rest[at:]}` on")
+        index = found["index"]
+        steps.append(int(index) if index is not None else found["key"] or found["name"])
+        at = found.end()
+    if not steps:
+        raise ValueError("it names nothing")
+    return tuple(steps)
+
+
+def show(steps: Sequence[str | int]) -> str:
+    """A path as people write it: ``rows[0].value``."""
+    text = ""
+    for step in steps:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        elif re.fullmatch(r"[^.\[\]'\"$\s]+", step):
+            text += f".{step}" if text else step
+        else:
+            text += f"['{step}']"
+    return text
+
+
+def follow(value: Any, steps: Sequence[str | int]) -> Any:
+    """What stands at the end of a path.
+
+    Raises:
+        LookupError: it is not there; the message names the step that failed and what there was.
+    """
+    for number, step in enumerate(steps):
+        match value:
+            case dict() if str(step) in value:
+                value = value[str(step)]
+            case list() if str(step).isdigit() and int(step) < len(value):
+                value = value[int(step)]
+            case _:
+                where = f"in `{show(steps[:number])}`" if number else "at its top"
+                raise LookupError(f"there is no `{step}` {where}")
+    return value
