@@ -87,7 +87,11 @@ def test_what_is_slower_twice_fails_the_gate_and_every_file_says_so(slower: Fold
     assert done.returncode == 1, done.stderr
     first, second = slower.records
     document = slower.document
-    assert (document["exit_code"], document["record_id"], document["confirmation"]) == (1, first.name, second.name)
+    assert (document["exit_code"], document["record_id"], document["confirmation"]) == (
+        1,
+        first.name,
+        second.name,
+    )
     states = {(pair["variant"], pair["metric"]): pair["state"] for pair in document["pairs"]}
     assert states["head", "wall"] == "worse"
     assert states["<b>odd | name</b>", "wall"] == "passed"
@@ -96,13 +100,18 @@ def test_what_is_slower_twice_fails_the_gate_and_every_file_says_so(slower: Fold
     # Only what was suspicious is measured again, with its baseline and the control.
     plan = json.loads((second / "plan.json").read_text())
     assert sorted(cell["role"] for cell in plan["cells"]) == ["baseline", "candidate", "control"]
-    assert "The gate measured again what looked worse in record " + first.name in (second / "report.md").read_text()
+    assert (
+        "The gate measured again what looked worse in record " + first.name
+        in (second / "report.md").read_text()
+    )
 
     assert "▲ Benchmarks: worse than is tolerated: please look" in done.stdout
     assert "head, time: worse" in done.stdout
     assert "confirmed in fresh rounds" in done.stdout
     assert f"measured again in {second.name}" in done.stdout
-    assert done.stderr.count("::error title=benchctl gate::") == len([s for s in states.values() if s == "worse"])
+    assert done.stderr.count("::error title=benchctl gate::") == len(
+        [s for s in states.values() if s == "worse"]
+    )
 
     comment = slower.said("comment.md")
     assert comment.startswith("<!-- benchctl:gate scenario=gated -->\n### ▲ Benchmarks: worse")

@@ -113,7 +113,8 @@ def page_of(plan: Plan, gating: Gating, blocks: Iterable[Block], record_id: str)
 
 def _row(plan: Plan, pair: GatedPair, seconds: float) -> GateRow:
     cell = plan.cell(pair.cell_id)
-    where = plan.input(cell.input_id).label
+    item = plan.input(cell.input_id)
+    where = item.label if item.dataset or item.values else ""
     name = plan.variant(cell.variant_id).label
     said = [pair.text] if pair.text else []
     said += [f"again: {pair.again_text}"] if pair.again_text else []
