@@ -117,7 +117,7 @@ def test_what_is_slower_twice_fails_the_gate_and_every_file_says_so(slower: Fold
     assert comment.startswith("<!-- benchctl:gate scenario=gated -->\n### ▲ Benchmarks: worse")
     assert "<b>" not in comment
     assert step.read_text() == slower.said("summary.md")
-    suite = ET.fromstring(slower.said("junit.xml"))  # noqa: S314 -- ours
+    suite = ET.fromstring(slower.said("junit.xml"))
     assert suite.get("failures") == str(len([s for s in states.values() if s == "worse"]))
     assert suite.get("tests") == str(len(states))
     failure = suite.find("testcase/failure")

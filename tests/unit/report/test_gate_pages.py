@@ -1,0 +1,102 @@
+"""What the gate writes: what is worse comes first and is never cut, limits of hosts are kept, names are data."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
+import pytest
+
+from bench_framework import assets
+from bench_framework.report.render import gate
+from bench_framework.report.render.gate import GatePage, GateRow
+
+ODD = 'a|b <script>alert(1)</script> "x" \x1b[31m ]]>'
+
+
+def row(state: str, number: int = 0, cell: str = "head, 10MiB") -> GateRow:
+    return GateRow(f"{cell} {number}", "time", state, "▲", "^", f"sentence {number} of {state}", 1.25)
+
+
+def page(*rows: GateRow, **given: object) -> GatePage:
+    made = GatePage(
+        "s", "20260101T0000Z", None, "▲ Benchmarks: worse", 1, ("1 comparison: worse",), rows, "18 rounds"
+    )
+    return replace(made, **given)  # type: ignore[arg-type]
+
+
+def comment(made: GatePage) -> str:
+    return gate.comment(made, assets.template_dir())
+
+
+def test_what_needs_eyes_stands_open_and_what_passed_is_folded() -> None:
+    text = comment(page(row("worse"), row("not-judged", 1), row("passed", 2)))
+    open_, folded = text.split("<details>")
+    assert "sentence 0 of worse" in open_
+    assert "sentence 1 of not-judged" in open_
+    assert "sentence 2 of passed" in folded
+    assert "1 passed" in folded
+    assert "left out" not in text
+
+
+def test_a_comment_keeps_to_its_limit_and_cuts_what_passed_first() -> None:
+    rows = [row("worse", n) for n in range(30)] + [row("passed", n) for n in range(3000)]
+    text = comment(page(*rows))
+    assert len(text) <= gate.MOST_COMMENT
+    assert text.count("of worse") == 30
+    shown = text.count("of passed")
+    assert f"{3000 - shown} more are left out here" in text
+
+
+def test_even_what_needs_eyes_is_cut_from_behind_when_it_must_be() -> None:
+    rows = [row("worse", n) for n in range(20)] + [row("not-judged", n) for n in range(5000)]
+    text = comment(page(*rows))
+    assert len(text) <= gate.MOST_COMMENT
+    assert text.count("of worse") == 20
+
+
+def test_names_are_data_in_every_format() -> None:
+    made = page(row("worse", cell=ODD))
+    text = comment(made)
+    assert "<script>" not in text
+    assert "\x1b" not in text
+    assert "a\\|b" in text
+    suite = ET.fromstring(gate.junit(made))
+    assert (suite.find("testcase") or suite[0]).get("name", "").startswith("a|b <script>")
+    assert "\x1b" not in gate.terminal(made, 80, unicode=True)
+
+
+@pytest.mark.parametrize(
+    ("state", "child"),
+    [("worse", "failure"), ("failed", "error"), ("not-judged", "skipped"), ("not-comparable", "skipped"),
+     ("suspicious", "skipped"), ("passed", None)],
+)  # fmt: skip
+def test_junit_says_what_became_of_each(state: str, child: str | None) -> None:
+    suite = ET.fromstring(gate.junit(page(row(state))))
+    counts = {name: int(suite.get(name, "")) for name in ("tests", "failures", "errors", "skipped")}
+    expected = {"failure": "failures", "error": "errors", "skipped": "skipped"}
+    assert counts == {"tests": 1, "failures": 0, "errors": 0, "skipped": 0} | (
+        {expected[child]: 1} if child else {}
+    )
+    case = suite[0]
+    assert [element.tag for element in case] == [*([child] if child else []), "system-out"]
+    assert case.get("time") == "1.250"
+    assert f"sentence 0 of {state}" in (case[-1].text or "")
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_lines_fit_the_terminal_and_need_no_unicode(width: int) -> None:
+    rows = [
+        replace(row("worse"), sentence="head needs 9.6 % more time than base [9.1, 9.9] " * 5),
+        row("passed"),
+    ]
+    made = page(*rows, confirmation="20260101T0100Z")
+    text = gate.terminal(made, width, unicode=True)
+    assert max(map(len, text.splitlines())) <= width
+    assert text.startswith("▲ Benchmarks: worse\n")
+    assert "passed: 1 of 2" in text
+    assert "measured again in 20260101T0100Z" in " ".join(text.split())
+    plain = gate.terminal(made, width, unicode=False)
+    assert plain.startswith("Benchmarks: worse\n")
+    assert "^ head" in plain
+    assert plain.isascii()
