@@ -122,15 +122,25 @@ def _term(name: str, value: str) -> str:
     return f"{name}~'^{pattern}$'"
 
 
-def warm_event(target: Target, block: Block) -> Event:
-    """BX341: the input stayed in the page cache although the scenario asks for a cold one."""
+def cache_event(target: Target, block: Block) -> Event | None:
+    """BX341 or BX342: a cold or a warm page cache was asked for, and not seen; `None` if all is as asked."""
+    asked, seen = target.cell.cache, block.page_cache
+    if block.status in {"failed", "timeout"} or seen is None or asked in {"unknown", seen.state}:
+        return None
+    cold = asked == "cold"
+    place = f"{'warm-up ' if block.warmup else ''}round {block.round}"
     return Event(
-        "BX341",
-        f"cache state not verified: {target.input_path} stayed in memory before {target.cell.label}",
+        "BX341" if cold else "BX342",
+        f"cache state not verified: {target.cell.label} in {place} was not seen to be {asked}: {seen.why}",
         cell_id=block.cell_id,
         round=block.round,
-        effect="nothing may be said about a cold cache",
-        help="run as root, so that caches can be dropped, with the input on a disk and not in tmpfs",
+        effect="its runs are not called cold, and they are compared with nothing"
+        if cold
+        else "its runs are not called warm; beside cold runs they are compared with nothing",
+        help="keep the input on a local disk, in files of your own that no other program uses, and run as root"
+        if cold
+        else "choose an input that memory can hold, or say `cache: unknown`",
+        details=(("input", str(target.input_path)),),
     )
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from bench_framework.errors import AnswerError, CellError, Interrupted, MachineError, MeasureError
-from bench_framework.execution import hyperfine as hf
 from bench_framework.execution import declared, pagecache, worker
+from bench_framework.execution import hyperfine as hf
 from bench_framework.execution.host import utc_now
 from bench_framework.execution.process import Command, Finished, signal_name
 from bench_framework.execution.sensors import Gauge, between

@@ -215,7 +215,9 @@ def confine(cpus: list[int]) -> None:
     os.sched_setaffinity(0, cpus)
     found = os.sched_getaffinity(0)
     if missing := sorted(set(cpus) - found):
-        words = f"no CPU {', '.join(map(str, missing))} for us; there are {', '.join(map(str, sorted(found)))}"
+        words = (
+            f"no CPU {', '.join(map(str, missing))} for us; there are {', '.join(map(str, sorted(found)))}"
+        )
         raise OSError(errno.EINVAL, words)
 
 

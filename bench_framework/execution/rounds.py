@@ -41,9 +41,7 @@ WORDS: Final[Mapping[str, str]] = {
 
 
 class Decision(NamedTuple):
-    """What a look decides: whether the input is measured no further, why, and which cells a race found to
-    trail or to have nothing open about them.
-    """
+    """What a look decides: whether the input is measured no further, and why; and what a race found (`Look`)."""
 
     stop: bool
     reason: str = ""

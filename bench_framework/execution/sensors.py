@@ -10,6 +10,7 @@ import contextlib
 import os
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, Self
 
 from bench_framework.model.run import Sensors
@@ -20,14 +21,20 @@ _FILES: Final = {
     "stat": "/proc/stat",
     "psi_cpu": "/proc/pressure/cpu",
     "psi_io": "/proc/pressure/io",
+    "psi_memory": "/proc/pressure/memory",
+    "vmstat": "/proc/vmstat",
     "load": "/proc/loadavg",
     "memory": "/proc/meminfo",
     "khz": "/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq",
 }
 _STEAL_COLUMN: Final = 8
 """Of the line ``cpu`` in /proc/stat: user nice system idle iowait irq softirq **steal** (proc(5))."""
-_ENOUGH: Final = 2048
-"""Every figure stands in the first bytes of its file."""
+_SWAPS: Final = {
+    name: re.compile(rb"^" + name + rb" (\d+)$", re.MULTILINE) for name in (b"pswpin", b"pswpout")
+}
+_THROTTLES: Final = "sys/devices/system/cpu/cpu[0-9]*/thermal_throttle/{}_throttle_count"
+_ENOUGH: Final = 16384
+"""Every figure stands in the first bytes of its file; /proc/vmstat is the longest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +47,31 @@ class Reading:
     load1: float | None = None
     mem_available_bytes: int | None = None
     cpu_mhz: float | None = None
+    psi_memory_us: int | None = None
+    swap_in_pages: int | None = None
+    swap_out_pages: int | None = None
+    throttle_events: int | None = None
 
 
 class Gauge:
-    """Reads the machine; a context manager that holds the open files."""
+    """Reads the machine; a context manager that holds the open files.
 
-    def __init__(self) -> None:
+    Args:
+        root: the machine's files begin here.
+    """
+
+    def __init__(self, root: Path = Path("/")) -> None:
         self._fds: dict[str, int] = {}
-        for name, path in _FILES.items():
+        files = {name: root / path.lstrip("/") for name, path in _FILES.items()}
+        # Each core counts for itself, and every CPU repeats the count of its package.
+        for kind in ("core", "package"):
+            found = sorted(root.glob(_THROTTLES.format(kind)))
+            files |= {f"{kind}{index}": path for index, path in enumerate(found)}
+        for name, path in files.items():
             with contextlib.suppress(OSError):
                 self._fds[name] = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        self._cores = [name for name in self._fds if name.startswith("core")]
+        self._packages = [name for name in self._fds if name.startswith("package")]
 
     def __enter__(self) -> Self:
         return self
@@ -64,6 +86,7 @@ class Gauge:
         load = self._text("load").split()
         khz = self._text("khz").strip()
         available = _AVAILABLE.search(self._text("memory"))
+        vmstat = self._text("vmstat")
         return Reading(
             steal_of(self._text("stat")),
             _total(self._text("psi_cpu")),
@@ -71,7 +94,17 @@ class Gauge:
             float(load[0]) if load else None,
             int(available[1]) * 1024 if available else None,
             int(khz) / 1000 if khz.isdigit() else None,
+            _total(self._text("psi_memory")),
+            _swapped(b"pswpin", vmstat),
+            _swapped(b"pswpout", vmstat),
+            self._throttled(),
         )
+
+    def _throttled(self) -> int | None:
+        """Times that any core was slowed down, or a package with all of its cores."""
+        cores = [int(text) for name in self._cores if (text := self._text(name).strip()).isdigit()]
+        packages = [int(text) for name in self._packages if (text := self._text(name).strip()).isdigit()]
+        return sum(cores) + max(packages, default=0) if cores or packages else None
 
     def _text(self, name: str) -> bytes:
         fd = self._fds.get(name)
@@ -92,6 +125,10 @@ def between(before: Reading, after: Reading) -> Sensors:
         before.load1,
         before.mem_available_bytes,
         after.cpu_mhz,
+        _growth(before.psi_memory_us, after.psi_memory_us),
+        _growth(before.swap_in_pages, after.swap_in_pages),
+        _growth(before.swap_out_pages, after.swap_out_pages),
+        _growth(before.throttle_events, after.throttle_events),
     )
 
 
@@ -105,6 +142,11 @@ def steal_of(text: bytes) -> int | None:
 
 def _total(text: bytes) -> int | None:
     match = _TOTAL.search(text)
+    return int(match[1]) if match else None
+
+
+def _swapped(name: bytes, vmstat: bytes) -> int | None:
+    match = _SWAPS[name].search(vmstat)
     return int(match[1]) if match else None
 
 

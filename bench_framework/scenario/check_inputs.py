@@ -32,6 +32,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
         yield from _misplaced(scenario, axis)
     part = scenario.spec.input
     if part is None:
+        yield from _nothing_to_drop(scenario)
         return
     readers = (("size", _size), ("dataset", _dataset), ("seed", _seed), ("file", _file))
     for key, reader in readers:
@@ -39,6 +40,21 @@ def check(scenario: Scenario) -> Iterator[Problem]:
         if text is not None:
             for filled, file, at in _fillings(scenario, key, text):
                 yield from reader(scenario, filled, file, at)
+
+
+def _nothing_to_drop(scenario: Scenario) -> Iterator[Problem]:
+    """A cold cache without an input: there is nothing whose pages could be dropped and looked for."""
+    if "input" in scenario.lost:
+        return
+    message = "`cache: cold` needs an `input`: the pages of nothing else are dropped from memory"
+    advice = "declare `input:`, or say `cache: unknown` and drop what you need in `prepare`"
+    if scenario.spec.measure.cache == "cold":
+        yield scenario.document.value_problem(("measure", "cache"), "BC108", message, help=advice)
+    for axis in axes_of(scenario):
+        for value, setting in axis.settings.items():
+            if setting.cache == "cold":
+                path = ("axes", axis.name, "values", value, "cache")
+                yield scenario.document.value_problem(path, "BC108", message, help=advice)
 
 
 def _twice(scenario: Scenario, axis: AxisView) -> Iterator[Problem]:

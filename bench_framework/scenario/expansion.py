@@ -206,7 +206,7 @@ class Expansion:
         values = {**texts, **made.values, **dict(given.values)}
         settings = (*made.settings, *(self.by_name[name].settings[value] for name, value in given.values))
         env = {name: template.fill_text(value, values) for name, value in spec.env.items()}
-        cpus, cache = None, spec.measure.cache
+        cpus, cache = spec.measure.cpus, spec.measure.cache
         for setting in settings:
             env |= {name: template.fill_text(value, values) for name, value in setting.env.items()}
             cpus, cache = setting.cpus or cpus, setting.cache or cache

@@ -6,9 +6,12 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from bench_framework.model.metrics import column_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from bench_framework.model.metrics import DeclaredMetric
     from bench_framework.model.plan import Plan
     from bench_framework.model.run import Build
 
@@ -279,11 +282,16 @@ def effective_columns(names: Iterable[str]) -> tuple[Column, ...]:
     )
 
 
-def worker_columns(builds: Iterable[Build], phases: Iterable[str]) -> tuple[Column, ...]:
-    """``w_PHASE_s`` and ``w_METRIC_UNIT``: what the workers of this record report."""
+def worker_columns(
+    builds: Iterable[Build], phases: Iterable[str], declared: Iterable[DeclaredMetric] = ()
+) -> tuple[Column, ...]:
+    """``w_PHASE_s`` and ``w_METRIC_UNIT``: what the workers of this record report, but for what the scenario declares."""
+    names = {metric.name for metric in declared}
     found = {f"w_{name}_s": _number(f"w_{name}_s", f"phase {name}", "s") for name in phases}
     for build in builds:
         for metric in metrics_of(build):
+            if metric["name"] in names:
+                continue
             column = worker_column(metric)
             found.setdefault(
                 column,
@@ -298,8 +306,7 @@ def worker_columns(builds: Iterable[Build], phases: Iterable[str]) -> tuple[Colu
 
 def worker_column(metric: Mapping[str, Any]) -> str:
     """``w_records`` for a count, ``w_parse_s`` for a time: the unit is a suffix, once, unless it is none."""
-    name, unit = str(metric["name"]), metric.get("unit")
-    return f"w_{name}_{unit}" if unit in {"s", "bytes"} and not name.endswith(f"_{unit}") else f"w_{name}"
+    return column_of(str(metric["name"]), str(metric.get("unit")))
 
 
 def metrics_of(build: Build) -> list[Mapping[str, Any]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework.model import sentinels
-from bench_framework.store import columns
+from bench_framework.store import columns, metric_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -88,6 +88,8 @@ def run_rows(source: Source) -> Iterator[Row]:
                 "block_runs": count,
             }
             seq += 1
+    done, observed = len(source.contents.blocks), source.contents.observations
+    yield from metric_columns.observed_rows(observed, fixed, done, seq)
 
 
 def _cell_part(source: Source, cell: Cell) -> Row:
@@ -247,7 +249,8 @@ def _run_part(source: Source, block: Block, index: int) -> Row:
         row[name] = getattr(receipt, name) if receipt else None
     if receipt is not None:
         row.update(_receipt_part(source, block.cell_id, receipt))
-    return row
+    row.update(metric_columns.declared_part(source.plan.metrics, block, index))
+    return {**row, "kind": "timed"}
 
 
 def _receipt_part(source: Source, cell_id: str, receipt: Receipt) -> Row:
@@ -255,7 +258,8 @@ def _receipt_part(source: Source, cell_id: str, receipt: Receipt) -> Row:
     row.update({f"effective_{name}": value for name, value in receipt.effective.items()})
     build = source.build_of(source.plan.variant(source.plan.cell(cell_id).variant_id))
     for metric in columns.metrics_of(build) if build else ():
-        if metric["name"] in receipt.metrics:
+        declared = any(own.name == metric["name"] for own in source.plan.metrics)
+        if metric["name"] in receipt.metrics and not declared:
             row[columns.worker_column(metric)] = receipt.metrics[metric["name"]]
     return row
 
@@ -319,6 +323,7 @@ def cell_rows(source: Source) -> Iterator[Row]:
             "runs": sum(len(block.wall_s) for block in blocks if block.status == "ok"),
             "runs_failed": sum(block.status in {"failed", "timeout"} for block in blocks),
             **_summary_part(cell.id, summaries, prepared.size_bytes if prepared else None),
+            **metric_columns.cell_part(cell.id, summaries, plan.metrics),
             "binary_bytes": build.size_bytes if build else None,
             "output_ok": _outputs_ok(source, cell.id),
         }

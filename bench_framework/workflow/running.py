@@ -162,6 +162,7 @@ def _prepare(
     plan: Plan, options: RunOptions, watcher: Watcher, launcher: Launcher, stopping: Stop
 ) -> Prepared:
     from bench_framework.execution import (  # noqa: PLC0415 -- to measure
+        affinity,
         cargo,
         datasets,
         host,
@@ -172,6 +173,7 @@ def _prepare(
     from bench_framework.workflow.known_metrics import require_known  # noqa: PLC0415 -- to measure
 
     env = host.environment()
+    affinity.require(plan)
     careful = Interruptible(watcher, stopping)
     found = hyperfine.find(launcher, env, careful)
     event: Event | None = None

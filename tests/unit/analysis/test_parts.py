@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench_framework.analysis import medians, quality, samples, scaling, summary
-from bench_framework.analysis.samples import collect
-from bench_framework.model import sentinels
 from bench_framework.model import sentinels
 from bench_framework.model.judgement import Verdict
 from bench_framework.model.run import Block, Sensors

@@ -268,7 +268,7 @@ SINGLE = {
         AXES + "measure: {cache: hot}",
         "BC102",
         "hot",
-        "cannot be `hot`",
+        "cannot be the text \"hot\"",
         "",
     ),
     "a list of CPUs that is none": (

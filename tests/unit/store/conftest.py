@@ -26,7 +26,16 @@ from bench_framework.model.plan import (
     Role,
     Variant,
 )
-from bench_framework.model.run import Answer, Block, Build, Host, PreparedInput, Receipt, Sensors
+from bench_framework.model.run import (
+    Answer,
+    Block,
+    Build,
+    Host,
+    PageCache,
+    PreparedInput,
+    Receipt,
+    Sensors,
+)
 from bench_framework.store import lines
 from bench_framework.store.records import Record
 
@@ -102,7 +111,8 @@ def block() -> Callable[..., Block]:
         found = Block(
             seq, number, seq % 3, cell_id, warmup, "ok", AT, (0.1, 0.30000000000000004), 0.08, 0.02, 4096,
             "worker", (0, 0), answer=Answer("d", 1), receipts=(receipt, receipt),
-            sensors=Sensors(4, 10, None, 0.5, 1 << 20, None),
+            sensors=Sensors(4, 10, None, 0.5, 1 << 20, None, 300_000, 1, 2, 0, 1 << 20),
+            page_cache=PageCache("cold", 0.0, 0.75),
         )  # fmt: skip
         return replace(found, **fields)  # type: ignore[arg-type]  # the test's own words
 

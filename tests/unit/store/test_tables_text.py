@@ -99,12 +99,14 @@ def test_a_row_holds_what_was_measured_and_of_what(measured: Record) -> None:
         "axis_size_label": "1MiB", "effective_allocator": "jemalloc", "effective_size": "",
         "features": "jemalloc", "profile": "release;lto=fat", "rustflags": "", "target_cpu": "",
         "env_set": "A=1;B=2", "binary_sha256": "2" * 64, "binary_bytes": "200", "build_s": "41.5",
-        "input_bytes": "1048576", "input_family": "prose", "input_seed": "42", "cache_state": "warm",
+        "input_bytes": "1048576", "input_family": "prose", "input_seed": "42", "cache_state": "cold",
         "wall_s": "0.30000000000000004", "user_s": "0.08", "block_runs": "2", "peak_rss_bytes": "4096",
         "exit_code": "0", "timed_out": "false", "status": "ok", "comparable": "true",
         "incomparable_reason": "", "output_sha256": "d", "output_ok": "true", "w_count_s": "0.25",
         "w_wait_s": "0.5", "w_calls": "3.0", "steal_pct": "5.0", "harness": "hyperfine 1.20.0",
-        "role": "candidate", "threads": "2", "minor_faults": "",
+        "role": "candidate", "threads": "2", "minor_faults": "", "resident_before_share": "0.0",
+        "resident_after_share": "0.75", "device_read_bytes": "1048576", "swap_in_pages": "1", "swap_out_pages": "2",
+        "throttle_events": "0", "psi_memory_us": "300000", "contended": "memory",
     }  # fmt: skip
     assert {key: row[key] for key in expected} == expected
     base = next(r for r in read(measured.path / layout.RUNS) if r["cell_id"] == "a" * 12)

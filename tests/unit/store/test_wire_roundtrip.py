@@ -45,6 +45,17 @@ def test_a_host_survives(host: Host) -> None:
     assert wire.load_host(wire.dump_host(host)) == host
 
 
+def test_a_block_from_before_the_page_cache_was_looked_at_is_read(block: Callable[..., Block]) -> None:
+    document = json.loads(wire.dump_line(lines.Measured(block(0, "c"))))
+    del document["block"]["page_cache"]
+    for name in ("psi_memory_us", "swap_in_pages", "swap_out_pages", "throttle_events", "device_bytes"):
+        del document["block"]["sensors"][name]
+    found = wire.load_line(json.dumps(document).encode())
+    assert isinstance(found, lines.Measured)
+    assert found.block.page_cache is None
+    assert found.block.sensors.device_bytes is None
+
+
 def test_every_kind_of_line_survives(
     host: Host, builds: tuple[Build, ...], prepared: tuple[PreparedInput, ...], block: Callable[..., Block]
 ) -> None:

@@ -1,0 +1,75 @@
+"""CPUs that a plan names and this machine may not have."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework.errors import MachineError
+from bench_framework.execution import affinity
+from bench_framework.scenario.load import load
+from bench_framework.scenario.plan import expand
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bench_framework.model.plan import Plan
+
+SCENARIO = """\
+version: 1
+name: pinned
+question: Does one core do?
+worker: {command: [/bin/true]}
+axes:
+  cores: {all: {}, one: {cpus: 1}, some: {cpus: "0,2-3"}}
+command: ["{bin}"]
+baseline: {cores: all}
+measure: {cpus: 0-3}
+"""
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    path = tmp_path / "s.yaml"
+    path.write_text(SCENARIO)
+    return expand(load(path))
+
+
+def test_a_value_goes_before_the_scenario_s_own_list(plan: Plan) -> None:
+    assert {cell.label: cell.cpus for cell in plan.cells} == {
+        "all": "0-3",
+        "one": "1",
+        "some": "0,2-3",
+        "control": "0-3",
+    }
+
+
+def test_cpus_that_are_there_are_no_error(plan: Plan) -> None:
+    affinity.require(plan, {0, 1, 2, 3, 7})
+
+
+def test_a_missing_cpu_is_named_with_those_that_there_are(plan: Plan) -> None:
+    with pytest.raises(MachineError) as caught:
+        affinity.require(plan, {0, 1})
+    assert caught.value.code == "BX238"
+    assert caught.value.message == "`cpus: 0-3` names CPUs 2, 3, which this machine does not have for us"
+    assert dict(caught.value.details) == {"cells": "all, control", "there are": "CPUs 0, 1"}
+
+
+def test_only_the_list_that_cannot_be_had_is_named(plan: Plan) -> None:
+    some = replace(plan, cells=tuple(cell for cell in plan.cells if cell.cpus != "0-3"))
+    with pytest.raises(MachineError, match=r"`cpus: 0,2-3` names CPU 3,"):
+        affinity.require(some, {0, 1, 2})
+
+
+def test_a_plan_without_cpus_asks_nobody(plan: Plan) -> None:
+    affinity.require(replace(plan, cells=tuple(replace(cell, cpus=None) for cell in plan.cells)), ())
+
+
+def test_asking_what_there_is_leaves_our_own_affinity_alone() -> None:
+    before = os.sched_getaffinity(0)
+    assert affinity.available() >= before
+    assert os.sched_getaffinity(0) == before
