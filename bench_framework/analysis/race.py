@@ -10,7 +10,7 @@ from bench_framework.model.judgement import Comparison, Verdict
 from bench_framework.model.race import Lost, Race
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from bench_framework.analysis.samples import Sample
     from bench_framework.model.judgement import BestGroup
@@ -23,7 +23,7 @@ _WORSE = (Verdict.WORSE, Verdict.WORSE_SIZE_OPEN)
 def race_of(
     plan: Plan,
     samples: Mapping[str, Sample],
-    looks: Iterable[Look],
+    looks: Sequence[Look],
     best: Sequence[BestGroup],
     headline: Sequence[Comparison],
 ) -> Race | None:
@@ -38,7 +38,8 @@ def race_of(
     for cell_id in (c for c in order if c in left and c in samples):
         winners = {c.ref_cell_id for c in told if c.cell_id == cell_id and c.verdict in _WORSE}
         ranked = sorted(winners, key=lambda c: (c not in groups, order.index(c)))
-        lost.append(Lost(cell_id, samples[cell_id].rounds, ranked[0] if ranked else None))
+        beaten = any(cell_id in look.trailing for look in looks)
+        lost.append(Lost(cell_id, samples[cell_id].rounds, beaten, ranked[0] if ranked and beaten else None))
     most = plan.measure.rounds_max
     fixed = sum(most * _repeats(samples[cell.id]) for cell in plan.cells if cell.id in samples)
     runs = sum(sum(samples[cell.id].runs.values()) for cell in plan.cells if cell.id in samples)

@@ -26,7 +26,10 @@ def race_claims(names: Names, judgement: Judgement, telling: Telling) -> Iterato
         return
     yield Claim(
         "", "race", "this race", None, None, (), None, cells=tuple(lost.cell_id for lost in race.lost),
-        values={"runs": race.runs, "fixed": race.fixed, "rounds": race.rounds, "dropped": len(race.lost)},
+        values={
+            "runs": race.runs, "fixed": race.fixed, "rounds": race.rounds,
+            "dropped": sum(lost.beaten for lost in race.lost), "idle": sum(not lost.beaten for lost in race.lost),
+        },
     )  # fmt: skip
     pairs = {
         (c.cell_id, c.ref_cell_id): c
@@ -48,7 +51,7 @@ def _lost(
     if pair is None:
         scope = names.scope(names.cells[lost.cell_id].input_id)
         return Claim(
-            "", "dropped", names.label(lost.cell_id), None, None, scope, None,
+            "", "dropped" if lost.beaten else "idle", names.label(lost.cell_id), None, None, scope, None,
             rounds=lost.round, cells=(lost.cell_id,), values={"after": lost.round},
         )  # fmt: skip
     claim = telling(pair)

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from bench_framework.units import format_percent
 
 if TYPE_CHECKING:
     from bench_framework.model.judgement import Claim
 
+DONE: Final = "what was open about it was out of reach in the rounds that were left"
+
 
 def race(claim: Claim) -> str:
-    """``"the race took 612 of the 1500 runs that every cell takes up to round 60 (41 %); 15 cells were dropped …"``."""
-    runs, fixed, count = (int(claim.values[name]) for name in ("runs", "fixed", "dropped"))
+    """``"the race took 612 of the 1500 runs that every cell takes up to round 60 (41 %): 9 dropped as losers"``."""
+    runs, fixed = int(claim.values["runs"]), int(claim.values["fixed"])
     share = f" ({format_percent(runs / fixed, decimals=0)})" if fixed else ""
-    who = (
-        "nobody was dropped"
-        if not count
-        else f"{count} cell{'s were' if count != 1 else ' was'} dropped on the way"
-    )
     every = f"the {fixed} runs that every cell takes up to round {claim.values['rounds']}"
-    return f"the race took {runs} of {every}{share}; {who}"
+    counts = (
+        (int(claim.values["dropped"]), "dropped as losers"),
+        (int(claim.values["idle"]), "done before the end"),
+    )
+    who = ", ".join(f"{number} {words}" for number, words in counts if number) or "nobody left it"
+    return f"the race took {runs} of {every}{share}: {who}"
 
 
 def after(claim: Claim) -> str:
-    """Where a cell stopped: ``"dropped after round 18"``."""
+    """Where a loser stopped: ``"dropped after round 18"``."""
     return f"dropped after round {claim.values['after']}"
+
+
+def idle(claim: Claim) -> str:
+    """Where an unbeaten cell stopped."""
+    where = "".join(f"On {value}: " for name, value in claim.scope if name == "input" and value)
+    return f"{where}{claim.subject} was measured up to round {claim.values['after']}: {DONE}"

@@ -1,7 +1,7 @@
-"""Whether an input needs more rounds, and who trails in a race (METHOD 3).
+"""Whether an input needs more rounds, and who leaves a race (METHOD 3).
 
-Stopping can only make a judgement more careful: P = J · smallest p counts every look of the schedule, those too that
-are not taken.
+Stopping, of an input or of a cell, can only make a judgement more careful: P = J · smallest p counts every look of
+the schedule, those too that are not taken.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from bench_framework.analysis.verdict import equivalence_level
 from bench_framework.model.race import may_leave
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from bench_framework.analysis.looking import Stage
     from bench_framework.model.judgement import BestGroup, Comparison
@@ -30,7 +30,7 @@ def trailing(stage: Stage, group: BestGroup) -> tuple[str, ...]:
 
 
 def contested(
-    stage: Stage, headline: Sequence[Comparison], group: BestGroup, behind: Sequence[str]
+    stage: Stage, headline: Sequence[Comparison], group: BestGroup, behind: Collection[str]
 ) -> list[Comparison]:
     """The comparisons that a race waits for: of what does not trail, against the baseline and among each other.
 
@@ -42,16 +42,38 @@ def contested(
         cell_id for cell_id, sample in stage.samples.items() if now not in sample.runs and now not in sample.void
     }  # fmt: skip
     among = [c for c in group.comparisons if {c.cell_id, c.ref_cell_id} <= set(group.cell_ids)]
-    pairs = [*headline, *among]
-    return [c for c in pairs if not {c.cell_id, c.ref_cell_id} & out]
+    return [c for c in (*headline, *among) if not {c.cell_id, c.ref_cell_id} & out]
 
 
-def decide(stage: Stage, comparisons: Sequence[Comparison], index: int) -> tuple[bool, str]:
+def idle(
+    stage: Stage, input_id: str, open_: Sequence[Comparison], behind: Collection[str]
+) -> tuple[str, ...]:  # fmt: skip
+    """Cells of a race about which nothing is open, though nobody beats them: more rounds would tell nothing."""
+    asked = {c for pair in open_ for c in (pair.cell_id, pair.ref_cell_id)} | set(behind)
+    return tuple(
+        c.id for c in stage.plan.cells_of(input_id)
+        if may_leave(stage.plan, c) and c.id in stage.usable and c.id not in asked
+    )  # fmt: skip
+
+
+def open_pairs(stage: Stage, comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """Those of the comparisons that further rounds are for."""
+    measure = stage.plan.measure
+    if measure.until == "precision":
+        wanted = measure.precision or 0.0
+        return [c for c in comparisons if (width := half_width(c)) is None or width > wanted]
+    return [c for c in comparisons if not c.verdict.settled and not futile(c, stage)]
+
+
+def decide(
+    stage: Stage, comparisons: Sequence[Comparison], open_: Sequence[Comparison], index: int
+) -> tuple[bool, str]:
     """Whether to stop after this look, and why, in words; a reason too where it goes on.
 
     Args:
         stage: of the input.
         comparisons: what is waited for.
+        open_: `open_pairs` of them.
         index: of the look, from 0.
     """
     measure = stage.plan.measure
@@ -62,22 +84,14 @@ def decide(stage: Stage, comparisons: Sequence[Comparison], index: int) -> tuple
     if not comparisons:
         return True, "nothing is left to compare"
     if measure.until == "precision":
-        return _precise(comparisons, measure.precision or 0.0)
-    open_ = [c for c in comparisons if not c.verdict.settled]
-    within_reach = [c for c in open_ if not futile(c, stage)]
-    if within_reach:
-        return False, f"{len(within_reach)} of {len(comparisons)} comparisons open"
-    return True, "settled" if not open_ else "settled, or out of reach in the rounds that are left"
+        return not open_, "a half-width is too large" if open_ else "every half-width is small enough"
+    if open_:
+        return False, f"{len(open_)} of {len(comparisons)} comparisons open"
+    settled = all(c.verdict.settled for c in comparisons)
+    return True, "settled" if settled else "settled, or out of reach in the rounds that are left"
 
 
-def _precise(comparisons: Sequence[Comparison], wanted: float) -> tuple[bool, str]:
-    widths = [_half_width(c) for c in comparisons]
-    if all(w is not None and w <= wanted for w in widths):
-        return True, "every half-width is small enough"
-    return False, "a half-width is too large"
-
-
-def _half_width(comparison: Comparison) -> float | None:
+def half_width(comparison: Comparison) -> float | None:
     """Of the displayed interval, as a fraction."""
     shown = comparison.shown
     if shown is None or shown.lo <= 0 or not math.isfinite(shown.hi):
@@ -86,21 +100,30 @@ def _half_width(comparison: Comparison) -> float | None:
 
 
 def futile(comparison: Comparison, stage: Stage) -> bool:
-    """Whether neither a difference that is still plausible nor equivalence can be shown in time.
+    """Whether neither a difference nor equivalence can be shown in time.
 
-    The target of the detectable difference is the larger of the margin and the largest effect that
-    the 95 % interval leaves possible: with the margin alone, a real 10 % would be given up at a
-    first look whose noise hides it, although the last look would find it.
+    The detectable difference at the last look is held against the larger of the margin and the largest effect that
+    the 95 % interval leaves possible: with the margin alone, a real 10 % would be given up at a first look whose noise
+    hides it, although the last look would find it. A race asks who is best, of many pairs, and some of many always
+    leave much possible: there it is held against the difference that is seen.
     """
     if comparison.mde is None or comparison.typical is None or not comparison.rounds:
         return False
     shrink = math.sqrt(comparison.rounds / stage.looks.rounds[-1])
     at_last = math.log1p(comparison.mde) * shrink
     limit = math.log1p(comparison.margin)
-    plausible = max(abs(math.log(comparison.typical.lo)), abs(math.log(comparison.typical.hi)))
-    if at_last <= max(limit, plausible):
+    if at_last <= max(limit, _target(comparison, stage)):
         return False
     normal = NormalDist()
     half = (math.log(comparison.typical.hi) - math.log(comparison.typical.lo)) / 2
     wider = normal.inv_cdf((1 + equivalence_level(stage.looks.count)) / 2) / normal.inv_cdf(0.975)
     return half * wider * shrink >= limit
+
+
+def _target(comparison: Comparison, stage: Stage) -> float:
+    """The effect that is worth waiting for, on the log scale."""
+    assert comparison.typical is not None
+    seen = [comparison.typical.ratio, *([comparison.shown.ratio] if comparison.shown else [])]
+    if stage.plan.measure.strategy != "race":
+        seen = [comparison.typical.lo, comparison.typical.hi]
+    return max(abs(math.log(ratio)) for ratio in seen)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bench_framework.model.plan import Role
+from bench_framework.report import racing
 from bench_framework.report.blocks import Check, Mark
 from bench_framework.report.context import ReportData, span
 from bench_framework.report.numbers import margin_text, percent_up, show_size
@@ -25,7 +26,8 @@ BUSY = 0.5
 def checks(data: ReportData) -> tuple[Check, ...]:
     """Every question that the record can answer, in a fixed order."""
     return (
-        _outputs(data), _rounds(data), _order(data), *_floors(data), _drift(data), _contention(data), _modes(data),
+        _outputs(data), _rounds(data), *racing.check(data),
+        _order(data), *_floors(data), _drift(data), _contention(data), _modes(data),
         _cache(data), _memory(data), _steal(data), _load(data), _governor(data), _tools(data),
     )  # fmt: skip
 
@@ -58,20 +60,19 @@ def _rounds(data: ReportData) -> Check:
 
 def _order(data: ReportData) -> Check:
     """Largest distance of a cell's mean place from the middle of its round, in places."""
-    places: dict[str, list[int]] = {}
-    sizes: dict[str, int] = {}
+    rounds: dict[tuple[str, int], list[tuple[str, int]]] = {}
     for block in data.blocks:
-        if block.warmup:
-            continue
-        places.setdefault(block.cell_id, []).append(block.position)
-        input_id = data.plan.cell(block.cell_id).input_id
-        sizes[input_id] = max(sizes.get(input_id, 0), block.position)
-    if not places:
+        if not block.warmup:
+            key = (data.plan.cell(block.cell_id).input_id, block.round)
+            rounds.setdefault(key, []).append((block.cell_id, block.position))
+    if not rounds:
         return Check("unknown", "order random", "no blocks")
-    offsets = [
-        abs(sum(found) / len(found) - sizes[data.plan.cell(cell).input_id] / 2)
-        for cell, found in places.items()
-    ]
+    places: dict[str, list[float]] = {}
+    for found in rounds.values():  # a round of a race has fewer cells than the first one had
+        middle = max(place for _, place in found) / 2
+        for cell_id, place in found:
+            places.setdefault(cell_id, []).append(place - middle)
+    offsets = [abs(sum(found) / len(found)) for found in places.values()]
     figure = f"fresh order every round, seed {data.plan.measure.seed}; largest mean offset {max(offsets):.1f} places"
     return Check("pass", "order random", figure)
 

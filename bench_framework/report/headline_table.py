@@ -8,6 +8,7 @@ from bench_framework.model.judgement import CellState, Comparison, Summary, Verd
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role, Variant
 from bench_framework.model.words import glyph, shown
+from bench_framework.report import racing
 from bench_framework.report.blocks import (
     Cell,
     Column,
@@ -149,7 +150,15 @@ def _row(data: ReportData, cell: PlanCell, scales: _Scales, *, strong: bool) -> 
         Cell(data.replication([cell.id]) if summary else DASH),
         Cell(
             "; ".join(
-                part for part in (reason, _by_floor(comparison), _found(comparison), variant.describe) if part
+                part
+                for part in (
+                    reason,
+                    racing.stopped(data, cell.id),
+                    _by_floor(comparison),
+                    _found(comparison),
+                    variant.describe,
+                )
+                if part
             )
         ),
     ]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.plan import Role
 from bench_framework.model.words import shown
+from bench_framework.report import racing
 from bench_framework.report.blocks import (
     Block,
     Bullets,
@@ -42,6 +43,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
     trust = data.claims("trust")
     if trust:
         blocks.append(Bullets(tuple(sentence(c) for c in trust)))
+    blocks += racing.blocks(data)
     figure = drift(data)
     if figure is not None:
         blocks.append(figure)

@@ -23,7 +23,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
     if item is None or main is None:
         return ()
     lines = [*_cost(data, main), *_elsewhere(data, main), *_first(data, "ideas")]
-    last = [*_first(data, "trust"), *_recommendation(data, item)]
+    last = [*_first(data, "trust"), *_first(data, "race"), *_recommendation(data, item)]
     kept = [*lines[: MOST_LINES - 1 - len(last)], *last]
     blocks: list[Block] = [Paragraph((sentence(main),), lead=True)]
     if kept:

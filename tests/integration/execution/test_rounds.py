@@ -296,15 +296,6 @@ def test_the_looker_finds_the_blocks_in_the_record(fake: Any, plan_of: MakePlan)
     assert seen == [3 * 4]
 
 
-def test_a_race_lets_cells_go(fake: Any, plan_of: MakePlan, blocks_of: BlocksOf) -> None:
-    plan = plan_of(ARMS, control=False, measure=policy(14))
-    loser = next(cell.id for cell in plan.cells if cell.label == "c")
-    record = fake.measure(plan, looker=lambda *_: Decision(stop=False, trailing=(loser,)))
-    assert sum(not block.warmup for block in blocks_of(record, "c")) == 12
-    assert sum(not block.warmup for block in blocks_of(record, "b")) == 14
-    assert record.contents.dropped[loser].state == "raced"
-
-
 def test_a_spent_budget_takes_the_last_look_at_the_round_reached(fake: Any, plan_of: MakePlan) -> None:
     record = fake.measure(plan_of(ARMS, inputs=("x", "y"), measure=policy(40, budget_s=0.0)))
     assert record.contents.rounds == {item.id: 1 for item in record.plan.inputs}
