@@ -36,8 +36,9 @@ def noise_page(findings: NoiseFindings, width: int) -> str:
         *_floors(summary),
         "",
         *_wrapped(
-            "Injected slowdown, as really more work: windows that called it slower. One candidate, wall and CPU time"
-            f" judged together at {format_percent(summary.level)}, {findings.rounds} rounds.",
+            "Injected slowdown, as really more work: windows that called it slower on wall or CPU time, both judged"
+            f" together at {format_percent(summary.level)}; at least that share would, with 95 % confidence; then each"
+            " metric alone. Size: the typical change, median of the windows.",
             width,
         ),
         *_injected(summary),
@@ -86,9 +87,7 @@ def _floors(summary: NoiseSummary) -> Iterator[str]:
 
 
 def _injected(summary: NoiseSummary) -> Iterator[str]:
-    rows: list[tuple[str, ...]] = [
-        ("program", "more work", "found", "at least", "on wall", "on CPU", "typical wall", "typical CPU")
-    ]
+    rows: list[tuple[str, ...]] = [("program", "more", "found", "at least", "wall", "size", "CPU", "size")]
     rows += [_found_row(found) for found in summary.found]
     return _table(rows)
 
@@ -99,8 +98,7 @@ def _found_row(found: Found) -> tuple[str, ...]:
         f"+{format_percent(found.effect)}",
         _of(found.either),
         _share(found.either.lower, up=False),
-        *(_of(found.on[metric]) for metric in ("wall", "cpu")),
-        *(_signed(found.estimate.get(metric)) for metric in ("wall", "cpu")),
+        *(text for m in ("wall", "cpu") for text in (_of(found.on[m]), _signed(found.estimate.get(m)))),
     )
 
 

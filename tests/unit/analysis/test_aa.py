@@ -1,0 +1,145 @@
+"""A/A families: bounds of rates, labels exchanged, windows judged as a report judges, and what is added up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from bench_framework.analysis import aa
+from bench_framework.analysis.aa import Rate, Window, judge_looks, judge_window, relabelled, summarise_windows
+from bench_framework.model.judgement import Verdict
+from bench_framework.model.looks import schedule
+from bench_framework.model.plan import JudgePolicy
+
+LOOKS = schedule(12, 27, 2, 0.05)
+
+
+def times(seed: int, factor: float = 1.0, spread: float = 0.01, rounds: int = 27) -> aa.Series:
+    """Wall and CPU time of one arm."""
+    rng = np.random.default_rng(seed)
+    return {m: 0.03 * factor * np.exp(spread * rng.standard_normal(rounds)) for m in ("wall", "cpu")}
+
+
+def window(slower: float = 1.05) -> Window:
+    return Window("prog", times(1), times(2), {0.05: times(3, slower)})
+
+
+@pytest.mark.parametrize(("count", "tries"), [(0, 10), (3, 10), (10, 10), (1, 299), (0, 299), (0, 0)])
+def test_bounds_of_a_rate_are_those_of_clopper_and_pearson(count: int, tries: int) -> None:
+    if tries:
+        # scipy's is two-sided: each side of a 90 % interval is a bound at 95 %
+        other = binomtest(count, tries).proportion_ci(confidence_level=0.9, method="exact")
+        assert aa.at_most(count, tries) == pytest.approx(other.high)
+        assert aa.at_least(count, tries) == pytest.approx(other.low)
+    else:
+        assert (aa.at_least(0, 0), aa.at_most(0, 0)) == (0, 1)
+
+
+def test_nothing_in_n_has_the_closed_form() -> None:
+    """No success in n tries: 1 − 0.05^(1/n), the rule of three."""
+    for tries in (10, 59, 299, 1000):
+        assert aa.at_most(0, tries) == pytest.approx(1 - 0.05 ** (1 / tries))
+    assert aa.at_most(0, 299) < 0.01 < aa.at_most(0, 298)
+
+
+def test_labels_are_exchanged_within_rounds_and_in_all_metrics_alike() -> None:
+    first, second = times(1), times(2)
+    ours, theirs = relabelled(first, second, np.random.default_rng(5))
+    swapped = ours["wall"] != first["wall"]
+    assert 0 < swapped.sum() < 27
+    assert np.array_equal(swapped, ours["cpu"] != first["cpu"])
+    for metric in first:
+        assert np.array_equal(ours[metric], np.where(swapped, second[metric], first[metric]))
+        assert np.array_equal(theirs[metric], np.where(swapped, first[metric], second[metric]))
+
+
+def test_a_family_is_judged_as_a_report_judges_the_same_rounds(study: Any) -> None:
+    x, y = times(4, 1.02, 0.02, 40), times(5, 1.0, 0.02, 40)
+    arms = {"a": y, "b": x}
+    made = study(control=False, policy=JudgePolicy(metrics=("wall", "cpu")))
+    blocks = made.blocks(
+        lambda arm, _, number: float(arms[arm]["wall"][number - 1]),
+        lambda arm, _, number: float(arms[arm]["cpu"][number - 1]),
+    )
+    report = [c for c in made.judge(blocks).comparisons if c.family == "headline"]
+    ours = judge_looks(
+        [(x[m], y[m]) for m in ("wall", "cpu")],
+        schedule(12, 40, 2, made.plan.judge.level),
+        metrics=("wall", "cpu"),
+        thorough=True,
+        seed=made.plan.measure.seed,
+    )
+    for theirs, mine in zip(report, ours, strict=True):
+        assert (mine.metric, mine.verdict, mine.shown, mine.p_adjusted) == (
+            theirs.metric, theirs.verdict, theirs.shown, theirs.p_adjusted,
+        )  # fmt: skip
+
+
+def test_stopping_ends_with_the_look_that_settles_the_family() -> None:
+    x, y = times(3, 1.1), times(1)
+    (whole,) = judge_looks([(x["wall"], y["wall"])], LOOKS)
+    (stopped,) = judge_looks([(x["wall"], y["wall"])], LOOKS, stop=True)
+    assert whole.rounds == 27
+    assert stopped.rounds == 12
+    assert stopped.verdict is Verdict.WORSE
+
+
+def test_a_window_finds_more_work_and_tells_no_equal_arms_apart() -> None:
+    found = judge_window(window(), LOOKS, families=25, seed=1)
+    assert (found.families, found.rounds, found.tripped) == (25, 27, False)
+    assert found.finds(0.05) == {"wall", "cpu"}
+    assert found == judge_window(window(), LOOKS, families=25, seed=1)
+
+
+def test_an_arm_that_only_claims_to_be_equal_is_told_apart_as_measured_and_not_relabelled() -> None:
+    found = judge_window(
+        Window("prog", times(1), times(2, 1.05), {}), LOOKS, families=40, seed=1
+    )  # fmt: skip
+    assert found.tripped
+    assert Rate(found.false, found.families).lower <= 0.05
+
+
+def test_relabelled_families_hold_the_level_on_bursts() -> None:
+    rng = np.random.default_rng(3)
+    burst = np.where(rng.random((2, 27)) < 0.3, 1.5, 1.0) * np.exp(0.01 * rng.standard_normal((2, 27)))
+    arms = [{"wall": part, "cpu": part} for part in burst]
+    found = judge_window(Window("prog", arms[0], arms[1]), LOOKS, families=150, seed=2)
+    assert Rate(found.false, found.families).lower <= 0.05
+
+
+def test_windows_are_added_up_by_program() -> None:
+    one = judge_window(window(), LOOKS, families=2, seed=1)
+    missed = judge_window(window(1.0), LOOKS, families=3, seed=1)
+    other = replace(missed, program="other", false=1)
+    summary = summarise_windows([one, other, missed], 0.05)
+    assert summary.relabelled == Rate(1, 8)
+    assert summary.as_measured == Rate(0, 3)
+    assert [(f.program, f.either, f.on["wall"]) for f in summary.found] == [
+        ("prog", Rate(1, 2), Rate(1, 2)),
+        ("other", Rate(0, 1), Rate(0, 1)),
+    ]
+    assert summary.found[0].estimate["wall"] == pytest.approx(0.025, abs=0.01)
+    assert [(f.program, f.metric) for f in summary.floors] == [
+        ("prog", "wall"), ("prog", "cpu"), ("other", "wall"), ("other", "cpu"),
+    ]  # fmt: skip
+    assert not summary.refuted
+
+
+def test_a_floor_without_an_end_is_the_worst() -> None:
+    one = judge_window(window(), LOOKS, families=0, seed=1)
+    open_ended = replace(one, as_measured={m: replace(c, shown=None) for m, c in one.as_measured.items()})
+    floors = summarise_windows([one, one, open_ended], 0.05).floors
+    assert all(f.worst is None and f.median == one.floors()[f.metric] for f in floors)
+    assert summarise_windows([one, open_ended, open_ended], 0.05).floors[0].median is None
+
+
+def test_a_level_is_refuted_by_what_chance_does_not_explain() -> None:
+    one = judge_window(window(), LOOKS, families=0, seed=1)
+    assert not summarise_windows([replace(one, false=5, families=60)], 0.05).refuted
+    assert summarise_windows([replace(one, false=9, families=60)], 0.05).refuted
+    tripped = judge_window(Window("prog", times(1), times(2, 1.05), {}), LOOKS, families=0, seed=1)
+    assert summarise_windows([tripped] * 2, 0.05).refuted
