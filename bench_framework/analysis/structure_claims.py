@@ -135,7 +135,8 @@ class StructureClaims(Names):
         return {"multiply": f"{' × '.join(map(str, factors))} = {product:.3g} of the time"}
 
     def _part(self, step: Step, metric: str, margin: float) -> str:
-        share = "" if step.share is None else f" ({_percent(step.share)} of the total)"
+        told = step.share is not None and step.contrast.verdict.settled
+        share = f" ({_percent(step.share)} of the total)" if told and step.share is not None else ""
         return f"{_named(step)}: {self._told(step.contrast, metric, margin)}{share}"
 
     @staticmethod
@@ -162,17 +163,19 @@ class StructureClaims(Names):
         )  # fmt: skip
 
     def _front(self, front: Front) -> Claim:
-        own = [s for s in front.standings if s.on_front]
-        beaten = [s for s in front.standings if not s.on_front]
-        least = {
-            s.cell_id: f"least {', '.join(map(words.noun, s.least))}" if s.least else "between" for s in own
+        behind = [s.cell_id for s in front.standings if not s.on_front]
+        least = {m: [s.cell_id for s in front.standings if m in s.least] for m in front.metrics}
+        values: Values = {
+            "metrics": ", ".join(map(words.noun, front.metrics)),
+            "least": "; ".join(
+                f"least {words.noun(m)}: {self.named(ids)}" for m, ids in least.items() if ids
+            ),
         }
-        values: Values = {"metrics": ", ".join(map(words.noun, front.metrics))}
-        if beaten:
-            values["beaten"] = self.named([s.cell_id for s in beaten])
+        if behind:
+            values["behind"] = self.named(behind)
         return Claim(
-            "", "front", self.named([s.cell_id for s in own], least), None, None, self.scope(front.input_id),
-            None, cells=tuple(s.cell_id for s in front.standings), values=values,
+            "", "front", self.plan.question, None, None, self.scope(front.input_id), None,
+            cells=tuple(s.cell_id for s in front.standings), values=values,
         )  # fmt: skip
 
 

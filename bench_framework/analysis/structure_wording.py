@@ -71,12 +71,12 @@ def _change(claim: Claim) -> str:
 
 
 def _where(claim: Claim) -> str:
-    """``"On 10 MiB with a cold cache: "``, as far as the scope says so."""
+    """``"On 10 MiB with a cold cache, "``, as far as the scope says so."""
     labels = [value for name, value in claim.scope if name == "input" and value]
     parts = [f"on {', '.join(labels)}"] if labels else []
     parts += ["with a cold cache"] if ("cache", "cold") in claim.scope else []
     told = " ".join(parts)
-    return f"{told[:1].upper()}{told[1:]}: " if told else ""
+    return f"{told[:1].upper()}{told[1:]}, " if told else ""
 
 
 def _cells(count: int) -> str:
@@ -159,11 +159,11 @@ def _crossover(claim: Claim) -> str:
 
 
 def _front(claim: Claim) -> str:
-    metrics = claim.values["metrics"]
-    told = (
-        f"{_where(claim)}no other variant is ahead in all of {metrics}, intervals apart, of: {claim.subject}"
-    )
-    return f"{told}; behind in all: {claim.values['beaten']}" if "beaten" in claim.values else told
+    """Who is ahead in what, and who is behind another one in everything."""
+    told = f"{_where(claim)}trade-offs: {claim.values['least']}"
+    if "behind" in claim.values:
+        told += f"; behind another variant in all of {claim.values['metrics']}: {claim.values['behind']}"
+    return told
 
 
 STRUCTURE_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {

@@ -5,16 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.report.sections.author import AUTHOR
+from bench_framework.report.sections.before_after import BEFORE_AFTER
 from bench_framework.report.sections.budget import BUDGET
+from bench_framework.report.sections.contributions import CONTRIBUTIONS
+from bench_framework.report.sections.effects import EFFECTS
 from bench_framework.report.sections.headline import HEADLINE
 from bench_framework.report.sections.ideas import ADOPTED, IDEAS
 from bench_framework.report.sections.memory import MEMORY
+from bench_framework.report.sections.profile import PROFILE
 from bench_framework.report.sections.quality import QUALITY
 from bench_framework.report.sections.recommendation import RECOMMENDATION
 from bench_framework.report.sections.reproduce import REPRODUCE
 from bench_framework.report.sections.scaling import SCALING
 from bench_framework.report.sections.summary import SUMMARY
 from bench_framework.report.sections.technical import TECHNICAL
+from bench_framework.report.sections.tradeoffs import TRADEOFFS
+from bench_framework.report.sections.turning import TURNING
 from bench_framework.report.sections.two_references import TWO_REFERENCES
 from bench_framework.report.sections.unmeasured import UNMEASURED
 
@@ -24,13 +30,19 @@ if TYPE_CHECKING:
 SECTIONS: Final[tuple[SectionKind, ...]] = (
     SUMMARY,
     HEADLINE,
+    BEFORE_AFTER,
     TWO_REFERENCES,
     MEMORY,
+    TURNING,
     SCALING,
+    EFFECTS,
+    CONTRIBUTIONS,
     ADOPTED,
     IDEAS,
     BUDGET,
+    PROFILE,
     RECOMMENDATION,
+    TRADEOFFS,
     QUALITY,
     TECHNICAL,
     REPRODUCE,

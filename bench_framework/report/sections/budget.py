@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MOST_PHASES: Final = 7
 """The longest; runs.csv has them all."""
-_ROLES: Final = {Role.BASELINE: "baseline", Role.BOUND: "bound", Role.CANDIDATE: ""}
+_ROLES: Final = {Role.BASELINE: "baseline", Role.BOUND: "bound", Role.ANCHOR: "anchor", Role.CANDIDATE: ""}
 
 
 def build(data: ReportData) -> tuple[Block, ...]:

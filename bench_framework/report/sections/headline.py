@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from bench_framework.report.blocks import (
     Block,
-    Bullets,
     Fallback,
     Figure,
     Heading,
@@ -30,10 +29,6 @@ def build(data: ReportData) -> tuple[Block, ...]:
         if len(data.plan.inputs) > 1:
             blocks.append(Heading(f"Input {data.input_name(item)}", name))
         blocks.extend(_input_blocks(data, item, name))
-    changes = data.claims("sign-change")
-    if changes:
-        blocks.append(Heading("Where the answer changes", "changes"))
-        blocks.append(Bullets(tuple(sentence(c) for c in changes)))
     return tuple(blocks)
 
 

@@ -164,7 +164,7 @@ def _replication(data: ReportData, cell: PlanCell) -> str:
 def _figure(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> Figure | None:
     points = []
     for cell in cells:
-        if cell.role is Role.BOUND:  # it does other work, so that it undercuts nobody
+        if cell.role.apart:  # it does other work, so that it undercuts nobody
             continue
         time, peak = data.summary(cell.id, "wall"), data.summary(cell.id, RSS)
         if time is None or peak is None or peak.median <= 0:

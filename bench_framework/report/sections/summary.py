@@ -22,7 +22,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
     main = key_claim(data, item) if item is not None else None
     if item is None or main is None:
         return ()
-    lines = [*_cost(data, main), *_elsewhere(data, main), *_first(data, "ideas")]
+    lines = [*_cost(data, main), *_steps(data), *_elsewhere(data, main), *_first(data, "ideas")]
     last = [*_first(data, "trust"), *_first(data, "race"), *_recommendation(data, item)]
     kept = [*lines[: MOST_LINES - 1 - len(last)], *last]
     blocks: list[Block] = [Paragraph((sentence(main),), lead=True)]
@@ -49,6 +49,11 @@ def _cost(data: ReportData, main: Claim) -> list[Claim]:
     costs = data.claims("cost")
     own = [c for c in costs if c.cells and main.cells and c.cells[0] == main.cells[0]]
     return own[:1]
+
+
+def _steps(data: ReportData) -> list[Claim]:
+    """What each step of a ladder brings: the design asks for it."""
+    return [c for c in data.claims("contributions") if c.values["design"] == "ladder"][:1]
 
 
 def _elsewhere(data: ReportData, main: Claim) -> list[Claim]:

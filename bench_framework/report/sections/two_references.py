@@ -55,7 +55,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
 def _references(data: ReportData, item: Input) -> tuple[PlanCell, ...]:
     """The cells that others are compared with on an input, the baseline first."""
     wanted = (data.plan.baseline_id, *data.plan.further_baselines)
-    cells = {cell.variant_id: cell for cell in data.arms(item.id) if cell.role is not Role.BOUND}
+    cells = {cell.variant_id: cell for cell in data.arms(item.id) if not cell.role.apart}
     return tuple(cells[variant] for variant in wanted if variant in cells)
 
 

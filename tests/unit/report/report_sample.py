@@ -10,6 +10,7 @@ import random
 from dataclasses import replace
 from typing import Literal
 
+from bench_framework.analysis import contrasts, samples, structures
 from bench_framework.analysis.claims import claims_of
 from bench_framework.model.formula import Unit
 from bench_framework.model.judgement import (
@@ -46,7 +47,18 @@ from bench_framework.model.plan import (
     Variant,
     stable_id,
 )
-from bench_framework.model.run import Answer, Block, Build, Event, Host, PreparedInput, Receipt, Sensors
+from bench_framework.model.run import (
+    Answer,
+    Block,
+    Build,
+    Event,
+    Host,
+    Look,
+    PreparedInput,
+    Receipt,
+    Sensors,
+)
+from bench_framework.model.structure import Structure
 from bench_framework.report import ReportData
 
 HOSTILE = 'a"b;$(touch x)<script>alert(1)</script>../é 漢字 %s {{7*7}} | `x` *y* _z_'
@@ -143,6 +155,7 @@ def plan() -> Plan:
         ideas=(
             Idea(HOSTILE, vs[-1].id, (("block", "256KiB"),), "fewer *syscalls* | <b>", "rejected"),
             Idea("another allocator", vs[1].id, (("allocator", tuple(ALLOCATORS)[1]),), "many short texts", "adopted"),
+            Idea("one thread per file", vs[3].id, (("runtime", tuple(RUNTIMES)[1]),), "less to steal", "adopted"),
         ),
         program=None,
         answer=AnswerPolicy(contract=True),
@@ -370,7 +383,19 @@ def judgement(p: Plan) -> Judgement:
             Event("BX311", "feature `mimalloc` did not change the binary of smol+mimalloc", effect="an A/A test"),
         ),
     )  # fmt: skip
-    return replace(mute, claims=claims_of(p, mute, {b.id: b for b in builds(p)}, prepared(p)))
+    made = {b.id: b for b in builds(p)}
+    mute = replace(mute, structure=structure_of(p, mute, made))
+    return replace(mute, claims=claims_of(p, mute, made, prepared(p)))
+
+
+def structure_of(p: Plan, mute: Judgement, made: dict[str, Build]) -> Structure:
+    """What the axes do, by the analysis itself, from the blocks of the sample."""
+    at = contrasts.measured(
+        p, mute.looks, samples.collect(blocks(p)),
+        frozenset(s.cell_id for s in mute.states if s.state == "measured"),
+        [Look(i.id, 2, ROUNDS, stopped=True) for i in p.inputs], mute.floors, frozenset(), prepared(p),
+    )  # fmt: skip
+    return structures.structure(at, mute.comparisons, mute.best, mute.summaries, made)
 
 
 def prepared(p: Plan) -> tuple[PreparedInput, ...]:
