@@ -41,7 +41,7 @@ def cell_states(
             cell,
             samples.get(cell.id),
             builds,
-            _expected_answer(plan, cell, samples) if cell.role is Role.BOUND else expected[cell.input_id],
+            _expected_answer(plan, cell, samples) if cell.role.apart else expected[cell.input_id],
         )
         for cell in plan.cells
     )

@@ -295,7 +295,7 @@ class Measuring:
     def _compared(self, state: Progression, target: Target, block: Block) -> tuple[Block, list[Event]]:
         assert block.answer is not None
         by_stdout = self.runner.stdout_is_answer
-        if target.cell.role is Role.BOUND:
+        if target.cell.role.apart:
             return self._own_answer(state, target, block)
         if state.reference is None and block.cell_id == state.reference_id:
             state.reference = block.answer

@@ -51,6 +51,13 @@ class Role(StrEnum):
     """The baseline once more, as a blind arm: the A/A test of this very record."""
     BOUND = "bound"
     """A limit of what candidates can reach: it does other work, so it is compared with none of them."""
+    ANCHOR = "anchor"
+    """What does not change from record to record: it bridges them, and is compared with nothing within one."""
+
+    @property
+    def apart(self) -> bool:
+        """Whether a cell is compared with no other one of its record; its answer need only be its own."""
+        return self in (Role.BOUND, Role.ANCHOR)
 
 
 Word = tuple[str | Slot, ...]
@@ -147,11 +154,14 @@ class Variant:
     """The scenario's words about it, shown as notes."""
     idea: str | None = None
     """Name of the idea that this variant tries."""
+    anchor: str = ""
+    """The revision that is built as the anchor; empty for every other variant."""
 
     @property
     def id(self) -> str:
         """Twelve hex digits over axis values, in whatever order the axes stand, and idea; not over the label."""
-        return stable_id("variant", sorted(self.values), self.idea)
+        more = (self.anchor,) if self.anchor else ()
+        return stable_id("variant", sorted(self.values), self.idea, *more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,6 +349,8 @@ class Plan:
     unit_family: Literal["iec", "si"] = "iec"
     """``si`` if the scenario writes MB; the report then says MB too."""
     data_dir: str | None = None
+    anchor_id: str = ""
+    """Variant id of what stays the same from record to record; empty where the scenario declares nothing."""
     design: Literal["full", "one-at-a-time", "ladder"] = "full"
     """How the axes are combined; records from before it was kept read as ``full``."""
     tuning: tuple[Word, ...] = ()

@@ -36,11 +36,11 @@ def _outputs(data: ReportData) -> Check:
     kind = data.plan.answer.compare
     if kind == "none":
         return Check("warn", "outputs equal", "not compared: the scenario says `none`")
-    bounds = {cell.id for cell in data.plan.cells if cell.role is Role.BOUND}
+    bounds = {cell.id for cell in data.plan.cells if cell.role.apart}
     answered = [s for s in data.judgement.states if s.state in {"measured", "other-output", "not-comparable"}]
     measured = [s for s in answered if s.cell_id not in bounds]
     apart = (
-        f"; bounds do other work: {len(answered) - len(measured)}" if len(answered) > len(measured) else ""
+        f"; bounds and anchors answer for themselves: {len(answered) - len(measured)}" if len(answered) > len(measured) else ""
     )
     other = sum(1 for s in measured if s.state == "other-output")
     mark: Mark = "fail" if other else "pass"

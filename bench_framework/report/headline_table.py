@@ -144,7 +144,7 @@ def _row(data: ReportData, cell: PlanCell, scales: _Scales, *, strong: bool) -> 
     cells = [
         Cell(variant.label),
         _measured(summary, scales.main[1], scales.decimals[data.metric]),
-        *_judged(comparison, claim, baseline=baseline, bound=cell.role is Role.BOUND),
+        *_judged(comparison, claim, baseline=baseline, apart=cell.role.value if cell.role.apart else ""),
         _verdict(verdict, state, data.metric),
         *_further(data, cell, scales, refused=refused is not None),
         Cell(data.replication([cell.id]) if summary else DASH),
@@ -178,13 +178,13 @@ def _measured(summary: Summary | None, scale: float, most: int) -> Cell:
 
 
 def _judged(
-    comparison: Comparison | None, claim: str | None, *, baseline: bool, bound: bool
+    comparison: Comparison | None, claim: str | None, *, baseline: bool, apart: str
 ) -> tuple[Cell, Cell]:
     """The ratio and its interval; what is a limit has none."""
     if baseline:
         return Cell("baseline", 1.0), Cell("")
-    if bound:
-        return Cell("bound"), Cell("")
+    if apart:
+        return Cell(apart), Cell("")
     if comparison is None or comparison.shown is None:
         return Cell(DASH), Cell("")
     interval, text = comparison.shown, show_comparison(comparison)
@@ -296,6 +296,11 @@ def _legend(data: ReportData, item: Input, *, best: int) -> tuple[str, ...]:
         *(
             ["Bound: a limit or a reference that does other work; it is compared with nothing."]
             if any(cell.role is Role.BOUND for cell in data.arms(item.id))
+            else []
+        ),
+        *(
+            ["Anchor: stays the same from record to record; it bridges them, and is compared with nothing here."]
+            if any(cell.role is Role.ANCHOR for cell in data.arms(item.id))
             else []
         ),
         "Ratios are paired within rounds and need not be the quotient of two medians.",

@@ -8,6 +8,7 @@ from bench_framework.errors import Problem
 from bench_framework.scenario import bundled
 from bench_framework.scenario.leaves import did_you_mean
 from bench_framework.scenario.matrix import AxisView, axes_of, baseline_values
+from bench_framework.scenario.schema.worker import BUILTIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -23,6 +24,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     yield from _exclude(scenario, axes)
     yield from _groups(scenario, axes)
     yield from _ideas(scenario, axes)
+    yield from _anchor(scenario, axes)
     for index, part in enumerate(scenario.spec.describe):
         for axis, value in part.variant.items():
             yield from named(
@@ -156,6 +158,24 @@ def _ideas(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Problem
                 yield scenario.document.value_problem(
                     path, "BC204", f"idea `{idea.name}` changes nothing", note=note
                 )
+
+
+def _anchor(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Problem]:
+    part, worker = scenario.spec.anchor, scenario.spec.worker
+    if part is None:
+        return
+    for axis, value in (part.variant or {}).items():
+        yield from named(scenario, axes, ("anchor", "variant", axis), axis, value, variant_only=True)
+    if part.rev is None:
+        return
+    why = "a program that is not built has no revision" if worker.command is not None else None
+    if worker.crate == BUILTIN:
+        why = "the bundled workers have one revision: the one of this benchctl"
+    if why is not None:
+        advice = "anchor: {variant: {…}}, a variant whose program stays as it is"
+        yield scenario.document.value_problem(
+            ("anchor", "rev"), "BC108", f"`anchor.rev` has no effect here: {why}", help=advice
+        )
 
 
 def named(

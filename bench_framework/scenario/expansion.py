@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -58,6 +58,7 @@ class Expansion:
         self.scenario = scenario
         self.matrix = matrix
         self.axes = matrix.axes
+        self._kept = set(matrix.kept)
         self.by_name = {axis.name: axis for axis in matrix.axes}
         self.command = bundled.command_of(scenario)
         self.bin = bin_name(scenario)
@@ -77,6 +78,23 @@ class Expansion:
         self.idea_makes: dict[str, Made] = {}
         for part in scenario.spec.ideas:
             self._add_idea(part, set(labels.values()))
+        self.anchor_made = self._make_anchor(set(labels.values()))
+        self.anchor = self.anchor_made.variant if self.anchor_made is not None else None
+
+    def _make_anchor(self, taken: set[str]) -> Made | None:
+        """The variant that stays; one that the matrix measures anyway serves as it is."""
+        part = self.scenario.spec.anchor
+        if part is None:
+            return None
+        values = named_values(self.axes, self.scenario.spec.baseline, part.variant or {})
+        label = f"anchor {part.rev}" if part.rev else "anchor"
+        own = self._make(values, label if label not in taken else f"{label} (anchor)")
+        if part.rev is None or own.variant.build is None:
+            return self.made.get(values, own)
+        build = replace(own.variant.build, revision=part.rev)
+        if build == self.baseline.build:
+            return self.made[self.baseline.values]
+        return replace(own, variant=replace(own.variant, build=build, anchor=part.rev, describe=""))
 
     def _make(self, values: Values, label: str, idea: IdeaPart | None = None) -> Made:
         chosen = {**self.scenario.spec.fixed, **dict(values), **(idea.change if idea else {})}
@@ -143,7 +161,7 @@ class Expansion:
 
     def pairs(self) -> list[tuple[Variant, Input]]:
         """What is measured, input by input: variants in the order of the matrix, then the ideas."""
-        kept = set(self.matrix.kept)
+        kept = self._kept
         found: list[tuple[Variant, Input]] = []
         for given_values, (given, _) in self.inputs.items():
             for values, made in self.made.items():
@@ -152,6 +170,8 @@ class Expansion:
             if self._whole(self.baseline.values, given_values) in kept:
                 # An idea is no combination of the matrix: it is measured wherever the baseline is.
                 found += [(made.variant, given) for made in self.idea_makes.values()]
+            if self.anchor is not None and (self.anchor, given) not in found:
+                found.append((self.anchor, given))
         return found
 
     def _whole(self, variant: Values, given: Values) -> Values:
@@ -164,6 +184,8 @@ class Expansion:
 
     def made_of(self, variant: Variant) -> Made:
         """A variant with what its cells need."""
+        if self.anchor_made is not None and variant == self.anchor:
+            return self.anchor_made
         return self.made[variant.values] if variant.idea is None else self.idea_makes[variant.idea]
 
     def cells(self, pairs: Iterable[tuple[Variant, Input]]) -> Iterable[Cell]:
@@ -175,14 +197,16 @@ class Expansion:
                 if control is not None:
                     yield control
                 control, input_id = None, given.id
-            role = self._role(variant)
+            role = self._role(variant, given)
             yield self.cell(variant, given, role, variant.label)
             if role is Role.BASELINE and self.scenario.spec.measure.control:
                 control = self.cell(variant, given, Role.CONTROL, CONTROL_LABEL)
         if control is not None:
             yield control
 
-    def _role(self, variant: Variant) -> Role:
+    def _role(self, variant: Variant, given: Input) -> Role:
+        if variant == self.anchor and (variant.anchor or self.values_of(variant, given) not in self._kept):
+            return Role.ANCHOR
         if variant == self.baseline:
             return Role.BASELINE
         own = dict(variant.values).items()
@@ -212,7 +236,12 @@ class Expansion:
             cpus, cache = setting.cpus or cpus, setting.cache or cache
         return Cell(
             id=stable_id(
-                "cell", sorted(variant.values), sorted(given.values), made.change, role is Role.CONTROL
+                "cell",
+                sorted(variant.values),
+                sorted(given.values),
+                made.change,
+                role is Role.CONTROL,
+                *((variant.anchor,) if variant.anchor else ()),
             ),
             variant_id=variant.id,
             input_id=given.id,

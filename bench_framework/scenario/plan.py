@@ -67,6 +67,7 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
         holes=tuple(holes),
         baseline_id=made.baseline.id,
         further_baselines=tuple(v.id for v in made.further_baselines if v in variants),
+        anchor_id=made.anchor.id if made.anchor is not None and made.anchor in variants else "",
         ideas=tuple(idea for idea in made.ideas if any(v.id == idea.variant_id for v in variants)),
         program=_program(scenario),
         answer=_answer(scenario),
@@ -102,6 +103,7 @@ def _select(
         raise refusal(only, problem)
     inputs = {given_id for _, given_id in chosen}
     always = {made.baseline.id, *(variant.id for variant in made.further_baselines)}
+    always |= {made.anchor.id} if made.anchor is not None else set()
     kept, left_out = [], []
     for variant, given in pairs:
         if (variant.id, given.id) in chosen or (variant.id in always and given.id in inputs):

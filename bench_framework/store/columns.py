@@ -122,7 +122,7 @@ RUNS_TAIL: Final = (
     _text("host_id", "twelve hex digits of the machine"),
     _text("boot_id", "of the machine's last start"),
     _text("stderr_log", "what a failed run said when run again; relative path", nullable=True),
-    _text("role", "candidate, baseline or control"),
+    _text("role", "candidate, baseline, control, bound or anchor"),
     _int("threads", "threads that did work, as the worker reports", nullable=True),
     _int("psi_cpu_us", "growth of CPU pressure during the block, microseconds", nullable=True),
     _int("psi_io_us", "growth of I/O pressure during the block, microseconds", nullable=True),
@@ -172,7 +172,7 @@ BUILDS: Final = (
 )
 
 CELLS_TAIL: Final = (
-    _text("role", "candidate, baseline or control"),
+    _text("role", "candidate, baseline, control, bound or anchor"),
     _text("state", "measured, failed, other-output, not-comparable, not-started"),
     _text("reason", "why it is not measured or not comparable", nullable=True),
     _int("rounds", "whole measured rounds with this cell"),

@@ -17,6 +17,7 @@ from bench_framework.scenario.schema.measure import (
 )
 from bench_framework.scenario.schema.metrics import MetricPart
 from bench_framework.scenario.schema.parts import (
+    AnchorPart,
     AnswerPart,
     Baselines,
     Commands,
@@ -57,7 +58,6 @@ class ScenarioFile(Part):
     """A benchctl scenario: the question, the workload, the axes, how to measure and how to judge."""
 
     later: ClassVar[dict[str, str]] = {
-        "anchor": "put the reference into the axes as one more variant",
         "include": "repeat the part in this file; YAML anchors work within one file",
         "extends": "repeat the part in this file; YAML anchors work within one file",
     }
@@ -127,6 +127,8 @@ class ScenarioFile(Part):
     baseline: Baselines = []
     """The variant that others are compared with: one value for each axis with several. A list holds more: the first is
     the baseline of the headline, and a section of its own compares every variant with each of them."""
+    anchor: AnchorPart | None = None
+    """What stays the same from record to record, so that records can be compared: `{rev: v1.0}` or `{variant: …}`."""
     measure: Measure = Field(default_factory=Measure)
     """How much is measured, in which order, and when it stops."""
     metrics: dict[Symbol, MetricPart] = {}

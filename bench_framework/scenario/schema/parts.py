@@ -83,6 +83,28 @@ class IdeaPart(Part):
     """What became of it."""
 
 
+class AnchorPart(Part):
+    """What stays the same from record to record: other records are compared through it."""
+
+    rev: Text | None = None
+    """Revision of the crate, such as a tag: built with the baseline's settings and run as one more cell."""
+    variant: dict[Text, Text] | None = None
+    """Axis values of a variant whose code is not worked on; an axis that is left out has the baseline's value."""
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> AnchorPart:
+        advice = "anchor: {rev: v1.0}, or anchor: {variant: {engine: reference}}"
+        self.demand(
+            self.rev is not None or self.variant is not None, "BC107", "`anchor` needs `rev` or `variant`",
+            advice=advice,
+        )  # fmt: skip
+        self.demand(
+            self.rev is None or self.variant is None, "BC108", "`anchor` takes `rev` or `variant`, not both", "rev",
+            advice=advice,
+        )  # fmt: skip
+        return self
+
+
 class NotePart(Part):
     """Text of the author, printed apart from what was measured."""
 
