@@ -1,0 +1,125 @@
+"""What five published reports said that their data did not carry: each as a record, or as figures to import.
+
+One test or more per sentence, named by the document's number and what it said. A test holds both: the sentence is not
+said in any claim or on any page, and what the data carry is.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from bench_framework import assets, report
+from bench_framework.analysis.blocks_in_turn import judge_imported
+from bench_framework.analysis.judge import judge
+from bench_framework.model.imported import Imported
+from bench_framework.model.judgement import Comparison, Judgement
+from bench_framework.model.plan import Plan
+from bench_framework.model.run import Block, Build
+from bench_framework.report import imported as imported_report
+from bench_framework.report.render import markdown
+from bench_framework.store.importers.sittings import read_sitting
+from tests.unit.analysis.conftest import Study
+from tests.unit.report.report_sample import host
+
+THIN = re.compile("[\u202f\u2009\u00a0]")
+
+
+@dataclass(frozen=True)
+class Told:
+    """A judgement with everything that is said of it: every claim, and the whole report."""
+
+    judged: Judgement
+    page: str
+
+    @property
+    def claims(self) -> str:
+        return plain("\n".join(claim.text for claim in self.judged.claims))
+
+    @property
+    def everything(self) -> str:
+        return f"{self.claims}\n{self.page}"
+
+    def of(self, kind: str) -> list[str]:
+        return [plain(claim.text) for claim in self.judged.claims if claim.kind == kind]
+
+    def section(self, title: str) -> str:
+        """The text of one section of the page. Raises `KeyError`: the page has none of this title."""
+        parts = re.split(r"^## (.*)$", self.page, flags=re.MULTILINE)
+        return dict(zip(parts[1::2], parts[2::2], strict=True))[title]
+
+    def never_says(self, *patterns: str) -> None:
+        for pattern in patterns:
+            found = re.search(pattern, self.everything, flags=re.IGNORECASE)
+            assert found is None, f"{pattern!r} is said: …{_around(self.everything, found)}…"
+
+
+def _around(text: str, found: re.Match[str]) -> str:
+    return text[max(0, found.start() - 60) : found.end() + 60]
+
+
+def plain(text: str) -> str:
+    """A text with ordinary spaces and without the backslashes of Markdown."""
+    return THIN.sub(" ", text).replace("\\", "")
+
+
+def say(
+    study: Study,
+    blocks: Sequence[Block],
+    *,
+    plan: Plan | None = None,
+    builds: Mapping[str, Build] = MappingProxyType({}),
+) -> Told:
+    """A record judged and reported, as `benchctl run` does it at its end."""
+    plan = plan or study.plan
+    blocks = [
+        replace(b, started_at=f"2026-03-02T17:{b.seq // 60 % 60:02d}:{b.seq % 60:02d}.000Z") for b in blocks
+    ]
+    judged = judge(plan, blocks, builds, study.inputs(), study.looks())
+    data = report.ReportData(
+        plan=plan, judgement=judged, builds=tuple(builds.values()), inputs=tuple(study.inputs()), host=host(),
+        blocks=tuple(blocks), record_id="20260302T1704Z", started="2026-03-02T17:04:00Z",
+        finished="2026-03-02T17:22:00Z",
+    )  # fmt: skip
+    return Told(judged, _page(report.build(data)))
+
+
+def _page(document: report.Document) -> str:
+    """The whole report in Markdown, without the glossary of the verdicts: it explains every word there is."""
+    return plain(markdown.render(document, assets.template_dir())).rpartition("\nVerdicts: ")[0]
+
+
+def take_over(*tables: str, baseline: str | None = None, anchors: tuple[str, ...] = ()) -> Told:
+    """Published figures judged and reported, as `benchctl import` does it."""
+    sittings = tuple(read_sitting(t.encode(), f"sitting-{n}.csv", n) for n, t in enumerate(tables, 1))
+    first = baseline if baseline is not None else sittings[0].arms[0].label
+    made = Imported(1, "r", "published", "2026-03-02T17:04:00Z", "0.1.0", first, anchors, sittings)
+    judged = judge_imported(made)
+    return Told(judged, _page(imported_report.build(made, judged)))
+
+
+def draw(arm: str, where: str, number: int, spread: float = 0.005) -> float:
+    """One run of a program that takes a second at best."""
+    return 1 + abs(random.Random(f"{arm}/{where}/{number}").gauss(0, spread))
+
+
+@dataclass
+class Scales(Study):
+    """A study whose arms differ from a noisy second by a factor."""
+
+    factors: Mapping[str, float] = field(default_factory=dict)
+
+    def run(self, spread: float = 0.005) -> list[Block]:
+        return self.blocks(lambda a, i, r: draw(a, i, r, spread) * self.factors.get(a, 1.0))
+
+
+def of(told: Told, label: str, metric: str = "wall") -> Comparison:
+    """The headline comparison whose claim has this subject."""
+    cells = {c.cells[0] for c in told.judged.claims if c.subject == label and c.cells and c.metric == metric}
+    return next(
+        c for c in told.judged.comparisons
+        if c.cell_id in cells and c.metric == metric and c.family in {"headline", "memory"}
+    )  # fmt: skip

@@ -1,0 +1,126 @@
+"""Document 000: async reading in a word counter."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from bench_framework.analysis.judge import judge
+from bench_framework.model.judgement import Verdict
+from bench_framework.model.plan import MeasurePolicy
+from bench_framework.model.run import Receipt
+from tests.unit.analysis.conftest import Study
+from tests.unit.checklist.conftest import draw, of, say
+
+NEGATIVE = (
+    r"no (performance )?regression",
+    r"unchanged",
+    r"identical",
+    r"negligible",
+    r"no overhead",
+    r"as fast as",
+)
+"""Words of a result that needs an equivalence that was shown."""
+
+
+def test_no_performance_regression_needs_the_version_before() -> None:
+    """Only the version after the change was measured: nothing is said of the one before."""
+    made = Study(arms=("after",))
+    told = say(made, made.blocks(draw, rss=lambda *_: 216.9e6))
+    told.never_says(*NEGATIVE, r"(?<!after \(control\) and after )differ by less")
+    assert told.of("nothing") == ["Nothing is decided: there is nothing to compare"]
+    assert not told.of("comparison")
+
+
+def test_no_performance_regression_is_said_as_less_than_the_margin_where_it_was_measured() -> None:
+    made = Study(arms=("before", "after"))
+    told = say(made, made.blocks(draw))
+    told.never_says(*NEGATIVE)
+    assert of(told, "after").verdict is Verdict.EQUIVALENT
+    assert any(
+        text.startswith("after and before differ by less than 2 % [") for text in told.of("comparison")
+    )
+
+
+def test_memory_unchanged_needs_a_measured_reference_too() -> None:
+    """The same with memory: 216.9 MB stands as a value, and against nothing."""
+    alone = Study(arms=("after",))
+    told = say(alone, alone.blocks(draw, rss=lambda *_: 216.9e6))
+    assert not told.of("memory")
+    told.never_says(*NEGATIVE)
+    assert told.of("memory-share") == ["after peaks at 207 MiB"]
+    both = Study(arms=("before", "after"))
+    told = say(both, both.blocks(draw, rss=lambda a, i, r: 216.9e6 * draw(a, i, r, 0.001)))
+    assert told.of("memory")[0].startswith("after and before differ by less than 5 % in memory [")
+
+
+def test_monoio_async_io_that_read_with_fs_read_is_refused() -> None:
+    """The mode that the receipt names is another one than was asked for: shown as what ran, and not compared."""
+    made = Study(arms=("stream", "monoio"))
+    fake = made.cell("monoio").id
+    blocks = [
+        replace(b, receipts=(Receipt(effective={"arm": "slurp"}),)) if b.cell_id == fake else b
+        for b in made.blocks(lambda a, i, r: draw(a, i, r) * (177.1 / 1698 if a == "monoio" else 1))
+    ]
+    told = say(made, blocks)
+    assert of(told, "monoio").verdict is Verdict.NOT_COMPARABLE
+    assert "arm: monoio was asked for, slurp ran" in told.claims
+    told.never_says(r"9\.[56]\d*× as fast", r"best: monoio", r"use monoio")
+
+
+SCALING = {"10MiB": 0.0, "50MiB": 0.74 * math.log(5), "200MiB": 0.74 * math.log(5) + 0.96 * math.log(4)}
+"""Logarithms of times with exponents 0.74 and 0.96."""
+
+
+def test_scales_linearly_is_sub_linear_where_the_exponent_is_0_74() -> None:
+    made = Study(arms=("in-memory", "mmap"), sizes=(10, 50, 200))
+    told = say(made, made.blocks(lambda a, i, r: draw(a, i, r) * math.exp(SCALING[i])))
+    told.never_says(r"scales linearly", r"from 10MiB to 50MiB.*: linear")
+    first = next(t for t in told.of("scaling") if "in-memory grows from 10MiB to 50MiB with" in t)
+    assert "exponent 0.7" in first
+    assert first.endswith(": sub-linear")
+
+
+def test_scales_linearly_is_not_resolved_where_the_largest_file_is_another_text() -> None:
+    made = Study(arms=("in-memory", "mmap"), sizes=(10, 50, 200))
+    blocks = made.blocks(lambda a, i, r: draw(a, i, r) * math.exp(SCALING[i]))
+    prepared = made.inputs()
+    mixed = judge(made.plan, blocks, {}, [*prepared[:2], replace(prepared[2], family="other")], made.looks())
+    assert {s.word for s in mixed.scaling} == {"not resolved"}
+    assert not [c for c in mixed.claims if c.text.endswith("linear")]
+
+
+def test_scales_linearly_is_super_linear_for_5_1_times_the_time_for_4_times_the_data() -> None:
+    made = Study(arms=("stream", "other"), sizes=(10, 50, 200))
+    times = {"10MiB": 1.0, "50MiB": 5.0, "200MiB": 5.0 * 5.1}
+    told = say(made, made.blocks(lambda a, i, r: draw(a, i, r, 0.002) * times[i]))
+    last = next(t for t in told.of("scaling") if "stream grows from 50MiB to 200MiB with" in t)
+    assert last.endswith(": super-linear")
+
+
+def test_parallel_stream_1_7_times_faster_turns_between_two_sizes() -> None:
+    """7.8 % slower at 10 MB and 40 % faster at 200 MB: no sentence pools the two."""
+    made = Study(arms=("stream", "parallel"), sizes=(10, 200))
+    ratio = {"10MiB": 1.078, "200MiB": 1012 / 1698}
+    told = say(made, made.blocks(lambda a, i, r: draw(a, i, r) * (ratio[i] if a == "parallel" else 1)))
+    turned = next(
+        t for t in told.of("sign-change") if t.startswith("parallel against stream depends on the input")
+    )
+    assert "10MiB: +7.8" in turned
+    assert "200MiB: −40.4" in turned
+    assert turned.endswith("it turns between 10MiB and 200MiB")
+    for text in (*told.of("main"), *told.of("recommendation")):
+        assert text.startswith(("On 10MiB", "On 200MiB")), text
+    told.never_says(r"1\.7x faster")
+
+
+def test_the_memory_table_of_one_run_per_row_has_values_and_no_verdict() -> None:
+    sizes = {"stream": 33.7e6, "parallel": 397.9e6, "in-memory": 216.9e6, "mmap": 218.6e6}
+    made = Study(arms=tuple(sizes), rounds=1, measure=MeasurePolicy(rounds_min=1, rounds_max=1))
+    told = say(made, made.blocks(draw, rss=lambda a, *_: sizes.get(a, 33.7e6)))
+    for arm in ("parallel", "in-memory", "mmap"):
+        assert of(told, arm, "peak_rss").verdict is Verdict.SINGLE_RUN
+    assert "in-memory peaks at 207 MiB" in told.of("memory-share")
+    assert all("a value without a verdict" in t for t in told.of("memory"))
+    told.never_says(*NEGATIVE, r"(more|less|as much) memory", "±")
+    assert told.judged.status == "exploratory"

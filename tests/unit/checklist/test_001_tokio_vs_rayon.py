@@ -1,0 +1,132 @@
+"""Document 001, and what 004 repeats of it: two engines, a parser and an allocator."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from bench_framework.model.judgement import Verdict
+from bench_framework.model.plan import BIN, Axis, AxisValue, BuildSpec, Cell, Plan, Role, Variant
+from bench_framework.model.run import Build
+from tests.unit.analysis.conftest import Study
+from tests.unit.checklist.conftest import Scales, Told, draw, of, say, take_over
+
+STEPS = {"simd-json+system": 1.0, "sonic-rs+system": 1 - 0.084, "simd-json+jemalloc": 1 - 0.057,
+         "sonic-rs+jemalloc": 199 / 399}  # fmt: skip
+"""Each change alone, as the document has it, and both together: 399 to 199 ms."""
+
+
+@dataclass
+class Factorial(Scales):
+    """Two changes, each alone and both together."""
+
+    arms: tuple[str, ...] = tuple(STEPS)
+    factors: Mapping[str, float] = field(default_factory=lambda: STEPS)
+
+    @property
+    def plan(self) -> Plan:
+        plan = super().plan
+        made = {
+            v.id: Variant(v.label, tuple(zip(("parser", "allocator"), v.label.split("+"), strict=True)), None)
+            for v in plan.variants
+        }
+        names = {"parser": ("simd-json", "sonic-rs"), "allocator": ("system", "jemalloc")}
+        axes = tuple(Axis(n, "build", tuple(AxisValue(v, v) for v in values)) for n, values in names.items())
+        return replace(
+            plan, design="one-at-a-time", axes=axes, variants=tuple(made[v.id] for v in plan.variants),
+            baseline_id=made[plan.baseline_id].id,
+            cells=tuple(replace(c, variant_id=made[c.variant_id].id) for c in plan.cells),
+        )  # fmt: skip
+
+    def arm_of(self, cell: Cell) -> str:
+        return "control" if cell.role is Role.CONTROL else self.plan.variant(cell.variant_id).label
+
+
+def test_sonic_rs_the_biggest_single_improvement_is_one_program_where_it_never_reached_the_engine() -> None:
+    """The Rayon engine is the same binary with either parser: the axis has no effect on it, whatever drift says."""
+    made = Study(arms=("simd-json", "sonic-rs"))
+    specs = [BuildSpec("builtin", "search"), BuildSpec("builtin", "search", features=("sonic",))]
+    variants = tuple(Variant(v.label, v.values, s) for v, s in zip(made.plan.variants, specs, strict=True))
+    cells = tuple(replace(cell, command=((BIN,), ("run",))) for cell in made.plan.cells)
+    axes = (replace(made.plan.axes[0], kind="build"),)
+    plan = replace(made.plan, axes=axes, variants=variants, cells=cells)
+    builds = {s.id: Build(s.id, ok=True, sha256="5a") for s in specs}
+    blocks = made.blocks(lambda a, i, r: draw(a, i, r) * (1 - 0.084 * (a == "sonic-rs")))
+    told = say(made, blocks, plan=plan, builds=builds)
+    assert "sonic-rs and simd-json are the same program" in told.claims
+    assert "has no effect on this program" in told.claims
+    told.never_says(r"8\.4 % (less|faster)", r"less time", r"biggest single", r"the largest is")
+    assert "BX311" in {event.code for event in told.judged.events}
+
+
+def test_sonic_rs_8_4_percent_is_drift_and_cancels_in_rounds() -> None:
+    """The machine got 8.4 % faster half way: both arms did, in the same rounds."""
+    made = Study(arms=("simd-json", "sonic-rs"))
+    told = say(made, made.blocks(lambda a, i, r: draw(a, i, r) * (1 - 0.084 * (r > 20))))
+    assert of(told, "sonic-rs").verdict is Verdict.EQUIVALENT
+    told.never_says(r"sonic-rs needs", r"improvement")
+    assert "the baseline took" in told.page  # the drift itself is told
+
+
+def test_sonic_rs_8_4_percent_between_two_sittings_is_not_compared() -> None:
+    """The same figures as two files: 399 ms in one sitting, 365.5 ms in another, and no anchor that stayed."""
+    told = take_over(
+        "label,mean,sd,n,unit\nrayon,399,12,20,ms\n",
+        "label,mean,sd,n,unit\nrayon,365.5,12,20,ms\n",
+        anchors=("rayon",),
+    )
+    assert told.of("sittings")[0].startswith(
+        "The sittings sitting-1.csv and sitting-2.csv are not comparable"
+    )
+    told.never_says(r"less time", r"faster(?!,| size| *:)", r"improvement")
+
+
+def full() -> Told:
+    made = Factorial()
+    return say(made, made.run())
+
+
+def test_two_times_from_two_small_steps_has_a_row_for_what_they_leave() -> None:
+    """8.4 % and 5.7 % make 1.16×, not 2.0×: the rest is named as what it is."""
+    told = full()
+    alone = next(t for t in told.of("contributions") if "each change alone" in t)
+    assert re.search(r"parser: simd-json → sonic-rs: 8\.\d+ % less time", alone)
+    assert re.search(r"allocator: system → jemalloc: 5\.\d+ % less time", alone)
+    assert re.search(r"contributions multiply: 0\.91\d* × 0\.94\d* = 0\.86\d of the time", alone)
+    assert "together against the product of each alone: 1.7" in alone
+    row = next(line for line in told.page.splitlines() if "interaction / unexplained" in line)
+    assert re.search(r"\| 7\d %", row), row
+
+
+def test_the_largest_step_is_named_only_where_its_interval_is_apart_from_the_next() -> None:
+    made = Factorial(factors={**STEPS, "sonic-rs+system": 0.94, "simd-json+jemalloc": 0.939})
+    told = say(made, made.run(spread=0.02))
+    assert "each change alone" in told.claims
+    told.never_says(r"the largest is", r"biggest")
+
+
+def test_2x_and_17_percent_in_one_list_have_one_scale() -> None:
+    """399 → 199 and 288 → 240: every row of the table has a ratio, and none a percentage beside it."""
+    made = Scales(
+        arms=("rayon before", "rayon after", "tokio before", "tokio after"),
+        factors={"rayon after": 199 / 399, "tokio before": 288 / 399, "tokio after": 240 / 399},
+    )
+    told = say(made, made.run())
+    rows = [
+        line
+        for line in told.section("Results").splitlines()
+        if line.startswith(("| rayon", "| tokio", "| **"))
+    ]
+    compared = [re.sub(r"[*]", "", line.split("|")[3]).strip() for line in rows]
+    assert sorted(compared)[:3] == sorted(c for c in compared if re.match(r"^0\.\d+$", c))
+    assert "baseline" in compared
+    assert not any("%" in cell or "×" in cell for cell in compared)
+    told.never_says(r"\d% faster", r"\d % faster", r"\dx faster", r"2x improvement")
+
+
+def test_for_io_bound_workloads_use_tokio_is_not_said_of_what_was_not_measured() -> None:
+    made = Study(arms=("tokio", "rayon"), sizes=(10, 200))
+    told = say(made, made.blocks(lambda a, i, r: draw(a, i, r) * (199 / 240 if a == "rayon" else 1)))
+    assert told.of("recommendation") == ["On 10MiB: use rayon", "On 200MiB: use rayon"]
+    told.never_says(r"use tokio", r"I/O.bound", r"CPU.bound")

@@ -1,0 +1,162 @@
+"""Document 002: writing more data than memory holds. Rates in GB/s as the document has them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from bench_framework import dgen
+from bench_framework.dgen_strategies import evidence
+from bench_framework.errors import UsageError
+from bench_framework.model.judgement import Verdict
+from bench_framework.model.plan import DerivedRow, NamedCell, Plan, Role
+from bench_framework.model.run import Answer, Receipt
+from tests.unit.checklist.conftest import Scales, Told, of, say, take_over
+
+GENERATE, WRITE, STREAMING = 2.13, 1.28, 0.80
+FORMULAS = (
+    DerivedRow("ideal_overlap", "min(rate(generate), rate(write))"),
+    DerivedRow("no_overlap", "harmonic(rate(generate), rate(write))"),
+    DerivedRow("overlap_gained", "rate(streaming) / no_overlap"),
+    DerivedRow("share_of_ideal", "rate(streaming) / ideal_overlap"),
+)
+CAUSES = (r"root cause", r"because", r"due to", r"caused by", r"python.{0,20}overhead")
+
+
+@dataclass
+class Pipeline(Scales):
+    """Streaming, and its two stages alone in the same rounds as bounds; times follow from the rates."""
+
+    arms: tuple[str, ...] = ("streaming", "generate", "write", "other")
+    sizes: tuple[int, ...] = (2048,)
+    factors: Mapping[str, float] = field(
+        default_factory=lambda: {
+            "streaming": 1 / STREAMING, "control": 1 / STREAMING, "generate": 1 / GENERATE, "write": 1 / WRITE,
+            "other": 1 / STREAMING,
+        }
+    )  # fmt: skip
+    unit_family: str = "iec"
+
+    @property
+    def plan(self) -> Plan:
+        plan = super().plan
+        ids = {v.label: v.id for v in plan.variants}
+        bounds = {ids["generate"], ids["write"]}
+        cells = (replace(c, role=Role.BOUND) if c.variant_id in bounds else c for c in plan.cells)
+        return replace(
+            plan, cells=tuple(cells), named=tuple(NamedCell(n, ids[n]) for n in ("streaming", "generate", "write")),
+            derived=FORMULAS, unit_family=self.unit_family,  # type: ignore[arg-type]
+        )  # fmt: skip
+
+
+def figure(told: Told, name: str) -> float:
+    """The figure that a derived row's sentence tells."""
+    text = next(t for t in told.of("derived") if f"{name} is " in t)
+    match = re.search(rf"{name} is ([0-9.]+)", text)
+    assert match is not None
+    return float(match[1])
+
+
+def test_python_loop_overhead_is_the_root_cause_is_told_as_exactly_no_overlap() -> None:
+    """1/(1/2.13 + 1/1.28) = 0.80: the stages ran one after the other, and nothing was lost beside that."""
+    made = Pipeline()
+    told = say(made, made.run(spread=0.002))
+    assert figure(told, "overlap gained") == pytest.approx(1.0, abs=0.005)
+    assert figure(told, "share of ideal") == pytest.approx(STREAMING / WRITE, abs=0.005)
+    no_overlap = next(row for row in told.judged.derived if row.name == "no_overlap")
+    assert no_overlap.value == pytest.approx(0.80 * 2048 * 2**20, rel=0.01)
+    assert no_overlap.lo is not None
+    told.never_says(*CAUSES)
+
+
+CLOCKS = {"single-buffer": {"generate": 0.94, "write": 1.587}, "streaming": {"generate": 0.94, "write": 1.59}}
+"""Seconds of two stages for 2 GB: 1.26 GB/s of writing alone, 0.79 GB/s from begin to end."""
+
+
+def test_streaming_60_percent_of_single_buffer_is_equivalent_on_one_clock() -> None:
+    """One clock left generation out, the other one did not: from begin to end both take the same."""
+    made = Scales(
+        arms=("single-buffer", "streaming"), sizes=(2048,),
+        factors=dict.fromkeys(("single-buffer", "streaming", "control"), 2.53),
+    )  # fmt: skip
+    phases = {made.cell(arm, 2048).id: spent for arm, spent in CLOCKS.items()}
+    blocks = [
+        replace(b, receipts=(Receipt(phases_s=phases[b.cell_id]),)) if b.cell_id in phases else b
+        for b in made.run()
+    ]
+    names = tuple(NamedCell(v.label.replace("-", "_"), v.id) for v in made.plan.variants)
+    share = DerivedRow("share", "rate(streaming) / rate(single_buffer)")
+    told = say(made, blocks, plan=replace(made.plan, named=names, derived=(share,)))
+    assert of(told, "streaming").verdict is Verdict.EQUIVALENT
+    assert figure(told, "share") == pytest.approx(1.0, abs=0.005)
+    told.never_says(r"\b60 %", r"\b4\d(\.\d+)? % (less|more) time", r"1\.6\d?× as long")
+    table = told.section("What bounds the work").partition("Where a run spends its time")[2]
+    assert "by the worker's own clock" in table
+    head, *rows = [line for line in table.splitlines() if line.startswith("| ")]
+    assert "generate, s" in head
+    assert "write, s" in head
+    assert [row.split(" | ")[1:3] for row in rows] == [["1.59", "0.940"], ["1.59", "0.940"]]
+
+
+BLOCK, WRITERS = 8 * 1024, 8
+
+
+def wrongly_written(path: Path) -> bytes:
+    """Eight writers who all write at offset 0."""
+    generator = dgen.Generator(7)
+    fd = os.open(path, os.O_RDWR | os.O_CREAT)
+    try:
+        for number in range(WRITERS):
+            block = bytearray(BLOCK)
+            generator.fill(block, offset=number * BLOCK)
+            assert os.pwrite(fd, block, 0) == BLOCK
+    finally:
+        os.close(fd)
+    return path.read_bytes()
+
+
+def test_8_writers_that_wrote_64_mb_left_8_on_the_disk_and_do_not_answer_as_written(tmp_path: Path) -> None:
+    """The answer is what the file holds: its bytes and its size, and completions that cover it."""
+    asked = WRITERS * BLOCK
+    assert len(wrongly_written(tmp_path / "f")) == BLOCK
+    seen = evidence.extents([(0, BLOCK)] * WRITERS, asked)
+    assert seen.bytes == BLOCK
+    assert not seen.are_whole(asked)
+    generator = dgen.Generator(7).identity
+    right = evidence.extents([(n * BLOCK, (n + 1) * BLOCK) for n in range(WRITERS)], asked)
+    assert evidence.digest(generator, seen, BLOCK) != evidence.digest(generator, right, asked)
+
+
+def test_8_writers_of_another_file_are_not_compared_by_their_rate() -> None:
+    made = Scales(arms=("one writer", "8 writers"), sizes=(64,), factors={"8 writers": 1 / 8})
+    wrong = made.cell("8 writers", 64).id
+    blocks = [replace(b, answer=Answer("8 MiB", 1)) if b.cell_id == wrong else b for b in made.run()]
+    told = say(made, blocks)
+    assert of(told, "8 writers").verdict is Verdict.OTHER_OUTPUT
+    assert "8 writers prints another result than one writer; its time is not compared" in told.claims
+    told.never_says(r"as fast", r"less time than one writer", r"use 8 writers")
+
+
+@pytest.mark.parametrize(
+    ("family", "said", "never"), [("iec", r"[MG]iB/s", r"[MG]B/s"), ("si", r"[MG]B/s", r"[MG]iB/s")]
+)
+def test_gb_and_gib_per_second_do_not_stand_in_one_table(family: str, said: str, never: str) -> None:
+    made = Pipeline(unit_family=family)
+    told = say(made, made.run())
+    derived = "\n".join(t for t in told.of("derived") if "/s" in t)
+    assert re.search(said, derived)
+    assert not re.search(never, told.everything)
+    table = told.section("Results")
+    assert len(set(re.findall(r"[kMG]i?B/s", table))) == 1
+
+
+def test_a_table_of_mixed_units_cannot_be_imported() -> None:
+    with pytest.raises(UsageError, match="several units"):
+        take_over("label,mean,sd,n,unit\ngenerate,3.7,0.1,9,ms\nwrite,0.0065,0.0001,9,s\n")
+    with pytest.raises(UsageError, match="'GB/s' is no unit of time"):
+        take_over("label,mean,sd,n,unit\ngenerate,2.13,0.1,9,GB/s\nwrite,1.28,0.1,9,GiB/s\n")

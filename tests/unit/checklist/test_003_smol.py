@@ -1,0 +1,79 @@
+"""Document 003: two executors, two sittings, five edits. Its figures are mean ± sd and n: they are imported."""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+
+from bench_framework.model.judgement import Verdict
+from bench_framework.model.plan import MeasurePolicy
+from tests.unit.analysis.conftest import Study
+from tests.unit.checklist.conftest import of, say, take_over
+
+HEAD = "label,mean,sd,n,unit\n"
+BEFORE = HEAD + "Smol,177.1,7.5,100,ms\nOptimizedSmol,191.2,13.7,100,ms\n"
+AFTER = HEAD + "Smol,205.4,16.7,20,ms\nOptimizedSmol,201.7,14.3,20,ms\n"
+
+
+def test_1_02x_faster_and_equivalent_is_undecided_with_the_runs_that_would_decide() -> None:
+    """0.982 [0.935, 1.032] of 20 runs a side; about 280 would decide it, if the estimate held."""
+    told = take_over(AFTER)
+    assert of(told, "OptimizedSmol").verdict is Verdict.UNDECIDED
+    text = told.of("block-comparison")[0]
+    assert text.startswith(
+        "In one sitting, in blocks, the runs do not decide between OptimizedSmol and Smol: "
+    )
+    assert "−1.8 % [−6.5, +3.2] (20 runs each)" in text
+    assert "would be decided by about 280 runs a side" in text
+    assert "0.982 [0.935, 1.032]" in told.page
+    told.never_says(r"1\.02x", r"differ by less", r"less time", r"improvement", r"best: ")
+
+
+def test_the_same_in_rounds_is_undecided_too() -> None:
+    made = Study(arms=("smol", "optimised"), rounds=20, measure=MeasurePolicy(rounds_max=20))
+    noisy = random.Random(3)
+    told = say(
+        made, made.blocks(lambda a, *_: (0.982 if a == "optimised" else 1) * math.exp(noisy.gauss(0, 0.08)))
+    )
+    found = of(told, "optimised")
+    assert found.verdict is Verdict.UNDECIDED
+    assert found.rounds_needed is None or found.rounds_needed > 100
+    text = next(t for t in told.of("comparison") if "CPU" not in t)
+    assert text.startswith("The runs do not decide between optimised and smol")
+    assert re.search(r"a difference of \d+ % would have been found", text)
+    told.never_says(r"less time", r"faster by", r"optimised and smol differ by less")
+
+
+def test_8_percent_overhead_of_the_first_sitting_holds_in_that_sitting() -> None:
+    told = take_over(BEFORE)
+    assert of(told, "OptimizedSmol").verdict is Verdict.WORSE
+    assert told.of("block-comparison") == [
+        "In one sitting, in blocks, OptimizedSmol needs 8.0 % more time than Smol [6.2, 9.8] (100 runs each)"
+    ]
+    assert told.judged.status == "exploratory"
+
+
+def test_before_and_after_across_two_sittings_are_not_comparable_as_smol_itself_moved() -> None:
+    told = take_over(BEFORE, AFTER, anchors=("Smol",))
+    text = told.of("sittings")[0]
+    assert text.startswith("The sittings sitting-1.csv and sitting-2.csv are not comparable: ")
+    assert text.endswith("unchanged Smol itself moved +16.0 % [+11.5, +20.6]")
+    changed = next(c for c in told.judged.comparisons if c.family == "bridge" and c.shown is None)
+    assert changed.verdict is Verdict.NOT_COMPARABLE
+    assert "not comparable" in told.of("bridge-changed")[0]
+    told.never_says(r"OptimizedSmol needs .* than OptimizedSmol", r"eliminated", r"regression", r"5\.5 %")
+
+
+def test_primary_cause_is_not_said_of_five_edits_made_at_once() -> None:
+    """Neither from published figures, nor from a record: what a variant differs in is told, never why."""
+    causes = (r"cause", r"because", r"due to", r"overhead", r"thanks to")
+    take_over(BEFORE, AFTER, anchors=("Smol",)).never_says(*causes)
+    made = Study(arms=("smol", "five edits"))
+    noisy = random.Random(5)
+    told = say(
+        made, made.blocks(lambda a, *_: (1.08 if a == "five edits" else 1) * math.exp(noisy.gauss(0, 0.01)))
+    )
+    assert of(told, "five edits").verdict is Verdict.WORSE
+    assert re.search(r"five edits needs \d\.\d+ % more time than smol", told.claims)
+    told.never_says(*causes)

@@ -1,0 +1,90 @@
+"""Document 004: what was tried on one engine, and why it was kept or not."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+
+import pytest
+
+from bench_framework.model.judgement import Verdict
+from bench_framework.model.plan import Idea
+from bench_framework.model.run import Answer
+from tests.unit.analysis.conftest import Study
+from tests.unit.checklist.conftest import draw, of, say, take_over
+
+T_VALUES = {"200 concurrent": 1.90, "256 KB": 0.83, "10 MB threshold": 1.53}
+RUNS, SPREAD, MEAN = 20, 12.0, 239.8
+
+
+def table() -> str:
+    """Figures with the t values of the three ideas: mean ± sd of 20 runs each."""
+    rows = [f"kept,{MEAN},{SPREAD},{RUNS},ms"]
+    error = SPREAD / MEAN * math.sqrt(2 / RUNS)
+    for name, t in T_VALUES.items():
+        mean = MEAN * math.exp(t * error)
+        rows.append(f"{name},{mean:.6f},{SPREAD * mean / MEAN:.6f},{RUNS},ms")
+    return "label,mean,sd,n,unit\n" + "\n".join(rows) + "\n"
+
+
+@pytest.mark.parametrize("idea", T_VALUES)
+def test_made_performance_worse_is_undecided_for_ideas_with_a_t_below_2(idea: str) -> None:
+    told = take_over(table())
+    found = of(told, idea)
+    assert found.p is not None
+    assert 0.05 < found.p < 0.5
+    assert found.verdict is Verdict.UNDECIDED
+    text = next(t for t in told.of("block-comparison") if f"between {idea} and kept" in t)
+    assert "the runs do not decide" in text
+    assert "would have been found" in text
+    told.never_says(rf"{idea} needs", r"more time", r"worse", r"degrad", r"contention")
+
+
+def test_not_adopted_takes_its_reason_from_the_verdict() -> None:
+    """The author says "worse" of each; the table says "undecided", and the author's word stands apart."""
+    made = Study(arms=("kept", *T_VALUES))
+    noisy = random.Random(4)
+    blocks = made.blocks(lambda *_: math.exp(noisy.gauss(0, 0.1)))
+    ideas = tuple(
+        Idea(v.label, v.id, (("arm", v.label),), why="worse", decision="rejected")
+        for v in made.plan.variants[1:]
+    )
+    told = say(made, blocks, plan=replace(made.plan, ideas=ideas))
+    assert told.of("ideas") == ["3 ideas not adopted: 3 undecided"]
+    rows = [line for line in told.page.splitlines() if line.startswith("| ") and "| worse |" in line]
+    assert len(rows) == len(T_VALUES)
+    assert all("undecided" in row and "slower" not in row for row in rows)
+
+
+def test_an_idea_that_was_slower_is_not_adopted_as_slower() -> None:
+    made = Study(arms=("kept", "256 KB"))
+    blocks = made.blocks(lambda a, i, r: draw(a, i, r) * (1.031 if a == "256 KB" else 1))
+    ideas = (Idea("larger buffers", made.plan.variants[1].id, (("arm", "256 KB"),), decision="rejected"),)
+    told = say(made, blocks, plan=replace(made.plan, ideas=ideas))
+    assert told.of("ideas") == ["1 idea not adopted: 1 slower"]
+
+
+def test_mimalloc_1_59x_slower_is_other_work() -> None:
+    """One process ran two searches, the other one: their answers differ, and no ratio of their times is told."""
+    made = Study(arms=("jemalloc", "mimalloc"))
+    other = made.cell("mimalloc").id
+    blocks = [
+        replace(b, answer=Answer("two searches", 2)) if b.cell_id == other else b
+        for b in made.blocks(lambda a, i, r: draw(a, i, r) * (1.59 if a == "mimalloc" else 1))
+    ]
+    told = say(made, blocks)
+    assert of(told, "mimalloc").verdict is Verdict.OTHER_OUTPUT
+    assert "mimalloc prints another result than jemalloc; its time is not compared" in told.claims
+    told.never_says(r"1\.59", r"mimalloc (needs|takes)")
+
+
+def test_17_percent_and_21_percent_of_bare_means_have_no_verdict() -> None:
+    """The document's own table: means without spread and number. Values, and nothing is compared."""
+    told = take_over(
+        "label,mean,unit\nRayon,198.2,ms\nTokio (original),288.6,ms\nTokio (optimized),239.8,ms\n",
+        baseline="Tokio (original)",
+    )
+    assert {c.verdict for c in told.judged.comparisons if c.family == "headline"} == {Verdict.UNDECIDED}
+    assert "239.8" in told.page or "240" in told.page
+    told.never_says(r"17 %", r"21 %", r"less time", r"more time", r"best", r"±")
