@@ -22,11 +22,8 @@ import numpy as np
 from noise import WORKS, Floats, Recorded, Stream, recorded, stream
 from scipy.stats import ttest_ind
 
-from bench_framework.analysis.aa import MORE, at_most, told_apart
-from bench_framework.analysis.compare import Levels, examine_looks
-from bench_framework.analysis.samples import Pair
-from bench_framework.analysis.verdict import Case, Rules, judge_family
-from bench_framework.model.judgement import Comparison
+from bench_framework.analysis.aa import MORE, at_most, cases_at, rules_of, tells_apart
+from bench_framework.model.judgement import Verdict
 from bench_framework.model.looks import Looks, schedule
 
 GATE, REPORT = 0.01, 0.05
@@ -44,27 +41,10 @@ LARGE_REPLAYS = 5
 # -- benchctl -------------------------------------------------------------------------------------------
 
 
-def by_looks(
-    pairs: Sequence[tuple[Floats, Floats]], looks: Looks, level: float
-) -> list[tuple[Comparison, ...]]:
-    """What a report or gate of this level would say at each look, all looks taken.
-
-    Evidence is gathered once for the gate's and the report's level, as `looking.resolution` does for two families.
-    """
-    strict = GATE / (looks.count * looks.family)
-    levels = Levels(strict, REPORT / looks.count)
-    rules = Rules(looks.count, looks.family, level, seed=1, thorough=False)
-    told = []
-    for taken in range(1, looks.count + 1):
-        reached = looks.rounds[:taken]
-        cases = []
-        for i, (x, y) in enumerate(pairs):
-            n = reached[-1]
-            pair = Pair(tuple(range(1, n + 1)), tuple(x[:n].tolist()), tuple(y[:n].tolist()))
-            evidence = examine_looks(pair, reached, levels, rules.seed)
-            cases.append(Case(str(i), "b", "wall", "headline", pair, evidence, 0.02, 0.01))
-        told.append(judge_family(cases, rules))
-    return told
+def by_looks(pairs: Sequence[tuple[Floats, Floats]], looks: Looks) -> list[frozenset[Verdict]]:
+    """The differences that a report or gate with this schedule has found at each look, all looks taken."""
+    rules = rules_of(looks, seed=1)
+    return [tells_apart(cases_at(pairs, looks, taken), rules) for taken in range(1, looks.count + 1)]
 
 
 # -- other ways ----------------------------------------------------------------------------------------------------
@@ -112,19 +92,30 @@ def level_table(sources: Mapping[str, Recorded], replays: int) -> None:
         "one: a candidate, wall and CPU time, looks to 40 rounds; 15: five candidates on three works, wall and CPU"
     )
     print(f"{'noise':22}{'family':>22}{'asked':>7}{'false':>8}{'of':>6}{'at most':>9}{'windows':>9}")
-    looks = schedule(FIRST, 40, 2, GATE)
     for name, source in sources.items():
         counts: Counter[tuple[str, float]] = Counter()
         for replay in range(replays):
             wall, cpu = source.window(np.random.default_rng([replay, *name.encode()]), 40)
             pairs = [(metric["Ac"], metric["A"]) for metric in (wall, cpu)]
             for level in (GATE, REPORT):
-                told = by_looks(pairs, looks, level)
-                counts["one", level] += told_apart(told[-1])
-                counts["one, any look", level] += any(told_apart(t) for t in told)
+                told = by_looks(pairs, schedule(FIRST, 40, 2, level))
+                counts["one", level] += bool(told[-1])
+                counts["one, any look", level] += any(told)
         for (family, level), count in counts.items():
             _level_row(name, family, level, count, replays, str(source.rounds // 40))
+        _as_recorded(name, source)
     _large_families(sources, max(1, replays // LARGE_REPLAYS))
+
+
+def _as_recorded(name: str, source: Recorded) -> None:
+    """Windows that share no round, with the labels that they were recorded under."""
+    for level in (GATE, REPORT):
+        looks, told = schedule(FIRST, 40, 2, level), 0
+        for start in range(0, source.rounds - 39, 40):
+            pairs = [(metric["Ac"], metric["A"]) for metric in source.cut(start, 40)]
+            told += any(by_looks(pairs, looks))
+        windows = source.rounds // 40
+        _level_row(name, "one, as recorded", level, told, windows, str(windows))
 
 
 def _large_families(sources: Mapping[str, Recorded], replays: int) -> None:
@@ -132,7 +123,6 @@ def _large_families(sources: Mapping[str, Recorded], replays: int) -> None:
     used = [source for name, source in sources.items() if name in ("cpu", "wc", "dio")]
     if len(used) < 3:
         return
-    looks = schedule(FIRST, 40, 30, GATE)
     counts: Counter[float] = Counter()
     for replay in range(replays):
         rng = np.random.default_rng([replay, 30])
@@ -141,7 +131,8 @@ def _large_families(sources: Mapping[str, Recorded], replays: int) -> None:
             for source in used for metric in source.shuffled(rng, 40) for arm in range(1, len(metric))
         ]  # fmt: skip
         for level in (GATE, REPORT):
-            counts[level] += told_apart(by_looks(pairs, looks, level)[-1])
+            looks = schedule(FIRST, 40, 30, level)
+            counts[level] += bool(tells_apart(cases_at(pairs, looks, looks.count), rules_of(looks, seed=1)))
     for level, count in counts.items():
         _level_row(
             "cpu + wc + dio",
@@ -181,33 +172,26 @@ def power_table(work: str, source: Recorded, replays: int) -> None:
 
 
 def _benchctl_power(source: Recorded, work: str, replays: int) -> dict[str, list[list[float | None]]]:
-    looks = schedule(FIRST, LENGTHS[-1], 2, GATE)
-    names = {"benchctl, report 5 %": REPORT, "benchctl, gate 1 %": GATE}
-    shares: dict[str, list[list[float | None]]] = {name: [] for name in (*names, "  wall alone, 5 %")}
+    ways = {
+        "benchctl, report 5 %": (2, REPORT),
+        "benchctl, gate 1 %": (2, GATE),
+        "  wall alone, 5 %": (1, REPORT),
+    }
+    shares: dict[str, list[list[float | None]]] = {name: [] for name in ways}
     for effect, (arm, factor) in {"A/A": ("Ac", 1.0), **EFFECTS}.items():
         counts: Counter[tuple[str, int]] = Counter()
         for replay in range(replays):
             wall, cpu = source.window(np.random.default_rng([replay, 7, *work.encode()]), LENGTHS[-1])
             pairs = [(metric[arm] * factor, metric["A"]) for metric in (wall, cpu)]
-            for name, level in names.items():
-                _count(counts, name, by_looks(pairs, looks, level), looks, equal=effect == "A/A")
-            alone = by_looks(pairs[:1], schedule(FIRST, LENGTHS[-1], 1, GATE), REPORT)
-            _count(counts, "  wall alone, 5 %", alone, looks, equal=effect == "A/A")
+            for name, (metrics, level) in ways.items():
+                looks = schedule(FIRST, LENGTHS[-1], metrics, level)
+                for n, told in zip(looks.rounds, by_looks(pairs[:metrics], looks), strict=True):
+                    counts[name, n] += bool(told if effect == "A/A" else told & MORE)
         for name, found in shares.items():
+            metrics, level = ways[name]
+            looks = schedule(FIRST, LENGTHS[-1], metrics, level)
             found.append([counts[name, n] / replays if n in looks.rounds else None for n in LENGTHS])
     return shares
-
-
-def _count(
-    counts: Counter[tuple[str, int]],
-    name: str,
-    told: Sequence[tuple[Comparison, ...]],
-    looks: Looks,
-    *,
-    equal: bool,
-) -> None:
-    for n, found in zip(looks.rounds, told, strict=False):
-        counts[name, n] += told_apart(found) if equal else any(c.verdict in MORE for c in found)
 
 
 def _block_power(
