@@ -19,9 +19,12 @@ if TYPE_CHECKING:
     from bench_framework.execution.perf_script import Samples
 
 EVENT: Final = "Ir"
+UNKNOWN: Final = "[unknown]"
 _NAMED: Final = re.compile(r"(?P<key>ob|fn|cob|cfn|fl|fi|fe|cfi|cfl)=\s*(?P<name>.*)")
 _NUMBERED: Final = re.compile(r"\((?P<number>\d+)\)(?:\s+(?P<name>.*))?")
 _COST: Final = re.compile(r"(?:[+-]?\d+|\*|0x[0-9a-fA-F]+)(?:\s+(?P<costs>\d[\d\s]*))?\s*")
+_ADDRESS: Final = re.compile(r"0x[0-9a-f]+")
+"""What a function without a symbol is called."""
 _RECURSION: Final = re.compile(r"'\d+$")
 """Callgrind numbers the levels of a recursion; they are one function."""
 
@@ -51,7 +54,8 @@ def read_costs(lines: Iterable[str], samples: Samples) -> None:
 def _add(samples: Samples, now: dict[str, str], costs: list[str], column: int) -> None:
     count = int(costs[column]) if column < len(costs) else 0
     if count:
-        name = plain_name(_RECURSION.sub("", now["fn"])) or "[unknown]"
+        name = plain_name(_RECURSION.sub("", now["fn"]))
+        name = UNKNOWN if not name or _ADDRESS.fullmatch(name) else name
         samples.stacks[Frame(name, PurePosixPath(now["ob"]).name),] += count
         samples.events[EVENT] += count
 
@@ -64,4 +68,4 @@ def _resolved(names: dict[tuple[str, str], str], key: str, text: str) -> str:
         return text
     if match["name"] is not None:
         names[kind, match["number"]] = match["name"]
-    return names.get((kind, match["number"]), "[unknown]")
+    return names.get((kind, match["number"]), UNKNOWN)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.errors import MachineError, MeasureError
+from bench_framework.errors import Interrupted, MachineError, MeasureError
 from bench_framework.execution import symbols, worker
 from bench_framework.execution.process import Command, scratch_folder
 from bench_framework.execution.samplers import Sampler, find_sampler
@@ -111,7 +111,11 @@ def profile(subject: Subject, policy: ProfilePolicy, cells: Sequence[Cell], mean
             outcome.stopped = True
             break
         watching = _Cell(subject, policy, cell, means, sampler)
-        made = watching.profile(known, remarks)
+        try:
+            made = watching.profile(known, remarks)
+        except Interrupted:  # while it was built
+            outcome.stopped = True
+            break
         outcome.stopped = outcome.stopped or watching.stopped
         if isinstance(made, Profile):
             outcome.profiles.append(made)
@@ -181,12 +185,15 @@ class _Cell:
     def _run_all(self, target: Target, unwinding: Unwinding) -> None:
         label = self._subject.plan.variant(self._cell.variant_id).label
         runs = 1 if self._sampler.name == "callgrind" else self._policy.runs
-        self._means.say(f"profiling {label} by {self._sampler.name}, {runs} run{'s' if runs != 1 else ''}")
         for number in range(1, runs + 1):
             if self._means.stop.level:
                 self.stopped = True
                 self._remarks.append(f"stopped by the user after {number - 1} of {runs} runs")
                 return
+            if number == 1:
+                self._means.say(
+                    f"profiling {label} by {self._sampler.name}, {runs} run{'s' if runs != 1 else ''}"
+                )
             why = self._run(target, unwinding)
             if self._means.stop.level > 1:  # it was killed: no fault of the program
                 self.stopped = True

@@ -164,7 +164,14 @@ def _profile(
         subject,
         policy,
         profiling.cells_of(plan, policy) if cells is None else cells,
-        profiling.Means(launcher, env, stopping, watcher, watcher.say, datasets.workplace(plan, env)),
+        profiling.Means(
+            launcher,
+            env,
+            stopping,
+            Interruptible(watcher, stopping),
+            watcher.say,
+            datasets.workplace(plan, env),
+        ),
     )
     for profile in outcome.profiles:
         write_profile(record.path, profile)

@@ -1,0 +1,162 @@
+"""Shares of samples: what they add up to, how sure they are, and what may be said of them."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from scipy import stats
+
+from bench_framework.analysis.profiles import attach, bucket_of, interval, shares_of
+from bench_framework.analysis.wording import say
+from bench_framework.model.judgement import Judgement
+from bench_framework.model.profile import Bucket, Frame, Profile, Stack
+
+if TYPE_CHECKING:
+    from conftest import Study
+
+MAIN, PARSE, COPY, WAIT = (
+    Frame("main", "prog"), Frame("json::parse", "prog"), Frame("memcpy", "libc.so.6"),
+    Frame("schedule", "[kernel.kallsyms]", kernel=True),
+)  # fmt: skip
+BUCKETS = (Bucket("JSON", "json|parse"), Bucket("memory", "mem(cpy|move)|parse"))
+
+
+def profile(cell: str = "c", buckets: tuple[Bucket, ...] = BUCKETS) -> Profile:
+    """Three runs of 200 samples each; main calls parse, which calls itself and memcpy."""
+    stacks = []
+    for run, own in ((1, 100), (2, 90), (3, 110)):
+        stacks += [
+            Stack(run, own, (0, 1, 1)),
+            Stack(run, 60, (0, 1, 2)),
+            Stack(run, 140 - own, (0, 3)),
+        ]
+    return Profile(
+        cell, "perf", "perf version 6.1", "cpu-clock", 997, "frame-pointers", (200, 200, 200), 3, 0, "aa", "bb",
+        (MAIN, PARSE, COPY, WAIT), tuple(stacks), buckets,
+    )  # fmt: skip
+
+
+def test_a_recursion_counts_once_and_every_sample_has_one_function_that_ran() -> None:
+    found = {f.name: f for f in shares_of(profile()).functions}
+    assert found["json::parse"].own.count == 300
+    assert found["json::parse"].inclusive is not None
+    assert found["json::parse"].inclusive.count == 480, "not 780: its two levels are one function"
+    assert found["main"].own.count == 0
+    assert found["main"].inclusive is not None
+    assert found["main"].inclusive.share == 1.0
+    assert sum(f.own.count for f in found.values()) == 600
+    assert [f.name for f in shares_of(profile()).functions][:2] == ["json::parse", "memcpy"]
+
+
+def test_buckets_add_up_and_the_first_that_fits_takes_a_function() -> None:
+    shares = shares_of(profile())
+    assert [(b.name, b.own.count) for b in shares.buckets] == [("JSON", 300), ("memory", 180), ("other", 120)]
+    assert sum(b.own.share for b in shares.buckets) == pytest.approx(1.0)
+    assert bucket_of(PARSE, BUCKETS[::-1]) == "memory"
+    assert shares_of(profile(buckets=())).buckets == ()
+
+
+def test_an_interval_of_one_run_is_wilsons() -> None:
+    for hits, total in ((0, 40), (7, 40), (40, 40), (1, 5000)):
+        wilson = stats.binomtest(hits, total).proportion_ci(0.95, "wilson")
+        assert interval([(hits, total)]) == pytest.approx((wilson.low, wilson.high), abs=1e-12)
+
+
+def test_runs_that_differ_widen_the_interval_beyond_that_of_their_samples() -> None:
+    pairs = [(10, 100), (30, 100), (50, 100)]
+    lo, hi = interval(pairs)
+    # With runs of equal length the ratio estimator is the mean of the runs' shares.
+    mean = stats.ttest_1samp([0.1, 0.3, 0.5], 0.0).confidence_interval(0.95)
+    assert (lo, hi) == (0.0, pytest.approx(mean.high))
+    assert mean.low < 0
+    alike = interval([(30, 100)] * 3)
+    wilson = stats.binomtest(90, 300).proportion_ci(0.95, "wilson")
+    assert alike == pytest.approx((wilson.low, wilson.high)), "agreement by chance adds no certainty"
+
+
+def test_intervals_cover_shares_that_vary_from_run_to_run() -> None:
+    random_ = random.Random(3)
+    covered = 0
+    for _ in range(400):
+        pairs = []
+        for _ in range(5):
+            share = min(0.95, max(0.05, random_.gauss(0.3, 0.05)))
+            pairs.append((sum(random_.random() < share for _ in range(150)), 150))
+        lo, hi = interval(pairs)
+        covered += lo <= 0.3 <= hi
+    assert covered >= 372, "93 % of 400"
+
+
+def test_callgrind_counts_so_that_nothing_is_uncertain_and_callers_are_not_known() -> None:
+    counted = replace(
+        profile(), sampler="callgrind", event="Ir", frequency_hz=None, unwinding=None, runs=(600,),
+        stacks=(Stack(1, 450, (1,)), Stack(1, 150, (2,))),
+    )  # fmt: skip
+    shares = shares_of(counted)
+    assert shares.unit == "instructions"
+    assert [(f.name, f.own.share, f.own.lo, f.inclusive) for f in shares.functions] == [
+        ("json::parse", 0.75, None, None),
+        ("memcpy", 0.25, None, None),
+    ]
+
+
+def judged(study: Study, *profiles: Profile) -> Judgement:
+    base = study.judge(study.blocks(lambda *_: 0.05))
+    return attach(base, study.plan, profiles)
+
+
+def test_every_sentence_says_self_samples_and_runs_and_none_a_time(study: type[Study]) -> None:
+    given = study(rounds=12)
+    made = judged(given, profile(given.cell("a").id))
+    told = [c.text for c in made.claims if c.kind.startswith("profile")]
+    assert told[0].startswith("50\u202f% [") or told[0].startswith("50.0\u202f% [")
+    assert told[0].endswith("of the samples of a are in json::parse itself (self, 600 samples, 3 runs)")
+    assert all("(self, 600 samples, 3 runs)" in text for text in told)
+    assert not [text for text in told if "saved" in text or "faster" in text or "because" in text]
+    assert [c.text for c in made.claims if c.kind.startswith("profile")] == [
+        say(c) for c in made.claims if c.kind.startswith("profile")
+    ]
+
+
+def test_too_few_samples_rank_nothing(study: type[Study]) -> None:
+    given = study(rounds=12)
+    few = replace(
+        profile(given.cell("a").id), runs=(33, 33, 33), stacks=tuple(Stack(r, 33, (0, 1)) for r in (1, 2, 3))
+    )
+    made = judged(given, few)
+    assert made.profiles[0].functions == ()
+    assert made.profiles[0].buckets == ()
+    (claim,) = [c for c in made.claims if c.kind.startswith("profile")]
+    assert claim.text == "too few samples of a to rank functions: 99 samples, 3 runs, and 100 are needed"
+    enough = replace(few, runs=(34, 33, 33))
+    assert shares_of(enough).enough
+
+
+def test_before_and_after_need_both_profiles_made_alike(study: type[Study]) -> None:
+    given = study(rounds=12)
+    a, b = profile(given.cell("a").id), profile(given.cell("b").id)
+    both = [c for c in judged(given, a, b).claims if c.kind == "profile-before-after"]
+    assert [c.values["name"] for c in both] == ["JSON", "memory", "other"]
+    assert both[0].reference == "a"
+    assert both[0].text.count("(self, 600 samples, 3 runs)") == 2
+    for other in (
+        replace(b, event="Ir", sampler="callgrind"),
+        replace(b, event="cycles"),
+        replace(b, buckets=()),
+    ):
+        assert not [c for c in judged(given, a, other).claims if c.kind == "profile-before-after"]
+    assert not [c for c in judged(given, b).claims if c.kind == "profile-before-after"]
+
+
+def test_profiles_change_no_verdict_and_are_replaced_whole(study: type[Study]) -> None:
+    given = study(rounds=12)
+    base = given.judge(given.blocks(lambda arm, _, n: 0.05 * (1.2 if arm == "b" else 1) * (1 + n / 1e4)))
+    once = attach(base, given.plan, [profile(given.cell("a").id)])
+    assert replace(once, profiles=(), claims=base.claims) == base
+    assert attach(once, given.plan, [profile(given.cell("a").id)]) == once
+    assert attach(once, given.plan, []) == base
+    assert len({claim.id for claim in once.claims}) == len(once.claims)
+    assert not [c for c in once.claims if c.kind in {"main", "trust"} and "samples" in c.text]

@@ -1,0 +1,123 @@
+"""What perf and callgrind print, of several versions and with names that nobody would choose."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from bench_framework.execution.callgrind import read_costs
+from bench_framework.execution.perf_script import Samples, read_samples
+from bench_framework.model.profile import Frame
+
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "perf"
+
+
+def read(name: str) -> Samples:
+    with (FIXTURES / name).open(encoding="utf-8") as lines:
+        return read_samples(lines)
+
+
+def test_stacks_are_read_from_the_outermost_in_and_names_of_all_manglings_are_one() -> None:
+    found = read("6.1-frame-pointers.txt")
+    start, run = Frame("__libc_start_main", "libc.so.6"), Frame("tally::run", "tally")
+    kernel = "[kernel.kallsyms]"
+    assert found.stacks == Counter(
+        {
+            (start, run, Frame("page_cache_ra_unbounded", kernel, kernel=True),
+             Frame("__rcu_read_unlock", kernel, kernel=True)): 1,
+            (start, run, Frame("__memmove_avx_unaligned_erms", "libc.so.6")): 1,
+            (start, run, run): 1,
+            (Frame("[unknown]", "tally"), Frame("[unknown]")): 1,
+        }
+    )  # fmt: skip
+    assert found.total == 4
+    assert found.events == Counter({"cpu-clock": 4})
+    assert found.lost == 0
+
+
+def test_an_older_perf_with_commands_offsets_inlined_functions_and_odd_names() -> None:
+    found = read("5.10-with-command.txt")
+    module = "tally"
+    assert found.stacks == Counter(
+        {
+            (Frame("main", module), Frame("Parser<(alloc::string::String, [u8; 4])>::next", module),
+             Frame("parse", module)): 1,
+            (Frame("größe::naïve::{{closure}}", "x.so"), Frame("a;b <script>alert(1)</script>", "x.so"),
+             Frame("operator()(int) const", "x.so")): 1,
+            (Frame("[unknown]"),): 1,
+            (Frame("[unknown]", "x.so"), Frame("innermost", "[ext4]", kernel=True)): 1,
+        }
+    )  # fmt: skip
+    assert found.events == Counter({"cycles:u": 4})
+    assert found.lost == 17
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\n\n\n", "# only a comment\n", "perf: failed to open\n", "\tffff x (/y)\n"]
+)
+def test_what_holds_no_sample_gives_none(text: str) -> None:
+    assert read_samples(text.splitlines(keepends=True)).total == 0
+
+
+CALLGRIND = """\
+# callgrind format
+version: 1
+creator: callgrind-3.19.0
+pid: 1
+cmd:  ./a
+part: 1
+
+positions: line
+events: Ir Dr
+summary: 180 9
+
+ob=(1) /srv/tally
+fl=(1) src/main.rs
+fn=(1) tally::main::h0123456789abcdef
+16 60 1
+cfn=(2) tally::walk
+calls=1 20
+17 100 2
+fi=(2) src/inlined.rs
++3 15 1
+
+fn=(2)
+20 70 3
+cfn=(2)'2
+calls=1 20
+* 30 1
+
+fn=(3) tally::walk'2
+-2 20 1
+cob=(2) /lib/libc.so.6
+cfi=(9) memcpy.S
+cfn=(4) memcpy
+calls=3 1
+21 10 1
+
+ob=(2)
+fl=(9)
+fn=(4)
+1 10 1
+
+fn=(5) 0x0000000000001100
+0 0 0
+0 5 0
+"""
+
+
+def test_callgrinds_costs_are_of_the_function_itself_and_a_recursion_is_one_function() -> None:
+    found = Samples()
+    read_costs(CALLGRIND.splitlines(keepends=True), found)
+    assert found.stacks == Counter(
+        {
+            (Frame("tally::main", "tally"),): 75,
+            (Frame("tally::walk", "tally"),): 90,
+            (Frame("memcpy", "libc.so.6"),): 10,
+            (Frame("[unknown]", "libc.so.6"),): 5,
+        }
+    )
+    assert found.total == 180, "what the file's own summary says"
+    assert found.events == Counter({"Ir": 180})
