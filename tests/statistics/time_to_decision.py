@@ -1,0 +1,203 @@
+"""Time to decision: what a race spares against the fixed plan, and what that costs; the figures of docs/method.md.
+
+Usage: ``python tests/statistics/time_to_decision.py [WINDOWS]``. Replays disjoint windows of recorded rounds of 24
+variants through the product's own looks, judgement and rule of who leaves. Prints tables and judges nothing. No test
+of CI: ten windows compute for some minutes.
+"""
+
+# ruff: noqa: T201 -- a script that prints
+
+from __future__ import annotations
+
+import csv
+import gzip
+import math
+import statistics
+import sys
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench_framework.analysis.judge import judge
+from bench_framework.analysis.looking import look
+from bench_framework.model import race
+from bench_framework.model.looks import looks_of
+from bench_framework.model.plan import Role
+from bench_framework.model.run import Block, Look
+from bench_framework.workflow.planning import plan_scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from bench_framework.model.plan import Plan
+
+NOISE = Path(__file__).parents[1] / "fixtures" / "noise"
+ROUNDS = 60
+WINDOWS = 10
+QUIET = 0.1
+"""Factor on the noise, on the log scale, for the second table."""
+
+Rounds = list[dict[str, tuple[float, float]]]
+"""Per round: label of a cell to its wall and CPU time in seconds."""
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What one window gave."""
+
+    runs: int
+    best: frozenset[str]
+    """Labels."""
+    looks: str
+
+
+def recorded() -> Rounds:
+    """The recording, round by round."""
+    found: dict[int, dict[str, tuple[float, float]]] = {}
+    with gzip.open(NOISE / "race24.csv.gz", "rt", encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            times = (int(row["wall_us"]) / 1e6, int(row["cpu_us"]) / 1e6)
+            found.setdefault(int(row["round"]), {})[row["arm"]] = times
+    return [found[number] for number in sorted(found)]
+
+
+def quieter(rounds: Rounds, baseline: str) -> Rounds:
+    """The same medians with a tenth of the noise, on the log scale: as if the machine did nothing else.
+
+    The control is the baseline: of its true ratio nothing but 1 is known.
+    """
+    middle = {arm: [statistics.median(r[arm][i] for r in rounds) for i in (0, 1)] for arm in rounds[0]}
+    known = middle | {"control": middle[baseline]}
+    return [
+        {
+            arm: (_shrunk(wall, middle[arm][0], known[arm][0]), _shrunk(cpu, middle[arm][1], known[arm][1]))
+            for arm, (wall, cpu) in times.items()
+        }
+        for times in rounds
+    ]
+
+
+def _shrunk(value: float, middle: float, known: float) -> float:
+    return known * math.exp(QUIET * math.log(value / middle))
+
+
+def name_of(plan: Plan, cell_id: str) -> str:
+    """The arm of a cell, as the recording calls it."""
+    cell = plan.cell(cell_id)
+    return "control" if cell.role is Role.CONTROL else plan.variant(cell.variant_id).label
+
+
+def blocks_of(plan: Plan, window: Rounds, upto: int, left: Mapping[str, int]) -> list[Block]:
+    """What a record holds after round `upto`, where the cells of `left` stopped after their round."""
+    made: list[Block] = []
+    for number, times in enumerate(window[:upto], 1):
+        for position, cell in enumerate(plan.cells):
+            if number <= left.get(cell.id, upto):
+                wall, cpu = times[name_of(plan, cell.id)]
+                made.append(
+                    Block(
+                        seq=len(made), round=number, position=position, cell_id=cell.id, warmup=False, status="ok",
+                        started_at="", wall_s=(wall,), user_s=cpu, sys_s=0.0, exit_codes=(0,),
+                    )
+                )  # fmt: skip
+    return made
+
+
+def plan_of(strategy: str, until: str, rounds: int) -> Plan:
+    """The plan of the recording with another way to stop."""
+    overrides = (
+        f"measure.rounds={{min: {min(12, rounds)}, max: {rounds}}}",
+        f"measure.until={until}",
+        f"measure.strategy={strategy}",
+    )
+    plan = plan_scenario(str(NOISE / "race24.yaml"), overrides=overrides)
+    return replace(plan, answer=replace(plan.answer, compare="none"))
+
+
+def replayed(plan: Plan, window: Rounds) -> Replay:
+    """One input, measured as `execution.rounds` would: looks as planned, and who leaves is gone."""
+    (item,) = plan.inputs
+    looks, taken, left, told = looks_of(plan), list[Look](), dict[str, int](), []
+    for index, number in enumerate(looks.rounds):
+        blocks = blocks_of(plan, window, number, left)
+        seen = look(plan, blocks, item.id, index, number)
+        found = Look(item.id, index, number, seen.stop, seen.reason, seen.trailing, seen.idle)
+        measured = [] if seen.stop else [c.id for c in plan.cells if c.id not in left]
+        leaving = race.leaving(plan, [*taken, found], measured, ())
+        taken.append(replace(found, dropped=tuple(leaving)))
+        left |= dict.fromkeys(leaving, number)
+        told.append(f"{number}: {len(plan.cells) - len(left)}")
+        if seen.stop:
+            break
+    blocks = blocks_of(plan, window, taken[-1].round, left)
+    (best,) = judge(plan, blocks, {}, (), taken).best
+    return Replay(len(blocks), frozenset(name_of(plan, c) for c in best.cell_ids), ", ".join(told))
+
+
+def fastest(plan: Plan, window: Rounds) -> str:
+    """The variant with the smallest median of all rounds, as the fixed plan would see it."""
+    labels = [variant.label for variant in plan.variants]
+    return min(labels, key=lambda label: statistics.median(r[label][0] for r in window))
+
+
+def table(windows: Sequence[Rounds]) -> None:
+    """One line per window, and the sums."""
+    racing, fixed = plan_of("race", "decided", ROUNDS), plan_of("fixed", "rounds", ROUNDS)
+    cells = len(fixed.cells)
+    print(
+        f"{'':3}{'runs':>6}{'share':>7} │ {'best groups of':^33}│{'fastest':>8}{'dropped':>9} │ active cells"
+    )
+    print(
+        f"{'':3}{'race':>6}{'':>7} │ {'race':>6}{'fixed':>7}{'fixed, as many runs':>20}│{'in it':>8}{'wrongly':>9} │ "
+        "after look"
+    )
+    shares, kept, wrong = [], 0, 0
+    for number, window in enumerate(windows, 1):
+        whole, raced = replayed(fixed, window), replayed(racing, window)
+        short = replayed(plan_of("fixed", "rounds", max(1, raced.runs // cells)), window)
+        leader = fastest(fixed, window)
+        shares.append(raced.runs / whole.runs)
+        kept += leader in raced.best
+        wrongly = len(whole.best - raced.best)
+        wrong += wrongly > 0
+        print(
+            f"{number:3}{raced.runs:6}{shares[-1]:7.0%} │ {len(raced.best):6}{len(whole.best):7}{len(short.best):20}│"
+            f"{'yes' if leader in raced.best else 'NO':>8}{wrongly:9} │ {raced.looks}",
+            flush=True,
+        )
+    print(
+        f"race: {statistics.mean(shares):.0%} of the runs of the fixed plan (at most {max(shares):.0%});"
+        f" its fastest variant in the best group in {kept} of {len(windows)};"
+        f" dropped one that it keeps in {wrong} of {len(windows)}"
+    )
+
+
+def _windows(rounds: Rounds, most: int) -> list[Rounds]:
+    starts = range(0, len(rounds) - ROUNDS + 1, ROUNDS)
+    return [rounds[start : start + ROUNDS] for start in starts][:most]
+
+
+def main(windows: int) -> None:
+    """Print both tables and the time that they took."""
+    began, rounds = time.process_time(), recorded()
+    cut = _windows(rounds, windows)
+    racing, fixed = plan_of("race", "decided", ROUNDS), plan_of("fixed", "rounds", ROUNDS)
+    first, cells = looks_of(racing).rounds[0], len(fixed.cells)
+    print(
+        f"{len(cut)} disjoint windows of {ROUNDS} rounds, {len(fixed.variants)} variants and the control;"
+        f" the fixed plan takes {cells * ROUNDS} runs; looks of the race after {looks_of(racing).rounds}"
+    )
+    print(
+        f"before anyone may leave: {cells} × {first} = {cells * first} runs, {first / ROUNDS:.0%} of the fixed plan"
+    )
+    print("\nas recorded, on a machine under load")
+    table(cut)
+    print(f"\nmade quieter: the medians of the whole recording with {QUIET:g} of its noise")
+    baseline = fixed.variant(fixed.baseline_id).label
+    table(_windows(quieter(rounds, baseline), windows))
+    print(f"\n{time.process_time() - began:.0f} s of CPU time")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else WINDOWS)
