@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 NOISE_DEFAULT_S: Final = 60.0
 ROUNDS: Final = 27
 """Of a window: the third of the looks that a scenario takes by default, so that windows are short and many."""
-FAMILIES: Final = 40
+FAMILIES: Final = 100
 """Relabelled ones per window: about a second of judging for five of measuring."""
 LEVEL: Final = 0.05
 CONFIDENCE_OF_BOUNDS: Final = 0.95
