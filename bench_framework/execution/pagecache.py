@@ -85,6 +85,9 @@ class InputPages:
                 os.close(fd)
         if self.resident() == 0 or "drop" in self._in_vain:
             return
+        if mounts.filesystem_of(self.path) in mounts.IN_MEMORY:
+            self._in_vain.add("drop")
+            return
         # It empties the cache of every other program too, this one's among them: only where advice was not enough,
         # and never again where it did not help either.
         try:

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bench_framework.model.plan import Role
 from bench_framework.report import racing
 from bench_framework.report.blocks import Check, Mark
 from bench_framework.report.context import ReportData, span
-from bench_framework.report.numbers import margin_text, percent_up, show_size
+from bench_framework.report.machine_checks import machine_checks
+from bench_framework.report.numbers import margin_text, percent_up
 
 if TYPE_CHECKING:
     from bench_framework.model.run import Event
 
-DRIFT, CONTENTION, FALLBACK = "BX320", "BX321", "BX305"
+DRIFT, FALLBACK = "BX320", "BX305"
 """Codes of the warnings that answer a question of the list (docs/reference/codes.md)."""
-TICKS_PER_SECOND = 100
-"""Of ``/proc/stat``, whose unit is USER_HZ; 100 on every Linux that cargo targets."""
-LOW_MEMORY = 0.1
-"""Below this share of RAM left, the page cache competes with the measured program."""
 BUSY = 0.5
 """Load per core before the record from which on other work is worth a warning."""
 
@@ -27,8 +23,8 @@ def checks(data: ReportData) -> tuple[Check, ...]:
     """Every question that the record can answer, in a fixed order."""
     return (
         _outputs(data), _rounds(data), *racing.check(data),
-        _order(data), *_floors(data), _drift(data), _contention(data), _modes(data),
-        _cache(data), _memory(data), _steal(data), _load(data), _governor(data), _tools(data),
+        _order(data), *_floors(data), _drift(data), _modes(data),
+        *machine_checks(data), _load(data), _governor(data), _tools(data),
     )  # fmt: skip
 
 
@@ -105,16 +101,6 @@ def _drift(data: ReportData) -> Check:
     return Check("pass", "no drift", "none found in the order of the rounds")
 
 
-def _contention(data: ReportData) -> Check:
-    found = _coded(data, CONTENTION)
-    if found:
-        return Check("warn", "cores free", found[0].message)
-    waits = [b.sensors.psi_cpu_us for b in data.measured_blocks if b.sensors.psi_cpu_us is not None]
-    if not waits:
-        return Check("unknown", "cores free", "waiting for a core was not read")
-    return Check("pass", "cores free", f"{sum(waits) / 1e6:.1f}\u202fs of waiting over {len(waits)} blocks")
-
-
 def _modes(data: ReportData) -> Check:
     label = "effective modes as requested"
     fallen = _coded(data, FALLBACK)
@@ -128,42 +114,6 @@ def _modes(data: ReportData) -> Check:
 
 def _coded(data: ReportData, code: str) -> list[Event]:
     return [event for event in data.all_events if event.code == code]
-
-
-def _cache(data: ReportData) -> Check:
-    states = sorted({c.cache for c in data.plan.cells})
-    unverified = [e for e in data.all_events if "cache state" in e.message.lower()]
-    if unverified:
-        return Check("warn", "cache state as requested", unverified[0].message)
-    figure = f"{', '.join(states)}; {data.plan.measure.warmup_rounds} warm-up rounds"
-    if not any(data.reads(item) for item in data.plan.inputs):
-        return Check("unknown", "cache state as requested", "no input whose state could be told")
-    told = [r.read_bytes for b in data.measured_blocks for r in b.receipts if r.read_bytes is not None]
-    if states != ["warm"] or not told:
-        return Check("unknown", "cache state as requested", f"{figure}; not checked")
-    cold = sum(1 for size in told if size)
-    mark: Mark = "warn" if cold else "pass"
-    return Check(mark, "cache state as requested", f"{figure}; {cold} of {len(told)} runs read from the disk")
-
-
-def _memory(data: ReportData) -> Check:
-    free = [b.sensors.mem_available_bytes for b in data.blocks if b.sensors.mem_available_bytes is not None]
-    if not free:
-        return Check("unknown", "enough free memory", "not read")
-    least = min(free)
-    mark: Mark = "pass" if least >= LOW_MEMORY * data.host.ram_bytes else "warn"
-    return Check(mark, "enough free memory", f"never below {show_size(least, 'iec')}")
-
-
-def _steal(data: ReportData) -> Check:
-    ticks = [b.sensors.steal_ticks for b in data.measured_blocks if b.sensors.steal_ticks is not None]
-    if not ticks:
-        return Check("unknown", "no time stolen by the hypervisor", "not read")
-    total = sum(ticks)
-    hit = sum(1 for t in ticks if t)
-    seconds = total / TICKS_PER_SECOND
-    figure = f"{seconds:.2f}\u202fs in {hit} of {len(ticks)} blocks"
-    return Check("warn" if total else "pass", "no time stolen by the hypervisor", figure)
 
 
 def _load(data: ReportData) -> Check:

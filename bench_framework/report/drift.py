@@ -7,6 +7,7 @@ from collections import defaultdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.model import sentinels
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table
 from bench_framework.report.numbers import significant
 from bench_framework.units import MINUS, THIN_SPACE
@@ -43,11 +44,14 @@ def drift(data: ReportData) -> Figure | None:
                 minutes,
                 100 * (block.wall / centre - 1),
                 series=data.input_name(data.plan.input(cell.input_id)),
+                strong=bool(sentinels.flags(block)),
             )
         )
+    flagged = sum(point.strong for point in points)
     desc = (
         "Each block's distance from the median of its own cell, in percent, over the time of the record; "
-        "the line is the median of neighbouring blocks."
+        "the line is the median of neighbouring blocks. "
+        f"{f'Rings: the {flagged} blocks' if flagged else 'No block'} that the machine was in the way of."
     )
     labels = (("x", "minutes since the first measured block"), ("y", "from the cell's median, %"))
     return Figure("drift-plot", "drift", "The machine over time", desc, tuple(points), _table(points), labels)
@@ -65,6 +69,7 @@ def _table(points: list[Point]) -> Table:
                 (
                     Cell(f"{part[0].x:.1f} to {part[-1].x:.1f}", part[0].x),
                     Cell(str(len(part)), len(part)),
+                    Cell(str(sum(p.strong for p in part)), sum(p.strong for p in part)),
                     _percent(statistics.median(deviations)),
                     _percent(deviations[0]),
                     _percent(deviations[-1]),
@@ -72,8 +77,8 @@ def _table(points: list[Point]) -> Table:
             )
         )
     columns = (
-        Column("Minutes"), Column("Blocks", "right"), Column("Median", "right"), Column("Lowest", "right"),
-        Column("Highest", "right"),
+        Column("Minutes"), Column("Blocks", "right"), Column("Flagged", "right"), Column("Median", "right"),
+        Column("Lowest", "right"), Column("Highest", "right"),
     )  # fmt: skip
     return Table("drift-plot-data", "The plot in ten slices of time", columns, tuple(rows), sortable=False)
 

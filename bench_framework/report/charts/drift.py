@@ -16,13 +16,15 @@ HEIGHT: Final = 220.0
 PLACE: Final = (58.0, 44.0, 706.0, 206.0)
 MOST_DOTS: Final = 1500
 """Beyond this only every k-th block is drawn; the line and the table are of all."""
+MOST_RINGS: Final = 300
+"""Blocks that the machine was in the way of: beyond this a ring says nothing any more; the table counts them all."""
 KEPT: Final = 0.98
 """Share of the blocks that the range shows in full; the rest stand at its edge."""
 DOT: Final = 3.0
 
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
-    """Dots, the rolling median, a line at zero."""
+    """Dots, a ring around those that were flagged, the rolling median, a line at zero."""
     points = figure.points
     reach = _reach(points)
     calm(ax, colours)
@@ -33,6 +35,11 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     ax.axhline(0, color=colours["muted"], linewidth=1)
     step = -(-len(points) // MOST_DOTS)
     _dots(ax, [p for p in points[::step] if abs(p.y) <= reach], colours["series-1"])
+    flagged = [p for p in points if p.strong and abs(p.y) <= reach][:MOST_RINGS]
+    ax.plot(
+        [p.x for p in flagged], [p.y for p in flagged], "o", markersize=6, markerfacecolor="none",
+        markeredgecolor=colours["series-2"], linestyle="none",
+    )  # fmt: skip
     for sign, marker in ((1, "^"), (-1, "v")):
         outside = [p for p in points[::step] if p.y * sign > reach]
         ax.plot(

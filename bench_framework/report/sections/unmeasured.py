@@ -77,9 +77,7 @@ def _conditions(data: ReportData) -> list[str]:
     lines = [
         f"Other machines: every figure is from one host ({host.cpu}, {host.cores} cores, kernel {host.kernel})."
     ]
-    states = {cell.cache for cell in data.plan.cells}
-    if states == {"warm"}:
-        lines.append("A cold page cache: no run began with an emptied one.")
+    lines += _cold(data)
     if not any(data.plan.control_cell(item.id) for item in data.plan.inputs):
         lines.append("The noise floor: the control arm was switched off or could not be copied.")
     sizes = [
@@ -88,6 +86,19 @@ def _conditions(data: ReportData) -> list[str]:
     if sizes:
         lines.append(f"Inputs other than {', '.join(sizes)}.")
     return lines
+
+
+def _cold(data: ReportData) -> list[str]:
+    """Cells that were to begin with a cold cache and were not seen to; all of them, where none was to."""
+    if not any(cell.cache == "cold" for cell in data.plan.cells):
+        return ["A cold page cache: no run began with an emptied one."]
+    missed = [
+        cell.label
+        for item in data.plan.inputs
+        for cell in data.arms(item.id)
+        if cell.cache == "cold" and data.state(cell.id).cache != "cold"
+    ]
+    return [f"A cold page cache, of: {_named(missed)}."] if missed else []
 
 
 def _named(items: list[str]) -> str:

@@ -11,7 +11,6 @@ import pytest
 
 from bench_framework.errors import Interrupted, MachineError
 from bench_framework.execution import block as measuring
-from bench_framework.execution import pagecache
 from bench_framework.execution.progress import BlockStarted, CellDropped, Happening, LookTaken, RoundFinished
 from bench_framework.execution.rounds import Decision
 from bench_framework.model.plan import AnswerPolicy, MeasurePolicy
@@ -437,28 +436,6 @@ def test_a_variant_without_a_build_is_left_out(fake: Any, plan_of: MakePlan) -> 
     record = fake.measure(plan_of(ARMS))
     assert record.contents.blocks == []
     assert record.contents.complete
-
-
-def test_a_cold_cell_begins_with_its_input_out_of_memory_or_says_so(
-    fake: Any, plan_of: MakePlan, tmp_path: Path, events_of: EventsOf
-) -> None:
-    path = tmp_path / "data"
-    path.write_bytes(bytes(1 << 20))
-    plan = plan_of({"a": ["run-a"]}, control=False, cell={"cache": "cold"}, measure=policy(1))
-    inputs = [PreparedInput(plan.inputs[0].id, str(path), 1 << 20, None, "f", None)]
-    record = fake.measure(plan, inputs=inputs)
-    share = pagecache.resident(path)
-    assert share is not None
-    # Nobody reads the file here, so it stays as the last block found it.
-    assert (share < 0.01) != bool(events_of(record, "BX341"))
-
-
-def test_what_lies_in_memory_is_seen(tmp_path: Path) -> None:
-    path = tmp_path / "data"
-    path.write_bytes(bytes(1 << 20))
-    assert pagecache.resident(path) == 1.0
-    (tmp_path / "empty").touch()
-    assert pagecache.resident(tmp_path / "empty") == 0.0
 
 
 def test_a_failed_cell_comes_with_the_command_that_runs_it_again(

@@ -54,6 +54,7 @@ from bench_framework.model.run import (
     Event,
     Host,
     Look,
+    PageCache,
     PreparedInput,
     Receipt,
     Sensors,
@@ -435,7 +436,12 @@ def blocks(p: Plan, rounds: int = ROUNDS) -> tuple[Block, ...]:
                         user_s=wall * 1.8, sys_s=wall * 0.1, peak_rss_bytes=61 * MIB,
                         answer=Answer(digest(variant, item.label), 120_411),
                         receipts=(Receipt(anon_bytes=44 * MIB, file_bytes=12 * MIB),),
-                        sensors=Sensors(steal_ticks=0, mem_available_bytes=5 << 30),
+                        sensors=Sensors(
+                            steal_ticks=0, mem_available_bytes=5 << 30, swap_in_pages=0, swap_out_pages=0,
+                            psi_cpu_us=int(wall * (2e5 if len(found) % 40 == 7 else 1e4)), psi_memory_us=0,
+                            cpu_mhz=2900.0 + len(found) % 3, device_bytes=0,
+                        ),
+                        page_cache=PageCache("warm", 1.0),
                     )
                 )  # fmt: skip
     return tuple(found)

@@ -321,19 +321,6 @@ def test_what_programs_note_of_themselves_is_told_once_with_who_said_it(data: Re
     assert said[0].endswith(f" ({runs} runs): through the page cache: no O_DIRECT here.")
 
 
-def test_a_cache_that_nobody_looked_at_is_not_said_to_be_warm(data: ReportData) -> None:
-    def mark(read_bytes: int | None) -> tuple[str, str]:
-        receipts = (Receipt(read_bytes=read_bytes),)
-        told = replace(data, blocks=tuple(replace(b, receipts=receipts) for b in data.blocks), events=())
-        (check,) = [c for c in checks.checks(told) if c.label == "cache state as requested"]
-        return check.mark, check.figure
-
-    assert mark(None)[0] == "unknown"
-    assert mark(None)[1].endswith("not checked")
-    assert mark(0)[0] == "pass"
-    assert mark(4096)[0] == "warn"
-
-
 class TestBudget:
     def test_rates_come_in_one_unit_and_what_is_worked_out_is_told(self, document: Document) -> None:
         table, told = section(document, "S09").blocks

@@ -1,0 +1,93 @@
+"""What a report says of the machine: caches, cores, memory, heat; and what it marks in the drift plot."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from bench_framework.model.judgement import CellState
+from bench_framework.model.run import PageCache
+from bench_framework.report import checks
+from bench_framework.report.blocks import Bullets
+from bench_framework.report.drift import drift
+from bench_framework.report.sections.unmeasured import UNMEASURED
+
+if TYPE_CHECKING:
+    from bench_framework.report import ReportData
+
+
+def cache_check(data: ReportData, seen: PageCache | None, **sensors: int) -> tuple[str, str]:
+    """Mark and figure, where every block was seen so."""
+    blocks = tuple(replace(b, page_cache=seen, sensors=replace(b.sensors, **sensors)) for b in data.blocks)
+    told = replace(data, blocks=blocks, events=())
+    (check,) = [c for c in checks.checks(told) if c.label == "cache state as requested"]
+    return check.mark, check.figure
+
+
+def test_a_cache_that_nobody_looked_at_is_not_said_to_be_warm(data: ReportData) -> None:
+    assert cache_check(data, None) == ("unknown", "warm; not looked at")
+    mark, figure = cache_check(data, PageCache("warm", 1.0), device_bytes=0)
+    assert mark == "pass"
+    count = len(data.measured_blocks)
+    assert figure == (
+        f"warm: {count} of {count} blocks seen to be; 100.0\u202f% of the input in memory before; "
+        f"none of {count} read from the device"
+    )
+    mark, figure = cache_check(data, PageCache("unknown", 0.5, why="only 50\u202f% of it was in memory"))
+    assert mark == "warn"
+    assert figure.endswith("Not verified in round 1: only 50\u202f% of it was in memory")
+
+
+def test_a_cache_that_was_not_seen_to_be_cold_fails_the_check(data: ReportData) -> None:
+    cold = replace(
+        data, plan=replace(data.plan, cells=tuple(replace(c, cache="cold") for c in data.plan.cells))
+    )
+    mark, figure = cache_check(cold, PageCache("cold", 0.0, 1.0), device_bytes=10 << 20)
+    assert mark == "pass"
+    count = len(data.measured_blocks)
+    assert f"{count} of {count} read from the device, 10.0\u202fMiB at the median" in figure
+    assert cache_check(cold, PageCache("unknown", 1.0, why="it stayed"))[0] == "fail"
+
+
+def test_what_was_not_measured_with_a_cold_cache_is_listed(data: ReportData) -> None:
+    def lines(states: tuple[CellState, ...]) -> str:
+        cells = tuple(replace(c, cache="cold") for c in data.plan.cells)
+        told = replace(
+            data, plan=replace(data.plan, cells=cells), judgement=replace(data.judgement, states=states)
+        )
+        found = [b for b in UNMEASURED.build(told) if isinstance(b, Bullets)]
+        return "\n".join(item.text for item in found[-1].items)
+
+    cold = tuple(CellState(c.id, "measured", 20, 0, cache="cold") for c in data.plan.cells)
+    assert "cold page cache" not in lines(cold)
+    refused = (replace(cold[0], state="not-comparable", reason="tmpfs", cache="unknown"), *cold[1:])
+    assert f"A cold page cache, of: {data.plan.cells[0].label}" in lines(refused)
+
+
+def test_the_machine_is_told_with_figures(data: ReportData) -> None:
+    loud = tuple(
+        replace(b, sensors=replace(b.sensors, throttle_events=2, swap_in_pages=1000, psi_memory_us=10**9))
+        for b in data.blocks
+    )
+    before = {c.label: c for c in checks.checks(data)}
+    after = {c.label: c for c in checks.checks(replace(data, blocks=loud))}
+    labels = ("cores free", "no throttling", "no swapping", "enough free memory")
+    assert [before[label].mark for label in labels] == ["pass", "unknown", "pass", "pass"]
+    assert [after[label].mark for label in labels] == ["warn"] * 4
+    count = len(data.measured_blocks)
+    assert f"{count} blocks flagged" in after["cores free"].figure
+    assert after["cores free"].figure.endswith("none left out")
+    assert after["no throttling"].figure == (
+        f"a CPU was slowed down {2 * count} times, in {count} of {count} blocks"
+    )
+
+
+def test_flagged_blocks_are_ringed_and_counted_in_the_drift_plot(data: ReportData) -> None:
+    figure = drift(data)
+    assert figure is not None
+    rings = sum(point.strong for point in figure.points)
+    assert 0 < rings < len(figure.points)
+    assert f"Rings: the {rings} blocks" in figure.desc
+    assert figure.table is not None
+    column = [c.title for c in figure.table.columns].index("Flagged")
+    assert sum(int(row.cells[column].text) for row in figure.table.rows) == rings
