@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.analysis import dependence, wording
+from bench_framework.analysis import dependence, metric_words, wording
 from bench_framework.analysis.facts import Facts, Names
 from bench_framework.analysis.race_claims import race_claims
 from bench_framework.analysis.reference_claims import gap_claims
@@ -105,6 +105,7 @@ class _Author(Names):
                 values["rounds_needed"] = c.rounds_needed
         if cost := self._cost_words(c):
             values["cost"] = cost
+        values |= metric_words.details(c)
         if c.statistic == "floor" and c.verdict.decided:
             values["statistic"] = "floor"
             if c.typical is not None:

@@ -10,7 +10,7 @@ import itertools
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.analysis import wording
+from bench_framework.analysis import metric_words, wording
 from bench_framework.model import words
 from bench_framework.model.judgement import ONE_PROGRAM, Claim, Verdict
 
@@ -99,7 +99,7 @@ def direction(c: Comparison) -> int:
 def _change(c: Comparison) -> str:
     """Change with its interval, for the list of a sign change: ``"+7.8 % [+7.2, +8.4]"``."""
     assert c.shown is not None
-    change = wording.percent_change(c.shown.ratio, c.shown.lo, c.shown.hi, c.margin)
+    change = wording.percent_change(*metric_words.natural_ratio(c), c.margin)
     return f"{change} {wording.noun(c.metric)}{' in the fastest third' if c.statistic == 'floor' else ''}"
 
 

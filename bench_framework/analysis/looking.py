@@ -203,6 +203,10 @@ def judge_pairs(
             judged = judge_family([cases[i] for i in group], rules)
             found |= dict(zip(group, judged, strict=True))
     made = [found[i] if i in found else _empty(*requests[i], family) for i in range(len(requests))]
+    made = [
+        replace(c, direction="higher") if c.metric in stage.higher else c
+        for c, (stage, _) in zip(made, requests, strict=True)
+    ]
     if family == "control":
         return tuple(made)
     return tuple(same_programs.told(c, stage.same) for c, (stage, _) in zip(made, requests, strict=True))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.analysis import race_words, reference_words
+from bench_framework.analysis import metric_words, race_words, reference_words
 from bench_framework.analysis.profile_words import PROFILE_SENTENCES
 from bench_framework.analysis.structure_wording import STRUCTURE_SENTENCES
 from bench_framework.model import words
@@ -69,14 +69,14 @@ def amount(c: Comparison) -> str:
 
     In three digits at most: the comparison's own sentence has them all, with its interval.
     """
-    shown, what = c.shown, noun(c.metric)
-    assert shown is not None
-    if shown.ratio >= TIMES_FROM:
-        made = rounded(shown.ratio, shown.lo, shown.hi, margin=c.margin, least=1)
-        return f"{_short(made.estimate, made.decimals, 3)}× as much {what}"
-    made = rounded(shown.ratio, shown.lo, shown.hi, margin=c.margin)
+    frame, what = metric_words.frame(c.metric), noun(c.metric)
+    ratio, lo, hi = metric_words.natural_ratio(c)
+    if ratio >= TIMES_FROM:
+        made = rounded(ratio, lo, hi, margin=c.margin, least=1)
+        return f"{_short(made.estimate, made.decimals, 3)}× {frame.times} {what}"
+    made = rounded(ratio, lo, hi, margin=c.margin)
     change = _short(abs(made.estimate - 1) * 100, made.decimals - 2, 2)
-    return f"{change}{THIN_SPACE}% {'less' if made.hi < 1 else 'more'} {what}"
+    return f"{change}{THIN_SPACE}% {frame.less if made.hi < 1 else frame.more} {what}"
 
 
 def _short(value: Decimal, decimals: int, digits: int) -> str:
@@ -113,8 +113,9 @@ def _times(claim: Claim) -> str | None:
     margin, what = claim.margin or 0.0, noun(claim.metric)
     if claim.estimate >= TIMES_FROM:
         made = rounded(claim.estimate, claim.lo, claim.hi, margin=margin, least=1)
-        rest = "as long as" if claim.metric == "wall" else f"as much {what} as"
-        verb = "takes" if claim.metric == "wall" else "needs"
+        frame = metric_words.frame(claim.metric)
+        rest = "as long as" if claim.metric == "wall" else f"{frame.times} {what} {frame.joint}"
+        verb = "takes" if claim.metric == "wall" else frame.verb
         return f"{claim.subject} {verb} {made.estimate}× {rest} {claim.reference} [{made.lo}, {made.hi}]"
     if claim.estimate <= 1 / TIMES_FROM and claim.metric == "wall" and claim.lo > 0:
         made = rounded(1 / claim.estimate, 1 / claim.hi, 1 / claim.lo, margin=margin, least=1)
@@ -131,18 +132,19 @@ def _difference(claim: Claim) -> str:
     assert claim.hi is not None
     margin, what = claim.margin or 0.0, noun(claim.metric)
     made = rounded(claim.estimate, claim.lo, claim.hi, margin=margin)
-    way = "less" if made.hi < 1 else "more"
+    verb, less, more = metric_words.frame(claim.metric)[:3]
+    way = less if made.hi < 1 else more
     subject, reference, limit = claim.subject, claim.reference, format_percent(margin)
     figure, bounds = _inner(made)
     if claim.verdict in (Verdict.BETTER, Verdict.WORSE):
-        return _times(claim) or f"{subject} needs {figure} {way} {what} than {reference} {bounds}"
+        return _times(claim) or f"{subject} {verb} {figure} {way} {what} than {reference} {bounds}"
     low, _, high = (decimal(t) for t in thresholds(margin))
     if low < made.lo and made.hi < high:
         return (
-            f"{subject} needs {figure} {way} {what} than {reference} {bounds}, "
+            f"{subject} {verb} {figure} {way} {what} than {reference} {bounds}, "
             f"less than the margin of {limit}"
         )  # fmt: skip
-    return f"{subject} needs {way} {what} than {reference}, perhaps by less than {limit}: {figure} {bounds}"
+    return f"{subject} {verb} {way} {what} than {reference}, perhaps by less than {limit}: {figure} {bounds}"
 
 
 def _all_rounds(claim: Claim) -> str:
@@ -209,7 +211,7 @@ def _refused(claim: Claim) -> str:
 
 
 def _comparison(claim: Claim) -> str:
-    verdict = claim.verdict
+    verdict, claim = claim.verdict, metric_words.natural(claim)
     assert verdict is not None
     if claim.values.get("reason") == ONE_PROGRAM:
         return _one_program(claim)
@@ -217,9 +219,9 @@ def _comparison(claim: Claim) -> str:
         cost = f", {claim.values['cost']}" if "cost" in claim.values else ""
         if claim.values.get("statistic") == "floor":
             return f"{FASTEST}, {_difference(claim)}{cost}{_all_rounds(claim)}"
-        return f"{_difference(claim)}{cost}"
+        return f"{_difference(claim)}{cost}{metric_words.tail(claim)}"
     if verdict is Verdict.EQUIVALENT:
-        return _equivalent(claim)
+        return f"{_equivalent(claim)}{metric_words.tail(claim)}"
     if verdict is Verdict.UNDECIDED:
         return _undecided(claim)
     if verdict is Verdict.SINGLE_RUN:

@@ -14,6 +14,7 @@ from bench_framework.execution.progress import (
     BuildStarted,
     BuildStep,
     CellDropped,
+    Counting,
     DataFinished,
     DataStarted,
     Happening,
@@ -103,6 +104,8 @@ class LineDisplay:
                 plan, look = self._work.plan, happening.look
                 where = f"{plan.input(look.input_id).label}: " if len(plan.inputs) > 1 else ""
                 self._line("stop", f"{where}after {look.round} rounds, {look.reason}")
+            case Counting():
+                self._seldom("count", f"{happening.what}: cell {happening.index} of {happening.total}")
             case Remark():
                 self._console.warn(happening.event)
             case _:

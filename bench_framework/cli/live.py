@@ -20,6 +20,7 @@ from bench_framework.execution.progress import (
     BlockStarted,
     BuildFinished,
     BuildStep,
+    Counting,
     DataFinished,
     DataStep,
     Happening,
@@ -226,5 +227,8 @@ def _doing(happening: Happening) -> str | None:
             return f"generating {happening.label}: {format_size(happening.done_bytes)} of {size}"
         case DataFinished():
             return f"{happening.label} is ready"
+        case Counting():
+            times = f", {happening.run} of {happening.runs}" if happening.runs > 1 else ""
+            return f"counting {happening.what}: cell {happening.index} of {happening.total}{times}"
         case _:
             return None

@@ -1,8 +1,8 @@
 """Instructions of a cell: counted by valgrind, or by the processor through perf; outside timing, a few times.
 
 valgrind runs every instruction of user code through its own translator: the count depends on the program alone, and
-not on the machine's load. It offers programs no AVX-512, so one that asks the processor what it can do may take another path than
-when it was timed; a worker's receipt shows that, and is held against the timed ones.
+not on the machine's load. It offers programs no AVX-512, so one that asks the processor what it can do may take
+another path than when it was timed; a worker's receipt shows that, and is held against the timed ones.
 """
 
 from __future__ import annotations
@@ -159,7 +159,8 @@ def _why(
     if outcome == _TOO_NEW:
         return _TOO_NEW
     if found.status == "timeout":
-        return f"it took longer than {policy.timeout_s:g} s under {policy.tool}: metrics: {{instructions: {{timeout: …}}}}"
+        advice = "metrics: {instructions: {timeout: …}} gives it more"
+        return f"it took longer than {policy.timeout_s:g} s under {policy.tool}; {advice}"
     if found.status != "ok":
         return f"under {policy.tool}: {found.message}"
     if isinstance(outcome, str):

@@ -76,6 +76,9 @@ class Comparison:
     """Rounds that would bring the MDE down to the margin; `None`: more than 1 000."""
     margin: float = 0.02
     epsilon: float = 0.01
+    direction: Literal["lower", "higher"] = "lower"
+    """Which values are better. Where larger ones are, every ratio is the reference's value over the candidate's, so
+    that below 1 is an improvement whatever the metric."""
 
 
 @dataclass(frozen=True, slots=True)

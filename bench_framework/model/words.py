@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bench_framework.model.judgement import Verdict
+from bench_framework.model.metrics import METRICS
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +60,6 @@ WORDS: Final[dict[Verdict, Words]] = {
 }
 """In the order of the glossary."""
 
-_NOUNS: Final[dict[str, str]] = {
-    "wall": "time",
-    "cpu": "CPU time",
-    "user": "user CPU time",
-    "sys": "system CPU time",
-    "peak_rss": "memory",
-    "binary_size": "binary size",
-    "build_time": "build time",
-    "stripped_size": "size without symbols",
-}
 _AMOUNTS: Final[dict[Verdict, str]] = {
     Verdict.BETTER: "less {noun}",
     Verdict.BETTER_SIZE_OPEN: "less {noun}, size open",
@@ -76,10 +67,19 @@ _AMOUNTS: Final[dict[Verdict, str]] = {
     Verdict.WORSE_SIZE_OPEN: "more {noun}, size open",
 }
 
+_OWN: Final[dict[Verdict, str]] = {
+    Verdict.BETTER: "better {noun}",
+    Verdict.BETTER_SIZE_OPEN: "better {noun}, size open",
+    Verdict.WORSE: "worse {noun}",
+    Verdict.WORSE_SIZE_OPEN: "worse {noun}, size open",
+}
+"""Of a metric that a worker or a scenario declares: larger may be better."""
+
 
 def noun(metric: str) -> str:
     """What a metric measures, in words: ``time``, ``CPU time``, ``memory``."""
-    return _NOUNS.get(metric, metric.replace("_", " "))
+    kind = METRICS.get(metric)
+    return kind.noun if kind is not None else metric.replace("_", " ")
 
 
 def glyph(verdict: Verdict, *, unicode: bool = True) -> str:
@@ -92,6 +92,11 @@ def word(verdict: Verdict, metric: str) -> str:
     """The word for a verdict on a metric: ``faster`` for wall time, ``less memory`` for memory."""
     if metric == "wall":
         return WORDS[verdict].time
+    kind = METRICS.get(metric)
+    if kind is None:
+        return _OWN.get(verdict, WORDS[verdict].memory).format(noun=noun(metric))
+    if kind.countable and verdict in (Verdict.BETTER, Verdict.BETTER_SIZE_OPEN):
+        return _AMOUNTS[verdict].replace("less", "fewer").format(noun=noun(metric))
     return _AMOUNTS.get(verdict, WORDS[verdict].memory).format(noun=noun(metric))
 
 

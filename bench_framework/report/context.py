@@ -219,6 +219,19 @@ class ReportData:
         named = dict(claim.scope).get("input")
         return len(self.plan.inputs) == 1 if named is None else named == item.label
 
+    def higher(self, metric: Metric) -> bool:
+        """Whether larger values of a metric are better; its ratios are turned over then."""
+        return any(c.direction == "higher" for c in self.judgement.comparisons if c.metric == metric)
+
+    def reported_unit(self, metric: Metric) -> str:
+        """The unit that a worker announces for a metric of its own; empty where none does."""
+        for build in self.builds:
+            said = (build.describe or {}).get("metrics")
+            for entry in said if isinstance(said, list) else ():
+                if isinstance(entry, dict) and entry.get("name") == metric:
+                    return str(entry.get("unit", ""))
+        return ""
+
     def claim_of(self, cell_id: str, metric: Metric) -> Claim | None:
         """The claim that compares a cell with the baseline, if there is one."""
         return self._claims.get((cell_id, metric))

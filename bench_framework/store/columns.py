@@ -212,7 +212,7 @@ COMPARISONS: Final = (
     _text("claim_id", "the claim that says it", nullable=True),
     _text("kind", "headline, reference (a further baseline), control, best, memory or exact"),
     _text("metric", "what is compared"),
-    _text("direction", "lower: smaller values are better"),
+    _text("direction", "lower or higher: which values are better; higher: ratios are turned over, below 1 is better"),
     _text("cell_id", "candidate"),
     _text("ref_cell_id", "baseline, or further reference"),
     _text("variant", "label of the candidate"),
@@ -285,7 +285,7 @@ def effective_columns(names: Iterable[str]) -> tuple[Column, ...]:
 def worker_columns(
     builds: Iterable[Build], phases: Iterable[str], declared: Iterable[DeclaredMetric] = ()
 ) -> tuple[Column, ...]:
-    """``w_PHASE_s`` and ``w_METRIC_UNIT``: what the workers of this record report, but for what the scenario declares."""
+    """``w_PHASE_s`` and ``w_METRIC_UNIT``: what the workers of this record report and no scenario declares."""
     names = {metric.name for metric in declared}
     found = {f"w_{name}_s": _number(f"w_{name}_s", f"phase {name}", "s") for name in phases}
     for build in builds:

@@ -410,7 +410,7 @@ def _comparison_part(plan: Plan, comparison: Comparison) -> Row:
     cell, ref = plan.cell(comparison.cell_id), plan.cell(comparison.ref_cell_id)
     row: Row = {
         "kind": comparison.family,
-        "direction": "lower",
+        "direction": comparison.direction,
         "variant": cell.label if cell.role.value == "control" else plan.variant(cell.variant_id).label,
         "ref_variant": plan.variant(ref.variant_id).label,
         "input": plan.input(cell.input_id).label,

@@ -6,7 +6,7 @@ import csv
 import io
 from typing import TYPE_CHECKING, Any
 
-from bench_framework.store import columns, layout, rows
+from bench_framework.store import columns, layout, metric_columns, rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,14 +26,18 @@ def table_columns(source: Source) -> dict[str, tuple[Column, ...]]:
             *effective,
             *columns.RUNS_BUILD,
             *columns.RUNS_MEASURED,
-            *columns.worker_columns(source.contents.builds, source.phases()),
+            *columns.worker_columns(source.contents.builds, source.phases(), source.plan.metrics),
+            *metric_columns.declared_columns(source.plan.metrics),
             *columns.RUNS_TAIL,
+            *metric_columns.RUNS,
         ),
         "builds": columns.BUILDS,
         "events": columns.EVENTS,
     }
     if source.judgement is not None:
         found["cells"] = (*columns.IDENTITY, *columns.CELL, *axes, *effective, *columns.CELLS_TAIL)
+        found["cells"] += metric_columns.CELLS
+        found["cells"] += metric_columns.declared_columns(source.plan.metrics, median=True)
         found["comparisons"] = columns.COMPARISONS
         if source.judgement.derived:
             found["derived"] = columns.DERIVED

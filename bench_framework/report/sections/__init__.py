@@ -12,6 +12,7 @@ from bench_framework.report.sections.effects import EFFECTS
 from bench_framework.report.sections.headline import HEADLINE
 from bench_framework.report.sections.ideas import ADOPTED, IDEAS
 from bench_framework.report.sections.memory import MEMORY
+from bench_framework.report.sections.metrics import OTHER_METRICS
 from bench_framework.report.sections.profile import PROFILE
 from bench_framework.report.sections.quality import QUALITY
 from bench_framework.report.sections.recommendation import RECOMMENDATION
@@ -33,6 +34,7 @@ SECTIONS: Final[tuple[SectionKind, ...]] = (
     BEFORE_AFTER,
     TWO_REFERENCES,
     MEMORY,
+    OTHER_METRICS,
     TURNING,
     SCALING,
     EFFECTS,

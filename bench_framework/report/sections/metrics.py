@@ -1,0 +1,213 @@
+"""S28: what else was measured: processor time, faults, switches, storage, instructions, a scenario's own metrics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.model.judgement import Verdict
+from bench_framework.model.metrics import METRICS, OBSERVED
+from bench_framework.model.plan import Role
+from bench_framework.model.words import glyph
+from bench_framework.report.blocks import Block, Bullets, Cell, Column, Heading, Row, Table
+from bench_framework.report.numbers import DASH, show_comparison, significant
+from bench_framework.report.sections.kind import SectionKind, always
+from bench_framework.report.sentences import sentence
+from bench_framework.units import size_unit, time_unit
+
+if TYPE_CHECKING:
+    from bench_framework.model.plan import Cell as PlanCell
+    from bench_framework.model.plan import Input
+    from bench_framework.report.context import ReportData
+
+OUTSIDE: Final = (
+    "Counted outside timing, in one run of each variant: faults, switches and storage of programs that do not report "
+    "them; no verdict rests on them."
+)
+INSTRUCTIONS: Final = "Instructions are of user code, counted outside timing ({tool}); they say nothing of I/O, locks and waiting."
+_TITLES: Final = {
+    "user": "User", "sys": "System", "minor_faults": "Faults", "major_faults": "Faults with I/O",
+    "ctx_vol": "Waits", "ctx_invol": "Preempted", "read_bytes": "Read", "write_bytes": "Written",
+}  # fmt: skip
+_LEGEND: Final = (
+    "Faults: pages mapped without I/O. Waits: voluntary context switches. Preempted: involuntary ones. Read, written: "
+    "bytes of storage, not of the page cache."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A column of the table: a metric, its unit, and the factor into it."""
+
+    metric: str
+    title: str
+    scale: float
+    drop: int
+
+
+def build(data: ReportData) -> tuple[Block, ...]:
+    """Per input: one table; then the sentences about deterministic and own metrics."""
+    blocks: list[Block] = []
+    for number, item in enumerate(data.plan.inputs, start=1):
+        cells = [cell for cell in data.arms(item.id) if data.state(cell.id).state == "measured"]
+        if not cells:
+            continue
+        if len(data.plan.inputs) > 1:
+            blocks.append(Heading(f"Input {data.input_name(item)}", f"metrics-{number}"))
+        blocks.append(_table(data, item, cells, f"metrics-{number}-table"))
+        further = [c for c in data.claims("comparison", item=item) if _is_further(c.metric)]
+        if further:
+            blocks.append(Bullets(tuple(sentence(c) for c in further)))
+    return tuple(blocks)
+
+
+def _is_further(metric: str | None) -> bool:
+    """Whether no other section tells a comparison of this metric."""
+    return metric is not None and metric not in {"wall", "cpu", "peak_rss"}
+
+
+def _table(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> Table:
+    columns = _columns(data, cells)
+    throughput = _throughput(data, item)
+    heads = [Column("Variant")]
+    heads += [Column(c.title, "right", drop=c.drop) for c in columns]
+    heads += [Column("Cores", "right", drop=3)]
+    heads += [Column(throughput[0], "right", drop=4)] if throughput else []
+    heads += [Column("n", "right", drop=1)]
+    rows = tuple(_row(data, cell, columns, throughput) for cell in cells)
+    caption = f"Other metrics by variant{data.on_input(item, ', input ')}: the median of n rounds."
+    return Table(name, caption, tuple(heads), rows, _legend(data, cells), note=_note(data, cells))
+
+
+def _columns(data: ReportData, cells: list[PlanCell]) -> list[_Shown]:
+    found = []
+    for metric in ("cpu", "user", "sys", *_own(data, cells), "instructions", *OBSERVED):
+        summaries = [s for cell in cells if (s := data.summary(cell.id, metric)) is not None]
+        if not summaries:
+            continue
+        title = _TITLES.get(metric) or (
+            METRICS[metric].noun if metric in METRICS else metric.replace("_", " ")
+        )
+        title = title[:1].upper() + title[1:]
+        unit, scale = _unit(data, metric, max(s.median for s in summaries))
+        drop = (
+            2
+            if metric in {"cpu", "instructions"} or metric not in METRICS
+            else 6
+            if metric in OBSERVED
+            else 5
+        )
+        found.append(_Shown(metric, f"{title}, {unit}" if unit else title, scale, drop))
+    return found
+
+
+def _own(data: ReportData, cells: list[PlanCell]) -> list[str]:
+    """Metrics that the scenario declares, then those that a worker reports, in their order."""
+    declared = [metric.name for metric in data.plan.metrics]
+    reported = dict.fromkeys(
+        s.metric for s in data.judgement.summaries if s.metric not in METRICS and s.metric not in declared
+    )
+    ids = {cell.id for cell in cells}
+    return [*declared, *(m for m in reported if any(data.summary(cell, m) is not None for cell in ids))]
+
+
+def _unit(data: ReportData, metric: str, size: float) -> tuple[str, float]:
+    kind = METRICS.get(metric)
+    declared = next((m.unit for m in data.plan.metrics if m.name == metric), None)
+    match kind.unit if kind is not None else declared or data.reported_unit(metric):
+        case "s":
+            return time_unit(size)
+        case "bytes":
+            return size_unit(size, data.plan.unit_family)
+        case "bytes/s":
+            unit, scale = size_unit(size, data.plan.unit_family)
+            return f"{unit}/s", scale
+        case "1/s":
+            return "1/s", 1.0
+        case _:
+            return ("million", 1e-6) if metric == "instructions" and size >= 1e6 else ("", 1.0)  # noqa: PLR2004 -- a million
+
+
+def _throughput(data: ReportData, item: Input) -> tuple[str, float, int] | None:
+    size = data.handled_bytes(item.id)
+    if not size:
+        return None
+    return ("MB/s", 1e-6, size) if data.plan.unit_family == "si" else ("MiB/s", 2.0**-20, size)
+
+
+def _row(
+    data: ReportData,
+    cell: PlanCell,
+    columns: list[_Shown],
+    throughput: tuple[str, float, int] | None,
+) -> Row:
+    wall, cpu = data.summary(cell.id, "wall"), data.summary(cell.id, "cpu")
+    cells = [Cell(data.variant_of(cell).label), *(_measured(data, cell, column) for column in columns)]
+    cores = cpu.median / wall.median if cpu and wall and wall.median > 0 else None
+    cells.append(Cell(f"{cores:.2f}", cores) if cores is not None else Cell(DASH))
+    if throughput:
+        rate = throughput[2] / wall.median if wall and wall.median > 0 else None
+        cells.append(Cell(significant(rate * throughput[1], 3), rate) if rate else Cell(DASH))
+    cells.append(Cell(str(wall.n_rounds) if wall else DASH))
+    return Row(tuple(cells), baseline=cell.role is Role.BASELINE)
+
+
+def _measured(data: ReportData, cell: PlanCell, column: _Shown) -> Cell:
+    """The median, and beside a judged metric its ratio and glyph."""
+    summary = data.summary(cell.id, column.metric)
+    if summary is None:
+        return Cell(DASH)
+    digits = 4 if column.metric == "instructions" else 3
+    scaled = summary.median * column.scale
+    text = significant(scaled, digits) if scaled >= 0 else f"{scaled:.3g}"
+    comparison = data.comparison(cell.id, column.metric)
+    if comparison is None or comparison.shown is None or column.metric in {"cpu", "user", "sys"}:
+        return Cell(text, summary.median)
+    ratio = show_comparison(comparison)
+    verdict: Verdict = comparison.verdict
+    return Cell(
+        f"{text} {glyph(verdict)}" if ratio else text,
+        summary.median,
+        data.claim_id(cell.id, column.metric),
+        verdict,
+    )
+
+
+def _legend(data: ReportData, cells: list[PlanCell]) -> tuple[str, ...]:
+    lines = [_LEGEND] if any(data.summary(c.id, m) for c in cells for m in OBSERVED) else []
+    for metric in data.plan.metrics:
+        way = {"higher": "larger is better", "lower": "smaller is better", "none": "not judged"}[
+            metric.direction
+        ]
+        about = f"{metric.about}; " if metric.about else ""
+        source = {"stdout": "stdout", "answer": "the answer's file", "worker": "the worker"}[metric.source]
+        lines.append(f"{metric.name.replace('_', ' ').capitalize()}: {about}from {source}; {way}.")
+    return tuple(lines)
+
+
+def _note(data: ReportData, cells: list[PlanCell]) -> str:
+    """What no reader of these figures may miss."""
+    notes = []
+    outside = [
+        s for c in cells for m in OBSERVED if (s := data.summary(c.id, m)) is not None and not s.n_rounds
+    ]
+    if outside:
+        notes.append(OUTSIDE)
+    counted = [s for c in cells if (s := data.summary(c.id, "instructions")) is not None]
+    if counted and data.plan.instructions is not None:
+        spread = max(s.max / s.min - 1 for s in counted)
+        told = "the same count every time" if spread == 0 else f"within {100 * spread:.2g} % of each other"
+        runs = max(s.n_runs for s in counted)
+        times = f"{runs} repetitions, {told}" if runs > 1 else "once"
+        notes.append(INSTRUCTIONS.format(tool=f"{data.plan.instructions.tool}, {times}"))
+    return " ".join(notes)
+
+
+OTHER_METRICS = SectionKind(
+    "S28",
+    "metrics",
+    "Other metrics",
+    "a cell that was measured",
+    build,
+    always("Nothing was measured."),
+)

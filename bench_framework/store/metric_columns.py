@@ -1,0 +1,106 @@
+"""Columns of what is measured beside time and memory: counts of the kernel, instructions, a scenario's own metrics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from bench_framework.model.metrics import METRICS, OBSERVED, column_of
+from bench_framework.store.columns import Column
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from bench_framework.model.judgement import Summary
+    from bench_framework.model.metrics import DeclaredMetric
+    from bench_framework.model.observation import Observation
+    from bench_framework.model.run import Block
+
+Row = dict[str, Any]
+
+RUNS: Final = (
+    Column("kind", "string", "timed by hyperfine; or outside timing: observed (by the kernel), instructions"),
+    Column("tool", "string", "who counted, in a run outside timing", nullable=True),
+    Column("instructions", "number", METRICS["instructions"].about, nullable=True, unit="count"),
+)
+CELLS: Final = (
+    Column("user_s", "number", "median of the user CPU time", nullable=True, unit="s"),
+    Column("sys_s", "number", "median of the system CPU time", nullable=True, unit="s"),
+    *(
+        Column(name, "number", f"median of: {METRICS[name].about}", nullable=True, unit=METRICS[name].unit)
+        for name in OBSERVED
+    ),
+    Column("counted_runs", "integer", "runs behind these counts; 1 for a run outside timing", nullable=True),
+    Column("instructions", "number", METRICS["instructions"].about, nullable=True, unit="count"),
+    Column("instructions_runs", "integer", "repetitions behind it", nullable=True),
+    Column(
+        "instructions_spread_pct",
+        "number",
+        "largest count over the smallest, less 1",
+        nullable=True,
+        unit="pct",
+    ),
+)
+
+
+def declared_columns(declared: Iterable[DeclaredMetric], *, median: bool = False) -> tuple[Column, ...]:
+    """``w_NAME_UNIT`` of each metric that the scenario declares."""
+    return tuple(
+        Column(
+            column_of(metric.name, metric.unit), "number",
+            ("median of: " if median else "") + (metric.about or f"metric {metric.name}"),
+            nullable=True, unit=metric.unit,
+        )
+        for metric in declared
+    )  # fmt: skip
+
+
+def declared_part(declared: Iterable[DeclaredMetric], block: Block, index: int) -> Row:
+    """The declared metrics of run `index` of a block; what a program printed is known of its last run only."""
+    receipt = block.receipts[index].metrics if index < len(block.receipts) else {}
+    printed = block.metrics if index == max(1, len(block.wall_s)) - 1 else {}
+    return {
+        column_of(metric.name, metric.unit): (receipt if metric.source == "worker" else printed).get(
+            metric.name
+        )
+        for metric in declared
+    }
+
+
+def observed_rows(
+    observations: Iterable[Observation], fixed: Mapping[str, Row], blocks: int, seq: int
+) -> Iterator[Row]:
+    """One row of ``runs.csv`` per run outside timing; it has no time, and is in no comparison of times.
+
+    Args:
+        observations: in the order of execution.
+        fixed: what every row of a cell holds, by cell id.
+        blocks: blocks before them.
+        seq: runs before them.
+    """
+    for number, found in enumerate(observations):
+        yield {
+            **fixed[found.cell_id],
+            "round": 0, "block": blocks + number, "run": found.run, "seq": seq + number, "warmup": False,
+            "block_runs": 1, "started_at": found.started_at, "timed_out": found.status == "timeout",
+            "status": found.status, "comparable": False, "incomparable_reason": "outside timing",
+            "message": found.message, "kind": found.kind, "tool": found.tool,
+            **{name: int(value) for name, value in found.values.items()},
+        }  # fmt: skip
+
+
+def cell_part(
+    cell_id: str, summaries: Mapping[tuple[str, str], Summary], declared: Sequence[DeclaredMetric]
+) -> Row:
+    """The columns of ``cells.csv`` for one cell."""
+    own = {metric: summary for (cell, metric), summary in summaries.items() if cell == cell_id}
+    row: Row = {name: own[name].median for name in OBSERVED if name in own}
+    row |= {f"{name}_s": own[name].median for name in ("user", "sys") if name in own}
+    counted = [own[name].n_runs for name in OBSERVED if name in own]
+    row["counted_runs"] = max(counted) if counted else None
+    if (found := own.get("instructions")) is not None:
+        row |= {"instructions": found.median, "instructions_runs": found.n_runs}
+        row["instructions_spread_pct"] = 100 * (found.max / found.min - 1) if found.min > 0 else None
+    for metric in declared:
+        if metric.name in own:
+            row[column_of(metric.name, metric.unit)] = own[metric.name].median
+    return row
