@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+DETECTION_POWER: Final = 0.95
+MDE_FACTOR: Final = 1.25
+"""Measured: without it the real power at the stated difference was 86 to 96 % (METHOD 4)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +59,14 @@ def holm(p_values: Sequence[float], *, size: int, level: float) -> tuple[Adjuste
             going, stopped_at = False, divisor
         found[index] = Adjusted(going, highest, divisor if going else stopped_at)
     return tuple(found[i] for i in range(len(p_values)))
+
+
+def detectable(half: float, strict: float, epsilon: float) -> float:
+    """MDE = 1.25·(z₁₋a⁄₂ + z.₉₅)·SE on the log scale, a = `strict` = α/(J·M), SE from a 95 % half-width.
+
+    A verdict needs an estimate beyond ε as well: no difference is sure to be found that is not z.₉₅ errors above it.
+    """
+    normal = NormalDist()
+    error = MDE_FACTOR * half / normal.inv_cdf(0.975)
+    power = normal.inv_cdf(DETECTION_POWER)
+    return max(normal.inv_cdf(1 - strict / 2) * error, math.log1p(epsilon)) + power * error

@@ -8,7 +8,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Final, Literal
 
 from bench_framework import rounding
-from bench_framework.analysis import compare, intervals
+from bench_framework.analysis import compare, family, intervals
 from bench_framework.analysis.family import Adjusted, holm, over_looks
 from bench_framework.model.judgement import Comparison, Interval, Verdict
 from bench_framework.model.looks import rounds_needed
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 EQUIVALENCE_LEVEL: Final = 0.05
 """Of each of the two one-sided tests, before it is shared among the looks."""
-DETECTION_POWER: Final = 0.95
-MDE_FACTOR: Final = 1.25
-"""Measured: without it the real power at the stated difference was 86 to 96 % (METHOD 4)."""
 PLAIN_LEVEL: Final = 0.95
 FEWEST_FOR_MDE: Final = 6
 """Below 6 rounds there is no 95 % interval."""
@@ -248,14 +245,8 @@ def _plain_half_width(shown: Interval) -> float:
 
 
 def detectable(half: float, rules: Rules, epsilon: float) -> float:
-    """MDE = 1.25·(z₁₋a⁄₂ + z.₉₅)·SE on the log scale, a = α/(J·M), SE from a 95 % half-width.
-
-    A verdict needs an estimate beyond ε as well: no difference is sure to be found that is not z.₉₅ errors above it.
-    """
-    normal = NormalDist()
-    error = MDE_FACTOR * half / normal.inv_cdf(1 - (1 - PLAIN_LEVEL) / 2)
-    power = normal.inv_cdf(DETECTION_POWER)
-    return max(normal.inv_cdf(1 - rules.strict / 2) * error, math.log1p(epsilon)) + power * error
+    """MDE on the log scale of a pair under these rules."""
+    return family.detectable(half, rules.strict, epsilon)
 
 
 def ratio(bounds: Bounds) -> Interval:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from bench_framework.cli.console import counted
 from bench_framework.model.plan import Role, Slot
+from bench_framework.model.words import noun
 from bench_framework.units import format_clock, format_percent, format_size
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ def page(forecast: Forecast, *, width: int, commands: bool) -> str:
         *_item("Data", _data(forecast), width),
         *(_item("Tune", _filled(plan.tuning), width) if plan.tuning else ()),
         *_item("Run", _run(forecast), width),
+        *_item("Basis", _basis(forecast), width),
         *_item("Judge", _judge(forecast), width),
         *(_item("Gate", _gate(plan), width) if plan.judge.gate.margins else ()),
         *_item("Expect", _expect(forecast), width),
@@ -103,10 +106,12 @@ def _run(forecast: Forecast) -> str:
     )
     if measure.budget_s is not None:
         text += f", budget {format_clock(measure.budget_s)}"
-    if forecast.run_s is None:
-        return f"{text}; time unknown: no earlier record to estimate from"
-    basis = ", ".join(f"{count} cells: {source}" for source, count in forecast.basis.items())
-    return f"{text}; at most about {format_clock(forecast.run_s)} ({basis})"
+    return f"{text}; at most about {format_clock(forecast.run_s)}"
+
+
+def _basis(forecast: Forecast) -> str:
+    """Where the time comes from: an estimate that hides its basis misleads."""
+    return ", ".join(f"{counted(count, 'cell')}: {source}" for source, count in forecast.basis.items())
 
 
 def _judge(forecast: Forecast) -> str:
@@ -122,9 +127,19 @@ def _judge(forecast: Forecast) -> str:
         text += (
             f". Exploratory: a verdict needs {looks.needed} rounds, this plan has {plan.measure.rounds_max}"
         )
+    if plan.measure.strategy == "race":
+        text += _race(forecast)
     if not plan.measure.control:
         text += ". The control arm is switched off"
     return text
+
+
+def _race(forecast: Forecast) -> str:
+    first, last = forecast.looks.rounds[0], forecast.looks.rounds[-1]
+    if first == last:
+        return f". The race drops nobody: its only look is the last, after round {last}"
+    share = format_percent(first / last, decimals=0)
+    return f". A race: losers leave at a look; before the first one all run, {share} of the rounds"
 
 
 def _gate(plan: Plan) -> str:
@@ -134,12 +149,17 @@ def _gate(plan: Plan) -> str:
 
 
 def _expect(forecast: Forecast) -> str:
-    if not forecast.resolution:
-        return "detectable difference unknown: no earlier record left a comparison open"
-    found = ", ".join(
-        f"{metric} {format_percent(mde, decimals=1)}" for metric, mde in forecast.resolution.items()
+    found = forecast.resolution
+    if not found.by_metric:
+        return "unknown until the first look: no earlier record of this workload on this host"
+    sizes = " and ".join(
+        f"{format_percent(math.ceil(mde * 1000) / 1000, decimals=1)} or more in {noun(metric)}"
+        for metric, mde in found.by_metric.items()
     )
-    return f"differences that the last record of this scenario would have found, at worst: {found}"
+    whose = f"{found.pairs} of {forecast.looks.family} comparisons in {found.record}"
+    if not found.pairs:
+        whose = f"other programs or inputs in {found.record}"
+    return f"decides differences of {sizes}, if all rounds are run (from the noise of {whose})"
 
 
 def _holes(plan: Plan, width: int) -> list[str]:

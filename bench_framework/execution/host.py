@@ -91,9 +91,8 @@ def facts(
     """What env.json keeps. `results` and `data` need not exist yet."""
     env = environment() if env is None else env
     cpu, cores, ram = cpu_model(), os.cpu_count() or 1, ram_bytes()
-    machine = _read(MACHINE_ID) or _read(DMI / "product_uuid") or platform.node()
     return Host(
-        host_id=host_id(cpu, cores, ram, machine),
+        host_id=this_host_id(),
         boot_id=_read(BOOT_ID) or "",
         cpu=cpu,
         cores=cores,
@@ -111,6 +110,12 @@ def facts(
         benchctl=bench_framework.__version__,
         load1=os.getloadavg()[0],
     )
+
+
+def this_host_id() -> str:
+    """`host_id` of the machine that this runs on."""
+    machine = _read(MACHINE_ID) or _read(DMI / "product_uuid") or platform.node()
+    return host_id(cpu_model(), os.cpu_count() or 1, ram_bytes(), machine)
 
 
 def host_id(cpu: str, cores: int, ram: int, machine: str) -> str:

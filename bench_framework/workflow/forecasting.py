@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bench_framework.model.looks import Looks, looks_of
+from bench_framework.workflow import precedents
 from bench_framework.workflow.capability import leave_out
 from bench_framework.workflow.planning import plan_scenario
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bench_framework.model.plan import BuildSpec, Dataset, Plan
     from bench_framework.store.journal import Contents
     from bench_framework.workflow.capability import Description
+    from bench_framework.workflow.precedents import Resolution
 
 UNTIMED_S = 0.012
 """benchctl and hyperfine around a block; `nox -s bench` prints what it is here."""
@@ -43,9 +44,9 @@ class Forecast:
     """What `benchctl plan` prints. Times in seconds.
 
     Attributes:
-        run_s: of all rounds, at most; `None` without an earlier record.
+        run_s: of all rounds, at most.
         basis: where the estimate comes from: cells by source.
-        resolution: per metric the detectable difference of the earlier record of this scenario on this host.
+        resolution: what differences the plan can decide, by the noise of an earlier record on this host.
     """
 
     plan: Plan
@@ -53,9 +54,9 @@ class Forecast:
     builds: tuple[BuildForecast, ...]
     datasets: tuple[tuple[Dataset, bool], ...]
     blocks: int
-    run_s: float | None
+    run_s: float
     basis: Mapping[str, int]
-    resolution: Mapping[str, float]
+    resolution: Resolution
     disk_needed: int
     disk_free: int
 
@@ -72,11 +73,13 @@ def forecast(name: str, *, results: Path, only: str | None = None, overrides: Se
     looks = looks_of(plan)
     datasets = _datasets(plan)
     earlier = _last_record(plan, results)
-    per_round, basis = _seconds_per_round(plan, earlier)
+    found = precedents.precedents(plan, results)
+    per_round, basis = precedents.block_times(plan, found)
+    per_round += UNTIMED_S * len(plan.cells)
     rounds = plan.measure.rounds_max + plan.measure.warmup_rounds
     budget = plan.measure.budget_s
-    run_s = None if per_round is None else per_round * rounds
-    if run_s is not None and budget is not None:
+    run_s = per_round * rounds
+    if budget is not None:
         run_s = min(run_s, budget)
     return Forecast(
         plan=plan,
@@ -86,7 +89,7 @@ def forecast(name: str, *, results: Path, only: str | None = None, overrides: Se
         blocks=len(plan.cells) * rounds,
         run_s=run_s,
         basis=basis,
-        resolution=_resolution(plan, results),
+        resolution=precedents.resolution(plan, looks, found),
         disk_needed=sum(d.size_bytes or 0 for d, there in datasets if not there),
         disk_free=shutil.disk_usage(_existing(results)).free,
     )
@@ -110,7 +113,8 @@ def forecast_document(found: Forecast) -> dict[str, Any]:
         "blocks": found.blocks,
         "run_s": found.run_s,
         "basis": dict(found.basis),
-        "resolution": dict(found.resolution),
+        "resolution": dict(found.resolution.by_metric),
+        "resolution_record": found.resolution.record or None,
         "disk_needed_bytes": found.disk_needed,
         "disk_free_bytes": found.disk_free,
     }
@@ -143,7 +147,7 @@ def _descriptions(plan: Plan) -> dict[str, Description]:
     found: dict[str, Description] = {}
     with process.Launcher() as launcher:
         for spec in plan.builds:
-            binary = next((host.cache_root(env) / "cargo" / "target" / spec.id).glob(f"*/{spec.bin}"), None)
+            binary = precedents.built(spec, host.cache_root(env))
             if binary is not None:
                 with contextlib.suppress(MeasureError):
                     found[spec.id] = binaries.describe([str(binary)], launcher, env, place)
@@ -153,14 +157,13 @@ def _descriptions(plan: Plan) -> dict[str, Description]:
 def _builds(plan: Plan, earlier: Contents | None) -> tuple[BuildForecast, ...]:
     from bench_framework.execution.host import cache_root  # noqa: PLC0415 -- only to plan
 
-    targets = cache_root() / "cargo" / "target"
     known = {build.id: build for build in (earlier.builds if earlier else ())}
     found = []
     for spec in plan.builds:
         sharing = sum(1 for variant in plan.variants if variant.build == spec)
         last = known.get(spec.id)
         # cargo alone knows whether sources have changed since; asking it is `run`'s work.
-        there = any((targets / spec.id).glob(f"*/{spec.bin}"))
+        there = precedents.built(spec, cache_root()) is not None
         found.append(BuildForecast(spec, sharing, there, last.build_s if last else None))
     return tuple(found)
 
@@ -176,62 +179,3 @@ def _last_record(plan: Plan, results: Path) -> Contents | None:
         except RecordError:
             continue
     return None
-
-
-def _seconds_per_round(plan: Plan, earlier: Contents | None) -> tuple[float | None, dict[str, int]]:
-    """Seconds of one round over all inputs: each cell by its own last blocks, else by another size of its variant."""
-    if earlier is None:
-        return None, {}
-    spent: dict[str, list[float]] = defaultdict(list)
-    for block in earlier.blocks:
-        if not block.warmup and block.wall_s:
-            spent[block.cell_id].append(sum(block.wall_s))
-    basis: dict[str, int] = defaultdict(int)
-    total = 0.0
-    for cell in plan.cells:
-        if spent.get(cell.id):
-            basis["last run here"] += 1
-            total += sum(spent[cell.id]) / len(spent[cell.id]) + UNTIMED_S
-            continue
-        scaled = _scaled(plan, cell.variant_id, cell.input_id, spent)
-        if scaled is None:
-            return None, {}
-        basis["scaled by size"] += 1
-        total += scaled + UNTIMED_S
-    return total, dict(basis)
-
-
-def _scaled(plan: Plan, variant_id: str, input_id: str, spent: Mapping[str, list[float]]) -> float | None:
-    wanted = _size(plan, input_id)
-    for cell in plan.cells:
-        size = _size(plan, cell.input_id)
-        if cell.variant_id == variant_id and spent.get(cell.id) and size and wanted:
-            return sum(spent[cell.id]) / len(spent[cell.id]) * wanted / size
-    return None
-
-
-def _size(plan: Plan, input_id: str) -> int | None:
-    dataset = plan.input(input_id).dataset
-    return dataset.size_bytes if dataset else None
-
-
-def _resolution(plan: Plan, results: Path) -> dict[str, float]:
-    """Largest detectable difference per metric in the last judged record of this scenario."""
-    from bench_framework.errors import RecordError  # noqa: PLC0415 -- only to plan
-    from bench_framework.store import layout, wire  # noqa: PLC0415 -- pydantic
-    from bench_framework.store.records import find_records  # noqa: PLC0415 -- pydantic
-
-    for folder in reversed(find_records(results, plan.name)[-3:]):
-        path = folder / layout.CLAIMS
-        if not path.is_file():
-            continue
-        try:
-            judged = wire.load_judged(path.read_bytes())
-        except RecordError:
-            continue
-        found: dict[str, float] = {}
-        for comparison in judged.judgement.comparisons:
-            if comparison.family == "headline" and comparison.mde is not None:
-                found[comparison.metric] = max(found.get(comparison.metric, 0.0), comparison.mde)
-        return found
-    return {}
