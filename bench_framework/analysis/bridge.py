@@ -17,7 +17,6 @@ import numpy.typing as npt
 from scipy.stats import t as student
 
 from bench_framework.analysis import anchors, bridge_words, intervals, medians, states
-from bench_framework.analysis.anchors import Match, Side
 from bench_framework.analysis.family import holm
 from bench_framework.analysis.verdict import DETECTION_POWER, EQUIVALENCE_LEVEL, MDE_FACTOR, by_interval
 from bench_framework.model.bridge import Bridge, BridgedCell
@@ -26,6 +25,7 @@ from bench_framework.model.judgement import Comparison, Interval, Verdict
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from bench_framework.analysis.anchors import Match, Side
     from bench_framework.model.plan import Metric
 
 Floats = npt.NDArray[np.float64]

@@ -18,7 +18,7 @@ NOT_COMPARABLE: Final = "the times of these records are not comparable"
 
 
 def claims(bridge: Bridge) -> tuple[Claim, ...]:
-    """What may be said of the two records, anchors first; ids ``b1``, ``b2``, …"""
+    """What may be said of the two records, anchors first; ids ``b1``, ``b2`` and so on."""
     numbered = (replace(claim, id=f"b{i}") for i, claim in enumerate(_claims(bridge), 1))
     return tuple(replace(claim, text=say(claim)) for claim in numbered)
 
@@ -93,7 +93,7 @@ def _conditions(claim: Claim) -> str:
 
 
 def _anchor(claim: Claim) -> str:
-    """R12: ``"anchor rayon moved +0.4 % [−0.5, +1.3] between the records, less than the margin of 2 %"``."""
+    """R12: how far an anchor moved, and whether that is within the margin."""
     limit = format_percent(claim.margin or 0.0)
     if claim.estimate is None:
         why = claim.values.get("reason", "no figures")
@@ -113,7 +113,8 @@ def _across(claim: Claim) -> str:
     if claim.verdict is Verdict.NOT_COMPARABLE:
         return f"{_where(claim)}{claim.subject} is not compared{_aspect(claim)}: {claim.values['reason']}"
     if claim.verdict is Verdict.OTHER_OUTPUT:
-        return f"{_where(claim)}{claim.subject} prints another result than before; its {wording.noun(claim.metric)} is not compared"
+        what = wording.noun(claim.metric)
+        return f"{_where(claim)}{claim.subject} prints another result than before; its {what} is not compared"
     head = f"{_where(claim)}Against the anchors of its record, exploratory: "
     if claim.verdict is Verdict.UNDECIDED:
         return f"{head}{_undecided(named)}"

@@ -1,14 +1,17 @@
-"""``benchctl compare``: any two variants of a record."""
+"""``benchctl compare``: any two variants of a record, levels of an axis, or two records."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bench_framework.cli.arguments import RecordName
 from bench_framework.cli.console import Console
+
+if TYPE_CHECKING:
+    from bench_framework.report import Document
 
 EPILOG = """
 [bold]Examples[/bold]
@@ -16,6 +19,10 @@ EPILOG = """
 benchctl compare @last
 
 benchctl compare @last --baseline 'io=read runtime=rayon allocator=system' --candidate 'allocator=jemalloc'
+
+benchctl compare @last --axis runtime --where 'allocator=jemalloc'
+
+benchctl compare @prev @last
 """
 
 
@@ -27,6 +34,14 @@ def register(app: typer.Typer) -> None:
 def compare(
     context: typer.Context,
     record: RecordName = "@last",
+    later: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="LATER",
+            help="A later record: it is held against RECORD, through the cells that did not change between them.",
+            show_default=False,
+        ),
+    ] = None,
     baseline: Annotated[
         str | None,
         typer.Option(metavar="CELLS", help="The one variant to compare with; default: the scenario's."),
@@ -34,18 +49,56 @@ def compare(
     candidate: Annotated[
         str | None, typer.Option(metavar="CELLS", help="The variants to compare; default: all others.")
     ] = None,
-    metric: Annotated[str, typer.Option(metavar="LIST", help="Metrics, such as wall,cpu.")] = "wall,cpu",
+    axis: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Levels of this axis against the baseline's, everything else equal."
+        ),
+    ] = None,
+    where: Annotated[
+        str | None, typer.Option(metavar="CELLS", help="With --axis: only these variants and inputs.")
+    ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LIST",
+            help="Metrics, such as wall,cpu; default: the judged ones, of two records wall,cpu,binary_size.",
+        ),
+    ] = None,
 ) -> None:
-    """Compare variants within one record, paired by round. Chosen after the data were seen: exploratory."""
+    """Compare variants within one record, paired by round, or two records through what stayed the same.
+
+    What is chosen after the data were seen is exploratory, and so are two records: neither is ever a gate.
+    """
     from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
 
     console: Console = context.obj
-    table = workflow.compare_record(
-        console.results, record, baseline=baseline, candidate=candidate, metrics=tuple(metric.split(","))
+    workflow.require_one_comparison(
+        later=later, baseline=baseline, candidate=candidate, axis=axis, where=where
     )
+    metrics = tuple(metric.split(",")) if metric is not None else None
+    if later is not None:
+        bridged = workflow.compare_records(
+            console.results, record, later, metrics=metrics or workflow.BRIDGED_METRICS
+        )
+        _show(console, bridged.document, asdict(bridged.bridge), full=True)
+        return
+    if axis is not None:
+        table = workflow.compare_axis(console.results, record, axis, where=where, metrics=metrics)
+    else:
+        table = workflow.compare_record(
+            console.results, record, baseline=baseline, candidate=candidate, metrics=metrics
+        )
+    found = [asdict(comparison) for comparison in table.comparisons]
+    _show(console, table.document, found, full=axis is not None)
+
+
+def _show(console: Console, document: Document, found: object, *, full: bool) -> None:
+    from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
+
     if console.json:
-        console.emit_json([asdict(comparison) for comparison in table.comparisons])
+        console.emit_json(found)
         return
     console.emit(
-        workflow.terminal_page(table.document, console.width, console.colored_stdout, console.unicode)
+        workflow.terminal_page(document, console.width, console.colored_stdout, console.unicode, full=full)
     )

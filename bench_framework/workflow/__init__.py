@@ -6,7 +6,13 @@ Importing it loads no heavy library; each function loads what it needs.
 from __future__ import annotations
 
 from bench_framework.workflow.aa import NOISE_DEFAULT_S, NoiseFindings, examine_noise, noise_document
-from bench_framework.workflow.comparing import ComparedTable, compare_record
+from bench_framework.workflow.bridging import BRIDGED_METRICS, BridgedRecords, compare_records
+from bench_framework.workflow.comparing import (
+    ComparedTable,
+    compare_axis,
+    compare_record,
+    require_one_comparison,
+)
 from bench_framework.workflow.forecasting import Forecast, forecast, forecast_document
 from bench_framework.workflow.gating import GATE_FILES, Gated, gate_page, gate_record, require_decidable
 from bench_framework.workflow.importing import ImportOptions, import_files
@@ -27,8 +33,10 @@ from bench_framework.workflow.verifying import Verification, verify_record
 from bench_framework.workflow.watching import Nobody, Watcher
 
 __all__ = [
+    "BRIDGED_METRICS",
     "GATE_FILES",
     "NOISE_DEFAULT_S",
+    "BridgedRecords",
     "ComparedTable",
     "Forecast",
     "Gated",
@@ -44,7 +52,9 @@ __all__ = [
     "Verification",
     "Watcher",
     "codes",
+    "compare_axis",
     "compare_record",
+    "compare_records",
     "examine_machine",
     "examine_noise",
     "find_scenario",
@@ -64,6 +74,7 @@ __all__ = [
     "remove_kept",
     "report_record",
     "require_decidable",
+    "require_one_comparison",
     "run",
     "scenario_schema",
     "start_folder",

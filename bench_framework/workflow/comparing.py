@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bench_framework.model.judgement import Comparison
-    from bench_framework.model.plan import Cell, Metric, Plan, Variant
+    from bench_framework.model.plan import Axis, Cell, Metric, Plan, Variant
     from bench_framework.report import Document
 
 KNOWN_METRICS = ("wall", "cpu", "user", "sys", "peak_rss")
-SECTIONS = ("S03", "S06")
+SECTIONS = ("S03", "S04", "S06")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,38 @@ class ComparedTable:
     """Chosen after the data were seen."""
 
 
+def require_one_comparison(
+    *, later: str | None, baseline: str | None, candidate: str | None, axis: str | None, where: str | None
+) -> None:
+    """Refuse options that ask for two kinds of comparison at once. Raises `UsageError`, BX121."""
+    pair = baseline is not None or candidate is not None
+    if later is not None and (pair or axis is not None):
+        raise UsageError(
+            "two records are compared cell by cell: --baseline, --candidate and --axis are for one record",
+            code="BX121",
+            help="benchctl compare @prev @last",
+        )
+    if axis is not None and pair:
+        raise UsageError(
+            "--axis has its own baseline, the level that the scenario's baseline has",
+            code="BX121",
+            help="leave --baseline and --candidate out, or leave --axis out",
+        )
+    if where is not None and axis is None:
+        raise UsageError(
+            "--where belongs to --axis",
+            code="BX121",
+            help="--candidate selects among the variants of a record",
+        )
+
+
 def compare_record(
-    results: Path, name: str, *, baseline: str | None, candidate: str | None, metrics: tuple[Metric, ...]
+    results: Path,
+    name: str,
+    *,
+    baseline: str | None = None,
+    candidate: str | None = None,
+    metrics: tuple[Metric, ...] | None = None,
 ) -> ComparedTable:
     """Judge a record with another baseline or fewer candidates.
 
@@ -49,8 +79,11 @@ def compare_record(
 
     folder = records.resolve(results, name)
     if records.is_imported(folder):
-        return importing.compare_imported(folder, baseline=baseline, candidate=candidate, metrics=metrics)
+        return importing.compare_imported(
+            folder, baseline=baseline, candidate=candidate, metrics=metrics or ("wall", "cpu")
+        )
     with records.Record.open(folder) as record:
+        metrics = record.plan.judge.metrics if metrics is None else metrics
         _require_metrics(record.plan, metrics)
         own = baseline is None and candidate is None and metrics == record.plan.judge.metrics
         if own:
@@ -62,6 +95,84 @@ def compare_record(
         document = replace(build(report_data(record, judgement), only=SECTIONS), files=(), next=())
     headline = tuple(c for c in judgement.comparisons if c.family == "headline")
     return ComparedTable(headline, document, exploratory=not own)
+
+
+def compare_axis(
+    results: Path,
+    name: str,
+    axis: str,
+    *,
+    where: str | None = None,
+    metrics: tuple[Metric, ...] | None = None,
+) -> ComparedTable:
+    """Judge the levels of one axis against the baseline's level, everything else equal, paired by round.
+
+    Args:
+        results: folder of the records.
+        name: of the record.
+        axis: a build or run axis.
+        where: a selection of variants and inputs, as ``-k`` reads it; `None` takes all.
+        metrics: measured ones; those that the scenario judges by default.
+
+    Raises:
+        UsageError: BX106, no such axis, an axis of the input, or nothing to compare; BX107, an unknown metric.
+        ScenarioError: BC113, a selection that cannot be read.
+    """
+    from bench_framework.analysis import chosen_pairs  # noqa: PLC0415 -- numpy and scipy
+    from bench_framework.report.sections.axis_levels import document  # noqa: PLC0415 -- only for pages
+    from bench_framework.store import records  # noqa: PLC0415 -- pydantic
+
+    with records.Record.open(records.resolve(results, name)) as record:
+        plan, contents = record.plan, record.contents
+        metrics = plan.judge.sampled if metrics is None else metrics
+        _require_metrics(plan, metrics)
+        chosen = _variant_axis(plan, axis)
+        pairs = chosen_pairs.axis_pairs(plan, axis, _cells_where(plan, where))
+        if not pairs:
+            raise UsageError(
+                f"no two cells of this record differ in {axis} alone" + (f" where {where}" if where else ""),
+                code="BX106",
+                help="an axis needs two measured levels with everything else equal",
+            )
+        builds = {build.id: build for build in contents.builds}
+        judged, looks = chosen_pairs.judge_chosen(
+            plan, contents.blocks, builds, contents.looks, pairs, metrics
+        )
+        judgement = record.judgement() or judge_record(record)
+        page = document(report_data(record, judgement), chosen, judged, looks, where)
+    return ComparedTable(judged, page, exploratory=True)
+
+
+def _variant_axis(plan: Plan, name: str) -> Axis:
+    known = [axis for axis in plan.axes if axis.kind != "input" and len(axis.values) > 1]
+    found = next((axis for axis in known if axis.name == name), None)
+    if found is None:
+        of_input = any(axis.name == name and axis.kind == "input" for axis in plan.axes)
+        why = (
+            f"{name} is an axis of the input: its levels are other work, and run in rounds of their own"
+            if of_input
+            else f"no axis {name} varies in this record"
+        )
+        raise UsageError(why, code="BX106", help=f"axes: {', '.join(a.name for a in known) or 'none'}")
+    return found
+
+
+def _cells_where(plan: Plan, where: str | None) -> frozenset[str]:
+    from bench_framework.scenario.selection import parse_selection  # noqa: PLC0415 -- only to compare
+
+    if where is None:
+        return frozenset(cell.id for cell in plan.cells)
+    known = {axis.name: [value.name for value in axis.values] for axis in plan.axes}
+    selection = parse_selection(where, known, open_names=("variant", "input", "idea"))
+    return frozenset(
+        cell.id
+        for cell in plan.cells
+        for variant, item in ((plan.variant(cell.variant_id), plan.input(cell.input_id)),)
+        if selection.takes(
+            {"variant": variant.label, "input": item.label, **dict((*variant.values, *item.values))}
+            | ({"idea": variant.idea} if variant.idea else {})
+        )
+    )
 
 
 def _require_metrics(plan: Plan, metrics: Sequence[Metric]) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bench_framework.model.judgement import Judgement
+    from bench_framework.model.run import Host
     from bench_framework.report import Document, ReportData
     from bench_framework.store.records import Record
 
@@ -85,15 +86,22 @@ def judge_record(record: Record) -> Judgement:
     return attach(judgement, record.plan, read_profiles(record.path, record.plan))
 
 
+def record_host(record: Record) -> Host:
+    """The machine that a record was measured on. Raises `OSError` and `RecordError`."""
+    from bench_framework.store import layout, wire  # noqa: PLC0415 -- pydantic
+
+    return record.contents.host or wire.load_host((record.path / layout.ENV).read_bytes())
+
+
 def report_data(record: Record, judgement: Judgement) -> ReportData:
     """Everything that a report is made from."""
     from bench_framework.report import ReportData  # noqa: PLC0415 -- only for pages
-    from bench_framework.store import layout, wire  # noqa: PLC0415 -- pydantic
+    from bench_framework.store import layout  # noqa: PLC0415 -- pydantic
     from bench_framework.store.profiles import read_profiles  # noqa: PLC0415 -- likewise
 
     contents, plan = record.contents, record.plan
     try:
-        host = contents.host or wire.load_host((record.path / layout.ENV).read_bytes())
+        host = record_host(record)
         scenario_text = (record.path / layout.SCENARIO).read_text(encoding="utf-8")
         tuning = json.loads((record.path / layout.TUNING).read_bytes()) if plan.tuning else None
     except OSError as error:
@@ -163,8 +171,15 @@ def render_files(
     return made | (profile_files(data) if {"html", "md"} & set(formats) else {})
 
 
-def terminal_page(document: Document, width: int, color: bool, unicode: bool) -> str:  # noqa: FBT001 -- two flags of a terminal
-    """The document as text of a width."""
+def terminal_page(
+    document: Document,
+    width: int,
+    color: bool,  # noqa: FBT001 -- two flags of a terminal
+    unicode: bool,  # noqa: FBT001
+    *,
+    full: bool = False,
+) -> str:
+    """The document as text of a width; `full` for every section with its tables."""
     from bench_framework.report.render import terminal  # noqa: PLC0415 -- rich
 
-    return terminal.render(document, width=width, color=color, unicode=unicode)
+    return terminal.render(document, width=width, color=color, unicode=unicode, full=full)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from bench_framework.model.judgement import Verdict
 
-SHOWN: Final = ("S02", "S03", "S07", "S09", "S12", "S19")
+SHOWN: Final = ("S02", "S03", "S04", "S07", "S09", "S12", "S19")
 """Sections whose sentences a terminal prints; tables only of `S03`."""
 NARROWEST: Final = 40
 LEAST_LABEL: Final = 18

@@ -1,0 +1,109 @@
+"""Pairs that somebody chose after the data were seen, judged as one family: exploratory, and adjusted all the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from bench_framework.analysis import looking, same_programs, states
+from bench_framework.analysis import samples as sampling
+from bench_framework.analysis.looking import Stage
+from bench_framework.model.judgement import Verdict
+from bench_framework.model.looks import looks_of, rounds_needed
+from bench_framework.model.plan import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from bench_framework.analysis.looking import Request
+    from bench_framework.model.judgement import CellState, Comparison
+    from bench_framework.model.looks import Looks
+    from bench_framework.model.plan import Cell, Metric, Plan
+    from bench_framework.model.run import Block, Build, Look
+
+Pair = tuple["Cell", "Cell"]
+"""Candidate, reference; both of one input."""
+
+
+def axis_pairs(plan: Plan, axis: str, kept: frozenset[str]) -> tuple[Pair, ...]:
+    """Every cell against the cell that differs from it in one axis alone, where that has the baseline's value.
+
+    Args:
+        plan: with a build or run axis of this name.
+        axis: whose levels are compared.
+        kept: ids of the cells that may take part.
+    """
+    start = dict(plan.variant(plan.baseline_id).values)[axis]
+    cells = [
+        c for c in plan.cells
+        if c.id in kept and c.role in (Role.BASELINE, Role.CANDIDATE) and plan.variant(c.variant_id).idea is None
+    ]  # fmt: skip
+    place = {(c.input_id, tuple(sorted(plan.variant(c.variant_id).values))): c for c in cells}
+    found = []
+    for cell in cells:
+        values = dict(plan.variant(cell.variant_id).values)
+        other = place.get((cell.input_id, tuple(sorted((values | {axis: start}).items()))))
+        if other is not None and values[axis] != start:
+            found.append((cell, other))
+    return tuple(found)
+
+
+def judge_chosen(
+    plan: Plan,
+    blocks: Sequence[Block],
+    builds: Mapping[str, Build],
+    taken: Sequence[Look],
+    pairs: Sequence[Pair],
+    metrics: Sequence[Metric],
+) -> tuple[tuple[Comparison, ...], Looks]:
+    """Comparisons of these pairs, Holm over all of them, at the looks that were taken; and the schedule with their M.
+
+    Args:
+        plan: as measured.
+        blocks: of the record.
+        builds: by id.
+        taken: looks of the record.
+        pairs: chosen; the order of the result is metric by metric within each.
+        metrics: sampled ones.
+    """
+    samples = sampling.collect(blocks)
+    found = states.cell_states(plan, samples, builds, sampling.warm_ups(blocks))
+    usable = frozenset(s.cell_id for s in found if s.state == "measured")
+    size = max(1, len(pairs) * len(metrics))
+    plain = looks_of(plan)
+    needed = rounds_needed(plain.count, size, plan.judge.level)
+    looks = replace(plain, family=size, needed=needed, decidable=plain.rounds[-1] >= needed)
+    stages = {
+        item.id: Stage(
+            plan, looks, samples,
+            tuple(sorted({look.round for look in taken if look.input_id == item.id})),
+            max((look.index for look in taken if look.input_id == item.id), default=0), usable,
+            higher=states.higher_is_better(plan, builds), seed=plan.measure.seed,
+            same=same_programs.same_cells(plan, builds),
+        )
+        for item in plan.inputs
+    }  # fmt: skip
+    requests: list[Request] = [
+        (stages[cell.input_id], (cell, ref, metric)) for cell, ref in pairs for metric in metrics
+    ]
+    judged = looking.judge_pairs(requests, "headline", size=size)
+    tripped = {item_id for item_id, stage in stages.items() if _tripped(stage, item_id)}
+    state_of = {s.cell_id: s for s in found}
+    return tuple(
+        _refused(looking.trip((c,))[0] if stage.plan.cell(c.cell_id).input_id in tripped else c, state_of)
+        for c, (stage, _) in zip(judged, requests, strict=True)
+    ), looks
+
+
+def _tripped(stage: Stage, input_id: str) -> bool:
+    control = looking.judge_pairs(looking.control_pairs(stage, input_id), "control")
+    return any(c.verdict.decided for c in control)
+
+
+def _refused(comparison: Comparison, state_of: Mapping[str, CellState]) -> Comparison:
+    for cell, whose in ((comparison.cell_id, ""), (comparison.ref_cell_id, "the other one: ")):
+        state = state_of[cell]
+        if state.state != "measured":
+            reason = f"{whose}{state.reason or state.state}"
+            return replace(comparison, verdict=Verdict.NOT_COMPARABLE, reason=reason)
+    return comparison

@@ -1,0 +1,340 @@
+"""Two records through their anchors: what cancels, what is refused, and how often it errs."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework.analysis import anchors, bridge, bridge_words
+from bench_framework.analysis.anchors import Side
+from bench_framework.model.judgement import Verdict
+from bench_framework.model.plan import BIN, BuildSpec, JudgePolicy, Plan, Role
+from bench_framework.model.run import Build, Host, PreparedInput
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Study
+
+    from bench_framework.model.bridge import Bridge, BridgedCell
+
+HOST = Host(
+    "h1", "b1", "EPYC", 2, 8 << 30, "6.1.0-28", "Debian", None, "kvm", "ext4", "ext4", "1.20.0", "r", "c", "p", "0.1",
+)  # fmt: skip
+ARMS = ("anchor", "changed")
+
+
+class Sitting:
+    """One record: times of each arm, noise, what the machine does to all, and which code was built."""
+
+    def __init__(
+        self, made: Study, name: str, *, code: dict[str, str] | None = None, seed: int = 0, rounds: int = 20
+    ) -> None:
+        self.made, self.name, self.seed = replace_rounds(made, rounds), name, seed
+        self.code = {arm: arm for arm in made.arms} | (code or {})
+        self.times = dict.fromkeys(made.arms, 0.05)
+        self.spread = 0.01
+        self.machine: Callable[[int], float] = lambda _: 1.0
+
+    def side(self, host: Host = HOST, plan: Callable[[Plan], Plan] = lambda p: p) -> Side:
+        made = self.made
+        specs = {arm: BuildSpec("crate", "prog", features=(arm,)) for arm in made.arms}
+        own = made.plan
+        own = replace(
+            own,
+            variants=tuple(replace(v, build=specs[dict(v.values)["arm"]]) for v in own.variants),
+            cells=tuple(replace(c, command=((BIN,), ("run",))) for c in own.cells),
+        )
+        builds = [
+            Build(s.id, ok=True, sha256=self.code[a], size_bytes=1000 + len(self.code[a]))
+            for a, s in specs.items()
+        ]
+
+        def wall(arm: str, where: str, number: int) -> float:
+            noise = random.Random(f"{self.name}/{self.seed}/{arm}/{where}/{number}")
+            arm = made.arms[0] if arm == "control" else arm
+            return self.times[arm] * self.machine(number) * (1 + noise.expovariate(1 / self.spread))
+
+        return anchors.side(self.name, plan(own), made.blocks(wall), builds, made.inputs(), host)
+
+
+def replace_rounds(made: Study, rounds: int) -> Study:
+    return type(made)(arms=made.arms, sizes=made.sizes, rounds=rounds, control=False, policy=made.policy)
+
+
+def rows(found: Bridge, role: str, metric: str = "wall") -> list[BridgedCell]:
+    return [row for row in found.cells if row.role == role and row.comparison.metric == metric]
+
+
+def pair(study: type[Study], arms: tuple[str, ...] = ARMS, seed: int = 0) -> tuple[Sitting, Sitting]:
+    """Two sittings; every arm but the first was built anew."""
+    made = study(arms=arms)
+    after = Sitting(
+        made, "B", code={arm: f"{arm}-2" for arm in arms[1:] if arm.startswith("changed")}, seed=seed
+    )
+    return Sitting(made, "A", seed=seed), after
+
+
+def test_equal_code_command_and_input_is_an_anchor(study: type[Study]) -> None:
+    before, after = pair(study)
+    found = anchors.matches(before.side(), after.side())
+    assert [(m.role, m.change) for m in found] == [("anchor", ""), ("changed", "code")]
+
+
+def test_a_changed_cell_is_held_against_its_anchor(study: type[Study]) -> None:
+    before, after = pair(study)
+    after.times["changed"] = 0.06
+    found = bridge.bridge(before.side(), after.side())
+    (anchor,), (changed,) = rows(found, "anchor"), rows(found, "changed")
+    assert anchor.comparison.verdict is Verdict.EQUIVALENT
+    assert changed.comparison.verdict is Verdict.WORSE
+    assert changed.comparison.shown is not None
+    assert changed.comparison.shown.lo < 1.2 < changed.comparison.shown.hi
+    texts = [c.text for c in found.claims if c.metric == "wall"]
+    assert texts[0].startswith("anchor anchor moved ")
+    assert texts[0].endswith(" between the records, less than the margin of 2\u202f%")
+    assert texts[1].startswith("Against the anchors of its record, exploratory: changed (B) needs ")
+
+
+def test_drift_that_hits_both_alike_cancels_round_by_round(study: type[Study]) -> None:
+    """The machine slows down by a third within each record; the ratio to the anchor does not notice."""
+    before, after = pair(study)
+    after.times["changed"] = 0.055
+    still = bridge._shift(before.side(), after.side(), *two(before, after), "wall")
+    before.machine = after.machine = lambda number: 1 + number / 60
+    drifting = bridge._shift(before.side(), after.side(), *two(before, after), "wall")
+    assert still is not None
+    assert drifting is not None
+    assert drifting.centre == pytest.approx(still.centre, abs=1e-9)
+    assert drifting.error == pytest.approx(still.error, abs=1e-9)
+    assert still.centre == pytest.approx(0.0953, abs=0.01)
+    (anchor,) = rows(bridge.bridge(before.side(), after.side()), "anchor")
+    assert anchor.comparison.verdict is not Verdict.EQUIVALENT  # by itself it is not known that closely
+
+
+def two(before: Sitting, after: Sitting) -> tuple[anchors.Match, list[anchors.Match]]:
+    found = anchors.matches(before.side(), after.side())
+    return found[1], [found[0]]
+
+
+def test_an_anchor_that_moved_refuses_every_time_with_its_figure(study: type[Study]) -> None:
+    """Seed 003: the unchanged program moved by 16 % between the sittings."""
+    before, after = pair(study)
+    after.machine = lambda _: 1.16
+    found = bridge.bridge(before.side(), after.side())
+    (changed,) = rows(found, "changed")
+    assert changed.comparison.verdict is Verdict.NOT_COMPARABLE
+    assert changed.comparison.shown is None
+    assert changed.comparison.reason.startswith("the anchor moved: +1")
+    assert not [c for c in found.claims if "less time" in c.text or "more time" in c.text]
+    assert "anchor anchor moved +1" in found.claims[0].text
+    assert found.claims[0].text.endswith("the times of these records are not comparable by it")
+
+
+def test_an_anchor_that_is_not_known_closely_refuses_too(study: type[Study]) -> None:
+    before, after = pair(study)
+    before.spread = after.spread = 0.2
+    (changed,) = rows(bridge.bridge(before.side(), after.side()), "changed")
+    assert changed.comparison.verdict is Verdict.NOT_COMPARABLE
+    assert "it is not shown that it moved by less than 2\u202f%" in changed.comparison.reason
+
+
+def test_one_of_two_anchors_that_moved_is_enough_to_refuse(study: type[Study]) -> None:
+    before, after = pair(study, ("anchor", "other", "changed"))
+    after.times["other"] = 0.06
+    (changed,) = rows(bridge.bridge(before.side(), after.side()), "changed")
+    assert changed.comparison.verdict is Verdict.NOT_COMPARABLE
+    assert changed.comparison.reason.startswith("1 of 2 anchors moved: the furthest +")
+
+
+def test_the_declared_anchor_is_the_only_one(study: type[Study]) -> None:
+    before, after = pair(study, ("anchor", "other", "changed"))
+    after.times["other"] = 0.06
+
+    def declare(plan: Plan) -> Plan:
+        return replace(plan, anchor_id=plan.variants[0].id)
+
+    found = bridge.bridge(before.side(plan=declare), after.side(plan=declare))
+    assert [r.label for r in rows(found, "anchor")] == ["anchor"]
+    other, changed = rows(found, "changed")
+    assert (other.change, other.comparison.verdict) == ("nothing", Verdict.WORSE)
+    assert changed.comparison.verdict is Verdict.EQUIVALENT
+
+
+def test_a_declared_anchor_that_was_built_anew_is_none(study: type[Study]) -> None:
+    before, after = pair(study)
+    after.code["anchor"] = "rebuilt"
+
+    def declare(plan: Plan) -> Plan:
+        return replace(plan, anchor_id=plan.variants[0].id)
+
+    found = bridge.bridge(before.side(plan=declare), after.side(plan=declare))
+    assert {r.comparison.reason for r in rows(found, "changed")} == {bridge.ANCHOR_CHANGED}
+
+
+def test_without_an_anchor_nothing_is_compared(study: type[Study]) -> None:
+    before, after = pair(study)
+    after.code = {arm: f"{code}-2" for arm, code in after.code.items()}
+    found = bridge.bridge(before.side(), after.side())
+    assert not rows(found, "anchor")
+    assert {r.comparison.reason for r in rows(found, "changed")} == {bridge.NO_ANCHOR}
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"cpu": "Xeon"}, "CPU: EPYC → Xeon"),
+        ({"cores": 4}, "cores: 2 → 4"),
+        ({"kernel": "7.0.1"}, "kernel: 6 → 7"),
+        ({"data_filesystem": "tmpfs"}, "filesystem of the data: ext4 → tmpfs"),
+        ({"governor": "powersave"}, "governor: None → powersave"),
+    ],
+)
+def test_another_machine_refuses_times_and_keeps_exact_numbers(
+    study: type[Study], change: dict[str, object], told: str
+) -> None:
+    before, after = pair(study)
+    other = replace(HOST, **change)  # type: ignore[arg-type]
+    found = bridge.bridge(before.side(), after.side(other), ("wall", "cpu", "binary_size"))
+    assert found.conditions == (told,)
+    times = [r for r in found.cells if r.comparison.metric != "binary_size"]
+    assert {r.comparison.verdict for r in times} == {Verdict.NOT_COMPARABLE}
+    sizes = rows(found, "changed", "binary_size")
+    assert [(r.before, r.after) for r in sizes] == [(1007.0, 1009.0)]
+    assert sizes[0].comparison.statistic == "exact"
+    assert found.claims[0].text.startswith(f"The records were measured under other conditions ({told})")
+
+
+def test_a_minor_release_of_the_kernel_is_left_to_the_anchors(study: type[Study]) -> None:
+    before, after = pair(study)
+    found = bridge.bridge(before.side(), after.side(replace(HOST, kernel="6.1.0-31")))
+    assert found.conditions == ()
+    assert found.remarks == ("kernel: 6.1.0-28 → 6.1.0-31",)
+    assert rows(found, "anchor")[0].comparison.verdict is Verdict.EQUIVALENT
+
+
+def test_another_answer_is_another_work(study: type[Study]) -> None:
+    before, after = pair(study)
+    side = after.side()
+    cell = next(c for c in side.plan.cells if c.role is Role.CANDIDATE)
+    other = replace(side, answers={**side.answers, cell.id: "d1"})
+    (changed,) = rows(bridge.bridge(before.side(), other), "changed")
+    assert changed.comparison.verdict is Verdict.OTHER_OUTPUT
+
+
+def test_another_input_is_another_work(study: type[Study]) -> None:
+    made = study(arms=ARMS, sizes=(10,))
+    first, second = Sitting(made, "A").side(), Sitting(made, "B").side()
+    changed = {i: replace(p, sha256="1") for i, p in second.inputs.items()}
+    found = bridge.bridge(first, replace(second, inputs=changed))
+    assert {(r.change, r.comparison.reason) for r in rows(found, "changed")} == {("input", "another input")}
+
+
+def test_an_input_without_a_digest_anchors_nothing(study: type[Study]) -> None:
+    made = study(arms=ARMS, sizes=(10,))
+    first, second = Sitting(made, "A").side(), Sitting(made, "B").side()
+    unknown = {i: PreparedInput(i, "/f", 10, None, "prose", 42) for i in second.inputs}
+    sides = [replace(s, inputs=unknown) for s in (first, second)]
+    found = bridge.bridge(*sides)
+    assert not rows(found, "anchor")
+
+
+def test_an_anchor_bridges_its_own_input_only(study: type[Study]) -> None:
+    made = study(arms=ARMS, sizes=(10, 50))
+    first, second = Sitting(made, "A"), Sitting(made, "B", code={"changed": "new"})
+    before, after = first.side(), second.side()
+    cells = tuple(
+        replace(c, command=((BIN,), ("other",)))
+        if c.role is Role.BASELINE and after.plan.input(c.input_id).label == "50MiB" else c
+        for c in after.plan.cells
+    )  # fmt: skip
+    found = bridge.bridge(before, replace(after, plan=replace(after.plan, cells=cells)))
+    verdicts = {(r.label, r.input): r.comparison for r in rows(found, "changed")}
+    assert verdicts["changed", "10MiB"].verdict is Verdict.EQUIVALENT
+    assert verdicts["changed", "50MiB"].reason == bridge.NO_ANCHOR
+    assert verdicts["anchor", "50MiB"].reason == bridge.NO_ANCHOR
+
+
+def test_a_cell_of_one_record_only_is_named(study: type[Study]) -> None:
+    before, after = Sitting(study(arms=("anchor", "old")), "A"), Sitting(study(arms=("anchor", "young")), "B")
+    found = bridge.bridge(before.side(), after.side())
+    assert found.unmatched == ("old (only in A)", "young (only in B)")
+
+
+def test_too_few_rounds_carry_nothing(study: type[Study]) -> None:
+    made = study(arms=ARMS)
+    found = bridge.bridge(Sitting(made, "A", rounds=5).side(), Sitting(made, "B", rounds=20).side())
+    assert {r.comparison.reason for r in rows(found, "anchor")} == {bridge.TOO_FEW}
+
+
+def test_every_sentence_follows_from_its_claim(study: type[Study]) -> None:
+    before, after = pair(study, ("anchor", "changed", "changed-too"))
+    after.times |= {"changed": 0.06, "changed-too": 0.0507}
+    found = bridge.bridge(before.side(), after.side(), ("wall", "cpu", "binary_size"))
+    assert all(claim.text == bridge_words.say(claim) for claim in found.claims)
+    assert [claim.id for claim in found.claims] == [f"b{i}" for i in range(1, len(found.claims) + 1)]
+
+
+def test_a_drifting_series_has_a_larger_error_than_its_rounds_alone_say() -> None:
+    noise = random.Random(5)
+    steady = [noise.gauss(0, 0.01) for _ in range(40)]
+    drifting = [v + 0.03 * (i > 20) for i, v in enumerate(steady)]
+    first, second = bridge.estimate(steady), bridge.estimate(drifting)
+    assert first is not None
+    assert second is not None
+    assert second.error > 2 * first.error
+    assert bridge.estimate(steady[:5]) is None
+
+
+class TestRates:
+    """Simulated sittings: the level over shifts that hit all cells alike, and what is found."""
+
+    SITTINGS = 120
+
+    def verdicts(self, study: type[Study], effect: float, *, placement: float = 0.0) -> list[Verdict]:
+        """Of changed cells that may be compared; more than half of the sittings must be of that kind."""
+        made = study(arms=ARMS, policy=JudgePolicy(metrics=("wall",)))
+        blank = Sitting(made, "A").side(), Sitting(made, "B", code={"changed": "new"}).side()
+        found = []
+        for seed in range(self.SITTINGS):
+            chance = random.Random(f"{seed}/{effect}/{placement}")
+            sides = [
+                self.drawn(side, chance, effect * number, placement) for number, side in enumerate(blank)
+            ]
+            (changed,) = rows(bridge.bridge(*sides, metrics=("wall",)), "changed")
+            found.append(changed.comparison.verdict)
+        judged = [v for v in found if v is not Verdict.NOT_COMPARABLE]
+        assert len(judged) > self.SITTINGS / 2
+        return judged
+
+    @staticmethod
+    def drawn(side: Side, chance: random.Random, effect: float, placement: float) -> Side:
+        """A sitting with a shift and a wave that hit every cell alike, and skewed noise of its own in each."""
+        shift, wave = 1 + chance.gauss(0, 0.004), chance.uniform(0, 0.003)
+        samples = {}
+        for sample in side.samples.values():
+            variant = side.plan.variant(side.plan.cell(sample.cell_id).variant_id)
+            own = (1 + effect * (variant.label == "changed")) * (1 + chance.gauss(0, placement))
+            wall = {
+                number: 0.05 * shift * own * (1 + wave * (number % 7)) * (1 + chance.expovariate(100))
+                for number in range(1, 21)
+            }
+            samples[sample.cell_id] = replace(sample, series={"wall": wall})
+        return replace(side, samples=samples)
+
+    def test_equal_programs_are_hardly_ever_told_apart(self, study: type[Study]) -> None:
+        judged = self.verdicts(study, 0.0)
+        assert sum(v.decided for v in judged) <= 0.05 * len(judged)
+
+    def test_pages_that_lie_elsewhere_in_each_sitting_are_no_difference(self, study: type[Study]) -> None:
+        """Each cell of each sitting moves by itself, by the quarter of a percent that copies of a binary do."""
+        judged = self.verdicts(study, 0.0, placement=0.0025)
+        assert sum(v.decided for v in judged) <= 0.05 * len(judged)
+
+    def test_a_true_change_is_found_and_never_called_equivalent(self, study: type[Study]) -> None:
+        judged = self.verdicts(study, 0.05)
+        assert sum(v in (Verdict.WORSE, Verdict.WORSE_SIZE_OPEN) for v in judged) >= 0.9 * len(judged)
+        assert Verdict.EQUIVALENT not in judged
