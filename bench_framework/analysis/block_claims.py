@@ -220,6 +220,8 @@ def _head(claim: Claim) -> str:
 def _runs(claim: Claim) -> str:
     """R13: n of both sides."""
     ours, theirs = claim.runs or 0, int(claim.values.get("runs_ref", 0))
+    if claim.kind.startswith("bridge-"):
+        ours, theirs = theirs, ours  # told from the earlier sitting to the later one
     if not ours or not theirs:
         return "number of runs not given"
     return f"{ours} runs each" if ours == theirs else f"{ours} and {theirs} runs"

@@ -32,6 +32,16 @@ if TYPE_CHECKING:
     from bench_framework.model.judgement import Judgement
 
 MAIN: Final = ("block-main", "block-only", "block-nothing")
+TIMED_BY: Final = {
+    "hyperfine-1": "hyperfine 1.x",
+    "hyperfine-2": "hyperfine 2.x",
+    "table": "not in a table",
+}
+FORMATS: Final = {
+    "hyperfine-1": "JSON of hyperfine 1.x",
+    "hyperfine-2": "JSON of hyperfine 2.x",
+    "table": "table of published figures",
+}
 CANNOT: Final = (
     "Whether the machine drifted between two blocks: a difference of the means may be the machine's.",
     "What this machine could have told from nothing: no control arm ran.",
@@ -150,11 +160,11 @@ def _checks(imported: Imported) -> tuple[Check, ...]:
         Check("fail", "order random", "no: each command ran in one block, and blocks do not share the drift"),
         Check("fail", "control arm", "none: the noise floor is not known"),
         Check("unknown", "outputs equal", "not in the files"),
-        Check(enough, "more than one run", counted),
-        Check("warn" if failed else "pass", "runs that ended well", f"{failed} failed runs are left out"),
+        Check(enough, "runs of each command", counted),
+        Check("warn" if failed else "pass", "failed runs", f"{failed} are left out" if failed else "none"),
         memory,
         Check("unknown", "same machine, same cache, same binary", "not in the files"),
-        Check("unknown", "timed by", ", ".join(dict.fromkeys(s.format for s in imported.sittings))),
+        Check("unknown", "timed by", ", ".join(dict.fromkeys(TIMED_BY[s.format] for s in imported.sittings))),
     )
 
 
@@ -164,12 +174,12 @@ def _trust(imported: Imported) -> tuple[Check, ...]:
         Check("fail", "order", "in blocks"),
         Check("fail", "noise floor", "not measured"),
         Check("unknown", "outputs", "not compared"),
-        checks["more than one run"],
+        checks["runs of each command"],
     )
 
 
 def _origin(imported: Imported) -> Section:
-    pairs = tuple((s.source, f"{s.format}, sha256 {s.sha256[:12]}") for s in imported.sittings)
+    pairs = tuple((s.source, f"{FORMATS[s.format]}, sha256 {s.sha256[:12]}") for s in imported.sittings)
     words = ["benchctl import", *(s.source for s in imported.sittings)]
     words += ["--name", shlex.quote(imported.name), "--baseline", shlex.quote(imported.baseline)]
     for anchor in imported.anchors:

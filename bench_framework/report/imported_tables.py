@@ -10,6 +10,7 @@ from bench_framework.model.words import glyph, noun, shown
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table
 from bench_framework.report.numbers import (
     DASH,
+    LEAST_DECIMALS,
     column_decimals,
     margin_text,
     measured_decimals,
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
     from bench_framework.model.judgement import Comparison, Judgement
 
 LEAST_RATIO: Final = 3
-"""Decimals of a ratio: tenths of a percent, as sentences have them."""
+"""Decimals of a ratio that is told in percent: tenths, as sentences have them."""
+TIMES_FROM: Final = 1.5
+"""From this factor on a ratio is told as "n×" (R1), and needs no such digits."""
 METHOD: Final = "Welch on the log scale"
 _PLUS_MINUS: Final = 1.96
 """Half-width of what the digits of a mean are taken from, in its standard errors."""
@@ -61,7 +64,9 @@ def ratio_text(c: Comparison) -> str:
     if c.shown is None:
         return DASH
     keep = c.verdict is not Verdict.UNDECIDED
-    made = show_ratio(c.shown.ratio, c.shown.lo, c.shown.hi, c.margin, least=LEAST_RATIO, keep=keep)
+    near = c.shown.lo > 1 / TIMES_FROM and c.shown.hi < TIMES_FROM
+    least = LEAST_RATIO if near else LEAST_DECIMALS
+    made = show_ratio(c.shown.ratio, c.shown.lo, c.shown.hi, c.margin, least=least, keep=keep)
     return str(made)
 
 
@@ -127,7 +132,9 @@ def _row(figures: Figures, sitting: Sitting, arm: Arm, column: tuple[float, int]
     if arm.failed:
         notes.append(f"{arm.failed} failed runs are left out")
     time = show_measured(wall.mean, *_ends(wall), scale, decimals) if wall is not None else DASH
-    spread = show_measured(wall.sd, None, None, scale) if wall is not None and wall.sd is not None else DASH
+    spread = DASH
+    if wall is not None and wall.sd is not None:
+        spread = show_measured(wall.sd, None, None, scale, decimals + 1)
     compared = "baseline" if is_base else ratio_text(c) if c is not None else DASH
     return Row(
         (
@@ -236,7 +243,7 @@ def _bridge_row(figures: Figures, c: Comparison) -> Row:
             Cell(ratio_text(c), c.shown.ratio if c.shown else None, figures.claim_id(c)),
             Cell(role),
             Cell(_bridge_word(c, role), c.verdict.value, figures.claim_id(c), c.verdict),
-            Cell(f"{replication(arm.of('wall'))} and {replication(before.of('wall'))}"),
+            Cell(f"{replication(before.of('wall'))} and {replication(arm.of('wall'))}"),
             Cell(c.reason),
         ),
         c.verdict,

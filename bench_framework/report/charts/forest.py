@@ -21,6 +21,8 @@ TICKS: Final = (
     0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.33, 0.4, 0.5, 0.67, 0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.25, 1.5, 2.0,
     2.5, 3.0, 4.0, 5.0, 7.0, 10.0, 20.0, 50.0, 100.0,
 )  # fmt: skip
+BOLD_WIDER: Final = 1.1
+"""Names of the best group are bold, and that much wider."""
 TICK_ROOM: Final = 34.0
 POINT: Final = 8.0
 """Size of an estimate's sign."""
@@ -43,8 +45,9 @@ def size(figure: Figure) -> tuple[float, float]:
 def place(figure: Figure) -> tuple[float, float, float, float]:
     """Left, bottom, right, top of the plotting area in units."""
     columns = label_columns([p.label for p in figure.points], MOST_LABEL)
+    wider = BOLD_WIDER if any(p.strong for p in figure.points) else 1.0
     _, height = size(figure)
-    return 14 + columns * UNITS_PER_COLUMN, BOTTOM, 720 - RIGHT, height - TOP
+    return 14 + columns * UNITS_PER_COLUMN * wider, BOTTOM, 720 - RIGHT, height - TOP
 
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
