@@ -7,7 +7,6 @@ without it. Only own shares are added up, as every sample has one function that 
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal
@@ -16,6 +15,7 @@ from bench_framework.analysis.profile_words import LEAST_SAMPLES
 from bench_framework.analysis.wording import say
 from bench_framework.model.judgement import Claim
 from bench_framework.model.profile import (
+    OTHER,
     BucketShare,
     FunctionShare,
     ProfileShares,
@@ -27,14 +27,13 @@ if TYPE_CHECKING:
 
     from bench_framework.model.judgement import Judgement, Scope
     from bench_framework.model.plan import Plan
-    from bench_framework.model.profile import Bucket, Frame, Profile
+    from bench_framework.model.profile import Frame, Profile
 
 MOST_FUNCTIONS: Final = 40
 """Most that a judgement keeps; folded.txt has every stack."""
 CLAIMED: Final = 5
 """Functions of a profile that get a sentence."""
 LEVEL: Final = 0.95
-OTHER: Final = "other"
 KINDS: Final = frozenset({"profile-function", "profile-bucket", "profile-before-after", "profile-few"})
 
 
@@ -67,7 +66,7 @@ def shares_of(profile: Profile) -> ProfileShares:
     unit: Literal["samples", "instructions"] = "samples" if profile.sampler == "perf" else "instructions"
     enough = profile.total >= LEAST_SAMPLES
     counts = counts_of(profile)
-    chosen = {frame: bucket_of(frame, profile.buckets) for frame in counts}
+    chosen = {frame: profile.bucket_of(frame) for frame in counts}
     functions = [
         FunctionShare(
             frame.name,
@@ -111,11 +110,6 @@ def ranked(counts: Mapping[Frame, _Counts]) -> list[Frame]:
         counts,
         key=lambda f: (-counts[f].own.total(), -counts[f].inclusive.total(), f.name, f.module),
     )
-
-
-def bucket_of(frame: Frame, buckets: Sequence[Bucket]) -> str:
-    """The first bucket whose pattern is found in a function's name, else ``other``."""
-    return next((b.name for b in buckets if re.search(b.pattern, frame.name)), OTHER)
 
 
 def share_of(profile: Profile, hits: Mapping[int, int]) -> Share:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
+OTHER: Final = "other"
+"""The bucket of what no bucket takes."""
 Sampler = Literal["perf", "callgrind"]
 Unwinding = Literal["frame-pointers", "dwarf"]
 SamplerWanted = Literal["auto", "perf", "callgrind"]
@@ -94,6 +97,10 @@ class Profile:
     def total(self) -> int:
         """Samples of all runs."""
         return sum(self.runs)
+
+    def bucket_of(self, frame: Frame) -> str:
+        """The first bucket whose pattern is found in a function's name, else `OTHER`."""
+        return next((b.name for b in self.buckets if re.search(b.pattern, frame.name)), OTHER)
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,6 @@ def flame_svg(profile: Profile, shares: ProfileShares, label: str) -> str:
     """
     root = _tree(profile)
     colours = {bucket.name: SERIES[n % len(SERIES)] for n, bucket in enumerate(shares.buckets[:-1])}
-    bucket_of = {(f.name, f.module): f.bucket for f in shares.functions}
     drawn = list(_boxes(root, 0, MARGIN, WIDTH - 2 * MARGIN))
     depth = max((level for _, level, _, _ in drawn), default=0)
     height = TOP + (depth + 1) * ROW + MARGIN
@@ -79,7 +78,7 @@ def flame_svg(profile: Profile, shares: ProfileShares, label: str) -> str:
     ]
     for box, level, x, width in drawn:
         y = height - MARGIN - (level + 1) * ROW
-        lines.append(_drawn(box, root.total, (x, y, width), bucket_of, colours, unit))
+        lines.append(_drawn(box, root.total, (x, y, width), _class(profile, box.frame, colours), unit))
     return "\n".join((*lines, "</svg>", ""))
 
 
@@ -173,8 +172,7 @@ def _drawn(
     box: _Box,
     total: int,
     place: tuple[float, float, float],
-    bucket_of: Mapping[tuple[str, str], str],
-    colours: Mapping[str, str],
+    kind: str,
     unit: str,
 ) -> str:
     x, y, width = place
@@ -183,9 +181,6 @@ def _drawn(
     title = f"{name[:LONGEST_TITLE]}{module}: {100 * box.total / total:.2f} % of {total} {unit} (inclusive)"
     if box.own:
         title += f", {100 * box.own / total:.2f} % at this place itself (self)"
-    kind = "kernel" if box.frame and box.frame.kernel else "user"
-    if box.frame and (bucket := bucket_of.get((box.frame.name, box.frame.module))) in colours:
-        kind = colours[str(bucket)]
     room = int((width - 4) / CHARACTER)
     text = ""
     if room >= LEAST_TEXT:
@@ -196,6 +191,13 @@ def _drawn(
         f'<g><title>{_safe(title)}</title><rect x="{x:.1f}" y="{y:.1f}" width="{max(width - 0.4, 0.1):.1f}" '
         f'height="{ROW - 1}" class="{kind}"/>{text}</g>'
     )
+
+
+def _class(profile: Profile, frame: Frame | None, colours: Mapping[str, str]) -> str:
+    """The style of a box: its bucket's, else whether the kernel's or the program's."""
+    if frame is None:
+        return "user"
+    return colours.get(profile.bucket_of(frame), "kernel" if frame.kernel else "user")
 
 
 def _legend(colours: Mapping[str, str]) -> Iterator[str]:

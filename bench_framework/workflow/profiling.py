@@ -14,7 +14,7 @@ from bench_framework.errors import (
     RecordError,
     UsageError,
 )
-from bench_framework.model.profile import Bucket, ProfilePolicy
+from bench_framework.model.profile import OTHER, Bucket, ProfilePolicy
 from bench_framework.workflow.pages import judge_record, write_pages
 from bench_framework.workflow.watching import Interruptible, Nobody, Watcher
 
@@ -237,7 +237,7 @@ def _bucket(text: str) -> Bucket:
         re.compile(pattern)
     except re.error as error:
         raise _no_bucket(text, str(error)) from error
-    if not (name and equals and pattern) or name == "other":
+    if not (name and equals and pattern) or name == OTHER:
         raise _no_bucket(text, "write NAME=REGEX; `other` takes what no bucket does")
     return Bucket(name, pattern)
 

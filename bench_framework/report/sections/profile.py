@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from bench_framework.model.profile import Profile, ProfileShares, Share
     from bench_framework.report.context import ReportData
 
-MOST_ROWS: Final = 20
+MOST_ROWS: Final = 15
 MOST_DECIMALS: Final = 2
 FAILED: Final = ("BX350", "BX352")
 _CALLERS: Final = {
@@ -120,6 +120,7 @@ def _functions(shares: ProfileShares, label: str, own: list[Claim], number: int)
     )
     legend = (
         "Shares say where samples fell, not what would be saved; only self shares may be added up.",
+        "Where two intervals overlap, the data do not say which function comes first.",
         "A function that the compiler inlined counts as the one that it was inlined into.",
     )
     return Table(f"profile-{number}-functions", caption, columns, rows, legend)
@@ -144,7 +145,7 @@ def _buckets(shares: ProfileShares, label: str, own: list[Claim], number: int) -
     )  # fmt: skip
     caption = (
         f"The same {shares.unit} of {label} by bucket: the first of the scenario's patterns that is found in a "
-        f"function's name takes it, `other` takes the rest. {_interval_words(shares)}"
+        f"function's name takes it, “other” takes the rest. {_interval_words(shares)}"
     )
     return Table(f"profile-{number}-buckets", caption, columns, rows, sortable=False)
 

@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
+from bench_framework.model.profile import OTHER
 from bench_framework.scenario import leaves
 from bench_framework.scenario.schema.types import Duration, NotText, Part, Positive, Text, read_by, shape
 
-OTHER = "other"
 MOST_HZ = 10_000
 """More than this and the sampler measures itself."""
 

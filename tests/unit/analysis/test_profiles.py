@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from scipy import stats
 
-from bench_framework.analysis.profiles import attach, bucket_of, interval, shares_of
+from bench_framework.analysis.profiles import attach, interval, shares_of
 from bench_framework.analysis.wording import say
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.profile import Bucket, Frame, Profile, Stack
@@ -55,7 +55,7 @@ def test_buckets_add_up_and_the_first_that_fits_takes_a_function() -> None:
     shares = shares_of(profile())
     assert [(b.name, b.own.count) for b in shares.buckets] == [("JSON", 300), ("memory", 180), ("other", 120)]
     assert sum(b.own.share for b in shares.buckets) == pytest.approx(1.0)
-    assert bucket_of(PARSE, BUCKETS[::-1]) == "memory"
+    assert profile(buckets=BUCKETS[::-1]).bucket_of(PARSE) == "memory"
     assert shares_of(profile(buckets=())).buckets == ()
 
 

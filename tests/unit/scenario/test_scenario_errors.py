@@ -216,7 +216,9 @@ SINGLE = {
         "axis `arm` has no value `z`",
         "",
     ),
-    "not yet: metrics": (AXES + "metrics: {x: y}", "BC111", "metrics", "`metrics` is not supported yet", ""),
+    "metric without a place": (
+        AXES + "metrics: {x: {unit: s}}", "BC107", "x", "metric `x` does not say where it stands", "",
+    ),
     "no formula": (
         AXES + "derived: {x: min(}",
         "BC209",
@@ -307,6 +309,34 @@ SINGLE = {
         "strategy",
         "`strategy: race` drops variants at its looks, and `until: rounds` looks once, at the end",
         "say `until: decided`, or `strategy: fixed` to measure every cell to the end",
+    ),
+    "a bucket that is no pattern": (
+        AXES + "profile: {buckets: {JSON: '('}}",
+        "BC114",
+        "'('",
+        "bucket `JSON` is no regular expression: missing )",
+        "",
+    ),
+    "a bucket called other": (
+        AXES + "profile: {buckets: {other: x}}",
+        "BC108",
+        "other",
+        "`other` is what no bucket takes",
+        "",
+    ),
+    "a frequency that disturbs": (
+        AXES + "profile: {frequency: 50000}",
+        "BC108",
+        "frequency",
+        "`frequency` is 50000: above 10000 a sampler disturbs what it samples",
+        "more runs give more samples",
+    ),
+    "a profile of no variant": (
+        AXES + "profile: {variants: [{arm: c}]}",
+        "BC206",
+        "c",
+        "axis `arm` has no value `c`",
+        "",
     ),
     "not yet: in the gate": (
         AXES + "gate: {against: main}",

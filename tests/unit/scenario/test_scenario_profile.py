@@ -1,0 +1,68 @@
+"""What of `profile` reaches the plan."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework.model.profile import Bucket, ProfilePolicy
+from bench_framework.scenario.plan import expand
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bench_framework.model.plan import Plan
+    from bench_framework.scenario.load import Scenario
+
+    Loads = Callable[..., Scenario]
+
+AXES = (
+    'axes: {arm: [a, b], io: [x, y]}\ncommand: ["{bin}", "{arm}", "{io}", "{k}"]\nbaseline: {arm: a, io: x}\n'
+    "fixed: {k: one}\nideas: [{name: two, change: {k: two}}]\n"
+)
+
+
+def labels(plan: Plan) -> list[str]:
+    assert plan.profile is not None
+    return [plan.variant(v).label for v in plan.profile.variant_ids]
+
+
+def test_a_scenario_without_the_key_profiles_nothing(loads: Loads) -> None:
+    assert expand(loads(AXES)).profile is None
+
+
+def test_an_empty_profile_is_of_the_baseline_after_the_run(loads: Loads) -> None:
+    plan = expand(loads(AXES + "profile: {}"))
+    assert plan.profile == ProfilePolicy((plan.baseline_id,))
+    assert plan.profile.after_run
+    assert (plan.profile.runs, plan.profile.frequency_hz) == (5, 997)
+
+
+@pytest.mark.parametrize(
+    ("variants", "expected"),
+    [
+        ("all", ["a + x", "a + y", "b + x", "b + y", "two"]),
+        ("[{arm: b}]", ["b + x", "b + y"]),
+        ("[{arm: b, io: x}, {io: y}]", ["a + y", "b + x", "b + y"]),
+    ],
+)
+def test_variants_are_chosen_by_their_values(loads: Loads, variants: str, expected: list[str]) -> None:
+    assert labels(expand(loads(AXES + f"profile: {{variants: {variants}}}"))) == expected
+
+
+def test_what_k_leaves_out_is_not_profiled(loads: Loads) -> None:
+    assert labels(expand(loads(AXES + "profile: {variants: all}"), only="arm=b io=y")) == ["a + x", "b + y"]
+
+
+def test_buckets_keep_their_order_and_everything_is_carried(loads: Loads) -> None:
+    text = (
+        "profile: {when: asked, runs: 2, frequency: 99, sampler: callgrind, stacks: dwarf, timeout: 5s, "
+        "buckets: {z: 'a|b', a: c}}"
+    )
+    plan = expand(loads(AXES + text))
+    buckets = (Bucket("z", "a|b"), Bucket("a", "c"))
+    assert plan.profile == ProfilePolicy(
+        (plan.baseline_id,), after_run=False, runs=2, frequency_hz=99, sampler="callgrind", unwinding="dwarf",
+        timeout_s=5.0, buckets=buckets,
+    )  # fmt: skip
