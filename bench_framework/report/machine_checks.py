@@ -51,7 +51,7 @@ def _cache(data: ReportData, state: str, *, several: bool) -> Check:
     if not looked or state == "unknown":
         return Check("unknown", label, f"{state}; not {'asked for' if state == 'unknown' else 'looked at'}")
     against = [b for b in looked if b.page_cache is not None and b.page_cache.state != state]
-    seen = f"{state}: {len(looked) - len(against)} of {len(blocks)} blocks seen to be"
+    seen = f"{'' if several else f'{state}: '}{len(looked) - len(against)} of {len(blocks)} blocks seen to be"
     figure = f"{seen}; {_shares(looked)}; {_device(data, looked)}"
     if against and against[0].page_cache is not None:
         figure += f". Not verified in round {against[0].round}: {against[0].page_cache.why}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from pathlib import Path
@@ -12,6 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench_framework.errors import MachineError
+from bench_framework.execution import mounts
+from bench_framework.execution.pagecache import InputPages
 from bench_framework.execution.process import Command, Launcher
 
 if TYPE_CHECKING:
@@ -117,6 +120,38 @@ def test_cpus_are_pinned(launcher: Launcher) -> None:
         ["/bin/sh", "-c", f'grep -q "Cpus_allowed_list:.{cpu}$" /proc/self/status'], ENV, cpus=(cpu,)
     )
     assert launcher.run(pinned).ok
+
+
+def test_a_program_reads_its_own_affinity(launcher: Launcher, tmp_path: Path) -> None:
+    mine = sorted(os.sched_getaffinity(0))
+    program = "import os; print(*sorted(os.sched_getaffinity(0)))"
+    for cpus in ((mine[-1],), tuple(mine)):
+        out = tmp_path / f"{len(cpus)}"
+        launcher.run(Command([sys.executable, "-c", program], ENV, stdout=str(out), cpus=cpus))
+        assert out.read_text().split() == [str(cpu) for cpu in cpus]
+
+
+def test_a_cpu_that_is_not_there_is_an_error_and_not_left_out(launcher: Launcher) -> None:
+    """The kernel itself would take what there is of the list."""
+    there = min(os.sched_getaffinity(0))
+    for cpus in ((there, 8000), (8000,)):
+        with pytest.raises(MachineError) as caught:
+            launcher.run(Command(["/bin/true"], ENV, cpus=cpus))
+        assert caught.value.code == "BX231"
+    assert launcher.run(Command(["/bin/true"], ENV, cpus=(there,))).ok
+
+
+def test_what_a_command_read_from_the_device_is_told(launcher: Launcher, tmp_path: Path) -> None:
+    path = tmp_path / "data"
+    path.write_bytes(os.urandom(4 << 20))
+    copy = Command(["/bin/sh", "-c", f"cat {path} >/dev/null"], ENV)
+    assert launcher.run(copy).read_bytes == 0
+    if mounts.filesystem_of(tmp_path) in mounts.IN_MEMORY:
+        pytest.skip("the temporary folder is in memory: set TMPDIR to one on a disk")
+    InputPages(path).drop()
+    told = launcher.run(copy).read_bytes
+    assert told is not None
+    assert 4 << 20 <= told <= 5 << 20  # of a grandchild
 
 
 def test_a_broken_pipe_is_felt_by_children(launcher: Launcher) -> None:

@@ -79,6 +79,7 @@ def measured(found: list[Block]) -> list[Block]:
     return [block for block in found if not block.warmup]
 
 
+@pytest.mark.real
 def test_cold_runs_read_the_input_from_the_device_and_warm_ones_do_not(
     real: Any, plan_of: MakePlan, blocks_of: BlocksOf, events_of: EventsOf, data: Path
 ) -> None:
@@ -106,6 +107,7 @@ def test_cold_runs_read_the_input_from_the_device_and_warm_ones_do_not(
     assert not any(("cache", "cold") in claim.scope for claim in judgement.claims)
 
 
+@pytest.mark.real
 def test_a_record_of_cold_runs_says_so(real: Any, plan_of: MakePlan, data: Path) -> None:
     plan, inputs = plan_with(plan_of, data, {"a": "cold", "b": "cold"})
     record = real.measure(plan, inputs=inputs)
@@ -114,6 +116,7 @@ def test_a_record_of_cold_runs_says_so(real: Any, plan_of: MakePlan, data: Path)
     assert any(text.startswith("With a cold cache: ") for text in texts)
 
 
+@pytest.mark.real
 def test_in_tmpfs_nothing_is_called_cold_and_nothing_is_compared(
     real: Any, plan_of: MakePlan, events_of: EventsOf, memory: Path
 ) -> None:
@@ -132,6 +135,7 @@ def test_in_tmpfs_nothing_is_called_cold_and_nothing_is_compared(
     assert not any("cold cache" in claim.text for claim in judgement.claims)
 
 
+@pytest.mark.real
 def test_a_mapping_of_another_keeps_its_pages_and_is_told(
     real: Any, plan_of: MakePlan, blocks_of: BlocksOf, events_of: EventsOf, data: Path
 ) -> None:
@@ -228,6 +232,7 @@ def test_both_ways_of_asking_the_kernel_agree(data: Path) -> None:
             assert by_cachestat in {None, by_mincore}  # Linux 6.5 or newer
 
 
+@pytest.mark.real
 def test_of_another_user_s_file_the_kernel_tells_nothing_and_no_state_is_claimed(real: Any) -> None:
     """As nobody, where we are root: mincore(2) would call every page of such a file resident."""
     if os.geteuid() == 0:

@@ -12,7 +12,7 @@ from bench_framework.execution import host, inputs_check, mounts, sensors
 from bench_framework.execution.block import failure_of
 from bench_framework.execution.process import Finished
 from bench_framework.execution.sensors import Reading
-from bench_framework.model.run import PreparedInput
+from bench_framework.model.run import PreparedInput, Sensors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,6 +60,50 @@ def test_sensors_are_growths_and_levels() -> None:
     found = sensors.between(before, after)
     assert (found.steal_ticks, found.psi_cpu_us, found.psi_io_us) == (2, 50, None)
     assert (found.load1, found.mem_available_bytes, found.cpu_mhz) == (0.5, 1 << 30, 3100.0)
+    assert (found.psi_memory_us, found.swap_in_pages, found.throttle_events) == (None, None, None)
+
+
+def machine(root: Path, **texts: str) -> Path:
+    """A tree with the files that a gauge reads, `__` for a slash."""
+    for name, text in texts.items():
+        path = root / name.replace("__", "/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return root
+
+
+def test_a_gauge_reads_swap_pressure_and_heat(tmp_path: Path) -> None:
+    heat = "sys__devices__system__cpu__cpu{}__thermal_throttle__{}_throttle_count"
+    root = machine(
+        tmp_path,
+        proc__vmstat="nr_free_pages 12\npgpgin 5\npswpin 30\npswpout 40\nzswpin 7\n",
+        proc__pressure__memory="some avg10=0.00 avg60=0.00 avg300=0.00 total=55\nfull avg10=0.00 total=44\n",
+        proc__pressure__cpu="some avg10=1.00 avg60=0.00 avg300=0.00 total=66\n",
+        **{
+            heat.format(0, "core"): "3\n", heat.format(1, "core"): "4\n",
+            heat.format(0, "package"): "10\n", heat.format(1, "package"): "10\n",
+        },
+    )  # fmt: skip
+    with sensors.Gauge(root) as gauge:
+        found = gauge.read()
+    assert (found.swap_in_pages, found.swap_out_pages) == (30, 40)
+    assert (found.psi_memory_us, found.psi_cpu_us) == (55, 66)
+    assert found.throttle_events == 3 + 4 + 10  # the package's once, though both CPUs tell it
+    assert found.load1 is None
+
+
+def test_a_machine_that_tells_nothing_gives_no_figures(tmp_path: Path) -> None:
+    with sensors.Gauge(tmp_path) as gauge:
+        assert gauge.read() == Reading()
+    assert sensors.between(Reading(), Reading()) == Sensors()
+
+
+def test_a_later_reading_counts_what_has_grown() -> None:
+    before = Reading(psi_memory_us=10, swap_in_pages=3, swap_out_pages=5, throttle_events=7)
+    after = Reading(psi_memory_us=15, swap_in_pages=3, swap_out_pages=9, throttle_events=8)
+    found = sensors.between(before, after)
+    assert (found.psi_memory_us, found.swap_in_pages, found.swap_out_pages) == (5, 0, 4)
+    assert found.throttle_events == 1
 
 
 def test_a_gauge_reads_this_machine() -> None:

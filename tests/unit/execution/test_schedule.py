@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -51,6 +52,33 @@ def test_every_cell_is_equally_often_in_every_place() -> None:
     expected = rounds / len(CELLS)
     chi = sum((counts[place, cell] - expected) ** 2 / expected for place in range(4) for cell in CELLS)
     assert chi < 21.67
+
+
+@pytest.mark.parametrize(("count", "limit"), [(2, 10.83), (4, 27.88), (9, 104.7)])
+@pytest.mark.parametrize("seed", [1, 42, 4220082067])
+def test_the_place_of_every_cell_is_uniform_over_200_rounds(count: int, limit: float, seed: int) -> None:
+    """Chi-square of place × cell; the 99.9 % points at (count - 1)² degrees of freedom."""
+    cells, rounds = tuple(f"cell-{number}" for number in range(count)), 200
+    orders = [order(number, cells, seed) for number in range(1, rounds + 1)]
+    counts = Counter((place, cell) for found in orders for place, cell in enumerate(found))
+    expected = rounds / count
+    chi = sum((counts[place, cell] - expected) ** 2 / expected for place in range(count) for cell in cells)
+    assert chi < limit
+    mean = {cell: sum(found.index(cell) for found in orders) / rounds for cell in cells}
+    # Four standard errors of the mean of a uniform place.
+    assert (
+        max(abs(place - (count - 1) / 2) for place in mean.values())
+        < 4 * ((count**2 - 1) / 12 / rounds) ** 0.5
+    )
+
+
+def test_who_follows_whom_is_uniform_too() -> None:
+    """A cell that always follows another one would find the caches that this one leaves; 99.9 % point at 11."""
+    orders = [order(number) for number in range(2000)]
+    pairs = Counter(pair for found in orders for pair in itertools.pairwise(found))
+    expected = sum(pairs.values()) / 12
+    assert len(pairs) == 12
+    assert sum((count - expected) ** 2 / expected for count in pairs.values()) < 31.26
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,66 @@
+"""CPUs of a cell: the timed program itself says where it may run."""
+
+from __future__ import annotations
+
+import csv
+import os
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bench_framework.model.plan import MeasurePolicy
+from bench_framework.store import layout
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from bench_framework.model.plan import Plan
+    from bench_framework.model.run import Block
+    from bench_framework.store.records import Record
+
+    MakePlan = Callable[..., Plan]
+    BlocksOf = Callable[[Record, str], list[Block]]
+
+pytestmark = pytest.mark.real
+
+
+def expects(cpus: Sequence[int]) -> list[str]:
+    """A program that fails unless it may run on just these CPUs."""
+    wanted = f"{{{', '.join(map(str, cpus))}}}"
+    return [sys.executable, "-IS", "-c", f"import os, sys; sys.exit(os.sched_getaffinity(0) != {wanted})"]
+
+
+def test_an_axis_pins_the_timed_program_and_no_other_cell(
+    real: Any, plan_of: MakePlan, blocks_of: BlocksOf
+) -> None:
+    mine = sorted(os.sched_getaffinity(0))
+    if len(mine) < 2:
+        pytest.skip("one CPU: there is nothing to pin to")
+    last = mine[-1]
+    policy = MeasurePolicy(rounds_min=2, rounds_max=2, until="rounds", warmup_rounds=0)
+    arms = {"free": expects(mine), "pinned": expects([last]), "astray": expects([last])}
+    plan = plan_of(arms, measure=policy)
+    cells = tuple(replace(c, cpus=str(last)) if c.label == "pinned" else c for c in plan.cells)
+    record = real.measure(replace(plan, cells=cells))
+    statuses = {label: {b.status for b in blocks_of(record, label)} for label in (*arms, "control")}
+    assert statuses == {"free": {"ok"}, "pinned": {"ok"}, "control": {"ok"}, "astray": {"failed"}}
+    record.save()
+    with (record.path / layout.RUNS).open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {(row["variant"], row["cpus"]) for row in rows} == {
+        ("free", ""), ("pinned", str(last)), ("astray", ""), ("control", "")
+    }  # fmt: skip
+
+
+def test_a_cpu_that_is_not_there_fails_its_cell_and_no_other(
+    real: Any, plan_of: MakePlan, blocks_of: BlocksOf
+) -> None:
+    """`benchctl run` has refused it before; a CPU may still go away while it measures."""
+    policy = MeasurePolicy(rounds_min=2, rounds_max=2, until="rounds", warmup_rounds=0)
+    plan = plan_of({"a": ["/bin/true"], "b": ["/bin/true"]}, control=False, measure=policy)
+    cells = tuple(replace(c, cpus="8000") if c.label == "b" else c for c in plan.cells)
+    record = real.measure(replace(plan, cells=cells))
+    assert {b.status for b in blocks_of(record, "a")} == {"ok"}
+    assert {b.status for b in blocks_of(record, "b")} == {"failed"}
