@@ -92,6 +92,8 @@ class _Input:
             for c in reversed(self._usable) if not self._is_knob(c)
         }  # fmt: skip
         self._by_variant = {c.variant_id: c for c in self._usable}
+        own = at.plan.baseline_cell(input_id)
+        self._base_id = own.id if own is not None else ""
 
     def _is_knob(self, cell: Cell) -> bool:
         """Whether a cell is an idea about something that is no axis: it has the baseline's values."""
@@ -103,9 +105,11 @@ class _Input:
         """The tables that this input's cells allow."""
         if self._plan.design == "ladder":
             yield from self._ladder()
-        yield from self._alone()
-        if self._plan.design == "full":
-            yield from self._shapley()
+        # Where axes are fully crossed, shares say more than changes alone; interactions stand with the effects.
+        shares = list(self._shapley()) if self._plan.design == "full" else []
+        yield from shares
+        if not any(d.start == self._base_id for d in shares):
+            yield from self._alone()
 
     def _adopted(self) -> list[tuple[str, str]]:
         """The adopted ideas that change an axis, as axis and value."""

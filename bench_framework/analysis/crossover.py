@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from bench_framework.model.plan import Cell, Variant
 
 FEWEST_SIZES: Final = 3
-GRID: Final = 64
+GRID: Final = 24
 """Places between two neighbouring sizes that are tried before a bound is refined."""
 PRECISION: Final = 1e-4
 """Of a bound, in log size: a hundredth of a percent."""

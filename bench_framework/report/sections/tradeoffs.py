@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.model import words
-from bench_framework.report.blocks import Block, Cell, Column, Row, Table
-from bench_framework.report.contrasts import finding, told
+from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
+from bench_framework.report.contrasts import told
 from bench_framework.report.counts import counts_of
 from bench_framework.report.numbers import (
     DASH,
@@ -18,6 +18,8 @@ from bench_framework.report.numbers import (
     show_size,
 )
 from bench_framework.report.sections.kind import SectionKind
+from bench_framework.report.sections.summary import leading_input
+from bench_framework.report.sentences import sentence
 from bench_framework.units import format_clock
 
 if TYPE_CHECKING:
@@ -26,17 +28,20 @@ if TYPE_CHECKING:
     from bench_framework.model.structure import Front, Standing
     from bench_framework.report.context import ReportData
 
-_TIMES: Final = (("wall", "Time"), ("cpu", "CPU time"), ("peak_rss", "Peak RSS"))
+_MEASURED: Final = (("peak_rss", "Peak RSS"), ("cpu", "CPU time"), ("wall", "Time"))
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """One table per input, with the sentence of its front."""
-    blocks: list[Block] = []
-    fronts = data.judgement.structure.fronts
-    for number, (front, claim) in enumerate(told(fronts, data.claims("front")), 1):
-        blocks.append(_table(data, data.plan.input(front.input_id), front, f"tradeoffs-{number}"))
-        blocks += finding(claim)
-    return tuple(blocks)
+    """The table of the input that the answer is told for, and the sentence of every input's front."""
+    pairs = told(data.judgement.structure.fronts, data.claims("front"))
+    leading = leading_input(data)
+    shown = next((f for f, _ in pairs if leading is not None and f.input_id == leading.id), None)
+    if shown is None:
+        shown = pairs[-1][0] if pairs else None
+    if shown is None:
+        return ()
+    table = _table(data, data.plan.input(shown.input_id), shown, "tradeoffs")
+    return (table, Bullets(tuple(sentence(c) for _, c in pairs if c is not None)))
 
 
 class _Column:
@@ -63,22 +68,22 @@ class _Column:
 
 def _table(data: ReportData, item: Input, front: Front, name: str) -> Table:
     ids = [s.cell_id for s in front.standings]
-    measured = [c for m, title in _TIMES if not (c := _Column(data, m, title, ids)).empty]
+    measured = [c for m, title in _MEASURED if not (c := _Column(data, m, title, ids)).empty]
     labels = {i: data.label(i) for i in ids}
     rows = []
     for standing in front.standings:
         variant = data.variant_of(data.plan.cell(standing.cell_id))
         cells = (
             Cell(variant.label),
-            *(column.cell(standing.cell_id) for column in measured),
             *_build_cells(data.build_of(variant)),
+            *(column.cell(standing.cell_id) for column in measured),
             Cell(_place(standing, labels)),
             Cell(data.replication([standing.cell_id])),
         )
         rows.append(Row(cells, baseline=variant.id == data.plan.baseline_id, strong=standing.on_front))
     columns = (
-        Column("Variant"), *(c.column for c in measured), Column("Binary size", "right"),
-        Column("Build time", "right", drop=3), Column("Dependencies", "right", drop=2), Column("Ahead in", prose=True),
+        Column("Variant"), Column("Binary size", "right"), Column("Build time", "right", drop=3),
+        Column("Dependencies", "right", drop=2), *(c.column for c in measured), Column("Ahead in", prose=True),
         Column("n", "right", drop=4),
     )  # fmt: skip
     caption = (

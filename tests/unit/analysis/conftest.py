@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
+from bench_framework.analysis import contrasts
+from bench_framework.analysis import samples as sampling
 from bench_framework.analysis.judge import judge
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import (
     AnswerPolicy,
     Axis,
     AxisValue,
+    BuildSpec,
     Cell,
     Dataset,
+    Idea,
     Input,
     JudgePolicy,
     MeasurePolicy,
@@ -139,3 +144,94 @@ def receipt(**effective: str) -> Receipt:
 @pytest.fixture
 def study() -> type[Study]:
     return Study
+
+
+Crossing = Callable[[Mapping[str, str], str, int], float]
+"""Values of a variant, input name, round → seconds."""
+
+
+@dataclass
+class Crossed:
+    """A plan of several axes of variants, fully crossed or not; the first value of each axis is the baseline's."""
+
+    axes: Mapping[str, Sequence[str]]
+    inputs: Sequence[str] = ("x",)
+    rounds: int = 40
+    drop: Callable[[Mapping[str, str]], bool] = lambda _: False
+    design: Literal["full", "one-at-a-time", "ladder"] = "full"
+    adopted: Sequence[tuple[str, str]] = ()
+    further: Sequence[Mapping[str, str]] = ()
+    features: Sequence[str] = ()
+    """Axes whose values are features of the build."""
+
+    @property
+    def plan(self) -> Plan:
+        chosen = [
+            dict(zip(self.axes, picked, strict=True)) for picked in itertools.product(*self.axes.values())
+        ]
+        variants = [self._variant(v) for v in chosen if not self.drop(v)]
+        inputs = [Input(name, (("where", name),), None) for name in self.inputs]
+        cells = [
+            Cell(
+                stable_id("cell", v.values, i.values), v.id, i.id, v.label,
+                Role.BASELINE if v is variants[0] else Role.CANDIDATE, (("prog",), (v.label,)),
+            )
+            for i in inputs for v in variants
+        ]  # fmt: skip
+        start = dict(variants[0].values)
+        ideas = []
+        for axis, value in self.adopted:
+            found = next((v for v in variants if dict(v.values) == {**start, axis: value}), variants[0])
+            ideas.append(Idea(f"{axis} {value}", found.id, ((axis, value),), decision="adopted"))
+        further = [next(v.id for v in variants if dict(v.values) == dict(given)) for given in self.further]
+        builds = tuple(dict.fromkeys(v.build for v in variants if v.build is not None))
+        return Plan(
+            name="crossed", question="What does each axis do?", scenario_path="s.yaml", scenario_sha256="0",
+            axes=(
+                *(Axis(a, "run", tuple(AxisValue(v, v) for v in values)) for a, values in self.axes.items()),
+                Axis("where", "input", tuple(AxisValue(n, n) for n in self.inputs)),
+            ),
+            builds=builds, variants=tuple(variants), inputs=tuple(inputs), cells=tuple(cells), holes=(),
+            baseline_id=variants[0].id, further_baselines=tuple(further), ideas=tuple(ideas),
+            program=("/bin/prog",), answer=AnswerPolicy(), measure=MeasurePolicy(control=False),
+            judge=JudgePolicy(metrics=("wall",)), design=self.design,
+        )  # fmt: skip
+
+    def _variant(self, values: Mapping[str, str]) -> Variant:
+        on = tuple(sorted(values[a] for a in self.features if values[a] != self.axes[a][0]))
+        build = BuildSpec("crate", "bin", features=on) if self.features else None
+        return Variant(" ".join(values.values()), tuple(values.items()), build)
+
+    def blocks(self, wall: Crossing) -> list[Block]:
+        plan, made = self.plan, list[Block]()
+        for number in range(1, self.rounds + 1):
+            for position, cell in enumerate(plan.cells):
+                values = dict(plan.variant(cell.variant_id).values)
+                seconds = wall(values, plan.input(cell.input_id).label, number)
+                made.append(
+                    Block(
+                        seq=len(made), round=number, position=position, cell_id=cell.id, warmup=False,
+                        status="ok", started_at="", wall_s=(seconds,), user_s=seconds, sys_s=0.0,
+                        answer=Answer("d0", 1), exit_codes=(0,),
+                    )
+                )  # fmt: skip
+        return made
+
+    def looks(self) -> list[Look]:
+        plan = self.plan
+        taken = [n for n in looks_of(plan).rounds if n <= self.rounds] or [self.rounds]
+        return [Look(i.id, k, n, n == taken[-1]) for i in plan.inputs for k, n in enumerate(taken)]
+
+    def judge(self, wall: Crossing) -> Judgement:
+        return judge(self.plan, self.blocks(wall), {}, [], self.looks())
+
+    def measured(self, wall: Crossing) -> contrasts.Measured:
+        plan, samples = self.plan, sampling.collect(self.blocks(wall))
+        return contrasts.measured(
+            plan, looks_of(plan), samples, frozenset(samples), self.looks(), (), frozenset(), ()
+        )  # fmt: skip
+
+
+@pytest.fixture
+def crossed() -> type[Crossed]:
+    return Crossed

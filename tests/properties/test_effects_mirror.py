@@ -1,0 +1,111 @@
+"""Effects, contributions and full products under swaps, shifts and holes, over generated records."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bench_framework.analysis import contributions, crossover, factorial, front, intervals
+
+LEVELS = st.integers(1, 3)
+
+
+@given(st.tuples(LEVELS, LEVELS, LEVELS), st.data())
+def test_the_largest_full_product_is_the_largest(sizes: tuple[int, int, int], data: st.DataObject) -> None:
+    planned = [tuple(f"{axis}{n}" for n in range(size)) for axis, size in zip("abc", sizes, strict=True)]
+    keys = list(itertools.product(*planned))
+    present = frozenset(data.draw(st.sets(st.sampled_from(keys)))) | {keys[0]}
+    found = factorial._largest(planned, present)
+    assert found is not None
+    assert all(key in present for key in itertools.product(*found))
+    assert all(own[0] == levels[0] for own, levels in zip(found, planned, strict=True))
+    subsets = [
+        [(levels[0], *some) for k in range(len(levels)) for some in itertools.combinations(levels[1:], k)]
+        for levels in planned
+    ]
+    best = max(
+        math.prod(map(len, chosen))
+        for chosen in itertools.product(*subsets)
+        if all(key in present for key in itertools.product(*chosen))
+    )
+    assert math.prod(map(len, found)) == best
+
+
+ROWS = st.lists(
+    st.lists(st.floats(-0.5, 0.5).map(lambda v: round(v, 4)), min_size=8, max_size=8), min_size=8, max_size=12
+)
+
+
+@given(ROWS)
+def test_shapley_shares_make_up_the_total_in_every_round(rows: list[list[float]]) -> None:
+    table = np.array(rows)
+    worth = dict(zip(contributions._subsets(3), table.T, strict=True))
+    shares = [contributions._shapley_value(n, 3, worth) for n in range(3)]
+    total = worth[frozenset({0, 1, 2})] - worth[frozenset()]
+    assert np.allclose(np.sum(shares, axis=0), total)
+    # By hand: the mean over all orders of what each player adds.
+    for player in range(3):
+        orders = list(itertools.permutations(range(3)))
+        added = [
+            worth[frozenset(o[: o.index(player) + 1])] - worth[frozenset(o[: o.index(player)])]
+            for o in orders
+        ]
+        assert np.allclose(shares[player], np.mean(added, axis=0))
+
+
+@given(ROWS, st.floats(-3, 3))
+def test_a_factor_for_a_whole_round_changes_no_share(rows: list[list[float]], factor: float) -> None:
+    table = np.array(rows)
+    shift = factor * np.arange(len(rows))[:, None]
+    names = list(contributions._subsets(3))
+    plain, moved = (dict(zip(names, t.T, strict=True)) for t in (table, table + shift))
+    for n in range(3):
+        one, two = (contributions._shapley_value(n, 3, w) for w in (plain, moved))
+        assert np.allclose(one, two)
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10_000), st.floats(0.15, 0.85))
+def test_exchanging_the_sides_moves_no_crossing(seed: int, place: float) -> None:
+    """A line through zero between two sizes, with noise: the mirror image crosses at the same size."""
+    chance = np.random.default_rng(seed)
+    places = [0.0, 1.0]
+    slope = 0.4
+    ratios = np.array([[slope * (x - place) for x in places]] * 20) + chance.normal(0, 0.005, (20, 2))
+    found, mirrored = (crossover.turning(places, r, 0.95) for r in (ratios, -ratios))
+    assert found is not None
+    assert mirrored is not None
+    assert np.allclose(found, mirrored, atol=2 * crossover.PRECISION)
+    assert found[1] <= found[0] <= found[2]
+    # The test that is inverted rejects outside and keeps the estimate.
+    for outside in (found[1] - 0.01, found[2] + 0.01):
+        if 0 < outside < 1:
+            bounds = intervals.typical(crossover.interpolated(places, ratios, outside), 0.95)
+            assert not bounds.lo <= 0 <= bounds.hi
+
+
+COST = st.tuples(st.floats(1, 5), st.floats(0, 1), st.floats(1, 5), st.floats(0, 1), st.integers(1, 3))
+
+
+@given(st.lists(COST, min_size=2, max_size=6))
+def test_nobody_is_beaten_by_one_whose_interval_meets_theirs(rows: list[tuple[float, ...]]) -> None:
+    costs = [
+        front.Costs(str(n), {"wall": (t, t + dt), "peak_rss": (m, m + dm)}, {"binary_size": s})
+        for n, (t, dt, m, dm, s) in enumerate(rows)
+    ]
+    by_id = {c.cell_id: c for c in costs}
+    standings = list(front.standings(costs))
+    assert any(s.on_front for s in standings)
+    for s in standings:
+        own = by_id[s.cell_id]
+        assert s.on_front is not bool(s.beaten_by)
+        for other in (by_id[i] for i in s.beaten_by):
+            assert other.measured["wall"][1] < own.measured["wall"][0]
+            assert other.measured["peak_rss"][1] < own.measured["peak_rss"][0]
+            assert other.exact["binary_size"] <= own.exact["binary_size"]
+    for metric in ("wall", "peak_rss", "binary_size"):
+        assert any(metric in s.least for s in standings)

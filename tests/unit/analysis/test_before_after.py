@@ -1,0 +1,98 @@
+"""Before and after: which pairs they are, and that their verdict is the one that was judged."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework.analysis import before_after
+from bench_framework.model.plan import BuildSpec
+from bench_framework.model.verdict import Interval, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from conftest import Crossed
+
+AXES = {"engine": ["rayon", "tokio"], "alloc": ["sys", "je"]}
+
+
+def wall(values: Mapping[str, str], where: str, number: int) -> float:
+    noise = random.Random(f"{sorted(values.items())}/{where}/{number}").gauss(0, 0.005)
+    values = {"engine": "rayon", "alloc": "sys", **values}
+    factor = {"rayon": 1.0, "tokio": 1.3}[values["engine"]] * {"sys": 1.0, "je": 0.9}[values["alloc"]]
+    return factor * math.exp(noise)
+
+
+def test_a_feature_axis_of_two_values_is_before_and_after_in_every_engine(crossed: type[Crossed]) -> None:
+    judged = crossed(AXES, features=["alloc"]).judge(wall)
+    found = judged.structure.replacements
+    assert [(r.implementation, r.changes[0].text) for r in found] == [
+        ("rayon", "alloc: sys → je"),
+        ("tokio", "alloc: sys → je"),
+    ]
+    assert [r.verdict for r in found] == [Verdict.BETTER, Verdict.BETTER]
+    for r in found:
+        assert r.shown is not None
+        assert r.shown.ratio == pytest.approx(0.9, abs=0.01)
+    # The first is a headline comparison, the second stands among the pairs of the best group.
+    headline = next(c for c in judged.comparisons if c.cell_id == found[0].after_cell_id)
+    assert found[0].shown == headline.shown
+    texts = [c.text.replace("\u202f", " ") for c in judged.claims if c.kind == "before-after"]
+    assert texts[1].startswith("tokio sys → tokio je (alloc: sys → je): 9.9 % less time [")
+
+
+def test_an_axis_of_arguments_or_of_three_features_is_not(crossed: type[Crossed]) -> None:
+    assert before_after.pairs(crossed(AXES).plan) == ()
+    three = {**AXES, "alloc": ["sys", "je", "mi"]}
+    assert before_after.pairs(crossed(three, features=["alloc"]).plan) == ()
+
+
+def test_revisions_are_before_and_after_however_many(crossed: type[Crossed]) -> None:
+    plan = crossed({"rev": ["v1", "v2", "v3"]}).plan
+    built = tuple(
+        replace(v, build=BuildSpec("crate", "bin", revision=dict(v.values)["rev"])) for v in plan.variants
+    )
+    pairs = before_after.pairs(replace(plan, variants=built))
+    assert [(a.label, b.label) for a, b in pairs] == [("v1", "v2"), ("v1", "v3")]
+    flags = tuple(
+        replace(v, build=replace(v.build, rustflags=("-C", v.label))) for v in built if v.build is not None
+    )
+    assert before_after.pairs(replace(plan, variants=flags)) == ()  # the compiler's flags changed too
+
+
+def test_each_baseline_with_all_adopted_ideas(crossed: type[Crossed]) -> None:
+    axes = {"engine": ["rayon", "tokio"], "parser": ["simd", "sonic"], "alloc": ["sys", "je"]}
+    made = crossed(
+        axes, adopted=[("parser", "sonic"), ("alloc", "je")],
+        further=[{"engine": "tokio", "parser": "simd", "alloc": "sys"}],
+    )  # fmt: skip
+    pairs = before_after.pairs(made.plan)
+    assert [(a.label, b.label) for a, b in pairs] == [
+        ("rayon simd sys", "rayon sonic je"),
+        ("tokio simd sys", "tokio sonic je"),
+    ]
+    second = made.judge(wall).structure.replacements[1]
+    assert (second.implementation, [c.axis for c in second.changes]) == ("tokio", ["parser", "alloc"])
+
+
+@pytest.mark.parametrize(
+    ("verdict", "turned"),
+    [
+        (Verdict.BETTER, Verdict.WORSE),
+        (Verdict.EQUIVALENT, Verdict.EQUIVALENT),
+        (Verdict.UNDECIDED, Verdict.UNDECIDED),
+        (Verdict.FAILED, Verdict.FAILED),
+    ],
+)
+def test_a_comparison_from_its_other_side(verdict: Verdict, turned: Verdict) -> None:
+    shown = Interval(0.9, 0.88, 0.92, 0.99)
+    found, interval = before_after.mirror(verdict, shown, 0.02)
+    assert found is turned
+    assert interval is not None
+    if verdict is not Verdict.FAILED:
+        assert (interval.ratio, interval.lo, interval.hi) == pytest.approx((1 / 0.9, 1 / 0.92, 1 / 0.88))

@@ -1,0 +1,237 @@
+"""Main effects and interactions against closed forms, least squares and scipy; when there is no mean; holes."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bench_framework.analysis import effects, factorial
+from bench_framework.model.judgement import NoiseFloor
+from bench_framework.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from conftest import Crossed
+
+    from bench_framework.analysis.contrasts import Measured
+    from bench_framework.model.structure import Effect
+
+AXES = {"engine": ["rayon", "tokio"], "parser": ["simd", "sonic"], "alloc": ["sys", "je", "mi"]}
+FACTORS = {"rayon": 1.0, "tokio": 1.2, "simd": 1.0, "sonic": 0.9, "sys": 1.0, "je": 0.8, "mi": 1.1}
+
+
+def multiplied(values: Mapping[str, str]) -> float:
+    return math.prod(FACTORS[v] for v in values.values())
+
+
+def noisy(
+    spread: float, exact: Callable[[Mapping[str, str]], float] = multiplied
+) -> Callable[[Mapping[str, str], str, int], float]:
+    def wall(values: Mapping[str, str], where: str, number: int) -> float:
+        chance = random.Random(f"{sorted(values.items())}/{where}/{number}")
+        return exact(values) * math.exp(chance.gauss(0, spread))
+
+    return wall
+
+
+def by_name(found: tuple[Effect, ...], *levels: str) -> Effect:
+    return next(e for e in found if tuple(c.after for c in e.changes) == levels)
+
+
+def ratio(effect: Effect) -> float:
+    assert effect.mean.shown is not None
+    return effect.mean.shown.ratio
+
+
+def told(at: Measured) -> tuple[Effect, ...]:
+    return effects.effects(at)[1]
+
+
+def test_effects_of_an_exact_factorial_are_what_was_put_in_and_drift_cancels(crossed: type[Crossed]) -> None:
+    def drifting(values: Mapping[str, str], _: str, number: int) -> float:
+        together = 0.7 if (values["engine"], values["alloc"]) == ("tokio", "je") else 1.0
+        return multiplied(values) * together * 1.05**number
+
+    found = told(crossed(AXES).measured(drifting))
+    assert len(found) == 4 + 5
+    # Over the other axes half of the cells of je, and of tokio one third, have the interaction too.
+    wanted = {
+        ("tokio",): 1.2 * 0.7 ** (1 / 3), ("sonic",): 0.9, ("je",): 0.8 * 0.7**0.5, ("mi",): 1.1,
+        ("tokio", "sonic"): 1.0, ("tokio", "je"): 0.7, ("tokio", "mi"): 1.0, ("sonic", "je"): 1.0,
+        ("sonic", "mi"): 1.0,
+    }  # fmt: skip
+    for levels, value in wanted.items():
+        effect = by_name(found, *levels)
+        if effect.pooled:
+            assert ratio(effect) == pytest.approx(value)
+    assert not by_name(found, "tokio").pooled  # 1.2 alone, 0.84 with je
+    assert [len(e.cells) for e in found] == [6, 6, 4, 4, 3, 2, 2, 2, 2]
+
+
+def test_contrasts_are_those_of_least_squares(crossed: type[Crossed]) -> None:
+    """Effect coding of a two-level factorial: an effect is twice its coefficient, an interaction four times."""
+    axes = {"a": ["a0", "a1"], "b": ["b0", "b1"], "c": ["c0", "c1"]}
+    made = crossed(axes, rounds=1)
+    times = {key: random.Random(repr(key)).uniform(1, 2) for key in itertools.product(*axes.values())}
+    at = replace(made.measured(lambda v, *_: times[tuple(v.values())]), last={made.plan.inputs[0].id: 1})
+    _, layout = factorial.layout_of(at, made.plan.inputs[0].id)
+    assert layout is not None
+    _, logs = at.logs(list(layout.cells.values()), made.plan.inputs[0].id)
+    signs = np.array([[1 if level.endswith("1") else -1 for level in key] for key in layout.cells])
+    model = np.column_stack([np.ones(8), signs, signs[:, 0] * signs[:, 1], signs[:, 0] * signs[:, 2]])
+    model = np.column_stack([model, signs[:, 1] * signs[:, 2], signs.prod(axis=1)])
+    coefficients = np.linalg.lstsq(model, logs[0], rcond=None)[0]
+    columns = dict(zip(layout.cells.values(), logs.T, strict=True))
+    drafts = list(effects._drafts("x", layout, columns))
+    means = [float(d.mean[0]) for d in drafts]
+    assert means == pytest.approx([*(2 * coefficients[1:4]), *(4 * coefficients[4:7])])
+
+
+def test_p_and_interval_are_scipys_and_looks_and_family_are_paid_for(crossed: type[Crossed]) -> None:
+    made = crossed({"a": ["a0", "a1"], "b": ["b0", "b1"]})
+    wall = noisy(0.02, lambda v: 1.01 if v["a"] == "a1" else 1.0)
+    at = made.measured(wall)
+    (first, *_) = found = told(at)
+    logs = {
+        (a, b): np.log([wall({"a": a, "b": b}, "x", n) for n in range(1, 41)])
+        for a, b in itertools.product(("a0", "a1"), ("b0", "b1"))
+    }
+    mean = (logs["a1", "b0"] - logs["a0", "b0"] + logs["a1", "b1"] - logs["a0", "b1"]) / 2
+    test = stats.wilcoxon(mean, method="exact")
+    assert first.mean.p == pytest.approx(test.pvalue, rel=1e-9)
+    looks = at.looks.count
+    smallest = min(e.mean.p for e in found)
+    assert smallest == first.mean.p
+    assert first.mean.p_adjusted == pytest.approx(min(1.0, 3 * looks * first.mean.p))
+    walsh = np.sort([(x + y) / 2 for x, y in itertools.combinations_with_replacement(mean, 2)])
+    assert ratio(first) == pytest.approx(math.exp(float(np.median(walsh))))
+    assert first.mean.shown is not None
+    assert first.mean.shown.level >= 1 - 0.05 / looks  # wider than an interval of its own
+
+
+def test_an_effect_that_turns_has_no_mean(crossed: type[Crossed]) -> None:
+    """R5: 20 % less in rayon, 25 % more in tokio: on the average nothing, and that is not said."""
+
+    def exact(values: Mapping[str, str]) -> float:
+        return {"rayon": 0.8, "tokio": 1.25}[values["engine"]] if values["parser"] == "sonic" else 1.0
+
+    made = crossed({"engine": ["rayon", "tokio"], "parser": ["simd", "sonic"]})
+    judged = made.judge(noisy(0.01, exact))
+    effect = by_name(judged.structure.effects, "sonic")
+    assert not effect.pooled
+    assert effect.mean.shown is None
+    assert effect.mean.verdict is Verdict.UNDECIDED
+    assert (effect.better, effect.worse, effect.holds_in) == (1, 1, 0)
+    text = next(c.text for c in judged.claims if c.kind == "effect" and c.subject == "parser sonic")
+    assert text == (
+        "parser sonic against simd depends on the other axes: less time in 1 of 2 cells, more in 1; no mean is told"
+    )
+
+
+def test_a_mean_that_one_cell_does_not_follow_says_in_how_many_it_holds(crossed: type[Crossed]) -> None:
+    def exact(values: Mapping[str, str]) -> float:
+        return 0.8 if values["parser"] == "sonic" and values["alloc"] != "mi" else 1.0
+
+    judged = crossed(AXES).judge(noisy(0.01, exact))
+    effect = by_name(judged.structure.effects, "sonic")
+    assert effect.mean.verdict is Verdict.BETTER
+    assert (effect.holds_in, len(effect.cells)) == (4, 6)
+    text = next(c.text for c in judged.claims if c.kind == "effect" and c.subject == "parser sonic")
+    assert text.endswith("as the geometric mean over 6 cells; it holds in 4 of 6")
+
+
+def test_effects_that_multiply_are_said_to_do_so(crossed: type[Crossed]) -> None:
+    judged = crossed({"a": ["a0", "a1"], "b": ["b0", "b1"]}).judge(
+        noisy(0.005, lambda v: (0.8 if v["a"] == "a1" else 1) * (0.9 if v["b"] == "b1" else 1))
+    )
+    (text,) = [c.text for c in judged.claims if c.kind == "interaction"]
+    assert text.startswith(
+        "a a1 together with b b1: their effects multiply, less than 2\u202f% apart in time"
+    )
+
+
+def test_a_level_with_a_hole_is_left_out_and_said(crossed: type[Crossed]) -> None:
+    made = crossed(AXES, drop=lambda v: v["alloc"] == "mi" and v["parser"] == "sonic")
+    found = made.judge(noisy(0.01)).structure
+    (layout,) = found.factorials
+    assert layout.left_out == ("alloc: mi",)
+    assert dict(layout.axes)["alloc"] == ("sys", "je")
+    assert len(found.effects) == 3 + 3
+
+
+def test_no_two_axes_are_crossed_and_the_reason_is_said(crossed: type[Crossed]) -> None:
+    made = crossed({"a": ["a0", "a1"], "b": ["b0", "b1"]}, drop=lambda v: v["a"] == "a1" and v["b"] == "b1")
+    found = made.judge(noisy(0.01, lambda _: 1.0)).structure
+    assert found.effects == ()
+    assert "no two axes are fully crossed" in found.factorials[0].reason
+
+
+def test_cells_that_failed_are_holes(crossed: type[Crossed]) -> None:
+    made = crossed(AXES)
+    at = made.measured(noisy(0.01))
+    gone = next(c.id for c in made.plan.cells if "mi" in c.label)
+    left = effects.effects(replace(at, usable=at.usable - {gone}))[0][0]
+    assert left.left_out == ("alloc: mi",)
+
+
+def test_axes_that_advance_together_are_one(crossed: type[Crossed]) -> None:
+    pairs = {"b0": "c0", "b1": "c1"}
+    made = crossed(
+        {"a": ["a0", "a1"], "b": ["b0", "b1"], "c": ["c0", "c1"]}, drop=lambda v: pairs[v["b"]] != v["c"]
+    )
+    found = made.judge(noisy(0.01, lambda _: 1.0)).structure
+    assert found.factorials[0].axes == (("a", ("a0", "a1")), ("b and c", ("b0 / c0", "b1 / c1")))
+    assert found.factorials[0].left_out == ()
+
+
+def test_other_designs_are_not_crossed(crossed: type[Crossed]) -> None:
+    found = crossed({"a": ["a0", "a1"], "b": ["b0", "b1"]}, design="ladder").judge(noisy(0.01, lambda _: 1.0))
+    assert found.structure.effects == ()
+    assert found.structure.factorials[0].reason == "the design is ladder: axes are not crossed"
+
+
+def test_too_few_rounds_decide_nothing_and_five_say_nothing(crossed: type[Crossed]) -> None:
+    seven = crossed(AXES, rounds=7).judge(noisy(0.001))
+    assert seven.structure.effects
+    assert not any(e.mean.verdict.decided for e in seven.structure.effects)
+    five = crossed(AXES, rounds=5).judge(noisy(0.001))
+    assert five.structure.effects == ()
+    assert five.structure.factorials[0].reason == "only 5 rounds have all of its cells"
+
+
+def test_a_tripped_control_leaves_every_effect_undecided(crossed: type[Crossed]) -> None:
+    made = crossed(AXES)
+    floor = NoiseFloor(made.plan.inputs[0].id, "wall", 0.1, tripped=True)
+    at = replace(made.measured(noisy(0.01)), tripped=frozenset({floor.input_id}))
+    found = told(at)
+    assert {(e.mean.verdict, e.mean.reason) for e in found} == {(Verdict.UNDECIDED, "control tripped")}
+    assert {c.contrast.verdict for e in found for c in e.cells} == {Verdict.UNDECIDED}
+
+
+def test_equal_programs_have_no_effects(crossed: type[Crossed]) -> None:
+    """Of 24 records of 9 effects each, at most the share that the level allows has any decided one."""
+    wrong = 0
+    for seed in range(24):
+        wall = noisy(0.02, lambda _: 1.0)
+        shifted = lambda v, w, n, s=seed, f=wall: f(v, f"{w}{s}", n)  # noqa: E731 -- a record of its own noise
+        found = told(crossed(AXES, rounds=18).measured(shifted))
+        wrong += any(e.mean.verdict.decided for e in found)
+    assert wrong <= 4  # binomial: 24 at 5 %, exceeded with p < 0.01
+
+
+def test_inputs_are_one_family_and_each_has_its_own_effects(crossed: type[Crossed]) -> None:
+    made = crossed({"a": ["a0", "a1"], "b": ["b0", "b1"]}, inputs=("x", "y"))
+    judged = made.judge(noisy(0.01, lambda v: 0.9 if v["a"] == "a1" else 1.0))
+    assert judged.structure.effect_family == 6
+    claims = [c for c in judged.claims if c.kind == "effect" and c.subject == "a a1"]
+    assert [c.text.partition(",")[0] for c in claims] == ["On x", "On y"]
+    assert claims[0].adjust is not None
+    assert claims[0].adjust.startswith("Holm over 6 effects")
