@@ -21,6 +21,7 @@ Arms = dict[str, Floats]
 NOISE = Path(__file__).parents[1] / "fixtures" / "noise"
 WORKS = {"cpu": "one thread", "wc": "wc, cached text", "mt": "two threads", "dio": "O_DIRECT writes"}
 """Names of the recordings, and what was run."""
+RACE_BASELINE = "read + sequential + system + 64KiB"
 ARMS = ("A", "Ac", "B1", "B2", "B3", "B5")
 
 
@@ -129,6 +130,23 @@ def recorded(work: str, session: str | None = None) -> Recorded:
                 rounds.setdefault(key, {})[row["arm"]] = (float(row["wall_us"]), float(row["cpu_us"]))
     whole = [r for r in rounds.values() if all(arm in r and min(r[arm]) > 0 for arm in ARMS)]
     wall, cpu = ({arm: np.array([r[arm][i] for r in whole]) for arm in ARMS} for i in (0, 1))
+    return Recorded(wall, cpu)
+
+
+def race() -> Recorded:
+    """The race of 24 ways of counting words: its baseline is `A`, its control arm `Ac`, the others by their names."""
+    rounds: dict[int, dict[str, tuple[float, float]]] = {}
+    with gzip.open(NOISE / "race24.csv.gz", "rt", encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            arm = {RACE_BASELINE: "A", "control": "Ac"}.get(row["arm"], row["arm"])
+            rounds.setdefault(int(row["round"]), {})[arm] = (float(row["wall_us"]), float(row["cpu_us"]))
+    arms = sorted({arm for found in rounds.values() for arm in found})
+    whole = [
+        rounds[n]
+        for n in sorted(rounds)
+        if len(rounds[n]) == len(arms) and min(map(min, rounds[n].values())) > 0
+    ]
+    wall, cpu = ({arm: np.array([r[arm][i] for r in whole]) for arm in arms} for i in (0, 1))
     return Recorded(wall, cpu)
 
 

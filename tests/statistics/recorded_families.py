@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from noise import WORKS, Floats, Recorded, Stream, recorded, stream
+from noise import WORKS, Floats, Recorded, Stream, race, recorded, stream
 from scipy.stats import ttest_ind
 
 from bench_framework.analysis.aa import MORE, at_most, cases_at, rules_of, tells_apart
@@ -89,7 +89,7 @@ def level_table(sources: Mapping[str, Recorded], replays: int) -> None:
     """Equal programs: families in which any was called better or worse."""
     print(f"False verdicts: families of equal programs in which anything was told apart, {replays} per row")
     print(
-        "one: a candidate, wall and CPU time, looks to 40 rounds; 15: five candidates on three works, wall and CPU"
+        "one: one candidate; 15, 24: so many that share a baseline, on three works or one; looks to 40 rounds"
     )
     print(f"{'noise':22}{'family':>22}{'asked':>7}{'false':>8}{'of':>6}{'at most':>9}{'windows':>9}")
     for name, source in sources.items():
@@ -104,7 +104,6 @@ def level_table(sources: Mapping[str, Recorded], replays: int) -> None:
         for (family, level), count in counts.items():
             _level_row(name, family, level, count, replays, str(source.rounds // 40))
         _as_recorded(name, source)
-    _large_families(sources, max(1, replays // LARGE_REPLAYS))
 
 
 def _as_recorded(name: str, source: Recorded) -> None:
@@ -118,30 +117,22 @@ def _as_recorded(name: str, source: Recorded) -> None:
         _level_row(name, "one, as recorded", level, told, windows, str(windows))
 
 
-def _large_families(sources: Mapping[str, Recorded], replays: int) -> None:
-    """Every arm of a round exchanged with every other one: five candidates share a baseline."""
-    used = [source for name, source in sources.items() if name in ("cpu", "wc", "dio")]
-    if len(used) < 3:
-        return
-    counts: Counter[float] = Counter()
-    for replay in range(replays):
-        rng = np.random.default_rng([replay, 30])
-        pairs = [
-            (metric[arm], metric[0])
-            for source in used for metric in source.shuffled(rng, 40) for arm in range(1, len(metric))
-        ]  # fmt: skip
-        for level in (GATE, REPORT):
-            looks = schedule(FIRST, 40, 30, level)
-            counts[level] += bool(tells_apart(cases_at(pairs, looks, looks.count), rules_of(looks, seed=1)))
-    for level, count in counts.items():
-        _level_row(
-            "cpu + wc + dio",
-            "15 × wall and CPU",
-            level,
-            count,
-            replays,
-            str(min(s.rounds // 40 for s in used)),
-        )
+def large_families(name: str, sources: Sequence[Recorded], replays: int) -> None:
+    """Every arm of a round exchanged with every other one: many candidates share a baseline, on each source."""
+    arms = [len(source.wall) - 1 for source in sources]
+    size = 2 * sum(arms)
+    for level in (GATE, REPORT):
+        looks, count = schedule(FIRST, 40, size, level), 0
+        for replay in range(replays):
+            rng = np.random.default_rng([replay, size])
+            pairs = [
+                (metric[arm], metric[0])
+                for source, others in zip(sources, arms, strict=True)
+                for metric in source.shuffled(rng, 40) for arm in range(1, others + 1)
+            ]  # fmt: skip
+            count += bool(tells_apart(cases_at(pairs, looks, looks.count), rules_of(looks, seed=1)))
+        windows = min(source.rounds // 40 for source in sources)
+        _level_row(name, f"{sum(arms)} × wall and CPU", level, count, replays, str(windows))
 
 
 def _level_row(name: str, family: str, level: float, count: int, tries: int, windows: str) -> None:
@@ -226,7 +217,11 @@ def main(replays: int, works: Sequence[str]) -> None:
         for work in works for session in ("busy1", "quiet1")
         if recorded(work, session).rounds >= 40
     }  # fmt: skip
-    level_table(sources | by_session, replays)
+    level_table(sources | {"race of 24": race()} | by_session, replays)
+    large_families(
+        "cpu + wc + dio", [recorded(work) for work in ("cpu", "wc", "dio")], replays // LARGE_REPLAYS
+    )
+    large_families("race of 24", [race()], replays // LARGE_REPLAYS)
     for work, source in sources.items():
         power_table(work, source, max(1, replays // POWER_REPLAYS))
     print(f"\n{time.process_time() - began:.0f} s of CPU time")
