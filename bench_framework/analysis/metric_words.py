@@ -68,10 +68,12 @@ def natural_ratio(c: Comparison) -> tuple[float, float, float]:
 def details(c: Comparison) -> dict[str, float | int | str]:
     """What a claim's values say of its metric beyond the name."""
     found: dict[str, float | int | str] = {"direction": HIGHER} if c.direction == HIGHER else {}
-    if c.family == "exact" and c.shown is not None and c.shown.lo < c.shown.hi:
-        found["counted"] = f"by the range of {c.runs} and {c.runs_ref} counts"
-    elif c.family == "exact" and c.runs > 1:
-        found["counted"] = f"the same in {min(c.runs, c.runs_ref)} counts of each"
+    if c.family == "exact" and c.runs and c.shown is not None:
+        often = f"{c.runs} times" if c.runs == c.runs_ref else f"{c.runs} and {c.runs_ref} times"
+        varied = "with an interval from how far the counts lie apart"
+        found["counted"] = f"counted {often} each, {'the same every time' if c.shown.lo == c.shown.hi else varied}"
+        if max(c.runs, c.runs_ref) == 1:
+            found["counted"] = "counted once each"
     return found
 
 

@@ -124,16 +124,24 @@ def _print_warnings(console: Console, outcome: Outcome) -> None:
             console.warn(event)
 
 
+_OF_METRICS = frozenset({"BX217", "BX251"})
+"""Failures of single metrics: the times of such a cell stand."""
+
+
 def _print_failures(console: Console, outcome: Outcome) -> None:
     """Builds in full; cells were told in full while measuring, and stand in the report with their reason."""
     builds = [error for error in outcome.failures if isinstance(error, BuildError)]
     for error in builds:
         console.error(error)
-    if cells := len(outcome.failures) - len(builds):
+    metrics = [error for error in outcome.failures if error.code in _OF_METRICS]
+    if cells := len(outcome.failures) - len(builds) - len(metrics):
         console.say(
             f"{cells} cell{'s' if cells != 1 else ''} could not be measured: exit {outcome.exit_code}",
             level=-1,
         )
+    if metrics:
+        where = f"{len(metrics)} cell{'s' if len(metrics) != 1 else ''}"
+        console.say(f"a metric of {where} could not be read or counted: exit {outcome.exit_code}", level=-1)
 
 
 def _print(console: Console, outcome: Outcome) -> None:

@@ -119,7 +119,7 @@ def _regex_fault(text: str) -> tuple[str, str] | None:
     except (re.error, RecursionError, OverflowError) as error:
         return f"`regex` cannot be read: {error}", "a backslash is kept as it is between single quotes"
     if found.groups == 0:
-        return "`regex` has no group, so nothing says which part is the number", f"such as '{text}([0-9.]+)'"
+        return "`regex` has no group, so nothing says which part is the number", "put it in brackets: ([0-9.]+)"
     if found.groups > 1:
         return (
             f"`regex` has {found.groups} groups and takes one",
@@ -145,7 +145,7 @@ def _judged(scenario: Scenario) -> Iterator[Problem]:
 def _why_not(scenario: Scenario, metric: str) -> str:
     """Why a metric cannot be judged here; empty if it can, or if only its worker knows."""
     part, kind = scenario.spec.metrics.get(metric), METRICS.get(metric)
-    if part is not None and metric != INSTRUCTIONS:
+    if part is not None and kind is None:
         return "" if part.direction != "none" else "it does not say which `direction` is better"
     if kind is None:
         return (

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.model.judgement import Verdict
 from bench_framework.model.metrics import METRICS, OBSERVED
 from bench_framework.model.plan import Role
 from bench_framework.model.words import glyph
@@ -16,6 +15,7 @@ from bench_framework.report.sentences import sentence
 from bench_framework.units import size_unit, time_unit
 
 if TYPE_CHECKING:
+    from bench_framework.model.judgement import Verdict
     from bench_framework.model.plan import Cell as PlanCell
     from bench_framework.model.plan import Input
     from bench_framework.report.context import ReportData
@@ -24,7 +24,10 @@ OUTSIDE: Final = (
     "Counted outside timing, in one run of each variant: faults, switches and storage of programs that do not report "
     "them; no verdict rests on them."
 )
-INSTRUCTIONS: Final = "Instructions are of user code, counted outside timing ({tool}); they say nothing of I/O, locks and waiting."
+INSTRUCTIONS: Final = (
+    "Instructions are of user code, counted outside timing ({tool}); they say nothing of I/O, locks "
+    "and waiting."
+)
 _TITLES: Final = {
     "user": "User", "sys": "System", "minor_faults": "Faults", "major_faults": "Faults with I/O",
     "ctx_vol": "Waits", "ctx_invol": "Preempted", "read_bytes": "Read", "write_bytes": "Written",

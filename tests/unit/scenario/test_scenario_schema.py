@@ -53,7 +53,7 @@ def test_the_examples_are_valid(name: str, validator: Any) -> None:
         {"worker": {"crat": "x"}},
         {"axes": {"a b": [1]}},
         {"axes": {"a": {"b": {"featurs": []}}}},
-        {"metrics": {}},
+        {"metrics": {"x": {"form": "stdout"}}},
     ],
 )
 def test_what_is_wrong_is_refused_by_the_schema_too(change: dict[str, Any], validator: Any) -> None:

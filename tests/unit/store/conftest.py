@@ -26,6 +26,7 @@ from bench_framework.model.plan import (
     Role,
     Variant,
 )
+from bench_framework.model.observation import Observation
 from bench_framework.model.run import (
     Answer,
     Block,
@@ -140,4 +141,8 @@ def measured(record: Record, block: Callable[..., Block]) -> Record:
         if key == "c":
             record.append(lines.RoundEnd(SMALL.id, 1, warmup, AT, 1.5))
     record.append(lines.End(AT, 2.5))
+    counts = {"minor_faults": 90.0, "major_faults": 0.0, "ctx_vol": 1.0, "ctx_invol": 2.0}
+    counts |= {"read_bytes": 0.0, "write_bytes": 4096.0}
+    for run, (kind, values) in enumerate((("observed", counts), ("instructions", {"instructions": 7.0})), 1):
+        record.append(lines.Counted(Observation("a" * 12, kind, run, AT, "a tool", values=values)))  # type: ignore[arg-type]  # one of two
     return record

@@ -135,6 +135,10 @@ BAD = {
     "fewer exit codes": (export(exit_codes=[0]), "BX451"),
     "times that are none": (export(times=[]), "BX451"),
     "a text for a time": (export(times=["x", "y"]), "BX451"),
+    "a number in quotes": (export(times=["0.1", "0.2"]), "BX451"),
+    "a truth for a time": (export(times=[True, True]), "BX451"),
+    "a list for a command": (export(command=["a", "b"]), "BX451"),
+    "a text for an exit code": (export(exit_codes=["0", "0"]), "BX451"),
     "a newer schema": (b'{"schema_version": 3, "results": []}', "BX451"),
     "another unit in version 2": (
         (FIXTURES / "2.0-two-runs.json").read_bytes().replace(b'"second"', b'"millisecond"'), "BX451",
@@ -156,6 +160,7 @@ BAD = {
     "a short row": (b"label,mean,sd,n\na,1\n", "BX451"),
     "a text for a mean": (b"label,mean\na,177.1ms\n", "BX452"),
     "a mean of NaN": (b"label,mean\na,nan\n", "BX452"),
+    "a time that no program takes": (b"label,mean\na,1e28\n", "BX452"),
     "a mean below zero": (b"label,mean\na,-3\n", "BX452"),
     "a spread below zero": (b"label,mean,sd,n\na,3,-1,4\n", "BX452"),
     "a spread of NaN": (b"label,mean,sd,n\na,3,nan,4\n", "BX452"),

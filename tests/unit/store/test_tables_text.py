@@ -21,7 +21,7 @@ from bench_framework.model.judgement import (
 )
 from bench_framework.model.looks import looks_of
 from bench_framework.model.run import Event
-from bench_framework.store import columns, frames, layout, lines, rows, tables
+from bench_framework.store import columns, frames, layout, lines, metric_columns, rows, tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,8 +79,9 @@ def judgement(measured: Record) -> Judgement:
 def test_one_row_per_run_with_the_columns_of_the_dictionary(measured: Record) -> None:
     measured.save()
     found = read(measured.path / layout.RUNS)
-    assert len(found) == 3 * 1 + 3 * 2
-    assert [row["seq"] for row in found] == [str(number) for number in range(9)]
+    assert len(found) == 3 * 1 + 3 * 2 + 2
+    assert [row["kind"] for row in found] == ["timed"] * 9 + ["observed", "instructions"]
+    assert [row["seq"] for row in found] == [str(number) for number in range(9 + 2)]
     assert [row["run"] for row in found[:5]] == ["0", "0", "0", "1", "2"]
     header = (measured.path / layout.RUNS).read_text().splitlines()[0].split(",")
     declared = json.loads((measured.path / layout.COLUMNS).read_text())["resources"][0]["schema"]["fields"]
@@ -210,7 +211,7 @@ def test_frames_have_types_units_and_ordered_axes(measured: Record, judgement: J
 def test_an_unfinished_record_has_runs_and_says_that_it_has_no_verdicts(measured: Record) -> None:
     measured.save()
     found = frames.load(measured.path)
-    assert len(found.runs) == 9
+    assert len(found.runs) == 9 + 2
     assert len(found.claims) == 0
     with pytest.raises(RecordError, match="not judged yet"):
         _ = found.comparisons
@@ -225,4 +226,5 @@ def test_every_declared_column_is_filled_by_some_row(measured: Record, judgement
         missing = {column.name for column in wanted} - keys
         assert {text for text in missing if not text.startswith(("effective_", "wall_"))} <= {
             "scope", "cpu_s", "cores_used", "max_rss_bytes", "rss_pct_of_input_pct", "throughput_mib_s",
+            *(column.name for column in metric_columns.CELLS),
         }, name  # fmt: skip

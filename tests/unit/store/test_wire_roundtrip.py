@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench_framework.errors import RecordError
+from bench_framework.model.observation import Observation
 from bench_framework.model.run import Event, Look
 from bench_framework.store import lines, wire
 
@@ -68,6 +69,7 @@ def test_every_kind_of_line_survives(
         lines.Looked(Look("i", 0, 12, stopped=False)),
         lines.Dropped("c", "i", 2, warmup=True, state="raced", reason="slow"),
         lines.Noted(Event("BX201", "words", details=(("a", "b"),))),
+        lines.Counted(Observation("c", "instructions", 1, "at", "valgrind", values={"instructions": 7.0})),
         lines.End("at", 1.5),
     ]
     assert {type(line) for line in examples} == set(lines.Line.__args__)

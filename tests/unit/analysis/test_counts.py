@@ -1,0 +1,139 @@
+"""Deterministic counts, their spread, and metrics that are better when larger."""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+from dataclasses import replace
+
+import pytest
+
+from bench_framework.analysis import metric_words, wording
+from bench_framework.analysis.counts import incomplete, summaries
+from bench_framework.analysis.medians import compare_counts, spread
+from bench_framework.model import words
+from bench_framework.model.judgement import Claim, Comparison, Interval, Verdict
+from bench_framework.model.metrics import METRICS
+from bench_framework.model.observation import Observation
+from bench_framework.model.run import Block
+
+
+def compared(counts: list[float], reference: list[float], margin: float = 0.02) -> Comparison:
+    return compare_counts("c", "r", "instructions", counts, reference, margin=margin)
+
+
+def test_equal_repetitions_are_exact() -> None:
+    found = compared([103.0] * 3, [100.0] * 3)
+    assert found.shown == Interval(1.03, 1.03, 1.03, 1.0)
+    assert (found.verdict, found.runs, found.runs_ref) == (Verdict.WORSE, 3, 3)
+    assert compared([100.0] * 3, [100.0] * 3).verdict is Verdict.EQUIVALENT
+    assert compared([101.0] * 3, [100.0] * 3).verdict is Verdict.WORSE_SIZE_OPEN
+
+
+def test_the_range_of_the_repetitions_widens_the_interval() -> None:
+    found = compared([110.0, 110.1, 110.0], [100.0, 100.0, 100.2])
+    half = 3 * (math.log(110.1 / 110.0) + math.log(100.2 / 100.0))
+    assert found.shown is not None
+    assert found.shown.lo == pytest.approx(1.1 * math.exp(-half))
+    assert found.shown.hi == pytest.approx(1.1 * math.exp(half))
+    assert found.verdict is Verdict.WORSE
+
+
+def test_counts_that_vary_more_than_they_differ_decide_nothing() -> None:
+    found = compared([100.0, 104.0, 102.0], [99.0, 103.0, 101.0])
+    assert found.verdict is Verdict.UNDECIDED
+    assert "vary by up to 4" in found.reason
+    assert compared([100.0, 100.01], [100.0, 100.02]).verdict is Verdict.EQUIVALENT
+
+
+def test_copies_of_one_program_whose_counts_vary_are_hardly_ever_told_apart() -> None:
+    """The figure of docs/method.md: at most 1 in 1 000 for three repetitions with normal counts."""
+    generator = random.Random(7)
+    false = 0
+    for _ in range(4000):
+        sides = [[1e6 * math.exp(0.01 * generator.gauss(0, 1)) for _ in range(3)] for _ in range(2)]
+        false += compared(sides[0], sides[1], margin=0.0).verdict.decided
+    assert false <= 4
+
+
+def test_no_count_has_no_ratio() -> None:
+    with pytest.raises(ValueError, match="was not counted"):
+        compared([], [1.0])
+    assert spread([2.0, 2.0]) == 0
+
+
+def test_runs_outside_timing_have_summaries_of_their_own() -> None:
+    seen = [
+        Observation("c", "observed", 1, "at", "wait4", values={"minor_faults": 7.0}),
+        *(Observation("c", "instructions", n, "at", "v", values={"instructions": v}) for n, v in ((1, 9.0), (2, 5.0))),
+        Observation("c", "instructions", 3, "at", "v", "failed", message="why"),
+    ]
+    found = {s.metric: s for s in summaries(seen, ())}
+    assert (found["minor_faults"].median, found["minor_faults"].n_rounds, found["minor_faults"].n_runs) == (7, 0, 1)
+    assert (found["instructions"].median, found["instructions"].min, found["instructions"].n_runs) == (7, 5, 2)
+    assert [s.metric for s in summaries(seen, [found["minor_faults"]])] == ["instructions"]
+
+
+def test_a_metric_that_is_often_missing_is_not_compared() -> None:
+    block = Block(0, 1, 0, "c", warmup=False, status="ok", started_at="")
+    whole, lacking = [block] * 10, [*[block] * 9, replace(block, missing={"x": "why not"})]
+    given = Comparison("c", "r", "x", "headline", Verdict.BETTER)
+    assert incomplete(given, whole, whole, 0.05) is given
+    assert incomplete(given, lacking, whole, 0.2) is given
+    failed = incomplete(given, lacking, whole, 0.05)
+    assert (failed.verdict, failed.reason) == (Verdict.FAILED, "x could not be read in 1 of 10 rounds: why not")
+    assert incomplete(given, whole, lacking, 0.05).verdict is Verdict.NOT_COMPARABLE
+
+
+def claim(metric: str, verdict: Verdict, estimate: float, lo: float, hi: float, **values: str) -> Claim:
+    return Claim(
+        "c1", "comparison", "A", "B", metric, (), verdict, estimate=estimate, lo=lo, hi=hi, margin=0.02, values=values
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (
+            claim("requests", Verdict.BETTER, 1 / 1.12, 1 / 1.14, 1 / 1.10, direction="higher"),
+            "A has 12.0 % higher requests than B [10.0, 14.0]",
+        ),
+        (
+            claim("requests", Verdict.WORSE, 1 / 0.9, 1 / 0.92, 1 / 0.88, direction="higher"),
+            "A has 10.0 % lower requests than B [8.0, 12.0]",
+        ),
+        (
+            claim("requests", Verdict.BETTER, 0.5, 0.49, 0.51, direction="higher"),
+            "A has 2.00× the requests of B [1.96, 2.05]",
+        ),
+        (claim("p99", Verdict.BETTER, 0.9, 0.88, 0.92), "A has 10.0 % lower p99 than B [8.0, 12.0]"),
+        (claim("instructions", Verdict.BETTER, 0.9, 0.9, 0.9), "A needs 10 % fewer instructions than B [10, 10]"),
+        (claim("instructions", Verdict.WORSE, 2.0, 2.0, 2.0), "A needs 2.0× as many instructions as B [2.0, 2.0]"),
+        (claim("cpu", Verdict.BETTER, 0.9, 0.88, 0.92), "A needs 10 % less CPU time than B [8, 12]"),
+    ],
+)
+def test_a_sentence_has_the_words_of_its_metric(given: Claim, text: str) -> None:
+    said = wording.say(given).replace("\u202f", " ")
+    figures = re.compile(r"[0-9.]+")
+    assert figures.sub("#", said) == figures.sub("#", text)
+    expected, found = ([float(figure) for figure in figures.findall(words)] for words in (text, said))
+    assert found == pytest.approx(expected, abs=0.11)
+
+
+def test_a_ratio_of_a_metric_that_is_better_when_larger_is_told_turned_over() -> None:
+    given = claim("requests", Verdict.UNDECIDED, 1 / 1.08, 1 / 1.93, 1 / 0.72, direction="higher")
+    natural = metric_words.natural(given)
+    assert (natural.estimate, natural.lo, natural.hi) == pytest.approx((1.08, 0.72, 1.93))
+    assert "+8" in wording.say(given)
+
+
+def test_a_verdict_of_an_own_metric_says_better_whatever_its_direction() -> None:
+    assert words.shown(Verdict.BETTER, "requests_per_second") == "▼ better requests per second"
+    assert words.shown(Verdict.BETTER, "instructions") == "▼ fewer instructions"
+    assert words.shown(Verdict.WORSE, "cpu") == "▲ more CPU time"
+
+
+def test_every_metric_has_its_noun_and_a_line() -> None:
+    assert all(kind.noun and kind.about and kind.source for kind in METRICS.values())
+    assert len({kind.noun for kind in METRICS.values()}) == len(METRICS)

@@ -1,0 +1,93 @@
+"""Numbers in what a run printed or reported: found, or missing with the reason."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bench_framework.execution.declared import Missing, Readings, number_in
+from bench_framework.model.json_path import parse
+from bench_framework.model.metrics import DeclaredMetric
+from bench_framework.model.run import Block, Receipt
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BLOCK = Block(0, 1, 0, "c", warmup=False, status="ok", started_at="", wall_s=(0.1,))
+
+
+def printed(**fields: Any) -> DeclaredMetric:
+    return DeclaredMetric("x", "stdout", **fields)
+
+
+@pytest.mark.parametrize(
+    ("text", "metric", "value"),
+    [
+        ("requests/s: 12.5\n", printed(regex=r"requests/s: ([0-9.]+)"), 12.5),
+        ("a\nt=3\nb", printed(regex=r"^t=(\d+)$", unit="s", scale=1e-3), 0.003),
+        ("v=-1e3 v=-1e3", printed(regex=r"v=(\S+)"), -1000.0),
+        ('{"a": {"b": [1, 2.5]}}', printed(path=parse("a.b[1]"), scale=2.0), 5.0),
+        ('log line\n{"a": 7}\n', printed(path=("a",)), 7.0),
+    ],
+)
+def test_a_number_is_read_in_stored_units(text: str, metric: DeclaredMetric, value: float) -> None:
+    assert number_in(text, metric) == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "metric", "words"),
+    [
+        ("", printed(regex="(a)"), "matches nothing in stdout"),
+        ("v=1 v=2", printed(regex=r"v=(\d)"), "matches different values: 1, 2"),
+        ("v=fast", printed(regex=r"v=(\w+)"), 'finds "fast", which is no number'),
+        ("v=", printed(regex=r"v=(\d)?"), "finds null"),
+        ('{"a": "12ms"}', printed(path=("a",)), '`a` is "12ms", which is no number'),
+        ('{"a": true}', printed(path=("a",)), "which is no number"),
+        ('{"a": NaN}', printed(path=("a",)), "no finite number"),
+        ('{"a": 1e999}', printed(path=("a",)), "no finite number"),
+        ('{"b": 1}', printed(path=("a",)), "there is no `a` at its top"),
+        ("no json", printed(path=("a",)), "neither the whole text nor its last line is JSON"),
+        ("", printed(path=("a",)), "there is no `a`"),
+    ],
+)
+def test_what_cannot_be_read_is_missing_with_the_reason(text: str, metric: DeclaredMetric, words: str) -> None:
+    with pytest.raises(Missing, match=".*") as caught:
+        number_in(text, metric)
+    assert words in str(caught.value)
+
+
+def test_a_block_holds_what_was_found_and_why_the_rest_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("x=5")
+    wanted = (printed(regex=r"x=(\d)"), DeclaredMetric("y", "stdout", regex=r"y=(\d)"))
+    read = Readings(wanted, tmp_path / "out", None).read(BLOCK)
+    assert read.metrics == {"x": 5.0}
+    assert read.missing == {"y": r"`y=(\d)` matches nothing in stdout"}
+    assert (read.metric("x"), read.metric("y")) == (5.0, None)
+
+
+def test_an_answer_of_an_earlier_run_is_no_answer(tmp_path: Path) -> None:
+    file = tmp_path / "out.json"
+    file.write_text('{"x": 1}')
+    readings = Readings((DeclaredMetric("x", "answer", path=("x",)),), tmp_path / "none", file)
+    readings.mark()
+    assert "did not write" in readings.read(BLOCK).missing["x"]
+    file.write_text('{"x": 22}')
+    assert readings.read(BLOCK).metrics == {"x": 22.0}
+    file.unlink()
+    assert "cannot be read" in readings.read(BLOCK).missing["x"]
+
+
+def test_a_workers_line_may_hold_the_number_anywhere(tmp_path: Path) -> None:
+    wanted = (
+        DeclaredMetric("deep", "worker", scale=1e-3, path=("phases_s", "count")),
+        DeclaredMetric("own", "worker"),
+        DeclaredMetric("lacking", "worker"),
+    )
+    readings = Readings(wanted, tmp_path / "none", None)
+    line = json.dumps({"phases_s": {"count": 250}, "metrics": {"own": 3, "other": 4}}).encode()
+    (receipt,) = readings.of_replies([line], [Receipt(metrics={"own": 3.0, "other": 4.0})])
+    assert receipt.metrics == {"own": 3.0, "other": 4.0, "deep": 0.25}
+    assert readings.unreported([line]) == {"lacking": "`metrics.lacking`: there is no `lacking` in `metrics`"}
+    assert not readings.needs_stdout

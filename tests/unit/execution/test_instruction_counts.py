@@ -1,0 +1,61 @@
+"""What valgrind and perf leave behind: a count, or why there is none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework.execution.instructions import parse_perf, read_valgrind
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LOG = "==1== Command: ./f\n==1== For interactive control, run 'callgrind_control -h'.\n"
+
+
+def left(folder: Path, logs: dict[int, str], counts: dict[int, str]) -> Path:
+    for process, text in logs.items():
+        (folder / f"valgrind.{process}").write_text(text)
+    for process, text in counts.items():
+        (folder / f"counts.{process}").write_text(text)
+    return folder
+
+
+def test_the_counts_of_all_processes_are_one_figure(tmp_path: Path) -> None:
+    found = left(tmp_path, {1: LOG, 2: LOG}, {1: "cmd: a\nsummary: 70\ntotals: 71\n", 2: "summary: 5\n"})
+    assert read_valgrind(found) == 75
+
+
+@pytest.mark.parametrize(
+    ("logs", "counts", "words"),
+    [
+        ({1: LOG, 2: "==2== Parent PID: 1\n"}, {1: "summary: 70\n", 2: "summary: 75\n"}, "without exec"),
+        ({1: LOG + "vex amd64->IR: unhandled instruction bytes: 0x62\n"}, {1: "summary: 3\n"}, "AVX-512"),
+        ({1: "==1== valgrind: cannot execute\n"}, {}, "no count: valgrind: cannot execute"),
+        ({1: LOG}, {1: "creator: callgrind\n"}, "wrote no count"),
+        ({}, {}, "wrote no count"),
+    ],
+)
+def test_what_is_no_count_is_told(
+    logs: dict[int, str], counts: dict[int, str], words: str, tmp_path: Path
+) -> None:
+    found = read_valgrind(left(tmp_path, logs, counts))
+    assert isinstance(found, str)
+    assert words in found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("81234567,,instructions:u,1000,100.00,,\n", 81234567),
+        ("# started\n\n5,,instructions:u,1,100.00,2.1,insn per cycle\n", 5),
+        ("<not supported>,,instructions:u,0,100.00,,\n", "lets nobody read"),
+        ("<not counted>,,instructions:u,0,0.00,,\n", "lets nobody read"),
+        ("x,,instructions:u,0,0.00,,\n", "perf said 'x'"),
+        ("", "wrote no count"),
+    ],
+)
+def test_the_words_of_perf_are_read(text: str, found: int | str) -> None:
+    said = parse_perf(text)
+    assert said == found if isinstance(found, int) else found in str(said)
