@@ -6,7 +6,7 @@ import csv
 import io
 from typing import TYPE_CHECKING, Any
 
-from bench_framework.store import columns, layout, metric_columns, rows
+from bench_framework.store import columns, layout, metric_columns, rows, structure_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,6 +41,7 @@ def table_columns(source: Source) -> dict[str, tuple[Column, ...]]:
         found["comparisons"] = columns.COMPARISONS
         if source.judgement.derived:
             found["derived"] = columns.DERIVED
+        found |= structure_tables.tables(source)
     return found
 
 
@@ -53,6 +54,8 @@ def write_tables(folder: Path, source: Source) -> None:
         "cells": rows.cell_rows,
         "comparisons": rows.comparison_rows,
         "derived": rows.derived_rows,
+        "effects": structure_tables.effect_rows,
+        "contributions": structure_tables.contribution_rows,
     }
     tables = table_columns(source)
     for name, wanted in tables.items():

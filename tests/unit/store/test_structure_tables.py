@@ -1,0 +1,132 @@
+"""What the axes do, on disk: the tables, a judgement and back, and records from before there was any of it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework.model.judgement import Claim, Interval, Judgement, Verdict
+from bench_framework.model.looks import looks_of
+from bench_framework.model.structure import (
+    Change,
+    Contrast,
+    Contribution,
+    Crossing,
+    Effect,
+    EffectCell,
+    Factorial,
+    Front,
+    Replacement,
+    Standing,
+    Step,
+    Structure,
+)
+from bench_framework.store import rows, structure_tables, tables, wire
+
+if TYPE_CHECKING:
+    from bench_framework.model.plan import Plan
+    from bench_framework.store.records import Record
+
+LESS = Contrast(Verdict.BETTER, Interval(0.9, 0.88, 0.92, 0.99), 40, 1e-9, 1e-8)
+OPEN = Contrast(Verdict.UNDECIDED, None, 40, 0.5, 1.0, "its sign changes between cells: no mean is told")
+PARSER, ALLOC = Change("parser", "simd", "sonic"), Change("alloc", "sys", "je")
+
+
+@pytest.fixture
+def structure(plan: Plan) -> Structure:
+    item = plan.inputs[0].id
+    base, other = (cell.id for cell in plan.cells[:2])
+    cell = EffectCell("rayon", (other, base), LESS)
+    return Structure(
+        factorials=(Factorial(item, (("parser", ("simd", "sonic")),), ("alloc: mi",), "", 40),),
+        effects=(
+            Effect(item, "wall", (PARSER,), pooled=True, mean=LESS, cells=(cell, cell)),
+            Effect(item, "wall", (PARSER, ALLOC), pooled=False, mean=OPEN, cells=(cell,)),
+        ),
+        contributions=(
+            Contribution(
+                item, "wall", "alone", base, other, (Step((PARSER,), other, base, LESS, 0.6),), LESS, LESS, 0.4, 0,
+                (Step((ALLOC,), other, base, LESS, None),),
+            ),
+        ),
+        crossings=(Crossing((base, other), "v", "w", "wall", item, item, 2e7, 1e7, 3e7, 0.9875, 40),),
+        fronts=(Front(item, ("wall",), (Standing(base, False, (), (other,)),)),),
+        replacements=(Replacement(item, "wall", "", base, other, (PARSER,), Verdict.BETTER, None, "floor", 40),),
+        effect_family=3,
+        contribution_family=4,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def judgement(plan: Plan, structure: Structure) -> Judgement:
+    return Judgement(
+        looks=looks_of(plan), states=(), summaries=(), comparisons=(), best=(), floors=(), scaling=(),
+        status="decided", structure=structure,
+        claims=(
+            Claim("c7", "effect", "parser sonic", "simd", "wall", (), Verdict.BETTER, text="less"),
+            Claim("c8", "interaction", "parser sonic", "alloc je", "wall", (), None, text="turns"),
+            Claim("c9", "contributions", "b", "a", "wall", (), Verdict.BETTER, text="together"),
+        ),
+    )  # fmt: skip
+
+
+def test_a_judgement_with_its_structure_survives(judgement: Judgement) -> None:
+    judged = wire.Judged(1, "20260302T1704Z", "demo", judgement)
+    text = wire.dump_judged(judged)
+    assert wire.load_judged(text) == judged
+    assert wire.dump_judged(wire.load_judged(text)) == text
+
+
+def test_records_from_before_there_was_a_structure_or_a_design_are_read(
+    judgement: Judgement, plan: Plan
+) -> None:
+    document = json.loads(wire.dump_judged(wire.Judged(1, "r", "demo", judgement)))
+    del document["judgement"]["structure"]
+    assert wire.load_judged(json.dumps(document)).judgement.structure == Structure()
+    ladder = json.loads(wire.dump_plan(replace(plan, design="ladder")))
+    assert ladder.pop("design") == "ladder"
+    assert wire.load_plan(json.dumps(ladder)).design == "full"
+
+
+def table(made: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(made)))
+
+
+def test_effects_have_a_row_each_and_one_for_each_of_their_cells(
+    measured: Record, judgement: Judgement
+) -> None:
+    source = rows.Source(measured.plan, measured.contents, judgement)
+    found = table(tables.to_csv(structure_tables.EFFECTS, structure_tables.effect_rows(source)))
+    assert [(r["kind"], r["axis_2"], r["where"]) for r in found] == [
+        ("main", "", ""), ("main-cell", "", "rayon"), ("main-cell", "", "rayon"), ("interaction", "alloc", ""),
+        ("interaction-cell", "alloc", "rayon"),
+    ]  # fmt: skip
+    first, turned = found[0], found[3]
+    assert (first["ratio"], first["lo"], first["hi"], first["level"]) == ("0.9", "0.88", "0.92", "0.99")
+    assert (first["claim_id"], first["text"], first["better"], first["worse"]) == ("c7", "less", "2", "0")
+    assert (turned["ratio"], turned["pooled"], turned["verdict"]) == ("", "false", "undecided")
+    assert turned["reason"].startswith("its sign changes")
+
+
+def test_contributions_have_steps_what_is_left_and_the_total(measured: Record, judgement: Judgement) -> None:
+    source = rows.Source(measured.plan, measured.contents, judgement)
+    made = tables.to_csv(structure_tables.CONTRIBUTIONS, structure_tables.contribution_rows(source))
+    found = table(made)
+    assert [(r["step"], r["change"], r["share"]) for r in found] == [
+        ("1", "parser: simd → sonic", "0.6"), ("beyond", "alloc: sys → je", ""), ("interaction", "", "0.4"),
+        ("total", "", "1.0"),
+    ]  # fmt: skip
+    assert (found[-1]["claim_id"], found[0]["claim_id"]) == ("c9", "")
+
+
+def test_a_record_without_effects_has_no_such_table(measured: Record, judgement: Judgement) -> None:
+    both = rows.Source(measured.plan, measured.contents, judgement)
+    none = rows.Source(measured.plan, measured.contents, replace(judgement, structure=Structure()))
+    assert set(structure_tables.tables(both)) == {"effects", "contributions"}
+    assert structure_tables.tables(none) == {}
+    assert structure_tables.tables(rows.Source(measured.plan, measured.contents)) == {}
