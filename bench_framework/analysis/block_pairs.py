@@ -25,6 +25,8 @@ SINGLE_LOOK: Final = 1
 NO_SPREAD: Final = "its file gives no number of runs or no spread: values without an interval"
 ZERO_SPREAD: Final = "every spread is given as zero: no interval follows from rounded figures"
 MEAN_ONLY: Final = "its file holds the mean over the runs alone"
+MOST_DETECTABLE: Final = 10.0
+HOPELESS: Final = "runs so few and so different would not have shown a factor of ten"
 DETECTION_POWER_AT_ESTIMATE: Final = 0.80
 
 
@@ -82,6 +84,8 @@ def _judge(case: Case, adjusted: Adjusted, rules: verdict.Rules) -> Comparison:
         return replace(draft, verdict=Verdict.EQUIVALENT, shown=equal)
     half = (math.log(draft.typical.hi) - math.log(draft.typical.lo)) / 2 if draft.typical else 0.0
     mde = verdict.detectable(half, rules, epsilon)
+    if mde > math.log(MOST_DETECTABLE):
+        return replace(draft, reason=HOPELESS)
     runs = min(draft.runs, draft.runs_ref)
     needed = math.ceil(runs * (mde / math.log1p(margin)) ** 2)
     reason = "a difference was found, but it is smaller than the smallest effect worth a word"

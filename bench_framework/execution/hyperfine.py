@@ -102,7 +102,7 @@ def parse(text: str | bytes) -> HyperfineResult:
         only.times,
         statistics.fmean(only.user),
         statistics.fmean(only.system),
-        max(only.memory) if only.memory else None,
+        int(max(only.memory)) if only.memory else None,
         only.exit_codes,
     )
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 NAMES: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 SECTIONS: Final = ("S02", "S03")
+METRICS: Final = ("wall", "cpu", "peak_rss")
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,13 +193,20 @@ def compare_imported(
     """A set with another baseline, or one candidate only; labels select, as a set has no axes.
 
     Raises:
-        UsageError: BX106, no such label.
+        UsageError: BX106, no such label; BX107, a metric that no imported file has.
     """
     from bench_framework.analysis.blocks_in_turn import judge_imported  # noqa: PLC0415 -- scipy
     from bench_framework.report import imported as report  # noqa: PLC0415 -- only for pages
     from bench_framework.store.imports import ImportedSet  # noqa: PLC0415 -- pydantic
     from bench_framework.workflow.comparing import ComparedTable  # noqa: PLC0415 -- it calls this module
 
+    unknown = [metric for metric in metrics if metric not in METRICS]
+    if unknown:
+        raise UsageError(
+            f"no metric {', '.join(unknown)} in an imported set",
+            code="BX107",
+            help=f"metrics: {', '.join(METRICS)}",
+        )
     one = ImportedSet.open(folder)
     imported, judgement = one.imported, one.judgement()
     if baseline is not None or candidate is not None:

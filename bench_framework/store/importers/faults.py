@@ -17,6 +17,8 @@ NAMES: Final = "BX453"
 """Labels that are doubled or missing."""
 UNITS: Final = "BX454"
 """Several units in one table, or one that is none of time."""
+LEAST_S, MOST_S = 1e-12, 1e9
+MOST_MEMORY: Final = 1e18
 NOTHING_WRITTEN: Final = "nothing was imported"
 
 
@@ -34,12 +36,22 @@ def fault(
     )
 
 
-def require_above_zero(value: float, what: str, file: str, where: str) -> float:
-    """A time or a size that was measured.
+def require_time(seconds: float, what: str, file: str, where: str) -> float:
+    """A time that was measured, in seconds.
 
     Raises:
-        UsageError: BX452, it is not finite, or not above zero: its ratio to anything would mean nothing.
+        UsageError: BX452, it is not finite, not above zero (its ratio to anything would mean nothing), or no time that
+            a program takes: below a picosecond or above 30 years.
     """
-    if not math.isfinite(value) or value <= 0:
-        raise fault(IMPOSSIBLE, file, f"{what} is {value:g}; it must be a number above zero", where=where)
+    if not math.isfinite(seconds) or seconds <= 0:
+        raise fault(IMPOSSIBLE, file, f"{what} is {seconds:g}; it must be a number above zero", where=where)
+    if not LEAST_S <= seconds <= MOST_S:
+        raise fault(IMPOSSIBLE, file, f"{what} is {seconds:g} s, which no program takes", where=where)
+    return seconds
+
+
+def require_amount(value: float, most: float, what: str, file: str, where: str) -> float:
+    """A spread, a CPU time or a number of bytes: from zero to `most`. Raises `UsageError`, BX452."""
+    if not 0 <= value <= most:
+        raise fault(IMPOSSIBLE, file, f"{what} is {value:g}; it must lie between 0 and {most:g}", where=where)
     return value

@@ -32,7 +32,7 @@ class Timed:
     times: tuple[float, ...]
     user: tuple[float, ...]
     system: tuple[float, ...]
-    memory: tuple[int, ...]
+    memory: tuple[float, ...]
     exit_codes: tuple[int | None, ...]
     per_run: bool
 
@@ -58,13 +58,13 @@ def read_export(text: str | bytes) -> Export:
 
 
 def _read_lists(result: dict[str, Any]) -> Timed:
-    times = tuple(float(value) for value in result["times"])
+    times = tuple(map(_number, result["times"]))
     return Timed(
-        command=str(result.get("command", "")),
+        command=_text(result.get("command", "")),
         times=times,
-        user=(float(result["user"]),),
-        system=(float(result["system"]),),
-        memory=tuple(int(value) for value in result.get("memory_usage_byte") or ()),
+        user=(_number(result["user"]),),
+        system=(_number(result["system"]),),
+        memory=tuple(map(_number, result.get("memory_usage_byte") or ())),
         exit_codes=_same_length(times, result["exit_codes"]),
         per_run=False,
     )
@@ -77,11 +77,11 @@ def _read_runs(result: dict[str, Any]) -> Timed:
         _quantity(run["memory_peak_resident"], "byte") for run in runs if run.get("memory_peak_resident")
     ]
     return Timed(
-        command=str(result.get("command", "")),
+        command=_text(result.get("command", "")),
         times=times,
         user=tuple(_quantity(run["time_user"], "second") for run in runs),
         system=tuple(_quantity(run["time_system"], "second") for run in runs),
-        memory=tuple(int(value) for value in memory),
+        memory=tuple(memory),
         exit_codes=_same_length(times, [run["exit_code"] for run in runs]),
         per_run=True,
     )
@@ -90,10 +90,25 @@ def _read_runs(result: dict[str, Any]) -> Timed:
 def _quantity(value: dict[str, Any], unit: str) -> float:
     if value["unit"] != unit:
         raise ValueError(f"unit {value['unit']!r} where {unit} is meant")
-    return float(value["value"])
+    return _number(value["value"])
+
+
+def _number(value: object) -> float:
+    """A JSON number; a text that looks like one, or a truth, is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{value!r} is no number")
+    return float(value)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
 
 
 def _same_length(times: tuple[float, ...], codes: Sequence[int | None]) -> tuple[int | None, ...]:
     if not times or len(codes) != len(times):
         raise ValueError(f"{len(times)} times and {len(codes)} exit codes")
+    if not all(code is None or isinstance(code, int) for code in codes):
+        raise TypeError(f"{codes!r} are no exit codes")
     return tuple(codes)

@@ -113,23 +113,22 @@ def _timed(one: hyperfine.Timed, memory: MemoryKind, file: str, digest: str) -> 
     if not one.command.strip():
         raise faults.fault(faults.NAMES, file, "a result has no command")
     for number, value in enumerate(one.times, 1):
-        faults.require_above_zero(value, f"the time of run {number}", file, one.command)
-    for value in (*one.user, *one.system, *map(float, one.memory)):
-        if not 0 <= value < float("inf"):
-            raise faults.fault(
-                faults.IMPOSSIBLE, file, f"a CPU time or memory figure is {value:g}", where=one.command
-            )
+        faults.require_time(value, f"the time of run {number}", file, one.command)
+    for value in (*one.user, *one.system):
+        faults.require_amount(value, faults.MOST_S, "a CPU time", file, one.command)
+    for value in one.memory:
+        faults.require_amount(value, faults.MOST_MEMORY, "a memory figure", file, one.command)
     good = [i for i, code in enumerate(one.exit_codes) if code == 0]
     series = [series_of("wall", [one.times[i] for i in good])]
     if one.per_run:
         series.append(series_of("cpu", [one.user[i] + one.system[i] for i in good]))
         if len(one.memory) == len(one.times):
-            series.append(series_of("peak_rss", [float(one.memory[i]) for i in good]))
+            series.append(series_of("peak_rss", [one.memory[i] for i in good]))
     elif good:
         mean = one.user[0] + one.system[0]
         series.append(Series("cpu", len(one.times), mean, None) if mean > 0 else None)
         if memory == "one-figure":
-            series.append(Series("peak_rss", 1, float(max(one.memory)), None))
+            series.append(Series("peak_rss", 1, max(one.memory), None))
     return Arm(
         stable_id("imported", digest, one.command),
         one.command,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
@@ -113,20 +112,19 @@ def _row(cells: dict[str, str], file: str, where: str) -> tuple[Published, str]:
             help=f"units: {', '.join(PER_SECOND)}",
         )
     scale = PER_SECOND[unit]
-    mean = faults.require_above_zero(_number(cells["mean"], "mean", file, where), "mean", file, where)
-    sd = _number(cells["sd"], "sd", file, where) if cells.get("sd") else None
-    if sd is not None and not (math.isfinite(sd) and sd >= 0):
-        raise faults.fault(
-            faults.IMPOSSIBLE, file, f"sd is {sd:g}; it must be a number, zero or more", where=where
-        )
+    mean = faults.require_time(_seconds(cells["mean"], scale, "mean", file, where), "mean", file, where)
+    sd = None
+    if cells.get("sd"):
+        spread = _seconds(cells["sd"], scale, "sd", file, where)
+        sd = faults.require_amount(spread, faults.MOST_S, "sd", file, where)
     n = _count(cells.get("n", ""), file, where)
-    if n == 1:
-        sd = None  # one run has no spread, whatever a table says
-    return Published(label, _seconds(mean, scale), _seconds(sd, scale) if sd is not None else None, n), unit
+    # One run has no spread, whatever a table says.
+    return Published(label, mean, sd if n != 1 else None, n), unit
 
 
-def _seconds(value: float, per_second: int) -> float:
+def _seconds(text: str, per_second: int, what: str, file: str, where: str) -> float:
     """In decimals: 191.2 ms are 0.1912 s, to the last digit."""
+    value = _number(text, what, file, where)
     return float(Decimal(repr(value)) / per_second)
 
 

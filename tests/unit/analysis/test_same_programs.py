@@ -87,7 +87,9 @@ def test_a_difference_between_one_program_and_itself_is_never_told(study: type[S
     assert {c.metric for c in own} == {"wall", "cpu", "peak_rss"}
     assert {(c.verdict, c.reason) for c in own} == {(Verdict.UNDECIDED, ONE_PROGRAM)}
     wall = next(c for c in found.claims if c.kind == "comparison" and c.subject == "b" and c.metric == "wall")
-    assert wall.text.startswith("b and a are the same program; their difference is an A/A test: +9.8\u202f% [")
+    assert wall.text.startswith(
+        "b and a are the same program; their difference is an A/A test: +9.8\u202f% ["
+    )
     assert made.cell("c").id in found.best[0].cell_ids
     assert not any("b needs" in c.text for c in found.claims)
 

@@ -62,7 +62,7 @@ def test_schema_version_2_has_every_metric_per_run() -> None:
             '{"results": [{"times": [0.1], "user": 0, "system": 0, "exit_codes": []}]}',
             "1 times and 0 exit codes",
         ),
-        ('{"results": [{"times": "x", "user": 0, "system": 0, "exit_codes": [0]}]}', "ValueError"),
+        ('{"results": [{"times": "x", "user": 0, "system": 0, "exit_codes": [0]}]}', "TypeError"),
         ('{"schema_version": 2, "results": [{"measurements": []}]}', "0 times and 0 exit codes"),
     ],
 )

@@ -490,7 +490,7 @@ def bare() -> ReportData:
     full = sample(rounds=0)
     empty = replace(
         full.judgement, states=(), summaries=(), comparisons=(), best=(), floors=(), scaling=(), claims=(), events=(),
-        gaps=(), status="failed",
+        gaps=(), structure=Structure(), status="failed",
     )  # fmt: skip
     p = replace(full.plan, notes=(), ideas=(), holes=())
     return replace(

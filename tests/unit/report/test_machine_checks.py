@@ -10,6 +10,7 @@ from bench_framework.model.run import PageCache
 from bench_framework.report import checks
 from bench_framework.report.blocks import Bullets
 from bench_framework.report.drift import drift
+from bench_framework.report.headline_table import headline_table
 from bench_framework.report.sections.unmeasured import UNMEASURED
 
 if TYPE_CHECKING:
@@ -91,3 +92,15 @@ def test_flagged_blocks_are_ringed_and_counted_in_the_drift_plot(data: ReportDat
     assert figure.table is not None
     column = [c.title for c in figure.table.columns].index("Flagged")
     assert sum(int(row.cells[column].text) for row in figure.table.rows) == rings
+
+
+def test_the_caption_says_cold_where_every_run_was_seen_to_be(data: ReportData) -> None:
+    item = data.plan.inputs[0]
+    assert data.cold(item) == ""
+    cold = tuple(replace(s, cache="cold") if s.state == "measured" else s for s in data.judgement.states)
+    told = replace(data, judgement=replace(data.judgement, states=cold))
+    assert told.cold(item) == ", cold cache"
+    assert f"{item.label}, cold cache: the median" in headline_table(told, item, "x").caption
+    first = next(s for s in cold if s.cell_id in {c.id for c in data.arms(item.id)} and s.state == "measured")
+    mixed = tuple(replace(s, cache="unknown") if s is first else s for s in cold)
+    assert replace(data, judgement=replace(data.judgement, states=mixed)).cold(item) == ""

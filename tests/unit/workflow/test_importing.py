@@ -74,6 +74,8 @@ def test_every_command_that_opens_a_record_opens_a_set(tmp_path: Path, files: tu
     )
     with pytest.raises(UsageError, match="no label"):
         workflow.compare_record(root, "@last", baseline="rayon", candidate=None, metrics=("wall",))
+    with pytest.raises(UsageError, match="no metric instructions"):
+        workflow.compare_record(root, "@last", baseline=None, candidate=None, metrics=("instructions",))
     with pytest.raises(UsageError, match="the candidate is the baseline"):
         workflow.compare_record(root, "@last", baseline=None, candidate="smol", metrics=("wall",))
 

@@ -1,0 +1,88 @@
+"""Whatever stands in a file: it is read and judged, or refused with one code; no other error ever."""
+
+from __future__ import annotations
+
+import json
+import math
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bench_framework.analysis.blocks_in_turn import judge_imported
+from bench_framework.errors import UsageError
+from bench_framework.model.imported import Imported, Sitting
+from bench_framework.report import imported as report
+from bench_framework.store.importers.sittings import read_sitting
+from bench_framework.store.wire import dump_imported, load_imported
+
+CODES = {"BX451", "BX452", "BX453", "BX454"}
+LEAVES = st.none() | st.booleans() | st.integers(-(10**30), 10**30) | st.floats() | st.text(max_size=8)
+VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=4), max_leaves=6)
+KEYS = ("command", "times", "user", "system", "memory_usage_byte", "exit_codes", "measurements")
+RESULT = st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=7)
+EXPORT = st.fixed_dictionaries(
+    {"results": st.lists(RESULT, max_size=3) | VALUES},
+    optional={"schema_version": st.integers(0, 3) | VALUES},
+)
+CELL = (
+    st.text(st.characters(blacklist_categories=["Cs"]), max_size=6)
+    | st.floats().map(repr)
+    | st.sampled_from(["ms", "s", "µs", "1", "0", "-1", "nan", "inf", "1e400", "1_0", "", " ", '"', "|", "٣"])
+)
+TIMES = st.lists(st.floats(1e-9, 1e6), min_size=1, max_size=6)
+
+
+def read(content: bytes) -> Sitting | None:
+    codes: list[str] = []
+    try:
+        return read_sitting(content, "f", 1)
+    except UsageError as error:
+        codes.append(error.code)
+    assert set(codes) <= CODES
+    return None
+
+
+def judge(sitting: Sitting) -> None:
+    """A set that was read round-trips, is judged, and has a page; no figure of it is not a number."""
+    made = Imported(1, "r", "n", "2026-01-01T00:00:00Z", "0", sitting.arms[0].label, (), (sitting,))
+    assert load_imported(dump_imported(made)) == made
+    judged = judge_imported(made)
+    report.build(made, judged)
+    for comparison in judged.comparisons:
+        if comparison.shown is not None:
+            assert not math.isnan(comparison.shown.ratio)
+            assert comparison.shown.lo <= comparison.shown.ratio <= comparison.shown.hi
+    for claim in judged.claims:
+        assert claim.text.startswith("In one sitting, in blocks")
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes(content: bytes) -> None:
+    if content.strip() and (found := read(content)) is not None:
+        judge(found)
+
+
+@given(EXPORT)
+@settings(max_examples=300)
+def test_any_json_of_hyperfines_keys(document: object) -> None:
+    if (found := read(json.dumps(document).encode("utf-8", "surrogatepass"))) is not None:
+        judge(found)
+
+
+@given(st.lists(st.lists(CELL, min_size=5, max_size=5), max_size=4))
+@settings(max_examples=300)
+def test_any_cells_of_a_table(rows: list[list[str]]) -> None:
+    text = "\n".join(["label,mean,sd,n,unit", *(",".join(row) for row in rows)])
+    if (found := read(text.encode())) is not None:
+        judge(found)
+
+
+@given(st.lists(TIMES, min_size=2, max_size=4))
+def test_any_times_are_judged(times: list[list[float]]) -> None:
+    results = [
+        {"command": f"c{n}", "times": own, "user": 0.0, "system": 0.0, "exit_codes": [0] * len(own)}
+        for n, own in enumerate(times)
+    ]
+    found = read(json.dumps({"results": results}).encode())
+    assert found is not None
+    judge(found)
