@@ -60,6 +60,8 @@ def lacking() -> dict[str, str]:
     found = {}
     if shutil.which("fio") is None:
         found["fio"] = "it is not installed"
+    if shutil.which("valgrind") is None:
+        found["valgrind"] = "it is not installed"
     mount = ["unshare", "--mount", "sh", "-c", f"mount -t tmpfs none {shlex.quote(tempfile.gettempdir())}"]
     try:
         done = subprocess.run(mount, capture_output=True, text=True, check=False)  # noqa: S603 -- ours

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 EXACT_METRICS: Final = frozenset(name for name in METRICS if is_exact(name))
 """The same in every run of the same binary: a difference is a difference."""
 RANGES: Final = 3
-"""How many ranges of its repetitions a count is taken to be uncertain by."""
+RANGES_OF_TWO: Final = 10
+"""How many ranges of its repetitions a count is taken to be uncertain by; two of them lie close by chance more often."""
 SURE: Final = 0.99
 """Level of the interval of counts that vary. Simulated: docs/method.md, section 5."""
 LEAST_SURE: Final = 0.95
@@ -129,7 +130,7 @@ def compare_counts(
     """Two deterministic counts, each repeated a few times; all above zero.
 
     Where every repetition gives one number this is `compare_exact`. Where they vary, each median is taken to be
-    uncertain by three times the range of its repetitions (on the log scale), and the verdict is that of the ratio's
+    uncertain by three times the range of its repetitions (ten times with two; on the log scale), and the verdict is that of the ratio's
     interval: undecided if that reaches 1 and leaves the margin.
 
     Raises:
@@ -140,7 +141,8 @@ def compare_counts(
     exact = compare_exact(
         cell_id, ref_cell_id, metric, statistics.median(counts), statistics.median(reference), margin=margin
     )
-    half = RANGES * (spread(counts) + spread(reference))
+    ranges = RANGES if min(len(counts), len(reference)) > 2 else RANGES_OF_TWO  # noqa: PLR2004 -- repetitions
+    half = ranges * (spread(counts) + spread(reference))
     if not half or exact.shown is None:
         return replace(exact, runs=len(counts), runs_ref=len(reference))
     ratio = exact.shown.ratio

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from bench_framework import assets
+from bench_framework.workflow import metric_page
 
 RUN_CODES: Final[dict[str, str]] = {
     "BC401": "the disk has no room for the inputs. Free some space, name another data-dir, or run `benchctl clean`.",
@@ -137,7 +138,7 @@ def scenarios_page() -> str:
     )
 
 
-PAGES: Final = {"docs/reference/codes.md": page, "scenarios/README.md": scenarios_page}
+PAGES: Final = {"docs/reference/codes.md": page, "docs/reference/metrics.md": metric_page.page, "scenarios/README.md": scenarios_page}
 """Path in the repository to what writes it."""
 
 if __name__ == "__main__":

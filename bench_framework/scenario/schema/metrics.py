@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from bench_framework.model.metrics import UNITS
 from bench_framework.scenario import leaves
-from bench_framework.scenario.schema.types import Duration, Part, Positive, Text, read_by
+from bench_framework.scenario.schema.types import Duration, Part, Text, read_by
 
 COUNTER_KEYS: Final = ("runs", "timeout", "tool")
 """Of `instructions` alone."""
@@ -37,8 +37,8 @@ class MetricPart(Part):
     """Which way is better; `none`: shown, and never judged."""
     about: Text = ""
     """What it is, for readers."""
-    runs: Positive = 3
-    """Of `instructions`: how often each cell is counted."""
+    runs: Annotated[int, read_by(leaves.whole(2)), Field(ge=2)] = 3
+    """Of `instructions`: how often each cell is counted; a single count would not show whether it varies."""
     timeout: Duration = 600.0
     """Of `instructions`: of one such run, which is ten to fifty times as slow."""
     tool: Annotated[Literal["valgrind", "perf"], read_by(leaves.choice("valgrind", "perf"))] = "valgrind"

@@ -53,6 +53,7 @@ BAD = {
     "no worker": ("metrics: {x: {from: worker}}", "BC108", "does not follow the protocol"),
     "no stdout": ("answer: {stdout: pipe}\nmetrics: {x: {from: stdout, json: a}}", "BC108", "stdout is not kept"),
     "counter with a source": ("metrics: {instructions: {json: a}}", "BC108", "counted by benchctl"),
+    "counted once only": ("metrics: {instructions: {runs: 1}}", "BC102", "at least 2"),
     "runs of another": ("metrics: {x: {from: stdout, json: a, runs: 2}}", "BC108", "`instructions` alone"),
     "no direction": (
         "metrics: {x: {from: stdout, json: a}}\njudge: [wall, x]", "BC206", "which `direction` is better",
