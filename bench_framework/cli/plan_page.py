@@ -44,6 +44,8 @@ def page(forecast: Forecast, *, width: int, commands: bool) -> str:
         *_item("Build", _builds(forecast), width),
         *_item("Data", _data(forecast), width),
         *(_item("Tune", _filled(plan.tuning), width) if plan.tuning else ()),
+        *(_item("Cache", cold, width) if (cold := _cold(plan)) else ()),
+        *(_item("CPUs", pinned, width) if (pinned := _pinned(plan)) else ()),
         *_item("Run", _run(forecast), width),
         *_item("Basis", _basis(forecast), width),
         *_item("Judge", _judge(forecast), width),
@@ -96,6 +98,25 @@ def _data(forecast: Forecast) -> str:
     if not missing:
         return f"{text}, all there"
     return f"{text}, {format_size(forecast.disk_needed)} to generate"
+
+
+def _cold(plan: Plan) -> str:
+    """What a cold cache means for this plan; empty where no cell asks for one."""
+    cold = sum(cell.cache == "cold" for cell in plan.cells)
+    if not cold:
+        return ""
+    return (
+        f"cold before every run of {cold} of {counted(len(plan.cells), 'cell')}: the input's pages are dropped and "
+        "looked for; a cell with a run that was not seen to be cold is compared with nothing"
+    )
+
+
+def _pinned(plan: Plan) -> str:
+    """The lists of CPUs and how many cells each pins; empty where none is pinned."""
+    found = Counter(cell.cpus for cell in plan.cells if cell.cpus)
+    free = len(plan.cells) - found.total()
+    told = [f"{cpus} for {counted(count, 'cell')}" for cpus, count in found.items()]
+    return "; ".join([*told, f"any for {counted(free, 'cell')}"] if free else told) if told else ""
 
 
 def _run(forecast: Forecast) -> str:

@@ -255,6 +255,11 @@ class ReportData:
         """``input 10MiB``, to be put into a caption; empty where the programs read none."""
         return f"{words}{item.label}" if self.reads(item) and item.label else ""
 
+    def cold(self, item: Input) -> str:
+        """``, cold cache`` for captions, where every measured arm was seen to begin with one; empty elsewhere."""
+        states = [s for cell in self.arms(item.id) if (s := self.state(cell.id)).state == "measured"]
+        return ", cold cache" if states and all(s.cache == "cold" for s in states) else ""
+
     def command(self, cell: Cell) -> str:
         """A cell's command as a shell takes it, with the paths that were used."""
         build = self.build_of(self.variant_of(cell))

@@ -54,8 +54,8 @@ def headline_table(data: ReportData, item: Input, name: str) -> Table:
     ]
     statistic = "the median of rounds" if data.metric != "peak_rss" else "the median of runs"
     caption = (
-        f"{_NAMES.get(data.metric, data.metric)} by variant{data.on_input(item, ', input ')}: {statistic}; "
-        f"ratios are variant ÷ {data.baseline.label}. {caption_tail(data, item)}"
+        f"{_NAMES.get(data.metric, data.metric)} by variant{data.on_input(item, ', input ')}{data.cold(item)}: "
+        f"{statistic}; ratios are variant ÷ {data.baseline.label}. {caption_tail(data, item)}"
     )
     return Table(
         name + "-table",

@@ -115,9 +115,10 @@ def run_plan(plan: Plan, text: str, options: RunOptions, watcher: Watcher | None
     Raises:
         MachineError, RecordError: as `run`.
     """
-    from bench_framework.execution import host, lock, process, stop  # noqa: PLC0415 -- --help must not load it
+    from bench_framework.execution import affinity, host, lock, process, stop  # noqa: PLC0415 -- --help must not load it
 
     host.require_linux()
+    affinity.require(plan)
     watcher = watcher or Nobody()
     watcher.plan_ready(plan)
     with process.Launcher() as launcher:
@@ -153,7 +154,9 @@ def _run_locked(
     failures = _failures(plan, record)
     code = EXIT_NOT_MEASURED if failures else EXIT_DONE
     if stopped:
-        resume = f"profiling was stopped, all else is done; `benchctl profile {record.path}` makes the profiles"
+        resume = (
+            f"profiling was stopped, all else is done; `benchctl profile {record.path}` makes the profiles"
+        )
         return Outcome(record.path, judgement, pages.document, failures, resume, EXIT_INTERRUPTED)
     return Outcome(record.path, judgement, pages.document, failures, None, code)
 
@@ -162,7 +165,6 @@ def _prepare(
     plan: Plan, options: RunOptions, watcher: Watcher, launcher: Launcher, stopping: Stop
 ) -> Prepared:
     from bench_framework.execution import (  # noqa: PLC0415 -- to measure
-        affinity,
         cargo,
         datasets,
         host,
@@ -173,7 +175,6 @@ def _prepare(
     from bench_framework.workflow.known_metrics import require_known  # noqa: PLC0415 -- to measure
 
     env = host.environment()
-    affinity.require(plan)
     careful = Interruptible(watcher, stopping)
     found = hyperfine.find(launcher, env, careful)
     event: Event | None = None
