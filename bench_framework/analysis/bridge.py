@@ -17,8 +17,8 @@ import numpy.typing as npt
 from scipy.stats import t as student
 
 from bench_framework.analysis import anchors, bridge_words, intervals, medians, states
-from bench_framework.analysis.family import holm
-from bench_framework.analysis.verdict import DETECTION_POWER, EQUIVALENCE_LEVEL, MDE_FACTOR, by_interval
+from bench_framework.analysis.family import DETECTION_POWER, MDE_FACTOR, holm
+from bench_framework.analysis.verdict import EQUIVALENCE_LEVEL, by_interval
 from bench_framework.model.bridge import Bridge, BridgedCell
 from bench_framework.model.judgement import Comparison, Interval, Verdict
 
@@ -293,10 +293,10 @@ def _row(before: Side, after: Side, match: Match, comparison: Comparison) -> Bri
         for one, cell in ((before, match.before.id), (after, match.after.id))
     ]
     plan = after.plan
+    item = plan.input(match.after.input_id).label if len(plan.inputs) > 1 else ""
     return BridgedCell(
-        plan.variant(match.after.variant_id).label, plan.input(match.after.input_id).label, match.role,
-        comparison, ends[0], ends[1], match.change,
-    )  # fmt: skip
+        plan.variant(match.after.variant_id).label, item, match.role, comparison, ends[0], ends[1], match.change
+    )
 
 
 def _values(one: Side, cell: str, comparison: Comparison) -> Mapping[int, float]:

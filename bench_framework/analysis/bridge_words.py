@@ -40,7 +40,8 @@ def moved(worst: Comparison, metric: str, count: int, of: int) -> str:
     if worst.verdict.decided:
         return f"{what} moved{aspect}: {furthest}"
     limit = format_percent(worst.margin)
-    return f"of {what} it is not shown that it moved by less than {limit}{aspect}: {furthest}"
+    verb = "is" if of == 1 else "are"
+    return f"{what} {verb} not shown to have moved by less than {limit}{aspect}: {furthest}"
 
 
 def _claims(bridge: Bridge) -> Iterator[Claim]:

@@ -11,7 +11,7 @@ from bench_framework.analysis.facts import Facts, Names
 from bench_framework.analysis.race_claims import race_claims
 from bench_framework.analysis.reference_claims import gap_claims
 from bench_framework.analysis.structure_claims import StructureClaims
-from bench_framework.model.judgement import Claim, Verdict
+from bench_framework.model.judgement import ONE_PROGRAM, Claim, Verdict
 from bench_framework.units import format_percent
 
 if TYPE_CHECKING:
@@ -207,6 +207,7 @@ class _Author(Names):
             if c.metric == group.metric and c.family == "headline"
             and self.cells[c.cell_id].input_id == group.input_id
         ]  # fmt: skip
+        own = [c for c in own if c.reason != ONE_PROGRAM] or own
         if not own:
             return "there is nothing to compare"
         if (

@@ -18,6 +18,7 @@ class BridgedCell:
 
     label: str
     input: str
+    """Empty where the later record has only one."""
     role: Literal["anchor", "changed"]
     comparison: Comparison
     before: float | None

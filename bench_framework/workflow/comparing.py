@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from bench_framework.model.judgement import Comparison
+    from bench_framework.model.judgement import Comparison, Judgement
     from bench_framework.model.plan import Axis, Cell, Metric, Plan, Variant
     from bench_framework.report import Document
 
@@ -93,8 +93,15 @@ def compare_record(
             judgement = replace(judge_record(record), status="exploratory")
         # The record's own pages hold its own comparisons, not these.
         document = replace(build(report_data(record, judgement), only=SECTIONS), files=(), next=())
+        if not own:
+            document = replace(document, run_line=f"{document.run_line}  {_chosen(judgement)}")
     headline = tuple(c for c in judgement.comparisons if c.family == "headline")
     return ComparedTable(headline, document, exploratory=not own)
+
+
+def _chosen(judgement: Judgement) -> str:
+    size = judgement.looks.family
+    return f"exploratory: chosen after the data were seen; {size} comparison{'s' if size != 1 else ''}, Holm-adjusted"
 
 
 def compare_axis(

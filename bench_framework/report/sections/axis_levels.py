@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bench_framework.model.words import shown, word
+from bench_framework.model.words import noun, shown, word
 from bench_framework.report.blocks import Block, Cell, Column, Document, Fallback, Row, Section, Table
 from bench_framework.report.document import build as build_report
 from bench_framework.report.numbers import DASH, percent_up, show_comparison
@@ -32,7 +32,12 @@ def document(
     nothing = Fallback(f"No two cells differ in {axis.label or axis.name} alone.")
     section = Section("S14", "axis-levels", f"Levels of {axis.label or axis.name}", blocks or (nothing,))
     made = build_report(replace(data, judgement=replace(data.judgement, status="exploratory")), only=("S03",))
-    return replace(made, sections=(section,), claims=(), files=(), next=())
+    size = f"{looks.family} comparison{'s' if looks.family != 1 else ''}"
+    told = (
+        f"{data.plan.name}  {axis.label or axis.name}, everything else equal  exploratory: chosen after the data were "
+        f"seen; {size}, Holm-adjusted"
+    )
+    return replace(made, run_line=told, sections=(section,), claims=(), files=(), next=())
 
 
 def _table(
@@ -48,6 +53,7 @@ def _table(
         Column("Interval", drop=1),
         Column("Verdict"),
         Column("n", "right", drop=2),
+        Column("Notes", prose=True),
     )
     made = tuple(_row(plan, axis, [a.name for a in others], c) for c in rows)
     chosen = f" where {where}" if where else ""
@@ -58,20 +64,17 @@ def _table(
         f"{looks.level * 100:g}\u202f%."
     )
     return Table(
-        f"axis-{metric}",
-        caption,
-        columns,
-        made,
-        (caption, *_counts(plan, axis, metric, rows)),
-        sortable=False,
-    )
+        f"axis-{metric}", caption, columns, made, sortable=False,
+        stub=f"{axis.label or axis.name}: {noun(metric)}", note=" ".join(_counts(plan, axis, metric, rows)),
+    )  # fmt: skip
 
 
 def _row(plan: Plan, axis: Axis, others: Sequence[str], c: Comparison) -> Row:
     cell = plan.cell(c.cell_id)
     values = dict(plan.variant(cell.variant_id).values)
     told = show_comparison(c)
-    found = f"; {percent_up(c.mde)} would have been found" if c.mde and not c.verdict.settled else ""
+    found = f"{percent_up(c.mde)} would have been found" if c.mde and not c.verdict.settled else ""
+    why = "; ".join(part for part in (c.reason, found) if part)
     return Row(
         (
             Cell(values[axis.name]),
@@ -81,9 +84,10 @@ def _row(plan: Plan, axis: Axis, others: Sequence[str], c: Comparison) -> Row:
             Cell(told.bounds if told else ""),
             Cell(shown(c.verdict, c.metric), c.verdict.value, None, c.verdict),
             Cell(f"{c.rounds}×{max(1, round(c.runs / c.rounds))}" if c.rounds else DASH),
+            Cell(why),
         ),
         c.verdict,
-        reason=f"{c.reason}{found}".removeprefix("; "),
+        reason=why,
     )
 
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 DIGITS: Final = 4
 """Of a median: the ratio beside it carries the comparison."""
+_STAYED: Final = {Verdict.EQUIVALENT: "≡ stayed", Verdict.UNDECIDED: "? not known to have stayed"}
 _NAMES: Final = {
     "wall": "Time",
     "cpu": "CPU time",
@@ -139,9 +140,9 @@ def _row(row: BridgedCell, scale: float, metric: str, *, several: bool) -> Row:
     told = show_comparison(c)
     name = f"{row.label}, {row.input}" if several and row.input else row.label
     role = row.role if row.role == "anchor" or not row.change else f"changed: {row.change}"
-    verdict = (
-        "≡ stayed" if row.role == "anchor" and c.verdict is Verdict.EQUIVALENT else shown(c.verdict, metric)
-    )
+    verdict = shown(c.verdict, metric)
+    if row.role == "anchor" and c.statistic != "exact":
+        verdict = _STAYED.get(c.verdict, verdict if not c.verdict.decided else "⊘ moved")
     return Row(
         (
             Cell(name),

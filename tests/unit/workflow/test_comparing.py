@@ -1,0 +1,225 @@
+"""`benchctl compare` on records that lie on a disk: pairs, levels of an axis, two records."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from typer.testing import CliRunner
+
+from bench_framework import workflow
+from bench_framework.cli.app import app
+from bench_framework.errors import UsageError
+from bench_framework.model.judgement import Verdict
+from bench_framework.model.looks import looks_of
+from bench_framework.model.plan import BIN, BuildSpec, Plan, Role
+from bench_framework.model.run import Answer, Block, Build, Host, Look
+from bench_framework.scenario.load import load
+from bench_framework.scenario.plan import expand
+from bench_framework.store import lines
+from bench_framework.store.records import Record
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bench_framework.report import Document
+
+SCENARIO = """\
+version: 1
+name: demo
+question: Which way is it?
+worker: {command: [/usr/bin/prog]}
+axes:
+  engine: [tokio, rayon]
+  parser: [simd, serde]
+command: ["{bin}", "{engine}", "{parser}"]
+baseline: [{engine: tokio, parser: simd}, {engine: rayon, parser: simd}]
+measure: {rounds: 20, until: rounds}
+"""
+HOST = Host(
+    "h1", "b1", "EPYC", 2, 8 << 30, "6.1.0-28", "Debian", None, "kvm", "ext4", "ext4", "1.20.0", "r", "c", "p", "0.1",
+)  # fmt: skip
+AT = "2026-03-02T17:0{}:00.000Z"
+TIMES = {("tokio", "simd"): 0.1, ("rayon", "simd"): 0.05, ("tokio", "serde"): 0.1, ("rayon", "serde"): 0.08}
+
+
+def built(plan: Plan) -> Plan:
+    """The same plan with a binary per variant in place of one program, and one command for all."""
+    variants = tuple(replace(v, build=BuildSpec("crate", "prog", features=(v.label,))) for v in plan.variants)
+    cells = tuple(replace(c, command=((BIN,),)) for c in plan.cells)
+    return replace(plan, variants=variants, cells=cells, builds=tuple(v.build for v in variants if v.build))
+
+
+def record(folder: Path, number: int, *, code: str = "", slower: float = 1.0, host: Host = HOST) -> Record:
+    """A finished record; `code` marks what was built anew, which then takes `slower` times as long."""
+    plan = built(expand(load(folder / "s.yaml", text=SCENARIO)))
+    at = AT.format(number)
+    made = Record.create(folder / "results", plan, SCENARIO, started_at=at, benchctl="0.1.0")
+    builds = [
+        Build(v.build.id, ok=True, sha256=f"{v.label}{code if 'serde' in v.label else ''}", size_bytes=1000)
+        for v in plan.variants if v.build
+    ]  # fmt: skip
+    made.prepare(at=at, host=host, builds=builds, inputs=())
+    seq = 0
+    for turn in range(1, 21):
+        for cell in plan.cells:
+            values = dict(plan.variant(cell.variant_id).values)
+            time = TIMES[values["engine"], values["parser"]] * (slower if values["parser"] == "serde" else 1)
+            time *= 1 + random.Random(f"{number}/{cell.id}/{turn}").expovariate(100)
+            made.append(
+                lines.Measured(
+                    Block(
+                        seq, turn, 0, cell.id, warmup=False, status="ok", started_at=at, wall_s=(time,),
+                        user_s=time, sys_s=0.0, peak_rss_bytes=1 << 20, exit_codes=(0,), answer=Answer("d", 1),
+                    )
+                )
+            )  # fmt: skip
+            seq += 1
+        made.append(lines.RoundEnd(plan.inputs[0].id, turn, False, at, 1.0))
+    looks = looks_of(plan)
+    made.append(lines.Looked(Look(plan.inputs[0].id, looks.count - 1, 20, stopped=True)))
+    made.append(lines.End(at, 20.0))
+    made.close()
+    return made
+
+
+def printed(document: Document) -> str:
+    return workflow.terminal_page(document, 120, color=False, unicode=True, full=True)
+
+
+def test_the_own_page_has_each_reference(tmp_path: Path) -> None:
+    record(tmp_path, 1)
+    table = workflow.compare_record(tmp_path / "results", "@last")
+    assert not table.exploratory
+    text = printed(table.document)
+    assert "vs tokio + simd" in text
+    assert "Gap to rayon + simd: 50." in text
+    assert "exploratory" not in text
+
+
+def test_another_baseline_is_exploratory_and_says_how_it_is_adjusted(tmp_path: Path) -> None:
+    record(tmp_path, 1)
+    table = workflow.compare_record(tmp_path / "results", "@last", baseline="engine=rayon parser=serde")
+    assert table.exploratory
+    assert {c.ref_cell_id for c in table.comparisons} == {
+        c.id for c in built(expand(load(tmp_path / "s.yaml", text=SCENARIO))).cells
+        if c.label == "rayon + serde" and c.role is not Role.CONTROL
+    }  # fmt: skip
+    assert "exploratory: chosen after the data were seen; 6 comparisons, Holm-adjusted" in " ".join(
+        printed(table.document).split()
+    )
+
+
+def test_levels_of_an_axis_are_compared_with_everything_else_equal(tmp_path: Path) -> None:
+    record(tmp_path, 1)
+    table = workflow.compare_axis(tmp_path / "results", "@last", "engine", metrics=("wall",))
+    plan = built(expand(load(tmp_path / "s.yaml", text=SCENARIO)))
+    pairs = {
+        (plan.cell(c.cell_id).label, plan.cell(c.ref_cell_id).label): c.verdict for c in table.comparisons
+    }
+    assert pairs == {
+        ("rayon + simd", "tokio + simd"): Verdict.BETTER,
+        ("rayon + serde", "tokio + serde"): Verdict.BETTER,
+    }
+    text = " ".join(printed(table.document).split())
+    assert "exploratory: chosen after the data were seen; 2 comparisons, Holm-adjusted" in text
+    assert "rayon: faster in 2 of 2." in text
+
+
+def test_where_narrows_an_axis(tmp_path: Path) -> None:
+    record(tmp_path, 1)
+    table = workflow.compare_axis(
+        tmp_path / "results", "@last", "parser", where="engine=rayon", metrics=("wall",)
+    )
+    (only,) = table.comparisons
+    assert only.verdict is Verdict.WORSE
+    assert only.shown is not None
+    assert only.shown.lo < 1.6 < only.shown.hi
+
+
+@pytest.mark.parametrize(
+    ("axis", "where", "told"),
+    [
+        ("color", None, "no axis color varies in this record"),
+        ("engine", "engine=rayon", "no two cells of this record differ in engine alone where engine=rayon"),
+    ],
+)
+def test_an_axis_that_cannot_be_compared_is_refused(
+    tmp_path: Path, axis: str, where: str | None, told: str
+) -> None:
+    record(tmp_path, 1)
+    with pytest.raises(UsageError, match=told) as error:
+        workflow.compare_axis(tmp_path / "results", "@last", axis, where=where)
+    assert error.value.code == "BX106"
+
+
+def test_two_records_are_bridged_by_what_was_not_built_anew(tmp_path: Path) -> None:
+    record(tmp_path, 1)
+    record(tmp_path, 2, code="-new", slower=1.2)
+    found = workflow.compare_records(tmp_path / "results", "@prev", "@last", metrics=("wall",))
+    told = {row.label: (row.role, row.comparison.verdict) for row in found.bridge.cells}
+    assert told == {
+        "tokio + simd": ("anchor", Verdict.EQUIVALENT),
+        "rayon + simd": ("anchor", Verdict.EQUIVALENT),
+        "tokio + serde": ("changed", Verdict.WORSE),
+        "rayon + serde": ("changed", Verdict.WORSE),
+    }
+    text = printed(found.document)
+    assert "exploratory: two sittings; never a gate" in text
+    assert "≡ stayed" in text
+    assert "changed: code" in text
+
+
+def test_two_records_of_other_machines_keep_their_binary_sizes(tmp_path: Path) -> None:
+    record(tmp_path, 1)
+    record(tmp_path, 2, host=replace(HOST, cpu="Xeon"))
+    found = workflow.compare_records(tmp_path / "results", "@prev", "@last")
+    verdicts = {(row.comparison.metric, row.comparison.verdict) for row in found.bridge.cells}
+    assert verdicts == {
+        ("wall", Verdict.NOT_COMPARABLE), ("cpu", Verdict.NOT_COMPARABLE), ("binary_size", Verdict.EQUIVALENT),
+    }  # fmt: skip
+    assert "CPU: EPYC → Xeon" in printed(found.document)
+
+
+def test_two_records_are_not_compared_on_a_metric_that_no_anchor_carries(tmp_path: Path) -> None:
+    record(tmp_path, 1)
+    record(tmp_path, 2)
+    with pytest.raises(UsageError, match="not compared on peak_rss") as error:
+        workflow.compare_records(tmp_path / "results", "@prev", "@last", metrics=("peak_rss",))
+    assert error.value.code == "BX107"
+
+
+def command(folder: Path, *words: str) -> Any:
+    return CliRunner().invoke(app, ["--dir", str(folder / "results"), "compare", *words])
+
+
+def test_the_command_takes_two_records(tmp_path: Path) -> None:
+    record(tmp_path, 1)
+    record(tmp_path, 2, code="-new")
+    done = CliRunner().invoke(
+        app, ["--json", "--dir", str(tmp_path / "results"), "compare", "@prev", "@last"]
+    )
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert {cell["role"] for cell in found["cells"]} == {"anchor", "changed"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("@last", "@last"),
+        ("@prev", "@last", "--axis", "engine"),
+        ("@prev", "@last", "--baseline", "engine=rayon"),
+        ("@last", "--axis", "engine", "--candidate", "engine=rayon"),
+        ("@last", "--where", "engine=rayon"),
+    ],
+)
+def test_options_that_ask_for_two_things_are_refused(tmp_path: Path, words: tuple[str, ...]) -> None:
+    record(tmp_path, 1)
+    record(tmp_path, 2)
+    done = command(tmp_path, *words)
+    assert isinstance(done.exception, UsageError)
+    assert done.exception.code == "BX121"
