@@ -1,0 +1,170 @@
+"""A race against the fixed plan on the same synthetic rounds: what it spares, whom it keeps, what it says."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework.analysis.judge import judge
+from bench_framework.analysis.looking import look
+from bench_framework.analysis.mirror import mirrored
+from bench_framework.model import race
+from bench_framework.model.judgement import Comparison, Interval, Verdict
+from bench_framework.model.looks import looks_of
+from bench_framework.model.plan import MeasurePolicy
+from bench_framework.model.run import Look
+
+if TYPE_CHECKING:
+    from conftest import Study, Timing
+
+    from bench_framework.model.judgement import Judgement
+
+ROUNDS = 60
+EFFECTS = {"a": 0.30, "b": 0.0, "c": 0.1, "d": 0.3, "e": 0.6, "f": 1.0}
+"""The baseline a is a loser itself."""
+
+
+def timing(spread: float, seed: int = 0, effects: dict[str, float] | None = None) -> Timing:
+    known = EFFECTS if effects is None else effects
+
+    def draw(arm: str, where: str, number: int) -> float:
+        noise = random.Random(f"{seed}/{arm}/{where}/{number}")
+        base = 1 + known.get("a" if arm == "control" and "control" not in known else arm, 0.0)
+        return 0.05 * base * (1 + noise.expovariate(1 / spread))
+
+    return draw
+
+
+LONG = timing(0.1, 1, {**EFFECTS, "c": 0.07})
+"""Rounds in which b and c are told apart only late: the race of them goes on."""
+
+
+@dataclass
+class Raced:
+    """A race replayed to its end."""
+
+    judgement: Judgement
+    looks: list[Look]
+    runs: int
+
+
+def run(made: Study, wall: Timing) -> Raced:
+    """As `execution.rounds` measures one input."""
+    plan, every = made.plan, made.blocks(wall)
+    left: dict[str, int] = {}
+    taken: list[Look] = []
+    here = plan.inputs[0].id
+    for index, number in enumerate(looks_of(plan).rounds):
+        blocks = [b for b in every if b.round <= left.get(b.cell_id, number)]
+        seen = look(plan, blocks, here, index, number)
+        found = Look(here, index, number, seen.stop, seen.reason, seen.trailing, seen.idle)
+        measured = [] if seen.stop else [c.id for c in plan.cells if c.id not in left]
+        leaving = race.leaving(plan, [*taken, found], measured, ())
+        taken.append(replace(found, dropped=tuple(leaving)))
+        left |= dict.fromkeys(leaving, number)
+        if seen.stop:
+            break
+    blocks = [b for b in every if b.round <= left.get(b.cell_id, taken[-1].round)]
+    return Raced(judge(plan, blocks, {}, (), taken), taken, len(blocks))
+
+
+def racing(study: type[Study], **options: object) -> Study:
+    return study(arms=tuple(EFFECTS), rounds=ROUNDS, measure=_policy(), **options)  # type: ignore[arg-type]
+
+
+def _policy(strategy: str = "race", until: str = "decided") -> MeasurePolicy:
+    return MeasurePolicy(rounds_max=ROUNDS, strategy=strategy, until=until)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_race_finds_the_best_of_six_in_less_than_half_of_the_runs(study: type[Study], seed: int) -> None:
+    wall = timing(0.08, seed)
+    made = racing(study)
+    raced = run(made, wall)
+    fixed = run(study(arms=tuple(EFFECTS), rounds=ROUNDS, measure=_policy("fixed", "rounds")), wall)
+    assert fixed.runs == 7 * ROUNDS
+    assert raced.runs <= 0.45 * fixed.runs
+    (found,), (wanted,) = raced.judgement.best, fixed.judgement.best
+    assert set(wanted.cell_ids) <= set(found.cell_ids)
+    assert made.cell("b").id in found.cell_ids
+    assert not {made.cell(arm).id for arm in "ef"} & set(found.cell_ids)
+
+
+def test_the_baseline_and_the_control_are_measured_to_the_end_though_they_trail(study: type[Study]) -> None:
+    made = racing(study)
+    raced = run(made, LONG)
+    assert len(raced.looks) > 1
+    last = raced.looks[-1].round
+    rounds = {s.cell_id: s.rounds for s in raced.judgement.states}
+    assert rounds[made.cell("a").id] == rounds[made.cell("control").id] == last
+    assert rounds[made.cell("f").id] == raced.looks[0].round
+    assert made.cell("a").id not in raced.judgement.best[0].cell_ids
+
+
+def test_what_let_a_cell_go_still_stands_at_the_end(study: type[Study]) -> None:
+    """Its rounds are frozen, those of others go on: no later look may take the verdict back."""
+    for seed in range(3):
+        raced = run(racing(study), timing(0.1, seed))
+        beaten = {c for found in raced.looks for c in found.trailing}
+        assert beaten
+        assert not beaten & set(raced.judgement.best[0].cell_ids)
+        assert raced.judgement.race is not None
+        assert all(lost.to_cell_id for lost in raced.judgement.race.lost if lost.beaten)
+
+
+def test_the_record_says_what_the_race_spent_and_where_each_cell_stopped(study: type[Study]) -> None:
+    made = racing(study)
+    raced = run(made, LONG)
+    assert raced.judgement.race is not None
+    assert (raced.judgement.race.runs, raced.judgement.race.fixed) == (raced.runs, 7 * ROUNDS)
+    texts = [c.text for c in raced.judgement.claims if c.kind in ("race", "dropped", "idle")]
+    assert texts[0].startswith(
+        f"the race took {raced.runs} of the 420 runs that every cell takes up to round 60"
+    )
+    (told,) = (c for c in raced.judgement.claims if c.kind == "dropped" and c.subject == "f")
+    assert told.text.startswith(f"dropped after round {raced.looks[0].round}: ")
+    assert told.reference in {"b", "c"}
+    assert told.estimate is not None
+    assert told.estimate > 1.5
+    assert told.adjust == f"Holm over 15 pairs, {looks_of(made.plan).count} looks"
+
+
+def test_a_fixed_plan_has_no_race(study: type[Study]) -> None:
+    fixed = run(study(arms=tuple(EFFECTS), rounds=ROUNDS, measure=_policy("fixed")), timing(0.05))
+    assert fixed.judgement.race is None
+    assert not any(found.trailing or found.idle or found.dropped for found in fixed.looks)
+
+
+def test_nobody_leaves_while_the_control_is_told_from_the_baseline(study: type[Study]) -> None:
+    raced = run(racing(study), timing(0.05, effects={**EFFECTS, "control": 0.6}))
+    assert not any(found.trailing for found in raced.looks)
+    assert raced.judgement.race is not None
+    assert [lost for lost in raced.judgement.race.lost if lost.beaten] == []
+
+
+def test_equal_programs_never_leave_as_losers(study: type[Study]) -> None:
+    equal = dict.fromkeys(EFFECTS, 0.0)
+    losers = [run(racing(study), timing(0.1, seed, equal)).judgement.race for seed in range(4)]
+    assert [lost for made in losers if made for lost in made.lost if lost.beaten] == []
+
+
+def test_the_looks_of_a_race_begin_where_someone_can_lose(study: type[Study]) -> None:
+    looks = looks_of(racing(study).plan)
+    assert looks.rounds[-1] == ROUNDS
+    # 15 pairs share the level: n rounds have 2ⁿ swaps.
+    assert 2.0 ** (1 - looks.rounds[0]) * 15 * looks.count <= looks.level
+    assert 2.0 ** (2 - looks.rounds[0]) * 15 * looks.count > looks.level or looks.rounds[0] == 12
+
+
+def test_a_comparison_seen_twice_from_the_other_side_is_itself() -> None:
+    one = Comparison(
+        "x", "y", "wall", "best", Verdict.WORSE, shown=Interval(2.0, 1.6, 2.5, 0.99), runs=3, runs_ref=4,
+        typical=Interval(2.0, 0.0, float("inf"), 0.95),
+    )  # fmt: skip
+    other = mirrored(one)
+    assert (other.cell_id, other.verdict, other.runs) == ("y", Verdict.BETTER, 4)
+    assert other.shown == Interval(0.5, 0.4, 0.625, 0.99)
+    assert mirrored(other) == one
