@@ -1,0 +1,256 @@
+"""Profiles after a run and of a record, with a perf that answers from a script: what is kept, and what may go wrong."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench_framework.store.records import find_records
+
+ROOT = Path(__file__).parents[2]
+FAKES = ROOT / "tests" / "fakes"
+CALL = """
+import sys
+from pathlib import Path
+from bench_framework.__main__ import main
+from bench_framework.execution import lock
+lock.FOLDERS = (Path(sys.argv.pop(1)),)  # nothing is timed here: no reason to wait for those who do
+sys.exit(main())
+"""
+SCENARIO = """
+version: 1
+name: profiled
+question: Where does the time go?
+worker: {command: [./prog]}
+axes: {arm: [a, b]}
+command: ["{bin}", "{arm}"]
+baseline: {arm: a}
+measure: {rounds: 3, until: rounds, warmup: 1, seed: 5, control: false}
+profile: {variants: all, runs: 3, buckets: {work: work}}
+"""
+PATIENCE_S = 60.0
+
+
+class Folder:
+    """A folder with a scenario, a program, a hyperfine and a perf that answer from scripts."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        (path / "profiled.yaml").write_text(SCENARIO)
+        (path / "prog").write_text("#!/bin/sh\necho 42\n")
+        (path / "prog").chmod(0o755)
+        rules = [{"match": "prog", "wall_s": 0.05, "stdout": "42\n"}]
+        (path / "script.json").write_text(json.dumps({"seed": 7, "commands": rules}))
+        (path / "bin").mkdir()
+        for name, folder in (("hyperfine", path), ("perf", path / "bin")):
+            # By this very interpreter: the first python3 on PATH may be a shim that takes ten times as long.
+            (folder / name).write_text(
+                f"#!{sys.executable} -IS\n" + (FAKES / name).read_text().partition("\n")[2]
+            )
+            (folder / name).chmod(0o755)
+
+    def start(self, *words: str, **perf: Any) -> subprocess.Popen[str]:
+        env = {
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "PATH": str(self.path / "bin"),  # neither the real perf nor valgrind
+            "BENCHCTL_CACHE": str(self.path / "cache"),
+            "BENCHCTL_HYPERFINE": str(self.path / "hyperfine"),
+            "BENCHCTL_FAKE_SCRIPT": str(self.path / "script.json"),
+            "BENCHCTL_FAKE_PERF": json.dumps({"log": str(self.path / "perf.log"), **perf}),
+        }
+        return subprocess.Popen(
+            [sys.executable, "-c", CALL, str(self.path), "--dir", "results", *words],
+            env=env, cwd=self.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    def __call__(self, *words: str, **perf: Any) -> tuple[int, str, str]:
+        with self.start(*words, **perf) as process:
+            out, err = process.communicate(timeout=PATIENCE_S)
+            return process.returncode, out, err
+
+    @property
+    def record(self) -> Path:
+        return find_records(self.path / "results")[-1]
+
+    @property
+    def profiles(self) -> list[Path]:
+        return sorted((self.record / "profiles").glob("*")) if (self.record / "profiles").is_dir() else []
+
+    @property
+    def events(self) -> list[str]:
+        with (self.record / "events.csv").open() as file:
+            return [row["code"] for row in csv.DictReader(file)]
+
+    @property
+    def calls(self) -> int:
+        return (
+            len((self.path / "perf.log").read_text().splitlines())
+            if (self.path / "perf.log").is_file()
+            else 0
+        )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    return Folder(tmp_path)
+
+
+def test_a_run_profiles_when_all_is_measured_and_the_record_holds(folder: Folder) -> None:
+    code, _, err = folder("run", "profiled.yaml")
+    assert code == 0, err
+    assert [sorted(p.name for p in cell.iterdir()) for cell in folder.profiles] == [
+        ["flame.svg", "folded.txt", "profile.json", "top.csv"]
+    ] * 2
+    listed = json.loads((folder.record / "manifest.json").read_text())["files"]
+    assert f"profiles/{folder.profiles[0].name}/flame.svg" in listed
+    claims = json.loads((folder.record / "claims.json").read_text())["judgement"]["claims"]
+    told = [c["text"] for c in claims if c["kind"] == "profile-function"]
+    assert told[0].endswith("of the samples of a are in prog::work itself (self, 3000 samples, 3 runs)")
+    assert (folder.profiles[0] / "folded.txt").read_text() == "main;prog::wait 1200\nmain;prog::work 1800\n"
+    code, out, _ = folder("verify", "@last")
+    assert code == 0, out
+    seen = folder.profiles[0] / "profile.json"
+    seen.write_text(seen.read_text().replace('"count":600', '"count":500'))
+    code, out, _ = folder("verify", "@last")
+    assert code == 1
+    assert "profile.json: changed" in out
+    assert "claims.json: does not follow" in out
+
+
+def test_what_keeps_perf_from_sampling_is_a_warning_and_measuring_worked(folder: Folder) -> None:
+    code, out, err = folder(
+        "run", "profiled.yaml", refuse="Permission error - no access to performance events"
+    )
+    assert code == 0, err
+    assert "warning[BX350]: nothing was profiled: perf may not sample here" in err
+    assert "no access to performance events" in err
+    assert "BX350" in folder.events
+    assert folder.profiles == []
+    assert "No profile was made" in (folder.record / "report.md").read_text()
+    assert "BX350" not in out
+    code, _, err = folder("profile", "@last", refuse="no")
+    assert code == 3
+    assert "error[BX350]" in err
+
+
+def test_without_perf_and_valgrind_both_are_named(folder: Folder) -> None:
+    (folder.path / "bin" / "perf").unlink()
+    code, _, err = folder("run", "profiled.yaml")
+    assert code == 0, err
+    assert "perf is not installed; valgrind is not installed" in err
+
+
+def test_no_profile_where_it_was_not_asked_for(folder: Folder) -> None:
+    assert folder("run", "profiled.yaml", "--no-profile")[0] == 0
+    assert (folder.calls, folder.profiles) == (0, [])
+    scenario = folder.path / "profiled.yaml"
+    scenario.write_text(SCENARIO.replace("profile: {", "profile: {when: asked, "))
+    assert folder("run", "profiled.yaml")[0] == 0
+    assert (folder.calls, folder.profiles) == (0, [])
+    assert folder("run", "profiled.yaml", "--profile")[0] == 0
+    assert folder.calls == 6
+    assert len(folder.profiles) == 2
+
+
+def test_a_record_is_profiled_later_by_selection_and_its_verdicts_stay(folder: Folder) -> None:
+    assert folder("run", "profiled.yaml", "--no-profile")[0] == 0
+    before = json.loads((folder.record / "claims.json").read_text())["judgement"]
+    journal = (folder.record / "journal.jsonl").read_bytes()
+    code, out, err = folder("profile", "@last", "-k", "arm=b", "--runs", "2", "--bucket", "waiting=wait|work")
+    assert code == 0, err
+    assert "Sampled by" in out
+    assert "perf version 0.0.fake, event cpu-clock, 997 Hz" in out
+    assert len(folder.profiles) == 1
+    after = json.loads((folder.record / "claims.json").read_text())["judgement"]
+    assert after["comparisons"] == before["comparisons"]
+    assert after["claims"][: len(before["claims"])] == before["claims"]
+    assert [b["name"] for b in after["profiles"][0]["buckets"]] == ["waiting", "other"]
+    assert after["profiles"][0]["total"] == 2000
+    assert (folder.record / "journal.jsonl").read_bytes() == journal
+    assert folder("verify", "@last")[0] == 0
+    assert folder("profile", "@last", "-k", "arm=c")[0] == 2
+    assert folder("profile", "@last", "--bucket", "x=(")[0] == 2
+    code, out, _ = folder("--json", "profile", "@last", "-k", "arm=a", "--runs", "1")
+    assert code == 0
+    assert json.loads(out)["profiles"][0]["functions"][0]["name"] == "prog::work"
+
+
+def test_another_program_or_another_answer_is_not_profiled(folder: Folder) -> None:
+    assert folder("run", "profiled.yaml", "--no-profile")[0] == 0
+    (folder.path / "prog").write_text("#!/bin/sh\necho 43\n")
+    code, _, err = folder("profile", "@last")
+    assert code == 3
+    assert "is not the program that was measured any more" in err
+    # The same bytes that measured, and work that depends on something else.
+    (folder.path / "prog").write_text("#!/bin/sh\nread x < answer; echo $x\n")
+    (folder.path / "answer").write_text("42\n")
+    assert folder("run", "profiled.yaml", "--no-profile")[0] == 0
+    (folder.path / "answer").write_text("44\n")
+    code, _, err = folder("profile", "@last")
+    assert code == 3
+    assert "it gave another answer than when it was measured" in err
+    assert folder.profiles == []
+
+
+def test_a_run_that_takes_too_long_is_dropped_and_the_others_stay(folder: Folder) -> None:
+    scenario = folder.path / "profiled.yaml"
+    scenario.write_text(SCENARIO.replace("all, runs: 3", "baseline, runs: 3, timeout: 2s"))
+    code, _, err = folder("run", "profiled.yaml", sleep_s=30, sleep_after=2)
+    assert code == 0, err
+    made = json.loads((folder.profiles[0] / "profile.json").read_text())
+    assert (made["runs"], made["runs_asked"]) == ([1000, 1000], 3)
+    assert made["remarks"] == ["run 3 of 3: it timed out"]
+    assert "run 3 of 3: it timed out" in (folder.record / "report.md").read_text()
+
+
+def test_ctrl_c_keeps_the_runs_that_are_done_and_the_report(folder: Folder) -> None:
+    with folder.start("run", "profiled.yaml", sleep_s=40, sleep_after=2) as process:
+        deadline = time.monotonic() + PATIENCE_S
+        while folder.calls < 3 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 130, err
+    assert "profiling was stopped, all else is done" in err
+    made = json.loads((folder.profiles[0] / "profile.json").read_text())
+    assert made["runs"] == [1000, 1000]
+    assert made["remarks"] == ["stopped by the user in run 3 of 3"]
+    assert len(folder.profiles) == 1
+    assert folder("verify", "@last")[0] == 0
+
+
+@pytest.mark.skipif(shutil.which("perf") is None, reason="perf is not installed")
+def test_the_real_perf_reads_a_real_program(folder: Folder) -> None:
+    perf = Path(str(shutil.which("perf")))
+    probe = subprocess.run(
+        [perf, "record", "-q", "-e", "cpu-clock:u", "-o", folder.path / "probe", "--", "/bin/true"],
+        capture_output=True, check=False,
+    )  # fmt: skip
+    if probe.returncode != 0:
+        pytest.skip("perf may not sample here")
+    (folder.path / "bin" / "perf").unlink()
+    (folder.path / "bin" / "perf").symlink_to(perf)
+    (folder.path / "prog").write_text(
+        "#!/bin/sh\ni=0; while [ $i -lt 100000 ]; do i=$((i+1)); done\necho 42\n"
+    )
+    code, out, err = folder("run", "profiled.yaml", "--no-profile")
+    assert code == 0, err
+    code, out, err = folder("profile", "@last", "-k", "arm=a", "--stacks", "frame-pointers")
+    assert code == 0, err
+    made = json.loads((folder.profiles[0] / "profile.json").read_text())
+    assert sum(made["runs"]) == sum(stack["count"] for stack in made["stacks"]) > 0
+    assert {frame["module"] for frame in made["frames"]} & {"dash", "bash", "sh", "busybox"}
+    assert "perf version" in out

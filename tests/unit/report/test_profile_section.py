@@ -1,0 +1,192 @@
+"""S15 and the files of a profile: names are untrusted, bytes follow from the data, nothing is said beyond shares."""
+
+from __future__ import annotations
+
+import csv
+import io
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from report_sample import HOSTILE
+
+from bench_framework import report
+from bench_framework.analysis.profiles import attach, shares_of
+from bench_framework.model.profile import Bucket, Frame, Profile, Stack
+from bench_framework.model.run import Event
+from bench_framework.report.blocks import Facts, Table
+from bench_framework.report.flame import flame_svg, folded_text, profile_files, top_csv
+from bench_framework.report.palette import DARK, LIGHT
+from bench_framework.report.render import html, markdown, terminal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bench_framework.report import Document, ReportData
+
+SVG = "{http://www.w3.org/2000/svg}"
+EVIL = "a;b</title><script>alert(1)</script>\x1b[31m\u202e\nsecond line"
+FRAMES = (
+    Frame("main", "prog"), Frame(EVIL, "li<b>.so"), Frame("größe::{{closure}}", "prog"),
+    Frame("schedule", "[kernel.kallsyms]", kernel=True),
+)  # fmt: skip
+
+
+def profile(cell: str, runs: int = 2, **change: Any) -> Profile:
+    """Per run 100 samples: 60 in the evil function, 30 in its own child, 10 in the kernel."""
+    stacks = tuple(
+        stack
+        for run in range(1, runs + 1)
+        for stack in (Stack(run, 60, (0, 1)), Stack(run, 30, (0, 1, 2)), Stack(run, 10, (0, 3)))
+    )
+    made = Profile(
+        cell, "perf", "perf version 6.1", "cpu-clock", 997, "frame-pointers", (100,) * runs, 5, 0, "aa" * 32,
+        "bb" * 32, FRAMES, stacks, (Bucket("sizes <i>", "größe"),),
+    )  # fmt: skip
+    return replace(made, **change)
+
+
+def with_profiles(data: ReportData, *profiles: Profile) -> ReportData:
+    return replace(data, profiles=profiles, judgement=attach(data.judgement, data.plan, profiles))
+
+
+def own(data: ReportData) -> Document:
+    return report.build(data, only=("S15",))
+
+
+def arms(data: ReportData) -> list[str]:
+    return [cell.id for cell in data.arms(data.plan.inputs[0].id)]
+
+
+def test_a_report_without_a_profile_says_how_one_is_made(data: ReportData, templates: Path) -> None:
+    text = markdown.render(own(data), templates)
+    assert (
+        f"No profile was made; `benchctl profile {data.record_dir}`".replace("`", "\\`").replace("_", "\\_")
+        in text
+    )
+    failed = replace(data, events=(Event("BX350", "nothing was profiled: perf is not installed"),))
+    assert "No profile was made. Nothing was profiled: perf is not installed." in markdown.render(
+        own(failed), templates
+    )
+
+
+def test_the_table_says_symbol_self_inclusive_samples_and_runs(data: ReportData) -> None:
+    made = with_profiles(data, profile(arms(data)[0]))
+    section = own(made).section("S15")
+    assert section is not None
+    table = next(b for b in section.blocks if isinstance(b, Table))
+    titles = [c.title for c in table.columns]
+    assert titles == [
+        "Symbol", "Self %", "Interval", "Inclusive %", "Interval", "Samples, self", "Runs", "In", "Bucket",
+    ]  # fmt: skip
+    first = [cell.value for cell in table.rows[0].cells]
+    assert first[1] == 0.6
+    assert first[3] == 0.9
+    assert first[5:7] == [120, 2]
+    assert "200 samples (cpu-clock) in 2 runs" in table.caption
+    assert "not what would be saved" in " ".join(table.legend)
+    claims = {c.id: c for c in made.judgement.claims}
+    assert claims[str(table.rows[0].cells[1].claim)].estimate == 0.6
+    facts = dict(next(b for b in section.blocks if isinstance(b, Facts)).pairs)
+    assert facts["Binary"].startswith("profiled on a build with symbols, bbbb")
+    assert "not the measured binary, aaaa" in facts["Binary"]
+    assert facts["Runs"] == "2 of 5, untimed; 100, 100"
+
+
+def test_a_program_profiled_as_it_is_is_the_measured_one(data: ReportData) -> None:
+    section = own(with_profiles(data, profile(arms(data)[0], profiled_sha256="aa" * 32))).section("S15")
+    assert section is not None
+    facts = dict(next(b for b in section.blocks if isinstance(b, Facts)).pairs)
+    assert facts["Binary"] == f"the measured binary, {'aa' * 8}"
+
+
+def test_nothing_of_a_profile_stands_in_the_summary_or_on_the_end_of_a_run(data: ReportData) -> None:
+    before, after = report.build(data), report.build(with_profiles(data, profile(arms(data)[0])))
+    for code in ("S02", "S03", "S19", "S21"):
+        assert before.section(code) == after.section(code)
+    assert terminal.render(before) == terminal.render(after)
+
+
+def test_too_few_samples_show_a_sentence_and_no_table(data: ReportData) -> None:
+    few = replace(
+        profile(arms(data)[0]), runs=(9, 9), stacks=(Stack(1, 9, (0,)), Stack(2, 9, (0, 1)))
+    )  # fmt: skip
+    section = own(with_profiles(data, few)).section("S15")
+    assert section is not None
+    assert not [b for b in section.blocks if isinstance(b, Table)]
+    assert "too few samples of rayon+system to rank functions: 18 samples, 2 runs" in str(section.blocks)
+
+
+def test_pages_print_names_that_would_act(data: ReportData, templates: Path) -> None:
+    made = with_profiles(data, profile(arms(data)[0]), profile(arms(data)[-1]))
+    document = own(made)
+    page = html.render(document, made, templates, {})
+    assert "<script>alert(1)" not in page
+    assert "\x1b" not in page + markdown.render(document, templates)
+    assert f'href="profiles/{arms(data)[0]}/flame.svg"' in page
+    assert f"[flame graph](profiles/{arms(data)[0]}/flame.svg)" in markdown.render(document, templates)
+    full = terminal.render(document, width=80, full=True)
+    assert "\x1b" not in full
+    assert "Sampled by" in full
+    assert f"profiles/{arms(data)[0]}/flame.svg" in full
+
+
+def test_a_flame_graph_is_well_formed_safe_and_the_same_each_time(data: ReportData) -> None:
+    seen = profile(arms(data)[0])
+    svg = flame_svg(seen, shares_of(seen), HOSTILE)
+    assert svg == flame_svg(replace(seen, stacks=seen.stacks[::-1]), shares_of(seen), HOSTILE)
+    root = ET.fromstring(svg)
+    assert not list(root.iter(f"{SVG}script"))
+    assert "\x1b" not in svg
+    titles = [g.findtext(f"{SVG}title") or "" for g in root.iter(f"{SVG}g")]
+    assert titles[0] == "all: 100.00 % of 200 samples (inclusive)"
+    assert len(titles) == 5
+    evil = next(t for t in titles if t.startswith("a;b"))
+    assert "(li<b>.so): 90.00 % of 200 samples (inclusive), 60.00 % at this place itself (self)" in evil
+    assert "\\u202e" in evil
+    boxes = {
+        t.partition(" ")[0]: g.find(f"{SVG}rect") for t, g in zip(titles, root.iter(f"{SVG}g"), strict=True)
+    }
+    width = {name: float(rect.attrib["width"]) for name, rect in boxes.items() if rect is not None}
+    assert width["schedule"] == pytest.approx(0.1 * width["all:"], abs=1)
+    kinds = {name: rect.attrib["class"] for name, rect in boxes.items() if rect is not None}
+    assert kinds["schedule"] == "kernel"
+    assert kinds["größe::{{closure}}"] == "series-1", "its bucket's"
+    assert LIGHT["ground"] in svg
+    assert DARK["ground"] in svg
+    assert "prefers-color-scheme: dark" in svg
+    assert "http" not in svg.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_folded_stacks_can_be_read_by_others_whatever_the_names(data: ReportData) -> None:
+    lines = folded_text(profile(arms(data)[0])).splitlines()
+    assert len(lines) == 3
+    assert sum(int(line.rpartition(" ")[2]) for line in lines) == 200
+    deepest = next(line for line in lines if "größe" in line)
+    assert deepest.rpartition(" ")[0].count(";") == 2, "the semicolon of a name is none"
+    assert any(line.startswith("main;schedule_[k] ") for line in lines)
+
+
+def test_the_table_as_csv_has_the_figures_of_the_judgement(data: ReportData) -> None:
+    shares = shares_of(profile(arms(data)[0]))
+    rows = list(csv.DictReader(io.StringIO(top_csv(shares))))
+    assert [row["self_samples"] for row in rows] == ["120", "60", "20", "0"]
+    assert [float(row["inclusive_share"]) for row in rows] == [0.9, 0.3, 0.1, 1.0]
+    assert float(rows[0]["self_lo"]) == shares.functions[0].own.lo
+
+
+def test_callgrind_has_no_flame_graph_and_no_inclusive_shares(data: ReportData) -> None:
+    counted = profile(
+        arms(data)[0], runs=1, sampler="callgrind", tool="valgrind-3.19.0", event="Ir", frequency_hz=None,
+        unwinding=None, stacks=(Stack(1, 70, (1,)), Stack(1, 30, (2,))),
+    )  # fmt: skip
+    made = with_profiles(data, counted)
+    assert sorted(name.rpartition("/")[2] for name in profile_files(made)) == ["folded.txt", "top.csv"]
+    section = own(made).section("S15")
+    assert section is not None
+    table = next(b for b in section.blocks if isinstance(b, Table))
+    assert "instructions (Ir)" in table.caption
+    assert "no interval" in table.caption
+    assert table.rows[0].cells[3].text == "—"
+    assert "flame" not in str(section.blocks[-1])
