@@ -72,7 +72,7 @@ def run(made: Study, wall: Timing) -> Raced:
 
 
 def racing(study: type[Study], **options: object) -> Study:
-    return study(arms=tuple(EFFECTS), rounds=ROUNDS, measure=_policy(), **options)  # type: ignore[arg-type]
+    return study(arms=tuple(EFFECTS), rounds=ROUNDS, measure=_policy(), **options)
 
 
 def _policy(strategy: str = "race", until: str = "decided") -> MeasurePolicy:
