@@ -1,0 +1,112 @@
+"""How often two records are told apart through an anchor: the table of docs/method.md, section 5.
+
+Usage: ``python tests/statistics/sittings.py [SITTINGS]``. Seeded; 1 000 pairs of sittings per figure take ten seconds
+each. Exits 1 where equal programs get a verdict in more than 5 % of the pairs that may be compared, as long as cells
+move by themselves by no more than copies of one binary do.
+"""
+
+# ruff: noqa: T201 -- a script that prints
+
+from __future__ import annotations
+
+import random
+import sys
+from collections import Counter
+
+from bench_framework.analysis import bridge
+from bench_framework.analysis.anchors import Side
+from bench_framework.analysis.samples import Sample
+from bench_framework.model.judgement import CellState, Verdict
+from bench_framework.model.plan import (
+    BIN,
+    AnswerPolicy,
+    BuildSpec,
+    Cell,
+    Input,
+    JudgePolicy,
+    MeasurePolicy,
+    Plan,
+    Role,
+    Variant,
+)  # fmt: skip
+from bench_framework.model.run import Build, Host
+
+ROUNDS = 20
+NOISE = 0.01
+SHIFT, WAVE = 0.004, 0.003
+"""What the machine does to all cells of a sitting alike: a standard deviation, and the height of a wave in it."""
+MOST_FALSE = 0.05
+HOST = Host(
+    "h", "b", "cpu", 2, 8 << 30, "6.1", "linux", None, None, "ext4", "ext4", "1.20.0", None, None, "3.11", "0",
+)  # fmt: skip
+ITEM = Input("", (), None)
+VARIANTS = tuple(
+    Variant(name, (("arm", name),), BuildSpec("crate", "prog", features=(name,)))
+    for name in ("anchor", "changed")
+)
+CELLS = tuple(
+    Cell(v.label, v.id, ITEM.id, v.label, role, ((BIN,),))
+    for v, role in zip(VARIANTS, (Role.BASELINE, Role.CANDIDATE), strict=True)
+)
+PLAN = Plan(
+    "sittings", "?", "s.yaml", "0", (), (), VARIANTS, (ITEM,), CELLS, (), VARIANTS[0].id, (), (), None,
+    AnswerPolicy("none"), MeasurePolicy(), JudgePolicy(metrics=("wall",)),
+)  # fmt: skip
+
+
+def sitting(name: str, chance: random.Random, effect: float, placement: float) -> Side:
+    """A record with what the machine did to all cells, what each cell did by itself, and skewed noise."""
+    shift, wave = 1 + chance.gauss(0, SHIFT), chance.uniform(0, WAVE)
+    samples = {}
+    for cell in CELLS:
+        own = (1 + (effect if cell.label == "changed" else 0)) * (1 + chance.gauss(0, placement))
+        wall = {
+            number: 0.05 * shift * own * (1 + wave * (number % 7)) * (1 + chance.expovariate(1 / NOISE))
+            for number in range(1, ROUNDS + 1)
+        }
+        samples[cell.id] = Sample(cell.id, {"wall": wall}, dict.fromkeys(wall, 1))
+    builds = {}
+    for variant in VARIANTS:
+        assert variant.build is not None
+        code = variant.label + (name if variant.label == "changed" else "")
+        builds[variant.build.id] = Build(variant.build.id, ok=True, sha256=code)
+    states = {cell.id: CellState(cell.id, "measured", ROUNDS, 0) for cell in CELLS}
+    return Side(name, PLAN, builds, {}, HOST, samples, states)
+
+
+def verdicts(count: int, effect: float, placement: float) -> Counter[Verdict]:
+    """Of the changed cell, over so many pairs of sittings."""
+    found: Counter[Verdict] = Counter()
+    for seed in range(count):
+        chance = random.Random(f"{seed}/{effect}/{placement}")
+        sides = (sitting("A", chance, 0.0, placement), sitting("B", chance, effect, placement))
+        (row,) = (r for r in bridge.bridge(*sides, metrics=("wall",)).cells if r.role == "changed")
+        found[row.comparison.verdict] += 1
+    return found
+
+
+def main() -> int:
+    """Print the table; 1 where the level is broken."""
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    broken = False
+    for placement in (0.0, 0.0025, 0.005):
+        for effect in (0.0, 0.02, 0.03, 0.05):
+            found = verdicts(count, effect, placement)
+            refused = found.pop(Verdict.NOT_COMPARABLE, 0)
+            judged = sum(found.values())
+            told = sum(n for verdict, n in found.items() if verdict.decided)
+            faster = sum(
+                n for verdict, n in found.items() if verdict in (Verdict.BETTER, Verdict.BETTER_SIZE_OPEN)
+            )
+            print(
+                f"each cell by itself {placement:.2%}, change {effect:.0%}: {refused} of {count} refused; of the rest "
+                f"{told / judged:.1%} told apart, {faster / judged:.1%} as faster, "
+                f"{found[Verdict.EQUIVALENT] / judged:.1%} equivalent",
+                flush=True,
+            )
+            broken |= not effect and placement <= bridge.PLACEMENT / 2 and told > MOST_FALSE * judged
+    return int(broken)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
