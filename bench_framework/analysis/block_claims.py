@@ -98,6 +98,8 @@ class _Author:
         values: dict[str, float | int | str] = {"runs_ref": c.runs_ref}
         if c.reason:
             values["reason"] = c.reason
+        if cost := self._cost(c):
+            values["cost"] = cost
         if c.mde is not None:
             values["mde"] = c.mde
             values |= {"runs_needed": c.rounds_needed} if c.rounds_needed is not None else {}
@@ -113,6 +115,17 @@ class _Author:
             adjust="Bonferroni" if c.family == "memory" else "Holm over the comparisons of this sitting",
             rounds=c.rounds, runs=c.runs, margin=c.margin, cells=(c.cell_id, c.ref_cell_id), values=values,
         )  # fmt: skip
+
+    def _cost(self, gain: Comparison) -> str:
+        """R21: ``"for 3× as much memory"``, where less time costs CPU time or memory."""
+        if gain.verdict not in _BETTER or gain.metric != "wall":
+            return ""
+        paid = [
+            c for c in self._judgement.comparisons
+            if (c.cell_id, c.ref_cell_id) == (gain.cell_id, gain.ref_cell_id)
+            and c.metric != "wall" and c.verdict is Verdict.WORSE and c.shown is not None
+        ]  # fmt: skip
+        return f"for {' and '.join(map(wording.amount, paid))}" if paid else ""
 
     def _likely(self, c: Comparison) -> int | None:
         """Runs a side for the estimate itself; only where the difference is open and would be worth a word."""
@@ -160,7 +173,7 @@ class _Author:
 
     def _limits(self, sitting: Sitting) -> Claim:
         """What a file carries, and what it cannot: told once per sitting."""
-        runs = sorted({arm.runs for arm in sitting.arms if arm.runs})
+        runs = sorted({arm.runs for arm in sitting.arms if arm.runs is not None})
         told = "an unknown number of runs" if not runs else f"{_span(runs)} runs"
         return Claim(
             "", "block-limits", sitting.label, None, None, self._scope(sitting), None,

@@ -129,8 +129,8 @@ def _row(figures: Figures, sitting: Sitting, arm: Arm, column: tuple[float, int]
     notes = [c.reason] if c is not None and c.reason else []
     if c is not None and c.mde is not None:
         notes.append(f"{percent_up(c.mde)} would have been found")
-    if arm.failed:
-        notes.append(f"{arm.failed} failed runs are left out")
+    if arm.failed and verdict is not Verdict.FAILED:
+        notes.append(f"{arm.failed} failed run{'s are' if arm.failed > 1 else ' is'} left out")
     time = show_measured(wall.mean, *_ends(wall), scale, decimals) if wall is not None else DASH
     spread = DASH
     if wall is not None and wall.sd is not None:

@@ -168,6 +168,19 @@ def test_memory_of_version_2_is_judged_by_medians_of_its_runs() -> None:
     assert "memory figures are left out" in hidden.claims[-1].text
 
 
+def test_less_time_tells_in_the_same_sentence_what_it_costs() -> None:
+    def arm(label: str, time: float, size: float) -> Arm:
+        peaks = series_of("peak_rss", [size + i for i in range(12)])
+        assert peaks is not None
+        made = runs(label, noisy(time, 12, 6))
+        return replace(made, series=(*made.series, peaks))
+
+    both = (arm("a", 1.0, 5e7), arm("b", 0.5, 2e8))
+    made = judged(sitting(*both, kind="hyperfine-2", memory="per-run"))
+    assert "b is 2.00× as fast [" in made.claims[0].text
+    assert ", for 4.00× as much memory (12 runs each)" in made.claims[0].text
+
+
 def two(anchor_moves: float, change: float, n: int = 400) -> Judgement:
     drift = 1 + anchor_moves
     first = sitting(published("a", 1, 0.02, n), published("b", 2, 0.04, n))
