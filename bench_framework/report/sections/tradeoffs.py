@@ -40,7 +40,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
         shown = pairs[-1][0] if pairs else None
     if shown is None:
         return ()
-    table = _table(data, data.plan.input(shown.input_id), shown, "tradeoffs")
+    table = _table(data, data.plan.input(shown.input_id), shown, "tradeoffs-table")
     return (table, Bullets(tuple(sentence(c) for _, c in pairs if c is not None)))
 
 
