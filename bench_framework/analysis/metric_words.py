@@ -71,7 +71,9 @@ def details(c: Comparison) -> dict[str, float | int | str]:
     if c.family == "exact" and c.runs and c.shown is not None:
         often = f"{c.runs} times" if c.runs == c.runs_ref else f"{c.runs} and {c.runs_ref} times"
         varied = "with an interval from how far the counts lie apart"
-        found["counted"] = f"counted {often} each, {'the same every time' if c.shown.lo == c.shown.hi else varied}"
+        found["counted"] = (
+            f"counted {often} each, {'the same every time' if c.shown.lo == c.shown.hi else varied}"
+        )
         if max(c.runs, c.runs_ref) == 1:
             found["counted"] = "counted once each"
     return found

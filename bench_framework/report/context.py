@@ -219,12 +219,21 @@ class ReportData:
         named = dict(claim.scope).get("input")
         return len(self.plan.inputs) == 1 if named is None else named == item.label
 
+    @property
+    def ratio_words(self) -> str:
+        """What the headline's ratios are: turned over where larger values are better."""
+        name = self.baseline.label
+        return f"{name} ÷ variant (below 1 is better)" if self.higher(self.metric) else f"variant ÷ {name}"
+
     def higher(self, metric: Metric) -> bool:
         """Whether larger values of a metric are better; its ratios are turned over then."""
         return any(c.direction == "higher" for c in self.judgement.comparisons if c.metric == metric)
 
-    def reported_unit(self, metric: Metric) -> str:
-        """The unit that a worker announces for a metric of its own; empty where none does."""
+    def own_unit(self, metric: Metric) -> str:
+        """The unit of a metric that the scenario declares or a worker announces; empty where none does."""
+        declared = next((own.unit for own in self.plan.metrics if own.name == metric), None)
+        if declared is not None:
+            return declared
         for build in self.builds:
             said = (build.describe or {}).get("metrics")
             for entry in said if isinstance(said, list) else ():

@@ -42,9 +42,15 @@ def forest(data: ReportData, item: Input, name: str) -> Figure | None:
         desc,
         tuple(points),
         _table(points, name, data.metric),
-        (("x", f"{metric}, variant ÷ {data.baseline.label}"), ("less", "less"), ("more", "more")),
+        (("x", f"{metric}, {data.ratio_words}"), *_ends(data)),
         tuple(marks),
     )
+
+
+def _ends(data: ReportData) -> tuple[tuple[str, str], tuple[str, str]]:
+    """What stands left and right of 1."""
+    less, more = ("better", "worse") if data.higher(data.metric) else ("less", "more")
+    return ("less", less), ("more", more)
 
 
 def _point(data: ReportData, cell_id: str, item: Input) -> Point | None:

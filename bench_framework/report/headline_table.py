@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from bench_framework.model.judgement import CellState, Comparison, Summary, Verdict
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role, Variant
-from bench_framework.model.words import glyph, shown
-from bench_framework.report import racing
+from bench_framework.model.words import glyph, noun, shown
+from bench_framework.report import detectable, racing
 from bench_framework.report.blocks import (
     Cell,
     Column,
@@ -23,7 +23,6 @@ from bench_framework.report.numbers import (
     column_size,
     measured_decimals,
     metric_unit,
-    percent_up,
     show_comparison,
     show_measured,
     show_ratio,
@@ -54,8 +53,8 @@ def headline_table(data: ReportData, item: Input, name: str) -> Table:
     ]
     statistic = "the median of rounds" if data.metric != "peak_rss" else "the median of runs"
     caption = (
-        f"{_NAMES.get(data.metric, data.metric)} by variant{data.on_input(item, ', input ')}{data.cold(item)}: "
-        f"{statistic}; ratios are variant ÷ {data.baseline.label}. {caption_tail(data, item)}"
+        f"{_name(data.metric)} by variant{data.on_input(item, ', input ')}{data.cold(item)}: "
+        f"{statistic}; ratios are {data.ratio_words}. {caption_tail(data, item)}"
     )
     return Table(
         name + "-table",
@@ -64,7 +63,9 @@ def headline_table(data: ReportData, item: Input, name: str) -> Table:
         tuple(rows),
         _legend(data, item, best=len(best)),
         stub=data.on_input(item),
-        note=_detectable(data, arms),
+        note=detectable.found_by_all(
+            [data.comparison(c.id, data.metric) for c in arms if data.state(c.id).state == "measured"]
+        ),
     )
 
 
@@ -103,13 +104,13 @@ class _Scales:
         size = chosen.median if chosen else 1.0
         if metric in SIZES:
             size = column_size(size, (s.median for s in found), self.family)
-        return metric_unit(metric, size, self.family)
+        return metric_unit(metric, size, self.family, data.own_unit(metric))
 
     def columns(self) -> tuple[Column, ...]:
         """The columns; 1 to 6 say in which order a narrow output drops them, the highest first."""
         found = [
             Column("Variant"),
-            Column(titled(_NAMES.get(self.metric, self.metric), self.main[0]), "decimal"),
+            Column(titled(_name(self.metric), self.main[0]), "decimal"),
             Column("vs baseline", "decimal"),
             Column("Interval", drop=1),
             Column("Verdict"),
@@ -124,6 +125,12 @@ class _Scales:
             found.append(Column(titled("Peak RSS", self.rss[0]), "decimal", drop=2))
         found += [Column("n", "right", drop=4), Column("Notes", drop=7, prose=True)]
         return tuple(found)
+
+
+def _name(metric: str) -> str:
+    """A metric at the head of a column."""
+    words = noun(metric)
+    return _NAMES.get(metric, words[:1].upper() + words[1:])
 
 
 def titled(name: str, unit: str) -> str:
@@ -155,7 +162,7 @@ def _row(data: ReportData, cell: PlanCell, scales: _Scales, *, strong: bool) -> 
                     reason,
                     racing.stopped(data, cell.id),
                     _by_floor(comparison),
-                    _found(comparison),
+                    detectable.found(comparison),
                     variant.describe,
                 )
                 if part
@@ -248,13 +255,6 @@ def _by_floor(comparison: Comparison | None) -> str:
     )
 
 
-def _found(comparison: Comparison | None) -> str:
-    """What an undecided comparison could have found."""
-    if comparison is None or comparison.verdict is not Verdict.UNDECIDED or not comparison.mde:
-        return ""
-    return f"{percent_up(comparison.mde)} would have been found"
-
-
 def _changed(state: CellState, variant: Variant) -> str:
     """``io: direct → read`` where another mode ran than was asked for (R19)."""
     asked = dict(variant.values)
@@ -278,19 +278,6 @@ def order(data: ReportData, cell: PlanCell, baseline: PlanCell | None) -> tuple[
     return 1, mine.median if mine else 0.0
 
 
-def _detectable(data: ReportData, arms: tuple[PlanCell, ...]) -> str:
-    """One line for all that is undecided: which differences would have been found."""
-    found = [
-        data.comparison(cell.id, data.metric) for cell in arms if data.state(cell.id).state == "measured"
-    ]
-    sizes = sorted(c.mde for c in found if c is not None and c.verdict is Verdict.UNDECIDED and c.mde)
-    if not sizes:
-        return ""
-    least, most = percent_up(sizes[0]), percent_up(sizes[-1])
-    span = least if least == most else f"{least} to {most}, by variant,"
-    return f"Undecided: a difference of {span} would have been found."
-
-
 def _legend(data: ReportData, item: Input, *, best: int) -> tuple[str, ...]:
     lines = [
         *(
@@ -299,7 +286,9 @@ def _legend(data: ReportData, item: Input, *, best: int) -> tuple[str, ...]:
             else []
         ),
         *(
-            ["Anchor: stays the same from record to record; it bridges them, and is compared with nothing here."]
+            [
+                "Anchor: stays the same from record to record; it bridges them, and is compared with nothing here."
+            ]
             if any(cell.role is Role.ANCHOR for cell in data.arms(item.id))
             else []
         ),

@@ -11,6 +11,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.judgement import Verdict
+from bench_framework.model.metrics import METRICS
 from bench_framework.rounding import FINE_ENOUGH, decimal, decimals_of, plain, rounded
 from bench_framework.units import MINUS, THIN_SPACE, format_percent, format_size, size_unit, time_unit
 
@@ -47,6 +48,7 @@ class Shown:
 SIZES: Final = frozenset({"peak_rss", "binary_size"})
 """Metrics in bytes."""
 _LEAST_SHOWN: Final = 0.1
+_MILLION: Final = 1e6
 _MOST_SHOWN: Final = 100_000
 
 
@@ -206,13 +208,21 @@ def column_size(preferred: float, sizes: Iterable[float], family: str) -> float:
     return min(found) if fits else preferred
 
 
-def metric_unit(metric: str, size: float, family: str) -> tuple[str, float]:
-    """Unit and factor in which a metric's value is printed; an own metric stays as it was reported."""
-    if metric in {"wall", "cpu", "user", "sys", "build_time"}:
-        return time_unit(size)
-    if metric in SIZES:
-        return size_unit(size, family)
-    return "", 1.0
+def metric_unit(metric: str, size: float, family: str, own: str = "") -> tuple[str, float]:
+    """Unit and factor in which a metric's value is printed; `own` is the unit of one that is not benchctl's."""
+    kind = METRICS.get(metric)
+    match kind.unit if kind is not None else own:
+        case "s":
+            return time_unit(size)
+        case "bytes":
+            return size_unit(size, family)
+        case "bytes/s":
+            unit, scale = size_unit(size, family)
+            return f"{unit}/s", scale
+        case "1/s":
+            return "1/s", 1.0
+        case _:
+            return ("million", 1e-6) if metric == "instructions" and size >= _MILLION else ("", 1.0)
 
 
 Number = Decimal | float

@@ -119,7 +119,10 @@ def _regex_fault(text: str) -> tuple[str, str] | None:
     except (re.error, RecursionError, OverflowError) as error:
         return f"`regex` cannot be read: {error}", "a backslash is kept as it is between single quotes"
     if found.groups == 0:
-        return "`regex` has no group, so nothing says which part is the number", "put it in brackets: ([0-9.]+)"
+        return (
+            "`regex` has no group, so nothing says which part is the number",
+            "put it in brackets: ([0-9.]+)",
+        )
     if found.groups > 1:
         return (
             f"`regex` has {found.groups} groups and takes one",

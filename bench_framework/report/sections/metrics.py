@@ -9,10 +9,9 @@ from bench_framework.model.metrics import METRICS, OBSERVED
 from bench_framework.model.plan import Role
 from bench_framework.model.words import glyph
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Heading, Row, Table
-from bench_framework.report.numbers import DASH, show_comparison, significant
+from bench_framework.report.numbers import DASH, metric_unit, show_comparison, significant
 from bench_framework.report.sections.kind import SectionKind, always
 from bench_framework.report.sentences import sentence
-from bench_framework.units import size_unit, time_unit
 
 if TYPE_CHECKING:
     from bench_framework.model.judgement import Verdict
@@ -115,20 +114,7 @@ def _own(data: ReportData, cells: list[PlanCell]) -> list[str]:
 
 
 def _unit(data: ReportData, metric: str, size: float) -> tuple[str, float]:
-    kind = METRICS.get(metric)
-    declared = next((m.unit for m in data.plan.metrics if m.name == metric), None)
-    match kind.unit if kind is not None else declared or data.reported_unit(metric):
-        case "s":
-            return time_unit(size)
-        case "bytes":
-            return size_unit(size, data.plan.unit_family)
-        case "bytes/s":
-            unit, scale = size_unit(size, data.plan.unit_family)
-            return f"{unit}/s", scale
-        case "1/s":
-            return "1/s", 1.0
-        case _:
-            return ("million", 1e-6) if metric == "instructions" and size >= 1e6 else ("", 1.0)  # noqa: PLR2004 -- a million
+    return metric_unit(metric, size, data.plan.unit_family, data.own_unit(metric))
 
 
 def _throughput(data: ReportData, item: Input) -> tuple[str, float, int] | None:

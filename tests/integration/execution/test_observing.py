@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from bench_framework.store.records import Record
 
 needs_valgrind = pytest.mark.skipif(
-    "valgrind" in os.environ.get("BENCHCTL_TESTS_WITHOUT", "").split(","), reason="BENCHCTL_TESTS_WITHOUT names valgrind"
+    "valgrind" in os.environ.get("BENCHCTL_TESTS_WITHOUT", "").split(","),
+    reason="BENCHCTL_TESTS_WITHOUT names valgrind",
 )
 
 
@@ -46,7 +47,9 @@ def script(folder: Path, name: str, text: str) -> str:
     return str(path)
 
 
-def test_the_kernel_counts_each_cell_once_and_the_control_never(fake: Any, plan_of: Callable[..., Plan]) -> None:
+def test_the_kernel_counts_each_cell_once_and_the_control_never(
+    fake: Any, plan_of: Callable[..., Plan]
+) -> None:
     plan = plan_of({"a": ["/bin/true"], "b": ["/bin/echo", "hello"]})
     record = fake.measure(plan)
     found = observe(fake, plan, record)
@@ -60,7 +63,9 @@ def test_the_kernel_counts_each_cell_once_and_the_control_never(fake: Any, plan_
     assert len(observe(fake, plan, record)) == 2, "a record that is continued keeps what it has"
 
 
-def test_bytes_of_storage_are_those_of_the_program(fake: Any, plan_of: Callable[..., Plan], tmp_path: Path) -> None:
+def test_bytes_of_storage_are_those_of_the_program(
+    fake: Any, plan_of: Callable[..., Plan], tmp_path: Path
+) -> None:
     out = tmp_path / "written"
     program = script(tmp_path, "write", f"dd if=/dev/zero of={out} bs=1M count=3 conv=fsync 2>/dev/null")
     plan = plan_of({"a": ["/bin/true"], "b": [program]}, control=False)
@@ -84,7 +89,9 @@ def test_another_answer_than_when_it_was_timed_is_not_counted(
     fake: Any, plan_of: Callable[..., Plan]
 ) -> None:
     fake.script({"match": "echo", "stdout": "other\n"})
-    plan = plan_of({"a": ["/bin/echo", "hello"], "b": ["/bin/echo", "hello", ""]}, answer=AnswerPolicy("exact"))
+    plan = plan_of(
+        {"a": ["/bin/echo", "hello"], "b": ["/bin/echo", "hello", ""]}, answer=AnswerPolicy("exact")
+    )
     found = observe(fake, plan, fake.measure(plan))
     assert {o.status for o in found} == {"failed"}
     assert "is not" in (found[0].message or "")
@@ -162,7 +169,9 @@ def test_a_shell_and_what_it_starts_are_counted_together(
         plan_of({"once": ["/usr/bin/seq", "20000"], "twice": [twice]}, control=False),
         instructions=InstructionPolicy(runs=1),
     )
-    once, both = (o.values["instructions"] for o in observe(fake, plan, fake.measure(plan)) if o.kind != "observed")
+    once, both = (
+        o.values["instructions"] for o in observe(fake, plan, fake.measure(plan)) if o.kind != "observed"
+    )
     assert both > 1.9 * once
 
 

@@ -67,12 +67,23 @@ def test_no_count_has_no_ratio() -> None:
 def test_runs_outside_timing_have_summaries_of_their_own() -> None:
     seen = [
         Observation("c", "observed", 1, "at", "wait4", values={"minor_faults": 7.0}),
-        *(Observation("c", "instructions", n, "at", "v", values={"instructions": v}) for n, v in ((1, 9.0), (2, 5.0))),
+        *(
+            Observation("c", "instructions", n, "at", "v", values={"instructions": v})
+            for n, v in ((1, 9.0), (2, 5.0))
+        ),
         Observation("c", "instructions", 3, "at", "v", "failed", message="why"),
     ]
     found = {s.metric: s for s in summaries(seen, ())}
-    assert (found["minor_faults"].median, found["minor_faults"].n_rounds, found["minor_faults"].n_runs) == (7, 0, 1)
-    assert (found["instructions"].median, found["instructions"].min, found["instructions"].n_runs) == (7, 5, 2)
+    assert (found["minor_faults"].median, found["minor_faults"].n_rounds, found["minor_faults"].n_runs) == (
+        7,
+        0,
+        1,
+    )
+    assert (found["instructions"].median, found["instructions"].min, found["instructions"].n_runs) == (
+        7,
+        5,
+        2,
+    )
     assert [s.metric for s in summaries(seen, [found["minor_faults"]])] == ["instructions"]
 
 
@@ -83,13 +94,27 @@ def test_a_metric_that_is_often_missing_is_not_compared() -> None:
     assert incomplete(given, whole, whole, 0.05) is given
     assert incomplete(given, lacking, whole, 0.2) is given
     failed = incomplete(given, lacking, whole, 0.05)
-    assert (failed.verdict, failed.reason) == (Verdict.FAILED, "x could not be read in 1 of 10 rounds: why not")
+    assert (failed.verdict, failed.reason) == (
+        Verdict.FAILED,
+        "x could not be read in 1 of 10 rounds: why not",
+    )
     assert incomplete(given, whole, lacking, 0.05).verdict is Verdict.NOT_COMPARABLE
 
 
 def claim(metric: str, verdict: Verdict, estimate: float, lo: float, hi: float, **values: str) -> Claim:
     return Claim(
-        "c1", "comparison", "A", "B", metric, (), verdict, estimate=estimate, lo=lo, hi=hi, margin=0.02, values=values
+        "c1",
+        "comparison",
+        "A",
+        "B",
+        metric,
+        (),
+        verdict,
+        estimate=estimate,
+        lo=lo,
+        hi=hi,
+        margin=0.02,
+        values=values,
     )
 
 
@@ -109,8 +134,14 @@ def claim(metric: str, verdict: Verdict, estimate: float, lo: float, hi: float, 
             "A has 2.00× the requests of B [1.96, 2.05]",
         ),
         (claim("p99", Verdict.BETTER, 0.9, 0.88, 0.92), "A has 10.0 % lower p99 than B [8.0, 12.0]"),
-        (claim("instructions", Verdict.BETTER, 0.9, 0.9, 0.9), "A needs 10 % fewer instructions than B [10, 10]"),
-        (claim("instructions", Verdict.WORSE, 2.0, 2.0, 2.0), "A needs 2.0× as many instructions as B [2.0, 2.0]"),
+        (
+            claim("instructions", Verdict.BETTER, 0.9, 0.9, 0.9),
+            "A needs 10 % fewer instructions than B [10, 10]",
+        ),
+        (
+            claim("instructions", Verdict.WORSE, 2.0, 2.0, 2.0),
+            "A needs 2.0× as many instructions as B [2.0, 2.0]",
+        ),
         (claim("cpu", Verdict.BETTER, 0.9, 0.88, 0.92), "A needs 10 % less CPU time than B [8, 12]"),
     ],
 )

@@ -52,7 +52,9 @@ def test_a_number_is_read_in_stored_units(text: str, metric: DeclaredMetric, val
         ("", printed(path=("a",)), "there is no `a`"),
     ],
 )
-def test_what_cannot_be_read_is_missing_with_the_reason(text: str, metric: DeclaredMetric, words: str) -> None:
+def test_what_cannot_be_read_is_missing_with_the_reason(
+    text: str, metric: DeclaredMetric, words: str
+) -> None:
     with pytest.raises(Missing, match=".*") as caught:
         number_in(text, metric)
     assert words in str(caught.value)

@@ -39,7 +39,11 @@ def test_a_path_is_followed() -> None:
 
 @pytest.mark.parametrize(
     ("steps", "words"),
-    [(("x",), "there is no `x` at its top"), (("rows", 7), "there is no `7` in `rows`"), (("n", "x"), "in `n`")],
+    [
+        (("x",), "there is no `x` at its top"),
+        (("rows", 7), "there is no `7` in `rows`"),
+        (("n", "x"), "in `n`"),
+    ],
 )
 def test_what_is_not_there_is_named(steps: tuple[str | int, ...], words: str) -> None:
     with pytest.raises(LookupError, match=words):

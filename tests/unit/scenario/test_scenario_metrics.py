@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from bench_framework.scenario.loaded import Scenario
 
 AXES = "axes: {arm: [a, b]}\ncommand: ['{bin}', '{arm}']\nbaseline: {arm: a}\n"
-GOOD = AXES + "metrics: {rate: {from: stdout, regex: 'r=([0-9.]+)', unit: MiB/s, direction: higher, about: it}}\n"
+GOOD = (
+    AXES
+    + "metrics: {rate: {from: stdout, regex: 'r=([0-9.]+)', unit: MiB/s, direction: higher, about: it}}\n"
+)
 
 
 def test_a_declared_metric_is_in_the_plan_in_stored_units(loads: Callable[..., Scenario]) -> None:
@@ -77,7 +80,9 @@ def test_one_mistake_is_one_problem(name: str, refuses: Callable[..., ScenarioEr
 
 
 @pytest.mark.parametrize("metric", [m for m, kind in METRICS.items() if kind.judged in {"rounds", "medians"}])
-def test_a_worker_with_the_protocol_has_every_metric_of_rounds(metric: str, loads: Callable[..., Scenario]) -> None:
+def test_a_worker_with_the_protocol_has_every_metric_of_rounds(
+    metric: str, loads: Callable[..., Scenario]
+) -> None:
     head = "version: 1\nname: n\nquestion: q\nworker: {command: [p], contract: true}\n"
     plan = expand(loads(AXES + f"judge: [{metric}, own_metric]", head=head))
     assert plan.judge.sampled == (metric, "own_metric")

@@ -1,0 +1,50 @@
+"""A judged metric that no worker announces is refused before anything is measured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework.errors import MachineError
+from bench_framework.model.run import Build
+from bench_framework.scenario.load import load
+from bench_framework.scenario.plan import expand
+from bench_framework.workflow.known_metrics import require_known
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bench_framework.model.plan import Plan
+
+SAID = {
+    "metrics": [
+        {"name": "waits", "unit": "count", "direction": "lower"},
+        {"name": "version", "unit": "count", "direction": "none"},
+    ]
+}
+
+
+def plan_of(folder: Path, judge: str) -> Plan:
+    text = (
+        "version: 1\nname: n\nquestion: q\nworker: {command: [p], contract: true}\naxes: {arm: [a, b]}\n"
+        "command: ['{bin}', '{arm}']\nbaseline: {arm: a}\nmetrics: {own: {from: worker, direction: higher}}\n"
+    )
+    return expand(load(folder / "s.yaml", text=f"{text}judge: [{judge}]\n"))
+
+
+def test_what_is_announced_or_declared_or_benchctls_own_is_judged(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, "wall, waits, own, minor_faults, instructions")
+    require_known(plan, [Build("program", ok=True, describe=SAID)])
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [("wait", "announces no such metric"), ("version", "neither direction of it is better")],
+)
+def test_what_is_not_is_refused_with_what_there_is(metric: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(MachineError) as caught:
+        require_known(plan_of(tmp_path, f"wall, {metric}"), [Build("program", ok=True, describe=SAID)])
+    assert caught.value.code == "BX252"
+    assert words in caught.value.message
+    assert caught.value.details == (("it announces", "waits"),)
