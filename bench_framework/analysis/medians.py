@@ -22,7 +22,7 @@ EXACT_METRICS: Final = frozenset(name for name in METRICS if is_exact(name))
 """The same in every run of the same binary: a difference is a difference."""
 RANGES: Final = 3
 RANGES_OF_TWO: Final = 10
-"""How many ranges of its repetitions a count is taken to be uncertain by; two of them lie close by chance more often."""
+"""How many ranges of its repetitions a count is taken to be uncertain by; two lie close by chance more often."""
 SURE: Final = 0.99
 """Level of the interval of counts that vary. Simulated: docs/method.md, section 5."""
 LEAST_SURE: Final = 0.95
@@ -130,8 +130,8 @@ def compare_counts(
     """Two deterministic counts, each repeated a few times; all above zero.
 
     Where every repetition gives one number this is `compare_exact`. Where they vary, each median is taken to be
-    uncertain by three times the range of its repetitions (ten times with two; on the log scale), and the verdict is that of the ratio's
-    interval: undecided if that reaches 1 and leaves the margin.
+    uncertain by three times the range of its repetitions (ten times with two; on the log scale), and the verdict
+    is that of the ratio's interval: undecided if that reaches 1 and leaves the margin.
 
     Raises:
         ValueError: a count is not above zero, or there is none.

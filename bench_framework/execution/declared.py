@@ -10,7 +10,6 @@ import math
 import os
 import re
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework.model import json_path
@@ -18,6 +17,7 @@ from bench_framework.model.run import Event
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from bench_framework.execution.target import Target
     from bench_framework.model.metrics import DeclaredMetric

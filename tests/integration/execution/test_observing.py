@@ -177,7 +177,7 @@ def test_a_shell_and_what_it_starts_are_counted_together(
 
 def test_a_machine_without_a_counter_says_so(fake: Any) -> None:
     for tool in ("valgrind", "perf"):
-        policy = InstructionPolicy(tool=tool)  # type: ignore[arg-type]  # the two of them
+        policy = InstructionPolicy(tool=tool)
         with pytest.raises(MachineError) as caught:
             counter(policy, fake.launcher, {**fake.env, "PATH": str(fake.root)})
         assert (caught.value.code, f"{tool} is not installed" in caught.value.message) == ("BX250", True)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bench_framework.model.observation import Observation
 from bench_framework.model.plan import (
     BIN,
     AnswerPolicy,
@@ -26,7 +27,6 @@ from bench_framework.model.plan import (
     Role,
     Variant,
 )
-from bench_framework.model.observation import Observation
 from bench_framework.model.run import (
     Answer,
     Block,
