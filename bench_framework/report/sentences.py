@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bench_framework.model.judgement import ONE_PROGRAM
 from bench_framework.report.blocks import Sentence
 
 if TYPE_CHECKING:
@@ -33,5 +34,6 @@ def key_claim(data: ReportData, item: Input) -> Claim | None:
         if claim.metric in {None, data.metric}:
             return claim
     compared = [c for c in data.claims("comparison", item=item) if c.metric == data.metric]
+    compared = [c for c in compared if c.values.get("reason") != ONE_PROGRAM] or compared
     decided = [c for c in compared if c.verdict is not None and c.verdict.decided]
     return next(iter(decided or compared), None)

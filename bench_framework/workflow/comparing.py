@@ -196,7 +196,10 @@ def _require_metrics(plan: Plan, metrics: Sequence[Metric]) -> None:
 def _other_plan(plan: Plan, baseline: str | None, candidate: str | None, metrics: tuple[Metric, ...]) -> Plan:
     """The plan with another baseline and candidates; the control arm stays only if it is a copy of the baseline."""
     base = plan.variant(plan.baseline_id) if baseline is None else _one(plan, baseline)
-    chosen = plan.variants if candidate is None else _selected(plan, candidate)
+    # An anchor is compared where it is asked for by name, and never by the way.
+    within = {cell.variant_id for cell in plan.cells if cell.role is not Role.ANCHOR}
+    own = tuple(variant for variant in plan.variants if variant.id in within)
+    chosen = own if candidate is None else _selected(plan, candidate)
     if any(cell.role is Role.BOUND and cell.variant_id == base.id for cell in plan.cells):
         raise UsageError(
             f"{base.label} is a bound: it does other work, and nothing can be compared with it",

@@ -6,6 +6,7 @@ import statistics
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from bench_framework.model.judgement import ONE_PROGRAM
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role
 from bench_framework.model.words import shown
@@ -62,7 +63,10 @@ def _finding(data: ReportData, item: Input) -> Claim | None:
     """What the variant of the input's answer costs in memory, else the first that was settled (R6)."""
     main = key_claim(data, item)
     own = data.claim_of(main.cells[0], RSS) if main is not None and main.cells else None
-    settled = [c for c in data.claims("memory", item=item) if c.verdict is not None and c.verdict.settled]
+    settled = [
+        c for c in data.claims("memory", item=item)
+        if c.verdict is not None and c.verdict.settled and c.values.get("reason") != ONE_PROGRAM
+    ]  # fmt: skip
     if own is not None and own.verdict is not None and own.verdict.settled:
         return own
     return settled[0] if settled else None

@@ -100,7 +100,7 @@ def _row(data: ReportData, cell: PlanCell, references: tuple[PlanCell, ...], sca
             *against,
             Cell(data.replication([cell.id]) if summary else DASH),
         ),
-        baseline=cell in references,
+        baseline=cell.id == references[0].id and cell.role is Role.BASELINE,
         reason=data.state(cell.id).reason,
     )
 

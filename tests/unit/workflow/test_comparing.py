@@ -21,6 +21,7 @@ from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.store import lines
 from bench_framework.store.records import Record
+from bench_framework.workflow import comparing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -223,3 +224,16 @@ def test_options_that_ask_for_two_things_are_refused(tmp_path: Path, words: tupl
     done = command(tmp_path, *words)
     assert isinstance(done.exception, UsageError)
     assert done.exception.code == "BX121"
+
+
+def test_an_anchor_is_compared_only_if_it_is_asked_for(tmp_path: Path) -> None:
+    text = (
+        SCENARIO
+        + "exclude: {engine: rayon, parser: serde}\nanchor: {variant: {engine: rayon, parser: serde}}\n"
+    )
+    plan = expand(load(tmp_path / "s.yaml", text=text))
+    anchor = next(c for c in plan.cells if c.role is Role.ANCHOR)
+    plain = comparing._other_plan(plan, "engine=tokio parser=serde", None, ("wall",))
+    assert anchor.id not in {c.id for c in plain.cells}
+    asked = comparing._other_plan(plan, None, "variant=anchor", ("wall",))
+    assert {c.id: c.role for c in asked.cells}[anchor.id] is Role.CANDIDATE
