@@ -85,7 +85,7 @@ def _columns(data: ReportData, cells: list[PlanCell]) -> list[_Shown]:
     found = []
     for metric in ("cpu", "user", "sys", *_own(data, cells), "instructions", *OBSERVED):
         summaries = [s for cell in cells if (s := data.summary(cell.id, metric)) is not None]
-        if not summaries:
+        if not summaries or (metric in OBSERVED and not any(s.median for s in summaries)):
             continue
         title = _TITLES.get(metric) or (
             METRICS[metric].noun if metric in METRICS else metric.replace("_", " ")
@@ -164,6 +164,13 @@ def _measured(data: ReportData, cell: PlanCell, column: _Shown) -> Cell:
 
 def _legend(data: ReportData, cells: list[PlanCell]) -> tuple[str, ...]:
     lines = [_LEGEND] if any(data.summary(c.id, m) for c in cells for m in OBSERVED) else []
+    nowhere = [
+        METRICS[m].noun
+        for m in OBSERVED
+        if (own := [s for c in cells if (s := data.summary(c.id, m)) is not None])
+        and not any(s.median for s in own)
+    ]
+    lines += [f"None in any variant: {', '.join(nowhere)}."] if nowhere else []
     for metric in data.plan.metrics:
         way = {"higher": "larger is better", "lower": "smaller is better", "none": "not judged"}[
             metric.direction

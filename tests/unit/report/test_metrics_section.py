@@ -1,0 +1,90 @@
+"""The table of other metrics: units, what was counted outside timing, and what no reader may miss."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from bench_framework.model.judgement import Comparison, Interval, Summary, Verdict
+from bench_framework.model.metrics import DeclaredMetric, InstructionPolicy
+from bench_framework.model.plan import Role
+from bench_framework.report.blocks import Table
+from bench_framework.report.sections.metrics import build
+
+if TYPE_CHECKING:
+    from bench_framework.report import ReportData
+
+REQUESTS = DeclaredMetric("requests", "stdout", "1/s", direction="higher", about="served")
+
+
+def counted(cell_id: str, metric: str, *values: float, rounds: int = 0) -> Summary:
+    middle = sorted(values)[len(values) // 2]
+    return Summary(
+        cell_id, metric, rounds, len(values), 0, middle, None, None, middle, None, min(values), max(values), None
+    )  # fmt: skip
+
+
+def with_counts(data: ReportData) -> ReportData:
+    """The sample with instructions, faults and a declared metric of the first input's arms."""
+    first = data.plan.inputs[0]
+    arms = [c for c in data.arms(first.id) if data.state(c.id).state == "measured"]
+    base = next(c for c in arms if c.role is Role.BASELINE)
+    made = [
+        s for number, cell in enumerate(arms) for s in (
+            counted(cell.id, "instructions", 5e6 + number, 5.001e6 + number),
+            counted(cell.id, "minor_faults", 900.0 + number),
+            counted(cell.id, "write_bytes", 0.0),
+            counted(cell.id, "requests", 100.0 + number, rounds=12),
+        )
+    ]  # fmt: skip
+    better = Comparison(
+        next(c.id for c in arms if c is not base), base.id, "requests", "headline", Verdict.BETTER,
+        shown=Interval(0.9, 0.88, 0.92, 0.95), direction="higher",
+    )  # fmt: skip
+    judgement = data.judgement
+    return replace(
+        data,
+        plan=replace(data.plan, metrics=(REQUESTS,), instructions=InstructionPolicy()),
+        judgement=replace(
+            judgement,
+            summaries=(*judgement.summaries, *made),
+            comparisons=(*judgement.comparisons, better),
+        ),
+    )
+
+
+def test_each_input_has_its_table_with_n(data: ReportData) -> None:
+    tables = [block for block in build(data) if isinstance(block, Table)]
+    assert len(tables) == len(data.plan.inputs)
+    for table in tables:
+        assert [table.columns[0].title, table.columns[-1].title] == ["Variant", "n"]
+        assert {len(row.cells) for row in table.rows} == {len(table.columns)}
+
+
+def test_counts_have_units_and_what_is_zero_everywhere_is_said_in_words(data: ReportData) -> None:
+    table = next(block for block in build(with_counts(data)) if isinstance(block, Table))
+    titles = [column.title for column in table.columns]
+    assert {"Instructions, million", "Faults", "Requests, 1/s"} <= set(titles)
+    assert "Written, B" not in titles
+    assert any("None in any variant: bytes written to storage" in line for line in table.legend)
+    assert any(line == "Requests: served; from stdout; larger is better." for line in table.legend)
+    marked = [row.cells[titles.index("Requests, 1/s")].text for row in table.rows]
+    assert sum("▼" in text for text in marked) == 1
+
+
+def test_what_was_counted_outside_timing_is_said_so(data: ReportData) -> None:
+    assert all("outside timing" not in block.note for block in build(data) if isinstance(block, Table))
+    table = next(block for block in build(with_counts(data)) if isinstance(block, Table))
+    assert "Counted outside timing, in one run of each variant" in table.note
+    assert "valgrind, 2 repetitions, within 0.02 % of each other" in table.note
+    assert "nothing of I/O, locks and waiting" in table.note
+
+
+def test_ratios_of_a_metric_that_is_better_when_larger_are_named_turned_over(data: ReportData) -> None:
+    changed = with_counts(data)
+    headline = replace(
+        changed, plan=replace(changed.plan, judge=replace(changed.plan.judge, metrics=("requests",)))
+    )
+    assert headline.ratio_words == f"{data.baseline.label} ÷ variant (below 1 is better)"
+    assert data.ratio_words == f"variant ÷ {data.baseline.label}"
+    assert headline.own_unit("requests") == "1/s"
