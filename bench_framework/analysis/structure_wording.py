@@ -130,9 +130,10 @@ def _contributions(claim: Claim) -> str:
         return f"{_where(claim)}no variant has every change, so that they have no total; {by}: {parts}"
     told = f"{_where(claim)}{claim.subject} against {claim.reference}: {_change(claim)}; {by}: {parts}"
     if "multiply" in claim.values:
-        told += f"; contributions multiply: {claim.values['multiply']}"
+        product = "their product is" if "remainder" in claim.values else "contributions multiply:"
+        told += f"; {product} {claim.values['multiply']}"
     if "remainder" in claim.values:
-        told += f"; together against the product of each alone: {claim.values['remainder']}"
+        told += f", and all together against that: {claim.values['remainder']}"
     if "largest" in claim.values:
         told += f"; the largest is {claim.values['largest']}"
     return told

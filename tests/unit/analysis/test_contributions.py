@@ -157,7 +157,7 @@ def test_changes_alone_leave_their_interaction_as_a_figure(crossed: type[Crossed
     assert table.remainder.shown.ratio == pytest.approx(0.81 / 0.72)
     assert table.remainder.verdict is Verdict.WORSE
     assert table.unexplained == pytest.approx(math.log(0.81 / 0.72) / math.log(0.81))
-    assert "together against the product of each alone: 12.5 % more time" in sentence(judged, "alone")
+    assert "of the time, and all together against that: 12.5 % more time" in sentence(judged, "alone")
 
 
 def test_one_at_a_time_has_no_total(crossed: type[Crossed]) -> None:
