@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.store import layout, wire
@@ -17,8 +18,12 @@ NAME: Final = "profile.json"
 
 
 def write_profile(record: Path, profile: Profile) -> None:
-    """Keep a profile; one of the same cell is replaced. Raises `MachineError`, BX235."""
-    layout.write_whole(record / FOLDER / profile.cell_id / NAME, wire.dump_profile(profile))
+    """Keep a profile; one of the same cell is replaced with all that was made of it. Raises `MachineError`, BX235."""
+    folder = record / FOLDER / profile.cell_id
+    with layout.writing(folder):
+        if folder.is_dir():
+            shutil.rmtree(folder)
+    layout.write_whole(folder / NAME, wire.dump_profile(profile))
 
 
 def read_profiles(record: Path, plan: Plan) -> tuple[Profile, ...]:

@@ -110,7 +110,8 @@ def _functions(shares: ProfileShares, label: str, own: list[Claim], number: int)
     )
     columns = (
         Column("Symbol"), Column("Self %", "decimal"), Column("Interval", drop=2),
-        Column("Inclusive %", "decimal"), Column("Interval", drop=3), Column("Samples, self", "right", drop=1),
+        Column("Inclusive %", "decimal"), Column("Interval", drop=3),
+        Column(f"{shares.unit.capitalize()}, self", "right", drop=1),
         Column("Runs", "right"), Column("In", drop=4), *((Column("Bucket", drop=5),) if shares.buckets else ()),
     )  # fmt: skip
     caption = (
@@ -141,7 +142,7 @@ def _buckets(shares: ProfileShares, label: str, own: list[Claim], number: int) -
     )
     columns = (
         Column("Bucket"), Column("Self %", "decimal"), Column("Interval", drop=2),
-        Column("Samples, self", "right", drop=1), Column("Runs", "right"),
+        Column(f"{shares.unit.capitalize()}, self", "right", drop=1), Column("Runs", "right"),
     )  # fmt: skip
     caption = (
         f"The same {shares.unit} of {label} by bucket: the first of the scenario's patterns that is found in a "
