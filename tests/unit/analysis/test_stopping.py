@@ -1,0 +1,118 @@
+"""`until`, `budget`, `min` and `max`, against METHOD 3: what each may change, and what it may not (J and M)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework.analysis import stopping
+from bench_framework.analysis.judge import judge
+from bench_framework.analysis.looking import look
+from bench_framework.model.looks import looks_of
+from bench_framework.model.plan import MeasurePolicy
+from bench_framework.model.run import Look
+
+if TYPE_CHECKING:
+    from conftest import Study, Timing
+
+    from bench_framework.analysis.looking import LookOutcome
+
+
+def timing(effect: float, spread: float, seed: int = 0) -> Timing:
+    import random  # noqa: PLC0415 -- only here
+
+    def draw(arm: str, where: str, number: int) -> float:
+        noise = random.Random(f"{seed}/{arm}/{where}/{number}").gauss(0, spread)
+        return 0.05 * (1 + effect * (arm == "b")) * (1 + noise)
+
+    return draw
+
+
+def looked(made: Study, wall: Timing, index: int) -> LookOutcome:
+    number = looks_of(made.plan).rounds[index]
+    blocks = [b for b in made.blocks(wall) if b.round <= number]
+    return look(made.plan, blocks, made.plan.inputs[0].id, index, number)
+
+
+def test_precision_goes_on_until_every_headline_interval_is_narrow_enough(study: type[Study]) -> None:
+    made = study(measure=MeasurePolicy(until="precision", precision=0.02))
+    wall = timing(0.5, 0.02)
+    outcomes = [looked(made, wall, i) for i in range(looks_of(made.plan).count)]
+    widths = [[stopping.half_width(c) for c in o.verdicts] for o in outcomes]
+    for outcome, found in list(zip(outcomes, widths, strict=True))[:-1]:
+        assert outcome.stop is all(w is not None and w <= 0.02 for w in found)
+    assert not outcomes[0].stop
+    assert any(o.stop for o in outcomes[:-1])
+
+
+@pytest.mark.parametrize("precision", [0.5, 0.001])
+def test_precision_changes_neither_the_looks_nor_the_level(study: type[Study], precision: float) -> None:
+    decided = study().plan
+    precise = study(measure=MeasurePolicy(until="precision", precision=precision)).plan
+    assert looks_of(precise) == looks_of(decided)
+
+
+def test_a_budget_that_ends_first_takes_the_last_look_at_the_round_reached(study: type[Study]) -> None:
+    """In place of the next one: J stays, and no more than J looks are taken."""
+    made = study()
+    plan, here = made.plan, made.plan.inputs[0].id
+    looks = looks_of(plan)
+    assert looks.rounds[0] < 15 < looks.rounds[1]
+    blocks = [b for b in made.blocks(timing(0.2, 0.01)) if b.round <= 15]
+    outcome = look(plan, blocks, here, looks.count - 1, 15)
+    assert (outcome.stop, outcome.reason) == (True, "the last look")
+    taken = [Look(here, 0, looks.rounds[0], stopped=False), Look(here, looks.count - 1, 15, stopped=True)]
+    judged = judge(plan, blocks, {}, (), taken)
+    for comparison in (c for c in judged.comparisons if c.family == "headline"):
+        assert (comparison.rounds, comparison.look) == (15, looks.count - 1)
+        assert comparison.shown is not None
+        assert comparison.shown.level >= 1 - looks.level / looks.count
+        assert comparison.verdict.decided
+
+
+def test_a_budget_that_ends_below_n_min_decides_nothing(study: type[Study]) -> None:
+    made = study()
+    here, looks = made.plan.inputs[0].id, looks_of(made.plan)
+    few = looks.needed - 3
+    blocks = [b for b in made.blocks(timing(1.0, 0.001)) if b.round <= few]
+    judged = judge(made.plan, blocks, {}, (), [Look(here, looks.count - 1, few, stopped=True)])
+    assert not any(c.verdict.decided for c in judged.comparisons if c.family == "headline")
+
+
+def test_a_max_below_n_min_is_measured_warned_of_and_exploratory(study: type[Study]) -> None:
+    made = study(measure=MeasurePolicy(rounds_min=3, rounds_max=5), rounds=5)
+    looks = looks_of(made.plan)
+    assert (looks.rounds, looks.decidable) == ((5,), False)
+    assert looks.needed > 5
+    judged = made.judge(made.blocks(timing(1.0, 0.001)))
+    assert judged.status == "exploratory"
+    assert any(str(looks.needed) in f"{e.message} {e.effect} {e.help}" for e in judged.events)
+    assert not any(c.verdict.decided for c in judged.comparisons if c.family == "headline")
+
+
+@pytest.mark.parametrize(("least", "first"), [(1, 8), (12, 12), (25, 25), (40, 40)])
+def test_min_moves_the_first_look_and_max_is_always_the_last(
+    study: type[Study], least: int, first: int
+) -> None:
+    """A `min` below 12 asks for an earlier look; none comes before n_min, which is 8 here."""
+    plan = study(measure=MeasurePolicy(rounds_min=least, rounds_max=40)).plan
+    plan = replace(plan, judge=replace(plan.judge, metrics=("wall",)))
+    assert looks_of(plan).rounds[0] == first
+    assert looks_of(plan).rounds[-1] == 40
+
+
+def test_until_decided_with_strategy_fixed_waits_for_every_pair(study: type[Study]) -> None:
+    """One pair that is open keeps the decided ones running, too: nobody is dropped."""
+    made = study(arms=("a", "b", "c"), measure=MeasurePolicy(rounds_max=200), rounds=200)
+
+    def wall(arm: str, where: str, number: int) -> float:
+        if arm == "b":
+            return timing(1.0, 0.01)(arm, where, number)
+        return timing(0.0, 0.06)(arm, where, number) * (1.03 if arm == "c" else 1.0)
+
+    outcome = looked(made, wall, 0)
+    assert not outcome.stop
+    assert outcome.trailing == outcome.idle == ()
+    assert any(c.verdict.decided for c in outcome.verdicts)
