@@ -142,7 +142,8 @@ class _Author:
         first, _ = self._imported.place(c.ref_cell_id)
         role = "anchor" if arm.label in self._imported.anchors else "changed"
         values: dict[str, float | int | str] = {
-            "role": role, "first": first.label, "later": later.label, "runs_ref": c.runs_ref,
+            "role": role, "named": int(self._imported.anchors_named), "first": first.label, "later": later.label,
+            "runs_ref": c.runs_ref,
         }  # fmt: skip
         if c.reason:
             values["reason"] = c.reason
@@ -164,12 +165,20 @@ class _Author:
                 if c.family == "bridge" and c.cell_id in ids and self._label(c.cell_id) in self._imported.anchors
             ]  # fmt: skip
             held = bool(anchors) and all(c.verdict is Verdict.EQUIVALENT for c in anchors)
-            moved = [f"unchanged {self._label(c.cell_id)} itself {_moved(c)}" for c in anchors]
+            moved = [f"{self._anchor(self._label(c.cell_id))} {_moved(c)}" for c in anchors]
             yield Claim(
                 "", "sittings", later.label, first.label, "wall", (), None if held else Verdict.NOT_COMPARABLE,
                 cells=tuple(c.cell_id for c in anchors),
                 values={"moved": "; ".join(moved) or "no anchor stands in both", "held": int(held)},
             )  # fmt: skip
+
+    def _anchor(self, label: str) -> str:
+        """ "unchanged" is the user's word: without it an anchor is only the same by its label."""
+        return (
+            f"unchanged {label} itself"
+            if self._imported.anchors_named
+            else f"{label}, the same by its label,"
+        )
 
     def _limits(self, sitting: Sitting) -> Claim:
         """What a file carries, and what it cannot: told once per sitting."""
@@ -303,11 +312,12 @@ def _sittings(claim: Claim) -> str:
 
 
 def _bridge_anchor(claim: Claim) -> str:
+    known = "named as unchanged" if claim.values["named"] else "the same by its label"
     where = f"from {claim.values['first']} to {claim.values['later']}"
     if claim.estimate is None or claim.lo is None or claim.hi is None:
-        return f"{claim.subject}, taken as unchanged, {where}: {claim.values.get('reason', 'not judged')}"
+        return f"{claim.subject}, {known}, {where}: {claim.values.get('reason', 'not judged')}"
     told = change(claim.estimate, claim.lo, claim.hi, claim.margin or 0.0)
-    return f"{claim.subject}, taken as unchanged, moved {told} {where} ({_runs(claim)})"
+    return f"{claim.subject}, {known}, moved {told} {where} ({_runs(claim)})"
 
 
 def _bridge_changed(claim: Claim) -> str:

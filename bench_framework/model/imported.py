@@ -95,6 +95,8 @@ class Imported:
     """Labels that stand for an unchanged program in several sittings. The files do not prove it."""
     sittings: tuple[Sitting, ...]
     judge: JudgePolicy = field(default_factory=JudgePolicy)
+    anchors_named: bool = False
+    """Whether the user named the anchors; otherwise they are taken by their labels, and sentences say so."""
 
     def sitting(self, sitting_id: str) -> Sitting:
         """The sitting of this id. Raises `KeyError`."""

@@ -182,7 +182,7 @@ def _origin(imported: Imported) -> Section:
     pairs = tuple((s.source, f"{FORMATS[s.format]}, sha256 {s.sha256[:12]}") for s in imported.sittings)
     words = ["benchctl import", *(s.source for s in imported.sittings)]
     words += ["--name", shlex.quote(imported.name), "--baseline", shlex.quote(imported.baseline)]
-    for anchor in imported.anchors:
+    for anchor in imported.anchors if imported.anchors_named else ():
         words += ["--anchor", shlex.quote(anchor)]
     command = Code(" ".join(words), "sh", "In the folder of this set")
     return Section("S24", "reproduce", "Where it comes from", (Facts(pairs), command))
@@ -196,12 +196,13 @@ def _unmeasured() -> Section:
 
 def _facts(imported: Imported) -> tuple[tuple[str, str], ...]:
     anchors = ", ".join(imported.anchors)
+    named = "named as unchanged" if imported.anchors_named else "the same by its label; nobody said more"
     facts = (
         ("Set", f"{imported.name} ({imported.record_id})"),
         ("Date (UTC)", f"imported {_moment(imported)}; when it was measured is not in the files"),
         ("Host", "not in the files"),
         ("Baseline", imported.baseline),
-        ("Anchors", f"{anchors} (taken as unchanged by its label)" if anchors else ""),
+        ("Anchors", f"{anchors} ({named})" if anchors else ""),
         ("Files", ", ".join(s.label for s in imported.sittings)),
         ("Method", "Welch on the log scale, Holm within each sitting; never a gate"),
     )

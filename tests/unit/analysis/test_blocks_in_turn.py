@@ -32,8 +32,13 @@ def sitting(*arms: Arm, number: int = 1, kind: Format = "table", memory: MemoryK
     )
 
 
-def judged(*sittings: Sitting, baseline: str = "a", anchors: tuple[str, ...] = ()) -> Judgement:
-    return judge_imported(Imported(1, "r", "set", "2026-01-01T00:00:00Z", "0", baseline, anchors, sittings))
+def judged(
+    *sittings: Sitting, baseline: str = "a", anchors: tuple[str, ...] = (), named: bool = True
+) -> Judgement:
+    made = Imported(
+        1, "r", "set", "2026-01-01T00:00:00Z", "0", baseline, anchors, sittings, anchors_named=named
+    )
+    return judge_imported(made)
 
 
 def of(judgement: Judgement, label: str, family: str = "headline", number: int = 1) -> Comparison:
@@ -198,6 +203,15 @@ def test_sittings_whose_anchor_moved_are_not_comparable() -> None:
     assert text.startswith(
         "The sittings f1.csv and f2.csv are not comparable: unchanged a itself moved +16.0"
     )
+
+
+def test_unchanged_is_the_users_word_and_not_said_of_an_equal_label() -> None:
+    first = sitting(published("a", 1, 0.02, 50))
+    later = sitting(published("a", 1.2, 0.02, 50, "s2"), number=2)
+    made = judged(first, later, anchors=("a",), named=False)
+    told = [c.text for c in made.claims if c.kind in {"sittings", "bridge-anchor"}]
+    assert all("a, the same by its label, moved +20.0" in text for text in told)
+    assert not any("unchanged" in c.text for c in made.claims)
 
 
 def test_an_anchor_that_stayed_bridges_and_its_own_drift_is_taken_out() -> None:

@@ -96,7 +96,9 @@ def take_over(*tables: str, baseline: str | None = None, anchors: tuple[str, ...
     """Published figures judged and reported, as `benchctl import` does it."""
     sittings = tuple(read_sitting(t.encode(), f"sitting-{n}.csv", n) for n, t in enumerate(tables, 1))
     first = baseline if baseline is not None else sittings[0].arms[0].label
-    made = Imported(1, "r", "published", "2026-03-02T17:04:00Z", "0.1.0", first, anchors, sittings)
+    made = Imported(
+        1, "r", "published", "2026-03-02T17:04:00Z", "0.1.0", first, anchors, sittings, anchors_named=True
+    )
     judged = judge_imported(made)
     return Told(judged, _page(imported_report.build(made, judged)))
 
