@@ -173,7 +173,7 @@ class _Author:
             )  # fmt: skip
 
     def _anchor(self, label: str) -> str:
-        """ "unchanged" is the user's word: without it an anchor is only the same by its label."""
+        """An anchor by name; "unchanged" is the user's word, and without it the label alone is the same."""
         return (
             f"unchanged {label} itself"
             if self._imported.anchors_named

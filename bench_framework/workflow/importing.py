@@ -80,6 +80,7 @@ def import_files(files: Sequence[Path], options: ImportOptions) -> Pages:
             baseline,
             anchors,
             found,
+            anchors_named=bool(options.anchors),
         )
         judgement = judge_imported(imported)
         written = imports.ImportedSet(draft, imported)

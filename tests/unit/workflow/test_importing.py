@@ -145,6 +145,15 @@ def test_a_wrong_option_is_an_error_and_nothing_is_written(
     assert not (tmp_path / "results").exists()
 
 
+def test_unchanged_is_said_of_an_anchor_that_was_named(tmp_path: Path, files: tuple[Path, Path]) -> None:
+    taken = imported(tmp_path, *files, name="taken")
+    named = imported(tmp_path, *files, name="named", anchors=("smol",))  # type: ignore[arg-type]
+    assert "smol, the same by its label, moved" in (taken / "report.md").read_text()
+    assert "unchanged" not in (taken / "report.md").read_text()
+    assert "unchanged smol itself moved" in (named / "report.md").read_text()
+    assert "--anchor smol" in (named / "report.md").read_text()
+
+
 def test_an_anchor_joins_two_files_and_one_file_is_one_sitting(
     tmp_path: Path, files: tuple[Path, Path]
 ) -> None:
