@@ -30,6 +30,8 @@ RUN_CODES: Final[dict[str, str]] = {
     "BX105": "`benchctl clean` knows no such kind.",
     "BX106": "a selection of `benchctl compare` takes no variant, or several where one is meant.",
     "BX107": "the record holds no such metric, or two records cannot be compared on it.",
+    "BX108": "the rounds of this record, or of this plan, can never let its gate find anything: it would always pass.",
+    "BX109": "what looks worse was measured on another machine, so the gate cannot measure it again here.",
     "BX119": "a bucket of `benchctl profile` that is none.",
     "BX121": "`benchctl compare` cannot take these records, or these options together.",
     "BX130": "interrupted; the same command resumes.",
