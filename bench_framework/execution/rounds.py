@@ -16,7 +16,6 @@ from bench_framework.execution.host import seconds, utc_now
 from bench_framework.execution.target import build_id_of, target_of
 from bench_framework.model import race
 from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import Role
 from bench_framework.model.run import Event, Look
 from bench_framework.store import layout, lines
 
