@@ -93,8 +93,8 @@ def test_two_times_from_two_small_steps_has_a_row_for_what_they_leave() -> None:
     alone = next(t for t in told.of("contributions") if "each change alone" in t)
     assert re.search(r"parser: simd-json → sonic-rs: 8\.\d+ % less time", alone)
     assert re.search(r"allocator: system → jemalloc: 5\.\d+ % less time", alone)
-    assert re.search(r"contributions multiply: 0\.91\d* × 0\.94\d* = 0\.86\d of the time", alone)
-    assert "together against the product of each alone: 1.7" in alone
+    assert re.search(r"their product is 0\.91\d* × 0\.94\d* = 0\.86\d of the time", alone)
+    assert "all together against that: 1.7" in alone
     row = next(line for line in told.page.splitlines() if "interaction / unexplained" in line)
     assert re.search(r"\| 7\d %", row), row
 
