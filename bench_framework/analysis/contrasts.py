@@ -8,7 +8,7 @@ runs over the family, and the looks are paid for as in the headline (METHOD 2 an
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from bench_framework.analysis.samples import Sample
-    from bench_framework.model.judgement import NoiseFloor
+    from bench_framework.model.judgement import Comparison, NoiseFloor
     from bench_framework.model.looks import Looks
     from bench_framework.model.plan import Metric, Plan
     from bench_framework.model.run import Look, PreparedInput
@@ -39,6 +39,9 @@ TOO_FEW: Final = "too few rounds for so many contrasts"
 TOO_SMALL: Final = "a difference was found, but it is smaller than the smallest effect worth a word"
 REACHES_ONE: Final = "its interval reaches 1"
 TRIPPED: Final = "control tripped"
+FASTEST_ONLY: Final = (
+    "decided in the fastest third of the rounds alone, as the comparison with the baseline says"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,8 @@ class Measured:
     metric: Metric
     higher: bool
     inputs: tuple[PreparedInput, ...] = ()
+    told: Mapping[tuple[str, str], Comparison] = field(default_factory=dict)
+    """Candidate and baseline → what the headline says of them."""
 
     def logs(self, cell_ids: Sequence[str], input_id: str) -> tuple[tuple[int, ...], Floats]:
         """Rounds in which every cell has a value above zero, and its logarithms, shape (rounds, cells)."""
@@ -123,6 +128,27 @@ def judge_contrasts(
             verdict, shown, reason = Verdict.UNDECIDED, ratio(bounds), TRIPPED
         found.append(Contrast(verdict, shown, len(values), p, own.p, reason))
     return tuple(found)
+
+
+def as_told(contrast: Contrast, cell_ids: Sequence[str], at: Measured) -> Contrast:
+    """A contrast of two cells that the headline compares: as the headline has it, so that a pair has one verdict.
+
+    Args:
+        contrast: of the two cells, judged in a family of this part.
+        cell_ids: candidate and reference; contrasts of more cells are returned as they are.
+        at: with what the headline says.
+    """
+    told = at.told.get((cell_ids[0], cell_ids[1])) if len(cell_ids) == 2 else None  # noqa: PLR2004 -- a pair
+    if told is None or told.shown is None:
+        return contrast
+    if told.statistic == "floor":
+        # Its figure is of another statistic than those that stand beside it here.
+        if told.verdict is contrast.verdict:
+            return contrast
+        return replace(
+            contrast, verdict=Verdict.UNDECIDED, reason=FASTEST_ONLY if told.verdict.decided else told.reason
+        )
+    return replace(contrast, verdict=told.verdict, shown=told.shown, reason=told.reason)
 
 
 def _verdict(

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bench_framework.analysis.contrasts import FEWEST_ROUNDS, Floats, Measured, judge_contrasts, simultaneous
+from bench_framework.analysis.contrasts import (
+    FEWEST_ROUNDS,
+    Floats,
+    Measured,
+    as_told,
+    judge_contrasts,
+    simultaneous,
+)
 from bench_framework.model.plan import Role
 from bench_framework.model.structure import Change, Contribution, Step
 from bench_framework.model.verdict import Verdict
@@ -263,12 +270,13 @@ def _shapley_value(player: int, count: int, worth: Mapping[frozenset[int], Float
 
 def _judged(draft: _Draft, judged: Sequence[Contrast], at: Measured, family: int) -> Contribution:
     places = len(draft.moves)
-    total = judged[places] if draft.total is not None else None
+    ends = (draft.end or "", draft.start)
+    total = as_told(judged[places], ends, at) if draft.total is not None else None
     remainder = judged[places + 1] if draft.design == "alone" and total is not None else None
     whole = math.log(total.shown.ratio) if total and total.shown and total.verdict.decided else None
     steps = [
         Step(m.changes, m.cell_id, m.ref_cell_id, c, _share(c, whole) if n < draft.count else None)
-        for n, (m, c) in enumerate(zip(draft.moves, judged[:places], strict=True))
+        for n, (m, c) in enumerate(zip(draft.moves, _steps_as_told(draft, judged[:places], at), strict=True))
     ]
     own = tuple(steps[: draft.count])
     left = None if whole is None else 1 - math.fsum(s.share or 0.0 for s in own)
@@ -278,6 +286,14 @@ def _judged(draft: _Draft, judged: Sequence[Contrast], at: Measured, family: int
         draft.input_id, at.metric, draft.design, draft.start, draft.end, own, total, remainder, left, largest,
         tuple(steps[draft.count :]),
     )  # fmt: skip
+
+
+def _steps_as_told(draft: _Draft, judged: Sequence[Contrast], at: Measured) -> list[Contrast]:
+    """The steps; of those from the baseline itself what the headline says."""
+    return [
+        as_told(c, (m.cell_id or "", m.ref_cell_id or ""), at)
+        for m, c in zip(draft.moves, judged, strict=True)
+    ]
 
 
 def _share(contrast: Contrast, whole: float | None) -> float | None:

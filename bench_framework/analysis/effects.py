@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bench_framework.analysis.contrasts import FEWEST_ROUNDS, Measured, judge_contrasts
+from bench_framework.analysis.contrasts import FEWEST_ROUNDS, Measured, as_told, judge_contrasts
 from bench_framework.analysis.factorial import layout_of
 from bench_framework.model.structure import Contrast, Effect, EffectCell
 from bench_framework.model.verdict import Verdict
@@ -111,7 +111,14 @@ def _contrast(
 
 def _effect(draft: _Draft, mean: Contrast, at: Measured) -> Effect:
     tripped = [draft.input_id in at.tripped] * len(draft.cells)
-    judged = judge_contrasts([values for _, _, values in draft.cells], at, tripped=tripped)
+    judged = [
+        as_told(contrast, ids, at)
+        for contrast, (_, ids, _) in zip(
+            judge_contrasts([values for _, _, values in draft.cells], at, tripped=tripped),
+            draft.cells,
+            strict=True,
+        )
+    ]
     ways = {way for c in judged if (way := _WAYS.get(c.verdict))}
     pooled = len(ways) < 2  # noqa: PLR2004 -- both signs
     if not pooled:

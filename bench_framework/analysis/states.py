@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from bench_framework.analysis import cache_states
 from bench_framework.analysis.samples import VOIDING, Sample
 from bench_framework.model.judgement import CellState
-from bench_framework.model.plan import Role
 from bench_framework.model.run import Event
 
 if TYPE_CHECKING:

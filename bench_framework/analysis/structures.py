@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bench_framework.analysis import before_after, contributions, crossover, effects, front
@@ -28,6 +29,10 @@ def structure(
     pairs = before_after.replacements(at, [*comparisons, *(c for g in best for c in g.comparisons)])
     if at.metric in EXACT_METRICS:
         return Structure(fronts=found, replacements=pairs)
+    told = {
+        (c.cell_id, c.ref_cell_id): c for c in comparisons if c.family == "headline" and c.metric == at.metric
+    }  # fmt: skip
+    at = replace(at, told=told)
     factorials, own, effect_family = effects.effects(at)
     tables, contribution_family = contributions.contributions(at)
     return Structure(

@@ -235,3 +235,26 @@ def test_inputs_are_one_family_and_each_has_its_own_effects(crossed: type[Crosse
     assert [c.text.partition(",")[0] for c in claims] == ["On x", "On y"]
     assert claims[0].adjust is not None
     assert claims[0].adjust.startswith("Holm over 6 effects")
+
+
+def test_a_pair_that_the_headline_compares_has_the_headlines_verdict(crossed: type[Crossed]) -> None:
+    """In a family of two, more is decided than in the headline's eighteen: one page must not say both."""
+    made = crossed(AXES, rounds=18)
+    judged = made.judge(noisy(0.12))
+    headline = {
+        (c.cell_id, c.ref_cell_id): c
+        for c in judged.comparisons
+        if c.family == "headline" and c.metric == "wall"
+    }
+    cells = [cell for effect in judged.structure.effects for cell in effect.cells if len(cell.cell_ids) == 2]
+    pairs = [
+        (cell, headline[one, two]) for cell in cells for one, two in [cell.cell_ids] if (one, two) in headline
+    ]
+    # One per level of each axis: the cells that differ from the baseline in one axis.
+    assert len(pairs) == 4
+    for cell, comparison in pairs:
+        if comparison.statistic == "floor":
+            assert cell.contrast.verdict in (comparison.verdict, Verdict.UNDECIDED)
+        else:
+            assert (cell.contrast.verdict, cell.contrast.shown) == (comparison.verdict, comparison.shown)
+    assert any(comparison.statistic != "floor" for _, comparison in pairs)
