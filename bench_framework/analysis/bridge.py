@@ -40,7 +40,9 @@ NORMAL_95: Final = 1.959964
 TIMES: Final = ("wall", "cpu")
 EXACT: Final = ("binary_size", "stripped_size")
 NO_ANCHOR: Final = "no cell of this input is the same in both records"
-ANCHOR_CHANGED: Final = "the anchor that the scenarios declare is not the same program, command and input in both"
+ANCHOR_CHANGED: Final = (
+    "the anchor that the scenarios declare is not the same program, command and input in both"
+)
 TOO_FEW: Final = f"fewer than {FEWEST} rounds in one of the records"
 
 
@@ -195,9 +197,7 @@ def _changed(
     ]
 
 
-def _unanchored(
-    own: Sequence[Comparison], metric: Metric, *, declared: bool
-) -> tuple[Verdict, str] | None:
+def _unanchored(own: Sequence[Comparison], metric: Metric, *, declared: bool) -> tuple[Verdict, str] | None:
     """Why the anchors of an input carry no comparison; `None` if all of them stayed."""
     if not own:
         return Verdict.NOT_COMPARABLE, ANCHOR_CHANGED if declared else NO_ANCHOR
@@ -295,7 +295,13 @@ def _row(before: Side, after: Side, match: Match, comparison: Comparison) -> Bri
     plan = after.plan
     item = plan.input(match.after.input_id).label if len(plan.inputs) > 1 else ""
     return BridgedCell(
-        plan.variant(match.after.variant_id).label, item, match.role, comparison, ends[0], ends[1], match.change
+        plan.variant(match.after.variant_id).label,
+        item,
+        match.role,
+        comparison,
+        ends[0],
+        ends[1],
+        match.change,
     )
 
 

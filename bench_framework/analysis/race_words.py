@@ -21,7 +21,10 @@ def race(claim: Claim) -> str:
         (int(claim.values["dropped"]), "dropped as losers"),
         (int(claim.values["idle"]), "done before the end"),
     )
-    who = ", ".join(f"{number} {words}" for number, words in counts if number) or "no cell stopped before the others"
+    who = (
+        ", ".join(f"{number} {words}" for number, words in counts if number)
+        or "no cell stopped before the others"
+    )
     return f"the race took {runs} of {every}{share}: {who}"
 
 
