@@ -160,7 +160,13 @@ def statistics(session: nox.Session) -> None:
 
     ``nox -s statistics -- coverage`` runs one script.
     """
-    for name in session.posargs or ["level_and_power", "recorded_families", "coverage", "time_to_decision", "sittings"]:
+    for name in session.posargs or [
+        "level_and_power",
+        "recorded_families",
+        "coverage",
+        "time_to_decision",
+        "sittings",
+    ]:
         python(session, f"tests/statistics/{name}.py")
 
 
