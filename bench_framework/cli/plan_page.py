@@ -127,7 +127,9 @@ def _run(forecast: Forecast) -> str:
     )
     if measure.budget_s is not None:
         text += f", budget {format_clock(measure.budget_s)}"
-    return f"{text}; at most about {format_clock(forecast.run_s)}"
+    # Where a time is guessed, so is their sum, and no bound of anything.
+    bound = "as a guess" if forecast.guessed else "at most about"
+    return f"{text}; {bound} {format_clock(forecast.run_s)}"
 
 
 def _basis(forecast: Forecast) -> str:

@@ -60,6 +60,11 @@ class Forecast:
     disk_needed: int
     disk_free: int
 
+    @property
+    def guessed(self) -> bool:
+        """Whether the time of any cell is a guess, for want of a record."""
+        return precedents.GUESSED in self.basis
+
 
 def forecast(name: str, *, results: Path, only: str | None = None, overrides: Sequence[str] = ()) -> Forecast:
     """Expand a scenario and estimate it from earlier records.

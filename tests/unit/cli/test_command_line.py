@@ -48,7 +48,7 @@ def test_starting_loads_nothing_heavy(words: list[str], scenario: Path) -> None:
 
 
 def test_every_command_has_help_with_an_example() -> None:
-    assert len(app.registered_commands) == 11
+    assert len(app.registered_commands) == 14
     for command in app.registered_commands:
         assert command.epilog, command.callback
         assert "benchctl " in command.epilog

@@ -722,4 +722,4 @@ def test_a_key_of_a_closed_set_is_an_unknown_key(refuses: Refuses) -> None:
 def test_the_fixture_of_every_key_loads_and_uses_every_key() -> None:
     scenario = load(FIXTURES / "every_key.yaml")
     assert scenario.spec.model_fields_set == set(type(scenario.spec).model_fields)
-    assert len(expand(scenario).cells) == 7
+    assert len(expand(scenario).cells) == 9
