@@ -11,7 +11,7 @@ from bench_framework import rounding
 from bench_framework.analysis import compare, family, intervals
 from bench_framework.analysis.family import Adjusted, holm, over_looks
 from bench_framework.model.judgement import Comparison, Interval, Verdict
-from bench_framework.model.looks import rounds_needed
+from bench_framework.model.looks import STATISTICS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,6 @@ FEWEST_FOR_MDE: Final = 6
 MOST_ROUNDS: Final = 1000
 REACHES_ONE: Final = "the displayed interval reaches 1"
 TOO_FEW: Final = "too few rounds for any verdict"
-SHORT: Final = "close, but two statistics were tested: together they do not reach the level"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +85,9 @@ def judge_family(cases: Sequence[Case], rules: Rules) -> tuple[Comparison, ...]:
 
 
 def _judge(case: Case, adjusted: Adjusted, rules: Rules) -> Comparison:
-    level = 1 - rules.level / (rules.looks * adjusted.divisor)
+    # The statistic that is shown was chosen for lying far out: its interval at 1 − α/(J·h) would miss the truth more
+    # often than that says (two-humped noise: 3.2 % instead of 2.5 %). The choice is paid for as if both were shown.
+    level = 1 - rules.level / (STATISTICS * rules.looks * adjusted.divisor)
     x, y = compare.logs(case.pair)
     plain, shown_typical = intervals.typical_at(x - y, (PLAIN_LEVEL, level))
     draft = Comparison(
@@ -110,8 +111,8 @@ def _judge(case: Case, adjusted: Adjusted, rules: Rules) -> Comparison:
         if _inside(made):
             return made
     if not adjusted.rejected and _leaves_one_out(draft):
-        enough = len(case.pair) >= rounds_needed(rules.looks, rules.size, rules.level)
-        draft = replace(draft, reason=SHORT if enough else TOO_FEW)
+        # An interval at this level that leaves 1 out rejects, unless no number of equal signs could.
+        draft = replace(draft, reason=TOO_FEW)
     return _with_mde(draft, case, plain, plain_floor, rules)
 
 
@@ -246,7 +247,7 @@ def _plain_half_width(shown: Interval) -> float:
 
 def detectable(half: float, rules: Rules, epsilon: float) -> float:
     """MDE on the log scale of a pair under these rules."""
-    return family.detectable(half, rules.strict, epsilon)
+    return family.detectable(half, rules.strict / STATISTICS, epsilon)
 
 
 def ratio(bounds: Bounds) -> Interval:

@@ -149,9 +149,9 @@ def test_equivalence_agrees_with_the_t_tests_of_statsmodels_on_normal_noise() ->
 
 
 def test_the_detectable_difference_has_its_closed_form() -> None:
-    """1.25 · (z₁₋ₐ⁄₂ + z₀.₉₅) · SE with a = α/(J·M): by a table of the normal distribution, 2.4977 and 1.6449."""
+    """1.25 · (z₁₋ₐ⁄₂ + z₀.₉₅) · SE with a = α/(2·J·M): by a table of the normal distribution, 2.7344 and 1.6449."""
     rules = Rules(looks=2, size=2, level=0.05, seed=1)
     half = 0.02 * NormalDist().inv_cdf(0.975)
-    assert detectable(half, rules, 0.0) == pytest.approx(1.25 * (2.4977 + 1.6449) * 0.02, abs=2e-5)
+    assert detectable(half, rules, 0.0) == pytest.approx(1.25 * (2.7344 + 1.6449) * 0.02, abs=2e-5)
     # A verdict needs an estimate beyond ε: where noise is next to nothing, ε itself is what can be found.
     assert detectable(1e-9, rules, 0.01) == pytest.approx(math.log1p(0.01), abs=1e-6)

@@ -154,9 +154,9 @@ def test_equal_programs_never_leave_as_losers(study: type[Study]) -> None:
 def test_the_looks_of_a_race_begin_where_someone_can_lose(study: type[Study]) -> None:
     looks = looks_of(racing(study).plan)
     assert looks.rounds[-1] == ROUNDS
-    # 15 pairs share the level: n rounds have 2ⁿ swaps.
-    assert 2.0 ** (1 - looks.rounds[0]) * 15 * looks.count <= looks.level
-    assert 2.0 ** (2 - looks.rounds[0]) * 15 * looks.count > looks.level or looks.rounds[0] == 12
+    # 15 pairs share the level, each with two statistics: n rounds have 2ⁿ swaps.
+    assert 2.0 ** (2 - looks.rounds[0]) * 15 * looks.count <= looks.level
+    assert 2.0 ** (3 - looks.rounds[0]) * 15 * looks.count > looks.level or looks.rounds[0] == 12
 
 
 def test_a_comparison_seen_twice_from_the_other_side_is_itself() -> None:

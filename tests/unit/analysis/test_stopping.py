@@ -92,11 +92,11 @@ def test_a_max_below_n_min_is_measured_warned_of_and_exploratory(study: type[Stu
     assert not any(c.verdict.decided for c in judged.comparisons if c.family == "headline")
 
 
-@pytest.mark.parametrize(("least", "first"), [(1, 8), (12, 12), (25, 25), (40, 40)])
+@pytest.mark.parametrize(("least", "first"), [(1, 9), (12, 12), (25, 25), (40, 40)])
 def test_min_moves_the_first_look_and_max_is_always_the_last(
     study: type[Study], least: int, first: int
 ) -> None:
-    """A `min` below 12 asks for an earlier look; none comes before n_min, which is 8 here."""
+    """A `min` below 12 asks for an earlier look; none comes before n_min, which is 9 here."""
     plan = study(measure=MeasurePolicy(rounds_min=least, rounds_max=40)).plan
     plan = replace(plan, judge=replace(plan.judge, metrics=("wall",)))
     assert looks_of(plan).rounds[0] == first
