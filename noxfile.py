@@ -45,8 +45,8 @@ def python(session: nox.Session, *args: str, **env: str) -> None:
 
 
 def pytest(session: nox.Session, *args: str) -> None:
-    """Run pytest from the root; arguments after ``--`` go to it."""
-    python(session, "-m", "pytest", *args, *session.posargs)
+    """Run pytest from the root; arguments after ``--`` go to it. What is skipped is named with its reason."""
+    python(session, "-m", "pytest", "-rs", *args, *session.posargs)
 
 
 def cargo(session: nox.Session, *args: str, **env: str) -> None:

@@ -66,7 +66,7 @@ def specimens(
         check: called between runs; raises to stop.
 
     Raises:
-        MachineError: BX238, one of them is not there or fails; BX235, the files cannot be written.
+        MachineError: BX239, one of them is not there or fails; BX235, the files cannot be written.
     """
     return (_factor(launcher, env, check), _count(launcher, env, folder, check))
 
@@ -106,7 +106,7 @@ def _found(name: str, env: Mapping[str, str]) -> str:
     if path is None:
         raise MachineError(
             f"the program {name} is not on PATH",
-            code="BX238",
+            code="BX239",
             effect="nothing was measured",
             help="install coreutils",
         )
@@ -137,7 +137,7 @@ def _seconds(
         if not done.ok:
             raise MachineError(
                 f"{argv[0]} {done.how}",
-                code="BX238",
+                code="BX239",
                 effect="nothing was measured",
                 help=f"run `{argv[0]} {argv[1]}` to see what it says",
             )

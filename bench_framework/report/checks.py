@@ -35,9 +35,8 @@ def _outputs(data: ReportData) -> Check:
     bounds = {cell.id for cell in data.plan.cells if cell.role.apart}
     answered = [s for s in data.judgement.states if s.state in {"measured", "other-output", "not-comparable"}]
     measured = [s for s in answered if s.cell_id not in bounds]
-    apart = (
-        f"; bounds and anchors answer for themselves: {len(answered) - len(measured)}" if len(answered) > len(measured) else ""
-    )
+    alone = len(answered) - len(measured)
+    apart = f"; bounds and anchors answer for themselves: {alone}" if alone else ""
     other = sum(1 for s in measured if s.state == "other-output")
     mark: Mark = "fail" if other else "pass"
     return Check(

@@ -212,7 +212,10 @@ COMPARISONS: Final = (
     _text("claim_id", "the claim that says it", nullable=True),
     _text("kind", "headline, reference (a further baseline), control, best, memory or exact"),
     _text("metric", "what is compared"),
-    _text("direction", "lower or higher: which values are better; higher: ratios are turned over, below 1 is better"),
+    _text(
+        "direction",
+        "lower or higher: which values are better; higher: ratios are turned over, below 1 is better",
+    ),
     _text("cell_id", "candidate"),
     _text("ref_cell_id", "baseline, or further reference"),
     _text("variant", "label of the candidate"),

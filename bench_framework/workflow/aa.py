@@ -278,7 +278,7 @@ def _read(plan: Plan, blocks: list[Any], specimen: Specimen) -> Window:
     if len(whole) < ROUNDS:
         raise MachineError(
             f"{specimen.name}: {ROUNDS - len(whole)} of {ROUNDS} rounds have no time of every arm",
-            code="BX238",
+            code="BX239",
             effect="the windows before it are kept",
             help=f"run `{specimen.path} {' '.join(specimen.args[:1])}` to see what it says",
         )

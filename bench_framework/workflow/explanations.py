@@ -63,7 +63,7 @@ RUN_CODES: Final[dict[str, str]] = {
     "BX250": "instructions cannot be counted here: valgrind or perf is missing, or has nothing to count with.",
     "BX251": "the instructions of a cell could not be counted; valgrind cannot run every program.",
     "BX252": "a judged metric is not among those that the worker announces.",
-    "BX238": "a program that `doctor --aa` measures is not on PATH, or failed.",
+    "BX239": "a program that `doctor --aa` measures is not on PATH, or failed.",
     "BX305": "warning: another mode ran than was asked for; it is shown as what ran, and not compared.",
     "BX311": "warning: two variants are the same binary. Their difference is a test of the measurement.",
     "BX320": "warning: the baseline drifted during the record. Rounds cancel it in comparisons, not in medians.",
@@ -72,7 +72,7 @@ RUN_CODES: Final[dict[str, str]] = {
     "BX331": "warning: the control arm is switched off; nothing shows what this record could tell from nothing.",
     "BX332": "note: the control arm could not run a copy of the program; page placement is not controlled.",
     "BX340": "warning: too few rounds for any verdict; the record is exploratory.",
-    "BX341": "warning: a cold cache was asked for and not seen; these runs are not called cold and compared with nothing.",
+    "BX341": "warning: a cold cache was asked for and not seen; these runs are not called cold, and not compared.",
     "BX342": "warning: a warm cache was asked for and not seen; beside cold runs these are compared with nothing.",
     "BX350": "warning: nothing could be profiled; measuring worked. Why, and what would help, stands beside it.",
     "BX351": "warning: callgrind counted instructions in place of perf's samples; no kernel and no waiting is in them.",
@@ -140,7 +140,11 @@ def scenarios_page() -> str:
     )
 
 
-PAGES: Final = {"docs/reference/codes.md": page, "docs/reference/metrics.md": metric_page.page, "scenarios/README.md": scenarios_page}
+PAGES: Final = {
+    "docs/reference/codes.md": page,
+    "docs/reference/metrics.md": metric_page.page,
+    "scenarios/README.md": scenarios_page,
+}
 """Path in the repository to what writes it."""
 
 if __name__ == "__main__":

@@ -129,7 +129,7 @@ def test_a_program_that_fails_ends_it_with_what_was_found(fake: Callable[..., No
     found = examine_noise(BRIEF_S, Watcher())
     assert (found.windows, found.exit_code) == (1, 3)
     assert found.failure is not None
-    assert found.failure.code == "BX238"
+    assert found.failure.code == "BX239"
     assert list(alone.iterdir()) == []
 
 
@@ -140,7 +140,7 @@ def test_a_missing_program_is_named_before_anything_is_measured(
     monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
     with pytest.raises(MachineError, match="the program factor is not on PATH") as raised:
         examine_noise(BRIEF_S, Watcher())
-    assert raised.value.code == "BX238"
+    assert raised.value.code == "BX239"
 
 
 def test_specimens_hold_exactly_so_much_more_work(tmp_path: Path) -> None:

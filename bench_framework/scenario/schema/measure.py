@@ -113,7 +113,7 @@ class Measure(Part):
 
 
 class Gate(Part):
-    """Metrics with the growth that is tolerated against the baseline; without any `wall: 2%`, `cpu: 2%`, `peak_rss: 5%`."""
+    """Growth against the baseline that is tolerated, by metric. Default: `{wall: 2%, cpu: 2%, peak_rss: 5%}`."""
 
     later: ClassVar[dict[str, str]] = {
         "against": "name the revisions on the command line of `benchctl compare`",

@@ -139,7 +139,9 @@ def test_an_anchor_that_is_not_known_closely_refuses_too(study: type[Study]) -> 
     before.spread = after.spread = 0.2
     (changed,) = rows(bridge.bridge(before.side(), after.side()), "changed")
     assert changed.comparison.verdict is Verdict.NOT_COMPARABLE
-    assert changed.comparison.reason.startswith("the anchor is not shown to have moved by less than 2\u202f%: ")
+    assert changed.comparison.reason.startswith(
+        "the anchor is not shown to have moved by less than 2\u202f%: "
+    )
 
 
 def test_one_of_two_anchors_that_moved_is_enough_to_refuse(study: type[Study]) -> None:

@@ -79,7 +79,7 @@ def test_what_was_stopped_says_so_and_keeps_what_it_found() -> None:
     stopped = replace(FINDINGS, interrupted=True)
     assert "10 windows of 27 rounds in 1 min 01 s, stopped early." in words(stopped)
     assert stopped.exit_code == 130
-    failed = replace(FINDINGS, failure=MachineError("wc failed", code="BX238"))
+    failed = replace(FINDINGS, failure=MachineError("wc failed", code="BX239"))
     assert failed.exit_code == 3
     assert noise_document(failed)["failure"] == "wc failed"
     assert FINDINGS.exit_code == 0

@@ -193,7 +193,13 @@ SINGLE = {
         "`extends` is not supported yet",
         "repeat the part in this file",
     ),
-    "anchor of nothing": (AXES + "anchor: {}", "BC107", "anchor", "`anchor` needs `rev` or `variant`", "rev: v1.0"),
+    "anchor of nothing": (
+        AXES + "anchor: {}",
+        "BC107",
+        "anchor",
+        "`anchor` needs `rev` or `variant`",
+        "rev: v1.0",
+    ),
     "anchor of two": (
         AXES + "anchor: {rev: v1, variant: {arm: a}}",
         "BC108",
@@ -217,7 +223,11 @@ SINGLE = {
         "",
     ),
     "metric without a place": (
-        AXES + "metrics: {x: {unit: s}}", "BC107", "x", "metric `x` does not say where it stands", "",
+        AXES + "metrics: {x: {unit: s}}",
+        "BC107",
+        "x",
+        "metric `x` does not say where it stands",
+        "",
     ),
     "no formula": (
         AXES + "derived: {x: min(}",
@@ -293,7 +303,7 @@ SINGLE = {
         AXES + "measure: {cache: hot}",
         "BC102",
         "hot",
-        "cannot be the text \"hot\"",
+        'cannot be the text "hot"',
         "",
     ),
     "a list of CPUs that is none": (
