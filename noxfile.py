@@ -44,9 +44,9 @@ def python(session: nox.Session, *args: str, **env: str) -> None:
     session.run(sys.executable, *args, external=True, env=env)
 
 
-def pytest(session: nox.Session, *args: str) -> None:
+def pytest(session: nox.Session, *args: str, **env: str) -> None:
     """Run pytest from the root; arguments after ``--`` go to it. What is skipped is named with its reason."""
-    python(session, "-m", "pytest", "-rs", *args, *session.posargs)
+    python(session, "-m", "pytest", "-rs", *args, *session.posargs, **env)
 
 
 def cargo(session: nox.Session, *args: str, **env: str) -> None:
@@ -56,12 +56,20 @@ def cargo(session: nox.Session, *args: str, **env: str) -> None:
 
 
 def lacking() -> dict[str, str]:
-    """What tests of the workers need and this machine lacks, with the reason (native/crates/worker/tests/needs)."""
+    """What tests need and this machine lacks, with the reason (native/crates/worker/tests/needs)."""
     found = {}
     if shutil.which("fio") is None:
         found["fio"] = "it is not installed"
     if shutil.which("valgrind") is None:
         found["valgrind"] = "it is not installed"
+    with tempfile.TemporaryDirectory() as folder:
+        sample = ["perf", "record", "-q", "-e", "cpu-clock:u", "-o", f"{folder}/probe", "--", "true"]
+        try:
+            done = subprocess.run(sample, capture_output=True, text=True, check=False)  # noqa: S603 -- ours
+            if done.returncode:
+                found["perf"] = done.stderr.strip().partition("\n")[0] or f"it ended with {done.returncode}"
+        except OSError:
+            found["perf"] = "it is not installed"
     mount = ["unshare", "--mount", "sh", "-c", f"mount -t tmpfs none {shlex.quote(tempfile.gettempdir())}"]
     try:
         done = subprocess.run(mount, capture_output=True, text=True, check=False)  # noqa: S603 -- ours
@@ -76,6 +84,16 @@ def lacking() -> dict[str, str]:
     else:
         os.close(ring)
     return found
+
+
+def without(session: nox.Session) -> dict[str, str]:
+    """The environment that names what cannot be tried here, each said aloud; what it names already stays."""
+    if WITHOUT in os.environ:
+        return {WITHOUT: os.environ[WITHOUT]}
+    missing = lacking()
+    for what, reason in missing.items():
+        session.warn(f"tests that need {what} are not tried on this machine: {reason}")
+    return {WITHOUT: ",".join(missing)}
 
 
 @nox.session
@@ -98,11 +116,7 @@ def native(session: nox.Session) -> None:
     """rustfmt, clippy and the tests of the Rust workspace."""
     cargo(session, "fmt", "--all", "--check")
     cargo(session, "clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings")
-    missing = {} if WITHOUT in os.environ else lacking()
-    for what, reason in missing.items():
-        session.warn(f"tests that need {what} are not tried on this machine: {reason}")
-    without = {WITHOUT: os.environ.get(WITHOUT) or ",".join(missing)}
-    cargo(session, "test", "--locked", "--workspace", **without)
+    cargo(session, "test", "--locked", "--workspace", **without(session))
     # A worker whose mode is silently swapped: its receipt must contradict the request.
     cargo(
         session, "test", "--locked", "--package", "tally", "--features", "test-swap-io", "--test", "swapped"
@@ -133,7 +147,7 @@ def docs(session: nox.Session) -> None:
 @nox.session
 def integration(session: nox.Session) -> None:
     """Real processes: the launcher, the real hyperfine, interruption, kill -9, resumption."""
-    pytest(session, "tests/integration")
+    pytest(session, "tests/integration", **without(session))
 
 
 @nox.session

@@ -232,15 +232,12 @@ def test_ctrl_c_keeps_the_runs_that_are_done_and_the_report(folder: Folder) -> N
     assert folder("verify", "@last")[0] == 0
 
 
-@pytest.mark.skipif(shutil.which("perf") is None, reason="perf is not installed")
+@pytest.mark.skipif(
+    "perf" in os.environ.get("BENCHCTL_TESTS_WITHOUT", "").split(","),
+    reason="BENCHCTL_TESTS_WITHOUT names perf",
+)
 def test_the_real_perf_reads_a_real_program(folder: Folder) -> None:
     perf = Path(str(shutil.which("perf")))
-    probe = subprocess.run(
-        [perf, "record", "-q", "-e", "cpu-clock:u", "-o", folder.path / "probe", "--", "/bin/true"],
-        capture_output=True, check=False,
-    )  # fmt: skip
-    if probe.returncode != 0:
-        pytest.skip("perf may not sample here")
     (folder.path / "bin" / "perf").unlink()
     (folder.path / "bin" / "perf").symlink_to(perf)
     (folder.path / "prog").write_text(
