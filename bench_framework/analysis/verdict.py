@@ -92,7 +92,7 @@ def _judge(case: Case, adjusted: Adjusted, rules: Rules) -> Comparison:
     plain, shown_typical = intervals.typical_at(x - y, (PLAIN_LEVEL, level))
     draft = Comparison(
         cell_id=case.cell_id, ref_cell_id=case.ref_cell_id, metric=case.metric, family=case.family,
-        verdict=Verdict.UNDECIDED, shown=ratio(shown_typical), statistic="typical",
+        verdict=Verdict.UNDECIDED, shown=_promised(shown_typical), statistic="typical",
         typical=ratio(plain), p=case.strongest.p, p_adjusted=adjusted.p,
         rounds=len(case.pair), runs=case.runs, runs_ref=case.runs_ref, look=case.look,
         margin=case.margin, epsilon=case.epsilon,
@@ -150,7 +150,7 @@ def _by_statistic(
         bounds = intervals.floor(x, y, level, rules.seed)
         if not bounds.bounded:
             return replace(draft, reason=_ENDLESS)
-        draft = replace(draft, shown=ratio(bounds), statistic="floor")
+        draft = replace(draft, shown=_promised(bounds), statistic="floor")
     assert draft.shown is not None
     estimate = math.log(draft.shown.ratio)
     if estimate * sign <= 0:
@@ -241,13 +241,19 @@ def _plain_half_width(shown: Interval) -> float:
     if shown.lo <= 0 or not math.isfinite(shown.hi):
         return 0.0
     normal = NormalDist()
-    ours, plain = (normal.inv_cdf((1 + level) / 2) for level in (min(shown.level, 1 - 1e-12), PLAIN_LEVEL))
+    made_at = min(1 - (1 - shown.level) / STATISTICS, 1 - 1e-12)
+    ours, plain = (normal.inv_cdf((1 + level) / 2) for level in (made_at, PLAIN_LEVEL))
     return (math.log(shown.hi) - math.log(shown.lo)) / 2 * plain / ours
 
 
 def detectable(half: float, rules: Rules, epsilon: float) -> float:
     """MDE on the log scale of a pair under these rules."""
     return family.detectable(half, rules.strict / STATISTICS, epsilon)
+
+
+def _promised(bounds: Bounds) -> Interval:
+    """What is printed: the interval of the statistic that was chosen, with the level that it keeps after the choice."""
+    return replace(ratio(bounds), level=1 - STATISTICS * (1 - bounds.level))
 
 
 def ratio(bounds: Bounds) -> Interval:

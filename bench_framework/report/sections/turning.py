@@ -65,7 +65,7 @@ def _axes(data: ReportData, effect: Effect, name: str) -> Table:
     caption = (
         f"{change.axis} {change.after} ÷ {change.before} depends on the other axes{data.on_input(item, ', input ')}. "
         f"Holm over these {len(rows)} cells, {looks.count} look{'s' if looks.count != 1 else ''}, level "
-        f"{looks.level * 100:g}\u202f%; {effect.mean.rounds} rounds."
+        f"{looks.level * 100:g}\u202f%; a pair that the results compare is told as there; {effect.mean.rounds} rounds."
     )
     return Table(name, caption, _columns(change.after, change.before), tuple(rows), sortable=False)
 

@@ -282,7 +282,7 @@ def test_an_unfinished_family_still_shares_the_planned_level(study: type[Study])
     judged = made.judge([b for b in made.blocks(timing({"b": -0.3}, 0.01)) if b.cell_id in only])
     found = made.comparison(judged, "b")
     assert found.shown is not None
-    assert found.shown.level == pytest.approx(1 - 0.05 / (2 * judged.looks.count * 14))
+    assert found.shown.level == pytest.approx(1 - 0.05 / (judged.looks.count * 14))
     assert sum(s.state == "not-started" for s in judged.states) == 6
 
 
