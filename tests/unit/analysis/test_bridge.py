@@ -239,8 +239,7 @@ def test_an_input_without_a_digest_anchors_nothing(study: type[Study]) -> None:
     made = study(arms=ARMS, sizes=(10,))
     first, second = Sitting(made, "A").side(), Sitting(made, "B").side()
     unknown = {i: PreparedInput(i, "/f", 10, None, "prose", 42) for i in second.inputs}
-    sides = [replace(s, inputs=unknown) for s in (first, second)]
-    found = bridge.bridge(*sides)
+    found = bridge.bridge(replace(first, inputs=unknown), replace(second, inputs=unknown))
     assert not rows(found, "anchor")
 
 
@@ -303,12 +302,12 @@ class TestRates:
         found = []
         for seed in range(self.SITTINGS):
             chance = random.Random(f"{seed}/{effect}/{placement}")
-            sides = [
+            before, after = (
                 self.drawn(side, chance, effect * number, placement) for number, side in enumerate(blank)
-            ]
-            (changed,) = rows(bridge.bridge(*sides, metrics=("wall",)), "changed")
+            )
+            (changed,) = rows(bridge.bridge(before, after, metrics=("wall",)), "changed")
             found.append(changed.comparison.verdict)
-        judged = [v for v in found if v is not Verdict.NOT_COMPARABLE]
+        judged: list[Verdict] = [v for v in found if v is not Verdict.NOT_COMPARABLE]
         assert len(judged) > self.SITTINGS / 2
         return judged
 
