@@ -104,10 +104,8 @@ def test_what_progress_raises_ends_the_writing_and_leaves_what_stood_there(tmp_p
 
 
 WRITE = """
-import signal
 import sys
 from bench_framework import _native, dgen
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts what it puts aside with it ignored
 def tell(done):
     if done:
         print("started", flush=True)
