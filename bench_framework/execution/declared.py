@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 LARGEST_BYTES: Final = 64 << 20
 """A larger text is not searched: it would take longer than many a run."""
 _SHOWN: Final = 40
-_NUMBER: Final = re.compile(r"[-+]?(\d[\d_]*\.?\d*|\.\d+)([eE][-+]?\d+)?")
+_NUMBER: Final = re.compile(r"[-+]?(\d+(_\d+)*\.?\d*|\.\d+)([eE][-+]?\d+)?")
+
+
+class _Twice:
+    """What stands under a key that an object has twice, with different values: no reader knows which is meant."""
 
 
 class Missing(Exception):  # noqa: N818 -- no error of ours: the reason why one number is not known
@@ -149,15 +153,22 @@ def number_in(text: str, metric: DeclaredMetric) -> float:
 def _document(text: str) -> Any:
     """The text as JSON; if it is several documents, the last line."""
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_members)
     except ValueError:
         lines = [line for line in text.splitlines() if line.strip()]
     except RecursionError as error:
         raise Missing("the JSON is nested too deeply") from error
     try:
-        return json.loads(lines[-1]) if lines else None
+        return json.loads(lines[-1], object_pairs_hook=_members) if lines else None
     except (ValueError, RecursionError) as error:
         raise Missing(f"neither the whole text nor its last line is JSON: {_shown(lines[-1])}") from error
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        found[key] = value if key not in found or found[key] == value else _Twice()
+    return found
 
 
 def _number_at(document: Any, path: Sequence[str | int], metric: DeclaredMetric) -> float:
@@ -166,6 +177,8 @@ def _number_at(document: Any, path: Sequence[str | int], metric: DeclaredMetric)
         value = json_path.follow(document, path)
     except LookupError as error:
         raise Missing(f"`{where}`: {error.args[0]}") from error
+    if isinstance(value, _Twice):
+        raise Missing(f"`{where}` stands there twice, with different values")
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise Missing(f"`{where}` is {_shown(value)}, which is no number")
     try:

@@ -73,7 +73,7 @@ def parse_reply(line: bytes) -> Reply:
         AnswerError: BX211, it is not such a line, with the place.
     """
     try:
-        said = json.loads(line)
+        said = json.loads(line, object_pairs_hook=_members)
         if said["protocol"] != PROTOCOL:
             raise _garbage(line, f"protocol {said['protocol']!r}; this benchctl speaks {PROTOCOL}")
         answer = said["answer"]
@@ -91,7 +91,7 @@ def parse_reply(line: bytes) -> Reply:
                 **{name: _count(said, name) for name in _COUNTS},
             ),
         )
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
         raise _garbage(line, f"{type(error).__name__}: {error}") from error
 
 
@@ -167,10 +167,10 @@ def _canonical(text: bytes) -> bytes:
     """JSON or JSON lines with sorted keys and no blanks; numbers as they parse: 1.0 and 1.00 are equal."""
     try:
         documents = [json.loads(text)]
-    except ValueError:
+    except (ValueError, RecursionError):
         try:
             documents = [json.loads(line) for line in text.splitlines() if line.strip()]
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise AnswerError(
                 "the output is not JSON",
                 code="BX216",
@@ -190,7 +190,22 @@ def _count(said: Mapping[str, Any], key: str) -> int | None:
 
 
 def _numbers(said: Mapping[str, Any] | None) -> dict[str, float]:
-    return {str(key): float(value) for key, value in (said or {}).items()}
+    return {str(key): _number(key, value) for key, value in (said or {}).items()}
+
+
+def _number(key: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{key} is {value!r}, not a number")
+    return float(value)
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON: a key that stands twice would be read in two ways by two readers."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [key for key, _ in pairs]
+        raise ValueError(f"{next(key for key in names if names.count(key) > 1)!r} stands there twice")
+    return found
 
 
 def _garbage(line: bytes, cause: str) -> AnswerError:

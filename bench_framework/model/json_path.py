@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 _STEP: Final = re.compile(
     r"""\.?(?P<key>[^.\[\]'"$\s]+)|\[(?P<index>\d{1,9})\]|\[(?P<quote>['"])(?P<name>[^'"]+)(?P=quote)\]"""
 )
+_INDEX: Final = re.compile(r"[0-9]{1,9}")
 
 
 def parse(text: str) -> tuple[str | int, ...]:
@@ -59,7 +60,7 @@ def follow(value: Any, steps: Sequence[str | int]) -> Any:
         match value:
             case dict() if str(step) in value:
                 value = value[str(step)]
-            case list() if str(step).isdigit() and int(step) < len(value):
+            case list() if _INDEX.fullmatch(str(step)) and int(step) < len(value):
                 value = value[int(step)]
             case _:
                 where = f"in `{show(steps[:number])}`" if number else "at its top"

@@ -31,6 +31,8 @@ def printed(**fields: Any) -> DeclaredMetric:
         ("v=-1e3 v=-1e3", printed(regex=r"v=(\S+)"), -1000.0),
         ('{"a": {"b": [1, 2.5]}}', printed(path=parse("a.b[1]"), scale=2.0), 5.0),
         ('log line\n{"a": 7}\n', printed(path=("a",)), 7.0),
+        ('{"a": 7, "b": 1, "b": 2, "a": 7}', printed(path=("a",)), 7.0),
+        ("v=1_000", printed(regex=r"v=(\S+)"), 1000.0),
     ],
 )
 def test_a_number_is_read_in_stored_units(text: str, metric: DeclaredMetric, value: float) -> None:
@@ -51,6 +53,11 @@ def test_a_number_is_read_in_stored_units(text: str, metric: DeclaredMetric, val
         ('{"b": 1}', printed(path=("a",)), "there is no `a` at its top"),
         ("no json", printed(path=("a",)), "neither the whole text nor its last line is JSON"),
         ("", printed(path=("a",)), "there is no `a`"),
+        ("v=1_", printed(regex=r"v=(\S+)"), 'finds "1_", which is no number'),
+        ("v=1__0", printed(regex=r"v=(\S+)"), "which is no number"),
+        ('{"a": 1, "a": 2}', printed(path=("a",)), "`a` stands there twice, with different values"),
+        ('{"a": {"b": 1}, "a": {"b": 2}}', printed(path=("a", "b")), "there is no `b` in `a`"),
+        ("[" * 200_000, printed(path=("a",)), "nested too deeply"),
     ],
 )
 def test_what_cannot_be_read_is_missing_with_the_reason(

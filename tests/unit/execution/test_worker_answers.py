@@ -47,6 +47,18 @@ def test_the_golden_answer_of_the_protocol_is_understood() -> None:
         (b'{"protocol": 1, "answer": {"digest": 5}}', "not text"),
         (b'{"protocol": 1, "answer": {"digest": "d", "count": "many"}}', "not a whole number"),
         (b'{"protocol": 1, "answer": {"digest": "d"}, "threads": true}', "not a whole number"),
+        (
+            b'{"protocol": 1, "answer": {"digest": "d"}, "metrics": {"hits": "12"}}',
+            "hits is '12', not a number",
+        ),
+        (
+            b'{"protocol": 1, "answer": {"digest": "d"}, "metrics": {"hits": true}}',
+            "hits is True, not a number",
+        ),
+        (
+            b'{"protocol": 1, "answer": {"digest": "d"}, "metrics": {"x": 1, "x": 2}}',
+            "'x' stands there twice",
+        ),
     ],
 )
 def test_garbage_is_named_with_its_line(text: bytes, cause: str) -> None:
@@ -115,6 +127,12 @@ def test_output_that_should_be_json_and_is_not_is_named(tmp_path: Path) -> None:
     assert "Segmentation fault" in dict(caught.value.details)["output"]
 
 
+def test_output_that_is_nested_beyond_reading_is_named(tmp_path: Path) -> None:
+    with pytest.raises(AnswerError, match="not JSON") as caught:
+        digest(tmp_path / "a", b"[" * 200_000, "json")
+    assert caught.value.code == "BX216"
+
+
 def test_a_missing_answer_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(AnswerError, match="cannot be read") as caught:
         digest_file(tmp_path / "nothing", AnswerPolicy("exact", file=str(tmp_path / "nothing")))
@@ -134,8 +152,9 @@ def test_none_compares_nothing(tmp_path: Path) -> None:
         b'{"protocol": 1, "answer": {"digest": "\\ud800"}}',
         b'{"protocol": 1, "answer": {"digest": "a", "count": 99999999999999999999}}',
         b'{"protocol": 1, "answer": {"digest": "a", "count": ' + b"1" * 5000 + b"}}",
+        b'{"protocol": 1, "answer": {"digest": "a"}, "metrics": {"x": 1' + b"0" * 400 + b"}}",
     ],
-    ids=["deep", "nan", "infinite", "surrogate", "too large", "too long"],
+    ids=["deep", "nan", "infinite", "surrogate", "too large", "too long", "no float"],
 )
 def test_what_no_record_could_hold_is_no_answer(line: bytes) -> None:
     with pytest.raises(AnswerError) as caught:

@@ -43,6 +43,8 @@ def test_a_path_is_followed() -> None:
         (("x",), "there is no `x` at its top"),
         (("rows", 7), "there is no `7` in `rows`"),
         (("n", "x"), "in `n`"),
+        (("rows", "²"), "there is no `²` in `rows`"),
+        (("rows", "9" * 5000), "in `rows`"),
     ],
 )
 def test_what_is_not_there_is_named(steps: tuple[str | int, ...], words: str) -> None:
