@@ -5,13 +5,15 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from dataclasses import MISSING, asdict, fields
+import re
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: TID251 -- the door
 from markupsafe import Markup, escape
 
 from bench_framework.report.render.characters import visible
+from bench_framework.report.render.embedding import packed, unpacked
 from bench_framework.report.sections.masthead import STATUS_GLYPHS
 
 if TYPE_CHECKING:
@@ -68,7 +70,7 @@ def page(
         script=_trusted(script),
         policy=policy(script),
         figures={anchor: _trusted(svg) for anchor, svg in figures.items()},
-        claims_json=_trusted(safe_json([lean(claim) for claim in document.claims])),
+        claims_json=_trusted(safe_json(packed(document.claims))),
         env_json=_trusted(safe_json(dict(origin))),
         scenario_json=_trusted(safe_json(scenario_text)) if scenario_text else "",
     )
@@ -88,14 +90,16 @@ def safe_json(value: object) -> str:
     return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def lean(claim: Claim) -> dict[str, object]:
-    """A claim's fields without those that hold their default: a third of a report would be ``null``."""
-    defaults = {f.name: f.default for f in fields(claim) if f.default is not MISSING}
-    return {
-        name: value
-        for name, value in asdict(claim).items()
-        if not (name in defaults and value == defaults[name]) and value not in ((), {})
-    }
+def embedded_claims(page: str) -> tuple[Claim, ...]:
+    """The claims that a page carries.
+
+    Raises:
+        ValueError: it carries none, or none that can be read.
+    """
+    found = re.search(r'<script type="application/json" id="claims">(.*?)</script>', page, re.DOTALL)
+    if found is None:
+        raise ValueError("the page carries no claims")
+    return unpacked(json.loads(found[1]))
 
 
 def environment_of(data: ReportData) -> dict[str, object]:

@@ -1,0 +1,160 @@
+"""Claims as a page carries them: every field of every claim, each word once.
+
+A claim written out is half a kilobyte of names and repeated labels, and a page of two hundred cells has thousands.
+So a page holds a table: `fields` names the columns, `shared` holds each word and number that several claims have,
+`sentences` each form of sentence that they take, with ``{s}`` for the subject, ``{r}`` for the reference and
+``{}`` for a number, a brace or a further word. `packed` and `unpacked` are each other's inverse, to the last bit.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Final
+
+from bench_framework.model.judgement import Claim
+from bench_framework.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+FORM: Final = 1
+"""Version of the table."""
+_LITERAL: Final = frozenset({"id", "estimate", "lo", "hi"})
+"""Fields that hardly two claims share."""
+_FIELDS: Final = tuple(field.name for field in fields(Claim))
+_NUMBER: Final = r"[+\u2212-]?\d+(?:\.\d+)?"
+_SLOT: Final = re.compile(r"\{[sr]?\}")
+
+
+class _Words:
+    """Values by their number, in the order of their first use."""
+
+    def __init__(self) -> None:
+        self.found: list[Any] = []
+        self._places: dict[str, int] = {}
+
+    def place(self, value: Any) -> int:
+        """The number of a value; 1, 1.0 and ``True`` are three values."""
+        key = json.dumps(value)
+        if key not in self._places:
+            self._places[key] = len(self.found)
+            self.found.append(value)
+        return self._places[key]
+
+
+def packed(claims: Iterable[Claim]) -> dict[str, Any]:
+    """The claims as one table, ready for JSON; equal claims give equal tables."""
+    shared, sentences = _Words(), _Words()
+    rows = [[_cell(claim, name, shared, sentences) for name in _FIELDS] for claim in claims]
+    return {
+        "form": FORM,
+        "fields": list(_FIELDS),
+        "shared": shared.found,
+        "sentences": sentences.found,
+        "rows": rows,
+    }
+
+
+def unpacked(table: Mapping[str, Any]) -> tuple[Claim, ...]:
+    """The claims of a table.
+
+    Raises:
+        ValueError: it is of another form, or does not hold together.
+    """
+    if table.get("form") != FORM:
+        raise ValueError(f"the claims have form {table.get('form')!r}, and {FORM} is what can be read")
+    try:
+        return tuple(
+            _claim(row, table["fields"], table["shared"], table["sentences"]) for row in table["rows"]
+        )
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        raise ValueError(f"the table of claims does not hold together: {error}") from error
+
+
+def _cell(claim: Claim, name: str, shared: _Words, sentences: _Words) -> Any:
+    value = getattr(claim, name)
+    if name in _LITERAL:
+        return value
+    if name == "text":
+        form, words = _taken_apart(claim)
+        return [sentences.place(form), *words]
+    if name == "values":
+        return [
+            part for key, one in sorted(value.items()) for part in (shared.place(key), _number(one, shared))
+        ]
+    if name == "scope":
+        return shared.place([list(pair) for pair in value])
+    if name == "cells":
+        return [shared.place(cell) for cell in value]
+    if name == "verdict":
+        return shared.place(None if value is None else value.value)
+    return shared.place(value)
+
+
+def _number(value: float | str, shared: _Words) -> Any:
+    """A number as it is; text by its place, in brackets."""
+    return [shared.place(value)] if isinstance(value, str) else value
+
+
+def _taken_apart(claim: Claim) -> tuple[str, list[str]]:
+    """A sentence as its form and the words that stand in its empty slots, in order."""
+    slots = {name: slot for name, slot in ((claim.reference, "{r}"), (claim.subject, "{s}")) if name}
+    names = sorted(slots, key=len, reverse=True)
+    pattern = "|".join([*map(re.escape, names), r"[{}]", _NUMBER])
+    words: list[str] = []
+
+    def slot(match: re.Match[str]) -> str:
+        if match[0] in slots:
+            return slots[match[0]]
+        words.append(match[0])
+        return "{}"
+
+    return re.sub(pattern, slot, claim.text), words
+
+
+def _claim(
+    row: Sequence[Any], names: Sequence[str], shared: Sequence[Any], sentences: Sequence[str]
+) -> Claim:
+    if len(row) != len(names):
+        raise ValueError(f"a claim has {len(row)} fields instead of {len(names)}")
+    raw = dict(zip(names, row, strict=True))
+    found: dict[str, Any] = {
+        name: value if name in _LITERAL else _found(name, value, shared) for name, value in raw.items()
+    }
+    form, *words = raw["text"]
+    found["text"] = _put_together(sentences[form], words, found["subject"], found["reference"])
+    return Claim(**found)
+
+
+def _found(name: str, value: Any, shared: Sequence[Any]) -> Any:
+    if name == "text":
+        return ""
+    if name == "values":
+        pairs = zip(value[::2], value[1::2], strict=True)
+        return {shared[key]: shared[one[0]] if isinstance(one, list) else one for key, one in pairs}
+    if name == "scope":
+        return tuple((axis, chosen) for axis, chosen in shared[value])
+    if name == "cells":
+        return tuple(shared[cell] for cell in value)
+    if name == "verdict":
+        return None if shared[value] is None else Verdict(shared[value])
+    return shared[value]
+
+
+def _put_together(form: str, words: Sequence[str], subject: str, reference: str | None) -> str:
+    """The sentence; `ValueError` where words are left over or missing."""
+    left = iter(words)
+
+    def word(match: re.Match[str]) -> str:
+        named = {"{s}": subject, "{r}": reference or ""}
+        return named[match[0]] if match[0] in named else next(left)
+
+    try:
+        text = _SLOT.sub(word, form)
+    except StopIteration:
+        raise ValueError("a sentence lacks a word") from None
+    if next(left, None) is not None:
+        raise ValueError("a sentence has a word too many")
+    return text
