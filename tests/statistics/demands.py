@@ -1,0 +1,209 @@
+"""What the judging is accepted by, each demand as a function of how many replays: the rows of `acceptance.py`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import replays
+from noise import SIMULATED, WORKS, Floats, Noise, Recorded, race, recorded
+
+from bench_framework.analysis import intervals
+from bench_framework.analysis.aa import MORE, at_least, at_most, judge_looks
+from bench_framework.model.judgement import Comparison, Verdict
+from bench_framework.model.looks import Looks, schedule
+
+GATE, REPORT = 0.01, 0.05
+ROUNDS, PAGE_CACHE_ROUNDS = 40, 60
+LENGTHS = (13, 27, 40)
+LEVEL = 0.99
+SIZES = ("1MiB", "2MiB", "3MiB")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A demand and what was found.
+
+    `bound` is the one-sided 95 % bound of the found rate on the side that matters: how bad it may really be.
+    """
+
+    demand: str
+    mark: str
+    found: str
+    bound: str
+    met: bool | None
+    """`None` where nothing was asked: told for information, or shown by another program."""
+
+
+def few(demand: str, mark: str, count: int, tries: int, most: float) -> Row:
+    """So many of so many, which shall be few."""
+    bound = f"at most {at_most(count, tries):.2%}"
+    return Row(demand, mark, f"{count} of {tries}", bound, count <= most * tries)
+
+
+def many(demand: str, mark: str, count: int, tries: int, least: float | None) -> Row:
+    """So many of so many, which shall be most; `least` is `None` where nothing is asked."""
+    bound = f"at least {at_least(count, tries):.1%}"
+    met = None if least is None else count >= least * tries
+    return Row(demand, mark, f"{count} of {tries} ({count / max(1, tries):.1%})", bound, met)
+
+
+def random_of(replay: int, *words: str) -> np.random.Generator:
+    """The same replay of the same demand draws the same."""
+    return np.random.default_rng([replay, *"/".join(words).encode()])
+
+
+# -- equal programs through the gate ----------------------------------------------------------------------------------
+
+
+def equal_programs(count: int) -> Iterator[Row]:
+    """Equal programs, the gate with its defaults: stopping early, and measured again where it looks worse."""
+    mark, each = "≤ 12 of 2 000", max(1, count // len(WORKS))
+    small, suspicious = replays.plan_of(["old", "changed"]), 0
+    false: Counter[str] = Counter()
+    for work in WORKS:
+        draw = replays.relabelled(recorded(work))
+        for replay in range(each):
+            found = replays.gated(small, draw, random_of(replay, work, "gate"))
+            false[work] += bool(found.of("worse"))
+            suspicious += found.confirmation is not None
+    apart = ", ".join(f"{work} {false[work]}" for work in WORKS)
+    yield few(
+        f"gate on equal programs, false `worse` ({apart})", mark, false.total(), each * len(WORKS), 0.006
+    )
+    yield few("… of these, measured again", "–", suspicious, each * len(WORKS), 1.0)
+    large = replays.plan_of([f"arm-{n}" for n in range(8)], SIZES)
+    draw, blamed, tries = replays.shuffled(race()), 0, max(1, count // 20)
+    for replay in range(tries):
+        blamed += bool(replays.gated(large, draw, random_of(replay, "large gate")).of("worse"))
+    yield few("the same, 8 variants × 3 inputs, under load", mark, blamed, tries, 0.006)
+
+
+# -- real differences --------------------------------------------------------------------------------------------------
+
+
+def page_cache(count: int) -> Iterator[Row]:
+    """`wc` on cached text with really more to read, found on wall or CPU time in up to 60 rounds."""
+    source = recorded("wc")
+    for effect, arm, least in (("+3 %", "B3", 0.90), ("+5 %", "B5", 0.97)):
+        for level, name in ((REPORT, "report, 5 %"), (GATE, "gate, 1 %")):
+            looks, found = schedule(12, PAGE_CACHE_ROUNDS, 2, level), 0
+            for replay in range(count):
+                told = _real(source, arm, looks, random_of(replay, "page cache"))
+                found += any(c.verdict in MORE for c in told)
+            demand = f"page-cache I/O, {effect}, found in ≤ {PAGE_CACHE_ROUNDS} rounds ({name})"
+            yield many(demand, f"≥ {least:.0%}", found, count, least)
+
+
+def honesty(count: int) -> Iterator[Row]:
+    """A true +3 % is not called equivalent: on any metric, stopping early, and with one look at the end."""
+    plans = (schedule(12, ROUNDS, 2, REPORT), schedule(12, ROUNDS, 2, REPORT, single=True))
+    for work, name in WORKS.items():
+        source, equal = recorded(work), 0
+        for replay in range(count):
+            for looks in plans:
+                told = _real(source, "B3", looks, random_of(replay, work, "honesty"))
+                equal += any(c.verdict is Verdict.EQUIVALENT for c in told)
+        yield few(f"+3 % called equivalent, {name}", "≤ 2 of 200", equal, len(plans) * count, 0.01)
+    # At the margin itself it may be called so as often as the level of the two tests says.
+    for work, name in WORKS.items():
+        yield _at_margin(name, recorded(work), count)
+
+
+def _at_margin(name: str, source: Recorded, count: int) -> Row:
+    looks, equal = schedule(12, ROUNDS, 2, REPORT), 0
+    for replay in range(count):
+        wall, cpu = source.window(random_of(replay, name, "margin"), ROUNDS)
+        told = judge_looks([(metric["Ac"] * 1.02, metric["A"]) for metric in (wall, cpu)], looks, stop=True)
+        equal += sum(c.verdict is Verdict.EQUIVALENT for c in told)
+    return few(f"+2 %, the margin itself, called equivalent, {name}", "≤ 5 %", equal, 2 * count, 0.05)
+
+
+def _real(source: Recorded, arm: str, looks: Looks, rng: np.random.Generator) -> tuple[Comparison, ...]:
+    """Wall and CPU time of an arm with more work against the plain one, stopping early."""
+    wall, cpu = source.window(rng, looks.rounds[-1])
+    return judge_looks([(metric[arm], metric["A"]) for metric in (wall, cpu)], looks, stop=True)
+
+
+# -- intervals ---------------------------------------------------------------------------------------------------------
+
+
+def cover(count: int) -> Iterator[Row]:
+    """99 % intervals of both statistics, wall and CPU time, over windows of 13, 27 and 40 rounds."""
+    for work, name in WORKS.items():
+        source, held = recorded(work), Counter[str]()
+        for replay in range(count):
+            rng = random_of(replay, work, "cover")
+            for metric, times in zip(("wall", "CPU"), source.window(rng, LENGTHS[replay % 3]), strict=True):
+                x, y = np.log(times["Ac"] * 1.03), np.log(times["A"])
+                bounds = {
+                    "typical": intervals.typical(x - y, LEVEL),
+                    "fastest third": intervals.floor(x, y, LEVEL, replay),
+                }
+                for statistic, b in bounds.items():
+                    held[f"{metric}, {statistic}"] += bool(b.lo <= np.log(1.03) <= b.hi)
+        worst = min(held, key=lambda key: held[key])
+        yield many(
+            f"99 % intervals hold the truth, {name} (worst: {worst})", "≥ 98 %", held[worst], count, 0.98
+        )
+
+
+# -- the detectable difference -----------------------------------------------------------------------------------------
+
+
+def stated_difference(count: int) -> Iterator[Row]:
+    """A difference as large as an undecided verdict on equal programs says it would have found.
+
+    In the rounds that it was said of, with the labels drawn again; and, told for information, in other rounds of the
+    same recording: these may be louder.
+    """
+    looks = schedule(12, ROUNDS, 1, REPORT)
+    for name, noise in _noises().items():
+        same, fresh, tries = 0, 0, 0
+        for replay in range(count):
+            rng = random_of(replay, name, "stated")
+            x, y = noise(rng, 2, ROUNDS)
+            (c,) = judge_looks([(x, y)], looks, thorough=True)
+            if c.verdict is not Verdict.UNDECIDED or c.mde is None:
+                continue  # nothing was stated
+            tries += 1
+            swap = rng.random(ROUNDS) < 0.5
+            same += _found(np.where(swap, y, x), np.where(swap, x, y), c.mde, looks)
+            others, reference = noise(rng, 2, ROUNDS)
+            fresh += _found(others, reference, c.mde, looks)
+        if not tries:
+            yield Row(f"power at the stated difference, {name}", "≥ 90 %", "never stated", "–", None)
+            continue
+        yield many(f"power at the stated difference, {name}", "≥ 90 %", same, tries, 0.90)
+        yield many(f"… in other rounds, {name}", "–", fresh, tries, None)
+
+
+def _found(x: Floats, y: Floats, mde: float, looks: Looks) -> bool:
+    (c,) = judge_looks([(x * (1 + mde), y)], looks)
+    return c.verdict in MORE
+
+
+def _noises() -> Mapping[str, Noise]:
+    def walls(source: Recorded) -> Noise:
+        def draw(rng: np.random.Generator, arms: int, rounds: int) -> Floats:
+            wall, _ = source.window(rng, rounds)
+            return np.stack([wall["Ac"], wall["A"]][:arms])
+
+        return draw
+
+    return {**SIMULATED, **{name: walls(recorded(work)) for work, name in WORKS.items()}}
+
+
+def rows_of(names: Sequence[str], count: int) -> Iterator[Row]:
+    """The rows of the demands that are named, `count` replays for the gate and fewer where each takes longer."""
+    made = {
+        "page-cache": lambda: page_cache(max(1, count // 10)),
+        "honesty": lambda: honesty(max(1, count // 8)),
+        "cover": lambda: cover(max(1, count // 2)),
+        "stated": lambda: stated_difference(max(1, count // 10)),
+        "gate": lambda: equal_programs(count),
+    }
+    for name in names or made:
+        yield from made[name]()

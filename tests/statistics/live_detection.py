@@ -1,0 +1,229 @@
+"""Measures, on this machine and now, how often +3 % of a program of about 50 ms is found, and after how long.
+
+Usage: ``python tests/statistics/live_detection.py [TRIES [EFFECT]]``; 200 tries of +3 % by default, some 10 s each. A try
+is a record of its own: `benchctl run` on `factor` (it computes, and waits for nothing), on the same with really so much
+more to do, and on the control arm; then `benchctl gate`, which measures again what looks worse. Each fourth try has
+no more to do: there anything that is found is false. Prints a table; exits 1 if a mark of docs/method.md is missed.
+
+Another benchctl that measures is waited for; a try that waited counts for what it found, and not for its time.
+"""
+
+# ruff: noqa: T201 -- a script that prints
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench_framework.analysis.aa import at_least, at_most
+
+TARGET_S = 0.05
+NUMBER = "1125902456980891"
+"""Takes Pollard's rho about 60 µs; a hundredth of the work is a whole number of them."""
+MOST_NUMBERS = 5000
+"""16 characters each, under the 128 KiB that Linux allows for one argument: hyperfine's command is one."""
+TRIALS = 5
+EQUAL_EVERY = 4
+WAITS = re.compile(r"^\S+ wait ", re.MULTILINE)
+"""The line that names another benchctl."""
+WORSE = ("worse", "worse-size-open")
+FOUND_LEAST, FALSE_MOST = 0.98, 0.05
+FIRST_MEDIAN_S, FIRST_P95_S, GATED_MEDIAN_S = 5.0, 10.0, 9.0
+
+
+@dataclass(frozen=True)
+class Try:
+    """What one record said."""
+
+    more: bool
+    """Whether the candidate had really more to do."""
+    told_worse: tuple[str, ...]
+    """Metrics."""
+    told_better: bool
+    told_equal: tuple[str, ...]
+    gate: int
+    """Exit code."""
+    rounds: int
+    waited: bool
+    first_s: float
+    """From the command line to the report."""
+    gated_s: float
+    """The same, and the gate with what it measured again."""
+
+
+def benchctl(folder: Path, *words: str) -> tuple[subprocess.CompletedProcess[str], float]:
+    """Run it in a folder; what it printed, and the time that it took."""
+    began = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-m", "bench_framework", "--json", *words],
+        cwd=folder, text=True, capture_output=True, check=False,
+    )  # fmt: skip
+    return done, time.monotonic() - began
+
+
+def sized(path: str) -> int:
+    """How many numbers take about 50 ms: a multiple of 100, by the fastest of a few runs."""
+    walls = []
+    for _ in range(TRIALS):
+        began = time.monotonic()
+        subprocess.run([path, *[NUMBER] * 100], stdout=subprocess.DEVNULL, check=True)
+        walls.append(time.monotonic() - began)
+    return min(MOST_NUMBERS // 200, max(1, round(TARGET_S / min(walls)))) * 100
+
+
+def scenario(path: str, count: int, effect: float) -> dict[str, object]:
+    """As a user writes it, with every default of measuring and judging."""
+    arms = {"plain": count, "changed": count + round(effect * count)}
+    return {
+        "version": 1,
+        "name": "live",
+        "question": "Is the changed one slower?",
+        "worker": {"command": [path]},
+        "axes": {"arm": {name: {"args": [NUMBER] * numbers} for name, numbers in arms.items()}},
+        "baseline": {"arm": "plain"},
+        # It prints a line for each number: more work has another answer on purpose.
+        "answer": {"compare": "none"},
+    }
+
+
+def tried(folder: Path, seed: int, *, more: bool) -> Try:
+    """Measure and judge one record, and let the gate judge it."""
+    name = "more.yaml" if more else "equal.yaml"
+    done, first_s = benchctl(folder, "run", name, "--fresh", "-S", f"measure.seed={seed}")
+    if done.returncode:
+        sys.exit(f"`benchctl run` ended with {done.returncode}:\n{done.stderr}")
+    record = folder / json.loads(done.stdout)["record"]
+    with (record / "comparisons.csv").open(encoding="utf-8", newline="") as file:
+        rows = [r for r in csv.DictReader(file) if r["kind"] == "headline" and r["metric"] in ("wall", "cpu")]
+    gate, gate_s = benchctl(folder, "gate", str(record))
+    shutil.rmtree(record)
+
+    def having(*verdicts: str) -> tuple[str, ...]:
+        return tuple(r["metric"] for r in rows if r["verdict"] in verdicts)
+
+    return Try(
+        more, having(*WORSE), bool(having("better", "better-size-open")), having("equivalent"), gate.returncode,
+        max(int(r["rounds"]) for r in rows), any(WAITS.search(said) for said in (done.stderr, gate.stderr)), first_s, first_s + gate_s,
+    )  # fmt: skip
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """The smallest value that so many are not above."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, max(0, -int(-share * len(ordered) // 1) - 1))]
+
+
+def table(tries: Sequence[Try]) -> bool:
+    """Print demand, mark, found; whether every mark is met."""
+    more, equal = ([t for t in tries if t.more is kind] for kind in (True, False))
+    met = True
+
+    def row(demand: str, mark: str, found: str, bound: str, ok: bool) -> None:
+        nonlocal met
+        met &= ok
+        print(f"{demand:62} │ {mark:>13} │ {found:>12} │ {bound:>16} │ {'met' if ok else 'MISSED'}")
+
+    def rate(demand: str, mark: str, hits: int, of: int, *, least: float = 0.0, most: float = 1.0) -> None:
+        bound = f"at least {at_least(hits, of):.1%}" if least else f"at most {at_most(hits, of):.1%}"
+        row(demand, mark, f"{hits} of {of}", bound, least * of <= hits <= most * of)
+
+    rate(
+        "found: worse on wall or CPU time",
+        "≥ 98 %",
+        sum(bool(t.told_worse) for t in more),
+        len(more),
+        least=FOUND_LEAST,
+    )
+    rate(
+        "the gate fails it, measured again (exit 1)",
+        "≥ 98 %",
+        sum(t.gate == 1 for t in more),
+        len(more),
+        least=FOUND_LEAST,
+    )
+    rate(
+        "called equivalent on any metric, or better",
+        "≤ 1 %",
+        sum(bool(t.told_equal) or t.told_better for t in more),
+        len(more),
+        most=0.01,
+    )
+    if equal:
+        wrong = sum(bool(t.told_worse) or t.told_better for t in equal)
+        rate("equal programs told apart, at 5 %", "≤ 5 %", wrong, len(equal), most=FALSE_MOST)
+        rate(
+            "equal programs fail the gate", "≤ 0.6 %", sum(t.gate == 1 for t in equal), len(equal), most=0.006
+        )
+    timed = [t for t in more if not t.waited]
+    if not timed:
+        print("every try waited for another benchctl: no time is told")
+        return met
+    first, gated = [t.first_s for t in timed], [t.gated_s for t in timed]
+    of = f"{len(timed)} tries"
+    row(
+        "first pass, the whole command: median",
+        "≤ 5 s",
+        f"{statistics.median(first):.1f} s",
+        of,
+        statistics.median(first) <= FIRST_MEDIAN_S,
+    )
+    row(
+        "first pass: 95 % of the tries within",
+        "≤ 10 s",
+        f"{quantile(first, 0.95):.1f} s",
+        of,
+        quantile(first, 0.95) <= FIRST_P95_S,
+    )
+    row(
+        "with the confirmation: median",
+        "≤ 9 s",
+        f"{statistics.median(gated):.1f} s",
+        of,
+        statistics.median(gated) <= GATED_MEDIAN_S,
+    )
+    print(
+        f"rounds of the first pass: median {statistics.median(t.rounds for t in more):g},"
+        f" at most {max(t.rounds for t in more)}"
+    )
+    on = {metric: sum(metric in t.told_worse for t in more) for metric in ("wall", "cpu")}
+    print(f"found on wall time in {on['wall']}, on CPU time in {on['cpu']} of {len(more)}")
+    return met
+
+
+def main(count: int, effect: float) -> int:
+    """Measure, and print the table; 1 if a mark is missed."""
+    path = shutil.which("factor")
+    if path is None:
+        sys.exit("the program factor is not on PATH: install coreutils")
+    load = os.getloadavg()[0]
+    with tempfile.TemporaryDirectory() as name:
+        folder, numbers = Path(name), sized(path)
+        for kind, more in (("more", effect), ("equal", 0.0)):
+            (folder / f"{kind}.yaml").write_text(json.dumps(scenario(path, numbers, more)), encoding="utf-8")
+        print(
+            f"factor of {numbers} numbers, {effect:+.0%}; {count} tries of it; {os.cpu_count()} cores, load {load:.1f}"
+        )
+        tries, number = list[Try](), 0
+        while sum(t.more for t in tries) < count:
+            number += 1
+            tries.append(tried(folder, number, more=number % EQUAL_EVERY != 0))
+    print(
+        f"load {os.getloadavg()[0]:.1f} at the end; {sum(t.waited for t in tries)} tries waited for another benchctl"
+    )
+    return 0 if table(tries) else 1
+
+
+if __name__ == "__main__":
+    words = sys.argv[1:]
+    sys.exit(main(int(words[0]) if words else 200, float(words[1]) if len(words) > 1 else 0.03))
