@@ -139,6 +139,8 @@ class _Reader:
         if isinstance(operator, ast.Mult):
             return (a[0] + b[0], a[1] + b[1])
         if isinstance(operator, ast.Div):
+            if isinstance(right, ast.Constant) and not right.value:
+                raise FormulaError(f"`{ast.unparse(left)}` is divided by zero")
             return (a[0] - b[0], a[1] - b[1])
         return self._same([left, right], [a, b])
 

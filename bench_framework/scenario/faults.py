@@ -57,7 +57,7 @@ def _shape_problem(document: Document, path: Path, error: Any) -> Problem:
     elif kind == "too_short":
         message = f"must hold at least {context.get('min_length', 1)}, got {context.get('actual_length', 0)}"
     elif kind == "too_long":
-        message = f"must hold exactly {context.get('max_length', 1)}, got {context.get('actual_length')}"
+        message = f"must hold exactly {context.get('max_length', 1)}, got {len(value)}"
     else:
         message = f"cannot be read: {error['msg']}"
     return document.value_problem(path, "BC102", f"`{spell(path)}` {message}", label=label, help=advice)

@@ -211,9 +211,14 @@ def variable_name(value: Any) -> str:
 def cpu_list(value: Any) -> str:
     """CPU numbers as ``taskset -c`` takes them: ``0``, ``0-3``, ``0,2-3``."""
     cpus = text(value)
-    if not re.fullmatch(r"\d{1,4}(-\d{1,4})?(,\d{1,4}(-\d{1,4})?)*", cpus):
+    if not re.fullmatch(r"[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*", cpus):
         message = f"must be a list of CPUs such as 0, 0-3 or 0,2-3, got {describe(value)}"
         raise Refused("BC102", message, label="expected CPU numbers")
+    for part in cpus.split(","):
+        first, _, last = part.partition("-")
+        if last and int(last) < int(first):  # it would name no CPU, and pin nothing
+            advice = f"write {last}-{first}"
+            raise Refused("BC102", f"must be a list of CPUs, and {part} runs backwards", advice=advice)
     return cpus
 
 

@@ -113,22 +113,31 @@ def _validate(document: Document) -> tuple[ScenarioFile | None, Document, list[P
     """The model of what is sound in the document, that part of it, the problems of the rest, and its names."""
     problems = list(document.problems)
     lost: set[str] = set()
+    gone: set[documents.Path] = set()
     for _ in range(_PASSES):
         try:
             return ScenarioFile.model_validate(document.data), document, problems, frozenset(lost)
         except ValidationError as invalid:
             errors = invalid.errors(include_url=False, include_input=False)
         faults = [problem_of(error, document) for error in errors]
-        for problem, _ in faults:
-            if problem not in problems:
+        for error, (problem, path) in zip(errors, faults, strict=True):
+            if problem not in problems and not _follows(error, path, gone):
                 problems.append(problem)
         doomed = {path for _, path in faults if path}
+        gone |= doomed
         lost |= {_name(document, path) for path in doomed}
         document = _without(document, doomed)
         for error in errors:
             if error["type"] == "missing" and len(error["loc"]) == 1:
                 document.data[error["loc"][0]] = _plain(_STAND_INS[str(error["loc"][0])])
     return None, document, problems, frozenset(lost)
+
+
+def _follows(error: Any, path: documents.Path, gone: set[documents.Path]) -> bool:
+    """Whether something is missing only because what stood there was wrong, which was said, and is left out."""
+    if error["type"] == "missing":
+        return (*path, str(error["loc"][-1])) in gone
+    return error["type"] == "too_short" and any(left_out[:-1] == path for left_out in gone)
 
 
 def _name(document: Document, path: documents.Path) -> str:

@@ -161,7 +161,7 @@ Rules: TypeAlias = Annotated[
     WithJsonSchema({"anyOf": [_RULE, {"type": "array", "items": _RULE}]}),
 ]
 Commands: TypeAlias = Annotated[
-    list[list[Text]],
+    list[Annotated[list[Text], Field(min_length=1)]],
     BeforeValidator(_rows),
     WithJsonSchema({"type": "array", "items": {"anyOf": [SCALAR, {"type": "array", "items": SCALAR}]}}),
 ]
