@@ -11,6 +11,7 @@
     │   ├── AnswerError         two variants did different work              3
     │   └── MachineError        a tool, a disk, a lock, a platform           3
     ├── RecordError             a record cannot be read or continued         2
+    ├── GateError               the gate has nothing to judge                4
     └── Interrupted             Ctrl-C or SIGTERM; resumable               130
 
 An exception that is not in this tree is our bug: exit 70, the traceback saved.
@@ -140,6 +141,13 @@ class RecordError(UsageError):
     """A record cannot be read, or an interrupted one cannot be continued."""
 
     default_code = "BX410"
+
+
+class GateError(BenchError):
+    """The gate could not judge, and that was clear before anything was measured."""
+
+    exit_code = EXIT_NOT_JUDGED
+    default_code = "BX111"
 
 
 class Interrupted(BenchError):  # noqa: N818 -- a request, not a fault

@@ -24,3 +24,15 @@ Overrides = Annotated[
         "--set", "-S", metavar="KEY=VALUE", help="Change a key of the scenario, such as measure.rounds.max=5."
     ),
 ]
+Base = Annotated[
+    str | None,
+    typer.Option(
+        "--base",
+        metavar="REV",
+        help="Measure every variant at this revision too, against itself: a branch, tag, commit or merge-base.",
+    ),
+]
+Head = Annotated[
+    str | None,
+    typer.Option("--head", metavar="REV", help="The other revision; default: the files as they lie there."),
+]

@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bench_framework.cli import github
-from bench_framework.cli.arguments import RecordName
+from bench_framework.cli.arguments import Base, Head, Only, Overrides
 from bench_framework.cli.console import Console
+from bench_framework.errors import UsageError
 
 if TYPE_CHECKING:
     from bench_framework.workflow import Gated, Watcher
 
 EPILOG = """
 [bold]Examples[/bold]
+
+benchctl gate --base merge-base bench/io.yaml
 
 benchctl gate
 
@@ -36,21 +39,71 @@ def register(app: typer.Typer) -> None:
 
 def gate(
     context: typer.Context,
-    record: RecordName = "@last",
+    record: Annotated[
+        str,
+        typer.Argument(
+            metavar="RECORD|FILE",
+            help="A record's folder, SCENARIO/ID, @last or @prev; or a scenario (.yaml), which is measured first.",
+        ),
+    ] = "@last",
+    base: Base = None,
+    head: Head = None,
+    only: Only = None,
+    overrides: Overrides = None,
     no_confirm: Annotated[
         bool,
         typer.Option("--no-confirm", help="Measure nothing again: what looks worse is not judged (exit 4)."),
     ] = False,
 ) -> None:
-    """Judge a record against its scenario's gate, measure again what looks worse, and write the files for CI."""
+    """Judge a record against its scenario's gate, measure again what looks worse, and write the files for CI.
+
+    Of a scenario it measures a record first: with --base, or `against` in its gate, every variant at two revisions.
+    """
     from bench_framework.cli.display import display_for  # noqa: PLC0415 -- rich is slow to import
 
     console: Console = context.obj
+    if base is not None or record.endswith((".yaml", ".yml")):
+        _measured(context, record, (base, head, only, tuple(overrides or ())), no_confirm=no_confirm)
+        return
+    _refuse_alone(head=head, only=only, overrides=overrides)
     with display_for(console) as display:
         found = judge(console, record, display, confirm=not no_confirm)
     show(console, found)
     if found.gating.exit_code:
         raise typer.Exit(found.gating.exit_code)
+
+
+def _measured(
+    context: typer.Context,
+    file: str,
+    asked: tuple[str | None, str | None, str | None, tuple[str, ...]],
+    *,
+    no_confirm: bool,
+) -> None:
+    """Measure a scenario and judge what it left."""
+    from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
+    from bench_framework.cli import run  # noqa: PLC0415 -- it imports this module in turn
+
+    console: Console = context.obj
+    if file.startswith("@"):
+        raise UsageError(
+            "--base needs a scenario: which one is measured?", help="benchctl gate --base REV FILE"
+        )
+    base, head, only, overrides = asked
+    options = workflow.RunOptions(
+        results=console.results, only=only, overrides=overrides, base=base, head=head, gate=True
+    )
+    run.measure(console, file, options, confirm=not no_confirm)
+
+
+def _refuse_alone(**given: object) -> None:
+    """Options that mean nothing for a record that exists."""
+    named = [f"--{name}" for name, value in given.items() if value]
+    if named:
+        raise UsageError(
+            f"{', '.join(named)}: a record is judged as it was measured",
+            help="name a scenario in place of the record, and it is measured first",
+        )
 
 
 def judge(console: Console, record: str, watcher: Watcher, *, confirm: bool = True) -> Gated:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bench_framework.cli.arguments import Only, Overrides, ScenarioFile
+from bench_framework.cli.arguments import Base, Head, Only, Overrides, ScenarioFile
 from bench_framework.cli.console import Console
 from bench_framework.errors import BuildError
 
 if TYPE_CHECKING:
-    from bench_framework.workflow import Outcome
+    from bench_framework.workflow import Outcome, RunOptions
 
 EPILOG = """
 [bold]Examples[/bold]
@@ -22,6 +22,8 @@ benchctl run quickstart
 benchctl run bench/io.yaml -k 'io!=mmap size<=50MiB' --budget 5m
 
 benchctl run bench/io.yaml --quick
+
+benchctl run bench/io.yaml --base main
 
 Ctrl-C once finishes the run in flight and keeps everything; the same command resumes.
 """
@@ -57,13 +59,18 @@ def run(
         bool | None,
         typer.Option("--profile/--no-profile", help="Sample functions after measuring; default from FILE."),
     ] = None,
+    embed_runs: Annotated[
+        bool,
+        typer.Option("--embed-runs", help="Let report.html carry runs.csv, so that it can be verified alone."),
+    ] = False,
     gated: Annotated[
         bool, typer.Option("--gate", help="Also judge against the scenario's gate, and set the exit code.")
     ] = False,
+    base: Base = None,
+    head: Head = None,
 ) -> None:
     """Build the variants of a scenario, run them interleaved, and write the report."""
     from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
-    from bench_framework.cli.display import display_for  # noqa: PLC0415 -- rich is slow to import
 
     console: Console = context.obj
     options = workflow.RunOptions(
@@ -72,9 +79,25 @@ def run(
         overrides=(*(overrides or ()), *_overrides(quick=quick, rounds=rounds, budget=budget, until=until)),
         fresh=fresh,
         profile=profile,
+        embed_runs=embed_runs,
+        base=base,
+        head=head,
+        gate=gated,
     )
+    measure(console, file, options)
+
+
+def measure(console: Console, file: str, options: RunOptions, *, confirm: bool = True) -> None:
+    """Run, print, and judge by the gate if that is asked for; for ``benchctl gate FILE`` too.
+
+    Raises:
+        typer.Exit: with the exit code, unless it is 0.
+    """
+    from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
+    from bench_framework.cli.display import display_for  # noqa: PLC0415 -- rich is slow to import
+
+    gated = options.gate
     if gated:
-        workflow.require_decidable(workflow.plan_scenario(file, overrides=options.overrides, only=only))
         console.results = options.results
     with display_for(console) as display:
         outcome = workflow.run(file, options, display)
@@ -82,19 +105,19 @@ def run(
         _print(console, outcome)
     code = outcome.exit_code
     if gated and outcome.judgement is not None and outcome.record is not None:
-        found = _gate(console, outcome.record)
+        found = _gate(console, outcome.record, confirm=confirm)
         code = code or found  # what failed comes before what the gate found
     if code:
         raise typer.Exit(code)
 
 
-def _gate(console: Console, record: Path) -> int:
+def _gate(console: Console, record: Path, *, confirm: bool) -> int:
     """Judge the record against its gate; its exit code."""
     from bench_framework.cli import gate  # noqa: PLC0415 -- only with --gate
     from bench_framework.cli.display import display_for  # noqa: PLC0415 -- rich is slow to import
 
     with display_for(console) as display:
-        found = gate.judge(console, str(record), display)
+        found = gate.judge(console, str(record), display, confirm=confirm)
     gate.show(console, found)
     return found.gating.exit_code
 

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import BuildError, MachineError
+from bench_framework.store.layout import writing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from bench_framework.execution.process import Launcher
 
@@ -84,6 +85,86 @@ def checkout(
     return folder / inner, commit
 
 
+def commit_of(git: Git, cache: Path, *, crate: Path | None, url: str | None, revision: str) -> str:
+    """The full id of the commit that a revision names.
+
+    Args:
+        git: how to ask.
+        cache: root of the cache.
+        crate: a crate within a local repository, or `None`.
+        url: of a repository, if there is no local crate.
+        revision: branch, tag or commit.
+
+    Raises:
+        BuildError: BX225, the crate lies in no repository, or that has no such revision; BX224, git failed.
+    """
+    repository = _repository(git, cache, crate, url, revision)
+    found = git.try_ask("-C", str(repository), "rev-parse", "--verify", f"{revision}^{{commit}}")
+    if found is None:
+        raise BuildError(
+            f"there is no revision {revision} in {url or repository}",
+            code="BX225",
+            effect="nothing was built or measured",
+            help=_where_it_may_be(git, repository),
+        )
+    return found
+
+
+def merge_base(git: Git, cache: Path, *, crate: Path, head: str, branches: Sequence[str]) -> str:
+    """The commit at which `head` left the first of `branches` that exists.
+
+    Raises:
+        BuildError: BX225, no repository, none of these branches, or no commit in common.
+    """
+    repository = _repository(git, cache, crate, None, head)
+    main = next((b for b in branches if _exists(git, repository, b)), None)
+    if main is None:
+        raise BuildError(
+            f"there is no main branch in {repository}",
+            code="BX225",
+            details=(("tried", ", ".join(branches)),),
+            effect="nothing was built or measured",
+            help=f"--base names a revision; or {_where_it_may_be(git, repository)}",
+        )
+    found = git.try_ask("-C", str(repository), "merge-base", main, head)
+    if found is None:
+        raise BuildError(
+            f"{main} and {head} have no commit in common in {repository}",
+            code="BX225",
+            effect="nothing was built or measured",
+            help=_where_it_may_be(git, repository),
+        )
+    return found
+
+
+def _exists(git: Git, repository: Path, revision: str) -> bool:
+    return git.try_ask("-C", str(repository), "rev-parse", "--verify", f"{revision}^{{commit}}") is not None
+
+
+def _repository(git: Git, cache: Path, crate: Path | None, url: str | None, revision: str) -> Path:
+    if url is not None:
+        return _mirror(git, cache, url, revision)
+    assert crate is not None
+    top = git.try_ask("-C", str(crate), "rev-parse", "--show-toplevel")
+    if top is None:
+        raise BuildError(f"{crate} is in no git repository, so it has no revision {revision}", code="BX225")
+    return Path(top)
+
+
+def _where_it_may_be(git: Git, repository: Path) -> str:
+    """What to do about a commit that is not there: a shallow clone holds the newest only."""
+    if _is_shallow(git, repository):
+        return (
+            "this clone is shallow, it holds the newest commits only: `git fetch --unshallow`, "
+            "or fetch-depth: 0 of actions/checkout"
+        )
+    return "`git fetch` brings what the remote has; --base and --head take a branch, tag or commit"
+
+
+def _is_shallow(git: Git, repository: Path) -> bool:
+    return git.try_ask("-C", str(repository), "rev-parse", "--is-shallow-repository") == "true"
+
+
 def state_of(git: Git, crate: Path) -> tuple[str | None, bool | None]:
     """Commit id of a crate's repository, and whether its folder has uncommitted changes."""
     commit = git.try_ask("-C", str(crate), "rev-parse", "--verify", HEAD)
@@ -91,6 +172,12 @@ def state_of(git: Git, crate: Path) -> tuple[str | None, bool | None]:
         return None, None
     status = git.try_ask("-C", str(crate), "status", "--porcelain", "--", ".")
     return commit, None if status is None else bool(status)
+
+
+def has_changes(git: Git, crate: Path) -> bool:
+    """Whether anything in a crate's repository differs from its HEAD: a workspace's other members count too."""
+    top = git.ask("-C", str(crate), "rev-parse", "--show-toplevel")
+    return bool(git.ask("-C", top, "status", "--porcelain"))
 
 
 def _mirror(git: Git, cache: Path, url: str, revision: str | None) -> Path:
@@ -109,9 +196,24 @@ def _mirror(git: Git, cache: Path, url: str, revision: str | None) -> Path:
 
 def _clone(git: Git, repository: Path, folder: Path, commit: str) -> None:
     part = _fresh(folder)
-    git.ask("clone", "--quiet", "--shared", "--no-checkout", "--", str(repository), str(part))
+    if _is_shallow(git, repository):
+        # A clone of a shallow repository would only get what a branch or tag of it names.
+        _borrow(git, repository, part)
+    else:
+        git.ask("clone", "--quiet", "--shared", "--no-checkout", "--", str(repository), str(part))
     git.ask("-C", str(part), "checkout", "--quiet", "--detach", commit, timeout_s=CLONE_TIMEOUT_S)
     part.replace(folder)
+
+
+def _borrow(git: Git, repository: Path, part: Path) -> None:
+    """An empty repository that reads the commits of a shallow one, and knows where these end."""
+    common = git.ask("-C", str(repository), "rev-parse", "--path-format=absolute", "--git-common-dir")
+    git.ask("init", "--quiet", str(part))
+    with writing(part):
+        (part / ".git" / "objects" / "info" / "alternates").write_text(
+            f"{common}/objects\n", encoding="utf-8"
+        )
+        shutil.copyfile(Path(common) / "shallow", part / ".git" / "shallow")
 
 
 def _fresh(folder: Path) -> Path:

@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Literal, TypeVar
 
+from bench_framework.model.budget import Budget
 from bench_framework.model.metrics import DeclaredMetric, InstructionPolicy, sampled
 from bench_framework.model.profile import ProfilePolicy
+from bench_framework.model.revisions import Revisions
 
 CacheState = Literal["warm", "cold", "unknown"]
 AnswerKind = Literal["exact", "sorted-lines", "json", "none"]
@@ -275,6 +277,17 @@ class GatePolicy:
     detect: float = 0.03
     on_undecided: Literal["warn", "fail"] = "warn"
     require: tuple[Metric, ...] = ()
+    against: str = ""
+    """Revision that every cell is compared with, or ``merge-base``; empty: the scenario's baseline."""
+    cells: str = ""
+    """The words that select the gated cells; empty: all candidates."""
+    chosen: tuple[str, ...] | None = None
+    """Ids of the cells that these words select; `None` without words."""
+    min_compared: int = 0
+    """Comparisons without which the gate has not judged."""
+    budgets: tuple[Budget, ...] = ()
+    accepted: str = ""
+    """Absolute path of the file of accepted changes; empty where there is none."""
 
     @property
     def tolerated(self) -> dict[Metric, float]:
@@ -299,6 +312,14 @@ class JudgePolicy:
     def sampled(self) -> tuple[Metric, ...]:
         """The metrics that rounds decide; a deterministic one needs no level."""
         return sampled(self.metrics)
+
+    @property
+    def headline(self) -> Metric:
+        """The metric that the headline, the best group, the effects and the gaps are told in.
+
+        The first that rounds decide; the first at all where none does.
+        """
+        return next(iter((*self.sampled, *self.metrics)), "wall")
 
     def margin_of(self, metric: Metric) -> float:
         """δ of a metric."""
@@ -361,6 +382,8 @@ class Plan:
     """Numbers that the program prints or reports, in the order of the scenario."""
     instructions: InstructionPolicy | None = None
     """How instructions are counted after measuring; `None`: they are not."""
+    revisions: Revisions | None = None
+    """What is compared with what, where each input holds one variant at two revisions."""
     asked: tuple[str, ...] = ()
     """Words behind the scenario's name that made this plan of it, such as ``("-k", "io=mmap")``. Like the path, not
     part of any identity."""

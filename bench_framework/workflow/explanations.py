@@ -32,6 +32,8 @@ RUN_CODES: Final[dict[str, str]] = {
     "BX107": "the record holds no such metric, or two records cannot be compared on it.",
     "BX108": "the rounds of this record, or of this plan, can never let its gate find anything: it would always pass.",
     "BX109": "what looks worse was measured on another machine, so the gate cannot measure it again here.",
+    "BX110": "a scenario that cannot be measured at two revisions: nothing is built, or it names revisions itself.",
+    "BX111": "base and head of a gate are one commit, so there is nothing to compare.",
     "BX119": "a bucket of `benchctl profile` that is none.",
     "BX121": "`benchctl compare` cannot take these records, or these options together.",
     "BX130": "interrupted; the same command resumes.",

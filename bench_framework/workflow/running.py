@@ -13,7 +13,9 @@ from bench_framework.errors import (
     BenchError,
     Interrupted,
     MachineError,
+    UsageError,
 )
+from bench_framework.workflow.between import plan_between
 from bench_framework.workflow.capability import leave_out
 from bench_framework.workflow.pages import judge_record, write_pages
 from bench_framework.workflow.planning import find_scenario, plan_scenario
@@ -43,6 +45,10 @@ class RunOptions:
         overrides: such as ``measure.rounds.max=5``.
         fresh: start a new record even if one was interrupted.
         profile: whether to profile after measuring; `None`: if the scenario says so.
+        embed_runs: whether ``report.html`` carries ``runs.csv``.
+        base: measure every variant at this revision too, and compare it with itself there.
+        head: the other revision; `None`: the crate's files as they lie there.
+        gate: the record is for the scenario's gate, whose `against` is the base unless `base` names one.
     """
 
     results: Path = Path("results")
@@ -50,6 +56,10 @@ class RunOptions:
     overrides: Sequence[str] = ()
     fresh: bool = False
     profile: bool | None = None
+    embed_runs: bool = False
+    base: str | None = None
+    head: str | None = None
+    gate: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +106,27 @@ def run(name: str, options: RunOptions, watcher: Watcher | None = None) -> Outco
 
     Raises:
         ScenarioError, UsageError: nothing was done.
+        GateError: BX111, base and head are one commit.
         MachineError: this machine cannot measure; nothing was measured.
         RecordError: an interrupted record cannot be continued.
     """
-    plan = plan_scenario(name, overrides=options.overrides, only=options.only)
+    plan = plan_run(name, options)
     return run_plan(plan, find_scenario(name).read_text(encoding="utf-8"), options, watcher)
+
+
+def plan_run(name: str, options: RunOptions) -> Plan:
+    """What `run` measures. Raises what `run` raises before anything is built."""
+    from bench_framework.workflow.gating import require_decidable  # noqa: PLC0415 -- it imports this module
+
+    plan = plan_scenario(name, overrides=options.overrides, only=options.only)
+    base = options.base or (plan.judge.gate.against if options.gate else "")
+    if base:
+        plan = plan_between(plan, base, options.head)
+    elif options.head is not None:
+        raise UsageError("--head needs --base: what is it compared with?", effect="nothing was measured")
+    if options.gate:
+        require_decidable(plan)
+    return plan
 
 
 def run_plan(plan: Plan, text: str, options: RunOptions, watcher: Watcher | None = None) -> Outcome:
@@ -184,6 +210,8 @@ def _prepare(
         builds = (programs.described(plan, program, launcher, env, datasets.workplace(plan, env)),)
     if not any(build.ok for build in builds):
         raise _nothing_built(builds)
+    if plan.revisions is not None and not all(build.ok for build in builds):
+        raise _one_side_only(plan, builds)
     able = leave_out(plan, {build.id: build.describe for build in builds if build.describe})
     if able is not plan:
         for hole in able.holes[len(plan.holes) :]:
@@ -214,6 +242,19 @@ def _nothing_built(builds: Sequence[Build]) -> BenchError:
         details=(("cargo", first.message or "failed"), *((("log", first.log),) if first.log else ())),
         effect="nothing was measured",
         help="mend the build; `benchctl run` goes on from there",
+    )
+
+
+def _one_side_only(plan: Plan, builds: Sequence[Build]) -> BenchError:
+    from bench_framework.errors import BuildError  # noqa: PLC0415 -- only on failure
+
+    failed = next(build for build in builds if not build.ok)
+    variant = next(v for v in plan.variants if v.build is not None and v.build.id == failed.id)
+    return BuildError(
+        f"{variant.label} cannot be built",
+        details=(("cargo", failed.message or "failed"), *((("log", failed.log),) if failed.log else ())),
+        effect="nothing was measured: one revision alone answers nothing",
+        help="name a base that builds, or leave the variant out with -k",
     )
 
 

@@ -1,0 +1,157 @@
+"""A plan at two revisions: every variant is built twice and compared with itself, on every input.
+
+Each (variant, input) of the scenario becomes an input of its own, with two arms and a control: base and head of one
+cell run within the same rounds, and no variant is compared with another one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.model.plan import (
+    CONTROL_LABEL,
+    Axis,
+    AxisValue,
+    BuildSpec,
+    Cell,
+    Hole,
+    Input,
+    Note,
+    Plan,
+    Role,
+    Variant,
+    stable_id,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bench_framework.model.plan import GatePolicy
+    from bench_framework.model.revisions import Revisions
+
+BASE, HEAD = "base", "head"
+AXIS_NAMES: Final = ("rev", "revision", "built-at", "benchctl-rev")
+_LEFT_OUT: Final = {
+    Role.BOUND: "a bound is compared with nothing, at no revision",
+    Role.ANCHOR: "an anchor bridges records; two revisions are compared within one",
+}
+_IDEA: Final = "an idea: at two revisions the scenario's own variants are measured"
+
+
+def at_revisions(plan: Plan, revisions: Revisions) -> Plan:
+    """The plan that measures each cell of a scenario at two revisions, and compares it with itself.
+
+    Args:
+        plan: of a scenario whose crate is built, with one revision for all variants.
+        revisions: base and head, as full ids of commits.
+
+    Returns:
+        With the new axis ``rev`` (or another name, if the scenario has such an axis) and every axis of the scenario
+        as an axis of the input; ideas, bounds and anchors become holes.
+    """
+    taken = {axis.name for axis in plan.axes}
+    name = next(name for name in AXIS_NAMES if name not in taken)
+    pairs = _Pairs(plan, revisions, name)
+    kept = [cell for cell in plan.cells if pairs.takes(cell)]
+    heads = {cell.id: pairs.cell_id(cell, HEAD) for cell in kept}
+    variants = tuple(
+        dict.fromkeys(pairs.variant(cell.variant_id, side) for cell in kept for side in (BASE, HEAD))
+    )
+    base_name, head_name = revisions.names
+    return replace(
+        plan,
+        question=f"Has anything become slower from {base_name} to {head_name}?",
+        axes=(pairs.axis, *(replace(axis, kind="input") for axis in plan.axes)),
+        builds=tuple(dict.fromkeys(v.build for v in variants if v.build is not None)),
+        variants=variants,
+        inputs=tuple(pairs.input(cell) for cell in kept),
+        cells=tuple(made for cell in kept for made in pairs.cells(cell)),
+        holes=(*plan.holes, *pairs.holes()),
+        baseline_id=variants[0].id, further_baselines=(), anchor_id="",
+        ideas=(), named=(), derived=(), design="full", profile=None, revisions=revisions,
+        measure=replace(plan.measure, strategy="fixed"),
+        judge=replace(plan.judge, gate=_gate(plan.judge.gate, heads)),
+        notes=(Note("The scenario's question", plan.question), *plan.notes),
+        asked=(*plan.asked, *revisions.words),
+    )  # fmt: skip
+
+
+def _gate(policy: GatePolicy, heads: dict[str, str]) -> GatePolicy:
+    """The policy with the head's cells in the place of the scenario's."""
+    chosen = None if policy.chosen is None else tuple(heads[i] for i in policy.chosen if i in heads)
+    budgets = tuple(
+        replace(budget, cell_ids=tuple(heads[i] for i in budget.cell_ids if i in heads))
+        for budget in policy.budgets
+    )
+    return replace(policy, chosen=chosen, budgets=budgets)
+
+
+class _Pairs:
+    """The parts of the plan at two revisions."""
+
+    def __init__(self, plan: Plan, revisions: Revisions, name: str) -> None:
+        self.plan = plan
+        self.names = dict(zip((BASE, HEAD), revisions.names, strict=True))
+        self.commits = {BASE: revisions.base, HEAD: revisions.head}
+        values = tuple(
+            AxisValue(side, self.names[side], f"commit {commit}" if commit else "the files as they lie there")
+            for side, commit in self.commits.items()
+        )
+        self.axis = Axis(name, "build", values, "Revision")
+        self.several = len({cell.variant_id for cell in plan.cells if self.takes(cell)}) > 1
+
+    def takes(self, cell: Cell) -> bool:
+        """Whether a cell of the scenario is measured at both revisions."""
+        return (
+            cell.role in (Role.BASELINE, Role.CANDIDATE) and self.plan.variant(cell.variant_id).idea is None
+        )
+
+    def holes(self) -> Iterator[Hole]:
+        """What the scenario measures and this plan does not."""
+        for cell in self.plan.cells:
+            if cell.role is not Role.CONTROL and not self.takes(cell):
+                variant, given = self.plan.variant(cell.variant_id), self.plan.input(cell.input_id)
+                yield Hole((*variant.values, *given.values), _LEFT_OUT.get(cell.role, _IDEA))
+
+    def variant(self, variant_id: str, side: str) -> Variant:
+        """A variant of the scenario at one of the revisions."""
+        own = self.plan.variant(variant_id)
+        assert own.build is not None
+        shown = self.names[side]
+        label = shown if shown.count(" ") else f"{side} {shown}"
+        if self.several:
+            label = f"{own.label} @ {shown}"
+        return replace(
+            own, label=label, values=((self.axis.name, side), *own.values), build=self._build(own.build, side)
+        )
+
+    def _build(self, spec: BuildSpec, side: str) -> BuildSpec:
+        return replace(spec, revision=self.commits[side])
+
+    def input(self, cell: Cell) -> Input:
+        """A cell of the scenario as an input: what is run on it is one program at two revisions."""
+        variant, given = self.plan.variant(cell.variant_id), self.plan.input(cell.input_id)
+        told = given.label if given.dataset or given.values else ""
+        label = ", ".join(text for text in (variant.label, told) if text) if self.several else given.label
+        return Input(label, (*variant.values, *given.values), given.dataset)
+
+    def cell_id(self, cell: Cell, side: str, role: str = "") -> str:
+        """Depends on the scenario's cell alone: it is the same whatever the revisions are."""
+        return stable_id("cell", cell.id, side, role)
+
+    def cells(self, cell: Cell) -> Iterator[Cell]:
+        """The arms of one input, the control last."""
+        input_id = self.input(cell).id
+        base, head = (self.variant(cell.variant_id, side) for side in (BASE, HEAD))
+        made = replace(
+            cell, id=self.cell_id(cell, BASE), variant_id=base.id, input_id=input_id, label=base.label,
+            role=Role.BASELINE,
+        )  # fmt: skip
+        yield made
+        yield replace(
+            made, id=self.cell_id(cell, HEAD), variant_id=head.id, label=head.label, role=Role.CANDIDATE
+        )
+        if self.plan.measure.control:
+            control = self.cell_id(cell, BASE, CONTROL_LABEL)
+            yield replace(made, id=control, label=CONTROL_LABEL, role=Role.CONTROL)

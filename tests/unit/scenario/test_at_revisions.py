@@ -1,0 +1,129 @@
+"""A plan at two revisions: every cell against itself, and nothing against anything else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework.errors import UsageError
+from bench_framework.model.plan import Role
+from bench_framework.model.revisions import Revisions
+from bench_framework.scenario.at_revisions import at_revisions
+from bench_framework.store import wire
+from bench_framework.workflow.between import plan_between
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Plans
+
+    from bench_framework.model.plan import Plan
+
+BASE, HEAD = "b" * 40, "a" * 40
+CRATE = 'version: 1\nname: n\nquestion: "Is b slower?"\nworker: {git: "https://example.org/c", bin: c}\n'
+WHOLE = """
+axes:
+  mode: {plain: {}, loud: {features: [loud]}}
+  threads: [1, 2]
+  size: [1MiB, 2MiB]
+input: {dataset: prose, size: "{size}"}
+command: ["{bin}", "{threads}", "{input}"]
+baseline: {mode: plain, threads: 1}
+bounds: [{mode: loud, threads: 2}]
+fixed: {block: 1}
+env: {BLOCK: "{block}"}
+ideas: [{name: larger, change: {block: 2}}]
+gate: {wall: 2%}
+"""
+
+
+def cell_words(plan: Plan, role: Role) -> list[tuple[str, str]]:
+    return [(c.label, plan.input(c.input_id).label) for c in plan.cells if c.role is role]
+
+
+def test_each_cell_stands_against_itself_with_a_control_of_its_own(plans: Plans) -> None:
+    made = at_revisions(plans(WHOLE, head=CRATE), Revisions(BASE, HEAD))
+    assert cell_words(made, Role.BASELINE) == [
+        ("plain + 1 @ bbbbbbb", "plain + 1, 1MiB"),
+        ("plain + 2 @ bbbbbbb", "plain + 2, 1MiB"),
+        ("loud + 1 @ bbbbbbb", "loud + 1, 1MiB"),
+        ("plain + 1 @ bbbbbbb", "plain + 1, 2MiB"),
+        ("plain + 2 @ bbbbbbb", "plain + 2, 2MiB"),
+        ("loud + 1 @ bbbbbbb", "loud + 1, 2MiB"),
+    ]
+    for item in made.inputs:
+        base, head, control = made.cells_of(item.id)
+        assert (base.role, head.role, control.role) == (Role.BASELINE, Role.CANDIDATE, Role.CONTROL)
+        assert base.command == head.command == control.command
+        ours, theirs = (made.variant(c.variant_id) for c in (head, base))
+        assert ours.build is not None
+        assert theirs.build is not None
+        assert (theirs.build.revision, ours.build.revision) == (BASE, HEAD)
+        assert ours.build.features == theirs.build.features
+        assert dict(ours.values) | {"rev": "base"} == dict(theirs.values)
+        assert control.variant_id == base.variant_id
+    assert len({item.id for item in made.inputs}) == len(made.inputs) == 6
+    assert len({cell.id for cell in made.cells}) == len(made.cells) == 18
+    assert len(made.builds) == 4
+    # Two times of each head cell against its own base, and nothing beside that.
+    assert made.comparisons_planned == 12
+    assert wire.load_plan(wire.dump_plan(made)) == made
+
+
+def test_what_is_left_out_is_a_hole_with_its_reason(plans: Plans) -> None:
+    made = at_revisions(plans(WHOLE, head=CRATE), Revisions(BASE, HEAD))
+    reasons = [hole.reason for hole in made.holes]
+    assert sum("a bound is compared with nothing" in reason for reason in reasons) == 2
+    assert sum(reason.startswith("an idea") for reason in reasons) == 2
+    assert not made.ideas
+    assert not any(cell.role is Role.BOUND for cell in made.cells)
+
+
+def test_one_variant_is_called_by_its_revision_and_the_working_tree_by_its_name(plans: Plans) -> None:
+    text = 'command: ["{bin}"]\n'
+    made = at_revisions(plans(text, head=CRATE), Revisions(BASE, None, "main"))
+    assert [cell.label for cell in made.cells] == ["base bbbbbbb", "working tree", "control"]
+    assert [spec.revision for spec in made.builds] == [BASE, None]
+    assert made.question == "Has anything become slower from bbbbbbb to working tree?"
+    assert made.notes[0].text == "Is b slower?"
+    assert made.command.endswith(f"--base {BASE}")
+    both = at_revisions(plans(text, head=CRATE), Revisions(BASE, HEAD))
+    assert [cell.label for cell in both.cells] == ["base bbbbbbb", "head aaaaaaa", "control"]
+    assert both.command.endswith(f"--base {BASE} --head {HEAD}")
+
+
+def test_cells_keep_their_ids_from_commit_to_commit(plans: Plans) -> None:
+    plan = plans(WHOLE, head=CRATE)
+    one, other = (at_revisions(plan, Revisions(c * 40, None)) for c in "cd")
+    assert [cell.id for cell in one.cells] == [cell.id for cell in other.cells]
+    assert [spec.id for spec in one.builds] != [spec.id for spec in other.builds]
+
+
+def test_an_axis_of_the_scenario_keeps_its_name(plans: Plans) -> None:
+    text = 'axes: {rev: [x, y]}\ncommand: ["{bin}", "{rev}"]\nbaseline: {rev: x}\n'
+    made = at_revisions(plans(text, head=CRATE), Revisions(BASE, HEAD))
+    assert [axis.name for axis in made.axes] == ["revision", "rev"]
+
+
+@pytest.mark.parametrize(
+    ("worker", "axes", "why"),
+    [
+        ("{command: [/bin/true]}", "", "its program is not built"),
+        ("{crate: builtin, bin: tally}", "", "the bundled workers have one revision"),
+        (
+            '{git: "https://example.org/c", bin: c}',
+            "axes: {at: {old: {revision: v1}, now: {revision: v2}}}\nbaseline: {at: old}\n",
+            "an axis of it names revisions",
+        ),
+    ],
+)
+def test_what_has_no_two_revisions_is_refused(
+    worker: str, axes: str, why: str, plans: Plans, tmp_path: Path
+) -> None:
+    head = f'version: 1\nname: n\nquestion: "Is b slower?"\nworker: {worker}\n'
+    command = 'command: ["{bin}"]\n' if "builtin" not in worker else 'command: ["{bin}", "x"]\n'
+    with pytest.raises(UsageError, match=why) as caught:
+        plan_between(plans(axes + command, head=head), "main")
+    assert caught.value.code == "BX110"
+    assert not list(tmp_path.iterdir())
