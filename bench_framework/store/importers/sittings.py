@@ -112,6 +112,13 @@ def _memory_kind(export: hyperfine.Export) -> MemoryKind:
 def _timed(one: hyperfine.Timed, memory: MemoryKind, file: str, digest: str) -> Arm:
     if not one.command.strip():
         raise faults.fault(faults.NAMES, file, "a result has no command")
+    try:
+        one.command.encode()
+    except UnicodeEncodeError as error:
+        message = f"{one.command!a} holds half of a surrogate pair, which no text file can keep"
+        raise faults.fault(
+            faults.NAMES, file, message, help="name the command with hyperfine -n NAME"
+        ) from error
     for number, value in enumerate(one.times, 1):
         faults.require_time(value, f"the time of run {number}", file, one.command)
     for value in (*one.user, *one.system):

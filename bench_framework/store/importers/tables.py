@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
@@ -18,6 +19,10 @@ COLUMNS: Final = (*REQUIRED, "sd", "n", "unit")
 PER_SECOND: Final = {"s": 1, "ms": 10**3, "us": 10**6, "µs": 10**6, "μs": 10**6, "ns": 10**9}
 """How many of a unit are a second; µ as the micro sign and as the Greek letter."""
 MOST_RUNS: Final = 10**9
+_PIPE: Final = re.compile(r"(?<!\\)\|")
+"""Between two cells; ``\\|`` stands in a cell."""
+_HYPERFINES: Final = "command"
+"""First column of the tables that hyperfine itself writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +69,8 @@ def read_table(text: str, file: str) -> tuple[Published, ...]:
 def _markdown(text: str) -> list[list[str]]:
     """Cells of the lines of a Markdown table; the rule below the head is left out."""
     lines = [line.strip() for line in text.splitlines() if line.strip().startswith("|")]
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    rows = [[cell.strip().replace("\\|", "|") for cell in _PIPE.split(line)[1:]] for line in lines]
+    rows = [row[:-1] if row and not row[-1] else row for row in rows]
     return [row for row in rows if not all(cell and set(cell) <= set(":-") for cell in row)]
 
 
@@ -81,11 +87,15 @@ def _check_head(names: list[str], file: str) -> None:
     strange = [name for name in names if name not in COLUMNS]
     if missing or strange or len(set(names)) < len(names):
         problem = f"no column {', '.join(missing)}" if missing else f"the columns {', '.join(names)}"
+        advice = f"the first line names the columns: {','.join(COLUMNS)} (sd and n may be missing)"
+        if names[:1] == [_HYPERFINES]:
+            problem = "this looks like hyperfine's own table, which does not say how many runs it is of"
+            advice = "import what `hyperfine --export-json` writes: it holds every run"
         raise faults.fault(
             faults.UNKNOWN,
             file,
             f"the file is neither hyperfine's JSON nor a table with a head: {problem}",
-            help=f"the first line names the columns: {','.join(COLUMNS)} (sd and n may be missing)",
+            help=advice,
         )
 
 

@@ -125,6 +125,18 @@ def test_names_with_odd_characters_stay_as_they_are() -> None:
     assert read.source == "sources/3-etc-pass-wd.json"
 
 
+def test_a_label_in_a_markdown_table_may_hold_a_pipe() -> None:
+    read = sittings.read_sitting(b"| label | mean | unit |\n|---|---|---|\n| a \\| b | 3 | |\n", "t.md", 1)
+    assert [(arm.label, arm.series[0].mean) for arm in read.arms] == [("a | b", 3.0)]
+
+
+def test_the_tables_of_hyperfine_say_which_file_holds_the_runs() -> None:
+    for text in (b"command,mean,stddev\na,1,1\n", b"| Command | Mean [ms] |\n|:---|---:|\n| `a` | 1 |\n"):
+        with pytest.raises(UsageError, match="does not say how many runs") as caught:
+            sittings.read_sitting(text, "given.file", 1)
+        assert "--export-json" in str(caught.value.help)
+
+
 BAD = {
     "broken JSON": (b'{"results": [', "BX451"),
     "an array": (b"[]", "BX451"),
@@ -151,6 +163,8 @@ BAD = {
     "a time of zero": (export(times=[0.1, 0.0]), "BX452"),
     "a negative CPU time": (export(user=-1.0), "BX452"),
     "an empty command": (export(command=" "), "BX453"),
+    "half a character for a command": (export(command="\ud800"), "BX453"),
+    "hyperfine's own table": (b"command,mean,stddev,median,user,system,min,max\na,1,1,1,1,1,1,1\n", "BX451"),
     "one label twice": (json.dumps({"results": [GOOD, GOOD]}).encode(), "BX453"),
     "one row twice": (b"label,mean\na,1\na,2\n", "BX453"),
     "a row without a label": (b"label,mean\n,1\n", "BX453"),
