@@ -17,6 +17,7 @@ import matplotlib as mpl  # noqa: TID251 -- the door
 from matplotlib.figure import Figure as Canvas  # noqa: TID251 -- the door
 
 from bench_framework.report.charts import drift, forest, memory_time, scaling
+from bench_framework.report.drawing import trimmed
 from bench_framework.report.palette import LIGHT, SENTINELS
 from bench_framework.report.render.characters import visible
 
@@ -140,51 +141,7 @@ def _drawing(figure: Figure) -> str:
         canvas.savefig(
             buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None}
         )
-    return _trimmed(buffer.getvalue(), figure.anchor)
-
-
-def _trimmed(text: str, anchor: str) -> str:
-    """Without prolog, metadata and layout; ids made the figure's own, as a page holds many figures."""
-    text = text[text.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    text = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", text, flags=re.DOTALL)
-    # The reader's font is named once, at the root.
-    text = re.sub(r"font: ([^\"';]*?)'DejaVu Sans'[^\";]*", _font, text)
-    text = re.sub(r"font-family: 'DejaVu Sans'[^;\"]*;? ?", "", text)
-    text = _ungrouped(re.sub(r'<g id="[^"]*">', "<g>", text))
-    text = re.sub(r'\bid="', f'id="{anchor}-', text)
-    text = text.replace("url(#", f"url(#{anchor}-").replace('href="#', f'href="#{anchor}-')
-    text = text.replace('xlink:href="', 'href="').replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "")
-    text = re.sub(r"\s*\n\s*(?=<)", "\n", text)
-    text = re.sub(r" transform=\"rotate\(-0 [^\"]*\)\"", "", text)
-    text = re.sub(r"\s*\n(?!<)", " ", text)
-    text = re.sub(r"M (\S+ \S+) L \1(?=[ \"])", r"M\1h0", text)
-    return re.sub(r"<[^>]+>", _shorter, text).strip()
-
-
-def _ungrouped(text: str) -> str:
-    """Without the groups that say nothing."""
-    text = re.sub(r"<g\b[^>]*/>", "", text)
-    silent: list[bool] = []
-
-    def keep(match: re.Match[str]) -> str:
-        if match[0] == "</g>":
-            return "" if silent.pop() else match[0]
-        silent.append(match[0] == "<g>")
-        return "" if silent[-1] else match[0]
-
-    return re.sub(r"</?g\b[^>]*>", keep, text)
-
-
-def _shorter(tag: re.Match[str]) -> str:
-    """A tag with tenths of units, less than a pixel at any size; never the text between tags."""
-    return re.sub(r"(\.\d)\d+(?=[ \",)zh])", r"\1", tag[0])
-
-
-def _font(match: re.Match[str]) -> str:
-    """``font: 700 12px `` as two properties, without the family."""
-    *weight, size = match[1].split()
-    return f"font-size: {size}" + (f"; font-weight: {weight[-1]}" if weight else "")
+    return trimmed(buffer.getvalue(), figure.anchor)
 
 
 def _titled(text: str, figure: Figure, *, extra: str) -> str:

@@ -63,8 +63,9 @@ def unpacked(table: Mapping[str, Any]) -> tuple[Claim, ...]:
     Raises:
         ValueError: it is of another form, or does not hold together.
     """
-    if table.get("form") != FORM:
-        raise ValueError(f"the claims have form {table.get('form')!r}, and {FORM} is what can be read")
+    form = table.get("form") if isinstance(table, dict) else None
+    if form != FORM:
+        raise ValueError(f"the claims have form {form!r}, and {FORM} is what can be read")
     try:
         return tuple(
             _claim(row, table["fields"], table["shared"], table["sentences"]) for row in table["rows"]

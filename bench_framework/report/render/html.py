@@ -6,14 +6,17 @@ import base64
 import hashlib
 import json
 import re
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: TID251 -- the door
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
+from bench_framework.report.following import cited
+from bench_framework.report.render.cells import cell_class, datum, row_class, texts
 from bench_framework.report.render.characters import visible
 from bench_framework.report.render.embedding import packed, unpacked
+from bench_framework.report.render.seals import sealed
 from bench_framework.report.sections.masthead import STATUS_GLYPHS
 
 if TYPE_CHECKING:
@@ -21,16 +24,28 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bench_framework.model.judgement import Claim
-    from bench_framework.report.blocks import Column, Document, Row
+    from bench_framework.report.blocks import Document
     from bench_framework.report.context import ReportData
 
 MARKS = {"pass": "✓", "warn": "⚠", "fail": "✕", "unknown": "·"}
-FIGURE_SPACE = "\u2007"
-POINT_SPACE = "\u2008"
 MOST_SCRIPT_BYTES = 6 * 1024
 
 
-def render(document: Document, data: ReportData, templates: Path, figures: Mapping[str, str]) -> str:
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """A record that a page carries: its runs as the address of a download, and the rest as JSON values."""
+
+    link: str
+    record: Mapping[str, object]
+
+
+def render(
+    document: Document,
+    data: ReportData,
+    templates: Path,
+    figures: Mapping[str, str],
+    runs: Runs | None = None,
+) -> str:
     """One HTML document.
 
     Args:
@@ -38,8 +53,9 @@ def render(document: Document, data: ReportData, templates: Path, figures: Mappi
         data: for what is embedded to be read by machine: claims, environment, scenario.
         templates: folder that holds ``report.html.j2``, ``report.css`` and ``report.js``.
         figures: anchor of a figure to its inline SVG; a figure without one shows its table alone.
+        runs: the record, if the page is to carry it.
     """
-    return page(document, templates, figures, environment_of(data), data.scenario_text)
+    return page(document, templates, figures, environment_of(data), data.scenario_text, runs)
 
 
 def page(
@@ -48,8 +64,9 @@ def page(
     figures: Mapping[str, str],
     origin: Mapping[str, object],
     scenario_text: str = "",
+    runs: Runs | None = None,
 ) -> str:
-    """One HTML document of any origin: `origin` is embedded as JSON, and the scenario where there is one."""
+    """One HTML document of any origin: `origin` is embedded as JSON, scenario and runs where there are any."""
     environment = Environment(
         loader=FileSystemLoader(str(templates)),
         autoescape=True,
@@ -59,9 +76,12 @@ def page(
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(aligned=aligned, lines=_lines)
+    environment.filters.update(
+        texts=texts, datum=datum, row_class=row_class, cell_class=cell_class, lines=_lines
+    )
     script = (templates / "report.js").read_text(encoding="utf-8").strip()
-    return environment.get_template("report.html.j2").render(
+    document = cited(document)
+    written = environment.get_template("report.html.j2").render(
         document=document,
         marks=MARKS,
         trust_anchor="quality" if document.section("S21") else "record",
@@ -73,7 +93,10 @@ def page(
         claims_json=_trusted(safe_json(packed(document.claims))),
         env_json=_trusted(safe_json(dict(origin))),
         scenario_json=_trusted(safe_json(scenario_text)) if scenario_text else "",
+        runs_link=runs.link if runs else "",
+        record_json=_trusted(safe_json(dict(runs.record))) if runs else "",
     )
+    return sealed(written)
 
 
 def policy(script: str) -> str:
@@ -116,30 +139,16 @@ def environment_of(data: ReportData) -> dict[str, object]:
     }
 
 
-def aligned(row: Row, rows: tuple[Row, ...], columns: tuple[Column, ...]) -> list[str]:
-    """The texts of a row; in decimal columns filled with spaces as wide as a digit, so that points align."""
-    texts = []
-    for number, column in enumerate(columns):
-        text = row.cells[number].text
-        if column.align == "decimal" and text[:1].isdigit():
-            longest = max(_decimals(r.cells[number].text) for r in rows)
-            missing = longest - _decimals(text)
-            point = POINT_SPACE if missing and "." not in text else ""
-            text += point + FIGURE_SPACE * (missing - len(point))
-        texts.append(text)
-    return texts
-
-
-def _decimals(text: str) -> int:
-    """Characters from the point to the end of the number, the point counted."""
-    if not text[:1].isdigit() or "." not in text:
-        return 0
-    return len(text) - text.index(".")
-
-
 def _lines(text: str) -> Markup:
-    """Text of several lines for a ``pre`` element, each made visible and escaped."""
-    return Markup("\n").join(escape(visible(line)) for line in text.splitlines())
+    """Text of several lines for a ``pre`` element: made visible, and escaped as text between tags is.
+
+    Quotes act within attributes only, and a page may print hundreds of quoted commands.
+    """
+    lines = (
+        visible(line).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+        for line in text.splitlines()
+    )
+    return _trusted("\n".join(lines))
 
 
 def _visible(value: object) -> object:

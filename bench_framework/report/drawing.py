@@ -1,0 +1,180 @@
+"""A drawing as matplotlib writes it, made small enough to stand in a page with dozens of others.
+
+Nothing that is seen is lost but digits below a tenth of a unit, less than a pixel at any size: what matplotlib says
+of every mark is said once for all marks that follow one another with the same look.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_TAG: Final = re.compile(r"<[^>]+>")
+_LOOK: Final = re.compile(r' (?:style|clip-path)="[^"]*"')
+_PAIR: Final = r"(-?[\d.]+) (-?[\d.]+)"
+_STROKE: Final = re.compile(rf'<path id="([^"]*)" d="M {_PAIR} L {_PAIR} ?" style="([^"]*)"/>\n?')
+_USE: Final = re.compile(r'<use href="#([^"]*)" x="([^"]*)" y="([^"]*)"[^>]*/>')
+_LINE: Final = re.compile(rf"M {_PAIR} L {_PAIR}")
+_HATCH: Final = re.compile(
+    r'<pattern id="([^"]*)"[^>]*>\s*<rect[^>]*/>\s*<path d="((?:M [^ ]+ [^ ]+ L [^ ]+ [^ ]+ ?){3,})" style=("[^"]*")'
+)
+_KINDS: Final = ("path", "use", "text")
+_MARK: Final = re.compile(r"<(path|use|text)\b[^>]*?(?:/>|>[^<]*</text>)")
+_CLIPPED: Final = re.compile(r'<g clip-path="[^"]*">')
+_PATH: Final = re.compile(r' d="([^"]*)"')
+
+
+def trimmed(text: str, anchor: str) -> str:
+    """Without prolog, metadata and layout; ids made the figure's own, as a page holds many figures.
+
+    Args:
+        text: what matplotlib wrote.
+        anchor: the figure's; every id begins with it.
+    """
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", text, flags=re.DOTALL)
+    # The reader's font is named once, at the root.
+    text = re.sub(r"font: ([^\"';]*?)'DejaVu Sans'[^\";]*", _font, text)
+    text = re.sub(r"font-family: 'DejaVu Sans'[^;\"]*;? ?", "", text)
+    text = _ungrouped(re.sub(r'<g id="[^"]*">', "<g>", text))
+    text = text.replace('xlink:href="', 'href="').replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "")
+    text = re.sub(r"\s*\n\s*(?=<)", "\n", text)
+    text = re.sub(r" transform=\"rotate\(-0 [^\"]*\)\"", "", text)
+    text = re.sub(r"\s*\n(?!<)", " ", text)
+    text = re.sub(r"M (\S+ \S+) L \1(?=[ \"])", r"M\1h0", text)
+    text = _TAG.sub(_shorter, _named(_tiled(_stroked(text)), anchor)).strip()
+    return _gathered(text)
+
+
+def _stroked(text: str) -> str:
+    """Signs that are one stroke, such as ticks, as strokes in their places: a quarter of the bytes."""
+    strokes: dict[str, tuple[list[float], str]] = {}
+
+    def drop(match: re.Match[str]) -> str:
+        strokes[match[1]] = ([float(number) for number in match.groups()[1:5]], match[6])
+        return ""
+
+    def place(match: re.Match[str]) -> str:
+        if match[1] not in strokes:
+            return match[0]
+        (x0, y0, x1, y1), look = strokes[match[1]]
+        x, y = float(match[2]), float(match[3])
+        return f'<path d="M {x + x0:g} {y + y0:g} L {x + x1:g} {y + y1:g}" style="fill: none; {look}"/>'
+
+    return _USE.sub(place, _STROKE.sub(drop, text))
+
+
+def _tiled(text: str) -> str:
+    """Hatches as the smallest tile that repeats: matplotlib draws a whole inch of them."""
+
+    def tile(match: re.Match[str]) -> str:
+        lines = [[float(number) for number in line] for line in _LINE.findall(match[2])]
+        step = lines[1][0] - lines[0][0]
+        if any(abs(x0 + y0 - x1 - y1) > step for x0, y0, x1, y1 in lines):
+            return match[0]
+        return (
+            f'<pattern id="{match[1]}" patternUnits="userSpaceOnUse" width="{step:g}" height="{step:g}">\n'
+            f'<path d="M -1 1 L 1 -1 M 0 {step:g} L {step:g} 0 M {step - 1:g} {step + 1:g} L {step + 1:g} {step - 1:g}" '
+            f"style={match[3]}"
+        )
+
+    return _HATCH.sub(tile, text)
+
+
+def _named(text: str, anchor: str) -> str:
+    """Ids by their order: matplotlib's are digests."""
+    found = dict.fromkeys(re.findall(r'\bid="([^"]*)"', text))
+    names = {name: f"{anchor}-{number}" for number, name in enumerate(found, 1)}
+    text = re.sub(r'\bid="([^"]*)"', lambda m: f'id="{names[m[1]]}"', text)
+    return re.sub(r'(url\(#|href="#)([^)"]*)', lambda m: m[1] + names[m[2]], text)
+
+
+def _ungrouped(text: str) -> str:
+    """Without the groups that say nothing."""
+    text = re.sub(r"<g\b[^>]*/>", "", text)
+    silent: list[bool] = []
+
+    def keep(match: re.Match[str]) -> str:
+        if match[0] == "</g>":
+            return "" if silent.pop() else match[0]
+        silent.append(match[0] == "<g>")
+        return "" if silent[-1] else match[0]
+
+    return re.sub(r"</?g\b[^>]*>", keep, text)
+
+
+def _shorter(tag: re.Match[str]) -> str:
+    """A tag with tenths of units and without idle spaces; never the text between tags."""
+    text = re.sub(r"(\.\d)\d+(?=[ \",)zh])", r"\1", tag[0])
+    text = re.sub(r"(\d)\.0(?=[ \",)zh])", r"\1", text)
+    text = re.sub(r'(?<= d=")[^"]*', lambda m: re.sub(r" ?([A-Za-z]) ?", r"\1", m[0]).strip(), text)
+    return re.sub(r' style="[^"]*"', lambda m: re.sub(r"(?<=[:;]) | ?;(?=\")", "", m[0]), text)
+
+
+def _gathered(text: str) -> str:
+    """Marks of one look together, look by look.
+
+    Within a run of marks lines come first, then signs, then words, so that nothing hides a word; among lines the
+    look that is drawn first stays below.
+    """
+    found: list[str] = []
+    run = _Run()
+    clips: list[str] = []
+    for line in text.split("\n"):
+        if _CLIPPED.fullmatch(line):
+            clips.append(line[2:-1])
+        elif line == "</g>" and clips:
+            clips.pop()
+        elif not run.takes(line, "".join(clips)):
+            found += run.lines()
+            run = _Run()
+            found.append(line)
+    return "\n".join([*found, *run.lines()])
+
+
+class _Run:
+    """Marks that follow one another, and the definitions that stand between them."""
+
+    def __init__(self) -> None:
+        self._defs: list[str] = []
+        self._inside = False
+        self._marks: dict[tuple[int, str], list[str]] = {}
+
+    def takes(self, line: str, clip: str) -> bool:
+        """Whether a line is a mark or a definition, and was taken."""
+        if self._inside or line == "<defs>":
+            self._inside = line != "</defs>"
+            if line not in {"<defs>", "</defs>"}:
+                self._defs.append(line)
+            return True
+        match = _MARK.fullmatch(line)
+        if match is None:
+            return False
+        look = clip + "".join(sorted(_LOOK.findall(line)))
+        self._marks.setdefault((_KINDS.index(match[1]), look), []).append(_LOOK.sub("", line))
+        return True
+
+    def lines(self) -> list[str]:
+        """The run, shortened."""
+        found = ["<defs>", *self._defs, "</defs>"] if self._defs else []
+        for (kind, look), marks in sorted(self._marks.items(), key=lambda item: item[0][0]):
+            same = _joined(marks) if kind == 0 and "fill:none" in look else marks
+            if not look:
+                found += same
+            elif len(same) == 1:
+                found.append(re.sub(r"^<(\w+)", lambda m, look=look: m[0] + look, same[0]))
+            else:
+                found += [f"<g{look}>", *same, "</g>"]
+        return found
+
+
+def _joined(paths: list[str]) -> list[str]:
+    """Strokes of one look as one path."""
+    return [f'<path d="{"".join(part for path in paths for part in _PATH.findall(path))}"/>']
+
+
+def _font(match: re.Match[str]) -> str:
+    """``font: 700 12px `` as two properties, without the family."""
+    *weight, size = match[1].split()
+    return f"font-size: {size}" + (f"; font-weight: {weight[-1]}" if weight else "")

@@ -1,0 +1,87 @@
+"""What the cells of a table become in HTML: aligned texts, the number behind a text, and as few classes as will do.
+
+A page of two hundred cells has tens of thousands of these, so that each attribute that says nothing costs a reader
+a tenth of a megabyte.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from markupsafe import Markup
+
+from bench_framework.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from bench_framework.report.blocks import Cell, Column, Row, Table
+
+FIGURE_SPACE: Final = "\u2007"
+POINT_SPACE: Final = "\u2008"
+REFUSED: Final = frozenset({Verdict.FAILED, Verdict.OTHER_OUTPUT, Verdict.NOT_COMPARABLE})
+DIGITS: Final = 12
+"""Significant digits of a number that no claim vouches for: the files of the record have it to the last bit."""
+WHOLE: Final = 1e15
+"""Below this every whole number is one of floating point, and is written without an exponent."""
+
+
+def texts(table: Table) -> list[list[str]]:
+    """The texts of every row; in decimal columns filled with spaces as wide as a digit, so that points align."""
+    found = [[cell.text for cell in row.cells] for row in table.rows]
+    for place, column in enumerate(table.columns):
+        if column.align != "decimal":
+            continue
+        longest = max((_decimals(row[place]) for row in found), default=0)
+        for row in found:
+            row[place] = _filled(row[place], longest)
+    return found
+
+
+def datum(cell: Cell) -> str | None:
+    """The value of a ``data`` element: that of a claim to the last bit, others as short as they can be told.
+
+    `None` where there is none, and where a text without a claim says it already.
+    """
+    value = cell.value
+    if value is None:
+        return None
+    if cell.claim is None and (
+        str(value) == cell.text or isinstance(value, Verdict) or value == cell.verdict
+    ):
+        return None
+    if isinstance(value, str):
+        return value
+    if float(value).is_integer() and abs(value) < WHOLE:
+        return str(int(value))
+    return repr(float(value)) if cell.claim is not None else f"{value:.{DIGITS}g}"
+
+
+def row_class(row: Row) -> Markup:
+    """The class attribute of a row, or nothing."""
+    marks = {"refused": row.verdict in REFUSED, "best": row.strong, "baseline": row.baseline}
+    return _class([name for name, holds in marks.items() if holds])
+
+
+def cell_class(cell: Cell, column: Column) -> Markup:
+    """The class attribute of a cell: numbers stand at the right without one."""
+    aligned = "" if column.align != "left" else "notes" if column.prose else "t"
+    verdict = f"v-{cell.verdict.value}" if cell.verdict else ""
+    return _class([name for name in (aligned, verdict) if name])
+
+
+def _class(names: list[str]) -> Markup:
+    return Markup(f' class="{" ".join(names)}"' if names else "")  # noqa: S704 -- names of ours
+
+
+def _filled(text: str, longest: int) -> str:
+    if not text[:1].isdigit():
+        return text
+    missing = longest - _decimals(text)
+    point = POINT_SPACE if missing and "." not in text else ""
+    return text + point + FIGURE_SPACE * (missing - len(point))
+
+
+def _decimals(text: str) -> int:
+    """Characters from the point to the end of the number, the point counted."""
+    if not text[:1].isdigit() or "." not in text:
+        return 0
+    return len(text) - text.index(".")
