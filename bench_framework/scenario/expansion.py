@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from bench_framework.model.plan import (
     CONTROL_LABEL,
@@ -23,6 +23,7 @@ from bench_framework.model.plan import (
 )
 from bench_framework.scenario import bundled, template
 from bench_framework.scenario.crates import CrateMissing, read_crate
+from bench_framework.scenario.labels import is_about, labels_of
 from bench_framework.scenario.matrix import baseline_values, named_values
 from bench_framework.scenario.schema.worker import BUILTIN
 from bench_framework.units import is_size, parse_size
@@ -32,10 +33,9 @@ if TYPE_CHECKING:
 
     from bench_framework.scenario.loaded import Scenario
     from bench_framework.scenario.matrix import AxisView, Matrix
-    from bench_framework.scenario.schema.parts import DescribePart, IdeaPart
+    from bench_framework.scenario.schema.parts import IdeaPart
     from bench_framework.scenario.schema.worker import Setting
 
-_UNLABELLED: Final = "default"
 _T = TypeVar("_T")
 
 
@@ -65,7 +65,7 @@ class Expansion:
         first = scenario.spec.baseline[0] if scenario.spec.baseline else {}
         chosen = tuple((baseline_values(self.axes, first) or {}).items())
         parts = unique([*(matrix.variant_part(values) for values in matrix.kept), chosen])
-        labels = _labels(parts, self.axes, scenario.spec.describe)
+        labels = labels_of(parts, self.axes, scenario.spec, dict(chosen))
         self.made = {values: self._make(values, labels[values]) for values in parts}
         self.baseline = self.made[chosen].variant
         self.further_baselines = [
@@ -103,7 +103,7 @@ class Expansion:
         about += [
             part.text
             for part in self.scenario.spec.describe
-            if idea is None and part.text and _is_about(part, values)
+            if idea is None and part.text and is_about(part, values)
         ]
         name = idea.name if idea else None
         variant = Variant(label, values, self._build(settings), "; ".join(about), name)
@@ -334,33 +334,3 @@ def _input(scenario: Scenario, values: Values, axes: Mapping[str, AxisView]) -> 
     family = "prose" if texts["dataset"] == "text" else texts["dataset"]
     dataset = Dataset("generated", family, parse_size(texts["size"]), int(texts["seed"]))
     return Input(label or f"{family} {texts['size']}", values, dataset), texts
-
-
-def _is_about(part: DescribePart, values: Values) -> bool:
-    return all(dict(values).get(axis) == value for axis, value in part.variant.items())
-
-
-def _labels(
-    parts: Iterable[Values], axes: Iterable[AxisView], described: Sequence[DescribePart]
-) -> dict[Values, str]:
-    """A label per variant, all different: the scenario's own, else the values of the axes that vary."""
-    varying = {axis.name: axis for axis in axes if axis.kind != "input" and len(axis.settings) > 1}
-    labels: dict[Values, str] = {}
-    taken = {CONTROL_LABEL}
-    for values in parts:
-        shown = [(name, value) for name, value in values if name in varying]
-        own = next((part.label for part in described if part.label and _is_about(part, values)), None)
-        label = (
-            own
-            or " + ".join(varying[name].settings[value].label or value for name, value in shown)
-            or _UNLABELLED
-        )
-        if label in taken:  # hostile or careless labels: spell the values out
-            label = " ".join(f"{name}={value}" for name, value in shown) or _UNLABELLED
-        base, count = label, 1
-        while label in taken:
-            count += 1
-            label = f"{base} ({count})"
-        taken.add(label)
-        labels[values] = label
-    return labels
