@@ -7,23 +7,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.analysis.verdict import by_interval
+from bench_framework.analysis.mirror import mirrored
 from bench_framework.model.plan import Role
 from bench_framework.model.structure import Change, Replacement
-from bench_framework.model.verdict import Interval, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from bench_framework.analysis.contrasts import Measured
     from bench_framework.model.judgement import Comparison
-    from bench_framework.model.plan import BuildSpec, Plan, Variant
+    from bench_framework.model.plan import BuildSpec, Metric, Plan, Variant
 
 SOURCE_FIELDS: Final = frozenset({"features", "default_features", "revision"})
 """Of a build: what the source is made of. Two builds that differ in nothing else are before and after."""
 PAIR: Final = 2
 _PREFERRED: Final = ("headline", "reference", "exact", "best")
-_REFUSED: Final = (Verdict.FAILED, Verdict.OTHER_OUTPUT, Verdict.NOT_COMPARABLE, Verdict.SINGLE_RUN)
 
 
 def replacements(at: Measured, comparisons: Sequence[Comparison]) -> tuple[Replacement, ...]:
@@ -36,12 +34,7 @@ def replacements(at: Measured, comparisons: Sequence[Comparison]) -> tuple[Repla
         at: the record.
         comparisons: every one that was judged, those of the best groups too.
     """
-    by_pair: dict[tuple[str, str], Comparison] = {}
-    for family in reversed(_PREFERRED):
-        by_pair |= {
-            (c.cell_id, c.ref_cell_id): c for c in comparisons
-            if c.family == family and c.metric == at.metric
-        }  # fmt: skip
+    by_pair = judged_pairs(comparisons, at.metric)
     found = []
     for item in at.plan.inputs:
         cells = {
@@ -54,6 +47,15 @@ def replacements(at: Measured, comparisons: Sequence[Comparison]) -> tuple[Repla
                 made = _replacement(at, item.id, (before, after), ids, by_pair)
                 found += [made] if made is not None else []
     return tuple(found)
+
+
+def judged_pairs(comparisons: Sequence[Comparison], metric: Metric) -> dict[tuple[str, str], Comparison]:
+    """Two cells → their comparison, from both sides; one with a baseline before one of a best group."""
+    found: dict[tuple[str, str], Comparison] = {}
+    for family in reversed(_PREFERRED):
+        own = [c for c in comparisons if c.family == family and c.metric == metric]
+        found |= {(c.cell_id, c.ref_cell_id): c for one in own for c in (mirrored(one), one)}
+    return found
 
 
 def pairs(plan: Plan) -> tuple[tuple[Variant, Variant], ...]:
@@ -118,28 +120,13 @@ def _replacement(
     by_pair: Mapping[tuple[str, str], Comparison],
 ) -> Replacement | None:
     comparison = by_pair.get(ids)
-    mirrored = comparison is None
-    comparison = comparison or by_pair.get(ids[::-1])
     if comparison is None:
         return None
-    verdict, shown = comparison.verdict, comparison.shown
-    if mirrored:
-        verdict, shown = mirror(verdict, shown, comparison.margin)
     before, after = (dict(v.values) for v in variants)
     changes = tuple(Change(a, old, after[a]) for a, old in before.items() if after[a] != old)
     varying = {a.name for a in at.plan.axes if len(a.values) > 1}
     rest = [v for a, v in before.items() if after[a] == v and a in varying]
     return Replacement(
-        input_id, at.metric, ", ".join(rest), ids[1], ids[0], changes, verdict, shown, comparison.statistic,
-        comparison.rounds, comparison.reason,
+        input_id, at.metric, ", ".join(rest), ids[1], ids[0], changes, comparison.verdict, comparison.shown,
+        comparison.statistic, comparison.rounds, comparison.reason,
     )  # fmt: skip
-
-
-def mirror(verdict: Verdict, shown: Interval | None, margin: float) -> tuple[Verdict, Interval | None]:
-    """A comparison seen from its other side; a refusal stays what it is."""
-    if shown is None or verdict in _REFUSED:
-        return verdict, shown
-    turned = Interval(
-        1 / shown.ratio, 1 / shown.hi, 1 / shown.lo if shown.lo > 0 else float("inf"), shown.level
-    )
-    return (by_interval(turned, margin) if verdict.decided else verdict), turned

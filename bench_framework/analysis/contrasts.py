@@ -18,6 +18,7 @@ from bench_framework import rounding
 from bench_framework.analysis import intervals, signed_rank
 from bench_framework.analysis.family import holm, over_looks
 from bench_framework.analysis.verdict import by_interval, equivalence_level, ratio
+from bench_framework.model.judgement import ONE_PROGRAM
 from bench_framework.model.looks import rounds_needed
 from bench_framework.model.structure import Contrast
 from bench_framework.model.verdict import Interval, Verdict
@@ -25,6 +26,7 @@ from bench_framework.model.verdict import Interval, Verdict
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from bench_framework.analysis.same_programs import Pairs
     from bench_framework.analysis.samples import Sample
     from bench_framework.model.judgement import Comparison, NoiseFloor
     from bench_framework.model.looks import Looks
@@ -39,6 +41,8 @@ TOO_FEW: Final = "too few rounds for so many contrasts"
 TOO_SMALL: Final = "a difference was found, but it is smaller than the smallest effect worth a word"
 REACHES_ONE: Final = "its interval reaches 1"
 TRIPPED: Final = "control tripped"
+NO_WEIGHT: Final = 1e-9
+"""Weights are sums of simple fractions: what is below this is their rounding."""
 FASTEST_ONLY: Final = (
     "decided in the fastest third of the rounds alone, as the comparison with the baseline says"
 )
@@ -68,7 +72,9 @@ class Measured:
     higher: bool
     inputs: tuple[PreparedInput, ...] = ()
     told: Mapping[tuple[str, str], Comparison] = field(default_factory=dict)
-    """Candidate and baseline → what the headline says of them."""
+    """Two cells → what the report's tables of comparisons say of the first against the second."""
+    same: Pairs = frozenset()
+    """Pairs of cells that run one program."""
 
     def logs(self, cell_ids: Sequence[str], input_id: str) -> tuple[tuple[int, ...], Floats]:
         """Rounds in which every cell has a value above zero, and its logarithms, shape (rounds, cells)."""
@@ -80,6 +86,20 @@ class Measured:
         table = np.log(np.array([[s[r] for s in series] for r in rounds]).reshape(len(rounds), len(series)))
         return rounds, -table if self.higher else table
 
+    def one_program(self, weights: Mapping[str, float]) -> bool:
+        """Whether a contrast holds programs against themselves alone, so that it is an A/A test.
+
+        Args:
+            weights: cell id → what its logarithm is multiplied by; cells of one input.
+        """
+        sums: dict[str, float] = {}
+        for cell, weight in weights.items():
+            program = min(
+                other for other in weights if other == cell or frozenset((cell, other)) in self.same
+            )
+            sums[program] = sums.get(program, 0.0) + weight
+        return all(abs(total) < NO_WEIGHT for total in sums.values())
+
 
 def measured(
     plan: Plan,
@@ -90,20 +110,26 @@ def measured(
     floors: Sequence[NoiseFloor],
     higher: frozenset[Metric],
     inputs: Sequence[PreparedInput],
+    same: Pairs = frozenset(),
 ) -> Measured:
     """The record as the modules of this part see it."""
-    metric = plan.judge.metrics[0] if plan.judge.metrics else "wall"
+    metric = plan.judge.headline
     last: dict[str, int] = {}
     for look in taken:
         last[look.input_id] = max(look.round, last.get(look.input_id, 0))
     return Measured(
         plan, looks, samples, frozenset(c for c in usable if c in samples), last,
-        frozenset(f.input_id for f in floors if f.tripped), metric, metric in higher, tuple(inputs),
+        frozenset(f.input_id for f in floors if f.tripped), metric, metric in higher, tuple(inputs), same=same,
     )  # fmt: skip
 
 
 def judge_contrasts(
-    series: Sequence[Floats], at: Measured, *, size: int | None = None, tripped: Sequence[bool] = ()
+    series: Sequence[Floats],
+    at: Measured,
+    *,
+    size: int | None = None,
+    tripped: Sequence[bool] = (),
+    weights: Sequence[Mapping[str, float]] = (),
 ) -> tuple[Contrast, ...]:
     """Contrasts of one family, in the order given.
 
@@ -112,6 +138,7 @@ def judge_contrasts(
         at: for α, J, ε and δ.
         size: of the family; the number of series by default.
         tripped: per contrast, whether the control arm of its input got a verdict: then it is undecided.
+        weights: per contrast, by cell; one that compares a program with itself is an A/A test, and decides nothing.
     """
     policy, looks = at.plan.judge, max(1, at.looks.count)
     size = max(1, len(series) if size is None else size)
@@ -126,17 +153,19 @@ def judge_contrasts(
             reason = reason or TOO_FEW
         if tripped and tripped[i]:
             verdict, shown, reason = Verdict.UNDECIDED, ratio(bounds), TRIPPED
+        if weights and at.one_program(weights[i]):
+            verdict, shown, reason = Verdict.UNDECIDED, ratio(bounds), ONE_PROGRAM
         found.append(Contrast(verdict, shown, len(values), p, own.p, reason))
     return tuple(found)
 
 
 def as_told(contrast: Contrast, cell_ids: Sequence[str], at: Measured) -> Contrast:
-    """A contrast of two cells that the headline compares: as the headline has it, so that a pair has one verdict.
+    """A contrast of two cells that another table compares: as it has it, so that a pair has one verdict.
 
     Args:
         contrast: of the two cells, judged in a family of this part.
         cell_ids: candidate and reference; contrasts of more cells are returned as they are.
-        at: with what the headline says.
+        at: with what the other tables say.
     """
     told = at.told.get((cell_ids[0], cell_ids[1])) if len(cell_ids) == 2 else None  # noqa: PLR2004 -- a pair
     if told is None or told.shown is None:

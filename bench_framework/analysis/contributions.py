@@ -50,6 +50,8 @@ class _Move:
     cell_id: str | None
     ref_cell_id: str | None
     values: Floats
+    weights: Mapping[str, float]
+    """Cell id → what its logarithm is multiplied by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +76,26 @@ class _Draft:
                 found.append(self.total - np.sum([m.values for m in self.moves], axis=0))
         return found
 
+    @property
+    def weights(self) -> list[Mapping[str, float]]:
+        """By cell, of each of `series`."""
+        found = [m.weights for m in self.moves]
+        if self.total is not None:
+            whole = {self.end or "": 1.0, self.start: -1.0}
+            found.append(whole)
+            if self.design == "alone":
+                found.append(_summed((1.0, whole), *((-1.0, m.weights) for m in self.moves)))
+        return found
+
 
 def contributions(at: Measured) -> tuple[tuple[Contribution, ...], int]:
     """Every table of contributions, input by input, and how many contrasts share the level."""
     drafts = [draft for item in at.plan.inputs for draft in _Input(at, item.id).drafts()]
     series = [s for d in drafts for s in d.series]
     tripped = [d.input_id in at.tripped for d in drafts for _ in d.series]
-    judged = iter(judge_contrasts(series, at, tripped=tripped))
+    judged = iter(
+        judge_contrasts(series, at, tripped=tripped, weights=[w for d in drafts for w in d.weights])
+    )
     found = [_judged(d, list(itertools.islice(judged, len(d.series))), at, len(series)) for d in drafts]
     return tuple(found), len(series)
 
@@ -146,7 +161,10 @@ class _Input:
         if len(rounds) < FEWEST_ROUNDS:
             return
         moves = tuple(
-            _Move(_changes(rungs[n][0], rungs[n + 1][0]), cells[n + 1].id, cells[n].id, logs[:, n + 1] - logs[:, n])
+            _Move(
+                _changes(rungs[n][0], rungs[n + 1][0]), cells[n + 1].id, cells[n].id, logs[:, n + 1] - logs[:, n],
+                {cells[n + 1].id: 1.0, cells[n].id: -1.0},
+            )
             for n in range(len(cells) - 1)
         )  # fmt: skip
         count = self._adopted_steps(moves)
@@ -177,7 +195,7 @@ class _Input:
         if len(rounds) < FEWEST_ROUNDS:
             return
         moves = tuple(
-            _Move((change,), cell.id, base.id, logs[:, n] - logs[:, 0])
+            _Move((change,), cell.id, base.id, logs[:, n] - logs[:, 0], {cell.id: 1.0, base.id: -1.0})
             for n, (change, cell) in enumerate(singles, 1)
         )  # fmt: skip
         total = logs[:, -1] - logs[:, 0] if whole else None
@@ -238,7 +256,9 @@ class _Input:
             return
         worth = dict(zip(cells, logs.T, strict=True))
         moves = tuple(
-            _Move((change,), None, None, _shapley_value(n, len(players), worth))
+            _Move(
+                (change,), None, None, _shapley_value(n, len(players), worth), _shapley_weights(n, len(players), cells)
+            )
             for n, change in enumerate(players)
         )  # fmt: skip
         none, all_ = frozenset[int](), frozenset(range(len(players)))
@@ -262,10 +282,30 @@ def _shapley_value(player: int, count: int, worth: Mapping[frozenset[int], Float
     total = np.zeros_like(worth[frozenset()])
     for made, value in worth.items():
         if player not in made:
-            size = len(made)
-            weight = math.factorial(size) * math.factorial(count - size - 1) / math.factorial(count)
-            total = total + weight * (worth[made | {player}] - value)
+            total = total + _chance(len(made), count) * (worth[made | {player}] - value)
     return total
+
+
+def _shapley_weights(player: int, count: int, cells: Mapping[frozenset[int], Cell]) -> dict[str, float]:
+    """What the logarithm of each cell is multiplied by in that value."""
+    alone = [
+        (_chance(len(made), count), {cells[made | {player}].id: 1.0, cell.id: -1.0})
+        for made, cell in cells.items() if player not in made
+    ]  # fmt: skip
+    return _summed(*alone)
+
+
+def _chance(size: int, count: int) -> float:
+    """Share of the orders of `count` changes in which one of them comes right after `size` given ones."""
+    return math.factorial(size) * math.factorial(count - size - 1) / math.factorial(count)
+
+
+def _summed(*terms: tuple[float, Mapping[str, float]]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for factor, weights in terms:
+        for cell, weight in weights.items():
+            found[cell] = found.get(cell, 0.0) + factor * weight
+    return found
 
 
 def _judged(draft: _Draft, judged: Sequence[Contrast], at: Measured, family: int) -> Contribution:

@@ -98,7 +98,7 @@ def best_group(
     plan: Plan, input_id: str, usable: frozenset[str], exact: Callable[[Cell, Cell, Metric], Comparison]
 ) -> BestGroup:
     """The variants that no other one undercuts, where nothing is judged by rounds; by the first judged metric."""
-    metric = plan.judge.metrics[0]
+    metric = plan.judge.headline
     cells = [
         c for c in plan.cells_of(input_id) if c.role in (Role.BASELINE, Role.CANDIDATE) and c.id in usable
     ]  # fmt: skip

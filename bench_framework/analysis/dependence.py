@@ -119,10 +119,13 @@ def rejected_ideas(names: Names, comparisons: Sequence[Comparison]) -> Iterator[
 
 def _outcome(names: Names, variant_id: str, comparisons: Sequence[Comparison]) -> str:
     """The verdict of an idea on the headline's metric, if it is the same on every input."""
+    plan = names.plan
     own = [
-        c for c in comparisons if c.family == "headline" and names.cells[c.cell_id].variant_id == variant_id
-    ]
-    own = [c for c in own if c.metric == own[0].metric]
+        c for c in comparisons
+        if c.family in ("headline", "exact") and c.metric == plan.judge.headline
+        and names.cells[c.cell_id].variant_id == variant_id
+        and names.cells[c.ref_cell_id].variant_id == plan.baseline_id
+    ]  # fmt: skip
     if not own:
         return "not measured"
     if all(c.reason == ONE_PROGRAM for c in own):

@@ -37,7 +37,10 @@ _WAYS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """An effect before it is judged: per cell what it is called, its cells, and its contrast by round."""
+    """An effect before it is judged: per cell what it is called, its cells, and its contrast by round.
+
+    The cells of a contrast have the weights +1, −1, +1, −1, as far as there are.
+    """
 
     input_id: str
     changes: tuple[Change, ...]
@@ -47,6 +50,15 @@ class _Draft:
     def mean(self) -> Floats:
         """The contrast of the geometric mean, by round."""
         found: Floats = np.mean([values for _, _, values in self.cells], axis=0)
+        return found
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Of the mean, up to a factor: cell id → weight."""
+        found: dict[str, float] = {}
+        for _, ids, _ in self.cells:
+            for cell, weight in _weights(ids).items():
+                found[cell] = found.get(cell, 0.0) + weight
         return found
 
 
@@ -72,7 +84,9 @@ def effects(at: Measured) -> tuple[tuple[Factorial, ...], tuple[Effect, ...], in
                 drafts += _drafts(item.id, layout, dict(zip(layout.cells.values(), logs.T, strict=True)))
         factorials.append(factorial)
     tripped = [d.input_id in at.tripped for d in drafts]
-    means = judge_contrasts([d.mean for d in drafts], at, tripped=tripped)
+    means = judge_contrasts(
+        [d.mean for d in drafts], at, tripped=tripped, weights=[d.weights for d in drafts]
+    )  # fmt: skip
     found = [_effect(d, mean, at) for d, mean in zip(drafts, means, strict=True)]
     return tuple(factorials), tuple(found), len(drafts)
 
@@ -104,9 +118,13 @@ def _contrast(
 ) -> tuple[str, tuple[str, ...], Floats]:
     """The alternating sum of the log values of these corners, in one combination of the other axes."""
     ids = tuple(layout.cell(rest, corner) for corner in corners)
-    signs = np.array([1.0, -1.0] * (len(ids) // 2))
+    signs = np.array(list(_weights(ids).values()))
     total: Floats = signs @ np.array([logs[cell] for cell in ids])
     return layout.where(rest), ids, total
+
+
+def _weights(ids: Sequence[str]) -> dict[str, float]:
+    return dict(zip(ids, itertools.cycle((1.0, -1.0)), strict=False))
 
 
 def _effect(draft: _Draft, mean: Contrast, at: Measured) -> Effect:
@@ -114,7 +132,12 @@ def _effect(draft: _Draft, mean: Contrast, at: Measured) -> Effect:
     judged = [
         as_told(contrast, ids, at)
         for contrast, (_, ids, _) in zip(
-            judge_contrasts([values for _, _, values in draft.cells], at, tripped=tripped),
+            judge_contrasts(
+                [values for _, _, values in draft.cells],
+                at,
+                tripped=tripped,
+                weights=[_weights(ids) for _, ids, _ in draft.cells],
+            ),
             draft.cells,
             strict=True,
         )

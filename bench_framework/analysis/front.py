@@ -17,6 +17,7 @@ from bench_framework.model.structure import Front, Standing
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from bench_framework.analysis.same_programs import Pairs
     from bench_framework.model.judgement import Summary
     from bench_framework.model.plan import Cell, Metric, Plan
     from bench_framework.model.run import Build
@@ -50,9 +51,13 @@ class Costs:
 
 
 def fronts(
-    plan: Plan, summaries: Sequence[Summary], builds: Mapping[str, Build], usable: frozenset[str]
+    plan: Plan,
+    summaries: Sequence[Summary],
+    builds: Mapping[str, Build],
+    usable: frozenset[str],
+    same: Pairs = frozenset(),
 ) -> tuple[Front, ...]:
-    """The front of every input that has two variants with time and another cost."""
+    """The front of every input that has two variants with time and another cost; nobody is ahead of its own twin."""
     by_cell = {(s.cell_id, s.metric): s for s in summaries}
     found = []
     for item in plan.inputs:
@@ -63,14 +68,14 @@ def fronts(
         costs = _comparable([_costs(plan, c, by_cell, builds) for c in cells])
         metrics = (*costs[0].measured, *costs[0].exact) if costs else ()
         if len(costs) >= FEWEST and len(metrics) >= FEWEST:
-            found.append(Front(item.id, metrics, tuple(standings(costs))))
+            found.append(Front(item.id, metrics, tuple(standings(costs, same))))
     return tuple(found)
 
 
-def standings(costs: Sequence[Costs]) -> Iterator[Standing]:
-    """Everyone's place; all have the same metrics."""
+def standings(costs: Sequence[Costs], same: Pairs = frozenset()) -> Iterator[Standing]:
+    """Everyone's place; all have the same metrics. Cells that run one program are not held against each other."""
     for own in costs:
-        others = [c for c in costs if c is not own]
+        others = [c for c in costs if c is not own and frozenset((c.cell_id, own.cell_id)) not in same]
         beaten_by = tuple(c.cell_id for c in others if c.beats(own))
         least = tuple(
             m for m in (*own.measured, *own.exact) if not any(c.surely_less(own, m) for c in others)

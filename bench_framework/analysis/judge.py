@@ -121,7 +121,7 @@ def judge(
             *quality.exploratory_events(looks),
         ),
     )
-    seen = contrasts.measured(plan, looks, samples, usable, looks_taken, floors, higher, inputs)
+    seen = contrasts.measured(plan, looks, samples, usable, looks_taken, floors, higher, inputs, same)
     found = structures.structure(seen, comparisons, draft.best, draft.summaries, builds)
     draft = replace(draft, structure=found)
     return replace(draft, claims=claims.claims_of(plan, draft, builds, inputs, noted))
@@ -175,7 +175,7 @@ def _judge_inputs(
                 control=tuple(_refused(plan, c, state_of, stage.samples) for c in control),
                 memory=looking.trip(memory) if tripped else memory,
                 floors=floors,
-                best=looking.best_group(stage, item.id, tripped=tripped, headline=own)
+                best=looking.best_group(stage, item.id, tripped=tripped, headline=(*own, *further))
                 if plan.judge.sampled
                 else counts.best_group(plan, item.id, stage.usable, exact),
             )

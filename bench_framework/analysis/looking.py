@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from bench_framework.analysis import references, same_programs, states, stopping
 from bench_framework.analysis import samples as sampling
 from bench_framework.analysis.compare import Levels, examine_looks
+from bench_framework.analysis.mirror import mirrored
 from bench_framework.analysis.verdict import Case, Rules, judge_family
 from bench_framework.model.judgement import ONE_PROGRAM, BestGroup, Comparison, NoiseFloor, Verdict
 from bench_framework.model.looks import Looks, looks_of
@@ -296,18 +297,17 @@ def best_group(
 ) -> BestGroup:
     """The variants of an input that are not worse than any other (METHOD 4).
 
-    Own Holm family over all K(K − 1)/2 pairs of usable cells, at the same looks. That family is often the
-    larger one; what the headline family has decided is not taken back by it: a report cannot call a variant
-    slower than the baseline and count it among the best.
+    Own Holm family over all K(K − 1)/2 pairs of usable cells, at the same looks. A pair that the headline compares
+    keeps the headline's verdict, whichever family is the larger one: a report that calls a variant slower than the
+    baseline cannot count it among the best, and one that leaves it open cannot call the other one best.
 
     Args:
         stage: of the input.
         input_id: which input.
         tripped: the control arm got a verdict: nothing is decided.
-        headline: the verdicts of this input against the baseline.
+        headline: the verdicts of this input against the baseline and further references.
     """
-    metrics = stage.plan.judge.sampled
-    metric = "wall" if "wall" in metrics or not metrics else metrics[0]
+    metric = stage.plan.judge.headline
     planned = _best_cells(stage.plan, input_id)
     usable = [c for c in planned if c.id in stage.usable]
     pairs: list[Request] = [(stage, (b, a, metric)) for a, b in itertools.combinations(usable, 2)]
@@ -316,9 +316,10 @@ def best_group(
     judged = judge_pairs(pairs, "best", size=pairs_of(planned))
     if tripped:
         judged = trip(judged)
-    told = (*judged, *(c for c in headline if c.metric == metric))
-    beaten = {c.cell_id for c in told if c.verdict in (Verdict.WORSE, Verdict.WORSE_SIZE_OPEN)}
-    beaten |= {c.ref_cell_id for c in told if c.verdict in (Verdict.BETTER, Verdict.BETTER_SIZE_OPEN)}
+    told = {(c.cell_id, c.ref_cell_id): c for h in headline if h.metric == metric for c in (mirrored(h), h)}
+    judged = tuple(replace(told.get((c.cell_id, c.ref_cell_id), c), family="best") for c in judged)
+    beaten = {c.cell_id for c in judged if c.verdict in (Verdict.WORSE, Verdict.WORSE_SIZE_OPEN)}
+    beaten |= {c.ref_cell_id for c in judged if c.verdict in (Verdict.BETTER, Verdict.BETTER_SIZE_OPEN)}
     return BestGroup(
         input_id, metric, tuple(c.id for c in usable if c.id not in beaten),
         complete=all(c.rounds > 0 for c in judged), comparisons=judged,

@@ -33,7 +33,7 @@ def race_claims(names: Names, judgement: Judgement, telling: Telling) -> Iterato
     )  # fmt: skip
     pairs = {
         (c.cell_id, c.ref_cell_id): c
-        for c in (*judgement.comparisons, *best_pairs(judgement.best))
+        for c in (*best_pairs(judgement.best), *judgement.comparisons)
         if c.verdict.decided and (c.family == "best" or c.metric == _raced(judgement))
     }
     for lost in race.lost:

@@ -50,7 +50,7 @@ def gaps(plan: Plan, comparisons: Sequence[Comparison], samples: Mapping[str, Sa
         comparisons: as judged: headline and reference.
         samples: by cell id.
     """
-    metric = plan.judge.metrics[0] if plan.judge.metrics else "wall"
+    metric = plan.judge.headline
     if metric not in TIMES:
         return ()
     told = {(c.cell_id, c.ref_cell_id): c.verdict for c in comparisons if c.metric == metric}

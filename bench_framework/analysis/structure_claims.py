@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from bench_framework.analysis import wording
 from bench_framework.analysis.facts import Names
+from bench_framework.analysis.metric_words import HIGHER
 from bench_framework.analysis.structure_wording import change
 from bench_framework.model import words
-from bench_framework.model.judgement import Claim
+from bench_framework.model.judgement import ONE_PROGRAM, Claim
 from bench_framework.rounding import plain
 from bench_framework.units import THIN_SPACE, size_unit
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         Replacement,
         Step,
     )
+    from bench_framework.model.verdict import Interval
 
 Values = dict[str, float | int | str]
 
@@ -37,6 +39,8 @@ class StructureClaims(Names):
     def __init__(self, plan: Plan, judgement: Judgement) -> None:
         super().__init__(plan, judgement.states)
         self._structure, self._looks = judgement.structure, judgement.looks
+        self._higher = judgement.structure.direction == HIGHER
+        self._way: Values = {"direction": HIGHER} if self._higher else {}
 
     def write(self) -> Iterator[Claim]:
         """In the order in which a report reads them."""
@@ -54,6 +58,7 @@ class StructureClaims(Names):
         values: Values = {"changes": ", ".join(c.text for c in pair.changes)}
         values |= {"statistic": pair.statistic} if pair.statistic and pair.verdict.decided else {}
         values |= {"reason": pair.reason} if pair.reason else {}
+        values |= self._way
         return Claim(
             "", "before-after", self.label(pair.after_cell_id), self.label(pair.before_cell_id), pair.metric,
             self.scope(pair.input_id), pair.verdict,
@@ -66,7 +71,7 @@ class StructureClaims(Names):
     def _effect(self, effect: Effect) -> Claim:
         values: Values = {
             "cells": len(effect.cells), "less": effect.better, "more": effect.worse, "holds": effect.holds_in,
-            "pooled": int(effect.pooled),
+            "pooled": int(effect.pooled), **self._way,
         }  # fmt: skip
         if effect.mean.reason and effect.pooled:
             values["reason"] = effect.mean.reason
@@ -104,12 +109,14 @@ class StructureClaims(Names):
     def _contribution(self, table: Contribution) -> Claim:
         margin = self.plan.judge.margin_of(table.metric)
         parts = "; ".join(self._part(s, table.metric, margin) for s in table.steps)
-        values: Values = {"design": table.design, "parts": parts}
+        values: Values = {"design": table.design, "parts": parts, **self._way}
         total = table.total
         if total is not None and total.shown is not None:
             values |= self._product(table)
         if table.remainder is not None and table.remainder.shown is not None:
             values["remainder"] = self._told(table.remainder, table.metric, margin)
+        if total is not None and total.reason:
+            values["reason"] = total.reason
         if table.largest is not None:
             step = table.steps[table.largest]
             values["largest"] = f"{_named(step)} ({self._told(step.contrast, table.metric, margin)})"
@@ -130,21 +137,30 @@ class StructureClaims(Names):
         shown = [s.contrast.shown for s in table.steps]
         if any(s is None for s in shown):
             return {}
-        factors = [plain(s.ratio, s.lo, s.hi, most=3).estimate for s in shown if s is not None]
-        product = math.prod(s.ratio for s in shown if s is not None)
-        return {"multiply": f"{' × '.join(map(str, factors))} = {product:.3g} of the time"}
+        ratios = [self._natural(s) for s in shown if s is not None]
+        factors = [plain(*own, most=3).estimate for own in ratios]
+        product = math.prod(own[0] for own in ratios)
+        what = "the time" if table.metric == "wall" else f"the {words.noun(table.metric)}"
+        return {"multiply": f"{' × '.join(map(str, factors))} = {product:.3g} of {what}"}
+
+    def _natural(self, shown: Interval) -> tuple[float, float, float]:
+        """Ratio and bounds of the values themselves, whichever are better."""
+        if not self._higher:
+            return shown.ratio, shown.lo, shown.hi
+        return 1 / shown.ratio, 1 / shown.hi, 1 / shown.lo
 
     def _part(self, step: Step, metric: str, margin: float) -> str:
         told = step.share is not None and step.contrast.verdict.settled
         share = f" ({_percent(step.share)} of the total)" if told and step.share is not None else ""
         return f"{_named(step)}: {self._told(step.contrast, metric, margin)}{share}"
 
-    @staticmethod
-    def _told(contrast: Contrast, metric: str, margin: float) -> str:
+    def _told(self, contrast: Contrast, metric: str, margin: float) -> str:
         shown = contrast.shown
+        if contrast.reason == ONE_PROGRAM:
+            return "the same program"
         if shown is None or shown.lo <= 0 or not math.isfinite(shown.hi):
             return "undecided"
-        return change(contrast.verdict, shown.ratio, shown.lo, shown.hi, margin, metric)
+        return change(contrast.verdict, shown.ratio, shown.lo, shown.hi, margin, metric, higher=self._higher)
 
     def _crossing(self, crossing: Crossing) -> Claim:
         inputs = [self.plan.input(i).label for i in (crossing.below_input_id, crossing.above_input_id)]

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.analysis import metric_words
 from bench_framework.model import words
+from bench_framework.model.judgement import ONE_PROGRAM
 from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import rounded
 from bench_framework.units import MINUS, THIN_SPACE, format_percent
@@ -22,9 +24,16 @@ TIMES_FROM: Final = 1.5
 """From this factor on a ratio is told as "n×", below it as a percentage (R1)."""
 
 
-def change(verdict: Verdict | None, estimate: float, lo: float, hi: float, margin: float, metric: str) -> str:
-    """``"8.4 % less time [7.1, 9.7]"``, ``"2.0× as fast [1.9, 2.1]"``, ``"less than 2 % apart [−0.3, +1.1]"``."""
-    what = words.noun(metric)
+def change(
+    verdict: Verdict | None, estimate: float, lo: float, hi: float, margin: float, metric: str, *, higher: bool = False
+) -> str:  # fmt: skip
+    """``"8.4 % less time [7.1, 9.7]"``, ``"2.0× as fast [1.9, 2.1]"``, ``"less than 2 % apart [−0.3, +1.1]"``.
+
+    A ratio of a metric that is better when larger comes turned over, and is told of the values themselves (`higher`).
+    """
+    what, frame = words.noun(metric), metric_words.frame(metric)
+    if higher:
+        estimate, lo, hi = 1 / estimate, 1 / hi, 1 / lo
     if verdict is Verdict.EQUIVALENT:
         return (
             f"less than {format_percent(margin)} apart in {what} {_signed_bounds(estimate, lo, hi, margin)}"
@@ -33,9 +42,7 @@ def change(verdict: Verdict | None, estimate: float, lo: float, hi: float, margi
         return f"undecided in {what} {_signed_bounds(estimate, lo, hi, margin, keep=False)}"
     if estimate >= TIMES_FROM:
         made = rounded(estimate, lo, hi, margin=margin, least=1)
-        return (
-            f"{made.estimate}× {'as long' if metric == 'wall' else f'as much {what}'} [{made.lo}, {made.hi}]"
-        )
+        return f"{made.estimate}× {'as long' if metric == 'wall' else f'{frame.times} {what}'} [{made.lo}, {made.hi}]"
     if estimate <= 1 / TIMES_FROM and lo > 0 and metric == "wall":
         made = rounded(1 / estimate, 1 / hi, 1 / lo, margin=margin, least=1)
         return f"{made.estimate}× as fast [{made.lo}, {made.hi}]"
@@ -45,7 +52,7 @@ def change(verdict: Verdict | None, estimate: float, lo: float, hi: float, margi
     low, high = sorted(figures[1:])
     digits = made.decimals - 2
     return (
-        f"{figures[0]:.{digits}f}{THIN_SPACE}% {'less' if less else 'more'} {what} "
+        f"{figures[0]:.{digits}f}{THIN_SPACE}% {frame.less if less else frame.more} {what} "
         f"[{low:.{digits}f}, {high:.{digits}f}]"
     )
 
@@ -66,8 +73,13 @@ def _change(claim: Claim) -> str:
     assert claim.lo is not None
     assert claim.hi is not None
     return change(
-        claim.verdict, claim.estimate, claim.lo, claim.hi, claim.margin or 0.0, claim.metric or "wall"
+        claim.verdict, claim.estimate, claim.lo, claim.hi, claim.margin or 0.0, claim.metric or "wall",
+        higher=_higher(claim),
     )  # fmt: skip
+
+
+def _higher(claim: Claim) -> bool:
+    return claim.values.get("direction") == metric_words.HIGHER
 
 
 def _where(claim: Claim) -> str:
@@ -88,10 +100,14 @@ def _effect(claim: Claim) -> str:
     cells, less, more = (int(claim.values[k]) for k in ("cells", "less", "more"))
     head = f"{_where(claim)}{claim.subject} against {claim.reference}"
     if claim.values.get("pooled") == 0:
+        frame, what = metric_words.frame(claim.metric), words.noun(claim.metric or "wall")
+        first, second = (frame.more, frame.less) if _higher(claim) else (frame.less, frame.more)
         return (
-            f"{head} depends on the other axes: less {words.noun(claim.metric or 'wall')} in {less} of "
-            f"{_cells(cells)}, more in {more}; no mean is told"
+            f"{head} depends on the other axes: {first} {what} in {less} of {_cells(cells)}, {second} in {more}; "
+            "no mean is told"
         )
+    if claim.values.get("reason") == ONE_PROGRAM:
+        return _one_program(claim, head)
     told = f"{head}: {_change(claim)}, as the geometric mean over {_cells(cells)}"
     if claim.verdict is not None and claim.verdict.decided:
         told += f"; it holds in {claim.values['holds']} of {cells}"
@@ -105,11 +121,24 @@ def _interaction(claim: Claim) -> str:
         return (
             f"{head}: whether they need more or less than their effects multiplied depends on the other axes"
         )
+    if claim.values.get("reason") == ONE_PROGRAM:
+        return _one_program(claim, head)
     if claim.verdict is Verdict.EQUIVALENT:
         return f"{head}: their effects multiply, {_change(claim)}"
     if claim.verdict is None or not claim.verdict.decided:
         return f"{head}: whether their effects multiply is {_change(claim)}{_reason(claim)}"
     return f"{head}: {_change(claim)}, compared with their effects multiplied"
+
+
+def _one_program(claim: Claim, head: str) -> str:
+    """Two names of one program, or products of such: the figures, and no word about a difference."""
+    assert claim.estimate is not None
+    assert claim.lo is not None
+    assert claim.hi is not None
+    ends = (claim.estimate, claim.lo, claim.hi)
+    bounds = _signed_bounds(*ends, claim.margin or 0.0, keep=False)
+    aspect = "" if claim.metric == "wall" else f" in {words.noun(claim.metric or 'wall')}"
+    return f"{head}: {ONE_PROGRAM}{aspect} {bounds}"
 
 
 def _reason(claim: Claim) -> str:
@@ -128,7 +157,7 @@ def _contributions(claim: Claim) -> str:
     by, parts = _BY[str(claim.values["design"])], str(claim.values["parts"])
     if claim.estimate is None:
         return f"{_where(claim)}no variant has every change, so that they have no total; {by}: {parts}"
-    told = f"{_where(claim)}{claim.subject} against {claim.reference}: {_change(claim)}; {by}: {parts}"
+    told = f"{_where(claim)}{claim.subject} against {claim.reference}: {_change(claim)}{_reason(claim)}; {by}: {parts}"
     if "multiply" in claim.values:
         product = "their product is" if "remainder" in claim.values else "contributions multiply:"
         told += f"; {product} {claim.values['multiply']}"
@@ -142,6 +171,8 @@ def _contributions(claim: Claim) -> str:
 def _before_after(claim: Claim) -> str:
     """One implementation before and after."""
     head = f"{_where(claim)}{claim.reference} → {claim.subject} ({claim.values['changes']})"
+    if claim.values.get("reason") == ONE_PROGRAM and claim.estimate is not None:
+        return _one_program(claim, head)
     if claim.estimate is None or claim.verdict is None:
         return f"{head}: {words.word(claim.verdict or Verdict.UNDECIDED, 'wall')}{_reason(claim)}"
     fastest = " in the fastest third of the rounds" if claim.values.get("statistic") == "floor" else ""

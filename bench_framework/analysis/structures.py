@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from bench_framework.analysis import before_after, contributions, crossover, effects, front
 from bench_framework.analysis.medians import EXACT_METRICS
@@ -25,16 +25,19 @@ def structure(
     builds: Mapping[str, Build],
 ) -> Structure:
     """Everything of this part; a headline metric that is the same in every run has no effects by round."""
-    found = front.fronts(at.plan, summaries, builds, at.usable)
-    pairs = before_after.replacements(at, [*comparisons, *(c for g in best for c in g.comparisons)])
+    found = front.fronts(at.plan, summaries, builds, at.usable, at.same)
+    every = [*comparisons, *(c for g in best for c in g.comparisons)]
+    pairs = before_after.replacements(at, every)
+    way: Literal["lower", "higher"] = "higher" if at.higher else "lower"
     if at.metric in EXACT_METRICS:
-        return Structure(fronts=found, replacements=pairs)
-    told = {
-        (c.cell_id, c.ref_cell_id): c for c in comparisons if c.family == "headline" and c.metric == at.metric
-    }  # fmt: skip
+        return Structure(fronts=found, replacements=pairs, direction=way)
+    judged = before_after.judged_pairs(every, at.metric)
+    printed = {(r.after_cell_id, r.before_cell_id) for r in pairs}
+    told = {ids: c for ids, c in judged.items() if c.family != "best" or printed & {ids, ids[::-1]}}
     at = replace(at, told=told)
     factorials, own, effect_family = effects.effects(at)
     tables, contribution_family = contributions.contributions(at)
     return Structure(
-        factorials, own, tables, crossover.crossings(at, comparisons), found, pairs, effect_family, contribution_family
+        factorials, own, tables, crossover.crossings(at, comparisons), found, pairs, way, effect_family,
+        contribution_family,
     )  # fmt: skip

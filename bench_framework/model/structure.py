@@ -206,6 +206,8 @@ class Structure:
     crossings: tuple[Crossing, ...] = ()
     fronts: tuple[Front, ...] = ()
     replacements: tuple[Replacement, ...] = ()
+    direction: Literal["lower", "higher"] = "lower"
+    """Which values of the metric are better; where larger ones are, every ratio here is turned over."""
     effect_family: int = 0
     """Effects and interactions that share the level."""
     contribution_family: int = 0

@@ -97,8 +97,8 @@ class ReportData:
 
     @property
     def metric(self) -> Metric:
-        """The metric of the headline: the first that is judged."""
-        return self.plan.judge.metrics[0] if self.plan.judge.metrics else "wall"
+        """The metric of the headline."""
+        return self.plan.judge.headline
 
     def arms(self, input_id: str) -> tuple[Cell, ...]:
         """Baseline and candidates of an input; the control arm is shown with the run's quality."""

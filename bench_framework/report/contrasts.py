@@ -47,9 +47,11 @@ _TOGETHER: Final = {
 }
 
 
-def together_cell(verdict: Verdict) -> Cell:
+def together_cell(verdict: Verdict, *, higher: bool = False) -> Cell:
     """The verdict on an interaction: what two changes need together against the product of each alone."""
     word = _TOGETHER.get(verdict, WORDS[verdict].time)
+    if higher:
+        word = word.replace("less", "better").replace("more", "worse")
     return Cell(f"{WORDS[verdict].glyph} {word}", verdict.value, None, verdict)
 
 
@@ -83,3 +85,10 @@ def family_text(data: ReportData, size: int, kind: str) -> str:
         f"{size} {kind}, a family of their own, Holm-adjusted, {looks.count} look{'s' if looks.count != 1 else ''}, "
         f"family-wise level {looks.level * 100:g}\u202f%"
     )
+
+
+def turned(data: ReportData) -> str:
+    """What a caption says of ratios of a metric that is better when larger."""
+    if not data.higher(data.metric):
+        return ""
+    return " More is better here: ratios are turned over, so that below 1 is an improvement."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table
-from bench_framework.report.contrasts import finding, interval_cells, margin, told, verdict_cell
+from bench_framework.report.contrasts import finding, interval_cells, margin, told, turned, verdict_cell
 from bench_framework.report.counts import caption_tail
 from bench_framework.report.numbers import (
     DASH,
@@ -71,7 +71,7 @@ def _table(data: ReportData, item: Input, own: list[tuple[Replacement, Claim | N
     )  # fmt: skip
     caption = (
         f"Before and after, both in the same rounds{data.on_input(item, ', input ')}: pairs that differ in features or "
-        f"revision alone, and baselines with all adopted ideas. {caption_tail(data, item)}"
+        f"revision alone, and baselines with all adopted ideas. {caption_tail(data, item)}{turned(data)}"
     )
     legend = (
         "Verdicts are those of the results: against a baseline, else of the best group's pairs, a family of its own.",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table
-from bench_framework.report.contrasts import contrast_cells, family_text, finding, together_cell, told
+from bench_framework.report.contrasts import contrast_cells, family_text, finding, together_cell, told, turned
 from bench_framework.report.numbers import (
     DASH,
     column_decimals,
@@ -89,7 +89,7 @@ def _table(data: ReportData, table: Contribution, claim: Claim | None, name: str
     family = family_text(data, data.judgement.structure.contribution_family, "contributions")
     caption = (
         f"{_HEADS[table.design]}{data.on_input(item, ', input ')}. Contributions multiply; share = log step ÷ log "
-        f"total; {family}."
+        f"total; {family}.{turned(data)}"
     )
     return Table(name, caption, columns, tuple(rows), _legend(table), sortable=False)
 
@@ -111,7 +111,7 @@ def _left(data: ReportData, table: Contribution, claim: Claim | None) -> Row:
     n = Cell("")
     if table.remainder is not None:
         ratio, bounds, _ = contrast_cells(table.remainder, data, claim.id if claim else None)
-        verdict = together_cell(table.remainder.verdict)
+        verdict = together_cell(table.remainder.verdict, higher=data.higher(data.metric))
         n = Cell(str(table.remainder.rounds))
     else:
         ratio, bounds, verdict = _quotient(table), Cell(""), Cell("")

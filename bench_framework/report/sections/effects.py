@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bench_framework.model.words import noun
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Fallback, Heading, Row, Table
-from bench_framework.report.contrasts import contrast_cells, family_text, together_cell, told
+from bench_framework.report.contrasts import contrast_cells, family_text, together_cell, told, turned
 from bench_framework.report.numbers import DASH
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sentences import sentence
@@ -81,10 +82,11 @@ def _mains(
 def _figures(data: ReportData, e: Effect, claim: Claim | None) -> tuple[Cell, ...]:
     ratio, bounds, verdict = contrast_cells(e.mean, data, claim.id if claim else None)
     if len(e.changes) == PAIR:
-        verdict = together_cell(e.mean.verdict)
+        verdict = together_cell(e.mean.verdict, higher=data.higher(data.metric))
     if not e.pooled:
         verdict = Cell("not pooled: its sign changes")
-        held = f"less in {e.better}, more in {e.worse} of {len(e.cells)}"
+        less, more = ("better", "worse") if data.higher(data.metric) else ("less", "more")
+        held = f"{less} in {e.better}, {more} in {e.worse} of {len(e.cells)}"
     else:
         held = f"{e.holds_in} of {len(e.cells)}" if e.mean.verdict.decided else DASH
     return ratio, bounds, verdict, Cell(held), Cell(str(e.mean.rounds))
@@ -107,8 +109,9 @@ def _interactions(
         Column("Verdict"), Column("Holds in", drop=1), Column("n", "right", drop=3),
     )  # fmt: skip
     caption = (
-        f"Whether two changes together are what their effects alone make{data.on_input(item, ', input ')}: time with "
-        "both ÷ the product of each alone; 1 where they multiply, above 1 where together they save less. "
+        f"Whether two changes together are what their effects alone make{data.on_input(item, ', input ')}: "
+        f"{noun(data.metric)} with both ÷ the product of each alone; 1 where they multiply, above 1 where together "
+        f"they {'gain' if data.higher(data.metric) else 'save'} less. "
         f"{_tail(data, factorial)}"
     )
     return Table(f"{name}-interactions", caption, columns, tuple(rows), (), sortable=False)
@@ -117,7 +120,7 @@ def _interactions(
 def _tail(data: ReportData, factorial: Factorial) -> str:
     axes = " × ".join(f"{name} ({', '.join(levels)})" for name, levels in factorial.axes)
     family = family_text(data, data.judgement.structure.effect_family, "effects and interactions")
-    return f"Full product of {axes}; {family}; {factorial.rounds} rounds that have all of its cells."
+    return f"Full product of {axes}; {family}; {factorial.rounds} rounds that have all of its cells.{turned(data)}"
 
 
 def _legend(factorial: Factorial) -> tuple[str, ...]:

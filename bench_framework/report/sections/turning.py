@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
-from bench_framework.report.contrasts import contrast_cells, interval_cells, margin, verdict_cell
+from bench_framework.report.contrasts import contrast_cells, interval_cells, margin, turned, verdict_cell
 from bench_framework.report.counts import caption_tail
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sentences import sentence
@@ -47,7 +47,7 @@ def _inputs(data: ReportData, claim: Claim, name: str) -> Table:
         levels = ", ".join(value for _, value in item.values) or data.input_name(item)
         verdict = verdict_cell(comparison.verdict, data.metric)
         rows.append(Row((Cell(axes), Cell(levels), ratio, bounds, verdict), comparison.verdict))
-    caption = f"{claim.subject} ÷ {claim.reference} depends on the input. {caption_tail(data)}"
+    caption = f"{claim.subject} ÷ {claim.reference} depends on the input. {caption_tail(data)}{turned(data)}"
     return Table(name, caption, _columns(claim.subject, claim.reference or ""), tuple(rows), sortable=False)
 
 
@@ -66,6 +66,7 @@ def _axes(data: ReportData, effect: Effect, name: str) -> Table:
         f"{change.axis} {change.after} ÷ {change.before} depends on the other axes{data.on_input(item, ', input ')}. "
         f"Holm over these {len(rows)} cells, {looks.count} look{'s' if looks.count != 1 else ''}, level "
         f"{looks.level * 100:g}\u202f%; a pair that the results compare is told as there; {effect.mean.rounds} rounds."
+        f"{turned(data)}"
     )
     return Table(name, caption, _columns(change.after, change.before), tuple(rows), sortable=False)
 

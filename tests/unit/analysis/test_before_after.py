@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench_framework.analysis import before_after
+from bench_framework.model.judgement import Comparison
 from bench_framework.model.plan import BuildSpec
 from bench_framework.model.verdict import Interval, Verdict
 
@@ -91,8 +92,18 @@ def test_each_baseline_with_all_adopted_ideas(crossed: type[Crossed]) -> None:
 )
 def test_a_comparison_from_its_other_side(verdict: Verdict, turned: Verdict) -> None:
     shown = Interval(0.9, 0.88, 0.92, 0.99)
-    found, interval = before_after.mirror(verdict, shown, 0.02)
-    assert found is turned
-    assert interval is not None
-    if verdict is not Verdict.FAILED:
-        assert (interval.ratio, interval.lo, interval.hi) == pytest.approx((1 / 0.9, 1 / 0.92, 1 / 0.88))
+    made = Comparison("a", "b", "wall", "best", verdict, shown=shown, runs=3, runs_ref=4)
+    found = before_after.judged_pairs([made], "wall")["b", "a"]
+    assert found.verdict is turned
+    assert (found.runs, found.runs_ref) == (4, 3)
+    assert found.shown is not None
+    assert (found.shown.ratio, found.shown.lo, found.shown.hi) == pytest.approx((1 / 0.9, 1 / 0.92, 1 / 0.88))
+
+
+def test_the_comparison_with_a_baseline_goes_before_that_of_the_best_group_from_either_side() -> None:
+    best = Comparison("a", "b", "wall", "best", Verdict.UNDECIDED)
+    headline = Comparison("b", "a", "wall", "headline", Verdict.WORSE)
+    found = before_after.judged_pairs([headline, best], "wall")
+    assert found["b", "a"] is headline
+    assert (found["a", "b"].family, found["a", "b"].verdict) == ("headline", Verdict.BETTER)
+    assert before_after.judged_pairs([headline], "cpu") == {}

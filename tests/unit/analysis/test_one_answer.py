@@ -1,0 +1,251 @@
+"""One headline metric, one verdict per pair, one direction: whichever part of the analysis tells it."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bench_framework.analysis import front
+from bench_framework.analysis.judge import judge
+from bench_framework.model.judgement import ONE_PROGRAM, Verdict
+from bench_framework.model.metrics import DeclaredMetric
+from bench_framework.model.plan import BIN, BuildSpec, JudgePolicy
+from bench_framework.model.run import Build
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from conftest import Crossed, Study
+
+    from bench_framework.model.judgement import Judgement
+    from bench_framework.model.plan import Plan
+
+AXES = {"engine": ["rayon", "tokio"], "parser": ["simd", "sonic"]}
+RATES = {"rayon": 1.0, "tokio": 1.3, "simd": 1.0, "sonic": 1.1}
+
+
+def noise(*parts: object, spread: float = 0.004) -> float:
+    return math.exp(random.Random("/".join(map(str, parts))).gauss(0, spread))
+
+
+@pytest.mark.parametrize(
+    ("metrics", "headline"),
+    [
+        (("wall", "cpu"), "wall"),
+        (("cpu", "wall"), "cpu"),
+        (("instructions", "wall"), "wall"),
+        (("binary_size", "instructions"), "binary_size"),
+    ],
+)
+def test_the_headline_is_told_in_the_first_metric_that_rounds_decide(
+    metrics: tuple[str, ...], headline: str
+) -> None:
+    assert JudgePolicy(metrics=metrics).headline == headline
+
+
+def test_best_group_effects_and_gaps_are_told_in_the_headlines_metric(crossed: type[Crossed]) -> None:
+    made = crossed(AXES)
+    plan = replace(made.plan, judge=JudgePolicy(metrics=("cpu", "wall")))
+    judged = judge(plan, made.blocks(lambda v, _, n: noise(*v.values(), n)), {}, [], made.looks())
+    assert {g.metric for g in judged.best} == {"cpu"}
+    assert {e.metric for e in judged.structure.effects} == {"cpu"}
+    assert {t.metric for t in judged.structure.contributions} == {"cpu"}
+
+
+# -- more is better --------------------------------------------------------------------------------
+
+
+def served(made: Crossed, rate: Callable[[Mapping[str, str]], float]) -> Judgement:
+    """A judgement of requests per second, of which more are better."""
+    plan = replace(
+        made.plan,
+        metrics=(DeclaredMetric("rate", "stdout", "1/s", direction="higher"),),
+        judge=JudgePolicy(metrics=("rate",)),
+    )
+    blocks = []
+    for block in made.blocks(lambda *_: 1.0):
+        values = dict(plan.variant(plan.cell(block.cell_id).variant_id).values)
+        own = 1000 * rate(values) * noise(*values.values(), block.round)
+        blocks.append(replace(block, metrics={"rate": own}))
+    return judge(plan, blocks, {}, [], made.looks())
+
+
+def texts(judged: Judgement, kind: str) -> list[str]:
+    return [c.text.replace("\u202f", " ") for c in judged.claims if c.kind == kind]
+
+
+def test_a_larger_rate_is_told_as_higher_by_every_part(crossed: type[Crossed]) -> None:
+    made = crossed(AXES, features=("parser",))
+    judged = served(made, lambda v: math.prod(RATES[x] for x in v.values()))
+    engine, parser = texts(judged, "effect")
+    assert engine.startswith("engine tokio against rayon: 3")
+    assert "% higher rate [" in engine
+    assert parser.startswith("parser sonic against simd: ")
+    assert "% higher rate [" in parser
+    (whole,) = texts(judged, "contributions")
+    assert "higher rate" in whole
+    assert "= 1.43 of the rate" in whole
+    for kind in ("effect", "contributions", "before-after", "comparison", "main"):
+        for text in texts(judged, kind):
+            assert "lower rate" not in text, text
+            assert " less " not in text, text
+    assert [c.verdict for c in judged.claims if c.kind == "effect"] == [Verdict.BETTER] * 2
+
+
+def test_a_rate_that_turns_over_an_axis_is_told_the_right_way_round(crossed: type[Crossed]) -> None:
+    judged = served(
+        crossed(AXES), lambda v: 1.0 if v["parser"] == "simd" else 1.2 if v["engine"] == "rayon" else 0.7
+    )
+    (text,) = [t for t in texts(judged, "effect") if t.startswith("parser")]
+    assert text == (
+        "parser sonic against simd depends on the other axes: higher rate in 1 of 2 cells, lower in 1; no mean is told"
+    )
+
+
+# -- one verdict per pair --------------------------------------------------------------------------
+
+
+def pair_of(arm: str, shift: float, n: int) -> float:
+    return 0.05 * (1 + shift * (arm == "b")) * noise(arm, n, spread=0.02)
+
+
+@pytest.mark.parametrize("shift", [0.0085, 0.009, 0.018])
+def test_the_best_group_says_of_a_pair_what_the_headline_says(study: type[Study], shift: float) -> None:
+    """Two variants and two metrics: the best group's family is the smaller one, and could decide more."""
+    made = study(arms=("a", "b"), control=False)
+    judged = made.judge(made.blocks(lambda arm, _, n: pair_of(arm, shift, n), cpu=lambda *_: 0.05))
+    ours, (group,) = made.comparison(judged, "b"), judged.best
+    (told,) = group.comparisons
+    assert (told.verdict, told.shown, told.p_adjusted) == (ours.verdict, ours.shown, ours.p_adjusted)
+    (lead,) = [c for c in judged.claims if c.kind in ("main", "nothing")]
+    assert (lead.kind == "main") is ours.verdict.settled
+    assert len(group.cell_ids) == (1 if ours.verdict.decided else 2)
+
+
+def test_a_decided_pair_of_a_large_family_is_no_record_without_an_answer(study: type[Study]) -> None:
+    """Of many variants the pairs among each other are the larger family: what the headline decides is told."""
+    arms = ("a", *(f"x{n}" for n in range(9)))
+    made = study(arms=arms, control=False, policy=JudgePolicy(metrics=("wall",)))
+
+    def wall(arm: str, _: str, n: int) -> float:
+        return 0.05 * (1.05 if arm == "x4" else 1.0) * noise(arm, n, spread=0.05)
+
+    judged = made.judge(made.blocks(wall))
+    decided = [c for c in judged.comparisons if c.verdict.decided]
+    assert [c.cell_id for c in decided] == [made.cell("x4").id]
+    (pair,) = [
+        c for c in judged.best[0].comparisons if c.cell_id == decided[0].cell_id and c.p == decided[0].p
+    ]
+    assert pair.verdict is decided[0].verdict
+    assert not [c for c in judged.claims if c.kind == "nothing"]
+    assert made.cell("x4").id not in judged.best[0].cell_ids
+
+
+# -- one program -----------------------------------------------------------------------------------
+
+
+def compiled(made: Crossed, code: Callable[[Mapping[str, str]], str]) -> tuple[Plan, dict[str, Build]]:
+    """The plan with a build per variant and one command, and the code that each build came to."""
+    plan = made.plan
+    specs = {v.id: BuildSpec("crate", "bin", features=tuple(x for _, x in v.values)) for v in plan.variants}
+    plan = replace(
+        plan,
+        variants=tuple(replace(v, build=specs[v.id]) for v in plan.variants),
+        cells=tuple(replace(c, command=((BIN,),)) for c in plan.cells),
+    )
+    builds = {
+        specs[v.id].id: Build(
+            specs[v.id].id, ok=True, sha256=v.id, code_sha256=code(dict(v.values)), size_bytes=9
+        )
+        for v in plan.variants
+    }
+    return plan, builds
+
+
+def of_code(made: Crossed, code: Callable[[Mapping[str, str]], str], **factors: float) -> Judgement:
+    """Times that differ by name whatever the code is: what a biased machine would show."""
+    plan, builds = compiled(made, code)
+
+    def wall(values: Mapping[str, str], _: str, n: int) -> float:
+        return math.prod(factors.get(v, 1.0) for v in values.values()) * noise(*values.values(), n)
+
+    return judge(plan, made.blocks(wall), builds, [], made.looks())
+
+
+def differences(judged: Judgement) -> list[str]:
+    kinds = ("effect", "interaction", "contributions", "before-after", "comparison", "front")
+    told = [t for kind in kinds for t in texts(judged, kind)]
+    return [t for t in told if any(word in t for word in ("% less", "% more", "as fast", "as long", "apart"))]
+
+
+def test_001_an_axis_that_reaches_no_binary_has_no_effect_in_any_table(crossed: type[Crossed]) -> None:
+    """001: sonic-rs on an engine that never used it, and −8.4 % from drift: told as an effect nowhere."""
+    judged = of_code(crossed(AXES), lambda v: v["engine"], sonic=0.916)
+    (parser,) = [t for t in texts(judged, "effect") if t.startswith("parser")]
+    assert parser.startswith(f"parser sonic against simd: {ONE_PROGRAM} [")
+    (both,) = texts(judged, "interaction")
+    assert ONE_PROGRAM in both
+    effects = {e.changes[0].axis: e for e in judged.structure.effects if len(e.changes) == 1}
+    assert (effects["parser"].mean.verdict, effects["parser"].holds_in) == (Verdict.UNDECIDED, 0)
+    assert [c.contrast.reason for c in effects["parser"].cells] == [ONE_PROGRAM] * 2
+    (shares,) = judged.structure.contributions
+    assert shares.steps[1].contrast.reason == ONE_PROGRAM
+    (told,) = texts(judged, "contributions")
+    assert "parser: simd → sonic: the same program" in told
+    assert not [t for t in differences(judged) if t.startswith(("parser", "rayon sonic against rayon simd"))]
+
+
+def test_an_axis_that_reaches_one_engine_only_holds_there_only(crossed: type[Crossed]) -> None:
+    judged = of_code(
+        crossed(AXES), lambda v: v["engine"] + (v["parser"] if v["engine"] == "tokio" else ""), sonic=0.9
+    )
+    (parser,) = [e for e in judged.structure.effects if e.changes[0].axis == "parser" and len(e.changes) == 1]
+    assert [(c.where, c.contrast.verdict, c.contrast.reason) for c in parser.cells] == [
+        ("rayon", Verdict.UNDECIDED, ONE_PROGRAM), ("tokio", Verdict.BETTER, ""),
+    ]  # fmt: skip
+    assert (parser.mean.verdict, parser.holds_in) == (Verdict.BETTER, 1)
+    (shares,) = judged.structure.contributions
+    assert shares.steps[1].contrast.reason == ""
+
+
+@pytest.mark.parametrize("design", ["ladder", "one-at-a-time"])
+def test_a_step_that_leaves_the_program_as_it_was_contributes_nothing(
+    crossed: type[Crossed], design: Any
+) -> None:
+    made = crossed(
+        {"parser": ["simd", "sonic"], "alloc": ["sys", "je"], "lto": ["off", "on"]}, design=design,
+        drop=lambda v: design == "ladder" and tuple(v.values()) not in {
+            ("simd", "sys", "off"), ("sonic", "sys", "off"), ("sonic", "je", "off"), ("sonic", "je", "on"),
+        },
+    )  # fmt: skip
+    judged = of_code(made, lambda v: v["alloc"] + v["lto"], sonic=0.9, je=0.8, on=0.95)
+    (table,) = judged.structure.contributions
+    first = table.steps[0].contrast
+    assert (first.verdict, first.reason) == (Verdict.UNDECIDED, ONE_PROGRAM)
+    assert table.steps[1].contrast.verdict is Verdict.BETTER
+    if table.remainder is not None:
+        assert table.remainder.reason != ONE_PROGRAM
+    assert not any("parser: simd → sonic: 1" in t for t in texts(judged, "contributions"))
+
+
+def test_before_and_after_of_one_program_is_no_change(crossed: type[Crossed]) -> None:
+    judged = of_code(crossed({"parser": ["simd", "sonic"]}), lambda _: "one", sonic=0.9)
+    (text,) = texts(judged, "before-after")
+    assert ONE_PROGRAM in text
+    assert "undecided" not in text
+    assert differences(judged) == []
+
+
+def test_nobody_is_behind_its_own_twin() -> None:
+    ahead, behind = (
+        front.Costs(n, {"wall": e, "peak_rss": e}, {}) for n, e in (("a", (1, 2)), ("b", (3, 4)))
+    )
+    assert [s.beaten_by for s in front.standings([ahead, behind])] == [(), ("a",)]
+    twins = frozenset((frozenset(("a", "b")),))
+    assert [(s.beaten_by, s.least) for s in front.standings([ahead, behind], twins)] == [
+        ((), ("wall", "peak_rss")), ((), ("wall", "peak_rss")),
+    ]  # fmt: skip
