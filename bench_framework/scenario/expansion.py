@@ -65,7 +65,8 @@ class Expansion:
         first = scenario.spec.baseline[0] if scenario.spec.baseline else {}
         chosen = tuple((baseline_values(self.axes, first) or {}).items())
         parts = unique([*(matrix.variant_part(values) for values in matrix.kept), chosen])
-        labels = labels_of(parts, self.axes, scenario.spec, dict(chosen))
+        self._first = dict(chosen)
+        labels = labels_of(parts, self.axes, scenario.spec, self._first)
         self.made = {values: self._make(values, labels[values]) for values in parts}
         self.baseline = self.made[chosen].variant
         self.further_baselines = [
@@ -99,7 +100,13 @@ class Expansion:
     def _make(self, values: Values, label: str, idea: IdeaPart | None = None) -> Made:
         chosen = {**self.scenario.spec.fixed, **dict(values), **(idea.change if idea else {})}
         settings = tuple(self.by_name[name].settings[value] for name, value in values)
-        about = [setting.about for setting in settings if setting.about]
+        # What departs from the baseline in one thing is told by that thing: the rest stands beside the baseline.
+        whole = idea is None and (self.scenario.spec.design == "full" or dict(values) == self._first)
+        about = [
+            setting.about
+            for (axis, value), setting in zip(values, settings, strict=True)
+            if setting.about and (whole or self._first.get(axis) != value)
+        ]
         about += [
             part.text
             for part in self.scenario.spec.describe

@@ -12,6 +12,7 @@ from bench_framework.report.blocks import Block, Bullets, Cell, Column, Heading,
 from bench_framework.report.numbers import DASH, metric_unit, show_comparison, significant
 from bench_framework.report.sections.kind import SectionKind, always
 from bench_framework.report.sentences import sentence
+from bench_framework.units import THIN_SPACE
 
 if TYPE_CHECKING:
     from bench_framework.model.judgement import Verdict
@@ -87,6 +88,8 @@ def _columns(data: ReportData, cells: list[PlanCell]) -> list[_Shown]:
         summaries = [s for cell in cells if (s := data.summary(cell.id, metric)) is not None]
         if not summaries or (metric in OBSERVED and not any(s.median for s in summaries)):
             continue
+        if metric in _alike(data, cells):
+            continue
         title = _TITLES.get(metric) or (
             METRICS[metric].noun if metric in METRICS else metric.replace("_", " ")
         )
@@ -111,6 +114,22 @@ def _own(data: ReportData, cells: list[PlanCell]) -> list[str]:
     )
     ids = {cell.id for cell in cells}
     return [*declared, *(m for m in reported if any(data.summary(cell, m) is not None for cell in ids))]
+
+
+def _alike(data: ReportData, cells: list[PlanCell]) -> dict[str, float]:
+    """Metrics that workers report of themselves and that every run of every variant agrees on, with their value.
+
+    One line for all of them; a column of equal figures hides those that differ. What a scenario declares keeps its
+    column: somebody asked for it.
+    """
+    declared = {metric.name for metric in data.plan.metrics}
+    found: dict[str, float] = {}
+    for metric in _own(data, cells):
+        summaries = [data.summary(cell.id, metric) for cell in cells]
+        values = {value for s in summaries for value in ((s.min, s.max) if s is not None else (None,))}
+        if metric not in declared and len(cells) > 1 and len(values) == 1 and None not in values:
+            found[metric] = next(value for value in values if value is not None)
+    return found
 
 
 def _unit(data: ReportData, metric: str, size: float) -> tuple[str, float]:
@@ -171,6 +190,8 @@ def _legend(data: ReportData, cells: list[PlanCell]) -> tuple[str, ...]:
         and not any(s.median for s in own)
     ]
     lines += [f"None in any variant: {', '.join(nowhere)}."] if nowhere else []
+    alike = [_alike_words(data, metric, value) for metric, value in _alike(data, cells).items()]
+    lines += [f"The same in every run of every variant: {', '.join(alike)}."] if alike else []
     for metric in data.plan.metrics:
         way = {"higher": "larger is better", "lower": "smaller is better", "none": "not judged"}[
             metric.direction
@@ -179,6 +200,14 @@ def _legend(data: ReportData, cells: list[PlanCell]) -> tuple[str, ...]:
         source = {"stdout": "stdout", "answer": "the answer's file", "worker": "the worker"}[metric.source]
         lines.append(f"{metric.name.replace('_', ' ').capitalize()}: {about}from {source}; {way}.")
     return tuple(lines)
+
+
+def _alike_words(data: ReportData, metric: str, value: float) -> str:
+    """``"files 256"``."""
+    unit, scale = _unit(data, metric, value)
+    scaled = value * scale
+    figure = str(int(scaled)) if scaled == int(scaled) else significant(scaled, 3)
+    return f"{metric.replace('_', ' ')} {figure}{THIN_SPACE + unit if unit else ''}"
 
 
 def _note(data: ReportData, cells: list[PlanCell]) -> str:

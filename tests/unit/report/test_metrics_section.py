@@ -88,3 +88,24 @@ def test_ratios_of_a_metric_that_is_better_when_larger_are_named_turned_over(dat
     assert headline.ratio_words == f"{data.baseline.label} ÷ variant (below 1 is better)"
     assert data.ratio_words == f"variant ÷ {data.baseline.label}"
     assert headline.own_unit("requests") == "1/s"
+
+
+def test_what_every_run_agrees_on_is_one_line_and_no_column(data: ReportData) -> None:
+    first = data.plan.inputs[0]
+    arms = [c for c in data.arms(first.id) if data.state(c.id).state == "measured"]
+    made = [
+        s for number, cell in enumerate(arms)
+        for s in (counted(cell.id, "files", 256.0, rounds=12), counted(cell.id, "reads", 5.0 + number, rounds=12))
+    ]  # fmt: skip
+    summaries = (*data.judgement.summaries, *made)
+    shown = replace(data, judgement=replace(data.judgement, summaries=summaries))
+    table = next(block for block in build(shown) if isinstance(block, Table))
+    titles = [column.title for column in table.columns]
+    assert "Files" not in titles
+    assert "Reads" in titles
+    assert "The same in every run of every variant: files 256." in table.legend
+    one_differs = (*summaries[:-2], counted(arms[-1].id, "files", 255.0, 256.0, rounds=12), summaries[-1])
+    told = replace(data, judgement=replace(data.judgement, summaries=one_differs))
+    table = next(block for block in build(told) if isinstance(block, Table))
+    assert "Files" in [column.title for column in table.columns]
+    assert not any("The same" in line for line in table.legend)

@@ -273,6 +273,16 @@ class TestNames:
         )
         assert [variant.describe for variant in plan.variants] == ["first; any", "the other; any"]
 
+    def test_what_departs_in_one_thing_is_described_by_that_thing(self, plans: Plans) -> None:
+        plan = plans(
+            "axes:\n  x: {a: {about: base x}, b: {about: other x}}\n  y: {c: {about: base y}, d: {about: other y}}\n"
+            'command: ["{bin}", "{x}{y}{z}"]\nbaseline: {x: a, y: c}\ndesign: one-at-a-time\n'
+            "ideas: [{name: fast, change: {z: e}, why: w, decision: open}]\nfixed: {z: f}"
+        )
+        assert {v.label: v.describe for v in plan.variants} == {
+            "a + c": "base x; base y", "x=b": "other x", "y=d": "other y", "fast": "",
+        }  # fmt: skip
+
     def test_notes_are_kept_with_what_the_scenario_is_about(self, plans: Plans) -> None:
         plan = plans(TWO + "about: more\nnotes: [{title: T, text: words}]")
         assert [(note.title, note.text) for note in plan.notes] == [("About", "more"), ("T", "words")]
