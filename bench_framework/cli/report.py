@@ -15,6 +15,8 @@ EPILOG = """
 benchctl report @last
 
 benchctl report results/quickstart/20260302T1704Z --format md
+
+benchctl report @last --embed-runs    one page to send: `benchctl verify` recomputes all of it
 """
 
 
@@ -29,12 +31,18 @@ def report(
     formats: Annotated[
         str, typer.Option("--format", metavar="LIST", help="What to write, of: html, md, term.")
     ] = "html,md,term",
+    embed_runs: Annotated[
+        bool,
+        typer.Option("--embed-runs", help="Let the page carry runs.csv, so that it can be verified alone."),
+    ] = False,
 ) -> None:
     """Write a record's report again; verdicts are read from the record, none is recomputed."""
     from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
 
     console: Console = context.obj
-    pages = workflow.report_record(console.results, record, formats=workflow.parse_formats(formats))
+    pages = workflow.report_record(
+        console.results, record, formats=workflow.parse_formats(formats), embed_runs=embed_runs
+    )
     if console.json:
         console.emit_json({"record": str(pages.record), "files": [str(path) for path in pages.files]})
         return

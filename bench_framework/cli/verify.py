@@ -1,17 +1,27 @@
-"""``benchctl verify``: is a record still what was written, and does it say what follows from it?"""
+"""``benchctl verify``: is a record or a page still what was written, and does it say what follows from it?"""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Annotated
+
 import typer
 
-from bench_framework.cli.arguments import RecordName
 from bench_framework.cli.console import Console
 from bench_framework.errors import EXIT_WORSE
 
+if TYPE_CHECKING:
+    from bench_framework.workflow import PageVerification, Verification
+
 EPILOG = """
-[bold]Example[/bold]
+[bold]Examples[/bold]
 
 benchctl verify @last
+
+benchctl verify results/quickstart/20260302T1704Z
+
+benchctl verify ~/mail/report.html
+
+Exit 1: something differs; every difference is named.
 """
 
 
@@ -23,27 +33,75 @@ def register(app: typer.Typer) -> None:
     app.command(epilog=EPILOG, rich_help_panel="Look")(verify)
 
 
-def verify(context: typer.Context, record: RecordName = "@last") -> None:
-    """Check every file of a record against its manifest, judge its journal again, and render its report again."""
+def verify(
+    context: typer.Context,
+    record: Annotated[
+        str,
+        typer.Argument(
+            metavar="RECORD", help="A record's folder, SCENARIO/ID, @last or @prev; or a report.html alone."
+        ),
+    ] = "@last",
+) -> None:
+    """Check every file of a record, judge its runs.csv again, and render its report again.
+
+    A report.html that lies in no record is held against the claims in it, and against its runs where it carries them.
+    """
     from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
 
     console: Console = context.obj
-    found = workflow.verify_record(console.results, record)
+    found = workflow.verify(console.results, record)
+    if isinstance(found, workflow.PageVerification):
+        document, told = _page_document(found), _page_line(found)
+    else:
+        document, told = _record_document(found), _record_line(found)
     if console.json:
-        console.emit_json(
-            {
-                "record": str(found.record),
-                "files": found.files,
-                "claims": found.claims,
-                "differences": list(found.differences),
-            }
-        )
+        console.emit_json(document)
     else:
         for line in found.differences[:MOST_SHOWN]:
             console.emit(line)
         if len(found.differences) > MOST_SHOWN:
             console.emit(f"… and {len(found.differences) - MOST_SHOWN} more (all of them with --json)")
-        what = f"{len(found.differences)} differences" if found.differences else "as it was written"
-        console.emit(f"{found.record}: {what} ({found.files} files, {found.claims} claims made again)")
+        console.emit(told)
     if found.differences:
         raise typer.Exit(EXIT_WORSE)
+
+
+def _what(found: Verification | PageVerification) -> str:
+    count = len(found.differences)
+    return f"{count} difference{'s' if count != 1 else ''}" if count else "as it was written"
+
+
+def _record_document(found: Verification) -> dict[str, object]:
+    return {
+        "record": str(found.record),
+        "files": found.files,
+        "claims": found.claims,
+        "differences": list(found.differences),
+    }
+
+
+def _record_line(found: Verification) -> str:
+    return f"{found.record}: {_what(found)} ({found.files} files, {found.claims} claims made again)"
+
+
+def _page_document(found: PageVerification) -> dict[str, object]:
+    return {
+        "page": str(found.page),
+        "claims": found.claims,
+        "sentences": found.sentences,
+        "numbers": found.numbers,
+        "runs": found.runs,
+        "differences": list(found.differences),
+    }
+
+
+def _page_line(found: PageVerification) -> str:
+    held = (
+        f"{found.sentences} sentences and {found.numbers} numbers held against the {found.claims} claims in it"
+    )
+    if found.runs is None:
+        return (
+            f"{found.page}: {_what(found)} ({held}, all else against its seals; the runs were not at hand, so that no "
+            "claim was recomputed)"
+        )
+    return f"{found.page}: {_what(found)} ({held}, and everything recomputed from the {found.runs} runs in it)"

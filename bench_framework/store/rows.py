@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework.model import sentinels
-from bench_framework.store import columns, metric_columns
+from bench_framework.store import block_columns, columns, metric_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -250,7 +250,8 @@ def _run_part(source: Source, block: Block, index: int) -> Row:
     if receipt is not None:
         row.update(_receipt_part(source, block.cell_id, receipt))
     row.update(metric_columns.declared_part(source.plan.metrics, block, index))
-    return {**row, "kind": "timed"}
+    build = source.build_of(source.plan.variant(source.plan.cell(block.cell_id).variant_id))
+    return {**row, "kind": "timed", **block_columns.part(block, index, build, source.plan.metrics)}
 
 
 def _receipt_part(source: Source, cell_id: str, receipt: Receipt) -> Row:

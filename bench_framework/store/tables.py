@@ -6,7 +6,7 @@ import csv
 import io
 from typing import TYPE_CHECKING, Any
 
-from bench_framework.store import columns, layout, metric_columns, rows, structure_tables
+from bench_framework.store import block_columns, columns, layout, metric_columns, rows, structure_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,6 +30,7 @@ def table_columns(source: Source) -> dict[str, tuple[Column, ...]]:
             *metric_columns.declared_columns(source.plan.metrics),
             *columns.RUNS_TAIL,
             *metric_columns.RUNS,
+            *block_columns.RUNS,
         ),
         "builds": columns.BUILDS,
         "events": columns.EVENTS,
@@ -47,6 +48,13 @@ def table_columns(source: Source) -> dict[str, tuple[Column, ...]]:
 
 def write_tables(folder: Path, source: Source) -> None:
     """Write every table that can be derived; without a judgement that is runs, builds and events."""
+    for name, text in table_texts(source).items():
+        layout.write_whole(folder / f"{name}.csv", text)
+    layout.write_whole(folder / layout.COLUMNS, columns.dictionary(table_columns(source)))
+
+
+def table_texts(source: Source) -> dict[str, str]:
+    """The text of every table by its name; equal sources give equal texts."""
     makers = {
         "runs": rows.run_rows,
         "builds": rows.build_rows,
@@ -57,10 +65,7 @@ def write_tables(folder: Path, source: Source) -> None:
         "effects": structure_tables.effect_rows,
         "contributions": structure_tables.contribution_rows,
     }
-    tables = table_columns(source)
-    for name, wanted in tables.items():
-        layout.write_whole(folder / f"{name}.csv", to_csv(wanted, makers[name](source)))
-    layout.write_whole(folder / layout.COLUMNS, columns.dictionary(tables))
+    return {name: to_csv(wanted, makers[name](source)) for name, wanted in table_columns(source).items()}
 
 
 def to_csv(wanted: tuple[Column, ...], found: Iterable[Row]) -> str:

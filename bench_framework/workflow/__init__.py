@@ -29,7 +29,8 @@ from bench_framework.workflow.planning import (
 from bench_framework.workflow.profile_text import profile_document, profile_page
 from bench_framework.workflow.profiling import Profiled, ProfileOptions, profile_record
 from bench_framework.workflow.running import Outcome, RunOptions, outcome_document, run
-from bench_framework.workflow.verifying import Verification, verify_record
+from bench_framework.workflow.verifying import Verification, verify, verify_record
+from bench_framework.workflow.verifying_page import PageVerification, verify_page
 from bench_framework.workflow.watching import Nobody, Watcher
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "Nobody",
     "NoiseFindings",
     "Outcome",
+    "PageVerification",
     "Pages",
     "ProfileOptions",
     "Profiled",
@@ -79,5 +81,7 @@ __all__ = [
     "scenario_schema",
     "start_folder",
     "terminal_page",
+    "verify",
+    "verify_page",
     "verify_record",
 ]

@@ -12,6 +12,7 @@ from bench_framework import assets
 from bench_framework.errors import UsageError
 from bench_framework.workflow.pages import FORMATS, Format, Pages
 from bench_framework.workflow.verifying import Verification
+from bench_framework.workflow.verifying_page import page_differences
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -268,9 +269,10 @@ def verify_imported(folder: Path) -> Verification:
     if saved != again and kept == made:
         found.append("claims.json: the judgement does not follow from the figures")
     document = report.build(one.imported, saved, _shown(folder))
-    found += [
-        f"{name}: not what the claims render to"
-        for name, text in _rendered(one.imported, document, FORMATS).items()
-        if (folder / name).is_file() and (folder / name).read_bytes() != text.encode()
-    ]
+    for name, text in _rendered(one.imported, document, FORMATS).items():
+        if (folder / name).is_file() and (there := (folder / name).read_bytes()) != text.encode():
+            if name.endswith(".html"):
+                lines = page_differences(there.decode("utf-8", errors="replace"))
+                found += [f"{name}: {line}" for line in lines]
+            found.append(f"{name}: not what the claims render to")
     return Verification(folder, len(listed), len(again.claims), tuple(found))

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Final, Literal, cast
 
 from bench_framework import assets
 from bench_framework.errors import RecordError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from bench_framework.model.judgement import Judgement
+    from bench_framework.model.plan import Plan
+    from bench_framework.model.profile import Profile
     from bench_framework.model.run import Host
     from bench_framework.report import Document, ReportData
+    from bench_framework.report.render.html import Runs
+    from bench_framework.store.journal import Contents
     from bench_framework.store.records import Record
 
 Format = Literal["html", "md", "term"]
 FORMATS: tuple[Format, ...] = ("html", "md", "term")
+PAGE: Final = "report.html"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +53,9 @@ def parse_formats(text: str) -> tuple[Format, ...]:
     return cast("tuple[Format, ...]", tuple(names))
 
 
-def report_record(results: Path, name: str, *, formats: tuple[Format, ...] = FORMATS) -> Pages:
+def report_record(
+    results: Path, name: str, *, formats: tuple[Format, ...] = FORMATS, embed_runs: bool = False
+) -> Pages:
     """Render a record again.
 
     A record that was interrupted has no judgement yet; it is judged now, by the looks that were taken.
@@ -55,35 +63,47 @@ def report_record(results: Path, name: str, *, formats: tuple[Format, ...] = FOR
     from bench_framework.store import records  # noqa: PLC0415 -- pydantic takes 100 ms
     from bench_framework.workflow import importing  # noqa: PLC0415 -- it writes pages too
 
+    if embed_runs and "html" not in formats:
+        raise UsageError("--embed-runs is for the HTML page, and --format leaves it out", code="BX104")
     folder = records.resolve(results, name)
     if records.is_imported(folder):
+        if embed_runs:
+            raise UsageError(
+                f"{folder} was imported: it holds no runs of a record that a page could carry",
+                code="BX104",
+                help="leave --embed-runs out; the imported files lie in the set's folder",
+            )
         return importing.report_imported(folder, formats)
     with records.Record.open(folder) as record:
         judgement = record.judgement()
         if judgement is None:
             judgement = judge_record(record)
             record.save(judgement)
-        return write_pages(record, judgement, formats=formats)
+        return write_pages(record, judgement, formats=formats, embed_runs=embed_runs)
 
 
 def judge_record(record: Record) -> Judgement:
     """Judge what a record holds, by the looks that were taken."""
-    from bench_framework.analysis.judge import judge  # noqa: PLC0415 -- numpy and scipy
-    from bench_framework.analysis.profiles import attach  # noqa: PLC0415 -- likewise
     from bench_framework.store.profiles import read_profiles  # noqa: PLC0415 -- pydantic
 
-    contents = record.contents
-    builds = {build.id: build for build in contents.builds}
+    return judged(record.plan, record.contents, read_profiles(record.path, record.plan))
+
+
+def judged(plan: Plan, contents: Contents, profiles: Sequence[Profile]) -> Judgement:
+    """Judge blocks and observations, wherever they were read from."""
+    from bench_framework.analysis.judge import judge  # noqa: PLC0415 -- numpy and scipy
+    from bench_framework.analysis.profiles import attach  # noqa: PLC0415 -- likewise
+
     judgement = judge(
-        record.plan,
+        plan,
         contents.blocks,
-        builds,
+        {build.id: build for build in contents.builds},
         contents.inputs,
         contents.looks,
         noted=contents.events,
         observed=contents.observations,
     )
-    return attach(judgement, record.plan, read_profiles(record.path, record.plan))
+    return attach(judgement, plan, profiles)
 
 
 def record_host(record: Record) -> Host:
@@ -130,14 +150,18 @@ def report_data(record: Record, judgement: Judgement) -> ReportData:
     )
 
 
-def write_pages(record: Record, judgement: Judgement, *, formats: tuple[Format, ...] = FORMATS) -> Pages:
+def write_pages(
+    record: Record, judgement: Judgement, *, formats: tuple[Format, ...] = FORMATS, embed_runs: bool = False
+) -> Pages:
     """Write ``report.html``, ``report.md`` and ``figures/`` into a record and seal it again."""
     from bench_framework.report import build  # noqa: PLC0415 -- only for pages
     from bench_framework.store import layout  # noqa: PLC0415 -- pydantic
+    from bench_framework.workflow.embedding import embedded_runs  # noqa: PLC0415 -- likewise
 
     data = report_data(record, judgement)
     document = build(data)
-    made = render_files(data, document, formats=formats)
+    runs = embedded_runs(data, record.contents) if embed_runs and "html" in formats else None
+    made = render_files(data, document, formats=formats, runs=runs)
     for name, text in made.items():
         layout.write_whole(record.path / name, text)
     if made:
@@ -146,12 +170,20 @@ def write_pages(record: Record, judgement: Judgement, *, formats: tuple[Format, 
     return Pages(record.path, files, document if "term" in formats else None)
 
 
+def carries_runs(record: Record) -> bool:
+    """Whether the page of a record, as it lies there, carries the runs: one that is written again then does too."""
+    from bench_framework.store import embedded  # noqa: PLC0415 -- pydantic
+
+    page = record.path / PAGE
+    return page.is_file() and embedded.is_embedded(page.read_text(encoding="utf-8", errors="replace"))
+
+
 def render_files(
-    data: ReportData, document: Document, *, formats: tuple[Format, ...] = FORMATS
+    data: ReportData, document: Document, *, formats: tuple[Format, ...] = FORMATS, runs: Runs | None = None
 ) -> dict[str, str]:
     """The files of a report by their name in the record; nothing is written.
 
-    Equal records give equal texts.
+    Equal records give equal texts. `runs` is the record that the page carries, if it is to.
     """
     from bench_framework.report import figures  # noqa: PLC0415 -- matplotlib
     from bench_framework.report.flame import profile_files  # noqa: PLC0415 -- beside the others
@@ -163,7 +195,7 @@ def render_files(
     shown = {figure.anchor: figure for figure in document.figures() if figure.anchor in drawings}
     if "html" in formats:
         inline = {anchor: figures.inline(drawings[anchor], figure) for anchor, figure in shown.items()}
-        made["report.html"] = html.render(document, data, templates, inline)
+        made[PAGE] = html.render(document, data, templates, inline, runs)
     if "md" in formats:
         for anchor, figure in shown.items():
             made[f"figures/{anchor}.svg"] = figures.standalone(drawings[anchor], figure)

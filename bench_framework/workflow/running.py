@@ -176,7 +176,7 @@ def _run_locked(
         return _interrupted(record, plan)
     judgement = judge_record(record)
     record.save(judgement)
-    pages = write_pages(record, judgement)
+    pages = write_pages(record, judgement, embed_runs=options.embed_runs)
     failures = _failures(plan, record)
     code = EXIT_NOT_MEASURED if failures else EXIT_DONE
     if stopped:
@@ -225,7 +225,7 @@ def _prepare(
     if plan.program is not None:
         build, event = programs.with_control(plan, builds[0], {i.input_id: i for i in inputs}, launcher, env)
         builds = (build,)
-    if plan.instructions is not None:
+    if plan.instructions is not None and not plan.instructions.optional:
         instructions.counter(plan.instructions, launcher, env)
     stopping.check()
     data = datasets.data_dir(plan, env)

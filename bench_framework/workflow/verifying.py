@@ -1,19 +1,36 @@
-"""Whether a record still is what benchctl wrote, and still says what follows from its journal."""
+"""Whether a record still is what benchctl wrote, and still says what follows from its runs."""
 
 from __future__ import annotations
 
-from collections import Counter
+import csv
+import io
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import RecordError
-from bench_framework.workflow.pages import judge_record, render_files, report_data
+from bench_framework.workflow.pages import (
+    PAGE,
+    carries_runs,
+    judge_record,
+    judged,
+    render_files,
+    report_data,
+)
+from bench_framework.workflow.verifying_page import (
+    PageVerification,
+    claim_differences,
+    page_differences,
+    verify_page,
+)
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bench_framework.model.judgement import Claim, Judgement
+    from bench_framework.model.judgement import Judgement
+    from bench_framework.store.journal import Contents
     from bench_framework.store.records import Record
+
+MOST_FIELDS: Final = 3
+"""Differing fields of a table that are named one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +40,7 @@ class Verification:
     Attributes:
         record: its folder.
         files: how many the manifest lists.
-        claims: how many were made again from the journal.
+        claims: how many were made again from the runs.
         differences: one line each.
     """
 
@@ -33,8 +50,27 @@ class Verification:
     differences: tuple[str, ...]
 
 
+def verify(results: Path, name: str) -> Verification | PageVerification:
+    """Verify a record; or a page that lies in none, which can be held against its own claims only.
+
+    Raises:
+        UsageError: BX101, there is no such record or page. RecordError: it cannot be read at all.
+    """
+    path = Path(name)
+    if path.suffix == ".html" and path.is_file() and not _lies_in_record(path):
+        return verify_page(path)
+    return verify_record(results, name)
+
+
+def _lies_in_record(page: Path) -> bool:
+    from bench_framework.store import layout, records  # noqa: PLC0415 -- pydantic
+
+    folder = page.absolute().parent
+    return page.name == PAGE and ((folder / layout.JOURNAL).is_file() or records.is_imported(folder))
+
+
 def verify_record(results: Path, name: str) -> Verification:
-    """Compare every file with the manifest, judge the journal again, and render the report again.
+    """Compare files with the manifest and tables with the journal, judge ``runs.csv`` again, render again.
 
     Raises:
         RecordError: it is not judged yet, or cannot be read at all.
@@ -51,35 +87,99 @@ def verify_record(results: Path, name: str) -> Verification:
         saved = record.judgement()
         if saved is None:
             raise RecordError("the record is not judged yet", code="BX413", help="`benchctl run` finishes it")
-        again = judge_record(record)
-        found += _claims(saved, again)
+        found += _tables(record, saved)
+        again, more = _judged(record, saved)
+        found += more
         found += _pages(record, saved)
-    return Verification(folder, len(listed), len(again.claims), tuple(found))
+    return Verification(folder, len(listed), len(again.claims), tuple(dict.fromkeys(found)))
 
 
-def _claims(saved: Judgement, again: Judgement) -> list[str]:
-    """Claims that do not follow from the journal."""
-    kept, made = (Counter(_content(claim) for claim in judgement.claims) for judgement in (saved, again))
-    differences = [f"claims.json: does not follow from the journal: {text}" for *_, text in kept - made]
-    differences += [f"claims.json: lacks what follows from the journal: {text}" for *_, text in made - kept]
-    if not differences and saved != again:
-        differences.append("claims.json: the judgement does not follow from the journal")
-    return differences
+def _tables(record: Record, saved: Judgement) -> list[str]:
+    """Fields of the tables that do not follow from journal and judgement."""
+    from bench_framework.store import tables  # noqa: PLC0415 -- pydantic
+    from bench_framework.store.rows import Source  # noqa: PLC0415 -- likewise
+
+    found: list[str] = []
+    for name, wanted in tables.table_texts(Source(record.plan, record.contents, saved)).items():
+        path = record.path / f"{name}.csv"
+        if path.is_file():
+            found += [f"{path.name}: {line}" for line in table_differences(_text(path), wanted)]
+    return found
 
 
-def _content(claim: Claim) -> tuple[object, ...]:
-    """What a claim says, without its number: one that is added shifts all that follow."""
-    return (repr(replace(claim, id="", values={}, text="")), tuple(sorted(claim.values.items())), claim.text)
+def _text(path: Path) -> str:
+    return path.read_bytes().decode("utf-8", errors="replace")
+
+
+def table_differences(there: str, wanted: str) -> list[str]:
+    """The first fields in which a table differs from what it should be, by row and column.
+
+    Columns are only ever appended: those that an earlier version did not write yet are no difference.
+    """
+    if there == wanted:
+        return []
+    ours, theirs = ([*csv.reader(io.StringIO(text, newline=""))] for text in (there, wanted))
+    header, full = (rows[0] if rows else [] for rows in (ours, theirs))
+    if not set(header) <= set(full):
+        return [f"the columns {', '.join(n for n in header if n not in full)} are none of this table's"]
+    places = [full.index(name) for name in header]
+    theirs = [[row[place] for place in places] for row in theirs]
+    lines = [
+        f"row {number}, {name} is {a!r} and not {b!r}, as the journal has it"
+        for number, (own, right) in enumerate(zip(ours, theirs, strict=False), 1)
+        for name, a, b in zip(header, own, right, strict=False)
+        if a != b
+    ]
+    if len(ours) != len(theirs) or any(len(row) != len(header) for row in ours):
+        lines.insert(0, f"{len(ours) - 1} rows instead of {len(theirs) - 1}, or rows of another length")
+    more = [f"and {len(lines) - MOST_FIELDS} more fields"] if len(lines) > MOST_FIELDS else []
+    return [*lines[:MOST_FIELDS], *more]
+
+
+def _judged(record: Record, saved: Judgement) -> tuple[Judgement, list[str]]:
+    """What the runs say, judged again, and the claims that do not follow from them."""
+    from bench_framework.store import layout  # noqa: PLC0415 -- pydantic
+    from bench_framework.store.profiles import read_profiles  # noqa: PLC0415 -- likewise
+
+    contents, lines = _from_table(record)
+    if contents is None:
+        again, source = judge_record(record), "the journal"
+    else:
+        again = judged(record.plan, contents, read_profiles(record.path, record.plan))
+        source = layout.RUNS
+    differing = claim_differences(saved.claims, again, source)
+    if not differing and saved != again:
+        differing = [f"the judgement does not follow from {source}"]
+    return again, [*lines, *(f"{layout.CLAIMS}: {line}" for line in differing)]
+
+
+def _from_table(record: Record) -> tuple[Contents | None, list[str]]:
+    """The record with the blocks that ``runs.csv`` holds; none where it holds none that can be read."""
+    from bench_framework.store import layout, run_table  # noqa: PLC0415 -- pydantic
+
+    path = record.path / layout.RUNS
+    if not path.is_file() or not run_table.is_whole(text := _text(path)):
+        return None, []
+    try:
+        table = run_table.read(text, record.plan, record.contents.builds)
+    except RecordError as error:
+        return None, [error.message]
+    return replace(record.contents, blocks=list(table.blocks), observations=list(table.observations)), []
 
 
 def _pages(record: Record, judgement: Judgement) -> list[str]:
     """Pages that are not what the judgement renders to. Those that were never written are no difference."""
     from bench_framework.report import build  # noqa: PLC0415 -- only for pages
+    from bench_framework.workflow.embedding import embedded_runs  # noqa: PLC0415 -- pydantic
 
     data = report_data(record, judgement)
-    made = render_files(data, build(data))
-    return [
-        f"{name}: not what the claims render to"
-        for name, text in made.items()
-        if (record.path / name).is_file() and (record.path / name).read_bytes() != text.encode()
-    ]
+    runs = embedded_runs(data, record.contents) if carries_runs(record) else None
+    made = render_files(data, build(data), runs=runs)
+    found = []
+    for name, text in made.items():
+        if not (record.path / name).is_file() or (record.path / name).read_bytes() == text.encode():
+            continue
+        if name == PAGE:
+            found += [f"{PAGE}: {line}" for line in page_differences(_text(record.path / PAGE))]
+        found.append(f"{name}: not what the claims render to")
+    return found

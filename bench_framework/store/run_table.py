@@ -1,0 +1,278 @@
+"""``runs.csv`` read back: the blocks and the runs outside timing that its rows hold.
+
+What a record's other files say (plan, builds, host) is taken from them; every figure is the table's.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from bench_framework.errors import RecordError
+from bench_framework.model.metrics import OBSERVED, column_of
+from bench_framework.model.observation import Observation
+from bench_framework.model.run import Answer, Block, PageCache, Receipt, Sensors
+from bench_framework.store import columns, layout
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from bench_framework.model.metrics import DeclaredMetric
+    from bench_framework.model.plan import Plan
+    from bench_framework.model.run import Build
+
+Fields = dict[str, str]
+TIMED: Final = "timed"
+_COUNTS: Final = (
+    "minor_faults", "major_faults", "ctx_vol", "ctx_invol", "read_bytes", "write_bytes", "threads", "anon_bytes",
+    "file_bytes",
+)  # fmt: skip
+_BEYOND_BLOCKS: Final = (
+    "position", "reported", "handled_bytes", "block_peak_rss_bytes", "answer_source", "steal_ticks",
+)  # fmt: skip
+"""Columns without which blocks cannot be read: tables of earlier versions lack them."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunTable:
+    """What the rows hold, in their order."""
+
+    blocks: tuple[Block, ...]
+    observations: tuple[Observation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """All that a row's meaning depends on."""
+
+    declared: Sequence[DeclaredMetric]
+    announced: Mapping[str, Mapping[str, str]]
+    """Cell id to column to the metric that the cell's worker announces."""
+    header: Sequence[str]
+
+
+def read(text: str, plan: Plan, builds: Iterable[Build]) -> RunTable:
+    """Blocks and observations of the text of a ``runs.csv``.
+
+    Raises:
+        RecordError: BX411, it is no such table, a row is not one, or it was written before a table held whole blocks.
+    """
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    header = next(csv.reader(io.StringIO(text, newline="")), [])
+    lacking = [name for name in (*_BEYOND_BLOCKS, "kind", "cell_id") if name not in header]
+    if lacking:
+        raise _damaged(f"it lacks the columns {', '.join(lacking)}")
+    reader = _Reader(plan.metrics, _announced(plan, builds), header)
+    known = {cell.id for cell in plan.cells}
+    timed: list[tuple[int, Fields]] = []
+    outside: list[tuple[int, Fields]] = []
+    for line, row in enumerate(rows, 2):
+        if row["cell_id"] not in known:
+            raise _damaged(f"row {line}: {row['cell_id']!r} is no cell of the plan")
+        (timed if row["kind"] == TIMED else outside).append((line, row))
+    blocks = tuple(_guarded(own, reader) for own in _by_block(timed))
+    return RunTable(blocks, tuple(_observation(line, row) for line, row in outside))
+
+
+def is_whole(text: str) -> bool:
+    """Whether a table has the columns from which blocks can be read: one that an earlier version wrote has not."""
+    header = next(csv.reader(io.StringIO(text, newline="")), [])
+    return set(_BEYOND_BLOCKS) <= set(header)
+
+
+def _damaged(what: str) -> RecordError:
+    return RecordError(
+        f"{layout.RUNS} cannot be read: {what}",
+        code="BX411",
+        help="`benchctl verify` names every file of the record that was changed",
+    )
+
+
+def _announced(plan: Plan, builds: Iterable[Build]) -> dict[str, dict[str, str]]:
+    by_build = {
+        build.id: {columns.worker_column(metric): str(metric["name"]) for metric in columns.metrics_of(build)}
+        for build in builds
+    }
+    declared = {metric.name for metric in plan.metrics}
+    found: dict[str, dict[str, str]] = {}
+    for cell in plan.cells:
+        spec = plan.variant(cell.variant_id).build
+        own = by_build.get(spec.id if spec else "program", {})
+        found[cell.id] = {column: name for column, name in own.items() if name not in declared}
+    return found
+
+
+def _by_block(rows: list[tuple[int, Fields]]) -> Iterable[list[tuple[int, Fields]]]:
+    """The rows of each block.
+
+    Raises:
+        RecordError: the blocks are not in the order of their numbers, or their rows are not together.
+    """
+    last = -1
+    for number, group in itertools.groupby(rows, key=lambda entry: entry[1]["block"]):
+        own = list(group)
+        line = own[0][0]
+        if not number.isdecimal() or int(number) <= last:
+            raise _damaged(f"row {line}: block {number!r} follows block {last}")
+        last = int(number)
+        if {row["block_runs"] for _, row in own} != {str(len(own))}:
+            raise _damaged(
+                f"row {line}: block {number} has {len(own)} rows and says {own[0][1]['block_runs']}"
+            )
+        yield own
+
+
+def _guarded(rows: list[tuple[int, Fields]], reader: _Reader) -> Block:
+    line = rows[0][0]
+    try:
+        return _block([row for _, row in rows], reader)
+    except (ValueError, TypeError, KeyError) as error:
+        raise _damaged(f"row {line}: {error}") from error
+
+
+def _block(rows: list[Fields], reader: _Reader) -> Block:
+    first = rows[0]
+    walls = tuple(value for row in rows if (value := _number(row, "wall_s")) is not None)
+    codes = tuple(_whole(row, "exit_code") for row in rows)
+    worker = first["peak_rss_source"] == "worker"
+    receipts = [_receipt(row, reader, worker=worker) for row in rows if _flag(row, "reported")]
+    return Block(
+        seq=int(first["block"]),
+        round=int(first["round"]),
+        position=int(first["position"]),
+        cell_id=first["cell_id"],
+        warmup=bool(_flag(first, "warmup")),
+        status=cast("Any", first["status"]),
+        started_at=first["started_at"],
+        wall_s=walls,
+        user_s=_number(first, "user_s"),
+        sys_s=_number(first, "sys_s"),
+        peak_rss_bytes=_whole(first, "block_peak_rss_bytes"),
+        peak_rss_source=cast("Any", first["peak_rss_source"] or None),
+        exit_codes=codes if any(code is not None for code in codes) else (),
+        signal=first["signal"] or None,
+        timed_out=bool(_flag(first, "timed_out")),
+        answer=_answer(first),
+        receipts=tuple(receipts),
+        metrics=_printed(rows, reader),
+        missing=_json(first, "missing") or {},
+        sensors=_sensors(first),
+        page_cache=_page_cache(first),
+        message=first["message"] or None,
+        stderr_log=first["stderr_log"] or None,
+    )
+
+
+def _receipt(row: Fields, reader: _Reader, *, worker: bool) -> Receipt:
+    own = {column_of(m.name, m.unit): m.name for m in reader.declared if m.source == "worker"}
+    own.update(reader.announced[row["cell_id"]])
+    taken = own.keys() | {column_of(m.name, m.unit) for m in reader.declared}
+    metrics = {name: value for column, name in own.items() if (value := _number(row, column)) is not None}
+    phases = {
+        column[2:-2]: value
+        for column in reader.header
+        if column.startswith("w_") and column.endswith("_s") and column not in taken
+        and (value := _number(row, column)) is not None
+    }  # fmt: skip
+    effective = {
+        column.removeprefix("effective_"): row[column]
+        for column in reader.header
+        if column.startswith("effective_") and row[column]
+    }
+    return Receipt(
+        effective=effective,
+        phases_s=phases,
+        bytes=_whole(row, "handled_bytes"),
+        peak_rss_bytes=_whole(row, "peak_rss_bytes") if worker else None,
+        metrics=metrics | (_json(row, "further_metrics") or {}),
+        notes=tuple(_json(row, "notes") or ()),
+        **{name: _whole(row, name) for name in _COUNTS},
+    )
+
+
+def _printed(rows: list[Fields], reader: _Reader) -> dict[str, float]:
+    """Metrics that the program printed: known of the last run."""
+    found = {
+        metric.name: value
+        for metric in reader.declared
+        if metric.source != "worker"
+        and (value := _number(rows[-1], column_of(metric.name, metric.unit))) is not None
+    }
+    if not _flag(rows[0], "reported"):
+        found |= _json(rows[0], "further_metrics") or {}
+    return found
+
+
+def _answer(row: Fields) -> Answer | None:
+    if not row["answer_source"]:
+        return None
+    return Answer(
+        row["output_sha256"],
+        _whole(row, "answer_count"),
+        _whole(row, "answer_distinct"),
+        cast("Any", row["answer_source"]),
+    )
+
+
+def _sensors(row: Fields) -> Sensors:
+    return Sensors(
+        cpu_mhz=_number(row, "cpu_mhz_mean"),
+        load1=_number(row, "load1"),
+        device_bytes=_whole(row, "device_read_bytes"),
+        **{
+            name: _whole(row, name)
+            for name in (
+                "steal_ticks", "psi_cpu_us", "psi_io_us", "psi_memory_us", "mem_available_bytes", "swap_in_pages",
+                "swap_out_pages", "throttle_events",
+            )
+        },
+    )  # fmt: skip
+
+
+def _page_cache(row: Fields) -> PageCache | None:
+    before, after = _number(row, "resident_before_share"), _number(row, "resident_after_share")
+    why = row.get("cache_why") or ""
+    if row["cache_state"] == "unknown" and before is None and after is None and not why:
+        return None
+    if row["cache_state"] not in {"cold", "warm", "unknown"}:
+        raise ValueError(f"{row['cache_state']!r} is no state of a cache")
+    return PageCache(cast("Any", row["cache_state"]), before, after, why)
+
+
+def _observation(line: int, row: Fields) -> Observation:
+    try:
+        found = Observation(
+            row["cell_id"], cast("Any", row["kind"]), int(row["run"]), row["started_at"], row["tool"],
+            cast("Any", row["status"]),
+        )  # fmt: skip
+        names = (*OBSERVED, "instructions")
+        values = {name: value for name in names if (value := _number(row, name)) is not None}
+    except ValueError as error:
+        raise _damaged(f"row {line}: {error}") from error
+    return replace(found, values=values, message=row["message"] or None)
+
+
+def _number(row: Fields, name: str) -> float | None:
+    text = row.get(name)
+    return float(text) if text else None
+
+
+def _whole(row: Fields, name: str) -> int | None:
+    text = row.get(name)
+    return int(text) if text else None
+
+
+def _flag(row: Fields, name: str) -> bool | None:
+    text = row.get(name) or ""
+    if text not in {"true", "false", ""}:
+        raise ValueError(f"{name} is {text!r}")
+    return text == "true" if text else None
+
+
+def _json(row: Fields, name: str) -> Any:
+    text = row.get(name)
+    return json.loads(text) if text else None

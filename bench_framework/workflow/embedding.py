@@ -1,0 +1,71 @@
+"""A record in its page, and back: what ``--embed-runs`` writes, and what ``verify`` and ``load`` make of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bench_framework.model.judgement import Judgement
+    from bench_framework.report import ReportData
+    from bench_framework.report.render.html import Runs
+    from bench_framework.store.embedded import Embedded
+    from bench_framework.store.journal import Contents
+
+
+def embedded_runs(data: ReportData, contents: Contents) -> Runs:
+    """What a page needs to carry its record; equal records give equal values."""
+    from bench_framework.report.render.html import Runs  # noqa: PLC0415 -- jinja2
+    from bench_framework.store import embedded  # noqa: PLC0415 -- pydantic
+    from bench_framework.store.journal import SCHEMA_VERSION  # noqa: PLC0415 -- likewise
+    from bench_framework.store.rows import Source  # noqa: PLC0415 -- likewise
+
+    frame = embedded.Frame(
+        schema_version=SCHEMA_VERSION,
+        plan=data.plan,
+        header=contents.header,
+        host=data.host,
+        builds=contents.builds,
+        inputs=contents.inputs,
+        looks=tuple(contents.looks),
+        events=tuple(contents.events),
+        ended_at=contents.ended_at,
+        record_dir=data.record_dir,
+        tuning=dict(data.tuning) if data.tuning is not None else None,
+        profiles=data.profiles,
+    )
+    link = embedded.runs_link(Source(data.plan, contents, data.judgement))
+    return Runs(link, embedded.frame_json(frame))
+
+
+def judged_again(found: Embedded) -> Judgement:
+    """The judgement of the runs in a page."""
+    from bench_framework.workflow.pages import judged  # noqa: PLC0415 -- it embeds, too
+
+    return judged(found.frame.plan, found.contents, found.frame.profiles)
+
+
+def rendered_again(found: Embedded, judgement: Judgement) -> str:
+    """The page that the runs in a page render to."""
+    from bench_framework.report import ReportData, build  # noqa: PLC0415 -- only for pages
+    from bench_framework.workflow.pages import render_files  # noqa: PLC0415 -- it embeds, too
+
+    frame, contents = found.frame, found.contents
+    data = ReportData(
+        plan=frame.plan,
+        judgement=judgement,
+        builds=frame.builds,
+        inputs=frame.inputs,
+        host=frame.host,
+        blocks=tuple(contents.blocks),
+        record_id=contents.header.record_id,
+        started=contents.header.started_at,
+        finished=contents.ended_at or "",
+        commands=(frame.plan.command,),
+        events=frame.events,
+        record_dir=frame.record_dir,
+        scenario_text=found.scenario_text,
+        tuning=frame.tuning,
+        profiles=frame.profiles,
+    )
+    runs = embedded_runs(data, contents)
+    return render_files(data, build(data), formats=("html",), runs=runs)["report.html"]
