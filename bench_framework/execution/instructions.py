@@ -82,7 +82,7 @@ def counter(policy: InstructionPolicy, launcher: Launcher, env: Mapping[str, str
     return Counter(said.stdout.strip(), under, read_valgrind)
 
 
-_WITHOUT: Final = "or take `instructions` out of `judge` and `metrics`"
+_WITHOUT: Final = "or take `instructions` out of `judge`, `metrics` and `gate`"
 
 
 def _perf(found: str, launcher: Launcher, env: Mapping[str, str]) -> Counter:

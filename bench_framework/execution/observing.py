@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bench_framework.errors import CellError
+from bench_framework.errors import CellError, MachineError
 from bench_framework.execution import instructions, observed, progress
 from bench_framework.execution.single_run import Alone
 from bench_framework.execution.target import build_id_of, target_of
@@ -54,9 +54,32 @@ def observe_cells(
     observer = Observer(plan, record, launcher, watcher, stop)
     if not plan.answer.contract:
         observer.kernel(targets)
-    if plan.instructions is not None and targets:
-        observer.instructions(targets, instructions.counter(plan.instructions, launcher, env))
+    if plan.instructions is not None and targets and (used := _counter(plan, record, launcher, watcher, env)):
+        observer.instructions(targets, used)
     record.sync()
+
+
+def _counter(
+    plan: Plan, record: Record, launcher: Launcher, watcher: progress.Progress, env: Mapping[str, str]
+) -> instructions.Counter | None:
+    """What counts instructions; `None` where nothing can and only the gate asked, which is noted.
+
+    Raises:
+        MachineError: BX250, nothing can, and the scenario itself asked.
+    """
+    assert plan.instructions is not None
+    try:
+        return instructions.counter(plan.instructions, launcher, env)
+    except MachineError as error:
+        if not plan.instructions.optional:
+            raise
+        event = Event(
+            "BX250", error.message, "warning", effect="the gate cannot judge instructions", help=error.help
+        )
+        if event not in record.contents.events:
+            record.append(lines.Noted(event))
+            watcher.notify(progress.Remark(event))
+        return None
 
 
 def _target(

@@ -172,11 +172,13 @@ class InstructionPolicy:
         runs: repetitions of each cell.
         timeout_s: of one of them.
         tool: which counter.
+        optional: only the gate asks for them: where nothing can count, everything else is measured all the same.
     """
 
     runs: int = 3
     timeout_s: float = 600.0
     tool: Literal["valgrind", "perf"] = "valgrind"
+    optional: bool = False
 
 
 def is_exact(metric: str) -> bool:

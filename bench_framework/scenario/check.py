@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from bench_framework.scenario import (
     check_crate,
     check_derived,
+    check_gate,
     check_inputs,
     check_matrix,
     check_metrics,
@@ -57,6 +58,7 @@ def check(scenario: Scenario, *, damaged: bool = False) -> list[Problem]:
         *check_inputs.check(scenario),
         *check_rules.check(scenario),
         *check_metrics.check(scenario),
+        *check_gate.check(scenario),
         *check_derived.check(scenario),
         *check_crate.check(scenario),
         *check_profile.check(scenario),

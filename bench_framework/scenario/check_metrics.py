@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from bench_framework.scenario.schema.metrics import MetricPart
 
 INSTRUCTIONS: Final = "instructions"
+GATED_COUNTS: Final = 2
+"""Repetitions where only the gate asks: the fewest that show whether a count varies from run to run."""
 _BUILT: Final = frozenset({"binary_size", "stripped_size", "dependencies"})
 
 
@@ -45,11 +47,15 @@ def declared_metrics(scenario: Scenario) -> tuple[DeclaredMetric, ...]:
 
 
 def instruction_policy(scenario: Scenario) -> InstructionPolicy | None:
-    """How instructions are counted; `None` where neither `judge` nor `metrics` names them."""
-    part = scenario.spec.metrics.get(INSTRUCTIONS)
+    """How instructions are counted; `None` where neither `judge`, `metrics` nor `gate` names them."""
+    spec = scenario.spec
+    part, judged = spec.metrics.get(INSTRUCTIONS), INSTRUCTIONS in spec.judge
+    gated = spec.gate.instructions is not None or any(b.metric == INSTRUCTIONS for b in spec.gate.budgets)
     if part is not None:
-        return InstructionPolicy(part.runs, part.timeout, part.tool)
-    return InstructionPolicy() if INSTRUCTIONS in scenario.spec.judge else None
+        return InstructionPolicy(part.runs, part.timeout, part.tool, optional=gated and not judged)
+    if judged:
+        return InstructionPolicy()
+    return InstructionPolicy(runs=GATED_COUNTS, optional=True) if gated else None
 
 
 def speaks(scenario: Scenario) -> bool:

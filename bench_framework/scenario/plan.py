@@ -8,7 +8,6 @@ from bench_framework.errors import Problem
 from bench_framework.model.plan import (
     AnswerPolicy,
     DerivedRow,
-    GatePolicy,
     Hole,
     Input,
     JudgePolicy,
@@ -19,6 +18,7 @@ from bench_framework.model.plan import (
 )
 from bench_framework.scenario import check_metrics, template
 from bench_framework.scenario.expansion import Expansion, size_texts, unique
+from bench_framework.scenario.gate_policy import with_gate
 from bench_framework.scenario.matrix import combine
 from bench_framework.scenario.profile import profile_policy
 from bench_framework.scenario.schema.measure import Precision
@@ -54,7 +54,7 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
         holes += left_out
     measured = unique(variant for variant, _ in pairs)
     variants = measured if made.baseline in measured else (made.baseline, *measured)
-    return Plan(
+    plan = Plan(
         name=scenario.name,
         question=scenario.question,
         scenario_path=scenario.path,
@@ -84,6 +84,7 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
         data_dir=scenario.resolve(scenario.spec.data_dir) if scenario.spec.data_dir else None,
         design=scenario.spec.design,
     )
+    return with_gate(scenario, plan)
 
 
 def _select(
@@ -163,8 +164,7 @@ def _judge(scenario: Scenario) -> JudgePolicy:
     spec, default = scenario.spec, JudgePolicy()
     margin, margins = _per_metric(spec.margin, default.margin, default.margins)
     epsilon, epsilons = _per_metric(spec.epsilon, default.epsilon, default.epsilons)
-    gate = GatePolicy(spec.gate.margins(), spec.gate.detect, spec.gate.on_undecided, tuple(spec.gate.require))
-    return JudgePolicy(tuple(spec.judge), margin, epsilon, margins, epsilons, spec.level, gate)
+    return JudgePolicy(tuple(spec.judge), margin, epsilon, margins, epsilons, spec.level)
 
 
 def _per_metric(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 
@@ -112,17 +112,19 @@ class Measure(Part):
         return self
 
 
+class BudgetPart(Part):
+    """What a metric of some cells may be at most, whatever the baseline's is."""
+
+    cell: Text
+    """The cells, by the words of `-k`: `io=mmap size=1GiB`."""
+    metric: Text
+    """Which metric, such as `wall`, `peak_rss` or `binary_size`."""
+    max: Text
+    """The most, with its unit: `1.2s`, `200MiB`; a bare number for a count."""
+
+
 class Gate(Part):
     """Growth against the baseline that is tolerated, by metric. Default: `{wall: 2%, cpu: 2%, peak_rss: 5%}`."""
-
-    later: ClassVar[dict[str, str]] = {
-        "against": "name the revisions on the command line of `benchctl compare`",
-        "cells": "select with -k on the command line",
-        "budgets": "only changes against the baseline are judged",
-        "accepted": "widen the margin of the metric meanwhile",
-        "min_compared": "use `require` for metrics that must be judged",
-        "instructions": "gate `cpu` meanwhile",
-    }
 
     wall: Percent | None = None
     """Tolerated growth of elapsed time."""
@@ -138,6 +140,20 @@ class Gate(Part):
     """Tolerated growth of the binary."""
     build_time: Percent | None = None
     """Tolerated growth of the time to build."""
+    instructions: Percent | None = None
+    """Tolerated growth of the instructions that the program executes, counted by valgrind outside timing."""
+    against: Text | None = None
+    """Revision of the crate that every variant is compared with, each with itself: a branch, tag or commit, or
+    `merge-base`, where the head left the main branch. Default: the scenario's own baseline."""
+    cells: Text | None = None
+    """Only the cells that match are gated, in the words of `-k`: `size>=100MiB`."""
+    min_compared: Natural = 0
+    """With fewer judged comparisons the gate has not judged."""
+    budgets: list[BudgetPart] = []
+    """Absolute bounds: `[{cell: size=1GiB, metric: wall, max: 1.2s}]`. Over a budget is what lies above it with its
+    whole interval."""
+    accepted: Text | None = None
+    """File of changes that are meant, relative to this file (docs/reference/gate.md)."""
     detect: Level = 0.03
     """A metric counts as judged if a change of this size would have been found."""
     on_undecided: Annotated[Literal["warn", "fail"], read_by(leaves.choice("warn", "fail"))] = "warn"
@@ -161,5 +177,7 @@ class Gate(Part):
 
     def margins(self) -> tuple[tuple[str, float], ...]:
         """Metric and its tolerated growth as a fraction, in the order of this class."""
-        names = ("wall", "cpu", "user", "sys", "peak_rss", "binary_size", "build_time")
+        names = (
+            "wall", "cpu", "user", "sys", "peak_rss", "binary_size", "build_time", "instructions",
+        )  # fmt: skip
         return tuple((name, value) for name in names if (value := getattr(self, name)) is not None)

@@ -351,6 +351,29 @@ class TestPolicies:
         ).judge.gate
         assert gate.margins == (("wall", 0.01), ("peak_rss", 0.05))
         assert (gate.detect, gate.on_undecided, gate.require) == (0.04, "fail", ("wall",))
+        assert (gate.chosen, gate.budgets, gate.min_compared, gate.accepted) == (None, (), 0, "")
+
+    def test_cells_and_budgets_of_the_gate_are_cells_of_the_plan(self, plans: Plans, tmp_path: Path) -> None:
+        plan = plans(
+            TWO + "gate: {cells: arm=b, min_compared: 2, accepted: bench/accepted.yaml, budgets: ["
+            "{cell: arm=a, metric: wall, max: 1.2s}, {cell: arm=a|b, metric: peak_rss, max: 2MiB}]}"
+        )
+        gate, ids = plan.judge.gate, {cell.label: cell.id for cell in plan.cells}
+        assert gate.chosen == (ids["b"],)
+        assert gate.min_compared == 2
+        assert gate.accepted == str(tmp_path / "bench" / "accepted.yaml")
+        assert [(b.most, b.text, b.cell_ids) for b in gate.budgets] == [
+            (1.2, "1.2s", (ids["a"],)), (2 << 20, "2MiB", (ids["a"], ids["b"])),
+        ]  # fmt: skip
+
+    def test_instructions_that_only_the_gate_asks_for_may_be_missing(self, plans: Plans) -> None:
+        gated = plans(TWO + "gate: {instructions: 1%}").instructions
+        assert gated is not None
+        assert (gated.runs, gated.optional) == (2, True)
+        judged = plans(TWO + "judge: [wall, instructions]\ngate: {instructions: 1%}").instructions
+        assert judged is not None
+        assert not judged.optional
+        assert plans(TWO).instructions is None
 
 
 class TestIdentity:

@@ -1,0 +1,75 @@
+"""Checks of the gate: the cells and metrics that it names, and what its scenario cannot give it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bench_framework.errors import ScenarioError
+from bench_framework.model.metrics import METRICS
+from bench_framework.scenario.gate_policy import OPEN_NAMES, budget_limit, unit_of
+from bench_framework.scenario.leaves import Refused, did_you_mean
+from bench_framework.scenario.matrix import axes_of
+from bench_framework.scenario.schema.worker import BUILTIN
+from bench_framework.scenario.selection import parse_selection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bench_framework.errors import Problem
+    from bench_framework.scenario.document import Path
+    from bench_framework.scenario.loaded import Scenario
+
+
+def check(scenario: Scenario) -> Iterator[Problem]:
+    """Problems of ``gate:``."""
+    gate, document = scenario.spec.gate, scenario.document
+    if gate.cells is not None:
+        yield from _selection(scenario, ("gate", "cells"), gate.cells)
+    if gate.against is not None and (why := _no_revisions(scenario)):
+        advice = "leave it out: the scenario's own baseline is compared"
+        yield document.value_problem(
+            ("gate", "against"), "BC108", f"`gate.against` has no effect here: {why}", help=advice
+        )
+    if gate.binary_size is not None and scenario.spec.worker.command is not None:
+        message = "`gate.binary_size` has no effect on a program that is not built"
+        yield document.key_problem(("gate", "binary_size"), "BC108", message)
+    for index, budget in enumerate(gate.budgets):
+        place: Path = ("gate", "budgets", index)
+        yield from _selection(scenario, (*place, "cell"), budget.cell)
+        if unit_of(scenario, budget.metric) is None and budget.metric not in scenario.lost:
+            known = [*(n for n in METRICS if unit_of(scenario, n) is not None), *scenario.spec.metrics]
+            advice = did_you_mean(budget.metric, known, "metrics") or None
+            message = f"`{budget.metric}` can have no budget"
+            yield document.value_problem((*place, "metric"), "BC206", message, help=advice)
+            continue
+        try:
+            budget_limit(scenario, budget)
+        except Refused as refused:
+            yield document.value_problem(
+                (*place, "max"),
+                refused.code,
+                refused.message,
+                label=refused.label,
+                help=refused.advice or None,
+            )
+
+
+def _no_revisions(scenario: Scenario) -> str:
+    worker = scenario.spec.worker
+    if worker.command is not None:
+        return "a program that is not built has no revision"
+    if worker.crate == BUILTIN:
+        return "the bundled workers have one revision: the one of this benchctl"
+    if any(setting.revision for axis in axes_of(scenario) for setting in axis.settings.values()):
+        return "an axis of this scenario names revisions"
+    return ""
+
+
+def _selection(scenario: Scenario, place: Path, words: str) -> Iterator[Problem]:
+    """What is wrong with the words of a selection, told where they stand in the file."""
+    known = {axis.name: axis.values for axis in axes_of(scenario)}
+    try:
+        parse_selection(words, known, open_names=OPEN_NAMES)
+    except ScenarioError as error:
+        for problem in error.problems:
+            yield scenario.document.value_problem(place, problem.code, problem.message, help=problem.help)

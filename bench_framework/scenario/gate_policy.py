@@ -1,0 +1,101 @@
+"""The gate of a scenario as its plan holds it: margins, the cells that its words select, and budgets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from bench_framework.model.budget import Budget
+from bench_framework.model.metrics import METRICS
+from bench_framework.model.plan import GatePolicy, Role
+from bench_framework.scenario.leaves import Refused
+from bench_framework.scenario.selection import parse_selection
+from bench_framework.units import parse_duration, parse_size
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bench_framework.model.plan import Cell, Plan
+    from bench_framework.scenario.loaded import Scenario
+    from bench_framework.scenario.schema.measure import BudgetPart
+
+OPEN_NAMES = ("variant", "input", "idea")
+"""What a selection may name beside the axes."""
+
+
+def with_gate(scenario: Scenario, plan: Plan) -> Plan:
+    """The plan with the scenario's gate; the cells that this names must be those of the plan."""
+    spec = scenario.spec.gate
+    policy = GatePolicy(
+        spec.margins(), spec.detect, spec.on_undecided, tuple(spec.require),
+        against=spec.against or "",
+        cells=spec.cells or "",
+        chosen=tuple(c.id for c in selected(plan, spec.cells)) if spec.cells else None,
+        min_compared=spec.min_compared,
+        budgets=tuple(
+            Budget(
+                part.cell, part.metric, budget_limit(scenario, part), part.max,
+                tuple(c.id for c in selected(plan, part.cell)),
+            )
+            for part in spec.budgets
+        ),
+        accepted=scenario.resolve(spec.accepted) if spec.accepted else "",
+    )  # fmt: skip
+    return replace(plan, judge=replace(plan.judge, gate=policy))
+
+
+def selected(plan: Plan, words: str) -> tuple[Cell, ...]:
+    """The cells of a plan, baselines among them, that the words of a selection take.
+
+    Raises:
+        ScenarioError: they cannot be read, or name what this plan does not have (BC113).
+    """
+    known = {axis.name: [value.name for value in axis.values] for axis in plan.axes}
+    selection = parse_selection(words, known, open_names=OPEN_NAMES)
+    compared = (Role.BASELINE, Role.CANDIDATE)
+    return tuple(c for c in plan.cells if c.role in compared and selection.takes(words_of(plan, c)))
+
+
+def words_of(plan: Plan, cell: Cell) -> Mapping[str, str]:
+    """What a selection can ask of a cell."""
+    variant, given = plan.variant(cell.variant_id), plan.input(cell.input_id)
+    own = {"variant": variant.label, "input": given.label, **dict((*variant.values, *given.values))}
+    return own | ({"idea": variant.idea} if variant.idea else {})
+
+
+def unit_of(scenario: Scenario, metric: str) -> str | None:
+    """Unit of a metric that can have a budget: s, bytes, count, …; `None` for a name that is no such metric."""
+    declared = scenario.spec.metrics.get(metric)
+    if metric in METRICS:
+        kind = METRICS[metric]
+        return kind.unit if kind.judged in {"rounds", "medians", "exact"} else None
+    if declared is None:
+        return None
+    from bench_framework.model.metrics import UNITS  # noqa: PLC0415 -- only for declared ones
+
+    return UNITS[declared.unit][0]
+
+
+def budget_limit(scenario: Scenario, part: BudgetPart) -> float:
+    """What a budget allows, in the unit of its metric's values.
+
+    Raises:
+        Refused: it is not in that unit, or not above zero.
+    """
+    unit, text = unit_of(scenario, part.metric), part.max
+    try:
+        if unit == "s":
+            limit = parse_duration(text)
+        elif unit == "bytes":
+            limit = float(parse_size(text))
+        else:
+            limit = float(text.replace("_", ""))
+    except ValueError:
+        example = {"s": "1.2s", "bytes": "200MiB"}.get(unit or "", "12000000")
+        raise Refused(
+            "BC102", f"`max` of {part.metric} cannot be `{text}`", label="expected an amount with its unit",
+            advice=f"such as {example}",
+        ) from None  # fmt: skip
+    if not 0 < limit < float("inf"):
+        raise Refused("BC102", f"`max` must be above zero, got {text}", label="expected an amount")
+    return limit
