@@ -9,7 +9,7 @@ from bench_framework.analysis import looking, same_programs, states
 from bench_framework.analysis import samples as sampling
 from bench_framework.analysis.looking import Stage
 from bench_framework.model.judgement import Verdict
-from bench_framework.model.looks import looks_of, rounds_needed
+from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Role
 
 if TYPE_CHECKING:
@@ -70,9 +70,7 @@ def judge_chosen(
     found = states.cell_states(plan, samples, builds, sampling.warm_ups(blocks))
     usable = frozenset(s.cell_id for s in found if s.state == "measured")
     size = max(1, len(pairs) * len(metrics))
-    plain = looks_of(plan)
-    needed = rounds_needed(plain.count, size, plan.judge.level)
-    looks = replace(plain, family=size, needed=needed, decidable=plain.rounds[-1] >= needed)
+    looks = looks_of(plan).shared_by(size, plan.judge.level)
     stages = {
         item.id: Stage(
             plan, looks, samples,

@@ -71,8 +71,10 @@ class _Author(Names):
         self._judgement = judgement
         self._facts = Facts(plan, judgement, builds, inputs)
         self._sizes = {i.input_id: i.size_bytes for i in inputs}
-        first = [c for c in judgement.comparisons if c.family != "reference"]
+        bases = {base.id for item in plan.inputs if (base := plan.baseline_cell(item.id)) is not None}
+        first = [c for c in judgement.comparisons if c.ref_cell_id in bases]
         self._by_pair = {(c.cell_id, c.metric): c for c in first}
+        """Of each cell its comparison with the first baseline."""
         self._floors = {(f.input_id, f.metric): f for f in judgement.floors}
 
     def write(self) -> Iterator[Claim]:
@@ -245,10 +247,11 @@ class _Author(Names):
         return " and ".join(wording.amount(c) for c in worse)
 
     def _costs(self) -> Iterator[Claim]:
-        """CPU time and memory that are worse where wall time is better (R21)."""
-        for c in self._judgement.comparisons:
+        """What is worse where wall time is better: CPU time, memory, size of the binary (R21)."""
+        families = ("headline", "memory", "exact")
+        for c in self._by_pair.values():
             gain = self._by_pair.get((c.cell_id, "wall"))
-            pays = c.metric != "wall" and c.family in ("headline", "memory") and c.verdict is Verdict.WORSE
+            pays = c.metric != "wall" and c.family in families and c.verdict is Verdict.WORSE
             if pays and gain is not None and gain.verdict in _BETTER:
                 yield self._comparison(c, "cost")
 

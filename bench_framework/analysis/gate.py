@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from bench_framework.model.gate import PairState
     from bench_framework.model.judgement import Judgement
+    from bench_framework.model.looks import Looks
     from bench_framework.model.plan import GatePolicy, Metric, Plan
     from bench_framework.model.run import Block, Build, Event, Look, PreparedInput
 
@@ -48,18 +49,13 @@ def timed_metrics(policy: GatePolicy) -> tuple[Metric, ...]:
 
 
 def strict_plan(plan: Plan) -> Plan:
-    """The plan as the gate judges it: its metrics and margins, at the level of the gate.
+    """The plan as the gate judges it: its metrics and margins, at the level of the gate."""
+    return _judged_by(plan, timed_metrics(plan.judge.gate), plan.judge.gate.tolerated, LEVEL)
 
-    The looks that may be taken were fixed for the record's own family and level; where these are more than the gate's
-    own would be, the level is lowered in proportion, so that P = J·p counts every look that could have been taken.
-    """
-    policy = plan.judge.gate
-    own = looks_of(plan).count
-    strict = _judged_by(plan, timed_metrics(policy), policy.tolerated, LEVEL)
-    fewer = looks_of(strict).count
-    if own <= fewer:
-        return strict
-    return replace(strict, judge=replace(strict.judge, level=LEVEL * fewer / own))
+
+def strict_looks(plan: Plan) -> Looks:
+    """The looks of the record as the gate counts them: all that could have been taken, for the gate's own family."""
+    return looks_of(plan).shared_by(strict_plan(plan).comparisons_planned, LEVEL)
 
 
 def _judged_by(
@@ -73,7 +69,7 @@ def _judged_by(
 
 def rounds_needed(plan: Plan) -> int | None:
     """Rounds without which this gate can find nothing; `None` if the plan has them."""
-    looks = looks_of(strict_plan(plan))
+    looks = strict_looks(plan)
     return None if looks.decidable or not timed_metrics(plan.judge.gate) else looks.needed
 
 
@@ -90,7 +86,7 @@ def first_pass(
     Arguments as of `judge`. Exact metrics (binary size) need no second pass: their difference is a fact.
     """
     strict, policy = strict_plan(plan), plan.judge.gate
-    judged = judge(strict, blocks, builds, inputs, looks_taken, noted=noted)
+    judged = judge(strict, blocks, builds, inputs, looks_taken, noted=noted, looks=strict_looks(plan))
     found = _sentences(judged)
     exact = tuple(m for m in policy.tolerated if is_exact(m))
     if exact:
@@ -109,9 +105,7 @@ def first_pass(
     looks = judged.looks
     rounds = max((look.round for look in looks_taken), default=0)
     return conclude(
-        Gating(
-            tuple(pairs), LEVEL, looks.family, max(looks.count, looks_of(plan).count), rounds, EXIT_DONE, ()
-        ),
+        Gating(tuple(pairs), LEVEL, looks.family, looks.count, rounds, EXIT_DONE, ()),
         policy,
     )
 

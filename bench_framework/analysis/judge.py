@@ -39,9 +39,10 @@ from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from bench_framework.analysis.samples import Sample
+    from bench_framework.model.looks import Looks
     from bench_framework.model.observation import Observation
     from bench_framework.model.plan import Cell, Metric, Plan
     from bench_framework.model.run import Block, Build, Event, Look, PreparedInput
@@ -68,6 +69,8 @@ def judge(
     noted: Sequence[Event] = (),
     observed: Sequence[Observation] = (),
     seed: int | None = None,
+    looks: Looks | None = None,
+    tripped: Collection[str] = (),
 ) -> Judgement:
     """Judge a record.
 
@@ -81,22 +84,25 @@ def judge(
         noted: events of execution; the trust line counts them.
         observed: what was counted in runs outside timing.
         seed: of the label swaps; the plan's own by default.
+        looks: the schedule; the plan's own by default. Of a plan that was made out of another one after measuring: that
+            of the measured one, for the family that is asked for now (`Looks.shared_by`).
+        tripped: ids of inputs whose control arm is known to have got a verdict, where the plan no longer has it.
 
     Returns:
         The same judgement, to the last bit, for equal arguments.
     """
     samples = sampling.collect(blocks)
-    looks = looks_of(plan)
+    looks = looks_of(plan) if looks is None else looks
     cell_states = states.cell_states(plan, samples, builds, sampling.warm_ups(blocks))
     usable = frozenset(s.cell_id for s in cell_states if s.state == "measured")
     same = same_programs.same_cells(plan, builds)
     given = partial(replace, same=same) if seed is None else partial(replace, same=same, seed=seed)
     higher = states.higher_is_better(plan, builds)
     stages = [
-        given(_stage(plan, samples, usable, looks_taken, item.id), higher=higher) for item in plan.inputs
+        given(_stage(plan, looks, samples, usable, looks_taken, item.id), higher=higher) for item in plan.inputs
     ]  # fmt: skip
     exact = partial(counts.compare, plan, builds=builds, observations=observed)
-    judged = _judge_inputs(plan, stages, cell_states, exact)
+    judged = _judge_inputs(plan, stages, cell_states, exact, tripped)
     comparisons = tuple(c for j in judged for c in (*j.headline, *j.control, *j.memory, *j.reference))
     floors = tuple(f for j in judged for f in j.floors)
     headline = [c for j in judged for c in (*j.headline, *j.reference)]
@@ -122,6 +128,7 @@ def judge(
         ),
     )
     seen = contrasts.measured(plan, looks, samples, usable, looks_taken, floors, higher, inputs, same)
+    seen = replace(seen, tripped=seen.tripped.union(tripped))
     found = structures.structure(seen, comparisons, draft.best, draft.summaries, builds)
     draft = replace(draft, structure=found)
     return replace(draft, claims=claims.claims_of(plan, draft, builds, inputs, noted))
@@ -140,7 +147,7 @@ class _InputJudgement:
 
 
 def _judge_inputs(
-    plan: Plan, stages: Sequence[Stage], cell_states: Sequence[CellState], exact: Exact
+    plan: Plan, stages: Sequence[Stage], cell_states: Sequence[CellState], exact: Exact, known: Collection[str]
 ) -> list[_InputJudgement]:  # fmt: skip
     """The headline, further references too, is one family over all inputs; the rest belongs to each input."""
     asked = {
@@ -158,7 +165,7 @@ def _judge_inputs(
     for stage, item in zip(stages, plan.inputs, strict=True):
         control = looking.judge_pairs(looking.control_pairs(stage, item.id), "control")
         floors = looking.noise_floor(stage, item.id, control)
-        tripped = any(f.tripped for f in floors)
+        tripped = item.id in known or any(f.tripped for f in floors)
         own, further = (
             tuple(
                 _refused(plan, c, state_of, stage.samples)
@@ -257,12 +264,17 @@ def _memory_pair(plan: Plan, stage: Stage, cell: Cell, baseline: Cell, size: int
 
 
 def _stage(
-    plan: Plan, samples: Mapping[str, Sample], usable: frozenset[str], taken: Sequence[Look], input_id: str
-) -> Stage:  # fmt: skip
+    plan: Plan,
+    looks: Looks,
+    samples: Mapping[str, Sample],
+    usable: frozenset[str],
+    taken: Sequence[Look],
+    input_id: str,
+) -> Stage:
     """The stage of one input, with the looks that were really taken there."""
     own = [look for look in taken if look.input_id == input_id]
     return Stage(
-        plan, looks_of(plan), samples, tuple(sorted({look.round for look in own})),
+        plan, looks, samples, tuple(sorted({look.round for look in own})),
         max((look.index for look in own), default=0), usable, seed=plan.measure.seed,
     )  # fmt: skip
 

@@ -41,6 +41,16 @@ class Looks:
         """J."""
         return len(self.rounds)
 
+    def shared_by(self, family: int, level: float) -> Looks:
+        """The same looks for another family, chosen afterwards.
+
+        However few comparisons are asked for now: J stays what it was while the record was measured, since each of
+        those looks could have been the one that ended it.
+        """
+        family = max(1, family)
+        needed = rounds_needed(self.count, family, level)
+        return Looks(self.rounds, needed, self.rounds[-1] >= needed, family, level)
+
 
 def rounds_needed(looks: int, family: int, level: float) -> int:
     """n_min = 1 + ⌈log₂(2·J·M/α)⌉: n rounds have 2ⁿ label swaps, two of them as extreme as can be.

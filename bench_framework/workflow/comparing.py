@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bench_framework.errors import UsageError
+from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Role
 from bench_framework.workflow.pages import judge_record, report_data
 
@@ -86,11 +87,13 @@ def compare_record(
         metrics = record.plan.judge.metrics if metrics is None else metrics
         _require_metrics(record.plan, metrics)
         own = baseline is None and candidate is None and metrics == record.plan.judge.metrics
-        if own:
-            judgement = record.judgement() or judge_record(record)
-        else:
-            record.plan = _other_plan(record.plan, baseline, candidate, metrics)
-            judgement = replace(judge_record(record), status="exploratory")
+        judgement = record.judgement() or judge_record(record)
+        if not own:
+            tripped = {floor.input_id for floor in judgement.floors if floor.tripped}
+            measured = looks_of(record.plan)
+            record.plan = other = _other_plan(record.plan, baseline, candidate, metrics)
+            looks = measured.shared_by(other.comparisons_planned, other.judge.level)
+            judgement = replace(judge_record(record, looks=looks, tripped=tripped), status="exploratory")
         # The record's own pages hold its own comparisons, not these.
         document = replace(build(report_data(record, judgement), only=SECTIONS), files=(), next=())
         if not own:

@@ -10,10 +10,11 @@ from bench_framework import assets
 from bench_framework.errors import RecordError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
     from bench_framework.model.judgement import Judgement
+    from bench_framework.model.looks import Looks
     from bench_framework.model.plan import Plan
     from bench_framework.model.profile import Profile
     from bench_framework.model.run import Host
@@ -82,15 +83,23 @@ def report_record(
         return write_pages(record, judgement, formats=formats, embed_runs=embed_runs)
 
 
-def judge_record(record: Record) -> Judgement:
-    """Judge what a record holds, by the looks that were taken."""
+def judge_record(record: Record, *, looks: Looks | None = None, tripped: Collection[str] = ()) -> Judgement:
+    """Judge what a record holds, by the looks that were taken; `looks` and `tripped` as in `analysis.judge`."""
     from bench_framework.store.profiles import read_profiles  # noqa: PLC0415 -- pydantic
 
-    return judged(record.plan, record.contents, read_profiles(record.path, record.plan))
+    profiles = read_profiles(record.path, record.plan)
+    return judged(record.plan, record.contents, profiles, looks=looks, tripped=tripped)
 
 
-def judged(plan: Plan, contents: Contents, profiles: Sequence[Profile]) -> Judgement:
-    """Judge blocks and observations, wherever they were read from."""
+def judged(
+    plan: Plan,
+    contents: Contents,
+    profiles: Sequence[Profile],
+    *,
+    looks: Looks | None = None,
+    tripped: Collection[str] = (),
+) -> Judgement:
+    """Judge blocks and observations, wherever they were read from; as `judge_record`."""
     from bench_framework.analysis.judge import judge  # noqa: PLC0415 -- numpy and scipy
     from bench_framework.analysis.profiles import attach  # noqa: PLC0415 -- likewise
 
@@ -102,6 +111,8 @@ def judged(plan: Plan, contents: Contents, profiles: Sequence[Profile]) -> Judge
         contents.looks,
         noted=contents.events,
         observed=contents.observations,
+        looks=looks,
+        tripped=tripped,
     )
     return attach(judgement, plan, profiles)
 

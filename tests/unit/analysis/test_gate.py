@@ -170,10 +170,17 @@ def test_too_few_rounds_for_any_finding_are_known_before_the_start(study: type[S
 
 def test_looks_that_the_record_could_take_are_paid_for(study: type[Study]) -> None:
     """A gate at 1 % strikes early looks that the report's 5 % allowed: J counts them all the same."""
-    made = study(arms=("a", *"bcdefghijk"), measure=MeasurePolicy(rounds_min=12, rounds_max=60))
-    own, strict = looks_of(made.plan), looks_of(gate.strict_plan(made.plan))
-    level = gate.strict_plan(made.plan).judge.level
-    assert level / strict.count <= gate.LEVEL / max(own.count, strict.count)
+    for arms, last in (("abcdefghijk", 60), ("abcdefghijk", 20), ("abc", 18)):
+        made = study(arms=tuple(arms), rounds=last, measure=MeasurePolicy(rounds_min=12, rounds_max=last))
+        own, strict = looks_of(made.plan), gate.strict_looks(made.plan)
+        assert strict.rounds == own.rounds
+        assert (strict.family, strict.level) == (2 * len(arms[1:]), gate.LEVEL)
+        found = first(made, noisy({}))
+        assert (found.looks, found.family) == (own.count, strict.family)
+        for pair in found.pairs:
+            shown = pair.comparison.shown
+            if pair.metric == "wall" and pair.comparison.verdict is Verdict.UNDECIDED and shown is not None:
+                assert shown.level <= 1 - gate.LEVEL / (own.count * strict.family) + 1e-12
 
 
 class TestTheSecondPass:

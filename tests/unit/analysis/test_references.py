@@ -13,6 +13,8 @@ from bench_framework.analysis.looking import look
 from bench_framework.analysis.references import share_closed
 from bench_framework.model.judgement import Verdict
 from bench_framework.model.looks import looks_of
+from bench_framework.model.plan import BuildSpec, JudgePolicy
+from bench_framework.model.run import Build
 
 if TYPE_CHECKING:
     from conftest import Study
@@ -158,3 +160,36 @@ def test_a_tripped_control_takes_back_what_was_said_against_further_references(s
     found = judge(plan, made.blocks(wall), {}, made.inputs(), made.looks())
     assert {c.verdict for c in found.comparisons if c.family == "reference"} == {Verdict.UNDECIDED}
     assert found.gaps == ()
+
+
+def test_what_a_binary_costs_is_told_against_the_baseline_and_no_further_reference(
+    study: type[Study],
+) -> None:
+    """A deterministic metric is compared with each reference: the costs of a gain are those against the first one."""
+    made = study(arms=tuple(TIMES), policy=JudgePolicy(metrics=("wall", "binary_size")))
+    sizes = {"start": 1000, "better": 3000, "target": 1500}
+    plan = two_references(made, "target")
+    specs = {v.id: BuildSpec("crate", "bin", features=(v.label,)) for v in plan.variants}
+    plan = replace(plan, variants=tuple(replace(v, build=specs[v.id]) for v in plan.variants))
+    builds = {
+        specs[v.id].id: Build(specs[v.id].id, ok=True, sha256=v.id, size_bytes=sizes[dict(v.values)["arm"]])
+        for v in plan.variants
+    }
+
+    def wall(arm: str, where: str, number: int) -> float:
+        noise = random.Random(f"{arm}/{where}/{number}")
+        return TIMES["start" if arm == "control" else arm] * (1 + noise.expovariate(100))
+
+    found = judge(plan, made.blocks(wall), builds, made.inputs(), made.looks())
+    costs = {
+        c.subject: (c.reference, c.text)
+        for c in found.claims
+        if c.kind == "cost" and c.metric == "binary_size"
+    }
+    assert set(costs) == {"better", "target"}
+    assert {reference for reference, _ in costs.values()} == {"start"}
+    assert costs["better"][1].startswith("better needs 3.000× as much binary size as start [")
+    gain = next(
+        c for c in found.claims if c.kind == "comparison" and c.subject == "better" and c.metric == "wall"
+    )
+    assert gain.values["cost"] == "for 3.00× as much binary size"

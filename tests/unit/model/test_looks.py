@@ -26,6 +26,20 @@ def test_a_single_look_is_at_max() -> None:
     assert schedule(12, 40, family=4, level=0.05, single=True).rounds == (40,)
 
 
+@given(
+    st.integers(1, 60), st.integers(1, 400), st.integers(1, 2000), st.integers(1, 2000), st.sampled_from([0.01, 0.05])
+)  # fmt: skip
+def test_a_family_that_is_chosen_afterwards_pays_for_every_look_that_could_have_been_taken(
+    first: int, last: int, family: int, other: int, level: float
+) -> None:
+    own = schedule(first, last, family, 0.05)
+    shared = own.shared_by(other, level)
+    assert shared.rounds == own.rounds
+    assert (shared.family, shared.level) == (other, level)
+    assert shared.needed == rounds_needed(own.count, other, level)
+    assert shared.decidable is (last >= shared.needed)
+
+
 def test_too_few_rounds_are_exploratory_not_refused() -> None:
     looks = schedule(3, 3, family=4, level=0.05)
     assert looks.rounds == (3,)

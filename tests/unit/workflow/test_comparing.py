@@ -54,11 +54,23 @@ def built(plan: Plan) -> Plan:
     return replace(plan, variants=variants, cells=cells, builds=tuple(v.build for v in variants if v.build))
 
 
-def record(folder: Path, number: int, *, code: str = "", slower: float = 1.0, host: Host = HOST) -> Record:
-    """A finished record; `code` marks what was built anew, which then takes `slower` times as long."""
-    plan = built(expand(load(folder / "s.yaml", text=SCENARIO)))
+def record(
+    folder: Path,
+    number: int,
+    *,
+    code: str = "",
+    slower: float = 1.0,
+    host: Host = HOST,
+    text: str = SCENARIO,
+    control: float = 1.0,
+) -> Record:
+    """A finished record; `code` marks what was built anew, which then takes `slower` times as long.
+
+    The control arm takes `control` times as long as the baseline that it copies.
+    """
+    plan = built(expand(load(folder / "s.yaml", text=text)))
     at = AT.format(number)
-    made = Record.create(folder / "results", plan, SCENARIO, started_at=at, benchctl="0.1.0")
+    made = Record.create(folder / "results", plan, text, started_at=at, benchctl="0.1.0")
     builds = [
         Build(v.build.id, ok=True, sha256=f"{v.label}{code if 'serde' in v.label else ''}", size_bytes=1000)
         for v in plan.variants if v.build
@@ -70,6 +82,7 @@ def record(folder: Path, number: int, *, code: str = "", slower: float = 1.0, ho
             values = dict(plan.variant(cell.variant_id).values)
             time = TIMES[values["engine"], values["parser"]] * (slower if values["parser"] == "serde" else 1)
             time *= 1 + random.Random(f"{number}/{cell.id}/{turn}").expovariate(100)
+            time *= control if cell.role is Role.CONTROL else 1.0
             made.append(
                 lines.Measured(
                     Block(
@@ -112,6 +125,32 @@ def test_another_baseline_is_exploratory_and_says_how_it_is_adjusted(tmp_path: P
     assert "exploratory: chosen after the data were seen; 6 comparisons, Holm-adjusted" in " ".join(
         printed(table.document).split()
     )
+
+
+def test_a_choice_made_afterwards_pays_for_the_looks_of_the_record(tmp_path: Path) -> None:
+    """The record could have ended at any look of its own; the schedule of a smaller family would have had others."""
+    text = SCENARIO.replace("{rounds: 20, until: rounds}", "{rounds: {min: 9, max: 20}}")
+    record(tmp_path, 1, text=text)
+    plan = built(expand(load(tmp_path / "s.yaml", text=text)))
+    assert looks_of(plan).rounds == (12, 18, 20)
+    fewer = comparing._other_plan(plan, None, "engine=rayon parser=simd", ("wall",))
+    assert looks_of(fewer).count > 3
+    chosen = {"candidate": "engine=rayon parser=simd", "metrics": ("wall",)}
+    table = workflow.compare_record(tmp_path / "results", "@last", **chosen)  # type: ignore[arg-type]
+    (shown,) = [c.shown for c in table.comparisons]
+    assert shown is not None
+    assert shown.level == pytest.approx(1 - 0.05 / 3)
+
+
+@pytest.mark.parametrize("control", [1.0, 1.1])
+def test_where_the_control_arm_tripped_no_other_baseline_decides_anything(
+    tmp_path: Path, control: float
+) -> None:
+    record(tmp_path, 1, control=control)
+    table = workflow.compare_record(tmp_path / "results", "@last", baseline="engine=rayon parser=serde")
+    assert len(table.comparisons) == 6
+    assert all((c.reason == "control tripped") is (control > 1) for c in table.comparisons)
+    assert all(c.verdict.decided is (control == 1) for c in table.comparisons)
 
 
 def test_levels_of_an_axis_are_compared_with_everything_else_equal(tmp_path: Path) -> None:
