@@ -17,6 +17,8 @@ MOST_DECIMALS: Final = 6
 FINE_ENOUGH: Final = 4
 """Decimals of a ratio at which digits are added only for the sake of the verdict: a hundredth of a
 percent. Bounds still go outward, so that fewer digits never say more."""
+LARGEST_RATIO: Final = 1e6
+"""An upper bound above this is rounded outward as far as it goes: nothing is known of that side."""
 EXACT_DECIMALS: Final = 3
 """Of a ratio without an interval to take them from."""
 

@@ -13,7 +13,15 @@ from bench_framework.analysis.profile_words import PROFILE_SENTENCES
 from bench_framework.analysis.structure_wording import STRUCTURE_SENTENCES
 from bench_framework.model import words
 from bench_framework.model.judgement import ONE_PROGRAM, Verdict
-from bench_framework.rounding import Rounded, decimal, plain, rounded, thresholds, up_to_two_digits
+from bench_framework.rounding import (
+    LARGEST_RATIO,
+    Rounded,
+    decimal,
+    plain,
+    rounded,
+    thresholds,
+    up_to_two_digits,
+)
 from bench_framework.units import MINUS, THIN_SPACE, format_percent, format_size, size_unit, time_unit
 
 if TYPE_CHECKING:
@@ -60,8 +68,9 @@ def say(claim: Claim) -> str:
 
 def percent_change(estimate: float, lo: float, hi: float, margin: float, *, keep: bool = True) -> str:
     """``"−1.8 % [−6.5, +3.2]"``: change of a ratio from 1, with its interval; `keep` as in `rounded`."""
-    made = rounded(estimate, lo, hi, margin=margin, keep=keep)
-    return f"{_signed(made, made.estimate)}{THIN_SPACE}% [{_signed(made, made.lo)}, {_signed(made, made.hi)}]"
+    made = rounded(estimate, lo, min(hi, LARGEST_RATIO), margin=margin, keep=keep)
+    upper = _signed(made, made.hi) if hi <= LARGEST_RATIO else "+∞"
+    return f"{_signed(made, made.estimate)}{THIN_SPACE}% [{_signed(made, made.lo)}, {upper}]"
 
 
 def amount(c: Comparison) -> str:

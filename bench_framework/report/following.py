@@ -135,6 +135,8 @@ def _texts(claim: Claim) -> Iterator[str]:
     if claim.margin is not None and lo > 0:
         yield from _ratios(claim, estimate, lo, hi)
     for scale in SCALES:
+        if not math.isfinite(hi * scale):  # an open bound is told by `show_ratio` alone
+            continue
         made = show_plain(estimate * scale, lo * scale, hi * scale)
         yield made.estimate
         yield made.bounds

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.judgement import Verdict
 from bench_framework.model.metrics import METRICS
-from bench_framework.rounding import FINE_ENOUGH, decimal, decimals_of, plain, rounded
+from bench_framework.rounding import FINE_ENOUGH, LARGEST_RATIO, decimal, decimals_of, plain, rounded
 from bench_framework.units import MINUS, THIN_SPACE, format_percent, format_size, size_unit, time_unit
 
 if TYPE_CHECKING:
@@ -78,7 +78,8 @@ def show_ratio(
         least: fewest decimals; 2 for what prose tells in whole percents.
         keep: see `rounding.rounded`; false for a pair without a verdict.
     """
-    if not math.isfinite(hi):
+    if hi > LARGEST_RATIO:
+        hi = math.inf
         # A bound that is open needs no digits; the others take those of the closed side.
         decimals = max(least, min(FINE_ENOUGH, pdg_decimals(abs(ratio - lo))))
         return Shown(_text(_near(ratio, decimals)), _text(_down(lo, decimals)), _text(hi), decimals)
@@ -97,7 +98,7 @@ def show_comparison(comparison: Comparison) -> Shown | None:
 
 def show_percent(ratio: float, lo: float, hi: float, margin: float, *, keep: bool = True) -> str:
     """A ratio as a change: ``−17.2 % [−18.0, −16.4]``, in the digits of `show_ratio`."""
-    if not math.isfinite(hi):
+    if hi > LARGEST_RATIO:
         return f"{show_ratio(ratio, lo, hi, margin, keep=keep)}"
     made = rounded(ratio, lo, hi, margin=margin, keep=keep)
     told, low, high = (_change(value, made.decimals - 2) for value in (made.estimate, made.lo, made.hi))

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MOST_BYTES: Final = 64 * 1024 * 1024
 """hyperfine writes some 40 bytes per run: this is a million runs, and nobody meant to read a log of a gigabyte."""
+MOST_COMMANDS: Final = 200
+"""Of one sitting: the best group compares every command with every other one, and nobody reads a longer table."""
 KNOWN_VERSION: Final = 2
 _UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
 
@@ -73,6 +75,11 @@ def read_sitting(content: bytes, file: str, number: int) -> Sitting:
         kind, memory, arms = _hyperfine(text, file, digest)
     else:
         kind, memory, arms = "table", "none", _table(text, file, digest)
+    if len(arms) > MOST_COMMANDS:
+        raise faults.fault(
+            faults.UNKNOWN, file, f"{file} holds {len(arms)} commands; import takes {MOST_COMMANDS} at most",
+            help="keep those that answer one question, or split the file: each file is one sitting",
+        )  # fmt: skip
     twice = [label for label, count in Counter(arm.label for arm in arms).items() if count > 1]
     if twice:
         raise faults.fault(

@@ -48,6 +48,10 @@ def test_an_open_interval_is_shown_as_open() -> None:
     assert str(show_ratio(1.2, 0.0, float("inf"), 0.02)) == "1.20 [0.00, ∞]"
 
 
+def test_a_bound_beyond_any_meaning_is_open() -> None:
+    assert str(show_ratio(2.0, 1e-300, 3e275, 0.02)) == "2.00 [0.00, ∞]"
+
+
 ratios = st.floats(0.01, 50).flatmap(
     lambda r: st.tuples(
         st.just(r), st.floats(0.0001, 0.5).map(lambda h: r * (1 - h)), st.floats(0.0001, 2).map(lambda h: r * (1 + h))

@@ -164,6 +164,9 @@ BAD = {
     "a negative CPU time": (export(user=-1.0), "BX452"),
     "an empty command": (export(command=" "), "BX453"),
     "half a character for a command": (export(command="\ud800"), "BX453"),
+    "more rows than anybody reads": (
+        b"label,mean\n" + b"".join(b"%d,1\n" % row for row in range(201)), "BX451",
+    ),
     "hyperfine's own table": (b"command,mean,stddev,median,user,system,min,max\na,1,1,1,1,1,1,1\n", "BX451"),
     "one label twice": (json.dumps({"results": [GOOD, GOOD]}).encode(), "BX453"),
     "one row twice": (b"label,mean\na,1\na,2\n", "BX453"),

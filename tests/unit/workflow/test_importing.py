@@ -55,6 +55,17 @@ def test_ten_commands_of_one_call_become_a_set_with_its_report(tmp_path: Path) -
     assert "fastest" not in page
 
 
+@pytest.mark.parametrize("spread", ["20", "1000"])
+def test_a_spread_a_thousand_times_the_mean_leaves_the_interval_open(tmp_path: Path, spread: str) -> None:
+    (tmp_path / "wild.csv").write_text(f"label,mean,sd,n,unit\na,1,{spread},10,ms\nb,2,1,10,ms\n")
+    folder = imported(tmp_path, tmp_path / "wild.csv")
+    page = (folder / "report.md").read_text().replace("\u202f", " ")
+    assert "2.00 [0.00, ∞]" in page
+    assert "+∞" in page
+    assert "0000000" not in page
+    assert workflow.verify_record(tmp_path / "results", "@last").differences == ()
+
+
 def test_every_command_that_opens_a_record_opens_a_set(tmp_path: Path, files: tuple[Path, Path]) -> None:
     folder = imported(tmp_path, *files)
     root = tmp_path / "results"
