@@ -61,7 +61,9 @@ def run(
     ] = None,
     embed_runs: Annotated[
         bool,
-        typer.Option("--embed-runs", help="Let report.html carry runs.csv, so that it can be verified alone."),
+        typer.Option(
+            "--embed-runs", help="Let report.html carry runs.csv, so that it can be verified alone."
+        ),
     ] = False,
     gated: Annotated[
         bool, typer.Option("--gate", help="Also judge against the scenario's gate, and set the exit code.")

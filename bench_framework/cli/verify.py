@@ -96,12 +96,12 @@ def _page_document(found: PageVerification) -> dict[str, object]:
 
 
 def _page_line(found: PageVerification) -> str:
-    held = (
-        f"{found.sentences} sentences and {found.numbers} numbers held against the {found.claims} claims in it"
-    )
+    held = f"{found.sentences} sentences and {found.numbers} numbers held against the {found.claims} claims in it"
     if found.runs is None:
         return (
             f"{found.page}: {_what(found)} ({held}, all else against its seals; the runs were not at hand, so that no "
             "claim was recomputed)"
         )
-    return f"{found.page}: {_what(found)} ({held}, and everything recomputed from the {found.runs} runs in it)"
+    return (
+        f"{found.page}: {_what(found)} ({held}, and everything recomputed from the {found.runs} runs in it)"
+    )

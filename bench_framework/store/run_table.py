@@ -10,12 +10,12 @@ import io
 import itertools
 import json
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast, get_args
 
 from bench_framework.errors import RecordError
 from bench_framework.model.metrics import OBSERVED, column_of
 from bench_framework.model.observation import Observation
-from bench_framework.model.run import Answer, Block, PageCache, Receipt, Sensors
+from bench_framework.model.run import Answer, Block, PageCache, Receipt, Sensors, Status
 from bench_framework.store import columns, layout
 
 if TYPE_CHECKING:
@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 
 Fields = dict[str, str]
 TIMED: Final = "timed"
+STATUSES: Final = frozenset(get_args(Status))
+_OUTSIDE: Final = frozenset({"observed", "instructions"})
+_CACHES: Final = frozenset({"cold", "warm", "unknown"})
+_SOURCES: Final = frozenset({"worker", "stdout", "file", "none"})
+_PEAKS: Final = frozenset({"worker", "hyperfine", ""})
 _COUNTS: Final = (
     "minor_faults", "major_faults", "ctx_vol", "ctx_invol", "read_bytes", "write_bytes", "threads", "anon_bytes",
     "file_bytes",
@@ -146,20 +151,20 @@ def _block(rows: list[Fields], reader: _Reader) -> Block:
         position=int(first["position"]),
         cell_id=first["cell_id"],
         warmup=bool(_flag(first, "warmup")),
-        status=cast("Any", first["status"]),
+        status=cast("Any", _one_of(first, "status", STATUSES)),
         started_at=first["started_at"],
         wall_s=walls,
         user_s=_number(first, "user_s"),
         sys_s=_number(first, "sys_s"),
         peak_rss_bytes=_whole(first, "block_peak_rss_bytes"),
-        peak_rss_source=cast("Any", first["peak_rss_source"] or None),
+        peak_rss_source=cast("Any", _one_of(first, "peak_rss_source", _PEAKS) or None),
         exit_codes=codes if any(code is not None for code in codes) else (),
         signal=first["signal"] or None,
         timed_out=bool(_flag(first, "timed_out")),
         answer=_answer(first),
         receipts=tuple(receipts),
         metrics=_printed(rows, reader),
-        missing=_json(first, "missing") or {},
+        missing=_words(first, "missing"),
         sensors=_sensors(first),
         page_cache=_page_cache(first),
         message=first["message"] or None,
@@ -188,8 +193,8 @@ def _receipt(row: Fields, reader: _Reader, *, worker: bool) -> Receipt:
         phases_s=phases,
         bytes=_whole(row, "handled_bytes"),
         peak_rss_bytes=_whole(row, "peak_rss_bytes") if worker else None,
-        metrics=metrics | (_json(row, "further_metrics") or {}),
-        notes=tuple(_json(row, "notes") or ()),
+        metrics=metrics | _numbers(row, "further_metrics"),
+        notes=_notes(row),
         **{name: _whole(row, name) for name in _COUNTS},
     )
 
@@ -203,7 +208,7 @@ def _printed(rows: list[Fields], reader: _Reader) -> dict[str, float]:
         and (value := _number(rows[-1], column_of(metric.name, metric.unit))) is not None
     }
     if not _flag(rows[0], "reported"):
-        found |= _json(rows[0], "further_metrics") or {}
+        found |= _numbers(rows[0], "further_metrics")
     return found
 
 
@@ -214,7 +219,7 @@ def _answer(row: Fields) -> Answer | None:
         row["output_sha256"],
         _whole(row, "answer_count"),
         _whole(row, "answer_distinct"),
-        cast("Any", row["answer_source"]),
+        cast("Any", _one_of(row, "answer_source", _SOURCES)),
     )
 
 
@@ -238,16 +243,14 @@ def _page_cache(row: Fields) -> PageCache | None:
     why = row.get("cache_why") or ""
     if row["cache_state"] == "unknown" and before is None and after is None and not why:
         return None
-    if row["cache_state"] not in {"cold", "warm", "unknown"}:
-        raise ValueError(f"{row['cache_state']!r} is no state of a cache")
-    return PageCache(cast("Any", row["cache_state"]), before, after, why)
+    return PageCache(cast("Any", _one_of(row, "cache_state", _CACHES)), before, after, why)
 
 
 def _observation(line: int, row: Fields) -> Observation:
     try:
         found = Observation(
-            row["cell_id"], cast("Any", row["kind"]), int(row["run"]), row["started_at"], row["tool"],
-            cast("Any", row["status"]),
+            row["cell_id"], cast("Any", _one_of(row, "kind", _OUTSIDE)), int(row["run"]), row["started_at"],
+            row["tool"], cast("Any", _one_of(row, "status", STATUSES)),
         )  # fmt: skip
         names = (*OBSERVED, "instructions")
         values = {name: value for name in names if (value := _number(row, name)) is not None}
@@ -259,6 +262,12 @@ def _observation(line: int, row: Fields) -> Observation:
 def _number(row: Fields, name: str) -> float | None:
     text = row.get(name)
     return float(text) if text else None
+
+
+def _one_of(row: Fields, name: str, known: frozenset[str]) -> str:
+    if row[name] not in known:
+        raise ValueError(f"{name} is {row[name]!r}")
+    return row[name]
 
 
 def _whole(row: Fields, name: str) -> int | None:
@@ -273,6 +282,31 @@ def _flag(row: Fields, name: str) -> bool | None:
     return text == "true" if text else None
 
 
-def _json(row: Fields, name: str) -> Any:
+def _numbers(row: Fields, name: str) -> dict[str, float]:
+    found: dict[str, float] = _json(row, name, dict)
+    if not all(isinstance(value, int | float) for value in found.values()):
+        raise ValueError(f"{name} is {row[name]!r}")
+    return found
+
+
+def _words(row: Fields, name: str) -> dict[str, str]:
+    found: dict[str, str] = _json(row, name, dict)
+    if not all(isinstance(value, str) for value in found.values()):
+        raise ValueError(f"{name} is {row[name]!r}")
+    return found
+
+
+def _notes(row: Fields) -> tuple[str, ...]:
+    found = tuple(_json(row, "notes", list))
+    if not all(isinstance(value, str) for value in found):
+        raise ValueError(f"notes are {row['notes']!r}")
+    return found
+
+
+def _json(row: Fields, name: str, kind: type) -> Any:
+    """A field that holds JSON of a kind; an empty one of that kind where the field is empty."""
     text = row.get(name)
-    return json.loads(text) if text else None
+    found = json.loads(text) if text else kind()
+    if not isinstance(found, kind):
+        raise TypeError(f"{name} is {text!r}")
+    return found

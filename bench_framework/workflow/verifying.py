@@ -172,6 +172,9 @@ def _pages(record: Record, judgement: Judgement) -> list[str]:
     from bench_framework.report import build  # noqa: PLC0415 -- only for pages
     from bench_framework.workflow.embedding import embedded_runs  # noqa: PLC0415 -- pydantic
 
+    pages = (PAGE, "report.md", "figures", "profiles")
+    if not any((record.path / name).exists() for name in pages):
+        return []
     data = report_data(record, judgement)
     runs = embedded_runs(data, record.contents) if carries_runs(record) else None
     made = render_files(data, build(data), runs=runs)

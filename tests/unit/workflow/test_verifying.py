@@ -1,0 +1,367 @@
+"""`verify`: one character changed anywhere in a record or a page is found, and the claim that it touches is named."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import random
+import re
+import shutil
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework.errors import RecordError, UsageError
+from bench_framework.model.plan import (
+    BIN,
+    AnswerPolicy,
+    Axis,
+    AxisValue,
+    BuildSpec,
+    Cell,
+    Dataset,
+    Input,
+    JudgePolicy,
+    MeasurePolicy,
+    Plan,
+    Role,
+    Variant,
+)
+from bench_framework.model.run import (
+    Answer,
+    Block,
+    Build,
+    Host,
+    Look,
+    PageCache,
+    PreparedInput,
+    Receipt,
+    Sensors,
+)
+from bench_framework.report.page_reading import quoted
+from bench_framework.store import lines, run_table
+from bench_framework.store.records import Record
+from bench_framework.workflow.pages import judge_record, report_record, write_pages
+from bench_framework.workflow.verifying import table_differences, verify, verify_record
+from bench_framework.workflow.verifying_page import page_differences, verify_page
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+AT = "2026-03-02T17:04:09.123Z"
+ROUNDS = 12
+SPEEDS = {"plain": 1.0, "fast": 0.9, "slow": 1.12}
+TEXT = Input("1MiB", (("size", "1MiB"),), Dataset("generated", "prose", 1 << 20, 42))
+SPECS = {name: BuildSpec("builtin", "tally", features=() if name == "plain" else (name,)) for name in SPEEDS}
+VARIANTS = {name: Variant(name, (("way", name),), SPECS[name], describe=f"the {name} one") for name in SPEEDS}
+
+
+def made_plan() -> Plan:
+    roles = dict.fromkeys(SPEEDS, Role.CANDIDATE) | {"plain": Role.BASELINE}
+    cells = [
+        Cell(f"{n}{'a' * 11}", VARIANTS[name].id, TEXT.id, f"{name}, 1MiB", role, ((BIN,), ("run",)))
+        for n, (name, role) in enumerate(roles.items())
+    ]
+    control = replace(cells[0], id="c" * 12, label="control", role=Role.CONTROL)
+    return Plan(
+        name="demo", question="Which way is fastest?", scenario_path="demo.yaml", scenario_sha256="5" * 64,
+        axes=(
+            Axis("way", "build", tuple(AxisValue(n, n) for n in SPEEDS)),
+            Axis("size", "input", (AxisValue("1MiB", "1 MiB", size_bytes=1 << 20),)),
+        ),
+        builds=tuple(SPECS.values()), variants=tuple(VARIANTS.values()), inputs=(TEXT,), cells=(*cells, control),
+        holes=(), baseline_id=VARIANTS["plain"].id, further_baselines=(), ideas=(), program=None,
+        answer=AnswerPolicy(contract=True), measure=MeasurePolicy(ROUNDS, ROUNDS, until="rounds"), judge=JudgePolicy(),
+    )  # fmt: skip
+
+
+def made_block(chance: random.Random, seq: int, number: int, position: int, cell: Cell) -> Block:
+    name = cell.label.partition(",")[0]
+    wall = 0.05 * SPEEDS.get(name, 1.0) * math.exp(chance.gauss(0, 0.01))
+    receipt = Receipt(
+        {"way": name if name in SPEEDS else "plain"}, 2, {"count": wall / 2}, 1 << 20, 4 << 20, 3 << 20, 1 << 20, 120,
+        1, 7, 3, 4096, 8192, {"records": 1234.0}, ("read ahead",),
+    )  # fmt: skip
+    return Block(
+        seq, number, position, cell.id, warmup=number == 0, status="ok", started_at=AT, wall_s=(wall, wall * 1.01),
+        user_s=wall * 0.8, sys_s=wall * 0.1, peak_rss_bytes=(4 << 20) + seq % 5, peak_rss_source="worker",
+        exit_codes=(0, 0), answer=Answer("9f2c" * 16, 120, 30), receipts=(receipt, receipt),
+        sensors=Sensors(4, 10, 20, 0.5, 1 << 30, 2900.0, 300, 1, 2, 0, 1 << 20),
+        page_cache=PageCache("warm", 1.0, why=""),
+    )  # fmt: skip
+
+
+def host() -> Host:
+    return Host(
+        host_id="f" * 12, boot_id="b1", cpu="CPU", cores=2, ram_bytes=1 << 30, kernel="6.1", os="Linux",
+        governor=None, virtualised=None, results_filesystem="ext4", data_filesystem="ext4",
+        hyperfine="hyperfine 1.20.0", rustc="rustc 1.95.0", cargo=None, python="3.11", benchctl="0.1.0",
+    )  # fmt: skip
+
+
+def measured(root: Path) -> Record:
+    plan, chance = made_plan(), random.Random(5)
+    record = Record.create(root, plan, "name: demo\n", started_at=AT, benchctl="0.1.0")
+    said = {"name": "tally", "version": "0.1.0", "metrics": [{"name": "records", "unit": "count"}]}
+    builds = tuple(
+        Build(
+            s.id, ok=True, sha256=f"{n}" * 64, path=f"/b/{n}", size_bytes=100 + n, build_s=41.5, describe=said,
+            revision="9" * 40, dirty=False, rustc="1.95",
+        )
+        for n, s in enumerate(SPECS.values())
+    )  # fmt: skip
+    inputs = (PreparedInput(TEXT.id, "/data/x", 1 << 20, "7" * 64, "prose", 42, filesystem="ext4"),)
+    record.prepare(at=AT, host=host(), builds=builds, inputs=inputs)
+    members, seq = list(plan.cells), 0
+    for number in range(1, ROUNDS + 1):
+        chance.shuffle(members)
+        for position, cell in enumerate(members):
+            record.append(lines.Measured(made_block(chance, seq, number, position, cell)))
+            seq += 1
+        record.append(lines.RoundEnd(TEXT.id, number, warmup=False, at=AT, elapsed_s=float(number)))
+    record.append(lines.Looked(Look(TEXT.id, 0, ROUNDS, stopped=True)))
+    record.append(lines.End(AT, 2.5))
+    return record
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A judged record without pages."""
+    with measured(tmp_path_factory.mktemp("plain") / "results") as record:
+        record.save(judge_record(record))
+        record.seal()
+    return record.path
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A judged record with its pages."""
+    with measured(tmp_path_factory.mktemp("full") / "results") as record:
+        judgement = judge_record(record)
+        record.save(judgement)
+        write_pages(record, judgement, formats=("html", "md"))
+    return record.path
+
+
+@pytest.fixture(scope="module")
+def page(full: Path) -> str:
+    return (full / "report.html").read_text(encoding="utf-8")
+
+
+def table(path: Path) -> list[list[str]]:
+    return list(csv.reader(io.StringIO((path / "runs.csv").read_text(encoding="utf-8"), newline="")))
+
+
+def written(rows: list[list[str]]) -> str:
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
+
+
+def altered(text: str) -> str:
+    """The text with one digit changed: the first that is not a leading zero; without one, one letter."""
+    found = re.search(r"[1-9]", text) or re.search(r"\d", text)
+    if found is None:
+        return text[:-1] + ("x" if text[-1:] != "x" else "y") if text else "7"
+    digit = str((int(found[0]) + 3) % 10)
+    return text[: found.start()] + digit + text[found.end() :]
+
+
+def test_a_record_is_as_it_was_written(plain: Path, full: Path) -> None:
+    for path in (plain, full):
+        found = verify_record(path.parent, str(path))
+        assert found.differences == ()
+        assert found.claims > 10
+        assert found.files >= 10
+
+
+def test_blocks_are_read_back_from_the_table_to_the_last_bit(plain: Path) -> None:
+    record = Record.open(plain)
+    text = (plain / "runs.csv").read_text(encoding="utf-8")
+    found = run_table.read(text, record.plan, record.contents.builds)
+    assert list(found.blocks) == record.contents.blocks
+    assert len(found.blocks) == 4 * ROUNDS
+
+
+TOUCHED = ("cell_id", "round", "wall_s", "user_s", "sys_s", "status", "warmup")
+"""Columns of which one wrong field changes a claim, or leaves no table that could be judged."""
+
+
+def test_one_character_changed_in_any_column_is_found_with_file_row_and_column(
+    plain: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "demo" / plain.name
+    shutil.copytree(plain, copy)
+    rows = table(plain)
+    at, run = rows[0].index("variant"), rows[0].index("run")
+    number = next(n for n, row in enumerate(rows) if row[at] == "fast" and row[run] == "1" and n > 40)
+    assert len(rows[0]) > 90
+    for column, name in enumerate(rows[0]):
+        changed = [list(row) for row in rows]
+        changed[number][column] = altered(rows[number][column])
+        (copy / "runs.csv").write_text(written(changed), encoding="utf-8")
+        found = verify_record(copy.parent, str(copy)).differences
+        assert "runs.csv: changed" in found, name
+        named = f"runs.csv: row {number + 1}, {name} is "
+        assert any(line.startswith(named) for line in found), (name, found)
+        if name in TOUCHED:
+            told = [x for x in found if x.startswith(("claims.json: c", "runs.csv cannot be read: "))]
+            assert told, (name, found)
+
+
+def test_the_claims_that_a_changed_run_changes_are_named_and_no_others(plain: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "demo" / plain.name
+    shutil.copytree(plain, copy)
+    rows = table(plain)
+    variant, wall = rows[0].index("variant"), rows[0].index("wall_s")
+    for row in rows[1:]:
+        if row[variant] == "slow":
+            row[wall] = repr(float(row[wall]) * 2)
+    (copy / "runs.csv").write_text(written(rows), encoding="utf-8")
+    found = [x for x in verify_record(copy.parent, str(copy)).differences if x.startswith("claims.json: c")]
+    assert any("slow takes" in x or "slow needs" in x for x in found)
+    assert not any("fast needs 10" in x and "slow" not in x for x in found)
+
+
+def test_a_table_of_an_earlier_version_lacks_columns_and_is_no_difference(plain: Path) -> None:
+    rows = table(plain)
+    text = written(rows)
+    older = written([row[:-14] for row in rows])
+    assert table_differences(older, text) == []
+    assert not run_table.is_whole(older)
+    assert table_differences(written([*rows[:1], *rows[2:]]), text)[0].startswith(f"{len(rows) - 2} rows")
+    assert table_differences(text.replace("wall_s", "while_s", 1), text) == [
+        "the columns while_s are none of this table's"
+    ]
+
+
+@pytest.mark.parametrize("name", ["cells.csv", "comparisons.csv", "builds.csv", "claims.json"])
+def test_one_digit_changed_in_another_file_names_it(full: Path, tmp_path: Path, name: str) -> None:
+    copy = tmp_path / "demo" / full.name
+    shutil.copytree(full, copy)
+    text = (copy / name).read_text(encoding="utf-8")
+    at = [m.start() for m in re.finditer(r"\d", text)][len(text) // 7]
+    (copy / name).write_text(text[:at] + str((int(text[at]) + 1) % 10) + text[at + 1 :], encoding="utf-8")
+    found = verify_record(copy.parent, str(copy)).differences
+    assert f"{name}: changed" in found
+
+
+def alone(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "report.html"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_page_alone_follows_from_its_claims_and_says_that_no_runs_were_at_hand(
+    page: str, tmp_path: Path
+) -> None:
+    found = verify(tmp_path, str(alone(tmp_path, page)))
+    assert found == verify_page(tmp_path / "report.html")
+    assert found.differences == ()
+    assert found.runs is None
+    assert found.sentences >= 5
+    assert found.numbers >= 8
+
+
+def spots(page: str) -> list[tuple[int, str, str]]:
+    """Place, claim and kind of every digit that a page quotes of a claim, in what is shown and what is held."""
+    found = []
+    for match in re.finditer(
+        r'<(span|data)(?P<head>[^>]*data-claim="(?P<id>c\d+)"[^>]*)>(?P<text>.*?)</\1>', page, re.DOTALL
+    ):
+        places = [*range(match.start("text"), match.end("text"))]
+        if value := re.search(r'value="([^"]*)"', match["head"]):
+            places += range(match.start("head") + value.start(1), match.start("head") + value.end(1))
+        found += [(i, match["id"], match[1]) for i in places if page[i].isdigit()]
+    return found
+
+
+def test_one_digit_changed_in_a_number_or_a_sentence_names_the_claim(page: str) -> None:
+    every = spots(page)
+    chance = random.Random(3)
+    assert {kind for _, _, kind in every} == {"span", "data"}
+    assert len(every) > 200
+    for place, claim, _ in chance.sample(every, 60):
+        digit = str((int(page[place]) + chance.randint(1, 9)) % 10)
+        changed = page[:place] + digit + page[place + 1 :]
+        found = page_differences(changed)
+        assert any(line.startswith(f"{claim}: ") for line in found), (
+            claim,
+            page[place - 80 : place + 20],
+            found,
+        )
+
+
+def test_one_digit_changed_anywhere_else_in_a_page_breaks_the_seal_of_its_part(page: str) -> None:
+    quotes = {place for place, _, _ in spots(page)}
+    digits = [m.start() for m in re.finditer(r"\d", page) if m.start() not in quotes]
+    body = page.index("</main>")
+    for place in random.Random(4).sample([d for d in digits if d < body], 25):
+        changed = page[:place] + str((int(page[place]) + 1) % 10) + page[place + 1 :]
+        assert any("its seal differs" in line for line in page_differences(changed)), page[
+            place - 60 : place + 20
+        ]
+
+
+def test_a_sentence_moved_to_another_claim_is_named(page: str) -> None:
+    first, second = re.findall(r'<span class="claim" data-claim="(c\d+)">', page)[:2]
+    assert first != second
+    changed = page.replace(f'data-claim="{first}"', f'data-claim="{second}"', 1)
+    assert any(line.startswith(f"{second}: the page says") for line in page_differences(changed))
+    unknown = page.replace(f'data-claim="{first}"', 'data-claim="c9999"', 1)
+    assert any(line.startswith("c9999: no such claim") for line in page_differences(unknown))
+
+
+def test_a_page_without_claims_or_seals_cannot_pass(page: str, tmp_path: Path) -> None:
+    bare = re.sub(r'<script type="application/json" id="seals">.*?</script>\n', "", page)
+    assert bare != page
+    assert page_differences(bare) == ["the page carries no seals"]
+    mute = page.replace('id="claims"', 'id="claim"')
+    with pytest.raises(RecordError, match="carries no claims"):
+        verify_page(alone(tmp_path, mute))
+    with pytest.raises(UsageError, match="cannot be read"):
+        verify_page(tmp_path / "nothing.html")
+
+
+def test_a_page_that_carries_its_runs_is_recomputed_from_them(full: Path, page: str, tmp_path: Path) -> None:
+    copy = tmp_path / "results" / "demo" / full.name
+    shutil.copytree(full, copy)
+    report_record(tmp_path, str(copy), formats=("html", "md"), embed_runs=True)
+    assert verify_record(tmp_path, str(copy)).differences == ()
+    carrying = (copy / "report.html").read_text(encoding="utf-8")
+    assert 'download="runs.csv"' in carrying
+    assert 'download="runs.csv"' not in page
+    found = verify_page(alone(tmp_path, carrying))
+    assert found.differences == ()
+    assert found.runs == 2 * 4 * ROUNDS
+    assert len(quoted(carrying)) == len(quoted(page))
+
+
+def test_runs_changed_within_a_page_change_the_claims_that_are_named(full: Path, tmp_path: Path) -> None:
+    import base64  # noqa: PLC0415 -- for this test alone
+
+    copy = tmp_path / "results" / "demo" / full.name
+    shutil.copytree(full, copy)
+    report_record(tmp_path, str(copy), formats=("html",), embed_runs=True)
+    carrying = (copy / "report.html").read_text(encoding="utf-8")
+    link = re.search(r"base64,([^\"]*)\"", carrying)
+    assert link is not None
+    rows = list(csv.reader(io.StringIO(base64.b64decode(link[1]).decode(), newline="")))
+    assert written(rows) == (copy / "runs.csv").read_text(encoding="utf-8")
+    variant, wall = rows[0].index("variant"), rows[0].index("wall_s")
+    for row in rows[1:]:
+        if row[variant] == "fast":
+            row[wall] = repr(float(row[wall]) * 1.5)
+    forged = carrying.replace(link[1], base64.b64encode(written(rows).encode()).decode())
+    found = verify_page(alone(tmp_path, forged)).differences
+    assert any("does not follow from the runs in the page" in line and "fast" in line for line in found)
+    broken = carrying.replace(link[1], link[1][:-8])
+    lines_ = verify_page(alone(tmp_path, broken)).differences
+    assert any(line.startswith("the runs in the page: ") for line in lines_)
+
+
+def test_embedding_needs_the_page_that_it_is_for(full: Path) -> None:
+    with pytest.raises(UsageError, match="--embed-runs"):
+        report_record(full.parent, str(full), formats=("md",), embed_runs=True)
