@@ -14,8 +14,8 @@ from bench_framework.analysis import wording
 from bench_framework.analysis.block_pairs import pair_contrast, runs_at_estimate
 from bench_framework.model import words
 from bench_framework.model.judgement import Claim, Verdict
-from bench_framework.rounding import rounded, up_to_two_digits
-from bench_framework.units import MINUS, THIN_SPACE, format_duration, format_percent
+from bench_framework.rounding import up_to_two_digits
+from bench_framework.units import THIN_SPACE, format_duration, format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -216,11 +216,7 @@ def _upward(fraction: float) -> str:
 
 def change(estimate: float, lo: float, hi: float, margin: float, *, keep: bool = False) -> str:
     """``+16.0 % [+11.5, +20.6]``: tenths of a percent at least, as these figures were published."""
-    made = rounded(estimate, lo, hi, margin=margin, least=TENTHS, keep=keep)
-    shifts = [(value - 1) * 100 for value in (made.estimate, made.lo, made.hi)]
-    signs = [MINUS if shift < 0 else "+" if shift > 0 else "" for shift in shifts]
-    told = [f"{sign}{abs(shift):.{made.decimals - 2}f}" for sign, shift in zip(signs, shifts, strict=True)]
-    return f"{told[0]}{THIN_SPACE}% [{told[1]}, {told[2]}]"
+    return wording.percent_change(estimate, lo, hi, margin, least=TENTHS, keep=keep)
 
 
 def _moved(c: Comparison) -> str:

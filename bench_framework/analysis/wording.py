@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.analysis import metric_words, race_words, reference_words
 from bench_framework.analysis.profile_words import PROFILE_SENTENCES
 from bench_framework.analysis.structure_wording import STRUCTURE_SENTENCES
+from bench_framework.analysis.suspicion_words import SUSPICION_SENTENCES
 from bench_framework.model import words
 from bench_framework.model.judgement import ONE_PROGRAM, Verdict
 from bench_framework.rounding import (
@@ -66,9 +67,11 @@ def say(claim: Claim) -> str:
     return SENTENCES[claim.kind](claim)
 
 
-def percent_change(estimate: float, lo: float, hi: float, margin: float, *, keep: bool = True) -> str:
-    """``"−1.8 % [−6.5, +3.2]"``: change of a ratio from 1, with its interval; `keep` as in `rounded`."""
-    made = rounded(estimate, lo, min(hi, LARGEST_RATIO), margin=margin, keep=keep)
+def percent_change(
+    estimate: float, lo: float, hi: float, margin: float, *, least: int = 2, keep: bool = True
+) -> str:
+    """``"−1.8 % [−6.5, +3.2]"``: change of a ratio from 1, with its interval; `least`, `keep` as in `rounded`."""
+    made = rounded(estimate, lo, min(hi, LARGEST_RATIO), margin=margin, least=least, keep=keep)
     upper = _signed(made, made.hi) if hi <= LARGEST_RATIO else "+∞"
     return f"{_signed(made, made.estimate)}{THIN_SPACE}% [{_signed(made, made.lo)}, {upper}]"
 
@@ -408,5 +411,6 @@ SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "one-program": _identical,
     **STRUCTURE_SENTENCES,
     **PROFILE_SENTENCES,
+    **SUSPICION_SENTENCES,
 }
 """Kind of claim → its wording rule."""
