@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from bench_framework.analysis import same_programs, states
+from bench_framework.analysis import cache_states, same_programs, states
 from bench_framework.analysis import samples as sampling
 from bench_framework.model.plan import Role
 
@@ -66,7 +66,7 @@ def side(
 ) -> Side:
     """One record, ready to be held against another one."""
     by_id = {build.id: build for build in builds}
-    samples = sampling.collect(blocks)
+    samples = sampling.collect(blocks, cache_states.needed(plan))
     found = states.cell_states(plan, samples, by_id, sampling.warm_ups(blocks))
     digests = {
         cell: Counter(b.answer.digest for b in sample.blocks if b.answer and b.answer.source != "none")

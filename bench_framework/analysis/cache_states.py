@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.analysis.samples import unseen
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bench_framework.model.judgement import CellState
     from bench_framework.model.plan import CacheState, Cell, Plan
     from bench_framework.model.run import Block
-
 
 NOT_VERIFIED: Final = "cache state not verified"
 
@@ -21,17 +22,19 @@ def seen(blocks: Sequence[Block]) -> CacheState:
     return states.pop() if len(states) == 1 else "unknown"
 
 
-def refusal(plan: Plan, cell: Cell, blocks: Sequence[Block]) -> str:
-    """Why a cell may be compared with none, as its cache was not what the plan asks for; empty if it may.
+def needed(plan: Plan) -> dict[str, CacheState]:
+    """Cell id → state that a run must be seen to begin with: its round is void without that.
 
-    One run that was not seen to be cold is enough: it may be many times faster than the others. Warm runs are held to
-    it only beside cold ones; without them an input that memory cannot hold is read in part from the disk by all alike.
+    Every cold cell; and warm cells only beside cold ones: without them an input that memory cannot hold is read in
+    part from the disk by all alike.
     """
-    if not _proof_needed(plan, cell):
-        return ""
-    against = [b for b in blocks if b.page_cache is None or b.page_cache.state != cell.cache]
-    if not against:
-        return ""
+    any_cold = any(c.cache == "cold" for c in plan.cells)
+    return {c.id: c.cache for c in plan.cells if c.cache == "cold" or (c.cache == "warm" and any_cold)}
+
+
+def refusal(cell: Cell, blocks: Sequence[Block]) -> str:
+    """Why a cell that `needed` names may be compared with none: what was not seen, in how many of its rounds."""
+    against = [b for b in blocks if unseen(b, cell.cache)]
     first = against[0]
     why = first.page_cache.why if first.page_cache is not None else "nobody looked"
     return (
@@ -47,7 +50,3 @@ def cold_inputs(plan: Plan, states: Sequence[CellState]) -> frozenset[str]:
         if state.state == "measured":
             found.setdefault(plan.cell(state.cell_id).input_id, set()).add(state.cache)
     return frozenset(input_id for input_id, caches in found.items() if caches == {"cold"})
-
-
-def _proof_needed(plan: Plan, cell: Cell) -> bool:
-    return cell.cache == "cold" or (cell.cache == "warm" and any(c.cache == "cold" for c in plan.cells))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bench_framework.analysis import looking, same_programs, states
+from bench_framework.analysis import cache_states, looking, same_programs, states
 from bench_framework.analysis import samples as sampling
 from bench_framework.analysis.looking import Stage
 from bench_framework.model.judgement import Verdict
@@ -66,7 +66,7 @@ def judge_chosen(
         pairs: chosen; the order of the result is metric by metric within each.
         metrics: sampled ones.
     """
-    samples = sampling.collect(blocks)
+    samples = sampling.collect(blocks, cache_states.needed(plan))
     found = states.cell_states(plan, samples, builds, sampling.warm_ups(blocks))
     usable = frozenset(s.cell_id for s in found if s.state == "measured")
     size = max(1, len(pairs) * len(metrics))

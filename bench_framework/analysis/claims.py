@@ -11,6 +11,7 @@ from bench_framework.analysis.facts import Facts, Names
 from bench_framework.analysis.race_claims import race_claims
 from bench_framework.analysis.reference_claims import gap_claims
 from bench_framework.analysis.structure_claims import StructureClaims
+from bench_framework.analysis.suspicion_words import suspicion_claims
 from bench_framework.model.judgement import ONE_PROGRAM, Claim, Verdict
 from bench_framework.units import format_percent
 
@@ -93,6 +94,7 @@ class _Author(Names):
         yield from self._facts.write()
         yield from StructureClaims(self.plan, self._judgement).write()
         yield from gap_claims(self, self._judgement.gaps)
+        yield from suspicion_claims(self, self._judgement)
         yield from race_claims(self, self._judgement, self._comparison)
 
     def _comparison(self, c: Comparison, kind: str | None = None) -> Claim:
@@ -260,11 +262,14 @@ class _Author(Names):
         told = "no rounds" if not rounds else f"{max(rounds)} rounds"
         if rounds and min(rounds) != max(rounds):
             told = f"{min(rounds)} to {max(rounds)} rounds"
-        fractions = [f.fraction for f in self._judgement.floors if f.fraction is not None]
+        metric = self.plan.judge.headline
+        floors = [f for f in self._judgement.floors if f.metric == metric]
+        fractions = [f.fraction for f in floors if f.fraction is not None]
         floor = "no noise floor"
         if fractions:
             most = format_percent(math.ceil(max(fractions) * 1000) / 1000, decimals=1)
-            floor = f"noise floor {'up to ' if len(self.plan.inputs) > 1 else ''}{most}"
+            aspect = "" if metric == "wall" else f" of {wording.noun(metric)}"
+            floor = f"noise floor{aspect} {'up to ' if len(self.plan.inputs) > 1 else ''}{most}"
         events = dict.fromkeys((*self._noted, *self._judgement.events))
         count = sum(1 for e in events if e.severity != "note")
         values = {

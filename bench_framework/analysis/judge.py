@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis import (
+    cache_states,
     claims,
     contrasts,
     counts,
@@ -21,6 +22,7 @@ from bench_framework.analysis import (
     states,
     structures,
     summary,
+    suspicions,
 )
 from bench_framework.analysis import samples as sampling
 from bench_framework.analysis.looking import Stage
@@ -91,7 +93,7 @@ def judge(
     Returns:
         The same judgement, to the last bit, for equal arguments.
     """
-    samples = sampling.collect(blocks)
+    samples = sampling.collect(blocks, cache_states.needed(plan))
     looks = looks_of(plan) if looks is None else looks
     cell_states = states.cell_states(plan, samples, builds, sampling.warm_ups(blocks))
     usable = frozenset(s.cell_id for s in cell_states if s.state == "measured")
@@ -116,6 +118,8 @@ def judge(
         scaling=scaling.exponents(plan, samples, inputs, usable, _timed(plan)),
         derived=derived.derived_rows(plan, samples, inputs, usable),
         gaps=references.gaps(plan, headline, samples),
+        causes=suspicions.causes(plan, [*comparisons, *(c for j in judged for c in j.best.comparisons)]),
+        projections=suspicions.projections(plan, samples, inputs, usable),
         race=race.race_of(plan, samples, looks_taken, [j.best for j in judged], headline),
         status=_status(headline, decidable=looks.decidable or not plan.judge.sampled),
         events=(

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
-from bench_framework.analysis import references, same_programs, states, stopping
+from bench_framework.analysis import cache_states, references, same_programs, states, stopping
 from bench_framework.analysis import samples as sampling
 from bench_framework.analysis.compare import Levels, examine_looks
 from bench_framework.analysis.mirror import mirrored
@@ -105,7 +105,7 @@ def look(
     looks = looks_of(plan)
     cells = {cell.id for cell in plan.cells_of(input_id)}
     of_input = [block for block in blocks if block.cell_id in cells]
-    samples = sampling.collect(of_input)
+    samples = sampling.collect(of_input, cache_states.needed(plan))
     reached = (*(n for n in looks.rounds[:index] if n < round_), round_)
     found = states.cell_states(plan, samples, builds or {}, sampling.warm_ups(of_input))
     usable = frozenset(s.cell_id for s in found if s.state == "measured")

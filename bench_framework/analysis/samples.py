@@ -6,6 +6,7 @@ Plain Python: the live display imports this too.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.metrics import RECEIPT_COUNTS
@@ -13,7 +14,7 @@ from bench_framework.model.metrics import RECEIPT_COUNTS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from bench_framework.model.plan import Metric
+    from bench_framework.model.plan import CacheState, Metric
     from bench_framework.model.run import Block
 
 STANDARD_METRICS: Final = ("wall", "cpu", "user", "sys", "peak_rss")
@@ -30,7 +31,7 @@ class Sample:
         cell_id: whose values these are.
         series: metric → round → block value (seconds or bytes); void rounds are absent.
         runs: round → number of runs in its block.
-        void: rounds in which the cell failed or timed out.
+        void: rounds in which the cell failed or timed out, or began with another page cache than it had to.
         blocks: the blocks behind the series, in order of execution; warm-up left out.
     """
 
@@ -81,16 +82,25 @@ def used(block: Block) -> bool:
     return not block.warmup and block.status != "skipped"
 
 
-def collect(blocks: Iterable[Block]) -> dict[str, Sample]:
+def collect(
+    blocks: Iterable[Block], caches: Mapping[str, CacheState] = MappingProxyType({})
+) -> dict[str, Sample]:
     """Cell id → sample, for every cell with at least one usable block.
 
     A round that holds both a void and a good block of one cell (it was run again after an
     interruption) keeps the later one.
+
+    Args:
+        blocks: of a record.
+        caches: cell id → page cache with which each of its runs must be seen to begin (`cache_states.needed`).
     """
     by_cell: dict[str, dict[int, Block]] = {}
     for block in sorted(filter(used, blocks), key=lambda b: b.seq):
         by_cell.setdefault(block.cell_id, {})[block.round] = block
-    return {cell: _sample(cell, [rounds[r] for r in sorted(rounds)]) for cell, rounds in by_cell.items()}
+    return {
+        cell: _sample(cell, [rounds[r] for r in sorted(rounds)], caches.get(cell))
+        for cell, rounds in by_cell.items()
+    }
 
 
 def warm_ups(blocks: Iterable[Block]) -> dict[str, tuple[Block, ...]]:
@@ -102,8 +112,13 @@ def warm_ups(blocks: Iterable[Block]) -> dict[str, tuple[Block, ...]]:
     return {cell: tuple(own) for cell, own in found.items()}
 
 
-def _sample(cell_id: str, blocks: Sequence[Block]) -> Sample:
-    good = [b for b in blocks if b.status not in VOIDING]
+def unseen(block: Block, cache: CacheState | None) -> bool:
+    """Whether a block was not seen to begin with the page cache that it had to begin with."""
+    return cache is not None and (block.page_cache is None or block.page_cache.state != cache)
+
+
+def _sample(cell_id: str, blocks: Sequence[Block], cache: CacheState | None = None) -> Sample:
+    good = [b for b in blocks if b.status not in VOIDING and not unseen(b, cache)]
     own = {name for b in good for r in b.receipts for name in r.metrics} | {
         n for b in good for n in b.metrics
     }
@@ -116,7 +131,7 @@ def _sample(cell_id: str, blocks: Sequence[Block]) -> Sample:
         cell_id=cell_id,
         series=series,
         runs={b.round: max(1, len(b.wall_s)) for b in good},
-        void=frozenset(b.round for b in blocks if b.status in VOIDING),
+        void=frozenset(b.round for b in blocks) - {b.round for b in good},
         blocks=tuple(blocks),
     )
 

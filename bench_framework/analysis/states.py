@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from bench_framework.analysis import cache_states
-from bench_framework.analysis.samples import VOIDING, Sample
+from bench_framework.analysis.samples import VOID_SHARE, VOIDING, Sample
 from bench_framework.model.judgement import CellState
 from bench_framework.model.run import Event
 
@@ -71,26 +71,29 @@ def _state(
     rounds, void = len(sample.runs), len(sample.void)
     effective = effective_modes(sample)
     if sample.failed:
-        reason = _failure(sample)
-        return CellState(cell.id, "failed", rounds, void, reason, effective)
+        state, reason = _failure(cell, sample)
+        return CellState(cell.id, state, rounds, void, reason, effective)
     if (other := _other_output(sample, expected)) is not None:
         return CellState(cell.id, "other-output", rounds, void, other, effective)
-    good = [b for b in sample.blocks if b.status not in VOIDING]
-    cache = cache_states.seen(good)
+    cache = cache_states.seen([b for b in sample.blocks if b.round in sample.runs])
     fallbacks = fallen_back(plan, cell, effective, build)
     if fallbacks:
         words = "; ".join(f"{axis}: {asked} was asked for, {ran} ran" for axis, asked, ran in fallbacks)
         return CellState(cell.id, "not-comparable", rounds, void, words, effective, cache)
-    if words := cache_states.refusal(plan, cell, good):
-        return CellState(cell.id, "not-comparable", rounds, void, words, effective, cache)
     return CellState(cell.id, "measured", rounds, void, "", effective, cache)
 
 
-def _failure(sample: Sample) -> str:
-    voided = [b for b in sample.blocks if b.status in VOIDING]
-    first = voided[0]
+def _failure(cell: Cell, sample: Sample) -> tuple[Literal["failed", "not-comparable"], str]:
+    """What made more than 5 % of the rounds void: failures, a cache that was not as asked for, or both together."""
+    failed = [b for b in sample.blocks if b.status in VOIDING]
+    others = [b for b in sample.blocks if b.status not in VOIDING and b.round in sample.void]
+    if others and len(failed) <= VOID_SHARE * sample.rounds:
+        return "not-comparable", cache_states.refusal(
+            cell, [b for b in sample.blocks if b.status not in VOIDING]
+        )
+    first = failed[0]
     said = first.message or ("timed out" if first.timed_out else "failed")
-    return f"{said} (round {first.round}; {len(voided)} of {sample.rounds} rounds)"
+    return "failed", f"{said} (round {first.round}; {len(failed)} of {sample.rounds} rounds)"
 
 
 def _expected_answer(plan: Plan, cell: Cell | None, samples: Mapping[str, Sample]) -> str | None:

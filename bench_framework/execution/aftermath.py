@@ -134,9 +134,8 @@ def cache_event(target: Target, block: Block) -> Event | None:
         f"cache state not verified: {target.cell.label} in {place} was not seen to be {asked}: {seen.why}",
         cell_id=block.cell_id,
         round=block.round,
-        effect="its runs are not called cold, and they are compared with nothing"
-        if cold
-        else "its runs are not called warm; beside cold runs they are compared with nothing",
+        effect=("" if cold else "beside cold runs ")
+        + "the round is void for this cell; with more than 5 % such rounds it is compared with nothing",
         help="keep the input on a local disk, in files of your own that no other program uses, and run as root"
         if cold
         else "choose an input that memory can hold, or say `cache: unknown`",

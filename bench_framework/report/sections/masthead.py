@@ -74,14 +74,14 @@ def run_line(data: ReportData) -> str:
 
 
 def noise(data: ReportData) -> str:
-    """The noise floor of the record: the largest of its inputs'."""
+    """The noise floor of the headline's metric: the largest of the inputs'."""
     worst = worst_floor(data)
     return noise_text(worst) if worst is not None else "not measured"
 
 
 def worst_floor(data: ReportData) -> float | None:
-    """The largest noise floor over inputs and judged metrics, as a fraction."""
-    floors = [f.fraction for f in data.judgement.floors if f.fraction is not None]
+    """The largest noise floor of the headline's metric over the inputs, as a fraction."""
+    floors = [f.fraction for f in data.judgement.floors if f.metric == data.metric and f.fraction is not None]
     return max(floors, default=None)
 
 

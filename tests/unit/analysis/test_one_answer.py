@@ -145,6 +145,25 @@ def test_a_decided_pair_of_a_large_family_is_no_record_without_an_answer(study: 
     assert made.cell("x4").id not in judged.best[0].cell_ids
 
 
+def test_the_noise_floor_that_is_told_is_that_of_the_headlines_metric(study: type[Study]) -> None:
+    """CPU time that is ten times as noisy says nothing of what time could tell, and the other way round."""
+    made = study(arms=("a", "b"), policy=JudgePolicy(metrics=("wall", "cpu")))
+    blocks = made.blocks(
+        lambda arm, _, n: 0.05 * noise(arm, n, spread=0.002),
+        cpu=lambda arm, _, n: 0.05 * noise("c", arm, n, spread=0.05),
+    )
+    for metrics, word in ((("wall", "cpu"), "noise floor "), (("cpu", "wall"), "noise floor of CPU time ")):
+        plan = replace(made.plan, judge=JudgePolicy(metrics=metrics))
+        judged = judge(plan, blocks, {}, [], made.looks())
+        floors = {f.metric: f.fraction for f in judged.floors}
+        assert floors["cpu"] is not None
+        assert floors["wall"] is not None
+        assert floors["cpu"] > 5 * floors["wall"]
+        (trust,) = [c for c in judged.claims if c.kind == "trust"]
+        assert trust.noise_floor == floors[metrics[0]]
+        assert word + f"{math.ceil(1000 * floors[metrics[0]]) / 10:.1f}" in trust.text
+
+
 # -- one program -----------------------------------------------------------------------------------
 
 

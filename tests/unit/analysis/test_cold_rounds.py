@@ -1,0 +1,114 @@
+"""A round that was not seen to begin with the asked page cache is void for its cell, and too many refuse the cell."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework.analysis import cache_states
+from bench_framework.analysis import samples as sampling
+from bench_framework.analysis.judge import judge
+from bench_framework.model.judgement import Verdict
+from bench_framework.model.run import PageCache
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from conftest import Study
+
+    from bench_framework.model.judgement import Comparison, Judgement
+    from bench_framework.model.plan import Plan
+    from bench_framework.model.run import Block
+
+COLD, WARM = PageCache("cold"), PageCache("warm", why="12 % of its pages were in memory")
+
+
+def cold_plan(made: Study, *warm: str) -> Plan:
+    """The plan with a cold cache for every arm but those named."""
+    plan = made.plan
+    return replace(
+        plan, cells=tuple(replace(c, cache="warm" if made.arm_of(c) in warm else "cold") for c in plan.cells)
+    )
+
+
+def wall(arm: str, where: str, number: int) -> float:
+    noise = 1 + abs(random.Random(f"{arm}/{where}/{number}").gauss(0, 0.004))
+    return (0.09 if arm == "b" else 0.1) * noise
+
+
+def measured(
+    made: Study, against: Mapping[str, Collection[int]], failed: Collection[int] = ()
+) -> list[Block]:
+    """Blocks that were seen to be cold, but in the rounds given by arm: there they are ten times as fast."""
+    found = []
+    for block in made.blocks(wall):
+        arm = made.arm_of(made.plan.cell(block.cell_id))
+        if block.round in against.get(arm, ()):
+            found.append(replace(block, page_cache=WARM, wall_s=(block.wall_s[0] / 10,)))
+        elif arm == "b" and block.round in failed:
+            found.append(replace(block, page_cache=COLD, status="failed", wall_s=(), message="exit 9"))
+        else:
+            found.append(replace(block, page_cache=COLD))
+    return found
+
+
+def judged(made: Study, against: Mapping[str, Collection[int]], failed: Collection[int] = ()) -> Judgement:
+    return judge(cold_plan(made), measured(made, against, failed), {}, [], made.looks())
+
+
+def of(made: Study, found: Judgement) -> Comparison:
+    return made.comparison(found, "b")
+
+
+@pytest.mark.parametrize("arm", ["a", "b"])
+def test_one_round_that_was_not_seen_to_be_cold_is_void_and_the_others_count(
+    study: type[Study], arm: str
+) -> None:
+    made = study(control=False)
+    found = judged(made, {arm: (7, 30)})
+    whole = of(made, judged(made, {}))
+    comparison = of(made, found)
+    assert (whole.rounds, comparison.rounds) == (40, 38)
+    assert comparison.verdict is whole.verdict is Verdict.BETTER
+    assert comparison.shown is not None
+    assert 0.88 < comparison.shown.ratio < 0.92
+    state = next(s for s in found.states if s.cell_id == made.cell(arm).id)
+    assert (state.state, state.cache, state.rounds, state.void) == ("measured", "cold", 38, 2)
+    median = next(s for s in found.summaries if s.cell_id == made.cell(arm).id and s.metric == "wall")
+    assert median.n_void == 2
+    assert median.min > 0.05
+    claims = [c for c in found.claims if c.kind == "main"]
+    assert claims[0].text.startswith("With a cold cache: best: b.")
+
+
+def test_more_than_five_percent_of_them_refuse_the_cell(study: type[Study]) -> None:
+    made = study(control=False)
+    found = judged(made, {"b": (7, 30, 31)})
+    assert of(made, found).verdict is Verdict.NOT_COMPARABLE
+    assert of(made, found).reason == (
+        "cache state not verified: 3 of 40 blocks were not seen to be cold (round 7: 12 % of its pages were in memory)"
+    )
+
+
+def test_failures_and_unseen_rounds_count_together(study: type[Study]) -> None:
+    made = study(control=False)
+    assert of(made, judged(made, {"b": (7,)}, failed=(9,))).verdict is Verdict.BETTER
+    both = of(made, judged(made, {"b": (7,)}, failed=(9, 10)))
+    assert both.verdict is Verdict.NOT_COMPARABLE
+    assert "1 of 38 blocks" in both.reason
+    failed = of(made, judged(made, {"b": (7,)}, failed=(9, 10, 11)))
+    assert (failed.verdict, failed.reason) == (Verdict.FAILED, "exit 9 (round 9; 3 of 40 rounds)")
+
+
+def test_warm_runs_are_held_to_it_beside_cold_ones_only(study: type[Study]) -> None:
+    made = study(control=False)
+    cold, warm = (made.cell(arm).id for arm in ("a", "b"))
+    assert cache_states.needed(made.plan) == {}
+    assert cache_states.needed(cold_plan(made, "b")) == {cold: "cold", warm: "warm"}
+    blocks = made.blocks(wall)
+    assert sampling.collect(blocks)[cold].void == frozenset()
+    alone = sampling.collect(blocks, {cold: "cold"})
+    assert (len(alone[cold].void), len(alone[warm].void)) == (40, 0)
