@@ -10,12 +10,14 @@ import json
 import shlex
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final, Literal, TypeVar
 
 from bench_framework.model.budget import Budget
 from bench_framework.model.metrics import DeclaredMetric, InstructionPolicy, sampled
 from bench_framework.model.profile import ProfilePolicy
 from bench_framework.model.revisions import Revisions
+from bench_framework.model.suspicion import ProjectedRow, Suspicion
 
 CacheState = Literal["warm", "cold", "unknown"]
 AnswerKind = Literal["exact", "sorted-lines", "json", "none"]
@@ -24,6 +26,7 @@ Metric = str
 ``binary_size``, ``build_time``, ``instructions``, or a worker's own."""
 
 CONTROL_LABEL: Final = "control"
+_KEPT_IDS: Final = 4096
 GATE_MARGINS: Final[tuple[tuple[Metric, float], ...]] = (("wall", 0.02), ("cpu", 0.02), ("peak_rss", 0.05))
 """What a gate tolerates where its scenario does not say."""
 
@@ -162,8 +165,7 @@ class Variant:
     @property
     def id(self) -> str:
         """Twelve hex digits over axis values, in whatever order the axes stand, and idea; not over the label."""
-        more = (self.anchor,) if self.anchor else ()
-        return stable_id("variant", sorted(self.values), self.idea, *more)
+        return _variant_id(self.values, self.idea, self.anchor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +179,7 @@ class Input:
     @property
     def id(self) -> str:
         """Twelve hex digits over axis values and dataset."""
-        return stable_id("input", sorted(self.values), self.dataset.id if self.dataset else None)
+        return _input_id(self.values, self.dataset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,6 +386,10 @@ class Plan:
     """How instructions are counted after measuring; `None`: they are not."""
     revisions: Revisions | None = None
     """What is compared with what, where each input holds one variant at two revisions."""
+    causes: tuple[Suspicion, ...] = ()
+    projections: tuple[ProjectedRow, ...] = ()
+    platforms: tuple[str, ...] = ()
+    """Where the author wants to know the answer, such as ``("Linux", "macOS")``."""
     asked: tuple[str, ...] = ()
     """Words behind the scenario's name that made this plan of it, such as ``("-k", "io=mmap")``. Like the path, not
     part of any identity."""
@@ -441,6 +447,17 @@ class Plan:
         )  # fmt: skip
         further = sum(len(self.reference_pairs(item.id)) for item in self.inputs)
         return (candidates + further) * len(self.judge.sampled)
+
+
+@lru_cache(maxsize=_KEPT_IDS)
+def _variant_id(values: Values, idea: str | None, anchor: str) -> str:
+    """Kept, as every look-up in a plan asks for it: without this a large report spends half its time here."""
+    return stable_id("variant", sorted(values), idea, *((anchor,) if anchor else ()))
+
+
+@lru_cache(maxsize=_KEPT_IDS)
+def _input_id(values: Values, dataset: Dataset | None) -> str:
+    return stable_id("input", sorted(values), dataset.id if dataset else None)
 
 
 _Item = TypeVar("_Item", Variant, Input, Cell)

@@ -75,8 +75,8 @@ def _tiled(text: str) -> str:
             return match[0]
         return (
             f'<pattern id="{match[1]}" patternUnits="userSpaceOnUse" width="{step:g}" height="{step:g}">\n'
-            f'<path d="M -1 1 L 1 -1 M 0 {step:g} L {step:g} 0 M {step - 1:g} {step + 1:g} L {step + 1:g} {step - 1:g}" '
-            f"style={match[3]}"
+            f'<path d="M -1 1 L 1 -1 M 0 {step:g} L {step:g} 0 '
+            f'M {step - 1:g} {step + 1:g} L {step + 1:g} {step - 1:g}" style={match[3]}'
         )
 
     return _HATCH.sub(tile, text)

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bench_framework.model.plan import Input, Role
-from bench_framework.model.words import glyph, noun, shown
-from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table
+from bench_framework.model.words import glyph, noun
+from bench_framework.report.blocks import Figure, Point
 from bench_framework.report.numbers import margin_text, percent_up, show_comparison
 
 if TYPE_CHECKING:
+    from bench_framework.report.blocks import Table
     from bench_framework.report.context import ReportData
 
 
-def forest(data: ReportData, item: Input, name: str) -> Figure | None:
-    """The forest plot of one input; `None` if nothing was compared.
+def forest(data: ReportData, item: Input, name: str, table: Table) -> Figure | None:
+    """The forest plot of one input, whose numbers its `table` has; `None` if nothing was compared.
 
     A point's `x` is the deciding statistic's ratio with its displayed interval; `inner` is the interval
     of the same statistic at its own level of 95 %, where it is known.
@@ -41,9 +42,10 @@ def forest(data: ReportData, item: Input, name: str) -> Figure | None:
         f"Ratio to {data.baseline.label}{data.on_input(item, ', input ')}",
         desc,
         tuple(points),
-        _table(points, name, data.metric),
+        table,
         (("x", f"{metric}, {data.ratio_words}"), *_ends(data)),
         tuple(marks),
+        beside=True,
     )
 
 
@@ -77,21 +79,3 @@ def _point(data: ReportData, cell_id: str, item: Input) -> Point | None:
         text=f"{text} {glyph(comparison.verdict)}",
         strong=strong,
     )
-
-
-def _table(points: list[Point], name: str, metric: str) -> Table:
-    columns = (Column("Variant"), Column("Ratio and interval"), Column("Verdict"))
-    rows = tuple(
-        Row(
-            (
-                Cell(p.label),
-                Cell(p.text.rsplit(" ", 1)[0] if p.verdict else p.text, p.x),
-                Cell(shown(p.verdict, metric) if p.verdict else "", None, None, p.verdict),
-            ),
-            p.verdict,
-            p.strong,
-            p.baseline,
-        )
-        for p in points
-    )
-    return Table(name + "-forest-data", "The numbers of the plot", columns, rows, sortable=False)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 WIDTH: Final = 720.0
 HEIGHT: Final = 220.0
 PLACE: Final = (58.0, 44.0, 706.0, 206.0)
-MOST_DOTS: Final = 1500
+MOST_DOTS: Final = 800
 """Beyond this only every k-th block is drawn; the line and the table are of all."""
 MOST_RINGS: Final = 300
 """Blocks that the machine was in the way of: beyond this a ring says nothing any more; the table counts them all."""

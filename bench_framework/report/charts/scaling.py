@@ -58,7 +58,7 @@ def draw(left: Axes, right: Axes, figure: Figure, colours: Palette) -> None:
         )
     for name, points in series.items():
         colour, marker = _style(name, named, colours)
-        _line(left, points, [p.y for p in points], colour, marker, whiskers=True)
+        _line(left, points, [p.y for p in points], colour, marker, whiskers=bool(marker))
         _line(right, points, rates[name], colour, marker, whiskers=False)
     _ticks(left, right, series, rates, family)
     _labels(right, series, rates, named, colours)
@@ -97,7 +97,7 @@ def _sizes(series: dict[str, list[Point]]) -> tuple[list[float], list[str]]:
 
 def _style(name: str, named: list[str], colours: Palette) -> tuple[str, str]:
     if name not in named:
-        return colours["rule"], "."
+        return colours["rule"], ""
     index = named.index(name)
     return colours[SERIES[index % len(SERIES)]], MARKERS[index % len(MARKERS)]
 

@@ -6,6 +6,7 @@ a tenth of a megabyte.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from markupsafe import Markup
@@ -20,33 +21,37 @@ POINT_SPACE: Final = "\u2008"
 REFUSED: Final = frozenset({Verdict.FAILED, Verdict.OTHER_OUTPUT, Verdict.NOT_COMPARABLE})
 DIGITS: Final = 12
 """Significant digits of a number that no claim vouches for: the files of the record have it to the last bit."""
+_PLAIN: Final = re.compile(r"\d+(?:\.\d+)?")
 WHOLE: Final = 1e15
 """Below this every whole number is one of floating point, and is written without an exponent."""
 
 
-def texts(table: Table) -> list[list[str]]:
-    """The texts of every row; in decimal columns filled with spaces as wide as a digit, so that points align."""
-    found = [[cell.text for cell in row.cells] for row in table.rows]
-    for place, column in enumerate(table.columns):
-        if column.align != "decimal":
-            continue
-        longest = max((_decimals(row[place]) for row in found), default=0)
-        for row in found:
-            row[place] = _filled(row[place], longest)
-    return found
+def shown(table: Table) -> list[list[tuple[str, str | None]]]:
+    """Row by row the texts of a table, each with the value of its ``data`` element, if it needs one.
 
-
-def datum(cell: Cell) -> str | None:
-    """The value of a ``data`` element: that of a claim to the last bit, others as short as they can be told.
-
-    `None` where there is none, and where a text without a claim says it already.
+    In decimal columns texts are filled with spaces as wide as a digit, so that points align. A column of plain
+    numbers without claims needs no values: it sorts as well by what it shows, and the record's files have the rest.
     """
+    columns = [
+        _column(column, [row.cells[place] for row in table.rows])
+        for place, column in enumerate(table.columns)
+    ]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _column(column: Column, cells: list[Cell]) -> list[tuple[str, str | None]]:
+    longest = max((_decimals(cell.text) for cell in cells), default=0) if column.align == "decimal" else 0
+    plain = all(c.claim is None and (_PLAIN.fullmatch(c.text) or c.value is None) for c in cells)
+    return [
+        (_filled(cell.text, longest) if longest else cell.text, None if plain else _datum(cell))
+        for cell in cells
+    ]
+
+
+def _datum(cell: Cell) -> str | None:
+    """A value to be sorted by: that of a claim to the last bit, others as short as they can be told."""
     value = cell.value
-    if value is None:
-        return None
-    if cell.claim is None and (
-        str(value) == cell.text or isinstance(value, Verdict) or value == cell.verdict
-    ):
+    if value is None or (cell.claim is None and value == cell.verdict):
         return None
     if isinstance(value, str):
         return value
@@ -63,7 +68,7 @@ def row_class(row: Row) -> Markup:
 
 def cell_class(cell: Cell, column: Column) -> Markup:
     """The class attribute of a cell: numbers stand at the right without one."""
-    aligned = "" if column.align != "left" else "notes" if column.prose else "t"
+    aligned = "" if column.align != "left" or not cell.text else "notes" if column.prose else "t"
     verdict = f"v-{cell.verdict.value}" if cell.verdict else ""
     return _class([name for name in (aligned, verdict) if name])
 

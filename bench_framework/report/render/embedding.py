@@ -2,8 +2,9 @@
 
 A claim written out is half a kilobyte of names and repeated labels, and a page of two hundred cells has thousands.
 So a page holds a table: `fields` names the columns, `shared` holds each word and number that several claims have,
-`sentences` each form of sentence that they take, with ``{s}`` for the subject, ``{r}`` for the reference and
-``{}`` for a number, a brace or a further word. `packed` and `unpacked` are each other's inverse, to the last bit.
+`grounds` what hundreds of them have in common (metric, level, rounds, margin, …), `sentences` each form of sentence
+that they take, with ``{s}`` for the subject, ``{r}`` for the reference and ``{}`` for a number or a brace.
+`packed` and `unpacked` are each other's inverse, to the last bit.
 """
 
 from __future__ import annotations
@@ -23,7 +24,11 @@ FORM: Final = 1
 """Version of the table."""
 _LITERAL: Final = frozenset({"id", "estimate", "lo", "hi"})
 """Fields that hardly two claims share."""
-_FIELDS: Final = tuple(field.name for field in fields(Claim))
+_GROUND: Final = (
+    "kind", "reference", "metric", "scope", "level", "adjust", "rounds", "runs", "margin", "noise_floor",
+)  # fmt: skip
+"""Fields that claims have in common with their neighbours, all at once."""
+_FIELDS: Final = ("ground", *(field.name for field in fields(Claim) if field.name not in _GROUND))
 _NUMBER: Final = r"[+\u2212-]?\d+(?:\.\d+)?"
 _SLOT: Final = re.compile(r"\{[sr]?\}")
 
@@ -46,12 +51,20 @@ class _Words:
 
 def packed(claims: Iterable[Claim]) -> dict[str, Any]:
     """The claims as one table, ready for JSON; equal claims give equal tables."""
-    shared, sentences = _Words(), _Words()
-    rows = [[_cell(claim, name, shared, sentences) for name in _FIELDS] for claim in claims]
+    shared, grounds, sentences = _Words(), _Words(), _Words()
+    rows = [
+        [
+            grounds.place([_cell(claim, field, shared, sentences) for field in _GROUND]),
+            *(_cell(claim, field, shared, sentences) for field in _FIELDS[1:]),
+        ]
+        for claim in claims
+    ]
     return {
         "form": FORM,
         "fields": list(_FIELDS),
+        "ground": list(_GROUND),
         "shared": shared.found,
+        "grounds": grounds.found,
         "sentences": sentences.found,
         "rows": rows,
     }
@@ -67,9 +80,7 @@ def unpacked(table: Mapping[str, Any]) -> tuple[Claim, ...]:
     if form != FORM:
         raise ValueError(f"the claims have form {form!r}, and {FORM} is what can be read")
     try:
-        return tuple(
-            _claim(row, table["fields"], table["shared"], table["sentences"]) for row in table["rows"]
-        )
+        return tuple(_claim(row, table) for row in table["rows"])
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise ValueError(f"the table of claims does not hold together: {error}") from error
 
@@ -80,7 +91,7 @@ def _cell(claim: Claim, name: str, shared: _Words, sentences: _Words) -> Any:
         return value
     if name == "text":
         form, words = _taken_apart(claim)
-        return [sentences.place(form), *words]
+        return " ".join([str(sentences.place(form)), *words])
     if name == "values":
         return [
             part for key, one in sorted(value.items()) for part in (shared.place(key), _number(one, shared))
@@ -115,17 +126,18 @@ def _taken_apart(claim: Claim) -> tuple[str, list[str]]:
     return re.sub(pattern, slot, claim.text), words
 
 
-def _claim(
-    row: Sequence[Any], names: Sequence[str], shared: Sequence[Any], sentences: Sequence[str]
-) -> Claim:
+def _claim(row: Sequence[Any], table: Mapping[str, Any]) -> Claim:
+    names = table["fields"]
     if len(row) != len(names):
         raise ValueError(f"a claim has {len(row)} fields instead of {len(names)}")
     raw = dict(zip(names, row, strict=True))
+    raw |= zip(table["ground"], table["grounds"][raw.pop("ground")], strict=True)
     found: dict[str, Any] = {
-        name: value if name in _LITERAL else _found(name, value, shared) for name, value in raw.items()
+        name: value if name in _LITERAL else _found(name, value, table["shared"])
+        for name, value in raw.items()
     }
-    form, *words = raw["text"]
-    found["text"] = _put_together(sentences[form], words, found["subject"], found["reference"])
+    form, *words = raw["text"].split(" ")
+    found["text"] = _put_together(table["sentences"][int(form)], words, found["subject"], found["reference"])
     return Claim(**found)
 
 

@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: TID25
 from markupsafe import Markup
 
 from bench_framework.report.following import cited
-from bench_framework.report.render.cells import cell_class, datum, row_class, texts
+from bench_framework.report.render.cells import cell_class, row_class, shown
 from bench_framework.report.render.characters import visible
 from bench_framework.report.render.embedding import packed, unpacked
 from bench_framework.report.render.seals import sealed
@@ -76,9 +76,7 @@ def page(
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(
-        texts=texts, datum=datum, row_class=row_class, cell_class=cell_class, lines=_lines
-    )
+    environment.filters.update(shown=shown, row_class=row_class, cell_class=cell_class, lines=_lines)
     script = (templates / "report.js").read_text(encoding="utf-8").strip()
     document = cited(document)
     written = environment.get_template("report.html.j2").render(

@@ -37,7 +37,7 @@ def _input_blocks(data: ReportData, item: Input, name: str) -> tuple[Block, ...]
         return (Fallback(f"Nothing was measured{data.on_input(item, ' on ')}."),)
     table = headline_table(data, item, name)
     found: list[Block] = []
-    figure: Figure | None = forest(data, item, name)
+    figure: Figure | None = forest(data, item, name, table)
     if figure is not None:
         found.append(figure)
     found.append(table)

@@ -23,11 +23,9 @@ from bench_framework.report.numbers import (
     metric_unit,
     show_measured,
     show_plain,
-    show_size,
 )
 from bench_framework.report.sections.kind import SectionKind, always
 from bench_framework.report.sentences import key_claim, sentence
-from bench_framework.units import format_duration
 
 if TYPE_CHECKING:
     from bench_framework.model.judgement import Claim, Scaling, Summary
@@ -45,7 +43,8 @@ def build(data: ReportData) -> tuple[Block, ...]:
         return ()
     inputs = _inputs(data, exponents)
     variants = _variants(data, exponents)
-    blocks: list[Block] = [_figure(data, inputs, variants, exponents), _times(data, inputs, variants)]
+    times = _times(data, inputs, variants)
+    blocks: list[Block] = [_figure(data, inputs, variants, exponents, times), times]
     blocks.append(_exponents(data, exponents))
     told = _told(data)
     if told:
@@ -148,7 +147,7 @@ def _exponents(data: ReportData, exponents: list[Scaling]) -> Table:
 
 
 def _figure(
-    data: ReportData, inputs: list[Input], variants: list[Variant], exponents: list[Scaling]
+    data: ReportData, inputs: list[Input], variants: list[Variant], exponents: list[Scaling], table: Table
 ) -> Figure:
     points = []
     for variant in variants:
@@ -167,25 +166,20 @@ def _figure(
                     text=text, baseline=variant.id == data.plan.baseline_id, series=variant.label,
                 )
             )  # fmt: skip
-    rows = tuple(
-        Row(
-            (
-                Cell(p.series),
-                Cell(show_size(p.x, data.plan.unit_family), p.x),
-                Cell(format_duration(p.y), p.y),
-            )
-        )
-        for p in points
-    )
-    columns = (Column("Variant"), Column("Input", "right"), Column("Time", "right"))
-    table = Table("scaling-plot-data", "The numbers of the plot", columns, rows, sortable=False)
     desc = (
         "Left: time against size of input, both axes logarithmic, with exponents between neighbours; the dotted line "
         "has exponent 1. Right: throughput against size; level means proportional growth."
     )
     labels = (("x", "size of input"), ("y", "time"), ("family", data.plan.unit_family))
     return Figure(
-        "scaling-plot", "scaling", "Growth with the size of the input", desc, tuple(points), table, labels
+        "scaling-plot",
+        "scaling",
+        "Growth with the size of the input",
+        desc,
+        tuple(points),
+        table,
+        labels,
+        beside=True,
     )
 
 

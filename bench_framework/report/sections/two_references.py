@@ -8,7 +8,7 @@ from bench_framework.model.judgement import Comparison, Verdict
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role
 from bench_framework.model.words import glyph
-from bench_framework.report.blocks import Block, Bullets, Cell, Column, Heading, Row, Table
+from bench_framework.report.blocks import Block, Bullets, Cell, Column, Heading, Row, Sentence, Table
 from bench_framework.report.counts import caption_tail
 from bench_framework.report.headline_table import order, titled
 from bench_framework.report.numbers import (
@@ -31,6 +31,8 @@ _MIRRORED: Final = {
     Verdict.WORSE_SIZE_OPEN: Verdict.BETTER_SIZE_OPEN,
     Verdict.WORSE: Verdict.BETTER,
 }
+MOST_GAPS: Final = 8
+"""Of an input: a list of fifty says no more than the table above it."""
 _NAMES: Final = {"wall": "Time", "cpu": "CPU time"}
 
 
@@ -48,7 +50,9 @@ def build(data: ReportData) -> tuple[Block, ...]:
         blocks.append(_table(data, item, references, f"references-{number}-table"))
         gaps = data.claims("gap", item=item)
         if gaps:
-            blocks.append(Bullets(tuple(sentence(c) for c in gaps)))
+            more = len(gaps) - MOST_GAPS
+            rest = (Sentence(f"{more} more gaps stand in claims.json."),) if more > 0 else ()
+            blocks.append(Bullets((*(sentence(c) for c in gaps[:MOST_GAPS]), *rest)))
     return tuple(blocks)
 
 
@@ -149,4 +153,5 @@ TWO_REFERENCES = SectionKind(
     "two or more baselines in the scenario, measured on one input",
     build,
     _fallback,
+    "The scenario names one baseline, so that there is no second reference.",
 )

@@ -36,10 +36,10 @@ def test_the_claims_of_a_record_come_back_whole(data: ReportData) -> None:
     assert [type(c.verdict) for c in read(claims)] == [type(c.verdict) for c in claims]
 
 
-def test_they_weigh_two_fifths_of_what_they_do_written_out(data: ReportData) -> None:
+def test_they_weigh_a_third_of_what_they_do_written_out(data: ReportData) -> None:
     claims = data.judgement.claims
     written = safe_json([asdict(c) for c in claims])
-    assert len(safe_json(packed(claims)).encode()) * 5 < len(written.encode()) * 2
+    assert len(safe_json(packed(claims)).encode()) * 3 < len(written.encode())
 
 
 @given(text=words, subject=words, reference=st.none() | words, value=numbers, said=words)
@@ -78,8 +78,8 @@ def test_every_verdict_comes_back() -> None:
         (lambda t: t.pop("shared"), "does not hold together"),
         (lambda t: t["shared"].clear(), "does not hold together"),
         (lambda t: t["rows"][0].pop(), "fields instead of"),
-        (lambda t: t["rows"][0][-1].append("9"), "a word too many"),
-        (lambda t: t["rows"][0][-1].pop(), "lacks a word"),
+        (lambda t: t["rows"][0].append(t["rows"][0].pop() + " 9"), "a word too many"),
+        (lambda t: t["rows"][0].append(t["rows"][0].pop().split()[0]), "lacks a word"),
         (lambda t: t["fields"].__setitem__(0, "other"), "does not hold together"),
     ],
 )

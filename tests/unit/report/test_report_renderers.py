@@ -71,8 +71,18 @@ def plain(page: str) -> str:
     return unbroken(unescape(re.sub(r"<[^>]+>", "", body)))
 
 
+ENDS = {
+    "td": ("td", "th"),
+    "th": ("td", "th"),
+    "tr": ("td", "th", "tr"),
+    "/thead": ("td", "th", "tr"),
+    "/tbody": ("td", "th", "tr"),
+}
+"""Tag to the elements that it ends without their end tags."""
+
+
 class Balance(HTMLParser):
-    """Counts open elements; void ones aside."""
+    """Counts open elements; void ones aside, and rows and cells ended by what follows them, as HTML has it."""
 
     VOID = frozenset({"meta", "input", "br", "hr", "img", "link"})
 
@@ -87,13 +97,21 @@ class Balance(HTMLParser):
         self.ids += [value or "" for name, value in attrs if name == "id"]
         if re.fullmatch(r"h[1-6]", tag):
             self.headings.append(int(tag[1]))
+        self.end_implied(tag)
         if tag not in self.VOID:
             self.open.append(tag)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.ids += [value or "" for name, value in attrs if name == "id"]
 
+    def end_implied(self, tag: str) -> None:
+        """End the rows and cells that a tag ends."""
+        for inner in ENDS.get(tag, ()):
+            if self.open and self.open[-1] == inner:
+                self.open.pop()
+
     def handle_endtag(self, tag: str) -> None:
+        self.end_implied(f"/{tag}")
         if not self.open or self.open.pop() != tag:
             self.wrong.append(tag)
 

@@ -1,0 +1,41 @@
+"""A page stays small enough to be sent by mail, however many cells it has (limits of the design)."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "fixtures"))  # the folder is no package
+
+import made_record
+
+from bench_framework import report
+from bench_framework.report import figures
+from bench_framework.report.blocks import Table
+from bench_framework.report.render import html
+
+if TYPE_CHECKING:
+    from bench_framework.report import Document
+
+
+def tables(document: Document) -> list[Table]:
+    return [b for s in document.sections for b in s.blocks if isinstance(b, Table)]
+
+
+@pytest.mark.parametrize(("cells", "rounds", "most"), [(60, 20, 400_000), (200, 12, 1_000_000)])
+def test_a_page_with_every_number_stays_small(cells: int, rounds: int, most: int, templates: Path) -> None:
+    data = made_record.record(cells, rounds)
+    document = report.build(data)
+    drawn = figures.drawings(document)
+    inline = {f.anchor: figures.inline(drawn[f.anchor], f) for f in document.figures()}
+    page = html.render(document, data, templates, inline)
+    assert len(page.encode()) <= most
+    # Small, and whole: every claim, every figure, every row of every table.
+    assert html.embedded_claims(page) == document.claims
+    assert len(document.claims) > 7 * cells
+    assert page.count("<svg ") == len(document.figures())
+    assert page.count('<th scope="row">') >= sum(len(t.rows) for t in tables(document)) > 4 * cells
+    assert sum(len(t.rows) for t in tables(document) if t.anchor.startswith("results-")) == cells
