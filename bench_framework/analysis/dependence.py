@@ -130,5 +130,6 @@ def _outcome(names: Names, variant_id: str, comparisons: Sequence[Comparison]) -
         return "not measured"
     if all(c.reason == ONE_PROGRAM for c in own):
         return NO_EFFECT
-    found = {words.word(c.verdict, c.metric) for c in own}
+    # A list is being counted: a comma inside a word would make two of one.
+    found = {words.word(c.verdict, c.metric).replace(", size open", " (size open)") for c in own}
     return found.pop() if len(found) == 1 else BY_INPUT

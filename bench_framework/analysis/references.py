@@ -43,7 +43,9 @@ def in_family(comparison: Comparison) -> Comparison:
 
 
 def gaps(plan: Plan, comparisons: Sequence[Comparison], samples: Mapping[str, Sample]) -> tuple[Gap, ...]:
-    """Every gap whose two ends are decided, input by input, reference by reference, in plan order.
+    """Every gap whose two ends are decided, and the way from one to the other, in plan order.
+
+    A candidate that is not told apart from the baseline has closed nothing that anybody could tell.
 
     Args:
         plan: with its references.
@@ -72,7 +74,8 @@ def _ends(
     for cell, reference in plan.reference_pairs(input_id):
         start = told.get((reference.id, baseline.id))
         end = told.get((cell.id, reference.id))
-        if start in FASTER and end in (*SLOWER, *FASTER):
+        way = told.get((cell.id, baseline.id))
+        if start in FASTER and end in (*SLOWER, *FASTER) and way in (*SLOWER, *FASTER):
             yield cell.id, baseline.id, reference.id
 
 

@@ -108,13 +108,15 @@ class StructureClaims(Names):
 
     def _contribution(self, table: Contribution) -> Claim:
         margin = self.plan.judge.margin_of(table.metric)
-        parts = "; ".join(self._part(s, table.metric, margin) for s in table.steps)
-        values: Values = {"design": table.design, "parts": parts, **self._way}
-        total = table.total
-        if total is not None and total.shown is not None:
-            values |= self._product(table)
-        if table.remainder is not None and table.remainder.shown is not None:
-            values["remainder"] = self._told(table.remainder, table.metric, margin)
+        values: Values = {"design": table.design, "parts": self._parts(table, margin), **self._way}
+        total, remainder = table.total, table.remainder
+        contrasts = [s.contrast for s in table.steps] + ([remainder] if remainder is not None else [])
+        if any(_is_told(c) for c in contrasts):
+            # A product of figures that nobody may tell apart from 1 says nothing that the total does not.
+            if total is not None and total.shown is not None:
+                values |= self._product(table)
+            if remainder is not None and remainder.shown is not None:
+                values["remainder"] = self._told(remainder, table.metric, margin)
         if total is not None and total.reason:
             values["reason"] = total.reason
         if table.largest is not None:
@@ -148,6 +150,16 @@ class StructureClaims(Names):
         if not self._higher:
             return shown.ratio, shown.lo, shown.hi
         return 1 / shown.ratio, 1 / shown.hi, 1 / shown.lo
+
+    def _parts(self, table: Contribution, margin: float) -> str:
+        """The steps that are decided, and how many are not: the table has these as well."""
+        told = [self._part(s, table.metric, margin) for s in table.steps if _is_told(s.contrast)]
+        open_ = len(table.steps) - len(told)
+        if not told:
+            return f"none of {open_} is decided" if open_ > 1 else "it is not decided"
+        if open_:
+            told.append(f"the other {open_} are undecided" if open_ > 1 else "the other one is undecided")
+        return "; ".join(told)
 
     def _part(self, step: Step, metric: str, margin: float) -> str:
         told = step.share is not None and step.contrast.verdict.settled
@@ -193,6 +205,10 @@ class StructureClaims(Names):
             "", "front", self.plan.question, None, None, self.scope(front.input_id), None,
             cells=tuple(s.cell_id for s in front.standings), values=values,
         )  # fmt: skip
+
+
+def _is_told(contrast: Contrast) -> bool:
+    return contrast.verdict.settled or contrast.reason == ONE_PROGRAM
 
 
 def _named(step: Step) -> str:

@@ -98,7 +98,21 @@ def test_a_total_that_is_not_decided_has_no_shares(crossed: type[Crossed]) -> No
     assert not table.total.verdict.decided
     assert [s.share for s in table.steps] == [None, None]
     assert table.unexplained is None
-    assert "of the total" not in sentence(judged, "ladder")
+    text = sentence(judged, "ladder")
+    assert text.startswith("sonic je against simd sys: undecided in time [")
+    assert text.endswith(
+        "; step by step: none of 2 is decided"
+    )  # no product of figures that nobody can tell from 1
+
+
+def test_steps_that_are_not_decided_are_counted_beside_those_that_are(crossed: type[Crossed]) -> None:
+    def one(values: Mapping[str, str]) -> float:
+        return 0.8 if values["parser"] == "sonic" else 1.0
+
+    text = sentence(crossed(AXES, design="ladder", drop=ladder).judge(noisy(one, 0.05)), "ladder")
+    assert re.search(r"step by step: parser: simd → sonic: [\d.]+ % less time \[[^]]+\]", text)
+    assert "; the other one is undecided; contributions multiply: 0.79" in text
+    assert "alloc: sys → je" not in text
 
 
 def test_steps_after_the_last_adopted_one_are_no_part_of_the_total(crossed: type[Crossed]) -> None:

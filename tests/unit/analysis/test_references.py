@@ -88,6 +88,14 @@ def test_a_gap_without_two_decided_ends_is_not_told(study: type[Study]) -> None:
     assert judged(made, plan, {**TIMES, "better": 0.05}).gaps == ()  # nothing is left that is decided
 
 
+def test_who_is_not_told_apart_from_the_baseline_has_closed_nothing(study: type[Study]) -> None:
+    made = study(arms=tuple(TIMES))
+    found = judged(made, two_references(made, "target"), {**TIMES, "better": 0.1})
+    told = {(c.family, c.verdict.decided) for c in found.comparisons if c.metric == "wall"}
+    assert {("reference", True), ("headline", False), ("headline", True)} <= told
+    assert found.gaps == ()
+
+
 def test_a_share_of_a_gap_that_grew_is_called_wider(study: type[Study]) -> None:
     made = study(arms=tuple(TIMES))
     found = judged(made, two_references(made, "target"), {**TIMES, "better": 0.12})
