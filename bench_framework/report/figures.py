@@ -19,7 +19,7 @@ from matplotlib.figure import Figure as Canvas  # noqa: TID251 -- the door
 from bench_framework.report.charts import drift, forest, memory_time, scaling
 from bench_framework.report.drawing import trimmed
 from bench_framework.report.palette import LIGHT, SENTINELS
-from bench_framework.report.render.characters import visible
+from bench_framework.report.render.characters import visible, visible_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -141,7 +141,8 @@ def _drawing(figure: Figure) -> str:
         canvas.savefig(
             buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None}
         )
-    return trimmed(buffer.getvalue(), figure.anchor)
+    # XML has no way to hold most control characters: one in a name would leave a picture that nobody can open.
+    return visible_lines(trimmed(buffer.getvalue(), figure.anchor))
 
 
 def _titled(text: str, figure: Figure, *, extra: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,18 @@ def test_ten_commands_of_one_call_become_a_set_with_its_report(tmp_path: Path) -
     assert page.count("1×12") >= 10
     assert "±" not in page
     assert "fastest" not in page
+
+
+def test_names_with_control_characters_leave_pages_and_pictures_that_open(tmp_path: Path) -> None:
+    (tmp_path / "odd.csv").write_text(
+        "label,mean,sd,n,unit\n\x1b[31mred\x07,1,.1,10,ms\n\u202etxt,2,.1,10,ms\n"
+    )
+    folder = imported(tmp_path, tmp_path / "odd.csv")
+    for path in (folder / "report.html", folder / "report.md", *(folder / "figures").iterdir()):
+        assert not {"\x1b", "\x07"} & set(path.read_text())
+    for path in (folder / "figures").iterdir():
+        assert "\u202e" not in path.read_text()
+        assert "\\x1b[31mred" in "".join(ET.fromstring(path.read_text()).itertext())
 
 
 @pytest.mark.parametrize("spread", ["20", "1000"])
