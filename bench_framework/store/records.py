@@ -12,7 +12,7 @@ from bench_framework.errors import MachineError, RecordError, UsageError
 from bench_framework.store import journal, layout, lines, manifest, rows, tables, wire
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from bench_framework.model.judgement import Judgement
@@ -301,19 +301,48 @@ def _changes(
             yield f"binary of build {build.id}", (before.sha256 or "none")[:12], (build.sha256 or "none")[:12]
 
 
-def resolve(root: Path, text: str) -> Path:
+NEWEST: Final = frozenset({"@last", "@prev"})
+
+
+def resolve_measured(root: Path, text: str, say: Callable[[str], object] | None = None) -> Path:
+    """As `resolve`, of records with rounds alone: ``@last``, ``@prev`` and a scenario's last pass over imported sets.
+
+    Args:
+        root: folder of the records.
+        text: what the user wrote.
+        say: told where an imported set was passed over.
+
+    Raises:
+        UsageError: BX101, as `resolve`.
+    """
+    try:
+        folder = resolve(root, text, imported=False)
+    except UsageError:
+        if text in NEWEST:
+            raise
+        return resolve(root, text)  # an imported set alone has this name: who opens it is told what it is
+    newest = resolve(root, text)
+    if say is not None and folder != newest:
+        place, other = (f"{path.parent.name}/{path.name}" for path in (folder, newest))
+        say(f"{text} is {place}: {other} was imported, and has no rounds")
+    return folder
+
+
+def resolve(root: Path, text: str, *, imported: bool = True) -> Path:
     """The folder that is meant: a path, ``SCENARIO/ID``, ``@last``, ``@prev``, or ``SCENARIO`` for its last.
+
+    Without `imported` the words for a newest record pass over imported sets; a set that is named is found all the same.
 
     Raises:
         UsageError: BX101, nothing is found, with what there is.
     """
-    if text in {"@last", "@prev"}:
-        found = find_records(root, imported=True)
+    if text in NEWEST:
+        found = find_records(root, imported=imported)
         back = 1 if text == "@last" else 2
         if len(found) >= back:
             return found[-back]
         raise UsageError(
-            f"{text}: there are {len(found)} records under {root}",
+            f"{text}: there are {len(found)} records{'' if imported else ' with rounds'} under {root}",
             code="BX101",
             help="`benchctl run FILE` makes one; --dir names another folder",
         )
@@ -321,7 +350,7 @@ def resolve(root: Path, text: str) -> Path:
         folder = path.parent if path.is_file() else path
         if (folder / layout.JOURNAL).is_file() or is_imported(folder):
             return folder
-    if of_scenario := find_records(root, text, imported=True):
+    if of_scenario := find_records(root, text, imported=imported):
         return of_scenario[-1]
     known = [f"{path.parent.name}/{path.name}" for path in find_records(root, imported=True)[-5:]]
     raise UsageError(

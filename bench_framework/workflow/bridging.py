@@ -56,7 +56,7 @@ def compare_records(
             code="BX107",
             help=f"metrics: {', '.join(METRICS)}",
         )
-    folders = [records.resolve(results, name) for name in (earlier, later)]
+    folders = [records.resolve_measured(results, name) for name in (earlier, later)]
     if folders[0].resolve() == folders[1].resolve():
         raise UsageError(
             f"{earlier} and {later} are one record",

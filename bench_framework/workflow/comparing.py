@@ -132,7 +132,7 @@ def compare_axis(
     from bench_framework.report.sections.axis_levels import document  # noqa: PLC0415 -- only for pages
     from bench_framework.store import records  # noqa: PLC0415 -- pydantic
 
-    with records.Record.open(records.resolve(results, name)) as record:
+    with records.Record.open(records.resolve_measured(results, name)) as record:
         plan, contents = record.plan, record.contents
         metrics = plan.judge.sampled if metrics is None else metrics
         _require_metrics(plan, metrics)

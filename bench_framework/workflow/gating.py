@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench_framework import assets
@@ -11,9 +12,8 @@ from bench_framework.errors import RecordError, UsageError
 from bench_framework.workflow.running import RunOptions, run_plan
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bench_framework.model.gate import GatedPair, Gating
+    from bench_framework.model.accepted import Accepted
+    from bench_framework.model.gate import BudgetFinding, GatedPair, Gating
     from bench_framework.model.plan import Plan
     from bench_framework.report.render.gate import GatePage
     from bench_framework.store.records import Record
@@ -40,10 +40,10 @@ class Gated:
 
 
 def require_decidable(plan: Plan) -> None:
-    """Refuse a gate whose rounds can never find anything, before anything is measured.
+    """Refuse a gate that can never find anything, or whose accepted changes cannot be read, before measuring.
 
     Raises:
-        UsageError: BX108.
+        UsageError: BX108, its rounds are too few; BX112, the file of accepted changes is not there or damaged.
     """
     from bench_framework.analysis.gate import rounds_needed  # noqa: PLC0415 -- numpy and scipy
 
@@ -54,6 +54,7 @@ def require_decidable(plan: Plan) -> None:
             effect="nothing was judged: such a gate would always pass",
             help=f"-S measure.rounds.max={needed}, or fewer candidates, inputs or gated metrics",
         )
+    accepted_changes(plan)
 
 
 def gate_record(results: Path, name: str, *, confirm: bool = True, watcher: Watcher | None = None) -> Gated:
@@ -66,14 +67,14 @@ def gate_record(results: Path, name: str, *, confirm: bool = True, watcher: Watc
         watcher: told of everything that is measured.
 
     Raises:
-        UsageError: BX108, its rounds can never find anything.
+        UsageError: BX108, its rounds can never find anything; BX112, accepted changes cannot be read.
         RecordError: BX413, it is not measured to its end; or it cannot be read.
         MachineError: what looks worse cannot be measured again.
         Interrupted: while that was measured.
     """
     from bench_framework.store import records  # noqa: PLC0415 -- pydantic
 
-    with records.Record.open(records.resolve(results, name)) as record:
+    with records.Record.open(records.resolve_measured(results, name, watcher.say if watcher else None)) as record:
         if not record.contents.complete:
             raise RecordError(
                 f"{record.path} is not measured to its end", code="BX413", help="`benchctl run` finishes it"
@@ -91,8 +92,16 @@ def _first(record: Record) -> Gating:
     contents = record.contents
     builds = {build.id: build for build in contents.builds}
     return first_pass(
-        record.plan, contents.blocks, builds, contents.inputs, contents.looks, tuple(contents.events)
-    )
+        record.plan, contents.blocks, builds, contents.inputs, contents.looks, tuple(contents.events),
+        contents.observations, accepted=accepted_changes(record.plan), day=contents.header.started_at[:10],
+    )  # fmt: skip
+
+
+def accepted_changes(plan: Plan) -> tuple[Accepted, ...]:
+    """The entries of the gate's file of accepted changes, as it is now. Raises `UsageError`, BX112."""
+    from bench_framework.scenario.accepted import read_accepted  # noqa: PLC0415 -- ruamel
+
+    return read_accepted(Path(plan.judge.gate.accepted), plan) if plan.judge.gate.accepted else ()
 
 
 def _again(results: Path, record: Record, first: Gating, watcher: Watcher | None) -> Gating:
@@ -106,7 +115,8 @@ def _again(results: Path, record: Record, first: Gating, watcher: Watcher | None
     if watcher is not None:
         count = len(first.of("suspicious"))
         watcher.say(
-            f"gate: {count} comparison{'s' if count != 1 else ''} looks worse and is measured again, "
+            f"gate: {'1 comparison looks worse and is' if count == 1 else f'{count} comparisons look worse and are'}"
+            " measured again, "
             f"{plan.measure.rounds_max} rounds"
         )
     text = (record.path / layout.SCENARIO).read_text(encoding="utf-8")
@@ -172,11 +182,31 @@ def gate_document(record: Record, gating: Gating) -> dict[str, Any]:
         "scenario": plan.name,
         "exit_code": gating.exit_code,
         "reasons": list(gating.reasons),
+        "remarks": list(gating.remarks),
         "level": gating.level,
         "family": gating.family,
         "looks": gating.looks,
         "rounds": gating.rounds,
+        "base": plan.revisions.base if plan.revisions else None,
+        "head": plan.revisions.head if plan.revisions else None,
         "pairs": [_pair(plan, pair) for pair in gating.pairs],
+        "budgets": [_budget(plan, found) for found in gating.budgets],
+    }
+
+
+def _budget(plan: Plan, found: BudgetFinding) -> dict[str, Any]:
+    cell = plan.cell(found.cell_id)
+    return {
+        "variant": plan.variant(cell.variant_id).label,
+        "input": plan.input(cell.input_id).label,
+        "metric": found.budget.metric,
+        "state": found.state,
+        "max": found.budget.most,
+        "value": found.value,
+        "lo": found.lo,
+        "hi": found.hi,
+        "level": found.level,
+        "text": found.text,
     }
 
 

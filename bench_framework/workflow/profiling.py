@@ -118,7 +118,8 @@ def profile_record(
 
     host.require_linux()
     watcher = watcher or Nobody()
-    with records.Record.open(records.resolve(results, name)) as record, process.Launcher() as launcher:
+    folder = records.resolve_measured(results, name, watcher.say)
+    with records.Record.open(folder) as record, process.Launcher() as launcher:
         if not record.contents.complete:
             raise RecordError(
                 "the record was not measured to its end",

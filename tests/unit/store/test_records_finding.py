@@ -18,6 +18,7 @@ from bench_framework.store.records import (
     plan_sha256,
     require_same,
     resolve,
+    resolve_measured,
 )
 
 if TYPE_CHECKING:
@@ -58,6 +59,29 @@ def test_a_record_is_found_by_every_name(tmp_path: Path, plan: Plan) -> None:
     assert resolve(tmp_path, str(first.path)) == first.path
     (first.path / "report.html").write_text("")
     assert resolve(tmp_path, str(first.path / "report.html")) == first.path
+
+
+def test_where_rounds_are_needed_the_newest_record_with_rounds_is_meant(tmp_path: Path, plan: Plan) -> None:
+    first, second = create(tmp_path, plan, 4), create(tmp_path, plan, 5)
+    said: list[str] = []
+    assert resolve_measured(tmp_path, "@last", said.append) == second.path
+    for place in ("demo/20260302T1706Z", "published/20260302T1707Z"):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / layout.IMPORTED).write_text("{}")
+    assert said == []
+    published = tmp_path / "published" / "20260302T1707Z"
+    assert resolve(tmp_path, "@last") == published
+    assert resolve_measured(tmp_path, "@last", said.append) == second.path
+    assert said == [f"@last is demo/{second.id}: published/20260302T1707Z was imported, and has no rounds"]
+    assert resolve(tmp_path, "@prev") == tmp_path / "demo" / "20260302T1706Z"
+    assert resolve_measured(tmp_path, "@prev") == first.path
+    assert resolve_measured(tmp_path, "demo") == second.path
+    # What is named, or the only one, is what was meant: `Record.open` says that it has no rounds.
+    assert resolve_measured(tmp_path, "published", said.append) == published
+    assert resolve_measured(tmp_path, str(published), said.append) == published
+    assert len(said) == 1
+    with pytest.raises(RecordError, match="was imported"):
+        Record.open(published)
 
 
 def test_a_name_that_is_none_says_what_there_is(tmp_path: Path, plan: Plan) -> None:
@@ -252,3 +276,22 @@ def test_a_newer_manifest_is_refused(measured: Record) -> None:
     path.write_text(path.read_text().replace('"schema_version": 1', '"schema_version": 2'))
     with pytest.raises(RecordError, match="schema version 2"):
         manifest.check_manifest(measured.path)
+
+
+def test_the_two_newest_with_rounds_are_two_records_whatever_was_imported_since(
+    tmp_path: Path, plan: Plan
+) -> None:
+    first, second = create(tmp_path, plan, 4), create(tmp_path, plan, 5)
+    published = tmp_path / "published" / "20260302T1707Z"
+    published.mkdir(parents=True)
+    (published / layout.IMPORTED).write_text("{}")
+    assert resolve(tmp_path, "@prev") == second.path
+    assert [resolve_measured(tmp_path, word) for word in ("@prev", "@last")] == [first.path, second.path]
+
+
+def test_without_a_record_with_rounds_that_is_said(tmp_path: Path) -> None:
+    published = tmp_path / "published" / "20260302T1707Z"
+    published.mkdir(parents=True)
+    (published / layout.IMPORTED).write_text("{}")
+    with pytest.raises(UsageError, match="@last: there are 0 records with rounds"):
+        resolve_measured(tmp_path, "@last")
