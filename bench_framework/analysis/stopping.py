@@ -62,7 +62,32 @@ def open_pairs(stage: Stage, comparisons: Sequence[Comparison]) -> list[Comparis
     if measure.until == "precision":
         wanted = measure.precision or 0.0
         return [c for c in comparisons if (width := half_width(c)) is None or width > wanted]
-    return [c for c in comparisons if not c.verdict.settled and not futile(c, stage)]
+    found = [c for c in comparisons if not c.verdict.settled and not futile(c, stage)]
+    return one_rival_each(found, stage) if measure.strategy == "race" else found
+
+
+def one_rival_each(open_: Sequence[Comparison], stage: Stage) -> list[Comparison]:
+    """The open pairs of a race, of those among variants only the one to which each is likeliest to lose.
+
+    One defeat puts a variant out. To wait for a second rival that may beat it too would keep that rival running
+    for a question whose answer changes nobody's place.
+    """
+    likeliest: dict[str, tuple[float, Comparison]] = {}
+    for c in open_:
+        if c.family == "best":
+            slower, chance = _chance(c, stage)
+            if slower not in likeliest or chance > likeliest[slower][0]:
+                likeliest[slower] = chance, c
+    kept = [c for _, c in likeliest.values()]
+    return [c for c in open_ if c.family != "best" or c in kept]
+
+
+def _chance(pair: Comparison, stage: Stage) -> tuple[str, float]:
+    """The cell that looks slower, and how many detectable differences it lies behind."""
+    if pair.typical is None:
+        return pair.cell_id, math.inf
+    slower = pair.cell_id if pair.typical.ratio > 1 else pair.ref_cell_id
+    return slower, math.inf if pair.mde is None else _target(pair, stage) / math.log1p(pair.mde)
 
 
 def decide(

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bench_framework.analysis import stopping
 from bench_framework.analysis.judge import judge
-from bench_framework.analysis.looking import look
+from bench_framework.analysis.looking import Stage, look
 from bench_framework.analysis.mirror import mirrored
 from bench_framework.model import race
 from bench_framework.model.judgement import Comparison, Interval, Verdict
 from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import MeasurePolicy
+from bench_framework.model.plan import MeasurePolicy, Role
 from bench_framework.model.run import Look
 
 if TYPE_CHECKING:
@@ -168,3 +169,25 @@ def test_a_comparison_seen_twice_from_the_other_side_is_itself() -> None:
     assert (other.cell_id, other.verdict, other.runs) == ("y", Verdict.BETTER, 4)
     assert other.shown == Interval(0.5, 0.4, 0.625, 0.99)
     assert mirrored(other) == one
+
+
+def test_a_variant_waits_for_the_one_rival_that_it_is_likeliest_to_lose_to(study: type[Study]) -> None:
+    """One defeat puts it out: a second rival would run on for a question that changes nobody's place."""
+    made = racing(study)
+    stage = Stage(made.plan, looks_of(made.plan), {}, (18,), 0, frozenset())
+    cells = [c.id for c in made.plan.cells if c.role is not Role.CONTROL]
+
+    def pair(
+        cell: int, ref: int, ratio: float, *, mde: float | None = 0.1, family: str = "best"
+    ) -> Comparison:
+        return Comparison(
+            cells[cell], cells[ref], "wall", family, Verdict.UNDECIDED,  # type: ignore[arg-type]
+            typical=Interval(ratio, ratio * 0.9, ratio * 1.1, 0.95), mde=mde,
+        )  # fmt: skip
+
+    near, far = pair(3, 1, 1.02), pair(3, 2, 1.08)
+    from_the_other_side = pair(1, 4, 0.95)
+    unknown, too = pair(5, 1, 1.04, mde=None), pair(5, 2, 1.2)
+    headline = pair(3, 0, 1.01, family="headline")
+    every = [near, far, from_the_other_side, unknown, too, headline]
+    assert stopping.one_rival_each(every, stage) == [far, from_the_other_side, unknown, headline]
