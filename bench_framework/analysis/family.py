@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.model.looks import STATISTICS
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -62,11 +64,12 @@ def holm(p_values: Sequence[float], *, size: int, level: float) -> tuple[Adjuste
 
 
 def detectable(half: float, strict: float, epsilon: float) -> float:
-    """MDE = 1.25·(z₁₋a⁄₂ + z.₉₅)·SE on the log scale, a = `strict` = α/(J·M), SE from a 95 % half-width.
+    """MDE = 1.25·(z₁₋a⁄₂ + z.₉₅)·SE on the log scale, SE from a 95 % half-width.
 
+    a = `strict` ÷ 2 with `strict` = α/(J·M): the interval that is printed pays for the choice between two statistics.
     A verdict needs an estimate beyond ε as well: no difference is sure to be found that is not z.₉₅ errors above it.
     """
     normal = NormalDist()
     error = MDE_FACTOR * half / normal.inv_cdf(0.975)
     power = normal.inv_cdf(DETECTION_POWER)
-    return max(normal.inv_cdf(1 - strict / 2) * error, math.log1p(epsilon)) + power * error
+    return max(normal.inv_cdf(1 - strict / STATISTICS / 2) * error, math.log1p(epsilon)) + power * error

@@ -248,7 +248,7 @@ def _plain_half_width(shown: Interval) -> float:
 
 def detectable(half: float, rules: Rules, epsilon: float) -> float:
     """MDE on the log scale of a pair under these rules."""
-    return family.detectable(half, rules.strict / STATISTICS, epsilon)
+    return family.detectable(half, rules.strict, epsilon)
 
 
 def _promised(bounds: Bounds) -> Interval:

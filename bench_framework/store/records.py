@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from bench_framework.errors import MachineError, RecordError, UsageError
 from bench_framework.store import journal, layout, lines, manifest, rows, tables, wire

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework.analysis.family import detectable
+from bench_framework.analysis.verdict import Rules, detectable
 from bench_framework.execution.host import this_host_id
 from bench_framework.model.judgement import Comparison, Interval, Verdict
 from bench_framework.model.looks import looks_of
@@ -78,15 +78,15 @@ def test_the_first_record_that_knows_a_cell_is_believed(tmp_path: Path) -> None:
 
 
 def test_what_a_plan_decides_follows_from_the_noise_of_the_record(tmp_path: Path) -> None:
-    """Half-widths shrink with the root of the rounds; level and family are the plan's own."""
+    """Half-widths shrink with the root of the rounds; level and family are the plan's own, the formula a verdict's."""
     plan = plan_of(tmp_path)
     longer = replace(plan, measure=replace(plan.measure, rounds_max=160))
     looks = looks_of(longer)
     found = precedents.resolution(longer, looks, [record(plan_of(tmp_path, name="other"), 0.1, 0.04)])
-    strict = looks.level / (looks.count * looks.family)
+    rules = Rules(looks.count, looks.family, looks.level, seed=0)
     assert (found.record, found.pairs) == ("other/1", 2)
     assert found.by_metric == {
-        metric: pytest.approx(math.expm1(detectable(0.02, strict, plan.judge.epsilon)))
+        metric: pytest.approx(math.expm1(detectable(0.02, rules, plan.judge.epsilon)))
         for metric in ("wall", "cpu")
     }
 
