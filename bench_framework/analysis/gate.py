@@ -10,8 +10,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.analysis.judge import MEMORY, judge
-from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED, EXIT_NOT_MEASURED, EXIT_WORSE
+from bench_framework.analysis import accepting, budgets, same_programs
+from bench_framework.analysis.counts import INSTRUCTIONS
+from bench_framework.analysis.gate_answer import BUILD_TIME, MEMORY, conclude, timed_metrics
+from bench_framework.analysis.judge import judge
+from bench_framework.errors import EXIT_DONE
 from bench_framework.model.gate import GatedPair, Gating
 from bench_framework.model.judgement import Comparison, Verdict
 from bench_framework.model.looks import looks_of
@@ -21,11 +24,13 @@ from bench_framework.rounding import up_to_two_digits
 from bench_framework.units import THIN_SPACE, format_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
+    from bench_framework.model.accepted import Accepted
     from bench_framework.model.gate import PairState
     from bench_framework.model.judgement import Judgement
     from bench_framework.model.looks import Looks
+    from bench_framework.model.observation import Observation
     from bench_framework.model.plan import GatePolicy, Metric, Plan
     from bench_framework.model.run import Block, Build, Event, Look, PreparedInput
 
@@ -34,23 +39,41 @@ CONFIRMATION_LEVEL: Final = 0.05
 FEWEST_CONFIRMING: Final = 18
 LEAST_MEMORY_BYTES: Final = 1 << 20
 """Growth of peak memory that is not above this is no finding, whatever its share."""
-BUILD_TIME: Final = "build_time"
-"""One build is one run: it is told, and judged by nobody."""
+UNCOUNTED: Final = "BX250"
+"""Code of the warning that instructions cannot be counted on this machine."""
+ONE_PROGRAM: Final = "one program: both revisions or variants were built to the same code"
 
 _WORSE: Final = (Verdict.WORSE, Verdict.WORSE_SIZE_OPEN)
 _BETTER: Final = (Verdict.BETTER, Verdict.BETTER_SIZE_OPEN)
 _BROKEN: Final = (Verdict.FAILED, Verdict.OTHER_OUTPUT)
 
 
-def timed_metrics(policy: GatePolicy) -> tuple[Metric, ...]:
-    """The gated metrics that are judged by rounds: not memory, not the build, and nothing that is exact."""
-    others = (MEMORY, BUILD_TIME)
-    return tuple(m for m in policy.tolerated if m not in others and not is_exact(m))
-
-
 def strict_plan(plan: Plan) -> Plan:
-    """The plan as the gate judges it: its metrics and margins, at the level of the gate."""
-    return _judged_by(plan, timed_metrics(plan.judge.gate), plan.judge.gate.tolerated, LEVEL)
+    """The plan as the gate judges it: its cells, metrics and margins, at the level of the gate."""
+    chosen = plan.judge.gate.chosen
+    narrow = plan if chosen is None else _narrowed(plan, frozenset(chosen))
+    return _judged_by(narrow, timed_metrics(plan.judge.gate), plan.judge.gate.tolerated, LEVEL)
+
+
+def _narrowed(plan: Plan, ids: frozenset[str]) -> Plan:
+    """These candidates alone, with baseline and control of their inputs."""
+    own = [cell for cell in plan.cells if cell.id in ids and cell.role is Role.CANDIDATE]
+    candidates, inputs = {cell.id for cell in own}, {cell.input_id for cell in own}
+    kept = tuple(
+        cell for cell in plan.cells
+        if cell.id in candidates or (cell.input_id in inputs and cell.role in (Role.BASELINE, Role.CONTROL))
+    )  # fmt: skip
+    baselines = [cell.variant_id for cell in kept if cell.role is Role.BASELINE]
+    variants = {cell.variant_id for cell in kept}
+    builds = {v.build.id for v in plan.variants if v.id in variants and v.build is not None}
+    return replace(
+        plan,
+        builds=tuple(build for build in plan.builds if build.id in builds),
+        variants=tuple(v for v in plan.variants if v.id in variants),
+        inputs=tuple(item for item in plan.inputs if item.id in inputs),
+        cells=kept, holes=(), ideas=(), named=(), derived=(),
+        baseline_id=(*baselines, plan.baseline_id)[0],
+    )  # fmt: skip
 
 
 def strict_looks(plan: Plan) -> Looks:
@@ -80,34 +103,54 @@ def first_pass(
     inputs: Sequence[PreparedInput],
     looks_taken: Sequence[Look],
     noted: Sequence[Event] = (),
+    observed: Sequence[Observation] = (),
+    *,
+    accepted: Sequence[Accepted] = (),
+    day: str = "",
 ) -> Gating:
     """Judge the rounds of a record; what looks worse is suspicious.
 
-    Arguments as of `judge`. Exact metrics (binary size) need no second pass: their difference is a fact.
+    Arguments as of `judge`; and the changes that are meant, with the day on which the record was begun. Exact metrics
+    (binary size, instructions) need no second pass: their difference is a fact.
     """
     strict, policy = strict_plan(plan), plan.judge.gate
+    if not any(cell.role is Role.CANDIDATE for cell in strict.cells):
+        return conclude(Gating((), LEVEL, 0, 0, 0, EXIT_DONE, ()), policy)
     judged = judge(strict, blocks, builds, inputs, looks_taken, noted=noted, looks=strict_looks(plan))
     found = _sentences(judged)
     exact = tuple(m for m in policy.tolerated if is_exact(m))
     if exact:
-        facts = _judged_by(plan, exact, policy.tolerated, LEVEL)
-        found |= _sentences(judge(facts, blocks, builds, inputs, looks_taken, noted=noted))
+        facts = _judged_by(strict, exact, policy.tolerated, LEVEL)
+        found |= _sentences(judge(facts, blocks, builds, inputs, looks_taken, noted=noted, observed=observed))
+    same = same_programs.same_cells(strict, builds)
+    uncounted = next((event.message for event in noted if event.code == UNCOUNTED), "")
     medians_of = {s.cell_id: s.median for s in judged.summaries if s.metric == MEMORY}
     pairs = []
-    for cell in plan.cells:
-        baseline = plan.baseline_cell(cell.input_id)
+    for cell in strict.cells:
+        baseline = strict.baseline_cell(cell.input_id)
         if cell.role is not Role.CANDIDATE or baseline is None:
             continue
         grown = medians_of.get(cell.id, 0.0) - medians_of.get(baseline.id, 0.0)
         for metric, margin in policy.tolerated.items():
             pair = found.get((cell.id, metric)) or _unknown(cell.id, baseline.id, metric, margin)
-            pairs.append(_first(*pair, margin, policy, grown))
+            made = _first(*pair, margin, policy, grown)
+            if frozenset((cell.id, baseline.id)) in same and made.comparison.family != "exact":
+                made = _one_program(made)
+            if metric == INSTRUCTIONS and made.state == "not-judged" and uncounted:
+                made = replace(made, why=uncounted)
+            pairs.append(made)
     looks = judged.looks
     rounds = max((look.round for look in looks_taken), default=0)
-    return conclude(
-        Gating(tuple(pairs), LEVEL, looks.family, looks.count, rounds, EXIT_DONE, ()),
-        policy,
-    )
+    kept = budgets.judge_budgets(plan, blocks, builds, observed, looks=looks.count)
+    gating = Gating(tuple(pairs), LEVEL, looks.family, looks.count, rounds, EXIT_DONE, (), budgets=kept)
+    return conclude(accepting.accept(gating, accepted, day), policy)
+
+
+def _one_program(pair: GatedPair) -> GatedPair:
+    """A pair that runs one and the same code: nothing can have become worse, whatever its rounds look like."""
+    if pair.state in ("failed", "not-comparable"):
+        return pair
+    return replace(pair, state="passed", why=ONE_PROGRAM)
 
 
 def _sentences(judged: Judgement) -> dict[tuple[str, Metric], tuple[Comparison, str]]:
@@ -176,28 +219,18 @@ def confirmation_plan(plan: Plan, first: Gating, record_id: str) -> Plan | None:
     suspicious = first.of("suspicious")
     if not suspicious:
         return None
-    ids = {pair.cell_id for pair in suspicious}
-    inputs = {plan.cell(cell_id).input_id for cell_id in ids}
-    kept = tuple(
-        cell for cell in plan.cells
-        if cell.id in ids or (cell.input_id in inputs and cell.role in (Role.BASELINE, Role.CONTROL))
-    )  # fmt: skip
-    variants = {cell.variant_id for cell in kept}
-    builds = {v.build.id for v in plan.variants if v.id in variants and v.build is not None}
+    narrow = _narrowed(plan, frozenset(pair.cell_id for pair in suspicious))
     rounds = max(FEWEST_CONFIRMING, first.rounds)
     policy = plan.judge.gate
     metrics = tuple(m for m in timed_metrics(policy) if any(pair.metric == m for pair in suspicious))
-    judged = _judged_by(plan, metrics, policy.tolerated, CONFIRMATION_LEVEL)
+    judged = _judged_by(narrow, metrics, policy.tolerated, CONFIRMATION_LEVEL)
     note = Note(
         "What this record is",
         f"The gate measured again what looked worse in record {record_id}: fresh rounds, one look.",
     )
     return replace(
         judged,
-        builds=tuple(build for build in plan.builds if build.id in builds),
-        variants=tuple(v for v in plan.variants if v.id in variants),
-        inputs=tuple(item for item in plan.inputs if item.id in inputs),
-        cells=kept, holes=(), ideas=(), named=(), derived=(), notes=(*plan.notes, note),
+        notes=(*plan.notes, note), instructions=None, profile=None,
         measure=replace(
             plan.measure, rounds_min=rounds, rounds_max=rounds, until="rounds", precision=None, budget_s=None,
             strategy="fixed", seed=plan.measure.seed + 1,
@@ -238,48 +271,3 @@ def _second(pair: GatedPair, c: Comparison | None, text: str) -> GatedPair:
         why = f"looked worse, and when it was measured again: {c.reason}"
         return replace(told, state="not-judged", why=why)
     return replace(told, state="passed", why="looked worse, and was not when it was measured again")
-
-
-def conclude(gating: Gating, policy: GatePolicy) -> Gating:
-    """The exit code with its reasons: 3 before 1 before 4 (HOUSE 8)."""
-    code, reasons = EXIT_DONE, list[str]()
-    for found, said in (
-        (EXIT_NOT_MEASURED, _counted(gating.of("failed"), "could not be measured")),
-        (EXIT_WORSE, _counted(gating.of("worse"), "worse than is tolerated")),
-        (EXIT_NOT_JUDGED, _unjudged(gating, policy)),
-    ):
-        reasons += said
-        code = code or (found if said else EXIT_DONE)
-    return replace(gating, exit_code=code, reasons=tuple(reasons))
-
-
-def _counted(pairs: Sequence[GatedPair], what: str) -> list[str]:
-    if not pairs:
-        return []
-    return [f"{len(pairs)} comparison{'s' if len(pairs) != 1 else ''}: {what}"]
-
-
-def _unjudged(gating: Gating, policy: GatePolicy) -> list[str]:
-    said = _counted(gating.of("not-comparable"), "not comparable")
-    said += _counted(gating.of("suspicious"), "looks worse and was not measured again")
-    if not gating.pairs:
-        return ["nothing was compared: no candidate has a baseline"]
-    open_ = [pair for pair in gating.pairs if pair.state == "not-judged"]
-    if policy.on_undecided == "fail":
-        return said + _counted(open_, "not judged, and `on_undecided` is `fail`")
-    said += [
-        f"{metric}: not judged, and `require` names it"
-        for metric in policy.require if any(pair.metric == metric for pair in open_)
-    ]  # fmt: skip
-    timed = timed_metrics(policy)
-    blind = [
-        cell_id for cell_id in dict.fromkeys(pair.cell_id for pair in gating.pairs)
-        if timed and all(p.state == "not-judged" for p in _timed_of(gating.pairs, cell_id, timed))
-    ]  # fmt: skip
-    if blind:
-        said.append(f"{len(blind)} cell{'s' if len(blind) != 1 else ''}: no gated time could be judged")
-    return said
-
-
-def _timed_of(pairs: Iterable[GatedPair], cell_id: str, timed: tuple[Metric, ...]) -> list[GatedPair]:
-    return [pair for pair in pairs if pair.cell_id == cell_id and pair.metric in timed]

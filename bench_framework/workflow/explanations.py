@@ -77,6 +77,7 @@ RUN_CODES: Final[dict[str, str]] = {
     "BX340": "warning: too few rounds for any verdict; the record is exploratory.",
     "BX341": "warning: a cold cache was asked for and not seen; the round is void for its cell.",
     "BX342": "warning: a warm cache was asked for and not seen; beside cold runs the round is void for its cell.",
+    "BX343": "note or warning: a variable of the shell changes what runs, and the scenario does not say so.",
     "BX350": "warning: nothing could be profiled; measuring worked. Why, and what would help, stands beside it.",
     "BX351": "warning: callgrind counted instructions in place of perf's samples; no kernel and no waiting is in them.",
     "BX352": "warning: one cell could not be profiled; the others were.",

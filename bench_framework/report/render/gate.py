@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import math
+import re
 import textwrap
 import xml.etree.ElementTree as ET
 from collections import defaultdict
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from bench_framework.model.gate import GatedPair, Gating
+    from bench_framework.model.gate import BudgetFinding, GatedPair, Gating
     from bench_framework.model.plan import Plan
     from bench_framework.model.run import Block
 
@@ -28,9 +31,10 @@ MOST_COMMENT: Final = 60_000
 """Characters. GitHub takes 65 536 and drops what is longer."""
 MOST_SUMMARY_BYTES: Final = 900_000
 """Of 1 024 k, above which GitHub drops the whole summary."""
-FULL_ROWS: Final = ("worse", "suspicious", "failed", "not-comparable", "not-judged")
+FULL_ROWS: Final = ("worse", "suspicious", "failed", "not-comparable", "not-judged", "accepted")
 STATE_WORDS: Final = {
     "passed": "passed",
+    "accepted": "worse, and accepted",
     "worse": "worse",
     "suspicious": "looks worse",
     "not-judged": "not judged",
@@ -72,6 +76,12 @@ class GatePage:
     rows: tuple[GateRow, ...]
     how: str
     """Level, family, looks and rounds."""
+    remarks: tuple[str, ...] = ()
+    """What the reader should know beside the answer."""
+    arms: str = "Baseline and candidates"
+    """What ran interleaved."""
+    accept: tuple[str, ...] = ()
+    """Lines for the file of accepted changes, one for each row that is worse."""
 
     @property
     def full(self) -> tuple[GateRow, ...]:
@@ -97,6 +107,7 @@ def page_of(plan: Plan, gating: Gating, blocks: Iterable[Block], record_id: str)
     for block in blocks:
         seconds[block.cell_id] += sum(block.wall_s)
     rows = tuple(_row(plan, pair, seconds[pair.cell_id]) for pair in gating.pairs)
+    rows += tuple(_budget_row(plan, found, seconds[found.cell_id]) for found in gating.budgets)
     order = {state: number for number, state in enumerate((*FULL_ROWS, "passed"))}
     level = f"{gating.level * 100:g} %"
     family = f"{gating.family} timed comparison{'s' if gating.family != 1 else ''}"
@@ -104,24 +115,71 @@ def page_of(plan: Plan, gating: Gating, blocks: Iterable[Block], record_id: str)
         f"{gating.rounds} rounds; chance of any false finding in the first pass at most {level}, shared by {family}"
         f" and {gating.looks} look{'s' if gating.looks != 1 else ''}"
     )
+    answer = _ANSWERS.get(gating.exit_code, "? Benchmarks: not judged: please look")
+    accepted = len(gating.of("accepted"))
+    if gating.exit_code == EXIT_DONE and accepted:
+        answer += f", with {accepted} accepted change{'s' if accepted != 1 else ''} for the worse"
+    arms = f"{' and '.join(plan.revisions.names)}" if plan.revisions else GatePage.arms
     return GatePage(
-        plan.name, record_id, gating.confirmation,
-        _ANSWERS.get(gating.exit_code, "? Benchmarks: not judged: please look"), gating.exit_code, gating.reasons,
-        tuple(sorted(rows, key=lambda row: order[row.state])), how,
+        plan.name, record_id, gating.confirmation, answer, gating.exit_code, gating.reasons,
+        tuple(sorted(rows, key=lambda row: order[row.state])), how, gating.remarks, arms,
+        tuple(_acceptance(plan, pair) for pair in gating.of("worse")),
     )  # fmt: skip
 
 
-def _row(plan: Plan, pair: GatedPair, seconds: float) -> GateRow:
-    cell = plan.cell(pair.cell_id)
-    item = plan.input(cell.input_id)
+def _place(plan: Plan, cell_id: str) -> str:
+    """A cell in words: variant and input; where the two arms of an input are two revisions, the input says all."""
+    cell = plan.cell(cell_id)
+    item, name = plan.input(cell.input_id), plan.variant(cell.variant_id).label
     where = item.label if item.dataset or item.values else ""
-    name = plan.variant(cell.variant_id).label
+    if plan.revisions is not None and where:
+        return where
+    return f"{name}, {where}" if where else name
+
+
+def _acceptance(plan: Plan, pair: GatedPair) -> str:
+    """The line of the file of accepted changes that lets a pair pass, for its reason to be written in."""
+    cell = plan.cell(pair.cell_id)
+    values = dict((*plan.variant(cell.variant_id).values, *plan.input(cell.input_id).values))
+    arms = {axis.name for axis in plan.axes[:1]} if plan.revisions else set[str]()
+    words = " ".join(f"{n}={_quoted(v)}" for n, v in values.items() if n not in arms)
+    words = words or f"variant={_quoted(plan.variant(cell.variant_id).label)}"
+    shown = pair.comparison.shown
+    percent = math.ceil((shown.ratio - 1) * 100) if shown is not None else 0
+    return json.dumps(
+        {"cell": words, "metric": pair.metric, "level": f"{percent}%", "reason": "…", "until": "YYYY-MM-DD"},
+        ensure_ascii=False,
+    )
+
+
+def _quoted(value: str) -> str:
+    """A value as a selection takes it."""
+    if not re.search(r"[\s,|'\"]", value):
+        return value
+    return f'"{value}"' if "'" in value else f"'{value}'"
+
+
+_BUDGET_ROWS: Final = {
+    "over": ("worse", "▲", "^"),
+    "kept": ("passed", "≡", "~"),
+    "not-judged": ("not-judged", "?", "?"),
+    "failed": ("failed", "✕", "x"),
+}
+
+
+def _budget_row(plan: Plan, found: BudgetFinding, seconds: float) -> GateRow:
+    state, glyph, plain = _BUDGET_ROWS[found.state]
+    metric = f"{words.noun(found.budget.metric)}, budget"
+    return GateRow(_place(plan, found.cell_id), metric, state, glyph, plain, found.text, seconds)
+
+
+def _row(plan: Plan, pair: GatedPair, seconds: float) -> GateRow:
     said = [pair.text] if pair.text else []
     said += [f"again: {pair.again_text}"] if pair.again_text else []
     said += [pair.why] if pair.why and pair.why not in pair.text else []
     glyphs = WORDS[(pair.again or pair.comparison).verdict]
     return GateRow(
-        f"{name}, {where}" if where else name, words.noun(pair.metric), pair.state, glyphs.glyph, glyphs.ascii,
+        _place(plan, pair.cell_id), words.noun(pair.metric), pair.state, glyphs.glyph, glyphs.ascii,
         "; ".join(said) or STATE_WORDS[pair.state], seconds,
     )  # fmt: skip
 
@@ -142,6 +200,7 @@ def _fitting(name: str, page: GatePage, templates: Path, fits: Callable[[str], b
         trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
     environment.filters["md"] = _cell
+    environment.filters["code"] = _line
     template = environment.get_template(name)
     full, passed = list(page.full), list(page.passed)
     while True:
@@ -157,6 +216,11 @@ def _fitting(name: str, page: GatePage, templates: Path, fits: Callable[[str], b
 def _cell(text: str) -> str:
     """Text within a table of Markdown."""
     return escape(" ".join(text.split()))
+
+
+def _line(text: str) -> str:
+    """Text within a fenced block of Markdown: one line, which cannot close the fence."""
+    return visible(" ".join(text.split())).replace("```", "` ` `")
 
 
 def junit(page: GatePage) -> str:
@@ -190,6 +254,8 @@ def terminal(page: GatePage, width: int, *, unicode: bool, most: int = 40) -> st
     """Lines for a terminal: the answer, what needs eyes, and how many passed."""
     lines = [page.answer if unicode else page.answer.partition(" ")[2]]
     lines += [f"  {reason}" for reason in page.reasons]
+    for remark in page.remarks:
+        lines += _wrapped(remark, width, "  ")
     for row in page.full[:most]:
         glyph = row.glyph if unicode else row.ascii
         head = f"{glyph} {row.cell}, {row.metric}: {STATE_WORDS[row.state]}"

@@ -1,0 +1,68 @@
+"""Changes for the worse that are meant: what the gate's file of accepted changes lets pass, and what it says of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from bench_framework.units import format_percent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from bench_framework.model.accepted import Accepted
+    from bench_framework.model.gate import GatedPair, Gating
+    from bench_framework.model.plan import Metric
+
+
+def accept(gating: Gating, entries: Sequence[Accepted], day: str) -> Gating:
+    """The gating of a first pass with its accepted pairs let pass; the exit code is not renewed.
+
+    Args:
+        gating: with suspicious pairs, and exact ones that are worse.
+        entries: of the file, with the cells that they select.
+        day: on which the record was begun, ``2026-05-31``: the same record is always judged alike.
+    """
+    pairs = tuple(_accepted(pair, entries, day) for pair in gating.pairs)
+    return replace(gating, pairs=pairs, remarks=(*gating.remarks, *_remarks(pairs, entries, day)))
+
+
+def _matches(entry: Accepted, pair: GatedPair) -> bool:
+    return pair.cell_id in entry.cell_ids and pair.metric == entry.metric
+
+
+def _accepted(pair: GatedPair, entries: Sequence[Accepted], day: str) -> GatedPair:
+    if pair.state not in ("suspicious", "worse") or pair.comparison.shown is None:
+        return pair
+    growth = pair.comparison.shown.ratio - 1
+    own = [entry for entry in entries if _matches(entry, pair) and entry.counts_on(day)]
+    for entry in own:
+        if growth <= entry.level:
+            until = f" until {entry.until}" if entry.until else ""
+            why = f"worse, and accepted up to {format_percent(entry.level)}{until}: {entry.reason}"
+            return replace(pair, state="accepted", why=why)
+    if own:
+        most = max(entry.level for entry in own)
+        return replace(pair, why=f"more than the {format_percent(most)} that are accepted")
+    return pair
+
+
+def _remarks(pairs: Sequence[GatedPair], entries: Sequence[Accepted], day: str) -> Iterator[str]:
+    """What is to be said of entries that let nothing pass."""
+    for entry in entries:
+        name = f"accepted change {entry.place} ({entry.cells}, {entry.metric})"
+        own = [pair for pair in pairs if _matches(entry, pair)]
+        if entry.unknown:
+            yield f"{name} is unknown here: {entry.unknown}"
+        elif not own:
+            yield f"{name} is unknown here: {_nothing(entry.metric, pairs)}"
+        elif not entry.counts_on(day):
+            yield f"{name} has expired on {entry.until} and accepts nothing"
+        elif all(pair.state == "passed" for pair in own):
+            yield f"{name} is not needed now: nothing there was found to be worse"
+
+
+def _nothing(metric: Metric, pairs: Sequence[GatedPair]) -> str:
+    if all(pair.metric != metric for pair in pairs):
+        return f"this gate does not judge {metric}"
+    return "it selects no gated cell"

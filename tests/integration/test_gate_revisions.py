@@ -1,0 +1,254 @@
+"""A crate at two revisions through the gate: real git and cargo, and times from a script, so that nothing is noisy."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench_framework.store.records import find_records
+
+pytestmark = pytest.mark.real
+ROOT = Path(__file__).parents[2]
+FAKE = ROOT / "tests" / "fakes" / "hyperfine"
+CALL = """
+import sys
+from pathlib import Path
+from bench_framework.__main__ import main
+from bench_framework.execution import lock
+lock.FOLDERS = (Path(sys.argv.pop(1)),)  # nothing is timed here: no reason to wait for those who do
+sys.exit(main())
+"""
+HYPERFINE = """#!{python} -IS
+# Times depend on the program: one that holds the marker is slower. The fake does the rest.
+import os, shlex, sys
+if sys.argv[1:] != ["--version"]:
+    with open(shlex.split(sys.argv[-1])[0], "rb") as program:
+        slow = b"SLOWER" in program.read()
+    os.environ["BENCHCTL_FAKE_SCRIPT"] = {folder!r} + ("/slow.json" if slow else "/plain.json")
+os.execv({python!r}, [{python!r}, "-IS", {fake!r}, *sys.argv[1:]])
+"""
+MANIFEST = """
+[package]
+name = "counter"
+version = "0.1.0"
+edition = "2021"
+[features]
+loud = []
+"""
+LOCK = 'version = 3\n\n[[package]]\nname = "counter"\nversion = "0.1.0"\n'
+MAIN = """
+// VERSION
+fn main() {
+    println!("{}", std::hint::black_box(MARK).len() * 0 + 42);
+}
+const MARK: &str = if cfg!(feature = "loud") { "LOUD" } else { "PLAIN" };
+"""
+SCENARIO = """
+version: 1
+name: counting
+question: Which is the faster one?
+worker: {crate: counter}
+axes:
+  mode: {plain: {}, loud: {features: [loud]}}
+baseline: {mode: plain}
+command: ["{bin}"]
+measure: {rounds: 14, until: rounds, warmup: 0, seed: 5}
+gate: {wall: 2%, cpu: 2%, against: merge-base, accepted: accepted.yaml}
+"""
+
+
+def git(folder: Path, *words: str) -> str:
+    call = ["git", "-c", "user.name=t", "-c", "user.email=t@t", "-C", str(folder), *words]
+    return subprocess.run(call, check=True, capture_output=True, text=True).stdout.strip()
+
+
+class Project:
+    """A repository with a crate and its scenario; a branch that changes it starts at the tag ``start``."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.folder = path, path / "project"
+        (self.folder / "counter" / "src").mkdir(parents=True)
+        (self.folder / "counter" / "Cargo.toml").write_text(MANIFEST)
+        (self.folder / "counter" / "Cargo.lock").write_text(LOCK)
+        (self.folder / "scenario.yaml").write_text(SCENARIO)
+        (self.folder / "accepted.yaml").write_text("accepted: []\n")
+        (self.folder / ".gitignore").write_text("results/\n")
+        git(path, "init", "-q", "-b", "main", str(self.folder))
+        self.commit(MAIN, "start")
+        for name, wall in (("plain", 0.05), ("slow", 0.055)):
+            rules = {"seed": 7, "commands": [{"match": "", "wall_s": wall, "stdout": "42\n"}]}
+            (path / f"{name}.json").write_text(json.dumps(rules))
+        wrapper = HYPERFINE.format(python=sys.executable, folder=str(path), fake=str(FAKE))
+        (path / "hyperfine").write_text(wrapper)
+        (path / "hyperfine").chmod(0o755)
+
+    def commit(self, text: str, tag: str | None = None) -> str:
+        (self.folder / "counter" / "src" / "main.rs").write_text(text)
+        git(self.folder, "add", "-A")
+        git(self.folder, "commit", "-qm", "a change")
+        if tag is not None:
+            git(self.folder, "tag", tag)
+        return git(self.folder, "rev-parse", "HEAD")
+
+    def branch(self, text: str) -> str:
+        git(self.folder, "checkout", "-q", "-b", "topic")
+        return self.commit(text)
+
+    def __call__(
+        self, *words: str, folder: Path | None = None, **env: str
+    ) -> subprocess.CompletedProcess[str]:
+        settings = {
+            "PYTHONPATH": str(ROOT),
+            "BENCHCTL_CACHE": str(self.path / "cache"),
+            "BENCHCTL_HYPERFINE": str(self.path / "hyperfine"),
+        }
+        left = {key: text for key, text in os.environ.items() if not key.startswith(("GITHUB_", "CI_"))}
+        return subprocess.run(
+            [sys.executable, "-c", CALL, str(self.path), *words],
+            env=left | settings | env, cwd=folder or self.folder, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+    @property
+    def records(self) -> list[Path]:
+        return find_records(self.folder / "results")
+
+    @property
+    def document(self) -> dict[str, Any]:
+        return dict(json.loads((self.records[0] / "gate.json").read_text(encoding="utf-8")))
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+SLOWER = MAIN.replace('"PLAIN"', '"PLAIN SLOWER"')
+
+
+def test_one_variant_that_became_slower_fails_the_gate_and_the_other_passes(project: Project) -> None:
+    base = git(project.folder, "rev-parse", "HEAD")
+    head = project.branch(SLOWER)
+    done = project("gate", "--base", "main", "--head", "topic", "scenario.yaml")
+    assert done.returncode == 1, done.stderr
+    document = project.document
+    assert (document["base"], document["head"]) == (base, head)
+    states = {(pair["input"], pair["metric"]): pair["state"] for pair in document["pairs"]}
+    # Each variant against itself: `loud` was not touched, and was built to the same code.
+    assert states == {
+        ("plain", "wall"): "worse", ("plain", "cpu"): "worse",
+        ("loud", "wall"): "passed", ("loud", "cpu"): "passed",
+    }  # fmt: skip
+    assert f"plain @ {head[:7]} needs" in document["pairs"][0]["text"]
+    assert f"more time than plain @ {base[:7]}" in document["pairs"][0]["text"]
+    assert document["pairs"][2]["why"].startswith("one program")
+    record, again = project.records
+    assert document["confirmation"] == again.name
+    for name in ("comment.md", "summary.md", "junit.xml", "report.html"):
+        assert (record / name).is_file()
+    comment = (record / "comment.md").read_text(encoding="utf-8")
+    assert comment.splitlines()[1] == "### ▲ Benchmarks: worse than is tolerated: please look"
+    assert "| plain | time |" in comment
+    assert f"{base[:7]} and {head[:7]} were run interleaved" in comment
+    assert project("verify", str(record)).returncode == 0
+
+    # The line that the comment proposes lets the change pass, without measuring again, until its day has come.
+    line = next(text for text in comment.splitlines() if '"wall"' in text)
+    entry = json.loads(line.removeprefix("- "))
+    entries = [entry | {"metric": metric, "reason": "it checks more"} for metric in ("wall", "cpu")]
+    accepted = project.folder / "accepted.yaml"
+    accepted.write_text(json.dumps({"accepted": [e | {"until": "2999-12-31"} for e in entries]}))
+    done = project("gate", str(record))
+    assert done.returncode == 0, done.stderr
+    assert "with 2 accepted changes for the worse" in done.stdout
+    assert "it checks more" in done.stdout
+    accepted.write_text(json.dumps({"accepted": [e | {"until": "2001-01-01"} for e in entries]}))
+    done = project("gate", str(record), "--no-confirm")
+    assert done.returncode == 4, done.stderr
+    assert "has expired on 2001-01-01 and accepts nothing" in " ".join(done.stdout.split())
+
+
+def test_a_change_that_changes_no_code_passes(project: Project) -> None:
+    project.branch(MAIN.replace("VERSION", "another comment"))
+    done = project("gate", "scenario.yaml")  # against: merge-base stands in the scenario
+    assert done.returncode == 0, done.stderr
+    assert {pair["state"] for pair in project.document["pairs"]} == {"passed"}
+    assert "≡ Benchmarks: passed" in done.stdout
+    assert len(project.records) == 1
+
+
+def test_another_binary_of_the_same_speed_passes(project: Project) -> None:
+    project.branch(MAIN.replace('"PLAIN"', '"PLAINER"'))
+    done = project("gate", "--base", "start", "scenario.yaml", "-k", "mode=plain")
+    assert done.returncode == 0, done.stderr
+    assert {pair["state"] for pair in project.document["pairs"]} == {"passed"}
+    assert not any(pair["why"].startswith("one program") for pair in project.document["pairs"])
+
+
+def test_uncommitted_work_is_measured_as_it_lies_there(project: Project) -> None:
+    (project.folder / "counter" / "src" / "main.rs").write_text(SLOWER)
+    done = project("run", "scenario.yaml", "--gate", "--base", "main", "-k", "mode=plain")
+    assert done.returncode == 1, done.stderr
+    assert project.document["head"] is None
+    assert "working tree needs" in project.document["pairs"][0]["text"]
+    assert git(project.folder, "status", "--porcelain") == "M counter/src/main.rs"
+
+
+def test_nothing_to_compare_is_not_a_pass(project: Project) -> None:
+    done = project("gate", "scenario.yaml")
+    assert done.returncode == 4
+    assert "error[BX111]: base and head are one commit" in done.stderr
+    assert not project.records
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("--base", "v9"), 3, "there is no revision v9 in"),
+        (("--base", "main", "--head", "v9"), 3, "there is no revision v9 in"),
+        (("--head", "topic"), 4, "base and head are one commit"),
+    ],
+)
+def test_a_revision_that_is_not_there_is_one_error(
+    words: tuple[str, ...], code: int, said: str, project: Project
+) -> None:
+    git(project.folder, "branch", "topic")
+    done = project("gate", *words, "scenario.yaml")
+    assert done.returncode == code, done.stderr
+    assert done.stderr.count("error[") == 1
+    assert said in done.stderr
+    assert not project.records
+
+
+def test_a_base_that_does_not_build_is_one_error_and_nothing_is_measured(project: Project) -> None:
+    broken = project.commit(MAIN.replace("fn main", "fn mian"))
+    project.commit(MAIN)
+    done = project("gate", "--base", broken, "--head", "HEAD", "scenario.yaml")
+    assert done.returncode == 3
+    assert done.stderr.count("error[BX220]") == 1
+    assert f"plain @ {broken[:7]} cannot be built" in done.stderr
+    assert "nothing was measured: one revision alone answers nothing" in done.stderr
+    assert not project.records
+
+
+def test_a_shallow_clone_builds_what_it_holds_and_says_what_it_lacks(
+    project: Project, tmp_path: Path
+) -> None:
+    first = git(project.folder, "rev-parse", "HEAD")
+    project.commit(MAIN.replace("VERSION", "two"))
+    head = project.commit(SLOWER)
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{project.folder}", str(clone))
+    done = project("gate", "--base", first, "scenario.yaml", folder=clone)
+    assert done.returncode == 3
+    assert "this clone is shallow" in done.stderr
+    assert "fetch-depth: 0" in done.stderr
+    # As a workflow does that fetches the base alone: a commit that no branch of the clone names.
+    git(clone, "fetch", "-q", "--depth", "1", "origin", first)
+    done = project("gate", "--base", first, "--head", head, "scenario.yaml", "-k", "mode=plain", folder=clone)
+    assert done.returncode == 1, done.stderr
