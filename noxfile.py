@@ -172,9 +172,11 @@ def tests(session: nox.Session) -> None:
 def statistics(session: nox.Session) -> None:
     """False verdicts, power and the cover of intervals, on recorded and simulated noise; an hour.
 
-    ``nox -s statistics -- coverage`` runs one script.
+    ``nox -s statistics -- coverage`` runs one script; ``live_detection``, which measures for half an hour, is run
+    only if it is named.
     """
     for name in session.posargs or [
+        "acceptance",
         "level_and_power",
         "recorded_families",
         "coverage",

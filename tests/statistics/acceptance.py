@@ -1,10 +1,10 @@
 """What the judging is accepted by, on recorded and simulated rounds: demand, mark, found, bound; docs/method.md.
 
 Usage: ``python tests/statistics/acceptance.py [REPLAYS [DEMAND…]]``. Seeded. 2 000 replays, the default, compute for
-about a quarter of an hour. Demands: gate, page-cache, honesty, cover, stated, sameness. Exits 1 if a mark is missed.
+about a quarter of an hour. Demands: gate, found, honesty, cover, stated, sameness. Exits 1 if a mark is missed.
 
-The method was worked out on these same recordings. Their figures say that the program does what was worked out; how
-it does on noise that nobody has seen is told by `live_detection.py` and by `benchctl doctor --aa`.
+The method was worked out on the first recordings; rows that say "later" stand on rounds that were recorded when it was
+finished, and on which nothing was chosen.
 """
 
 # ruff: noqa: T201 -- a script that prints

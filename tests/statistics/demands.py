@@ -16,10 +16,16 @@ from bench_framework.model.judgement import Comparison, Verdict
 from bench_framework.model.looks import Looks, schedule
 
 GATE, REPORT = 0.01, 0.05
-ROUNDS, PAGE_CACHE_ROUNDS = 40, 60
+ROUNDS, MANY_ROUNDS = 40, 60
 LENGTHS = (13, 27, 40)
 LEVEL = 0.99
 SIZES = ("1MiB", "2MiB", "3MiB")
+SOURCES: Mapping[str, Recorded] = {
+    **{name: recorded(work) for work, name in WORKS.items()},
+    **{f"{name}, later": recorded(work, kind="later") for work, name in WORKS.items()},
+}
+"""Every recording of the four works; on those that were made later nothing was chosen."""
+PAGE_CACHE = [name for name in SOURCES if name.startswith(WORKS["wc"])]
 
 
 @dataclass(frozen=True)
@@ -37,10 +43,11 @@ class Row:
     """`None` where nothing was asked: told for information, or shown by another program."""
 
 
-def few(demand: str, mark: str, count: int, tries: int, most: float) -> Row:
-    """So many of so many, which shall be few."""
+def few(demand: str, mark: str, count: int, tries: int, most: float | None) -> Row:
+    """So many of so many, which shall be few; `most` is `None` where nothing is asked."""
     bound = f"at most {at_most(count, tries):.2%}"
-    return Row(demand, mark, f"{count} of {tries}", bound, count <= most * tries)
+    met = None if most is None else count <= most * tries
+    return Row(demand, mark, f"{count} of {tries}", bound, met)
 
 
 def many(demand: str, mark: str, count: int, tries: int, least: float | None) -> Row:
@@ -60,20 +67,19 @@ def random_of(replay: int, *words: str) -> np.random.Generator:
 
 def equal_programs(count: int) -> Iterator[Row]:
     """Equal programs, the gate with its defaults: stopping early, and measured again where it looks worse."""
-    mark, each = "≤ 12 of 2 000", max(1, count // len(WORKS))
+    mark, each = "≤ 12 of 2 000", max(1, count // len(SOURCES))
     small, suspicious = replays.plan_of(["old", "changed"]), 0
     false: Counter[str] = Counter()
-    for work in WORKS:
-        draw = replays.relabelled(recorded(work))
+    for name, source in SOURCES.items():
+        draw = replays.relabelled(source)
         for replay in range(each):
-            found = replays.gated(small, draw, random_of(replay, work, "gate"))
-            false[work] += bool(found.of("worse"))
+            found = replays.gated(small, draw, random_of(replay, name, "gate"))
+            false[name] += bool(found.of("worse"))
             suspicious += found.confirmation is not None
-    apart = ", ".join(f"{work} {false[work]}" for work in WORKS)
-    yield few(
-        f"gate on equal programs, false `worse` ({apart})", mark, false.total(), each * len(WORKS), 0.006
-    )
-    yield few("… of these, measured again", "–", suspicious, each * len(WORKS), 1.0)
+    apart = "; ".join(f"{name} {n}" for name, n in false.items() if n)
+    demand = f"gate on equal programs, false `worse`{f' ({apart})' if apart else ''}"
+    yield few(demand, mark, false.total(), each * len(SOURCES), 0.006)
+    yield few("… of these, measured again", "–", suspicious, each * len(SOURCES), None)
     large = replays.plan_of([f"arm-{n}" for n in range(8)], SIZES)
     draw, blamed, tries = replays.shuffled(race()), 0, max(1, count // 20)
     for replay in range(tries):
@@ -84,32 +90,33 @@ def equal_programs(count: int) -> Iterator[Row]:
 # -- real differences --------------------------------------------------------------------------------------------------
 
 
-def page_cache(count: int) -> Iterator[Row]:
-    """`wc` on cached text with really more to read, found on wall or CPU time in up to 60 rounds."""
-    source = recorded("wc")
+def found_differences(count: int) -> Iterator[Row]:
+    """Arms with really more to do, found on wall or CPU time in up to 60 rounds; asked of page-cache I/O."""
     for effect, arm, least in (("+3 %", "B3", 0.90), ("+5 %", "B5", 0.97)):
-        for level, name in ((REPORT, "report, 5 %"), (GATE, "gate, 1 %")):
-            looks, found = schedule(12, PAGE_CACHE_ROUNDS, 2, level), 0
-            for replay in range(count):
-                told = _real(source, arm, looks, random_of(replay, "page cache"))
-                found += any(c.verdict in MORE for c in told)
-            demand = f"page-cache I/O, {effect}, found in ≤ {PAGE_CACHE_ROUNDS} rounds ({name})"
-            yield many(demand, f"≥ {least:.0%}", found, count, least)
+        for name, source in SOURCES.items():
+            asked = name in PAGE_CACHE
+            for level, judge in ((REPORT, "report"), (GATE, "gate")):
+                looks, found = schedule(12, MANY_ROUNDS, 2, level), 0
+                for replay in range(count):
+                    told = _real(source, arm, looks, random_of(replay, name, "found"))
+                    found += any(c.verdict in MORE for c in told)
+                demand = f"{effect} found in ≤ {MANY_ROUNDS} rounds, {name} ({judge}, {level:.0%})"
+                yield many(demand, f"≥ {least:.0%}" if asked else "–", found, count, least if asked else None)
 
 
 def honesty(count: int) -> Iterator[Row]:
     """A true +3 % is not called equivalent: on any metric, stopping early, and with one look at the end."""
     plans = (schedule(12, ROUNDS, 2, REPORT), schedule(12, ROUNDS, 2, REPORT, single=True))
-    for work, name in WORKS.items():
-        source, equal = recorded(work), 0
+    for name, source in SOURCES.items():
+        equal = 0
         for replay in range(count):
             for looks in plans:
-                told = _real(source, "B3", looks, random_of(replay, work, "honesty"))
+                told = _real(source, "B3", looks, random_of(replay, name, "honesty"))
                 equal += any(c.verdict is Verdict.EQUIVALENT for c in told)
         yield few(f"+3 % called equivalent, {name}", "≤ 2 of 200", equal, len(plans) * count, 0.01)
     # At the margin itself it may be called so as often as the level of the two tests says.
-    for work, name in WORKS.items():
-        yield _at_margin(name, recorded(work), count)
+    for name, source in SOURCES.items():
+        yield _at_margin(name, source, count)
 
 
 def _at_margin(name: str, source: Recorded, count: int) -> Row:
@@ -132,10 +139,10 @@ def _real(source: Recorded, arm: str, looks: Looks, rng: np.random.Generator) ->
 
 def cover(count: int) -> Iterator[Row]:
     """99 % intervals of both statistics, wall and CPU time, over windows of 13, 27 and 40 rounds."""
-    for work, name in WORKS.items():
-        source, held = recorded(work), Counter[str]()
+    for name, source in SOURCES.items():
+        held = Counter[str]()
         for replay in range(count):
-            rng = random_of(replay, work, "cover")
+            rng = random_of(replay, name, "cover")
             for metric, times in zip(("wall", "CPU"), source.window(rng, LENGTHS[replay % 3]), strict=True):
                 x, y = np.log(times["Ac"] * 1.03), np.log(times["A"])
                 bounds = {
@@ -193,16 +200,16 @@ def _noises() -> Mapping[str, Noise]:
 
         return draw
 
-    return {**SIMULATED, **{name: walls(recorded(work)) for work, name in WORKS.items()}}
+    return {**SIMULATED, **{name: walls(source) for name, source in SOURCES.items()}}
 
 
 def rows_of(names: Sequence[str], count: int) -> Iterator[Row]:
     """The rows of the demands that are named, `count` replays for the gate and fewer where each takes longer."""
     made = {
-        "page-cache": lambda: page_cache(max(1, count // 10)),
-        "honesty": lambda: honesty(max(1, count // 8)),
+        "found": lambda: found_differences(max(1, count // 20)),
+        "honesty": lambda: honesty(max(1, count // 20)),
         "cover": lambda: cover(max(1, count // 2)),
-        "stated": lambda: stated_difference(max(1, count // 10)),
+        "stated": lambda: stated_difference(max(1, count // 20)),
         "gate": lambda: equal_programs(count),
     }
     for name in names or made:

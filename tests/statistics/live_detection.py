@@ -1,9 +1,9 @@
 """Measures, on this machine and now, how often +3 % of a program of about 50 ms is found, and after how long.
 
-Usage: ``python tests/statistics/live_detection.py [TRIES [EFFECT]]``; 200 tries of +3 % by default, some 10 s each. A try
-is a record of its own: `benchctl run` on `factor` (it computes, and waits for nothing), on the same with really so much
-more to do, and on the control arm; then `benchctl gate`, which measures again what looks worse. Each fourth try has
-no more to do: there anything that is found is false. Prints a table; exits 1 if a mark of docs/method.md is missed.
+Usage: ``python tests/statistics/live_detection.py [TRIES [EFFECT]]``; 200 tries of +3 % by default, some 10 s each.
+A try is a record of its own: `benchctl run` on `factor` (it computes, and waits for nothing), on the same with really
+so much more to do, and on the control arm; then `benchctl gate`, which measures again what looks worse. Each fourth
+try has no more to do: there anything that is found is false. Prints a table; exits 1 if a mark is missed.
 
 Another benchctl that measures is waited for; a try that waited counts for what it found, and not for its time.
 """
@@ -15,7 +15,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import re
 import shutil
 import statistics
 import subprocess
@@ -24,9 +23,12 @@ import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-from bench_framework.analysis.aa import at_least, at_most
+from bench_framework.analysis.aa import MORE, at_least, at_most
+from bench_framework.model.judgement import Verdict
 
 TARGET_S = 0.05
 NUMBER = "1125902456980891"
@@ -35,9 +37,8 @@ MOST_NUMBERS = 5000
 """16 characters each, under the 128 KiB that Linux allows for one argument: hyperfine's command is one."""
 TRIALS = 5
 EQUAL_EVERY = 4
-WAITS = re.compile(r"^\S+ wait ", re.MULTILINE)
-"""The line that names another benchctl."""
-WORSE = ("worse", "worse-size-open")
+LATE_S = 1.0
+"""A record that begins so much later than the earliest one has waited."""
 FOUND_LEAST, FALSE_MOST = 0.98, 0.05
 FIRST_MEDIAN_S, FIRST_P95_S, GATED_MEDIAN_S = 5.0, 10.0, 9.0
 
@@ -55,21 +56,44 @@ class Try:
     gate: int
     """Exit code."""
     rounds: int
-    waited: bool
+    startups_s: tuple[float, ...]
+    """From each command line to the beginning of its record: longer where another benchctl had to end first."""
     first_s: float
     """From the command line to the report."""
     gated_s: float
     """The same, and the gate with what it measured again."""
 
 
-def benchctl(folder: Path, *words: str) -> tuple[subprocess.CompletedProcess[str], float]:
-    """Run it in a folder; what it printed, and the time that it took."""
-    began = time.monotonic()
+@dataclass(frozen=True)
+class Done:
+    """A command that has ended."""
+
+    said: dict[str, Any]
+    """Its JSON document."""
+    code: int
+    began: datetime
+    took_s: float
+
+
+def benchctl(folder: Path, *words: str) -> Done:
+    """Run it in a folder, in which a run or a gate writes its records."""
+    at, began = datetime.now(UTC), time.monotonic()
     done = subprocess.run(
         [sys.executable, "-m", "bench_framework", "--json", *words],
         cwd=folder, text=True, capture_output=True, check=False,
     )  # fmt: skip
-    return done, time.monotonic() - began
+    took = time.monotonic() - began
+    try:
+        return Done(json.loads(done.stdout), done.returncode, at, took)
+    except ValueError:
+        sys.exit(f"`benchctl {' '.join(words)}` ended with {done.returncode}:\n{done.stderr}")
+
+
+def startup(done: Done, record: Path) -> float:
+    """From the command line to the beginning of its record, in seconds."""
+    with (record / "journal.jsonl").open(encoding="utf-8") as file:
+        header = json.loads(file.readline())
+    return (datetime.fromisoformat(header["started_at"]) - done.began).total_seconds()
 
 
 def sized(path: str) -> int:
@@ -100,22 +124,38 @@ def scenario(path: str, count: int, effect: float) -> dict[str, object]:
 def tried(folder: Path, seed: int, *, more: bool) -> Try:
     """Measure and judge one record, and let the gate judge it."""
     name = "more.yaml" if more else "equal.yaml"
-    done, first_s = benchctl(folder, "run", name, "--fresh", "-S", f"measure.seed={seed}")
-    if done.returncode:
-        sys.exit(f"`benchctl run` ended with {done.returncode}:\n{done.stderr}")
-    record = folder / json.loads(done.stdout)["record"]
+    run = benchctl(folder, "run", name, "--fresh", "-S", f"measure.seed={seed}")
+    if run.code:
+        sys.exit(f"`benchctl run {name}` ended with {run.code}: {run.said}")
+    record = folder / run.said["record"]
     with (record / "comparisons.csv").open(encoding="utf-8", newline="") as file:
         rows = [r for r in csv.DictReader(file) if r["kind"] == "headline" and r["metric"] in ("wall", "cpu")]
-    gate, gate_s = benchctl(folder, "gate", str(record))
-    shutil.rmtree(record)
+    gate = benchctl(folder, "gate", str(record))
+    startups = [startup(run, record)]
+    if gate.said["confirmation"]:
+        startups.append(startup(gate, record.parent / gate.said["confirmation"]))
+    shutil.rmtree(record.parent)
 
-    def having(*verdicts: str) -> tuple[str, ...]:
+    def having(*verdicts: Verdict) -> tuple[str, ...]:
         return tuple(r["metric"] for r in rows if r["verdict"] in verdicts)
 
     return Try(
-        more, having(*WORSE), bool(having("better", "better-size-open")), having("equivalent"), gate.returncode,
-        max(int(r["rounds"]) for r in rows), any(WAITS.search(said) for said in (done.stderr, gate.stderr)), first_s, first_s + gate_s,
-    )  # fmt: skip
+        more=more,
+        told_worse=having(*MORE),
+        told_better=bool(having(Verdict.BETTER, Verdict.BETTER_SIZE_OPEN)),
+        told_equal=having(Verdict.EQUIVALENT),
+        gate=gate.code,
+        rounds=max(int(row["rounds"]) for row in rows),
+        startups_s=tuple(startups),
+        first_s=run.took_s,
+        gated_s=run.took_s + gate.took_s,
+    )
+
+
+def waited(tries: Sequence[Try]) -> list[bool]:
+    """Of each try, whether another benchctl held the machine: its record began late."""
+    least = min(s for t in tries for s in t.startups_s)
+    return [max(t.startups_s) > least + LATE_S for t in tries]
 
 
 def quantile(values: Sequence[float], share: float) -> float:
@@ -165,7 +205,7 @@ def table(tries: Sequence[Try]) -> bool:
         rate(
             "equal programs fail the gate", "≤ 0.6 %", sum(t.gate == 1 for t in equal), len(equal), most=0.006
         )
-    timed = [t for t in more if not t.waited]
+    timed = [t for t, late in zip(more, waited(more), strict=True) if not late]
     if not timed:
         print("every try waited for another benchctl: no time is told")
         return met
@@ -219,7 +259,8 @@ def main(count: int, effect: float) -> int:
             number += 1
             tries.append(tried(folder, number, more=number % EQUAL_EVERY != 0))
     print(
-        f"load {os.getloadavg()[0]:.1f} at the end; {sum(t.waited for t in tries)} tries waited for another benchctl"
+        f"load {os.getloadavg()[0]:.1f} at the end;"
+        f" {sum(waited(tries))} of {len(tries)} tries waited for another benchctl"
     )
     return 0 if table(tries) else 1
 

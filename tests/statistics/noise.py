@@ -120,10 +120,13 @@ class Recorded:
         return made[0], made[1]
 
 
-def recorded(work: str, session: str | None = None) -> Recorded:
-    """The rounds of a recording that have every arm; of one session if it is named."""
+def recorded(work: str, session: str | None = None, *, kind: str = "rounds") -> Recorded:
+    """The rounds of a recording that have every arm; of one session if it is named.
+
+    Of `kind` ``later`` are the recordings that were made when the method stood: nothing was chosen on them.
+    """
     rounds: dict[tuple[str, str, str], dict[str, tuple[float, float]]] = {}
-    with gzip.open(NOISE / f"rounds_{work}.csv.gz", "rt", encoding="utf-8", newline="") as file:
+    with gzip.open(NOISE / f"{kind}_{work}.csv.gz", "rt", encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             key = (row["session"], row["slice"], row["round"])
             if session in (None, row["session"]):
