@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from bench_framework.analysis import cache_states, same_programs, states
 from bench_framework.analysis import samples as sampling
 from bench_framework.model.plan import Role
+from bench_framework.model.surroundings import told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -183,6 +184,7 @@ def remarks(before: Host, after: Host) -> tuple[str, ...]:
         ("hyperfine", before.hyperfine, after.hyperfine),
         ("virtualisation", str(before.virtualised), str(after.virtualised)),
         ("benchctl", before.benchctl, after.benchctl),
+        ("environment", told(before.variables) or "nothing set", told(after.variables) or "nothing set"),
     )
     return tuple(_differing(pairs))
 

@@ -18,6 +18,7 @@ import bench_framework
 from bench_framework.errors import MachineError
 from bench_framework.execution.mounts import filesystem_of
 from bench_framework.model.run import Host
+from bench_framework.model.surroundings import variables_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -109,6 +110,7 @@ def facts(
         python=platform.python_version(),
         benchctl=bench_framework.__version__,
         load1=os.getloadavg()[0],
+        variables=variables_of(env),
     )
 
 

@@ -232,6 +232,8 @@ class Host:
     python: str
     benchctl: str
     load1: float | None = None
+    variables: tuple[tuple[str, str], ...] = ()
+    """Environment variables that change what runs (`model.surroundings`), by name; empty in records from before."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Self
 
 from bench_framework.errors import MachineError, RecordError, UsageError
+from bench_framework.model.surroundings import told
 from bench_framework.store import journal, layout, lines, manifest, rows, tables, wire
 
 if TYPE_CHECKING:
@@ -294,6 +295,8 @@ def _changes(
             before, now = getattr(old, name), getattr(host, name)
             if before != now:
                 yield name.removesuffix("_id"), str(before), str(now)
+        if old.variables != host.variables:
+            yield "environment", told(old.variables) or "nothing set", told(host.variables) or "nothing set"
     known = {build.id: build for build in record.contents.builds}
     for build in builds:
         before = known.get(build.id)

@@ -15,6 +15,7 @@ from bench_framework.errors import (
     MachineError,
     UsageError,
 )
+from bench_framework.model import surroundings
 from bench_framework.workflow.between import plan_between
 from bench_framework.workflow.capability import leave_out
 from bench_framework.workflow.pages import judge_record, write_pages
@@ -230,7 +231,8 @@ def _prepare(
     stopping.check()
     data = datasets.data_dir(plan, env)
     facts = host.facts(launcher, hyperfine=found.name, results=options.results, data=data, env=env)
-    return Prepared(plan, builds, inputs, found, facts, (event,) if event else ())
+    noted = (*([event] if event else []), *surroundings.events(plan, facts.variables))
+    return Prepared(plan, builds, inputs, found, facts, noted)
 
 
 def _nothing_built(builds: Sequence[Build]) -> BenchError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.plan import Role
+from bench_framework.model.surroundings import told
 from bench_framework.model.words import shown
 from bench_framework.report import racing
 from bench_framework.report.blocks import (
@@ -152,6 +153,7 @@ def _environment(data: ReportData) -> tuple[tuple[str, str], ...]:
         ("rustc", host.rustc or "not used"),
         ("cargo", host.cargo or "not used"),
         ("benchctl", f"{host.benchctl}, Python {host.python}"),
+        ("Set in the environment", told(host.variables) or "nothing that is known to change a program"),
         ("Seed of the order", str(data.plan.measure.seed)),
         ("Control arms", str(controls)),
     )

@@ -218,6 +218,13 @@ def test_a_minor_release_of_the_kernel_is_left_to_the_anchors(study: type[Study]
     assert rows(found, "anchor")[0].comparison.verdict is Verdict.EQUIVALENT
 
 
+def test_another_environment_is_told_and_left_to_the_anchors(study: type[Study]) -> None:
+    before, after = pair(study)
+    found = bridge.bridge(before.side(), after.side(replace(HOST, variables=(("LD_PRELOAD", "x.so"),))))
+    assert found.conditions == ()
+    assert found.remarks == ("environment: nothing set → LD_PRELOAD=x.so",)
+
+
 def test_another_answer_is_another_work(study: type[Study]) -> None:
     before, after = pair(study)
     side = after.side()

@@ -1,0 +1,65 @@
+"""What the shell sets around a run: recorded, told, and held against a second record."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework.model.plan import Cell, Role
+from bench_framework.model.surroundings import events, told, variables_of
+
+if TYPE_CHECKING:
+    from conftest import Study
+
+    from bench_framework.model.plan import Plan
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "LD_PRELOAD", "LD_LIBRARY_PATH", "GLIBC_TUNABLES", "MALLOC_CONF", "MALLOC_ARENA_MAX", "_RJEM_MALLOC_CONF",
+        "MIMALLOC_LARGE_OS_PAGES", "RAYON_NUM_THREADS", "TOKIO_WORKER_THREADS", "BLOCKING_MAX_THREADS", "SMOL_THREADS",
+        "OMP_NUM_THREADS", "RUST_BACKTRACE", "RUST_MIN_STACK", "RUSTFLAGS", "CARGO_PROFILE_RELEASE_LTO",
+    ],
+)  # fmt: skip
+def test_what_changes_a_program_is_kept(name: str) -> None:
+    assert variables_of({name: "x", "PATH": "/bin"}) == ((name, "x"),)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["PATH", "HOME", "GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "MY_LD_PRELOAD", "LD_PRELOAD_", "RUSTUP_HOME"],
+)
+def test_nothing_else_of_an_environment_is_kept(name: str) -> None:
+    assert variables_of({name: "secret"}) == ()
+
+
+def test_they_are_told_by_name_and_empty_ones_set_nothing() -> None:
+    found = variables_of({"RUSTFLAGS": "", "RAYON_NUM_THREADS": "1", "LD_PRELOAD": "a.so"})
+    assert told(found) == "LD_PRELOAD=a.so, RAYON_NUM_THREADS=1"
+
+
+def with_cells(plan: Plan, *envs: tuple[tuple[str, str], ...]) -> Plan:
+    cells = tuple(
+        Cell(f"c{n}", "v", "i", f"arm {n}", Role.CANDIDATE, (("prog",),), env=env)
+        for n, env in enumerate(envs)
+    )
+    return replace(plan, cells=cells)
+
+
+def test_a_variable_that_reaches_all_arms_is_a_note_and_one_that_reaches_some_a_warning(
+    study: type[Study],
+) -> None:
+    plan = study().plan
+    four = ("RAYON_NUM_THREADS", "4")
+    outside = (("RAYON_NUM_THREADS", "1"),)
+    (note,) = events(with_cells(plan, (), ()), outside)
+    assert (note.code, note.severity) == ("BX343", "note")
+    assert "RAYON_NUM_THREADS=1 is set around benchctl" in note.message
+    (warning,) = events(with_cells(plan, (), (four,)), outside)
+    assert (warning.code, warning.severity) == ("BX343", "warning")
+    assert warning.effect == "the arms may differ in it: it is set by the scenario for arm 1 alone"
+    assert events(with_cells(plan, (four,), (four,)), outside) == ()
+    assert events(with_cells(plan, (), ()), ()) == ()
