@@ -13,6 +13,7 @@ from bench_framework.model.profile import ProfileShares
 from bench_framework.model.race import Race
 from bench_framework.model.run import Event
 from bench_framework.model.structure import Structure
+from bench_framework.model.suspicion import Cause, Projection
 from bench_framework.model.verdict import Interval as Interval  # noqa: PLC0414 -- a judgement's words: imported from here
 from bench_framework.model.verdict import Verdict as Verdict  # noqa: PLC0414 -- likewise
 
@@ -244,5 +245,7 @@ class Judgement:
     """In plan order; of the cells that were profiled."""
     gaps: tuple[Gap, ...] = ()
     structure: Structure = field(default_factory=Structure)
+    causes: tuple[Cause, ...] = ()
+    projections: tuple[Projection, ...] = ()
     race: Race | None = None
     """`None` unless the plan says ``strategy: race``."""

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.words import WORDS
-from bench_framework.report.blocks import Document, Section
+from bench_framework.report.blocks import Details, Document, Facts, Section
 from bench_framework.report.numbers import margin_text
 from bench_framework.report.sections import SECTIONS
 from bench_framework.report.sections import masthead as head
 
 if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
+
+
+LEFT_OUT_IN: Final = "S25"
+"""The section that names those left out."""
 
 
 def build(data: ReportData, only: tuple[str, ...] = ()) -> Document:
@@ -35,6 +40,7 @@ def build(data: ReportData, only: tuple[str, ...] = ()) -> Document:
         section = kind.section(data)
         if section is not None:
             sections.append(section)
+    _tell_left_out(sections, only)
     margin = margin_text(data.plan.judge.margin_of(data.metric))
     folder = data.record_dir.rstrip("/")
     return Document(
@@ -54,3 +60,17 @@ def build(data: ReportData, only: tuple[str, ...] = ()) -> Document:
         else (),
         next=data.commands,
     )
+
+
+def _tell_left_out(sections: list[Section], only: tuple[str, ...]) -> None:
+    """“Not measured” names the sections that this record has nothing for."""
+    there = {section.code for section in sections}
+    missing = tuple(
+        (kind.title, kind.without)
+        for kind in SECTIONS
+        if kind.without and kind.code not in there and (not only or kind.code in only)
+    )
+    for place, section in enumerate(sections):
+        if section.code == LEFT_OUT_IN and missing:
+            told = Details(f"{len(missing)} sections left out", (Facts(missing),))
+            sections[place] = replace(section, blocks=(*section.blocks, told))

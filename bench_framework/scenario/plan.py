@@ -24,6 +24,7 @@ from bench_framework.scenario.profile import profile_policy
 from bench_framework.scenario.schema.measure import Precision
 from bench_framework.scenario.schema.worker import BUILTIN
 from bench_framework.scenario.selection import OPTION, parse_selection, refusal, whole
+from bench_framework.scenario.suspicions import projected_rows, suspicions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -76,6 +77,9 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
         notes=_notes(scenario),
         named=tuple(cell for cell in made.named_cells() if any(v.id == cell.variant_id for v in variants)),
         derived=tuple(DerivedRow(name, text) for name, text in scenario.spec.derived.items()),
+        causes=suspicions(scenario, made),
+        projections=projected_rows(scenario),
+        platforms=tuple(scenario.spec.platforms),
         unit_family=_unit_family(scenario, made.axes),
         profile=profile_policy(scenario, variants, made.baseline.id),
         metrics=check_metrics.declared_metrics(scenario),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bench_framework.report.blocks import AuthorText, Block
-from bench_framework.report.sections.kind import SectionKind
+from bench_framework.report.sections.kind import SectionKind, left_out
 
 if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
@@ -16,4 +16,12 @@ def build(data: ReportData) -> tuple[Block, ...]:
     return tuple(AuthorText(note.title, note.text) for note in data.plan.notes)
 
 
-AUTHOR = SectionKind("S23", "author", "Author's notes", "notes in the scenario", build, lambda _: "")
+AUTHOR = SectionKind(
+    "S23",
+    "author",
+    "Author's notes",
+    "notes in the scenario",
+    build,
+    left_out,
+    "The author wrote no notes.",
+)

@@ -14,7 +14,7 @@ from bench_framework.report.numbers import (
     metric_unit,
     show_measured,
 )
-from bench_framework.report.sections.kind import SectionKind
+from bench_framework.report.sections.kind import SectionKind, left_out
 
 if TYPE_CHECKING:
     from bench_framework.model.judgement import Claim, Summary
@@ -85,5 +85,6 @@ BEFORE_AFTER = SectionKind(
     "Before and after",
     "two variants that differ in features or revision alone, or two adopted ideas and a variant with all of them",
     build,
-    lambda _: "",
+    left_out,
+    "No two variants that were measured differ in features or revision alone.",
 )

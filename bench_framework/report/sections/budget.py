@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.model.plan import Role
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
 from bench_framework.report.numbers import DASH, show_plain, significant
-from bench_framework.report.sections.kind import SectionKind
+from bench_framework.report.sections.kind import SectionKind, left_out
 from bench_framework.report.sentences import sentence
 from bench_framework.units import size_unit, time_unit
 
@@ -146,5 +146,11 @@ def _seconds(value: float | None, scale: float) -> Cell:
 
 
 BUDGET = SectionKind(
-    "S09", "budget", "What bounds the work", "`cells` and `derived` in the scenario", build, lambda _: ""
+    "S09",
+    "budget",
+    "What bounds the work",
+    "`cells` and `derived` in the scenario",
+    build,
+    left_out,
+    "No cell and no formula is named, so that nothing says what bounds the work.",
 )

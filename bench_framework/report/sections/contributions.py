@@ -15,7 +15,7 @@ from bench_framework.report.numbers import (
     show_measured,
     significant,
 )
-from bench_framework.report.sections.kind import SectionKind
+from bench_framework.report.sections.kind import SectionKind, left_out
 from bench_framework.units import MINUS, THIN_SPACE
 
 if TYPE_CHECKING:
@@ -164,5 +164,6 @@ CONTRIBUTIONS = SectionKind(
     "What made the difference",
     "a ladder of two steps or more, adopted ideas, a one-at-a-time design, or axes of two values fully crossed",
     build,
-    lambda _: "",
+    left_out,
+    "What single changes bring was not told apart: it takes a ladder, adopted ideas, single changes or crossed axes.",
 )

@@ -152,4 +152,5 @@ EFFECTS = SectionKind(
     "two axes of variants that are fully crossed, on one input",
     build,
     _fallback,
+    "No two axes vary, so that no effect can be averaged over another axis.",
 )

@@ -10,7 +10,7 @@ from bench_framework.model.words import shown
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
 from bench_framework.report.counts import caption_tail
 from bench_framework.report.numbers import DASH, show_comparison, show_size
-from bench_framework.report.sections.kind import SectionKind
+from bench_framework.report.sections.kind import SectionKind, left_out
 from bench_framework.report.sentences import sentence
 
 if TYPE_CHECKING:
@@ -139,6 +139,20 @@ def _ratio(comparison: Comparison | None) -> Cell:
 
 
 ADOPTED = SectionKind(
-    "S11", "adopted", "Adopted changes", "adopted ideas in the scenario", adopted, lambda _: ""
+    "S11",
+    "adopted",
+    "Adopted changes",
+    "adopted ideas in the scenario",
+    adopted,
+    left_out,
+    "The scenario names no idea that was adopted.",
 )
-IDEAS = SectionKind("S12", "ideas", "Tested but not adopted", "ideas in the scenario", build, lambda _: "")
+IDEAS = SectionKind(
+    "S12",
+    "ideas",
+    "Tested but not adopted",
+    "ideas in the scenario",
+    build,
+    left_out,
+    "The scenario names no idea that was tried and not adopted.",
+)

@@ -22,6 +22,7 @@ class SectionKind:
         needs: the data without which it has nothing to show, in words for the reference.
         build: its blocks; an empty tuple where the data are missing.
         fallback: the line printed instead, or an empty text where the section is left out.
+        without: the line that “Not measured” prints of a section that is left out.
     """
 
     code: str
@@ -30,6 +31,7 @@ class SectionKind:
     needs: str
     build: Callable[[ReportData], tuple[Block, ...]]
     fallback: Callable[[ReportData], str]
+    without: str = ""
 
     def section(self, data: ReportData) -> Section | None:
         """The section, its fallback line, or nothing."""
@@ -40,6 +42,11 @@ class SectionKind:
                 return None
             blocks = (Fallback(line),)
         return Section(self.code, self.anchor, self.title, blocks)
+
+
+def left_out(_: ReportData) -> str:
+    """No line in the section's place: “Not measured” tells what is missing."""
+    return ""
 
 
 def always(line: str) -> Callable[[ReportData], str]:

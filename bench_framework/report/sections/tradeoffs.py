@@ -17,7 +17,7 @@ from bench_framework.report.numbers import (
     show_measured,
     show_size,
 )
-from bench_framework.report.sections.kind import SectionKind
+from bench_framework.report.sections.kind import SectionKind, left_out
 from bench_framework.report.sections.summary import leading_input
 from bench_framework.report.sentences import sentence
 from bench_framework.units import format_clock
@@ -126,5 +126,6 @@ TRADEOFFS = SectionKind(
     "Trade-offs",
     "two variants with time and one more cost",
     build,
-    lambda _: "",
+    left_out,
+    "No two variants have a time and one more cost that could be traded for it.",
 )

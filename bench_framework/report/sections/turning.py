@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
 from bench_framework.report.contrasts import contrast_cells, interval_cells, margin, turned, verdict_cell
 from bench_framework.report.counts import caption_tail
-from bench_framework.report.sections.kind import SectionKind
+from bench_framework.report.sections.kind import SectionKind, left_out
 from bench_framework.report.sentences import sentence
 
 if TYPE_CHECKING:
@@ -84,5 +84,6 @@ TURNING = SectionKind(
     "Where the answer changes",
     "a verdict that is better on one input, or in one combination of axes, and worse on another",
     build,
-    lambda _: "",
+    left_out,
+    "No verdict was found to turn from one input or axis value to another.",
 )

@@ -20,6 +20,7 @@ from bench_framework.scenario.schema.parts import (
     AnchorPart,
     AnswerPart,
     Baselines,
+    CausePart,
     Commands,
     DescribePart,
     IdeaPart,
@@ -27,6 +28,8 @@ from bench_framework.scenario.schema.parts import (
     Limits,
     NameLists,
     NotePart,
+    Platform,
+    ProjectionPart,
     Rules,
 )
 from bench_framework.scenario.schema.profile import ProfilePart
@@ -158,6 +161,12 @@ class ScenarioFile(Part):
     derived: dict[Symbol, Text] = {}
     """Figures that follow from named cells, round by round: `rate(cell)`, `time(cell)`, other rows above,
     `min`, `max`, `harmonic`, `+ - * /`."""
+    causes: list[CausePart] = []
+    """Suspected causes, each with the single change that tests it; the report says which of them are shown."""
+    projections: dict[Symbol, ProjectionPart] = {}
+    """Figures that nobody measured, worked out from those that were; printed in a section of their own."""
+    platforms: list[Platform] = []
+    """Where you want to know the answer, such as `[Linux, macOS]`; the report says where it was measured."""
     profile: ProfilePart | None = None
     """Functions in which the variants spend their time: sampled after measuring, never timed. A profile of the build is
     `worker.profile`."""

@@ -83,6 +83,38 @@ class IdeaPart(Part):
     """What became of it."""
 
 
+class CausePart(Part):
+    """A suspected cause, and the single change that tests it."""
+
+    suspected: Text
+    """What is suspected, such as "the queue's lock"; printed in your words, apart from what the runs say."""
+    change: Annotated[dict[Text, Text], Field(max_length=1)] = {}
+    """One axis, or a key of `fixed` that an idea changes, and the value that takes the suspected thing away. Without it
+    the suspicion is printed as untested."""
+    at: dict[Text, Text] = {}
+    """Values of the other axes at which it is tested; an axis that is left out has the baseline's."""
+    expect: Annotated[Literal["better", "worse"], read_by(leaves.choice("better", "worse"))] = "better"
+    """What the change does to the first judged metric if the suspicion is right."""
+
+
+class ProjectionPart(Part):
+    """A figure that was not measured, as a formula over cells that were."""
+
+    formula: Text
+    """As under `derived`."""
+    assuming: Text
+    """What has to hold for it; printed beside the figure."""
+    measured: Text | None = None
+    """Name of a cell, under `cells`, that measures the same thing: once it is measured, nothing is projected."""
+
+
+Platform: TypeAlias = Annotated[
+    Literal["Linux", "macOS", "Windows", "FreeBSD", "Android", "iOS"],
+    read_by(leaves.choice("Linux", "macOS", "Windows", "FreeBSD", "Android", "iOS")),
+]
+"""An operating system."""
+
+
 class AnchorPart(Part):
     """What stays the same from record to record: other records are compared through it."""
 

@@ -10,7 +10,7 @@ import random
 from dataclasses import replace
 from typing import Literal
 
-from bench_framework.analysis import contrasts, samples, structures
+from bench_framework.analysis import contrasts, samples, structures, suspicions
 from bench_framework.analysis.claims import claims_of
 from bench_framework.model.formula import Unit
 from bench_framework.model.judgement import (
@@ -60,6 +60,7 @@ from bench_framework.model.run import (
     Sensors,
 )
 from bench_framework.model.structure import Structure
+from bench_framework.model.suspicion import ProjectedRow, Projection, Suspicion
 from bench_framework.report import ReportData
 
 HOSTILE = 'a"b;$(touch x)<script>alert(1)</script>../é 漢字 %s {{7*7}} | `x` *y* _z_'
@@ -162,6 +163,14 @@ def plan() -> Plan:
         answer=AnswerPolicy(contract=True),
         measure=MeasurePolicy(seed=7),
         judge=JudgePolicy(),
+        causes=(
+            Suspicion("the system allocator's lock", "allocator: system → jemalloc", vs[1].id, vs[0].id),
+            Suspicion("stealing of work", "runtime: rayon → tokio", vs[6].id, vs[0].id),
+            Suspicion("the runtime of rayon", "runtime: rayon → smol", vs[3].id, vs[0].id),
+            Suspicion("<b>the disk</b>"),
+        ),
+        projections=(ProjectedRow("a_terabyte", "1024 * time(reading)", "a terabyte is written as 200 MiB are"),),
+        platforms=("Linux", "macOS"),
         notes=(Note("Why this matrix", "The index is read once a minute.\n\nNext: <try> `uring` & 2 threads."),),
     )  # fmt: skip
 
@@ -379,6 +388,13 @@ def judgement(p: Plan) -> Judgement:
         scaling=scaling(p),
         status="partly decided",
         derived=derived(p),
+        causes=suspicions.causes(p, comparisons(p)),
+        projections=(
+            Projection(
+                p.inputs[-1].id, "a_terabyte", "1024 * time(reading)", p.projections[0].assuming, "s",
+                (p.cells_of(p.inputs[-1].id)[0].id,), ROUNDS, 252.4, 250.1, 254.9,
+            ),
+        ),
         gaps=gaps(p),
         events=(
             Event("BX311", "feature `mimalloc` did not change the binary of smol+mimalloc", effect="an A/A test"),
@@ -490,9 +506,9 @@ def bare() -> ReportData:
     full = sample(rounds=0)
     empty = replace(
         full.judgement, states=(), summaries=(), comparisons=(), best=(), floors=(), scaling=(), claims=(), events=(),
-        gaps=(), structure=Structure(), status="failed",
+        gaps=(), structure=Structure(), status="failed", causes=(), projections=(),
     )  # fmt: skip
-    p = replace(full.plan, notes=(), ideas=(), holes=())
+    p = replace(full.plan, notes=(), ideas=(), holes=(), causes=(), projections=(), platforms=())
     return replace(
         full, plan=p, judgement=empty, blocks=(), builds=(), inputs=(), events=(), record_dir="", commands=()
     )

@@ -271,6 +271,8 @@ def test_programs_that_read_nothing_are_told_without_an_input(data: ReportData) 
         scaling=(),
         claims=(),
         structure=Structure(),
+        causes=(),
+        projections=(),
     )
     plan = replace(data.plan, inputs=(only,), cells=cells)
     blocks = tuple(b for b in data.blocks if b.cell_id in kept)
