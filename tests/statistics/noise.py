@@ -136,10 +136,13 @@ def recorded(work: str, session: str | None = None, *, kind: str = "rounds") -> 
     return Recorded(wall, cpu)
 
 
-def race() -> Recorded:
-    """The race of 24 ways of counting words: its baseline is `A`, its control arm `Ac`, the others by their names."""
+def race(name: str = "race24") -> Recorded:
+    """The race of 24 ways of counting words, or its repetition ``race24_quiet``.
+
+    Its baseline is `A`, its control arm `Ac`, the others by their names.
+    """
     rounds: dict[int, dict[str, tuple[float, float]]] = {}
-    with gzip.open(NOISE / "race24.csv.gz", "rt", encoding="utf-8", newline="") as file:
+    with gzip.open(NOISE / f"{name}.csv.gz", "rt", encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             arm = {RACE_BASELINE: "A", "control": "Ac"}.get(row["arm"], row["arm"])
             rounds.setdefault(int(row["round"]), {})[arm] = (float(row["wall_us"]), float(row["cpu_us"]))
