@@ -47,6 +47,8 @@ _ANSWERS: Final = {
     EXIT_NOT_MEASURED: "✕ Benchmarks: something could not be measured: please look",
 }
 
+BOTH_SIDES: Final = "Baseline and candidates"
+
 
 @dataclass(frozen=True, slots=True)
 class GateRow:
@@ -78,7 +80,7 @@ class GatePage:
     """Level, family, looks and rounds."""
     remarks: tuple[str, ...] = ()
     """What the reader should know beside the answer."""
-    arms: str = "Baseline and candidates"
+    arms: str = BOTH_SIDES
     """What ran interleaved."""
     accept: tuple[str, ...] = ()
     """Lines for the file of accepted changes, one for each row that is worse."""
@@ -119,7 +121,7 @@ def page_of(plan: Plan, gating: Gating, blocks: Iterable[Block], record_id: str)
     accepted = len(gating.of("accepted"))
     if gating.exit_code == EXIT_DONE and accepted:
         answer += f", with {accepted} accepted change{'s' if accepted != 1 else ''} for the worse"
-    arms = f"{' and '.join(plan.revisions.names)}" if plan.revisions else GatePage.arms
+    arms = " and ".join(plan.revisions.names) if plan.revisions else BOTH_SIDES
     return GatePage(
         plan.name, record_id, gating.confirmation, answer, gating.exit_code, gating.reasons,
         tuple(sorted(rows, key=lambda row: order[row.state])), how, gating.remarks, arms,
