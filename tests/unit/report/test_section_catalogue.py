@@ -1,0 +1,373 @@
+"""Every section of the catalogue twice: with its data, where it says what they carry and no more; and without.
+
+The true sentence and the false one stand side by side: what a report of the seed documents' kind would have said of the
+same figures is what must not be found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+import pytest
+from report_sample import MIB, bare, sample
+
+from bench_framework import report
+from bench_framework.analysis import bridge_words
+from bench_framework.analysis.claims import claims_of
+from bench_framework.analysis.profiles import attach
+from bench_framework.model.bridge import Bridge, BridgedCell
+from bench_framework.model.judgement import Comparison, Interval, Verdict
+from bench_framework.model.profile import Frame, Profile, Stack
+from bench_framework.model.structure import Crossing, Structure
+from bench_framework.report.blocks import Details, Facts, Fallback
+from bench_framework.report.sections import SECTIONS
+from bench_framework.report.sections.bridge import document as bridged
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bench_framework.report import Document, ReportData
+
+THIN = "\u202f"
+
+
+@cache
+def whole() -> ReportData:
+    return sample()
+
+
+@cache
+def nothing() -> ReportData:
+    return bare()
+
+
+@cache
+def told(make: Callable[[], ReportData]) -> Document:
+    return report.build(make())
+
+
+def everything(node: object) -> str:
+    """Every text in a tree of blocks, one a line."""
+    if isinstance(node, str):
+        return node
+    if isinstance(node, tuple):
+        return "\n".join(everything(part) for part in node)
+    if is_dataclass(node) and not isinstance(node, type):
+        return "\n".join(everything(getattr(node, f.name)) for f in fields(node))
+    return ""
+
+
+def section_text(document: Document, code: str) -> str:
+    if code == "S01":
+        return everything((document.facts, document.trust, document.status, document.run_line))
+    found = document.section(code)
+    assert found is not None, f"{code} is not in the report"
+    assert not any(isinstance(block, Fallback) for block in found.blocks), f"{code} fell back"
+    return everything(found.blocks)
+
+
+def without_text(document: Document, code: str) -> str:
+    """What a report says in place of a section: a line there, or a line under “Not measured”."""
+    if code == "S01":
+        return everything((document.facts, document.trust, document.status))
+    found = document.section(code)
+    if found is not None:
+        lines = [block.text for block in found.blocks if isinstance(block, Fallback)]
+        return "\n".join(lines) if lines else everything(found.blocks)
+    kind = next(kind for kind in SECTIONS if kind.code == code)
+    rest = document.section("S25")
+    assert rest is not None
+    left_out = dict(
+        pair
+        for block in rest.blocks if isinstance(block, Details)
+        for inner in block.blocks if isinstance(inner, Facts)
+        for pair in inner.pairs
+    )  # fmt: skip
+    return left_out[kind.title]
+
+
+# -- records in which a section has its data ----------------------------------------------------
+
+
+def judged_again(data: ReportData, **changes: object) -> ReportData:
+    """The sample with parts of its judgement replaced, and its claims made again."""
+    judged = replace(data.judgement, **changes)  # type: ignore[arg-type]  # fields of a judgement
+    made = {build.id: build for build in data.builds}
+    return replace(data, judgement=replace(judged, claims=claims_of(data.plan, judged, made, data.inputs)))
+
+
+def turning() -> ReportData:
+    """One variant that is better on the smallest input and worse on the largest."""
+    data = whole()
+    first, last, variant = data.plan.inputs[0], data.plan.inputs[-1], data.plan.variants[3]
+    ends = {
+        first.id: (Verdict.BETTER, Interval(0.9, 0.88, 0.92, 0.99)),
+        last.id: (Verdict.WORSE, Interval(1.2, 1.1, 1.3, 0.99)),
+    }
+    found = []
+    for c in data.judgement.comparisons:
+        cell = data.plan.cell(c.cell_id)
+        if (
+            cell.variant_id == variant.id
+            and (c.metric, c.family) == ("wall", "headline")
+            and cell.input_id in ends
+        ):
+            verdict, shown = ends[cell.input_id]
+            found.append(replace(c, verdict=verdict, shown=shown))
+        else:
+            found.append(c)
+    ids = tuple(c.id for c in data.plan.cells if c.variant_id == variant.id)
+    crossing = Crossing(
+        ids, variant.id, data.plan.baseline_id, "wall", first.id, last.id, 62.3 * MIB, 51.2 * MIB, 70.9 * MIB, 0.98, 40,
+    )  # fmt: skip
+    structure = replace(data.judgement.structure, crossings=(crossing,))
+    return judged_again(data, comparisons=tuple(found), structure=structure)
+
+
+def profiled() -> ReportData:
+    data = whole()
+    frames = (Frame("main", "prog"), Frame("parse", "prog"), Frame("read", "[kernel.kallsyms]", kernel=True))
+    stacks = tuple(s for run in (1, 2) for s in (Stack(run, 60, (0, 1)), Stack(run, 40, (0, 2))))
+    made = Profile(
+        data.arms(data.plan.inputs[0].id)[0].id, "perf", "perf version 6.1", "cpu-clock", 997, "frame-pointers",
+        (100, 100), 5, 0, "aa" * 32, "bb" * 32, frames, stacks, (),
+    )  # fmt: skip
+    return replace(data, profiles=(made,), judgement=attach(data.judgement, data.plan, (made,)))
+
+
+def undecided() -> ReportData:
+    """Everything that is compared with another on time is open, so that nobody leads."""
+    data = whole()
+    everyone = tuple(
+        replace(group, cell_ids=tuple(c.id for c in data.arms(group.input_id)))
+        for group in data.judgement.best
+    )
+    return replace(data, judgement=replace(data.judgement, best=everyone))
+
+
+def all_measured() -> ReportData:
+    """Every planned cell was measured, and the plan has no hole."""
+    data = whole()
+    states = tuple(replace(s, state="measured", reason="") for s in data.judgement.states)
+    return judged_again(replace(data, plan=replace(data.plan, holes=())), states=states)
+
+
+def one_reference() -> ReportData:
+    data = whole()
+    kept = tuple(c for c in data.judgement.comparisons if c.family != "reference")
+    plan = replace(data.plan, further_baselines=())
+    return judged_again(replace(data, plan=plan), comparisons=kept, gaps=())
+
+
+def bare_structure() -> ReportData:
+    return judged_again(whole(), structure=Structure(), derived=(), scaling=())
+
+
+def bridge(verdict: Verdict, shown: Interval, *, cells: bool = True) -> Document:
+    """Two records with an anchor and a changed cell; or with no cell in common."""
+    anchor = Comparison(
+        "a" * 12, "a" * 12, "wall", "bridge", Verdict.EQUIVALENT, shown=Interval(1.002, 0.995, 1.009, 0.95), rounds=20,
+        statistic="typical",
+    )  # fmt: skip
+    changed = Comparison(
+        "b" * 12, "b" * 12, "wall", "bridge", verdict, shown=shown, rounds=20, statistic="typical"
+    )
+    rows = (
+        BridgedCell("plain", "", "anchor", anchor, 0.05, 0.0501),
+        BridgedCell("edited", "", "changed", changed, 0.05, 0.054, "code"),
+    )
+    made = Bridge("A", "B", (), (), rows if cells else (), () if cells else ("edited",), 1, 0.05, 0.02)
+    return bridged(replace(made, claims=bridge_words.claims(made)), "demo", "Which?", "iec")
+
+
+# -- the catalogue ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A section with its data, and without.
+
+    Attributes:
+        real: a record that has them.
+        says: what the section then says.
+        never: what it must not say of the same figures.
+        without: a record that has not.
+        line: what is said in its place.
+    """
+
+    real: Callable[[], ReportData]
+    says: tuple[str, ...]
+    never: tuple[str, ...]
+    without: Callable[[], ReportData]
+    line: str
+
+
+CATALOGUE = {
+    "S01": Pair(whole, ("partly decided", "36 measured"), ("\ndecided\n",), nothing, "failed"),
+    "S02": Pair(
+        whole,
+        ("On 200MiB: best group of 2: rayon+jemalloc, smol+jemalloc.", f"for 21{THIN}% more memory"),
+        ("fastest is", "tokio needs less"), nothing, "Nothing is decided: ",
+    ),
+    "S03": Pair(
+        whole, ("▼ faster", "? undecided", "≠ other output", "✕ failed", f"2.1{THIN}% would have been found"),
+        ("no difference", "as fast as", "significant"), nothing, "Nothing was measured",
+    ),
+    "S04": Pair(
+        whole, (f"54{THIN}% closed [48, 61]", "the share that this closes is left open by the rounds"),
+        (f"24{THIN}% closed", "closes the gap"), one_reference, "there is no second reference",
+    ),
+    "S05": Pair(
+        whole, ("[0.878, 0.911]", "? undecided", "both in the same rounds"), ("regression", "no change"),
+        bare_structure, "No two variants that were measured differ in features or revision alone.",
+    ),
+    "S06": Pair(
+        whole, ("rayon+jemalloc needs 21.0", "▲ more memory", "≡ equivalent"),
+        ("memory unchanged", "no memory cost", "rayon+jemalloc needs less memory"), nothing, "Memory was not measured.",
+    ),
+    "S28": Pair(whole, ("CPU time, ms", "1.93"), ("overhead",), nothing, "Nothing was measured."),
+    "S07": Pair(
+        turning, ("smol+system against rayon+system depends on the input", f"at about 62{THIN}MiB [51, 71]"),
+        ("on average", "geometric mean"), whole, "No verdict was found to turn",
+    ),
+    "S08": Pair(
+        whole, ("with exponent 0.952 [0.938, 0.964]: sub-linear", "with exponent 0.989 [0.976, 1.002]: linear"),
+        ("from 10MiB to 50MiB with exponent 0.952 [0.938, 0.964]: linear", "scales linearly"), bare_structure, "",
+    ),
+    "S14": Pair(
+        whole, (f"8.9{THIN}% less time [7.9, 9.9], as the geometric mean over 4 cells; it holds in 4 of 4", "1 of 3"),
+        ("allocator jemalloc against system: no effect", "smol against rayon: no"), bare_structure, "No two axes vary",
+    ),
+    "S13": Pair(
+        whole, ("contributions multiply: 0.983 × 0.908 = 0.893 of the time", "interaction / unexplained"),
+        ("add up to", "0.983 + 0.908"), bare_structure, "What single changes bring was not told apart",
+    ),
+    "S11": Pair(
+        whole, ("one thread per file", "? undecided", f"+226{THIN}KiB"), ("optimization", "improves by"), nothing,
+        "names no idea that was adopted",
+    ),
+    "S12": Pair(
+        whole, ("slower, size open", "rejected", "1 idea not adopted: 1 slower (size open)"), ("no gain", "useless"),
+        nothing, "no idea that was tried and not adopted",
+    ),
+    "S09": Pair(
+        whole, ("ideal overlap is 812 [804, 822]", "share is 0.914 [0.905, 0.925]", "every figure of: gone."),
+        ("gone is", "lost to overhead"), bare_structure, "nothing says what bounds the work",
+    ),
+    "S16": Pair(
+        whole,
+        (
+            "the test of “stealing of work” refutes it", "the test of “the runtime of rayon” does not decide",
+            "“<b>the disk</b>” was not tested", "no other axis changed",
+        ),
+        ("because", "root cause", "“stealing of work” finds", "“the runtime of rayon” refutes"), nothing,
+        "names no suspicion that a single change could test",
+    ),
+    "S15": Pair(
+        profiled, ("parse", "Shares say where samples fell, not what would be saved"), ("would save", "can be gained"),
+        whole, "No profile was made",
+    ),
+    "S18": Pair(
+        whole,
+        (f"a terabyte would be 252.4{THIN}s [250.1, 254.9], projected and not", "assuming a terabyte is written"),
+        ("a terabyte needs", "takes 252"), nothing, "Nothing is projected",
+    ),
+    "S19": Pair(
+        whole, ('default = ["jemalloc"]', "any of rayon+jemalloc", "choose by cost or simplicity"),
+        ("always use", "use smol+jemalloc"), undecided, "Nothing is recommended: ",
+    ),
+    "S20": Pair(
+        whole, ("least memory: sequential+system", "behind another variant in all of time, memory, binary size"),
+        ("best overall", "negligible"), nothing, "No two variants have a time and one more cost",
+    ),
+    "S21": Pair(
+        whole, ("outputs equal", "effective modes as requested", "control-table"), ("all good", "no noise"), nothing,
+        "No block was finished.",
+    ),
+    "S22": Pair(
+        whole, ("9f2c9f2c9f2c9f2c", "41ab41ab41ab41ab"), ("identical binaries",), nothing, "No binary was recorded.",
+    ),
+    "S24": Pair(whole, ("RUST_LOG=off /store/", "ab12ab12ab12ab12"), ("make bench",), nothing, "benchctl run search"),
+    "S17": Pair(
+        whole, ("Debian GNU/Linux 12", "Not measured: macOS.", "allocator: mimalloc → system"),
+        ("Not measured: Linux", "works on macOS"), nothing, "names no platforms",
+    ),
+    "S25": Pair(
+        whole, ("io_uring is refused here", "tokio+mimalloc, 200MiB", "sequential+mimalloc, 50MiB"),
+        ("Everything that was planned was measured.",), all_measured, "Other machines: every figure is from one host",
+    ),
+    "S23": Pair(whole, ("The index is read once a minute.",), ("c1",), nothing, "The author wrote no notes."),
+    "S26": Pair(
+        whole, ("On 200MiB: best group of 2: rayon+jemalloc, smol+jemalloc.", "1 failed"), ("in conclusion", "clearly"),
+        nothing, "Nothing is decided: ",
+    ),
+}  # fmt: skip
+"""Code → its two records. S10 belongs to two records and has tests of its own below."""
+
+
+def test_the_catalogue_is_whole() -> None:
+    assert set(CATALOGUE) == {"S01", *(kind.code for kind in SECTIONS)}
+    wanted = {f"S{number:02}" for number in range(1, 27)}
+    assert wanted <= {*CATALOGUE, "S10"}
+
+
+@pytest.mark.parametrize("code", CATALOGUE)
+def test_a_section_says_what_its_data_carry_and_not_what_they_do_not(code: str) -> None:
+    pair = CATALOGUE[code]
+    assert pair.says
+    assert pair.never
+    text = section_text(told(pair.real), code)
+    for words in pair.says:
+        assert words in text, words
+    for words in pair.never:
+        assert words.casefold() not in text.casefold(), words
+
+
+@pytest.mark.parametrize("code", CATALOGUE)
+def test_a_section_without_its_data_says_so_and_nothing_else(code: str) -> None:
+    pair = CATALOGUE[code]
+    text = without_text(told(pair.without), code)
+    assert text
+    assert pair.line in text
+    for words in pair.says:
+        assert words not in text, words
+
+
+def test_two_records_are_bridged_through_their_anchor_and_never_by_their_times() -> None:
+    made = bridge(Verdict.WORSE, Interval(1.08, 1.06, 1.1, 0.99))
+    text = everything(made.sections)
+    assert "Against the anchors of its record, exploratory: edited (B) needs 8.0" in text
+    assert "Anchor plain moved" in text
+    assert made.status == "exploratory"
+    assert "faster" not in text
+
+
+def test_two_records_with_nothing_in_common_are_not_compared() -> None:
+    made = bridge(Verdict.WORSE, Interval(1.08, 1.06, 1.1, 0.99), cells=False)
+    (section,) = made.sections
+    assert isinstance(section.blocks[0], Fallback)
+    assert section.blocks[0].text == "No cell stands in both records: there is nothing to compare."
+    assert "needs" not in everything(made.sections)
+
+
+def test_the_conclusion_is_the_summarys_claims_in_their_order() -> None:
+    document = told(whole)
+    first, last = (document.section(code) for code in ("S02", "S26"))
+    assert first is not None
+    assert last is not None
+    ids = [
+        [s.claim for block in part.blocks for s in (getattr(block, "sentences", ()) or getattr(block, "items", ()))]
+        for part in (first, last)
+    ]  # fmt: skip
+    assert ids[0] == ids[1]
+    assert len(ids[0]) >= 4
+
+
+def test_a_projection_stands_in_no_table_and_in_no_summary() -> None:
+    document = told(whole)
+    claims = {claim.id for claim in document.claims if claim.kind == "projection"}
+    assert len(claims) == 1
+    for part in document.sections:
+        assert ("a terabyte" in everything(part.blocks)) is (part.code == "S18"), part.code
