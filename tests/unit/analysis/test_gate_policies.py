@@ -1,0 +1,253 @@
+"""What a scenario may ask of its gate beside margins: chosen cells, instructions, budgets, accepted changes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from bench_framework.analysis import gate
+from bench_framework.analysis.budgets import LEVEL
+from bench_framework.analysis.summary import median_interval
+from bench_framework.model.accepted import Accepted
+from bench_framework.model.budget import Budget
+from bench_framework.model.observation import Observation
+from bench_framework.model.plan import BuildSpec, GatePolicy, JudgePolicy
+from bench_framework.model.run import Build, Event
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from conftest import Study
+
+    from bench_framework.model.gate import Gating
+    from bench_framework.model.plan import Plan
+
+MIB = 1 << 20
+TIMES = (("wall", 0.02), ("cpu", 0.02))
+
+
+def policy(**given: object) -> JudgePolicy:
+    return JudgePolicy(gate=GatePolicy(**given))  # type: ignore[arg-type]
+
+
+def noisy(factors: dict[str, float], spread: float = 0.005) -> Callable[[str, str, int], float]:
+    """A tenth of a second times the arm's factor, with noise that is the same for equal arguments."""
+
+    def timing(arm: str, where: str, number: int) -> float:
+        rng = np.random.default_rng([7, number, *map(ord, arm + where)])
+        return float(0.1 * factors.get(arm, 1.0) * np.exp(spread * rng.standard_normal()))
+
+    return timing
+
+
+def gated(plan: Plan, **given: object) -> Plan:
+    """The plan with these keys of its gate's policy."""
+    own: GatePolicy = replace(plan.judge.gate, **given)  # type: ignore[arg-type]
+    return replace(plan, judge=replace(plan.judge, gate=own))
+
+
+def passed_first(made: Study, plan: Plan, factors: dict[str, float], **more: object) -> Gating:
+    return gate.first_pass(
+        plan, made.blocks(noisy(factors)), {}, made.inputs(), made.looks(), **more  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+class TestChosenCells:
+    def test_only_they_are_judged_and_they_alone_share_the_level(self, study: type[Study]) -> None:
+        made = study(arms=("a", "slow", "same"), sizes=(1, 2), policy=policy(margins=TIMES))
+        chosen = (made.cell("same", 1).id, made.cell("same", 2).id, made.cell("slow", 2).id)
+        plan = gated(made.plan, cells="whatever", chosen=chosen)
+        found = passed_first(made, plan, {"slow": 1.1})
+        assert {pair.cell_id for pair in found.pairs} == set(chosen)
+        assert {plan.cell(pair.cell_id).label for pair in found.of("suspicious")} == {"slow"}
+        assert found.family == 6
+        assert passed_first(made, made.plan, {"slow": 1.1}).family == 8
+
+    def test_what_is_not_chosen_cannot_fail_the_gate(self, study: type[Study]) -> None:
+        made = study(arms=("a", "slow", "same"), policy=policy(margins=TIMES))
+        plan = gated(made.plan, cells="arm=same", chosen=(made.cell("same").id,))
+        found = passed_first(made, plan, {"slow": 1.5})
+        assert (found.exit_code, len(found.pairs)) == (0, 2)
+
+    def test_without_any_nothing_is_compared(self, study: type[Study]) -> None:
+        made = study(policy=policy(margins=TIMES))
+        found = passed_first(made, gated(made.plan, cells="arm=a", chosen=(made.cell("a").id,)), {})
+        assert found.exit_code == 4
+        assert found.reasons == (
+            "nothing was compared: no candidate among the gated cells (arm=a) has a baseline",
+        )
+
+
+@pytest.mark.parametrize(("least", "code"), [(0, 0), (2, 0), (3, 4)])
+def test_too_few_judged_comparisons_are_no_pass(least: int, code: int, study: type[Study]) -> None:
+    made = study(policy=policy(margins=TIMES, min_compared=least))
+    found = passed_first(made, made.plan, {})
+    assert found.exit_code == code
+    assert found.reasons == (("2 of at least 3 comparisons were judged",) if code else ())
+
+
+class TestInstructions:
+    @staticmethod
+    def judged(
+        study: type[Study], counts: Mapping[str, Sequence[float]], noted: Sequence[Event] = ()
+    ) -> Gating:
+        made = study(policy=policy(margins=(*TIMES, ("instructions", 0.01))))
+        observed = [
+            Observation(made.cell(arm).id, "instructions", run, "", "valgrind", values={"instructions": value})
+            for arm, values in counts.items() for run, value in enumerate(values, start=1)
+        ]  # fmt: skip
+        return passed_first(made, made.plan, {}, observed=observed, noted=noted)
+
+    @pytest.mark.parametrize(
+        ("ours", "state", "code"),
+        [
+            ((1005.0, 1005.0), "passed", 0),
+            ((1020.0, 1020.0), "worse", 1),
+            ((900.0, 900.0), "passed", 0),
+            ((1019.0, 1021.0), "not-judged", 4),  # they vary, and 1 % lies within what they might be
+            ((1200.0, 1201.0), "worse", 1),
+        ],
+    )
+    def test_they_are_compared_without_a_second_pass(
+        self, ours: Sequence[float], state: str, code: int, study: type[Study]
+    ) -> None:
+        found = self.judged(study, {"a": (1000.0, 1000.0), "b": ours})
+        assert {p.metric: p.state for p in found.pairs}["instructions"] == state
+        assert found.exit_code == code
+
+    def test_where_nothing_counts_the_gate_has_not_judged(self, study: type[Study]) -> None:
+        why = "valgrind is not installed"
+        found = self.judged(study, {}, [Event("BX250", why)])
+        pair = next(p for p in found.pairs if p.metric == "instructions")
+        assert (pair.state, pair.why, found.exit_code) == ("not-judged", why, 4)
+        assert found.reasons == ("1 comparison: a deterministic metric is not known, so it is not judged",)
+
+
+class TestOneProgram:
+    @staticmethod
+    def judged(study: type[Study], factors: dict[str, float], codes: tuple[str, str]) -> Gating:
+        made = study(policy=policy(margins=TIMES))
+        specs = {name: BuildSpec("c", "b", features=(name,)) for name in ("a", "b")}
+        plan = replace(
+            made.plan, program=None,
+            variants=tuple(replace(v, build=specs[dict(v.values)["arm"]]) for v in made.plan.variants),
+            cells=tuple(replace(cell, command=()) for cell in made.plan.cells),
+        )  # fmt: skip
+        builds = {
+            spec.id: Build(spec.id, ok=True, size_bytes=9, sha256=name, code_sha256=code)
+            for (name, spec), code in zip(specs.items(), codes, strict=True)
+        }
+        return gate.first_pass(plan, made.blocks(noisy(factors)), builds, made.inputs(), made.looks())
+
+    def test_equal_code_cannot_have_become_slower(self, study: type[Study]) -> None:
+        found = self.judged(study, {"b": 1.2, "control": 1.2}, ("x", "x"))
+        assert found.exit_code == 0
+        assert {(p.state, p.why) for p in found.pairs} == {("passed", gate.ONE_PROGRAM)}
+
+    def test_other_code_can(self, study: type[Study]) -> None:
+        assert self.judged(study, {"b": 1.2}, ("x", "y")).of("suspicious")
+
+
+class TestBudgets:
+    def judged(self, study: type[Study], most: float, text: str = "0.1s", metric: str = "wall") -> Gating:
+        made = study(policy=policy(margins=TIMES))
+        budget = Budget("arm=b", metric, most, text, (made.cell("b").id,))
+        blocks = made.blocks(noisy({}, spread=0.02), rss=lambda _, __, n: (10 + n % 3) * MIB)
+        plan = gated(made.plan, budgets=(budget,))
+        return gate.first_pass(plan, blocks, {}, made.inputs(), made.looks())
+
+    def test_over_is_what_lies_above_with_its_whole_interval(self, study: type[Study]) -> None:
+        made = study(policy=policy(margins=TIMES))
+        timing = noisy({}, spread=0.02)
+        values = sorted(timing("b", "", n) for n in range(1, 41))
+        (found,) = self.judged(study, 1.0).budgets
+        interval = median_interval(values, found.level)
+        assert interval is not None
+        assert (found.lo, found.hi) == interval
+        # One cell with a budget; all looks of the record are paid for.
+        assert found.level == pytest.approx(1 - LEVEL / len(made.looks()))
+        lo, hi = interval
+        for most, state, code in (
+            (math.nextafter(lo, 0), "over", 1), (lo, "not-judged", 4),
+            (math.nextafter(hi, 0), "not-judged", 4), (hi, "kept", 0),
+        ):  # fmt: skip
+            gating = self.judged(study, most)
+            assert (gating.budgets[0].state, gating.exit_code) == (state, code)
+
+    def test_each_state_has_its_words(self, study: type[Study]) -> None:
+        over, open_ = self.judged(study, 0.05, "50ms"), self.judged(study, 0.1, "100ms")
+        assert over.reasons == ("1 budget: exceeded",)
+        assert over.budgets[0].text.endswith(": above its budget of 50ms")
+        assert open_.reasons == ("1 budget: could not judge whether it is kept",)
+        assert open_.budgets[0].text.endswith(
+            "could not judge whether it keeps its budget of 100ms, which lies within the interval"
+        )
+        assert "[" in open_.budgets[0].text
+
+    def test_memory_has_its_unit(self, study: type[Study]) -> None:
+        kept = self.judged(study, 20 * MIB, "20MiB", "peak_rss").budgets[0]
+        assert kept.state == "kept"
+        assert kept.text.startswith("memory 11.00\u202fMiB [")
+
+    def test_what_was_not_measured_is_not_judged(self, study: type[Study]) -> None:
+        found = self.judged(study, 5.0, "5", "instructions")
+        assert found.budgets[0].state == "not-judged"
+        assert found.exit_code == 4
+
+
+class TestAccepted:
+    DAY = "2026-05-31"
+
+    def judged(self, study: type[Study], *entries: tuple[str, float, str], factor: float = 1.05) -> Gating:
+        made = study(arms=("a", "slow", "same"), policy=policy(margins=TIMES))
+        accepted = [
+            Accepted(f"arm={arm}", "wall", level, "it checks more", until, "f:1", (made.cell(arm).id,))
+            for arm, level, until in entries
+        ]
+        return passed_first(made, made.plan, {"slow": factor}, accepted=accepted, day=self.DAY)
+
+    def test_up_to_its_level_a_change_passes_and_is_named(self, study: type[Study]) -> None:
+        found = self.judged(study, ("slow", 0.10, "2026-05-31"))
+        (pair,) = found.of("accepted")
+        assert pair.metric == "wall"
+        assert pair.why == "worse, and accepted up to 10\u202f% until 2026-05-31: it checks more"
+        assert not found.remarks
+        # CPU time was not accepted.
+        assert [p.metric for p in found.of("suspicious")] == ["cpu"]
+
+    def test_beyond_its_level_it_does_not(self, study: type[Study]) -> None:
+        found = self.judged(study, ("slow", 0.03, ""))
+        assert not found.of("accepted")
+        assert {p.metric: p.why for p in found.of("suspicious")}[
+            "wall"
+        ] == "more than the 3\u202f% that are accepted"
+
+    def test_what_has_expired_accepts_nothing_and_says_so(self, study: type[Study]) -> None:
+        found = self.judged(study, ("slow", 0.10, "2026-05-30"))
+        assert not found.of("accepted")
+        assert found.remarks == (
+            "accepted change f:1 (arm=slow, wall) has expired on 2026-05-30 and accepts nothing",
+        )
+
+    def test_what_is_not_needed_says_so(self, study: type[Study]) -> None:
+        found = self.judged(study, ("same", 0.10, ""))
+        assert "is not needed now" in found.remarks[0]
+
+    @pytest.mark.parametrize(
+        ("change", "said"),
+        [
+            ({"metric": "peak_rss"}, "this gate does not judge peak_rss"),
+            ({"cell_ids": ()}, "it selects no gated cell"),
+            ({"cell_ids": (), "unknown": "there is no axis `arm`"}, "there is no axis `arm`"),
+        ],
+    )
+    def test_what_is_unknown_is_told(self, change: dict[str, str], said: str, study: type[Study]) -> None:
+        made = study(policy=policy(margins=TIMES))
+        entry = replace(Accepted("x", "wall", 0.1, "why", "", "f:1", (made.cell("b").id,)), **change)  # type: ignore[arg-type]
+        found = passed_first(made, made.plan, {}, accepted=[entry], day=self.DAY)
+        assert found.remarks == (f"accepted change f:1 (x, {entry.metric}) is unknown here: {said}",)
+        assert found.exit_code == 0
