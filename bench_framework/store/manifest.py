@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from bench_framework.errors import RecordError
 from bench_framework.store import layout
@@ -13,6 +13,10 @@ from bench_framework.store.journal import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+_MEASURED: Final = frozenset(
+    {layout.JOURNAL, layout.PLAN, layout.SCENARIO, layout.TUNING, layout.ENV, layout.IMPORTED}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +28,30 @@ class Mismatch:
 
 
 def write_manifest(folder: Path) -> None:
-    """Digest every file of a record; written last."""
-    files = {name: _sha256(folder / name) for name in _files(folder)}
+    """Digest every file of a record; written last.
+
+    Of a record that was sealed before, what was measured keeps the digest that it had: a page that is written again
+    must not make a changed journal look like the one that was written.
+    """
+    before = _of_measured(folder)
+    files = {name: _sha256(folder / name) for name in _files(folder) if not (before and is_measured(name))}
+    files = dict(sorted((files | before).items()))
     text = json.dumps({"schema_version": SCHEMA_VERSION, "files": files}, indent=1, ensure_ascii=False)
     layout.write_whole(folder / layout.MANIFEST, text + "\n")
+
+
+def is_measured(name: str) -> bool:
+    """Whether a file of a record holds what was measured or imported, and is never written again after the end."""
+    return name in _MEASURED or name.startswith(("raw/", "sources/"))
+
+
+def _of_measured(folder: Path) -> dict[str, str]:
+    """What a manifest lists of these; nothing where there is none, or none that can be read."""
+    try:
+        listed = read_manifest(folder)
+    except RecordError:
+        return {}
+    return {name: digest for name, digest in listed.items() if is_measured(name)}
 
 
 def check_manifest(folder: Path) -> tuple[Mismatch, ...]:

@@ -135,11 +135,12 @@ def report_data(record: Record, judgement: Judgement) -> ReportData:
         host = record_host(record)
         scenario_text = (record.path / layout.SCENARIO).read_text(encoding="utf-8")
         tuning = json.loads((record.path / layout.TUNING).read_bytes()) if plan.tuning else None
-    except OSError as error:
+    except (OSError, ValueError) as error:
+        name = error.filename if isinstance(error, OSError) else f"a text of {record.path}"
         raise RecordError(
-            f"{error.filename} cannot be read",
+            f"{name} cannot be read",
             code="BX411",
-            details=(("cause", error.strerror or ""),),
+            details=(("cause", getattr(error, "strerror", None) or str(error)),),
             help="`benchctl verify` names every file of the record that is missing or changed",
         ) from error
     return ReportData(

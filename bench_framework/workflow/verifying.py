@@ -83,8 +83,17 @@ def verify_record(results: Path, name: str) -> Verification:
         return importing.verify_imported(folder)
     listed = manifest.read_manifest(folder)
     found = [f"{mismatch.path}: {mismatch.what}" for mismatch in manifest.check_manifest(folder)]
-    with records.Record.open(folder) as record:
+    try:
+        record = records.Record.open(folder)
         saved = record.judgement()
+        if saved is not None:
+            report_data(record, saved)
+    except (RecordError, OSError) as error:
+        if not found:
+            raise
+        # What was changed is known, and is what the user asks for: nothing can be made again from it.
+        return Verification(folder, len(listed), 0, (*found, str(error)))
+    with record:
         if saved is None:
             raise RecordError("the record is not judged yet", code="BX413", help="`benchctl run` finishes it")
         found += _tables(record, saved)

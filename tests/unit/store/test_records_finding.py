@@ -271,6 +271,19 @@ def test_the_manifest_tells_every_change(measured: Record) -> None:
     assert found == {("runs.csv", "changed"), ("events.csv", "missing"), ("more", "unlisted")}
 
 
+def test_sealing_again_does_not_make_a_changed_measurement_look_like_the_one_that_was_made(
+    measured: Record,
+) -> None:
+    measured.save()
+    measured.seal()
+    (measured.path / "report.md").write_text("a page")
+    (measured.path / "scenario.yaml").write_text("forged")
+    (measured.path / "env.json").unlink()
+    manifest.write_manifest(measured.path)
+    found = {(item.path, item.what) for item in manifest.check_manifest(measured.path)}
+    assert found == {("scenario.yaml", "changed"), ("env.json", "missing")}
+
+
 def test_a_newer_manifest_is_refused(measured: Record) -> None:
     measured.seal()
     path = measured.path / layout.MANIFEST

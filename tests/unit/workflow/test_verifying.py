@@ -225,6 +225,28 @@ def test_the_claims_that_a_changed_run_changes_are_named_and_no_others(plain: Pa
     assert not any("fast needs 10" in x and "slow" not in x for x in found)
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("plan.json", b"{"),
+        ("journal.jsonl", b"{}\n"),
+        ("claims.json", b"null"),
+        ("scenario.yaml", b"\xff\xfe"),
+    ],
+)
+def test_a_file_that_cannot_be_read_any_more_is_named_as_a_difference(
+    plain: Path, tmp_path: Path, name: str, content: bytes
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(plain, copy)
+    (copy / name).write_bytes(content)
+    found = verify_record(tmp_path, str(copy))
+    assert f"{name}: changed" in found.differences
+    assert (
+        "cannot be read" in found.differences[-1] or "does not begin with a header" in found.differences[-1]
+    )
+
+
 def test_a_table_of_an_earlier_version_lacks_columns_and_is_no_difference(plain: Path) -> None:
     rows = table(plain)
     text = written(rows)
