@@ -193,7 +193,7 @@ def bench(session: nox.Session) -> None:
     Installs the peers by their own clients into the cache. ``nox -s bench -- peers_tally`` runs one script.
     """
     scripts = sorted(path.stem for path in (ROOT / "tests" / "bench").glob("peers_*.py"))
-    wanted = session.posargs or ["overhead", "startup", *scripts]
+    wanted = session.posargs or ["overhead", "startup", "large_record", *scripts]
     missed = []
     with tempfile.TemporaryDirectory() as folder:
         for name in wanted:
@@ -203,6 +203,27 @@ def bench(session: nox.Session) -> None:
                 missed.append(name)
     if missed:
         session.error(f"not every target is met, or a script failed: {', '.join(missed)}")
+
+
+@nox.session
+def browser(session: nox.Session) -> None:
+    """Report pages in a headless chromium: widths, light, dark, paper, keyboard, accessibility, hostile names.
+
+    Installs playwright and axe-core by pip into the cache; the browser is the system's. ``BENCHCTL_SCREENSHOTS``
+    names a folder for pictures of the pages.
+    """
+    names = ("chromium", "chromium-browser", "google-chrome")
+    found = next((path for name in names if (path := shutil.which(name))), None)
+    if found is None:
+        session.error(f"no browser: none of {', '.join(names)} is installed (Debian: apt-get install chromium)")
+    tools = CACHE / "browser"
+    session.run(
+        *(sys.executable, "-m", "pip", "install", "--quiet", "--upgrade", "--target", str(tools)),
+        *("playwright>=1.60", "axe-playwright-python>=0.1.8"),
+        external=True,
+    )
+    path = os.pathsep.join(part for part in (str(tools), os.environ.get("PYTHONPATH", "")) if part)
+    pytest(session, "tests/browser", PYTHONPATH=path, BENCHCTL_BROWSER=str(found))
 
 
 @nox.session

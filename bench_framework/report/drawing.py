@@ -19,6 +19,8 @@ _HATCH: Final = re.compile(
     r'<pattern id="([^"]*)"[^>]*>\s*<rect[^>]*/>\s*<path d="((?:M [^ ]+ [^ ]+ L [^ ]+ [^ ]+ ?){3,})" style=("[^"]*")'
 )
 _KINDS: Final = ("path", "use", "text")
+_USES: Final = 1
+"""Signs: a clip of their own would be moved with them, so that it stands on a group."""
 _MARK: Final = re.compile(r"<(path|use|text)\b[^>]*?(?:/>|>[^<]*</text>)")
 _CLIPPED: Final = re.compile(r'<g clip-path="[^"]*">')
 _PATH: Final = re.compile(r' d="([^"]*)"')
@@ -162,8 +164,8 @@ class _Run:
             same = _joined(marks) if kind == 0 and "fill:none" in look else marks
             if not look:
                 found += same
-            elif len(same) == 1:
-                found.append(re.sub(r"^<(\w+)", lambda m, look=look: m[0] + look, same[0]))
+            elif len(same) == 1 and (kind != _USES or "clip-path" not in look):
+                found.append(same[0].replace(" ", f"{look} ", 1))
             else:
                 found += [f"<g{look}>", *same, "</g>"]
         return found

@@ -100,3 +100,23 @@ def test_lines_fit_the_terminal_and_need_no_unicode(width: int) -> None:
     assert plain.startswith("Benchmarks: worse\n")
     assert "^ head" in plain
     assert plain.isascii()
+
+
+def test_what_is_accepted_stands_open_and_no_check_fails_for_it() -> None:
+    made = page(row("accepted"), row("passed", 1), exit_code=0, answer="≡ Benchmarks: passed", reasons=())
+    text = comment(made)
+    assert "sentence 0 of accepted" in text.split("<details>")[0]
+    assert "worse, and accepted" in gate.terminal(made, 80, unicode=True)
+    assert ET.fromstring(gate.junit(made)).get("failures") == "0"
+
+
+def test_remarks_and_the_lines_that_accept_are_data_too() -> None:
+    made = page(row("worse"), remarks=(ODD,), accept=('{"cell": "a=```b\nc"}',), arms="<b> and c")
+    text = comment(made)
+    assert "<script>" not in text
+    assert "<b>" not in text
+    assert text.count("```") == 2
+    assert '- {"cell": "a=` ` `b c"}' in text
+    assert "a|b" in gate.terminal(made, 80, unicode=True)
+    passed = replace(made, exit_code=0)
+    assert "```" not in comment(passed)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "fixtures"))  # the folder is no package
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))  # the folder is no package
 
 import made_record
 

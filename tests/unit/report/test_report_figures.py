@@ -76,6 +76,13 @@ def test_nothing_is_printed_smaller_than_11_units(drawn: dict[str, str]) -> None
     assert min(sizes) >= 11
 
 
+def test_no_sign_has_a_clip_of_its_own(drawn: dict[str, str]) -> None:
+    # It would be moved with the sign, which then is cut away.
+    uses = [use for svg in drawn.values() for use in re.findall(r"<use[^>]*>", svg)]
+    assert len(uses) > 50
+    assert not [use for use in uses if "clip-path" in use]
+
+
 def test_names_are_text_and_not_markup(drawn: dict[str, str]) -> None:
     svg = drawn["results-3-forest"]
     assert "<script" not in svg

@@ -1,0 +1,73 @@
+"""Pages in a real browser: Debian's chromium, driven by playwright.
+
+``nox -s browser`` installs what these tests need into the cache and names the browser in ``BENCHCTL_BROWSER``.
+Without it they are skipped, each with this reason: they are no part of the usual run.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+sys.path.insert(
+    0, str(Path(__file__).parents[1] / "unit" / "report")
+)  # the sample record of the report's tests
+
+from report_sample import bare, sample
+
+from bench_framework import report
+from bench_framework.report.render import html
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bench_framework.report import ReportData
+
+CHROMIUM = os.environ.get("BENCHCTL_BROWSER", "")
+TEMPLATES = Path(__file__).parents[2] / "templates"
+
+
+def written(data: ReportData, path: Path) -> Path:
+    """A whole page of a record, figures and all."""
+    from bench_framework.report import figures  # noqa: PLC0415 -- matplotlib takes half a second
+
+    document = report.build(data)
+    drawn = figures.drawings(document)
+    inline = {f.anchor: figures.inline(drawn[f.anchor], f) for f in document.figures()}
+    path.write_text(html.render(document, data, TEMPLATES, inline), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Name to a page on disk: a record in which all that can go wrong did, and one without results."""
+    folder = tmp_path_factory.mktemp("pages")
+    return {
+        "full": written(sample(), folder / "full.html"),
+        "bare": written(bare(), folder / "bare.html"),
+    }
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """A headless chromium."""
+    if not CHROMIUM:
+        pytest.skip("pages are tried in a browser by nox -s browser")
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 -- in the cache of that session only
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The source of axe-core, as its package on the index of Python carries it."""
+    import axe_playwright_python  # noqa: PLC0415 -- in the cache of the browser session only
+
+    return (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")

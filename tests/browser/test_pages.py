@@ -1,0 +1,223 @@
+"""What a reader's browser makes of a page: on any width, in light and dark, by mouse, keyboard and on paper."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+WIDTHS = (1280, 768, 375)
+SCHEMES = ("light", "dark")
+NAMES = ("full", "bare")
+LOOKED_AT = os.environ.get("BENCHCTL_SCREENSHOTS")
+"""A folder for pictures, to be looked at."""
+TABLE = "#results-3-table"
+PATIENCE = 120_000
+"""Milliseconds: a busy machine without a graphics card draws a long page slowly."""
+
+
+@contextmanager
+def opened(browser: Any, path: Path, **options: Any) -> Iterator[Any]:
+    """A page, of which nothing may be asked of the network, said on the console, or popped up."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, **options)
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    said: list[str] = []
+
+    def dismiss(dialog: Any) -> None:
+        said.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    page.on("dialog", dismiss)
+    page.on("console", lambda message: said.append(f"console: {message.type}: {message.text}"))
+    page.on("pageerror", lambda error: said.append(f"error: {error}"))
+    page.on("request", lambda request: said.append(f"request: {request.url}"))
+    page.goto(path.as_uri())
+    assert said.pop(0) == f"request: {path.as_uri()}"
+    yield page
+    assert said == []
+    context.close()
+
+
+def sized(page: Any, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+
+
+def open_details(page: Any) -> None:
+    page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+
+
+def column(page: Any, table: str, number: int) -> list[str]:
+    """What a reader sees in a column of a table, without the rows that are hidden."""
+    found: list[str] = page.locator(f"{table} tbody tr:visible > :nth-child({number})").all_inner_texts()
+    return [text.strip() for text in found]
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_wider_than_the_window(
+    browser: Any, pages: dict[str, Path], name: str, width: int, scheme: str
+) -> None:
+    with opened(browser, pages[name], color_scheme=scheme) as page:
+        sized(page, width)
+        if LOOKED_AT:
+            page.screenshot(
+                path=Path(LOOKED_AT) / f"{name}-{width}-{scheme}.png", full_page=True, timeout=PATIENCE
+            )
+        for _ in range(2):
+            wide = page.evaluate(
+                "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+            )
+            assert wide == 0
+            open_details(page)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_reader_chooses_light_or_dark(browser: Any, pages: dict[str, Path], scheme: str) -> None:
+    ground = "getComputedStyle(document.body).backgroundColor"
+    light, dark = "rgb(255, 255, 255)", "rgb(20, 23, 28)"
+    first, second = (light, dark) if scheme == "light" else (dark, light)
+    with opened(browser, pages["full"], color_scheme=scheme) as page:
+        assert page.evaluate(ground) == first
+        page.locator("button.theme").click()
+        assert page.evaluate(ground) == second
+
+
+@pytest.mark.parametrize("how", ["mouse", "keyboard"])
+def test_tables_are_sorted_by_mouse_and_keyboard(browser: Any, pages: dict[str, Path], how: str) -> None:
+    with opened(browser, pages["full"]) as page:
+        before = column(page, TABLE, 1)
+        head = page.locator(f"{TABLE} thead th:nth-child(2)")
+        button = head.locator("button")
+        for expected in ("ascending", "descending"):
+            if how == "mouse":
+                button.click()
+            else:
+                button.focus()
+                page.keyboard.press("Enter")
+            assert head.get_attribute("aria-sort") == expected
+            shown = [float(text) for text in column(page, TABLE, 2) if text[0].isdigit()]
+            assert shown == sorted(shown, reverse=expected == "descending")
+            assert len(shown) > 9
+        assert sorted(column(page, TABLE, 1)) == sorted(before)
+        page.locator(f"{TABLE} thead button", has_text="Variant").click()
+        assert column(page, TABLE, 1) != before
+
+
+@pytest.mark.parametrize("how", ["mouse", "keyboard"])
+def test_rows_are_filtered(browser: Any, pages: dict[str, Path], how: str) -> None:
+    with opened(browser, pages["full"]) as page:
+        field = page.locator(
+            f".scroll:has({TABLE}) + .tools input, .scroll:has({TABLE}) ~ .tools input"
+        ).first
+        if how == "mouse":
+            field.click()
+        else:
+            field.focus()
+        page.keyboard.type("jemalloc SMOL")
+        assert column(page, TABLE, 1) == ["smol+jemalloc"]
+        field.fill("")
+        assert len(column(page, TABLE, 1)) == 13
+
+
+def test_a_table_is_copied_as_markdown(browser: Any, pages: dict[str, Path]) -> None:
+    with opened(browser, pages["full"]) as page:
+        button = page.locator(".tools button").first
+        button.click()
+        page.wait_for_function("b => b.textContent === 'Copied'", arg=button.element_handle())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_figure_has_its_table(browser: Any, pages: dict[str, Path], name: str) -> None:
+    with opened(browser, pages[name]) as page:
+        rows = page.evaluate(
+            """[...document.querySelectorAll("figure")].map((figure) => {
+                const link = figure.querySelector("figcaption a[href^='#']");
+                const table = figure.querySelector("details table")
+                    || (link && document.querySelector("table" + link.getAttribute("href")));
+                const svg = figure.querySelector("svg[role='img']");
+                const named = svg && svg.querySelector("title").textContent && svg.querySelector("desc").textContent;
+                return table && named ? table.tBodies[0].rows.length : 0;
+            })"""
+        )
+        assert all(rows)
+        assert bool(rows) == (name == "full")
+
+
+def test_the_page_is_whole_without_its_script(browser: Any, pages: dict[str, Path]) -> None:
+    said = "[document.querySelector('main').innerText, document.querySelectorAll('main tr').length]"
+    with opened(browser, pages["full"]) as page:
+        open_details(page)
+        page.evaluate("document.querySelectorAll('.tools').forEach(t => t.remove())")
+        text, rows = page.evaluate(said)
+    context = browser.new_context(java_script_enabled=False, viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.goto(pages["full"].as_uri())
+    assert page.locator("main tr").count() == rows
+    assert page.locator(".tools, button").count() == 0
+    for summary in page.locator("details > summary").all():
+        summary.click()  # opens without a script
+    plain = page.locator("main").inner_text()
+    assert re.sub(r"\s+", " ", plain) == re.sub(r"\s+", " ", text)
+    context.close()
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_on_paper_it_is_light_and_nothing_is_cut(
+    browser: Any, pages: dict[str, Path], scheme: str, tmp_path: Path
+) -> None:
+    with opened(browser, pages["full"], color_scheme=scheme) as page:
+        paper = page.pdf(
+            path=Path(LOOKED_AT) / f"full-{scheme}.pdf" if LOOKED_AT else tmp_path / "full.pdf",
+            prefer_css_page_size=True,
+            print_background=True,
+        )
+        assert paper.startswith(b"%PDF")
+        page.emulate_media(media="print", color_scheme=scheme)
+        sized(page, 688)  # A4 less its margins, in CSS pixels
+        assert page.evaluate("getComputedStyle(document.body).color") == "rgb(27, 31, 36)"
+        cut = page.evaluate(
+            """[...document.querySelectorAll("main table, main svg, main p, main pre")]
+                .filter((e) => e.getClientRects().length && e.getBoundingClientRect().right > innerWidth + 1)
+                .map((e) => e.id || e.textContent.slice(0, 60))"""
+        )
+        assert cut == []
+        assert page.locator(".tools:visible, .contents:visible, .theme:visible").count() == 0
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("width", [1280, 375])
+@pytest.mark.parametrize("name", NAMES)
+def test_axe_finds_no_violation(
+    browser: Any, pages: dict[str, Path], axe: str, name: str, width: int, scheme: str
+) -> None:
+    with opened(browser, pages[name], color_scheme=scheme) as page:
+        sized(page, width)
+        open_details(page)
+        page.evaluate(axe)
+        found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        told = [
+            f"{v['id']}: {v['help']}: {node['target']} {node['html'][:200]}: {node['failureSummary']}"
+            for v in found["violations"] for node in v["nodes"][:4]
+        ]  # fmt: skip
+        assert told == []
+
+
+def test_the_contents_lead_to_their_sections(browser: Any, pages: dict[str, Path]) -> None:
+    with opened(browser, pages["full"]) as page:
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.className") == "skip"
+        page.keyboard.press("Enter")
+        assert page.url.endswith("#answer")
+        for link in page.locator(".contents a").all():
+            link.click()
+            target = page.url.partition("#")[2]
+            assert page.locator(f"[id='{target}']").is_visible()
