@@ -182,6 +182,7 @@ def statistics(session: nox.Session) -> None:
         "coverage",
         "time_to_decision",
         "sittings",
+        "words_of_intervals",
     ]:
         python(session, f"tests/statistics/{name}.py")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from functools import lru_cache
 from typing import Final
 
 PDG_TWO_DIGITS_BELOW: Final = 355
@@ -49,6 +50,12 @@ def thresholds(margin: float) -> tuple[float, float, float]:
     return (1 / (1 + margin), 1.0, 1 + margin)
 
 
+@lru_cache(maxsize=64)
+def _limits(margin: float) -> tuple[Decimal, ...]:
+    """`thresholds` as decimals: a report asks for those of a few margins thousands of times."""
+    return tuple(decimal(threshold) for threshold in thresholds(margin))
+
+
 def decimal(value: float) -> Decimal:
     """The shortest decimal that is this number: 1.3 is 1.3 and not the binary fraction just above."""
     return Decimal(repr(float(value)))
@@ -87,7 +94,7 @@ def rounded(
         return made
     for decimals in range(start, MOST_DECIMALS + 1):
         made = _at(estimate, lo, hi, decimals)
-        if [relation(made.lo, made.hi, decimal(t)) for t in thresholds(margin)] == wanted:
+        if [relation(made.lo, made.hi, limit) for limit in _limits(margin)] == wanted:
             break
     return made
 

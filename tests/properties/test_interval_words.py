@@ -1,0 +1,49 @@
+"""Words agree with the interval beside them, and exchanging the sides mirrors both.
+
+Four thousand intervals here; ``nox -s statistics -- words_of_intervals`` takes 200 000.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "statistics"))  # the folder is no package
+
+from interval_words import BETTER, MIRROR, WORSE, _sentence_agrees, examine
+
+from bench_framework.model.judgement import Verdict
+
+
+def test_4_000_random_intervals_are_told_as_they_are_printed_from_both_sides() -> None:
+    found = examine(4_000)
+    assert found.contradictions == []
+    assert found.intervals == 4_000
+    assert 2_000 < found.decided < 3_900
+    assert found.lowered < 60, "only an end on a threshold may read weaker from one side"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("A needs 3.0 % less time than B [1.9, 4.1]", Verdict.WORSE),
+        ("A needs 3.0 % less time than B [−0.1, 4.1]", Verdict.BETTER_SIZE_OPEN),
+        ("A needs 3.0 % more time than B [1.9, 4.1]", Verdict.WORSE),
+        ("A needs 1.0 % more time than B [0.5, 2.1], less than the margin of 2 %", Verdict.WORSE_SIZE_OPEN),
+        ("A and B differ by less than 2 % [−0.3, +2.1]", Verdict.EQUIVALENT),
+        (
+            "The runs do not decide between A and B: A needs 1 % less time than B [−6.5, +3.2]",
+            Verdict.UNDECIDED,
+        ),
+        ("A takes 2.0× as long as B [0.9, 2.4]", Verdict.WORSE),
+    ],
+)
+def test_the_check_itself_sees_a_sentence_that_says_what_its_digits_do_not(text: str, name: Verdict) -> None:
+    assert not _sentence_agrees(text, name, 0.02)
+
+
+def test_every_verdict_with_a_direction_has_its_mirror() -> None:
+    assert {MIRROR[name] for name in BETTER} == set(WORSE)
+    assert {MIRROR[name] for name in WORSE} == set(BETTER)
