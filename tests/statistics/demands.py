@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import replays
-from noise import SIMULATED, WORKS, Floats, Noise, Recorded, race, recorded
+from noise import SIMULATED, WORKS, Floats, Noise, Recorded, recorded
 
 from bench_framework.analysis import intervals
 from bench_framework.analysis.aa import MORE, at_least, at_most, judge_looks
@@ -19,7 +18,6 @@ GATE, REPORT = 0.01, 0.05
 ROUNDS, MANY_ROUNDS = 40, 60
 LENGTHS = (13, 27, 40)
 LEVEL = 0.99
-SIZES = ("1MiB", "2MiB", "3MiB")
 SOURCES: Mapping[str, Recorded] = {
     **{name: recorded(work) for work, name in WORKS.items()},
     **{f"{name}, later": recorded(work, kind="later") for work, name in WORKS.items()},
@@ -60,31 +58,6 @@ def many(demand: str, mark: str, count: int, tries: int, least: float | None) ->
 def random_of(replay: int, *words: str) -> np.random.Generator:
     """The same replay of the same demand draws the same."""
     return np.random.default_rng([replay, *"/".join(words).encode()])
-
-
-# -- equal programs through the gate ----------------------------------------------------------------------------------
-
-
-def equal_programs(count: int) -> Iterator[Row]:
-    """Equal programs, the gate with its defaults: stopping early, and measured again where it looks worse."""
-    mark, each = "≤ 12 of 2 000", max(1, count // len(SOURCES))
-    small, suspicious = replays.plan_of(["old", "changed"]), 0
-    false: Counter[str] = Counter()
-    for name, source in SOURCES.items():
-        draw = replays.relabelled(source)
-        for replay in range(each):
-            found = replays.gated(small, draw, random_of(replay, name, "gate"))
-            false[name] += bool(found.of("worse"))
-            suspicious += found.confirmation is not None
-    apart = "; ".join(f"{name} {n}" for name, n in false.items() if n)
-    demand = f"gate on equal programs, false `worse`{f' ({apart})' if apart else ''}"
-    yield few(demand, mark, false.total(), each * len(SOURCES), 0.006)
-    yield few("… of these, measured again", "–", suspicious, each * len(SOURCES), None)
-    large = replays.plan_of([f"arm-{n}" for n in range(8)], SIZES)
-    draw, blamed, tries = replays.shuffled(race()), 0, max(1, count // 20)
-    for replay in range(tries):
-        blamed += bool(replays.gated(large, draw, random_of(replay, "large gate")).of("worse"))
-    yield few("the same, 8 variants × 3 inputs, under load", mark, blamed, tries, 0.006)
 
 
 # -- real differences --------------------------------------------------------------------------------------------------
@@ -204,13 +177,12 @@ def _noises() -> Mapping[str, Noise]:
 
 
 def rows_of(names: Sequence[str], count: int) -> Iterator[Row]:
-    """The rows of the demands that are named, `count` replays for the gate and fewer where each takes longer."""
+    """The rows of the demands that are named, so many replays for `count` of the whole as each of them is worth."""
     made = {
         "found": lambda: found_differences(max(1, count // 20)),
-        "honesty": lambda: honesty(max(1, count // 20)),
+        "honesty": lambda: honesty(max(1, count // 10)),
         "cover": lambda: cover(max(1, count // 2)),
         "stated": lambda: stated_difference(max(1, count // 20)),
-        "gate": lambda: equal_programs(count),
     }
     for name in names or made:
         yield from made[name]()
