@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bench_framework.analysis import cache_states, looking, same_programs, states
 from bench_framework.analysis import samples as sampling
 from bench_framework.analysis.looking import Stage
-from bench_framework.model.judgement import Verdict
+from bench_framework.analysis.refusals import refused
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Role
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from bench_framework.analysis.looking import Request
-    from bench_framework.model.judgement import CellState, Comparison
+    from bench_framework.model.judgement import Comparison
     from bench_framework.model.looks import Looks
     from bench_framework.model.plan import Cell, Metric, Plan
     from bench_framework.model.run import Block, Build, Look
@@ -88,20 +87,13 @@ def judge_chosen(
     tripped = {item_id for item_id, stage in stages.items() if _tripped(stage, item_id)}
     state_of = {s.cell_id: s for s in found}
     return tuple(
-        _refused(looking.trip((c,))[0] if stage.plan.cell(c.cell_id).input_id in tripped else c, state_of)
-        for c, (stage, _) in zip(judged, requests, strict=True)
+        refused(
+            plan, looking.trip((c,))[0] if plan.cell(c.cell_id).input_id in tripped else c, state_of, samples
+        )
+        for c in judged
     ), looks
 
 
 def _tripped(stage: Stage, input_id: str) -> bool:
     control = looking.judge_pairs(looking.control_pairs(stage, input_id), "control")
     return any(c.verdict.decided for c in control)
-
-
-def _refused(comparison: Comparison, state_of: Mapping[str, CellState]) -> Comparison:
-    for cell, whose in ((comparison.cell_id, ""), (comparison.ref_cell_id, "the other one: ")):
-        state = state_of[cell]
-        if state.state != "measured":
-            reason = f"{whose}{state.reason or state.state}"
-            return replace(comparison, verdict=Verdict.NOT_COMPARABLE, reason=reason)
-    return comparison

@@ -17,6 +17,7 @@ from bench_framework.analysis import (
     quality,
     race,
     references,
+    refusals,
     same_programs,
     scaling,
     states,
@@ -52,12 +53,6 @@ if TYPE_CHECKING:
     Exact = Callable[[Cell, Cell, Metric], Comparison]
 
 MEMORY: Final = "peak_rss"
-_REFUSALS: Final = {
-    "failed": Verdict.FAILED,
-    "other-output": Verdict.OTHER_OUTPUT,
-    "not-comparable": Verdict.NOT_COMPARABLE,
-    "not-started": Verdict.UNDECIDED,
-}
 _FULLY_DECIDED: Final = frozenset({Verdict.BETTER, Verdict.WORSE, Verdict.EQUIVALENT})
 
 
@@ -172,7 +167,7 @@ def _judge_inputs(
         tripped = item.id in known or any(f.tripped for f in floors)
         own, further = (
             tuple(
-                _refused(plan, c, state_of, stage.samples)
+                refusals.refused(plan, c, state_of, stage.samples)
                 for c in _with_exact([asked for _, asked in kind], by_pair, exact)
             )
             for kind in asked[item.id]
@@ -183,7 +178,7 @@ def _judge_inputs(
             _InputJudgement(
                 headline=own,
                 reference=tuple(references.in_family(c) for c in further),
-                control=tuple(_refused(plan, c, state_of, stage.samples) for c in control),
+                control=tuple(refusals.refused(plan, c, state_of, stage.samples) for c in control),
                 memory=looking.trip(memory) if tripped else memory,
                 floors=floors,
                 best=looking.best_group(stage, item.id, tripped=tripped, headline=(*own, *further))
@@ -192,28 +187,6 @@ def _judge_inputs(
             )
         )
     return found
-
-
-def _refused(
-    plan: Plan, comparison: Comparison, state_of: Mapping[str, CellState], samples: Mapping[str, Sample]
-) -> Comparison:  # fmt: skip
-    """A comparison whose cell or baseline may not be compared, or was run once only."""
-    state, reference = state_of[comparison.cell_id], state_of[comparison.ref_cell_id]
-    if state.state != "measured":
-        return replace(comparison, verdict=_REFUSALS[state.state], reason=state.reason)
-    if reference.state != "measured":
-        name = "the baseline"
-        if (ref := plan.cell(comparison.ref_cell_id)).role is Role.CANDIDATE:
-            name = f"the reference {ref.label}"
-        reason = f"{name}: {reference.reason}"
-        return replace(comparison, verdict=Verdict.NOT_COMPARABLE, reason=reason)
-    runs = sampling.runs_within(samples[comparison.cell_id], samples[comparison.cell_id].runs)
-    if runs == 1 and plan.measure.rounds_max == 1 and comparison.family != "exact":
-        return replace(
-            comparison, verdict=Verdict.SINGLE_RUN, reason="", shown=None, typical=None, floor=None
-        )
-    ours, theirs = (samples[c].blocks for c in (comparison.cell_id, comparison.ref_cell_id))
-    return counts.incomplete(comparison, ours, theirs, sampling.VOID_SHARE)
 
 
 def _with_exact(
@@ -241,7 +214,7 @@ def _memory(
         if cell.role is not Role.CANDIDATE or any(s is None or not s.of(MEMORY) for s in samples):
             continue
         pair = same_programs.told(_memory_pair(plan, stage, cell, baseline, size), stage.same)
-        found.append(_refused(plan, pair, state_of, stage.samples))
+        found.append(refusals.refused(plan, pair, state_of, stage.samples))
     return tuple(found)
 
 

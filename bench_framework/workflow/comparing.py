@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from bench_framework.errors import UsageError
 from bench_framework.model.looks import looks_of
+from bench_framework.model.metrics import is_exact
 from bench_framework.model.plan import Role
+from bench_framework.workflow import damage
 from bench_framework.workflow.pages import judge_record, report_data
 
 if TYPE_CHECKING:
@@ -83,7 +85,7 @@ def compare_record(
         return importing.compare_imported(
             folder, baseline=baseline, candidate=candidate, metrics=metrics or ("wall", "cpu")
         )
-    with records.Record.open(folder) as record:
+    with records.Record.open(folder) as record, damage.blamed(folder):
         metrics = record.plan.judge.metrics if metrics is None else metrics
         _require_metrics(record.plan, metrics)
         own = baseline is None and candidate is None and metrics == record.plan.judge.metrics
@@ -132,10 +134,17 @@ def compare_axis(
     from bench_framework.report.sections.axis_levels import document  # noqa: PLC0415 -- only for pages
     from bench_framework.store import records  # noqa: PLC0415 -- pydantic
 
-    with records.Record.open(records.resolve_measured(results, name)) as record:
+    folder = records.resolve_measured(results, name)
+    with records.Record.open(folder) as record, damage.blamed(folder):
         plan, contents = record.plan, record.contents
         metrics = plan.judge.sampled if metrics is None else metrics
         _require_metrics(plan, metrics)
+        if exact := [metric for metric in metrics if is_exact(metric)]:
+            raise UsageError(
+                f"{', '.join(exact)} belongs to the program: no round has anything to say about it",
+                code="BX107",
+                help="the record's report compares it; --axis takes metrics that rounds decide",
+            )
         chosen = _variant_axis(plan, axis)
         pairs = chosen_pairs.axis_pairs(plan, axis, _cells_where(plan, where))
         if not pairs:

@@ -11,6 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from bench_framework import workflow
+from bench_framework.analysis import chosen_pairs
+from bench_framework.analysis.judge import judge
 from bench_framework.cli.app import app
 from bench_framework.errors import UsageError
 from bench_framework.model.judgement import Verdict
@@ -140,6 +142,32 @@ def test_a_choice_made_afterwards_pays_for_the_looks_of_the_record(tmp_path: Pat
     (shown,) = [c.shown for c in table.comparisons]
     assert shown is not None
     assert shown.level == pytest.approx(1 - 0.05 / 3)
+
+
+def test_a_failed_cell_is_called_failed_by_the_axis_as_by_the_report(tmp_path: Path) -> None:
+    made = record(tmp_path, 1)
+    with Record.open(made.path) as found:
+        plan, contents = found.plan, found.contents
+        cell = next(c for c in plan.cells if c.label == "rayon + simd")
+        blocks = [
+            replace(b, status="failed", message="exit 9") if b.cell_id == cell.id else b for b in contents.blocks
+        ]  # fmt: skip
+        builds = {b.id: b for b in contents.builds}
+        pairs = chosen_pairs.axis_pairs(plan, "engine", frozenset(c.id for c in plan.cells))
+        judged, _ = chosen_pairs.judge_chosen(plan, blocks, builds, contents.looks, pairs, ("wall",))
+        report = judge(plan, blocks, builds, (), contents.looks)
+    ours = next(c for c in judged if c.cell_id == cell.id)
+    theirs = next(c for c in report.comparisons if c.cell_id == cell.id and c.metric == "wall")
+    assert ours.verdict is theirs.verdict is Verdict.FAILED
+    assert ours.reason == theirs.reason == "exit 9 (round 1; 20 of 20 rounds)"
+
+
+def test_an_axis_is_not_asked_about_what_no_round_decides(tmp_path: Path) -> None:
+    text = SCENARIO + "judge: [wall, instructions]\n"
+    record(tmp_path, 1, text=text)
+    with pytest.raises(UsageError, match="instructions belongs to the program") as caught:
+        workflow.compare_axis(tmp_path / "results", "@last", "engine", metrics=("instructions",))
+    assert caught.value.code == "BX107"
 
 
 @pytest.mark.parametrize("control", [1.0, 1.1])
