@@ -23,7 +23,8 @@ def load(record: str | Path = "@last", *, results: str | Path = "results") -> Fr
     An imported set has `runs`, `cells`, `comparisons` and `claims`, and no rounds, plan or machine.
 
     Args:
-        record: a record's folder, ``SCENARIO/ID``, ``@last`` or ``@prev``.
+        record: a record's folder, ``SCENARIO/ID``, ``@last`` or ``@prev``; or a ``report.html`` that lies in no record
+            and carries its runs (``--embed-runs``): it is judged again, in a folder that goes with the frames.
         results: the folder in which names are looked up.
 
     Raises:
@@ -33,5 +34,28 @@ def load(record: str | Path = "@last", *, results: str | Path = "results") -> Fr
 
     from bench_framework.store import frames, imported_frames, records  # noqa: PLC0415 -- pandas
 
+    page = Path(record)
+    if page.suffix == ".html" and page.is_file() and not (page.parent / "journal.jsonl").is_file():
+        return _carried(page)
     folder = records.resolve(Path(results), str(record))
     return imported_frames.load(folder) if records.is_imported(folder) else frames.load(folder)
+
+
+def _carried(page: Path) -> Frames:
+    """The record in a page, in a temporary folder that is removed with the frames."""
+    import shutil  # noqa: PLC0415 -- importing the package stays free
+    import tempfile  # noqa: PLC0415 -- likewise
+    import weakref  # noqa: PLC0415 -- likewise
+    from pathlib import Path  # noqa: PLC0415 -- likewise
+
+    from bench_framework.store import frames  # noqa: PLC0415 -- pandas
+    from bench_framework.workflow.embedding import unpack  # noqa: PLC0415 -- numpy and scipy
+
+    folder = Path(tempfile.mkdtemp(prefix="benchctl-page-"))
+    try:
+        found = frames.Frames(folder, unpack(page, folder))
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    weakref.finalize(found, shutil.rmtree, folder, ignore_errors=True)
+    return found

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bench_framework.errors import UsageError
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from bench_framework.model.judgement import Judgement
     from bench_framework.report import ReportData
     from bench_framework.report.render.html import Runs
     from bench_framework.store.embedded import Embedded
     from bench_framework.store.journal import Contents
+    from bench_framework.store.records import Record
 
 
 def embedded_runs(data: ReportData, contents: Contents) -> Runs:
@@ -69,3 +74,25 @@ def rendered_again(found: Embedded, judgement: Judgement) -> str:
     )
     runs = embedded_runs(data, contents)
     return render_files(data, build(data), formats=("html",), runs=runs)["report.html"]
+
+
+def unpack(page: Path, folder: Path) -> Record:
+    """The record that a page carries, as files in a folder: tables, plan, machine and judgement; no journal, no raw.
+
+    Raises:
+        UsageError: BX101, the page cannot be read. RecordError: BX411, it carries no runs, or none that can be read.
+    """
+    from bench_framework.store import embedded, layout, wire  # noqa: PLC0415 -- pydantic
+    from bench_framework.store.records import Record  # noqa: PLC0415 -- likewise
+
+    try:
+        text = page.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{page} cannot be read", code="BX101", details=(("cause", str(error)),)) from error
+    found = embedded.read(text)
+    layout.write_whole(folder / layout.SCENARIO, found.scenario_text)
+    layout.write_whole(folder / layout.PLAN, wire.dump_plan(found.frame.plan))
+    layout.write_whole(folder / layout.ENV, wire.dump_host(found.frame.host))
+    record = Record(folder, found.frame.plan, found.contents)
+    record.save(judged_again(found))
+    return record

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gc
 import io
 import math
 import random
@@ -13,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import bench_framework
+from bench_framework.cli.app import run_command_line
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.model.plan import (
     BIN,
@@ -42,6 +45,7 @@ from bench_framework.model.run import (
 )
 from bench_framework.report.page_reading import quoted
 from bench_framework.store import lines, run_table
+from bench_framework.store.frames import Frames
 from bench_framework.store.records import Record
 from bench_framework.workflow.pages import judge_record, report_record, write_pages
 from bench_framework.workflow.verifying import table_differences, verify, verify_record
@@ -247,6 +251,31 @@ def test_a_file_that_cannot_be_read_any_more_is_named_as_a_difference(
     )
 
 
+def test_a_file_that_was_edited_into_nonsense_is_blamed_and_no_defect_of_ours(
+    plain: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(plain, copy)
+    (copy / "plan.json").write_text((copy / "plan.json").read_text().replace(TEXT.id, "nowhere"))
+    with pytest.raises(RecordError, match="was changed after it was written") as caught:
+        report_record(tmp_path, str(copy))
+    assert caught.value.code == "BX411"
+    assert ("changed", "plan.json") in caught.value.details
+    found = verify_record(tmp_path, str(copy)).differences
+    assert found[0] == "plan.json: changed"
+    assert "was changed after it was written" in found[-1]
+
+
+def test_what_fails_over_a_sound_record_is_not_blamed_on_it(
+    plain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(plain, copy)
+    monkeypatch.setattr("bench_framework.workflow.pages.render_files", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        report_record(tmp_path, str(copy))
+
+
 def test_a_table_of_an_earlier_version_lacks_columns_and_is_no_difference(plain: Path) -> None:
     rows = table(plain)
     text = written(rows)
@@ -387,3 +416,37 @@ def test_runs_changed_within_a_page_change_the_claims_that_are_named(full: Path,
 def test_embedding_needs_the_page_that_it_is_for(full: Path) -> None:
     with pytest.raises(UsageError, match="--embed-runs"):
         report_record(full.parent, str(full), formats=("md",), embed_runs=True)
+
+
+def test_a_page_that_carries_its_runs_is_loaded_as_its_record_is(full: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "results" / "demo" / full.name
+    shutil.copytree(full, copy)
+    report_record(tmp_path, str(copy), formats=("html",), embed_runs=True)
+    page = tmp_path / "elsewhere.html"
+    shutil.copy(copy / "report.html", page)
+    carried, kept = bench_framework.load(page), bench_framework.load(copy)
+    assert isinstance(carried, Frames)
+    assert isinstance(kept, Frames)
+    for name in ("runs", "cells", "comparisons", "claims"):
+        assert getattr(carried, name).equals(getattr(kept, name)), name
+    assert carried.env == kept.env
+    folder = carried.path
+    assert folder.is_dir()
+    del carried
+    gc.collect()
+    assert not folder.exists()
+    with pytest.raises(RecordError, match="carries no runs"):
+        bench_framework.load(alone(tmp_path, (full / "report.html").read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("command", ["verify", "--json verify"])
+def test_the_command_names_the_claim_and_leaves_with_one(
+    page: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    place, claim, _ = next(spot for spot in spots(page) if spot[2] == "data")
+    changed = page[:place] + str((int(page[place]) + 1) % 10) + page[place + 1 :]
+    assert run_command_line([*command.split(), str(alone(tmp_path, changed))]) == 1
+    out = capsys.readouterr().out
+    assert f"{claim}: " in out
+    assert run_command_line([*command.split(), str(alone(tmp_path, page))]) == 0
+    assert ("the runs were not at hand" in " ".join(capsys.readouterr().out.split())) == (command == "verify")
