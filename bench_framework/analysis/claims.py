@@ -285,6 +285,8 @@ class _Author(Names):
         """Only where something was told apart, only for what was measured (R4), and with what it costs."""
         if not group.cell_ids or not any(c.verdict.decided for c in group.comparisons):
             return
+        if self.plan.revisions is not None:
+            return  # two revisions of one program are no choice between variants
         baseline = self.plan.baseline_cell(group.input_id)
         cells = group.cell_ids
         paid = {cell: self._paid(cell) for cell in cells}

@@ -169,3 +169,22 @@ def test_a_candidate_that_fails_is_an_exit_of_its_own(tmp_path: Path) -> None:
     states = {(pair["variant"], pair["metric"]): pair["state"] for pair in broken.document["pairs"]}
     assert states["<b>odd | name</b>", "wall"] == "failed"
     assert states["head", "wall"] == "worse"
+
+
+def test_without_valgrind_everything_but_instructions_is_judged_and_the_gate_says_so(tmp_path: Path) -> None:
+    even = Folder(tmp_path, 0.05)
+    text = SCENARIO.replace("cpu: 2%}", "cpu: 2%, instructions: 1%}")
+    (tmp_path / "gated.yaml").write_text(text.replace("rounds: 24", "rounds: 14"))
+    done = even("run", "gated.yaml", "--gate", PATH=str(tmp_path / "nothing"))
+    assert done.returncode == 4, done.stderr
+    states = {(pair["variant"], pair["metric"]): pair["state"] for pair in even.document["pairs"]}
+    assert states["head", "wall"] == states["head", "cpu"] == "passed"
+    assert states["head", "instructions"] == "not-judged"
+    assert "valgrind is not installed" in done.stdout
+    assert "warning[BX250]" in done.stderr
+    judged = text.replace("gate:", "judge: [wall, instructions]\ngate:")
+    (tmp_path / "gated.yaml").write_text(judged)
+    # The scenario itself asks for them: then their absence is known before anything is measured.
+    done = even("run", "gated.yaml", "--gate", PATH=str(tmp_path / "nothing"))
+    assert done.returncode == 3
+    assert "error[BX250]" in done.stderr

@@ -63,6 +63,13 @@ class GateRow:
     """What was found, and what the gate makes of it."""
     seconds: float
     """Spent on measuring the cell."""
+    own_word: str = ""
+    """In place of the state's, for what is no comparison."""
+
+    @property
+    def word(self) -> str:
+        """The state in words."""
+        return self.own_word or STATE_WORDS[self.state]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,17 +169,17 @@ def _quoted(value: str) -> str:
 
 
 _BUDGET_ROWS: Final = {
-    "over": ("worse", "▲", "^"),
-    "kept": ("passed", "≡", "~"),
-    "not-judged": ("not-judged", "?", "?"),
-    "failed": ("failed", "✕", "x"),
+    "over": ("worse", "▲", "^", "over budget"),
+    "kept": ("passed", "≡", "~", "within budget"),
+    "not-judged": ("not-judged", "?", "?", "not judged"),
+    "failed": ("failed", "✕", "x", "failed"),
 }
 
 
 def _budget_row(plan: Plan, found: BudgetFinding, seconds: float) -> GateRow:
-    state, glyph, plain = _BUDGET_ROWS[found.state]
-    metric = f"{words.noun(found.budget.metric)}, budget"
-    return GateRow(_place(plan, found.cell_id), metric, state, glyph, plain, found.text, seconds)
+    state, glyph, plain, word = _BUDGET_ROWS[found.state]
+    metric = f"budget of {words.noun(found.budget.metric)}"
+    return GateRow(_place(plan, found.cell_id), metric, state, glyph, plain, found.text, seconds, word)
 
 
 def _row(plan: Plan, pair: GatedPair, seconds: float) -> GateRow:
@@ -247,7 +254,7 @@ def junit(page: GatePage) -> str:
             ET.SubElement(case, "error", type="NotMeasured", message=message)
         elif row in open_:
             ET.SubElement(case, "skipped", message=message)
-        ET.SubElement(case, "system-out").text = f"{STATE_WORDS[row.state]}: {message}"
+        ET.SubElement(case, "system-out").text = f"{row.word}: {message}"
     ET.indent(suite)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(suite, encoding="unicode") + "\n"
 
@@ -260,7 +267,7 @@ def terminal(page: GatePage, width: int, *, unicode: bool, most: int = 40) -> st
         lines += _wrapped(remark, width, "  ")
     for row in page.full[:most]:
         glyph = row.glyph if unicode else row.ascii
-        head = f"{glyph} {row.cell}, {row.metric}: {STATE_WORDS[row.state]}"
+        head = f"{glyph} {row.cell}, {row.metric}: {row.word}"
         lines += ["", *_wrapped(head, width, ""), *_wrapped(row.sentence, width, "    ")]
     if len(page.full) > most:
         lines += ["", f"and {len(page.full) - most} more; gate.json has all of them"]

@@ -17,10 +17,15 @@ if TYPE_CHECKING:
 
 MOST_BLOCKS: Final = 3
 _RUN: Final = "# run"
+TWO_REVISIONS: Final = (
+    "Two revisions of one program are no choice between variants: `benchctl gate` says what became worse."
+)
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
     """The rule-derived sentences, then one block per variant that may be shipped."""
+    if data.plan.revisions is not None:
+        return (Fallback(TWO_REVISIONS),)
     groups = [(item, group) for item in data.plan.inputs if (group := data.best(item.id)) is not None]
     if not groups:
         return ()

@@ -1,0 +1,82 @@
+"""The file of accepted changes: read by hand-written rules, so that one wrong line is one error with its place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework.errors import UsageError
+from bench_framework.scenario.accepted import read_accepted
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Plans
+
+    from bench_framework.model.accepted import Accepted
+
+TWO = 'axes: {arm: [a, b]}\ncommand: ["{bin}", "{arm}"]\nbaseline: {arm: a}\n'
+
+
+def read(plans: Plans, tmp_path: Path, text: str) -> tuple[Accepted, ...]:
+    path = tmp_path / "accepted.yaml"
+    path.write_text(text, encoding="utf-8")
+    return read_accepted(path, plans(TWO))
+
+
+def test_an_entry_has_the_cells_that_it_selects(plans: Plans, tmp_path: Path) -> None:
+    text = """
+accepted:
+  - cell: arm=b
+    metric: wall
+    level: 10%
+    reason: "checks its input"
+    until: 2026-12-31
+  - {cell: arm=c, metric: cpu, level: 3%, reason: gone}
+"""
+    first, second = read(plans, tmp_path, text)
+    (cell,) = (c.id for c in plans(TWO).cells if c.label == "b")
+    assert (first.cell_ids, first.metric, first.level) == ((cell,), "wall", 0.1)
+    assert (first.reason, first.until, first.place) == ("checks its input", "2026-12-31", "accepted.yaml:3")
+    assert first.counts_on("2026-12-31")
+    assert not first.counts_on("2027-01-01")
+    # A scenario changes sooner than such a file: this is told, and no error.
+    assert (second.cell_ids, second.unknown, second.until) == ((), "arm has no value `c`", "")
+    assert second.counts_on("2999-01-01")
+
+
+@pytest.mark.parametrize("text", ["accepted: []\n", "accepted:\n"])
+def test_a_file_may_hold_nothing_yet(text: str, plans: Plans, tmp_path: Path) -> None:
+    assert read(plans, tmp_path, text) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "line"),
+    [
+        ("accepted: [", "", 1),
+        ("- {cell: arm=b}", "one key, `accepted`", 1),
+        ("accepted: {cell: arm=b}", "must be a list", 1),
+        ("accepted:\n  - arm=b\n", "must be a mapping", 2),
+        ("accepted:\n  - {cell: arm=b, metric: wall, level: 9%}", "needs `reason`", 2),
+        ("accepted:\n  - {cell: arm=b, metric: wall, level: 9%, reason: ''}", "needs `reason`", 2),
+        ("accepted:\n  - {cell: arm=b, metric: wall, level: 9%, reason: r, who: me}", "not take `who`", 2),
+        ("accepted:\n  - {cell: arm=b, metric: wall, level: 9, reason: r}", "`level` must be", 2),
+        ("accepted:\n  - {cell: arm=b, metric: wall, level: 9%, reason: r, until: soon}", "a day", 2),
+        ("accepted: []\naccepted: []", "", 2),
+    ],
+)
+def test_what_cannot_be_read_is_one_error_with_its_place(
+    text: str, said: str, line: int, plans: Plans, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        read(plans, tmp_path, text)
+    assert caught.value.code == "BX112"
+    assert said in caught.value.message
+    assert dict(caught.value.details)["file"] == f"{tmp_path / 'accepted.yaml'}:{line}"
+
+
+def test_a_file_that_is_not_there_is_an_error(plans: Plans, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read: No such file") as caught:
+        read_accepted(tmp_path / "none.yaml", plans(TWO))
+    assert caught.value.code == "BX112"
