@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import UsageError
+from bench_framework.workflow import damage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,7 +71,12 @@ def compare_records(
                 code="BX121",
                 help="`benchctl import` bridges its own sittings, by the labels that --anchor names",
             )
-    with records.Record.open(folders[0]) as first, records.Record.open(folders[1]) as second:
+    with (
+        records.Record.open(folders[0]) as first,
+        records.Record.open(folders[1]) as second,
+        damage.blamed(folders[0]),
+        damage.blamed(folders[1]),
+    ):
         made = bridge(_side(first), _side(second), metrics)
         plan = second.plan
         return BridgedRecords(made, document(made, plan.name, plan.question, plan.unit_family))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bench_framework import assets
 from bench_framework.errors import RecordError, UsageError
+from bench_framework.workflow import damage
 from bench_framework.workflow.running import RunOptions, run_plan
 
 if TYPE_CHECKING:
@@ -74,7 +75,8 @@ def gate_record(results: Path, name: str, *, confirm: bool = True, watcher: Watc
     """
     from bench_framework.store import records  # noqa: PLC0415 -- pydantic
 
-    with records.Record.open(records.resolve_measured(results, name, watcher.say if watcher else None)) as record:
+    folder = records.resolve_measured(results, name, watcher.say if watcher else None)
+    with records.Record.open(folder) as record, damage.blamed(folder):
         if not record.contents.complete:
             raise RecordError(
                 f"{record.path} is not measured to its end", code="BX413", help="`benchctl run` finishes it"

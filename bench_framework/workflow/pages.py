@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal, cast
 
 from bench_framework import assets
 from bench_framework.errors import RecordError, UsageError
+from bench_framework.workflow import damage
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -75,7 +76,7 @@ def report_record(
                 help="leave --embed-runs out; the imported files lie in the set's folder",
             )
         return importing.report_imported(folder, formats)
-    with records.Record.open(folder) as record:
+    with records.Record.open(folder) as record, damage.blamed(folder):
         judgement = record.judgement()
         if judgement is None:
             judgement = judge_record(record)

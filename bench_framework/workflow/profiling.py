@@ -15,6 +15,7 @@ from bench_framework.errors import (
     UsageError,
 )
 from bench_framework.model.profile import OTHER, Bucket, ProfilePolicy
+from bench_framework.workflow import damage
 from bench_framework.workflow.pages import carries_runs, judge_record, write_pages
 from bench_framework.workflow.watching import Interruptible, Nobody, Watcher
 
@@ -119,7 +120,7 @@ def profile_record(
     host.require_linux()
     watcher = watcher or Nobody()
     folder = records.resolve_measured(results, name, watcher.say)
-    with records.Record.open(folder) as record, process.Launcher() as launcher:
+    with records.Record.open(folder) as record, damage.blamed(folder), process.Launcher() as launcher:
         if not record.contents.complete:
             raise RecordError(
                 "the record was not measured to its end",

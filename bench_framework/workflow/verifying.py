@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import RecordError
+from bench_framework.workflow import damage
 from bench_framework.workflow.pages import (
     PAGE,
     carries_runs,
@@ -84,23 +85,23 @@ def verify_record(results: Path, name: str) -> Verification:
     listed = manifest.read_manifest(folder)
     found = [f"{mismatch.path}: {mismatch.what}" for mismatch in manifest.check_manifest(folder)]
     try:
-        record = records.Record.open(folder)
-        saved = record.judgement()
-        if saved is not None:
-            report_data(record, saved)
+        with records.Record.open(folder) as record, damage.blamed(folder):
+            saved = _saved(record)
+            again, more = _judged(record, saved)
+            more = [*_tables(record, saved), *more, *_pages(record, saved)]
     except (RecordError, OSError) as error:
         if not found:
             raise
         # What was changed is known, and is what the user asks for: nothing can be made again from it.
         return Verification(folder, len(listed), 0, (*found, str(error)))
-    with record:
-        if saved is None:
-            raise RecordError("the record is not judged yet", code="BX413", help="`benchctl run` finishes it")
-        found += _tables(record, saved)
-        again, more = _judged(record, saved)
-        found += more
-        found += _pages(record, saved)
-    return Verification(folder, len(listed), len(again.claims), tuple(dict.fromkeys(found)))
+    return Verification(folder, len(listed), len(again.claims), tuple(dict.fromkeys((*found, *more))))
+
+
+def _saved(record: Record) -> Judgement:
+    saved = record.judgement()
+    if saved is None:
+        raise RecordError("the record is not judged yet", code="BX413", help="`benchctl run` finishes it")
+    return saved
 
 
 def _tables(record: Record, saved: Judgement) -> list[str]:

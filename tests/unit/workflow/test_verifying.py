@@ -235,7 +235,6 @@ def test_the_claims_that_a_changed_run_changes_are_named_and_no_others(plain: Pa
         ("plan.json", b"{"),
         ("journal.jsonl", b"{}\n"),
         ("claims.json", b"null"),
-        ("scenario.yaml", b"\xff\xfe"),
     ],
 )
 def test_a_file_that_cannot_be_read_any_more_is_named_as_a_difference(
