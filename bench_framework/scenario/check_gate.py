@@ -38,9 +38,9 @@ def check(scenario: Scenario) -> Iterator[Problem]:
         yield from _selection(scenario, (*place, "cell"), budget.cell)
         if unit_of(scenario, budget.metric) is None and budget.metric not in scenario.lost:
             known = [*(n for n in METRICS if unit_of(scenario, n) is not None), *scenario.spec.metrics]
-            advice = did_you_mean(budget.metric, known, "metrics") or None
+            near = did_you_mean(budget.metric, known, "metrics")
             message = f"`{budget.metric}` can have no budget"
-            yield document.value_problem((*place, "metric"), "BC206", message, help=advice)
+            yield document.value_problem((*place, "metric"), "BC206", message, help=near or None)
             continue
         try:
             budget_limit(scenario, budget)
