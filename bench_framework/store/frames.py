@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -12,6 +11,7 @@ import pandas as pd  # noqa: TID251 -- store is the door to it
 
 from bench_framework.errors import RecordError
 from bench_framework.store import layout, wire
+from bench_framework.store.journal import read_header
 from bench_framework.store.records import Record
 
 if TYPE_CHECKING:
@@ -21,7 +21,11 @@ if TYPE_CHECKING:
     from bench_framework.model.plan import Plan
     from bench_framework.model.run import Host
 
-_DTYPES: Final = {"integer": "Int64", "boolean": "boolean", "string": "string"}
+_DTYPES: Final = {"integer": "Int64", "boolean": "boolean", "string": "string", "number": "float64"}
+_EXACT: Final[dict[str, Any]] = (
+    {} if tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1) else {"float_precision": "round_trip"}
+)
+"""The same number that was written, to the last digit: what pandas does by itself from 3.1 on."""
 
 
 @dataclass(frozen=True)
@@ -34,22 +38,37 @@ class Frames:
     """
 
     path: Path
-    record: Record
+    opened: Record | None = None
+    """The record where it is in memory already; else its journal is read when something needs it, as that takes
+    longer than every table together."""
 
     def __repr__(self) -> str:
         """Such as ``<record quickstart/20260302T1704Z: 26 cells, decided>``."""
         status = self.judgement.status if self.judgement else "not judged"
-        return f"<record {self.plan.name}/{self.record.id}: {len(self.plan.cells)} cells, {status}>"
+        return f"<record {self.plan.name}/{self.record_id}: {len(self.plan.cells)} cells, {status}>"
 
-    @property
+    @cached_property
+    def record(self) -> Record:
+        """The record itself. Raises `RecordError`, BX411, where its journal is damaged."""
+        return self.opened or Record.open(self.path)
+
+    @cached_property
+    def record_id(self) -> str:
+        """Such as ``20260302T1704Z``. Raises `RecordError`: BX411, no record; BX412, of a newer version."""
+        return self.opened.id if self.opened else read_header(self.path / layout.JOURNAL).record_id
+
+    @cached_property
     def plan(self) -> Plan:
-        """The plan that was measured."""
-        return self.record.plan
+        """The plan that was measured. Raises `RecordError`, BX411, where it is damaged."""
+        return self.opened.plan if self.opened else wire.load_plan(self._bytes(layout.PLAN))
 
     @cached_property
     def judgement(self) -> Judgement | None:
         """All that was judged; `None` for a record that is not finished."""
-        return self.record.judgement()
+        if self.opened:
+            return self.opened.judgement()
+        path = self.path / layout.CLAIMS
+        return wire.load_judged(path.read_bytes()).judgement if path.is_file() else None
 
     @cached_property
     def runs(self) -> pd.DataFrame:
@@ -142,7 +161,7 @@ class Frames:
                 order = [value.name for value in axis.values]  # noqa: PD011 -- not a frame
                 frame[column] = pd.Categorical(frame[column], categories=order, ordered=True)
         frame.attrs["units"] = self.units[name]
-        frame.attrs["meta"] = {"record_id": self.record.id, "scenario": self.plan.name}
+        frame.attrs["meta"] = {"record_id": self.record_id, "scenario": self.plan.name}
         return frame
 
 
@@ -156,8 +175,7 @@ def read_typed(path: Path, fields: list[dict[str, Any]]) -> pd.DataFrame:
         na_values=[""],
         true_values=["true"],
         false_values=["false"],
-        # Parsed by Python: the same number that was written, to the last digit.
-        converters={f["name"]: _number for f in fields if f["type"] == "number"},
+        **_EXACT,
     )
     for column in instants:
         frame[column] = pd.to_datetime(frame[column], utc=True, format="ISO8601")
@@ -167,14 +185,12 @@ def read_typed(path: Path, fields: list[dict[str, Any]]) -> pd.DataFrame:
     return frame
 
 
-def _number(text: str) -> float:
-    return float(text) if text else math.nan
-
-
 def load(path: Path) -> Frames:
     """Open a record's folder.
 
     Raises:
         RecordError: BX411, it is not one or is damaged; BX412, a newer benchctl wrote it.
     """
-    return Frames(path.absolute(), Record.open(path))
+    found = Frames(path.absolute())
+    _ = found.record_id, found.plan
+    return found

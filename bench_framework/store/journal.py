@@ -117,6 +117,15 @@ class Contents:
         return any(look.stopped and look.input_id == input_id for look in self.looks)
 
 
+def read_header(path: Path) -> lines.Header:
+    """Whose journal it is. Raises `RecordError` as `read_journal` does, but for what follows the first line."""
+    try:
+        with path.open("rb") as file:
+            return _header(path, file.readline())
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
 def read_journal(path: Path) -> Contents:
     """Read a journal; a torn last line is ignored, as its writer was killed while writing it.
 
@@ -127,9 +136,7 @@ def read_journal(path: Path) -> Contents:
     try:
         text = path.read_bytes()
     except OSError as error:
-        raise RecordError(
-            f"{path} cannot be read", code="BX411", details=(("cause", str(error.strerror)),)
-        ) from error
+        raise _unreadable(path, error) from error
     found = text.split(b"\n")
     found.pop()  # what follows the last newline: nothing, or a torn line
     if not found:
@@ -149,6 +156,10 @@ def read_journal(path: Path) -> Contents:
             ) from error
     _skip(contents, open_round)
     return contents
+
+
+def _unreadable(path: Path, error: OSError) -> RecordError:
+    return RecordError(f"{path} cannot be read", code="BX411", details=(("cause", str(error.strerror)),))
 
 
 def _header(path: Path, text: bytes) -> lines.Header:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import math
+import random
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -206,6 +208,29 @@ def test_frames_have_types_units_and_ordered_axes(measured: Record, judgement: J
     assert found.env["kernel"] == "6.1"
     assert len(found.comparisons) == 2
     assert found.cells["wall_median_s"].iloc[0] == 0.5
+
+
+def test_numbers_are_read_as_they_were_written(tmp_path: Path) -> None:
+    chance = random.Random(5)
+    numbers = [chance.uniform(-1, 1) * 10.0 ** chance.randint(-300, 300) for _ in range(5000)]
+    numbers += [0.1 + 0.2, 5e-324, 1.7976931348623157e308, math.pi, 2.0**60]
+    (tmp_path / "t.csv").write_text("x\n" + "".join(f"{number!r}\n" for number in numbers))
+    read = frames.read_typed(tmp_path / "t.csv", [{"name": "x", "type": "number"}])["x"].tolist()
+    assert read == numbers
+
+
+def test_a_frame_needs_no_journal_but_its_head(measured: Record, judgement: Judgement) -> None:
+    measured.save(judgement)
+    whole = (measured.path / "journal.jsonl").read_bytes()
+    (measured.path / "journal.jsonl").write_bytes(whole.split(b"\n")[0] + b"\n{damaged\n")
+    found = frames.load(measured.path)
+    assert len(found.runs) == 9 + 2
+    assert list(found.claims["text"]) == ["S."]
+    with pytest.raises(RecordError, match="is damaged"):
+        _ = found.record
+    (measured.path / "journal.jsonl").write_bytes(b"{}\n")
+    with pytest.raises(RecordError, match="does not begin with a header"):
+        frames.load(measured.path)
 
 
 def test_an_unfinished_record_has_runs_and_says_that_it_has_no_verdicts(measured: Record) -> None:
