@@ -22,6 +22,7 @@ from bench_framework.analysis.block_pairs import (
     pair_contrast,
     refusal,
 )
+from bench_framework.analysis.mirror import mirrored
 from bench_framework.model.judgement import BestGroup, Comparison, Judgement, Summary, Verdict
 from bench_framework.model.looks import Looks
 
@@ -112,15 +113,20 @@ def _refused(
 
 
 def _best(imported: Imported, sitting: Sitting) -> BestGroup:
-    """Every arm that is not worse than another one: all pairs of a sitting, a family of their own (METHOD 4)."""
+    """Every arm that is not worse than another one: all pairs of a sitting, a family of their own (METHOD 4).
+
+    A pair that the headline compares keeps the headline's verdict, as in a record (`looking.best_group`).
+    """
     usable = [a for a in sitting.arms if refusal(sitting, a, a, "wall") is None]
     pairs = [(b, a, "wall") for a, b in itertools.combinations(usable, 2)]
-    comparisons = _family(imported.judge, sitting, pairs, "best")
+    own = [c for c in _headline(imported, sitting) if c.metric == "wall"]
+    told = {(c.cell_id, c.ref_cell_id): c for h in own for c in (mirrored(h), h)}
+    comparisons = [
+        replace(told.get((c.cell_id, c.ref_cell_id), c), family="best")
+        for c in _family(imported.judge, sitting, pairs, "best")
+    ]
     beaten = {c.cell_id for c in comparisons if c.verdict in _WORSE}
     beaten |= {c.ref_cell_id for c in comparisons if c.verdict in _BETTER}
-    own = _headline(imported, sitting)
-    beaten |= {c.cell_id for c in own if c.metric == "wall" and c.verdict in _WORSE}
-    beaten |= {c.ref_cell_id for c in own if c.metric == "wall" and c.verdict in _BETTER}
     members = tuple(a.id for a in usable if a.id not in beaten) if comparisons else ()
     return BestGroup(sitting.id, "wall", members, len(usable) == len(sitting.arms), tuple(comparisons))
 

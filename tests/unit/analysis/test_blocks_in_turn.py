@@ -263,3 +263,20 @@ def test_equal_programs_without_drift_are_told_apart_no_more_often_than_the_leve
 def test_equal_sets_give_equal_judgements() -> None:
     arms = (runs("a", noisy(1, 9, 1)), runs("b", noisy(1.1, 9, 2)))
     assert judged(sitting(*arms, kind="hyperfine-1")) == judged(sitting(*arms, kind="hyperfine-1"))
+
+
+@pytest.mark.parametrize(("mean", "decided"), [(1.035, False), (1.1, True)])
+def test_the_best_group_says_of_a_pair_what_the_headline_says(mean: float, decided: bool) -> None:
+    """Time and CPU time are two comparisons, the pairs of two arms one: that could decide more."""
+    arms = (published("a", 1.0, 0.05, 20), published("b", mean, 0.05, 20))
+    alone = of(judged(sitting(*arms)), "b")
+    assert alone.verdict.decided
+    assert alone.p is not None
+    assert (alone.p > 0.025) is not decided
+    both = [replace(arm, series=(*arm.series, Series("cpu", 20, 1.0, 0.05))) for arm in arms]
+    found = judged(sitting(*both, kind="hyperfine-2"))
+    headline = of(found, "b")
+    (pair,) = found.best[0].comparisons
+    assert (pair.verdict, pair.p_adjusted) == (headline.verdict, headline.p_adjusted)
+    assert headline.verdict.decided is decided
+    assert len(found.best[0].cell_ids) == (1 if decided else 2)
