@@ -13,12 +13,14 @@ if TYPE_CHECKING:
 
 
 def found(comparison: Comparison | None) -> str:
-    """Of one comparison: ``"6.1 % would have been found; 2 % needs about 370 rounds"``."""
+    """Of one comparison: ``"6.1 % would have been found; 2 % needs about 370 rounds"``.
+
+    That more rounds than there is a number for would be needed is said once, under the table.
+    """
     if comparison is None or not _is_open(comparison):
         return ""
-    return (
-        f"{percent_up(comparison.mde or 0.0)} would have been found{_needed([comparison], '; {} needs {}')}"
-    )
+    needed = "" if comparison.rounds_needed is None else _needed([comparison], "; {} needs {}")
+    return f"{percent_up(comparison.mde or 0.0)} would have been found{needed}"
 
 
 def found_by_all(comparisons: Sequence[Comparison | None]) -> str:
