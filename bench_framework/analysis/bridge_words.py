@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis import wording
+from bench_framework.analysis.scope_words import where
 from bench_framework.model.judgement import Claim, Comparison, Verdict
 from bench_framework.units import THIN_SPACE, format_percent
 
@@ -80,11 +81,6 @@ def _change(claim: Claim) -> str:
     return wording.percent_change(claim.estimate, claim.lo, claim.hi, claim.margin or 0.0, keep=keep)
 
 
-def _where(claim: Claim) -> str:
-    labels = [value for name, value in claim.scope if name == "input" and value]
-    return f"On {', '.join(labels)}: " if labels else ""
-
-
 def _aspect(claim: Claim) -> str:
     return "" if claim.metric == "wall" else f" in {wording.noun(claim.metric)}"
 
@@ -98,8 +94,8 @@ def _anchor(claim: Claim) -> str:
     limit = format_percent(claim.margin or 0.0)
     if claim.estimate is None:
         why = claim.values.get("reason", "no figures")
-        return f"{_where(claim)}anchor {claim.subject} carries nothing{_aspect(claim)}: {why}"
-    told = f"{_where(claim)}anchor {claim.subject} moved {_change(claim)}{_aspect(claim)} between the records"
+        return f"{where(claim)}anchor {claim.subject} carries nothing{_aspect(claim)}: {why}"
+    told = f"{where(claim)}anchor {claim.subject} moved {_change(claim)}{_aspect(claim)} between the records"
     if claim.verdict is Verdict.EQUIVALENT:
         return f"{told}, less than the margin of {limit}"
     if claim.verdict is Verdict.UNDECIDED:
@@ -112,11 +108,11 @@ def _across(claim: Claim) -> str:
     earlier = f"{claim.subject} ({claim.values['before']})"
     named = replace(claim, subject=name, reference=earlier)
     if claim.verdict is Verdict.NOT_COMPARABLE:
-        return f"{_where(claim)}{claim.subject} is not compared{_aspect(claim)}: {claim.values['reason']}"
+        return f"{where(claim)}{claim.subject} is not compared{_aspect(claim)}: {claim.values['reason']}"
     if claim.verdict is Verdict.OTHER_OUTPUT:
         what = wording.noun(claim.metric)
-        return f"{_where(claim)}{claim.subject} prints another result than before; its {what} is not compared"
-    head = f"{_where(claim)}Against the anchors of its record, exploratory: "
+        return f"{where(claim)}{claim.subject} prints another result than before; its {what} is not compared"
+    head = f"{where(claim)}Against the anchors of its record, exploratory: "
     if claim.verdict is Verdict.UNDECIDED:
         return f"{head}{_undecided(named)}"
     return head + wording.SENTENCES["comparison"](named)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.analysis.scope_words import where
 from bench_framework.rounding import plain
 from bench_framework.units import THIN_SPACE
 
@@ -30,11 +31,6 @@ def extent(total: float, unit: str, runs: int) -> str:
     return f"{int(total)} {unit}, {runs} run{'' if runs == 1 else 's'}"
 
 
-def _where(claim: Claim) -> str:
-    labels = [value for name, value in claim.scope if name == "input" and value]
-    return f"On {', '.join(labels)}: " if labels else ""
-
-
 def _extent(claim: Claim) -> str:
     return extent(float(claim.values["total"]), str(claim.values["unit"]), claim.runs or 0)
 
@@ -47,7 +43,7 @@ def _function(claim: Claim) -> str:
     assert claim.estimate is not None
     share = percentage(claim.estimate, claim.lo, claim.hi)
     return (
-        f"{_where(claim)}{share} of the {_unit(claim)} of {claim.subject} are in {claim.values['name']} itself "
+        f"{where(claim)}{share} of the {_unit(claim)} of {claim.subject} are in {claim.values['name']} itself "
         f"(self, {_extent(claim)})"
     )
 
@@ -56,7 +52,7 @@ def _bucket(claim: Claim) -> str:
     assert claim.estimate is not None
     share = percentage(claim.estimate, claim.lo, claim.hi)
     return (
-        f"{_where(claim)}{share} of the {_unit(claim)} of {claim.subject} are in functions of the bucket "
+        f"{where(claim)}{share} of the {_unit(claim)} of {claim.subject} are in functions of the bucket "
         f"{claim.values['name']} (self, {_extent(claim)})"
     )
 
@@ -68,7 +64,7 @@ def _before_after(claim: Claim) -> str:
     assert share is not None
     there = extent(float(claim.values["before_total"]), _unit(claim), int(claim.values["before_runs"]))
     return (
-        f"{_where(claim)}bucket {claim.values['name']}: {percentage(share, lo, hi)} in {claim.reference} "
+        f"{where(claim)}bucket {claim.values['name']}: {percentage(share, lo, hi)} in {claim.reference} "
         f"(self, {there}), {percentage(claim.estimate, claim.lo, claim.hi)} in {claim.subject} "
         f"(self, {_extent(claim)})"
     )
@@ -76,7 +72,7 @@ def _before_after(claim: Claim) -> str:
 
 def _few(claim: Claim) -> str:
     return (
-        f"{_where(claim)}too few {_unit(claim)} of {claim.subject} to rank functions: {_extent(claim)}, "
+        f"{where(claim)}too few {_unit(claim)} of {claim.subject} to rank functions: {_extent(claim)}, "
         f"and {LEAST_SAMPLES} are needed"
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.analysis.scope_words import where
 from bench_framework.units import format_percent
 
 if TYPE_CHECKING:
@@ -35,5 +36,4 @@ def after(claim: Claim) -> str:
 
 def idle(claim: Claim) -> str:
     """Where an unbeaten cell stopped."""
-    where = "".join(f"On {value}: " for name, value in claim.scope if name == "input" and value)
-    return f"{where}{claim.subject} was measured up to round {claim.values['after']}: {DONE}"
+    return f"{where(claim)}{claim.subject} was measured up to round {claim.values['after']}: {DONE}"

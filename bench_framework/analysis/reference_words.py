@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bench_framework.analysis.scope_words import where
 from bench_framework.model import words
 from bench_framework.rounding import plain
 from bench_framework.units import MINUS, THIN_SPACE, time_unit
@@ -14,14 +15,11 @@ if TYPE_CHECKING:
 
 def gap(claim: Claim) -> str:
     """``"Gap to Rayon: 90 → 42 ms with Tokio (optimised), 54 % closed [48, 60]"``; the share only with its interval."""
-    where = "".join(f"On {value}: " for name, value in claim.scope if name == "input" and value)
     before, after = float(claim.values["before"]), float(claim.values["after"])
     unit, scale = time_unit(before)
     aspect = "" if claim.metric == "wall" else f" in {words.noun(claim.metric or 'wall')}"
     told = f"{_figure(before * scale)} → {_figure(after * scale)}{THIN_SPACE}{unit}"
-    head = (
-        f"{where}Gap to {claim.reference}{aspect}: {told} from {claim.values['baseline']} to {claim.subject}"
-    )
+    head = f"{where(claim)}Gap to {claim.reference}{aspect}: {told} from {claim.values['baseline']} to {claim.subject}"
     return f"{head}, {_share(claim)}"
 
 

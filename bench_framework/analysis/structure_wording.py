@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis import metric_words
+from bench_framework.analysis.scope_words import where
 from bench_framework.model import words
 from bench_framework.model.judgement import ONE_PROGRAM
 from bench_framework.model.verdict import Verdict
@@ -82,15 +83,6 @@ def _higher(claim: Claim) -> bool:
     return claim.values.get("direction") == metric_words.HIGHER
 
 
-def _where(claim: Claim) -> str:
-    """``"On 10 MiB with a cold cache, "``, as far as the scope says so."""
-    labels = [value for name, value in claim.scope if name == "input" and value]
-    parts = [f"on {', '.join(labels)}"] if labels else []
-    parts += ["with a cold cache"] if ("cache", "cold") in claim.scope else []
-    told = " ".join(parts)
-    return f"{told[:1].upper()}{told[1:]}, " if told else ""
-
-
 def _cells(count: int) -> str:
     return f"{count} cell{'s' if count != 1 else ''}"
 
@@ -98,7 +90,7 @@ def _cells(count: int) -> str:
 def _effect(claim: Claim) -> str:
     """A main effect: the mean with its cells, or that there is none because it turns."""
     cells, less, more = (int(claim.values[k]) for k in ("cells", "less", "more"))
-    head = f"{_where(claim)}{claim.subject} against {claim.reference}"
+    head = f"{where(claim, ', ')}{claim.subject} against {claim.reference}"
     if claim.values.get("pooled") == 0:
         frame, what = metric_words.frame(claim.metric), words.noun(claim.metric or "wall")
         first, second = (frame.more, frame.less) if _higher(claim) else (frame.less, frame.more)
@@ -116,7 +108,7 @@ def _effect(claim: Claim) -> str:
 
 def _interaction(claim: Claim) -> str:
     """Whether two changes together are what each alone would make them."""
-    head = f"{_where(claim)}{claim.subject} together with {claim.reference}"
+    head = f"{where(claim, ', ')}{claim.subject} together with {claim.reference}"
     if claim.values.get("pooled") == 0:
         return (
             f"{head}: whether they need more or less than their effects multiplied depends on the other axes"
@@ -156,8 +148,9 @@ def _contributions(claim: Claim) -> str:
     """The whole of a table: what all changes make together, and what each brings."""
     by, parts = _BY[str(claim.values["design"])], str(claim.values["parts"])
     if claim.estimate is None:
-        return f"{_where(claim)}no variant has every change, so that they have no total; {by}: {parts}"
-    told = f"{_where(claim)}{claim.subject} against {claim.reference}: {_change(claim)}{_reason(claim)}; {by}: {parts}"
+        return f"{where(claim, ', ')}no variant has every change, so that they have no total; {by}: {parts}"
+    head = f"{where(claim, ', ')}{claim.subject} against {claim.reference}"
+    told = f"{head}: {_change(claim)}{_reason(claim)}; {by}: {parts}"
     if "multiply" in claim.values:
         product = "their product is" if "remainder" in claim.values else "contributions multiply:"
         told += f"; {product} {claim.values['multiply']}"
@@ -170,7 +163,7 @@ def _contributions(claim: Claim) -> str:
 
 def _before_after(claim: Claim) -> str:
     """One implementation before and after."""
-    head = f"{_where(claim)}{claim.reference} → {claim.subject} ({claim.values['changes']})"
+    head = f"{where(claim, ', ')}{claim.reference} → {claim.subject} ({claim.values['changes']})"
     if claim.values.get("reason") == ONE_PROGRAM and claim.estimate is not None:
         return _one_program(claim, head)
     if claim.estimate is None or claim.verdict is None:
@@ -192,7 +185,7 @@ def _crossover(claim: Claim) -> str:
 
 def _front(claim: Claim) -> str:
     """Who is ahead in what, and who is behind another one in everything."""
-    told = f"{_where(claim)}trade-offs: {claim.values['least']}"
+    told = f"{where(claim, ', ')}trade-offs: {claim.values['least']}"
     if "behind" in claim.values:
         told += f"; behind another variant in all of {claim.values['metrics']}: {claim.values['behind']}"
     return told

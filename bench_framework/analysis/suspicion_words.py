@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.analysis.scope_words import where
 from bench_framework.analysis.structure_wording import change
 from bench_framework.model import words
 from bench_framework.model.judgement import Claim, Verdict
@@ -64,7 +65,7 @@ def _cause(claim: Claim) -> str:
     What the change did is told, and never that the author's explanation of it is right.
     """
     status = str(claim.values["status"])
-    head = f"{_where(claim)}{_SAID[status].format(claim.subject)}"
+    head = f"{where(claim)}{_SAID[status].format(claim.subject)}"
     reason = f" ({claim.values['reason']})" if "reason" in claim.values else ""
     if status == "untested":
         told = f": {claim.values['change']}" if "change" in claim.values else ""
@@ -93,7 +94,7 @@ def _projection_claim(names: Names, row: Projection) -> Claim:
 
 def _projection(claim: Claim) -> str:
     """A figure that nobody measured, with all that it rests on; or that it was measured since."""
-    head = f"{_where(claim)}{claim.subject}"
+    head = f"{where(claim)}{claim.subject}"
     if "measured" in claim.values:
         return f"{head} is not projected: {claim.values['measured']} measures it"
     assert claim.estimate is not None
@@ -117,11 +118,6 @@ def projected(claim: Claim) -> str:
     made = plain(claim.estimate * scale, lo * scale, hi * scale, most=3)
     figure = f"{made.estimate}{THIN_SPACE}{unit}" if unit else f"{made.estimate}"
     return (f"{figure} [{made.lo}, {made.hi}]" if claim.lo is not None else figure).replace("-", MINUS)
-
-
-def _where(claim: Claim) -> str:
-    labels = [value for name, value in claim.scope if name == "input" and value]
-    return f"On {', '.join(labels)}: " if labels else ""
 
 
 SUSPICION_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {"cause": _cause, "projection": _projection}

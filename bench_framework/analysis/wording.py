@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis import metric_words, race_words, reference_words
 from bench_framework.analysis.profile_words import PROFILE_SENTENCES
+from bench_framework.analysis.scope_words import where
 from bench_framework.analysis.structure_wording import STRUCTURE_SENTENCES
 from bench_framework.analysis.suspicion_words import SUSPICION_SENTENCES
 from bench_framework.model import words
@@ -251,21 +252,12 @@ def _one_program(claim: Claim) -> str:
 
 
 def _memory_comparison(claim: Claim) -> str:
-    return f"{_where(claim)}{_comparison(claim)}"
-
-
-def _where(claim: Claim) -> str:
-    """``"On 10 MiB: "`` for a claim about one input of several, ``"With a cold cache: "`` where that was seen."""
-    labels = [value for name, value in claim.scope if name == "input" and value]
-    place = f"on {', '.join(labels)}" if labels else ""
-    cold = "with a cold cache" if ("cache", "cold") in claim.scope else ""
-    words = " ".join(part for part in (place, cold) if part)
-    return f"{words[:1].upper()}{words[1:]}: " if words else ""
+    return f"{where(claim)}{_comparison(claim)}"
 
 
 def _main(claim: Claim) -> str:
     members, count = claim.values["members"], int(claim.values["count"])
-    head = f"{_where(claim)}best{'' if count == 1 else f' group of {count}'}: {members}"
+    head = f"{where(claim)}best{'' if count == 1 else f' group of {count}'}: {members}"
     if claim.verdict is None:
         return f"{head}; nothing else was compared with {claim.subject}"
     return f"{head}. {_sentence(_comparison(claim))} ({_extent(claim)})"
@@ -289,11 +281,11 @@ def _by_input(claim: Claim) -> str:
 
 
 def _nothing(claim: Claim) -> str:
-    return f"{_where(claim)}Nothing is decided: {claim.values['reason']}"
+    return f"{where(claim)}Nothing is decided: {claim.values['reason']}"
 
 
 def _cost(claim: Claim) -> str:
-    return f"{_where(claim)}{_comparison(claim)}, where it needs less time"
+    return f"{where(claim)}{_comparison(claim)}, where it needs less time"
 
 
 def _sign_change(claim: Claim) -> str:
@@ -305,9 +297,9 @@ def _sign_change(claim: Claim) -> str:
 
 def _noise_floor(claim: Claim) -> str:
     if claim.estimate is None:
-        return f"{_where(claim)}no noise floor: there is no control arm"
+        return f"{where(claim)}no noise floor: there is no control arm"
     tripped = "; control tripped" if claim.values.get("tripped") else ""
-    return f"{_where(claim)}noise floor of {noun(claim.metric)}: {_upward(claim.estimate)}{tripped}"
+    return f"{where(claim)}noise floor of {noun(claim.metric)}: {_upward(claim.estimate)}{tripped}"
 
 
 def _scaling(claim: Claim) -> str:
@@ -336,13 +328,13 @@ def _derived(claim: Claim) -> str:
     made = plain(claim.estimate * scale, lo * scale, hi * scale, most=3)
     interval = f" [{made.lo}, {made.hi}]" if claim.lo is not None else ""
     figure = f"{made.estimate}{interval}{THIN_SPACE}{unit}".rstrip(THIN_SPACE).replace("-", MINUS)
-    return f"{_where(claim)}{claim.subject} is {figure} ({claim.values['formula']}, {claim.rounds} rounds)"
+    return f"{where(claim)}{claim.subject} is {figure} ({claim.values['formula']}, {claim.rounds} rounds)"
 
 
 def _memory(claim: Claim) -> str:
     share = claim.values.get("share")
     told = f", {format_percent(float(share), decimals=0)} of the input" if share is not None else ""
-    return f"{_where(claim)}{claim.subject} peaks at {claim.values['size']}{told}"
+    return f"{where(claim)}{claim.subject} peaks at {claim.values['size']}{told}"
 
 
 def coverage(claim: Claim) -> str:
@@ -361,14 +353,14 @@ def _trust(claim: Claim) -> str:
 
 def _dropped(claim: Claim) -> str:
     why = f": {_comparison(claim)}" if claim.reference else f": {claim.subject} was decidedly worse then"
-    return f"{_where(claim)}{race_words.after(claim)}{why}"
+    return f"{where(claim)}{race_words.after(claim)}{why}"
 
 
 def _recommendation(claim: Claim) -> str:
     tail = f"; {claim.values['tail']}" if "tail" in claim.values else ""
     if int(claim.values["count"]) == 1:
-        return f"{_where(claim)}use {claim.subject}{tail}"
-    return f"{_where(claim)}any of {claim.values['members']}{tail}; choose by cost or simplicity"
+        return f"{where(claim)}use {claim.subject}{tail}"
+    return f"{where(claim)}any of {claim.values['members']}{tail}; choose by cost or simplicity"
 
 
 def _ideas(claim: Claim) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -160,3 +161,10 @@ def test_a_real_three_percent_is_found_in_recorded_noise() -> None:
         window = np.log(np.array(rows[start : start + 40]))
         found += compare.examine(pair_of(window[:, 0], window[:, 1]), Levels(0.01, 0.01), 0).p <= 0.01
     assert found / replays >= 0.7
+
+
+def test_a_tie_of_both_statistics_goes_to_the_typical_ratio() -> None:
+    tied = compare.Evidence(20, 0.02, 0.01, 0.01, typical_sign=1, floor_sign=1, swaps=99)
+    assert not tied.floor_decides
+    assert replace(tied, p_floor=0.0099).floor_decides
+    assert not replace(tied, p_floor=None).floor_decides

@@ -164,6 +164,24 @@ def test_the_noise_floor_that_is_told_is_that_of_the_headlines_metric(study: typ
         assert word + f"{math.ceil(1000 * floors[metrics[0]]) / 10:.1f}" in trust.text
 
 
+def test_where_the_control_tripped_the_best_group_tells_nobody_apart(study: type[Study]) -> None:
+    """Neither against the baseline nor among the others: the rounds of such an input decide nothing."""
+    made = study(arms=("a", "b", "c"), control=True)
+    factors = {"a": 1.0, "b": 1.2, "c": 1.5}
+
+    def judged(control: float) -> Judgement:
+        return made.judge(
+            made.blocks(lambda arm, _, n: (control if arm == "control" else factors[arm]) * noise(arm, n))
+        )
+
+    sound, tripped = judged(1.0), judged(1.1)
+    assert [c.verdict for c in sound.best[0].comparisons] == [Verdict.WORSE] * 3
+    assert sound.best[0].cell_ids == (made.cell("a").id,)
+    assert {c.verdict for c in tripped.best[0].comparisons} == {Verdict.UNDECIDED}
+    assert {c.reason for c in tripped.best[0].comparisons} == {"control tripped"}
+    assert len(tripped.best[0].cell_ids) == 3
+
+
 # -- one program -----------------------------------------------------------------------------------
 
 

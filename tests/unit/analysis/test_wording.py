@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -129,3 +130,18 @@ def test_words_and_digits_load_neither_numpy_nor_scipy(module: str) -> None:
         "sys.exit(bool({'numpy', 'scipy', 'pandas', 'matplotlib'} & set(sys.modules)))"
     )
     assert os.spawnv(os.P_WAIT, sys.executable, [sys.executable, "-c", code]) == 0
+
+
+@pytest.mark.parametrize("kind", ["gap", "idle", "effect", "derived", "memory"])
+def test_every_kind_of_sentence_says_where_it_holds(kind: str) -> None:
+    """R4: the input of several, and a cold cache where that was seen; one rule for all of them."""
+    both = (("input", "10 MiB"), ("cache", "cold"))
+    claim = Claim(
+        "", kind, "B", "A", "wall", both, Verdict.BETTER, estimate=0.8, lo=0.7, hi=0.9, margin=0.02, rounds=20,
+        values={
+            "before": 1.0, "after": 0.5, "baseline": "A", "cells": 2, "less": 2, "more": 0, "holds": 2,
+            "pooled": 1, "unit": "s", "family": "iec", "formula": "x",
+        },
+    )  # fmt: skip
+    assert say(claim).startswith("On 10 MiB with a cold cache")
+    assert not say(replace(claim, scope=())).startswith(("On ", "With "))
