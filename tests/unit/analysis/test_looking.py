@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench_framework.analysis.judge import judge
-from bench_framework.analysis.looking import LookOutcome, floor_fraction, look
+from bench_framework.analysis.looking import LookOutcome, floor_fraction, look, trip
 from bench_framework.model.judgement import Comparison, Interval, Verdict
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import MeasurePolicy
@@ -131,3 +131,31 @@ def test_the_noise_floor_looks_at_both_ends() -> None:
     assert floor_fraction(replace(blank, shown=Interval(1, 0.99, 1.013, 0.99))) == pytest.approx(0.013)
     assert floor_fraction(replace(blank, shown=Interval(1, 0.95, 1.01, 0.99))) == pytest.approx(1 / 0.95 - 1)
     assert floor_fraction(blank) is None
+
+
+def test_rounds_behind_the_last_look_are_in_no_verdict(study: type[Study]) -> None:
+    """An interrupted record: what was measured since the last look waits for the next one."""
+    made = study(arms=("a", "b"))
+
+    def wall(arm: str, _: str, number: int) -> float:
+        slow = 2.0 if arm == "b" and number > 18 else 1.0
+        return slow * (1 + abs(random.Random(f"{arm}/{number}").gauss(0, 0.004)))
+
+    taken = [Look(item.id, 1, 18, stopped=False) for item in made.plan.inputs]
+    judged = judge(made.plan, made.blocks(wall, rss=lambda arm, *_: 1e6), {}, [], taken)
+    timed = [c for c in judged.comparisons if c.family in ("headline", "control", "memory")]
+    assert len(timed) == 5
+    assert {c.rounds for c in timed} == {18}
+    assert made.comparison(judged, "b").verdict is Verdict.EQUIVALENT
+    assert {c.rounds for c in judged.best[0].comparisons} == {18}
+
+
+def test_a_tripped_control_takes_back_what_rounds_decide_and_nothing_else() -> None:
+    shown = Interval(0.5, 0.5, 0.5, 1.0)
+    exact = Comparison("x", "y", "binary_size", "exact", Verdict.BETTER, shown=shown)
+    timed = Comparison("x", "y", "wall", "headline", Verdict.BETTER, shown=shown)
+    failed = Comparison("x", "y", "wall", "headline", Verdict.FAILED, "exit 9")
+    found = trip((exact, timed, failed))
+    assert found[0] is exact
+    assert (found[1].verdict, found[1].reason) == (Verdict.UNDECIDED, "control tripped")
+    assert found[2] is failed
