@@ -30,7 +30,10 @@ class Counts:
 
     def text(self) -> str:
         """``12 cells planned, 9 measured, 1 failed, 2 excluded``."""
-        parts = [f"{self.planned} cells planned", f"{self.measured} measured"]
+        parts = [
+            f"{self.planned} cell{'s' if self.planned != 1 else ''} planned",
+            f"{self.measured} measured",
+        ]
         parts += [f"{number} {words}" for words, number in self.others]
         if self.excluded:
             parts.append(f"{self.excluded} excluded")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import Position, Problem, ScenarioError
@@ -71,13 +71,16 @@ class Selection:
         return all(term.holds(values) for term in self.terms)
 
 
-def parse_selection(text: str, known: Mapping[str, Sequence[str]], *, open_names: Sequence[str]) -> Selection:
+def parse_selection(
+    text: str, known: Mapping[str, Sequence[str]], *, open_names: Sequence[str], option: str = OPTION
+) -> Selection:
     """Read a selection.
 
     Args:
         text: the words behind ``-k``.
         known: axis name to its values.
         open_names: further names, whose values are not checked.
+        option: the one that holds the words, for errors.
 
     Raises:
         ScenarioError: with every problem of the selection (BC113).
@@ -88,7 +91,8 @@ def parse_selection(text: str, known: Mapping[str, Sequence[str]], *, open_names
         if problem is not None:
             problems.append(problem)
     if problems:
-        raise refusal(text, *problems)
+        named = (replace(problem, file=option) for problem in problems)
+        raise ScenarioError(tuple(named), {option: text})
     return Selection(text, tuple(terms))
 
 

@@ -349,12 +349,13 @@ def resolve(root: Path, text: str, *, imported: bool = True) -> Path:
             code="BX101",
             help="`benchctl run FILE` makes one; --dir names another folder",
         )
-    for path in (root.__class__(text), root / text):
-        folder = path.parent if path.is_file() else path
-        if (folder / layout.JOURNAL).is_file() or is_imported(folder):
-            return folder
-    if of_scenario := find_records(root, text, imported=imported):
-        return of_scenario[-1]
+    with contextlib.suppress(OSError):  # a name that no file system takes is no record either
+        for path in (root.__class__(text), root / text):
+            folder = path.parent if path.is_file() else path
+            if (folder / layout.JOURNAL).is_file() or is_imported(folder):
+                return folder
+        if of_scenario := find_records(root, text, imported=imported):
+            return of_scenario[-1]
     known = [f"{path.parent.name}/{path.name}" for path in find_records(root, imported=True)[-5:]]
     raise UsageError(
         f"{text} is no record",

@@ -182,7 +182,7 @@ def _cells_where(plan: Plan, where: str | None) -> frozenset[str]:
     if where is None:
         return frozenset(cell.id for cell in plan.cells)
     known = {axis.name: [value.name for value in axis.values] for axis in plan.axes}
-    selection = parse_selection(where, known, open_names=("variant", "input", "idea"))
+    selection = parse_selection(where, known, open_names=("variant", "input", "idea"), option="--where")
     return frozenset(
         cell.id
         for cell in plan.cells
@@ -211,7 +211,7 @@ def _other_plan(plan: Plan, baseline: str | None, candidate: str | None, metrics
     # An anchor is compared where it is asked for by name, and never by the way.
     within = {cell.variant_id for cell in plan.cells if cell.role is not Role.ANCHOR}
     own = tuple(variant for variant in plan.variants if variant.id in within)
-    chosen = own if candidate is None else _selected(plan, candidate)
+    chosen = own if candidate is None else _selected(plan, candidate, "--candidate")
     if any(cell.role is Role.BOUND and cell.variant_id == base.id for cell in plan.cells):
         raise UsageError(
             f"{base.label} is a bound: it does other work, and nothing can be compared with it",
@@ -249,7 +249,7 @@ def _role(cell: Cell, base_id: str) -> Role:
 
 
 def _one(plan: Plan, text: str) -> Variant:
-    found = _selected(plan, text)
+    found = _selected(plan, text, "--baseline")
     if len(found) > 1:
         raise UsageError(
             f"--baseline takes {len(found)} variants, and must take one",
@@ -260,11 +260,11 @@ def _one(plan: Plan, text: str) -> Variant:
     return found[0]
 
 
-def _selected(plan: Plan, text: str) -> tuple[Variant, ...]:
+def _selected(plan: Plan, text: str, option: str) -> tuple[Variant, ...]:
     from bench_framework.scenario.selection import parse_selection  # noqa: PLC0415 -- only to compare
 
     known = {axis.name: [value.name for value in axis.values] for axis in plan.axes if axis.kind != "input"}
-    selection = parse_selection(text, known, open_names=("variant", "idea"))
+    selection = parse_selection(text, known, open_names=("variant", "idea"), option=option)
     found = tuple(
         variant
         for variant in plan.variants

@@ -40,6 +40,10 @@ class Gated:
     page: GatePage
 
 
+def _rounds(count: int) -> str:
+    return f"{count} round{'s' if count != 1 else ''}"
+
+
 def require_decidable(plan: Plan) -> None:
     """Refuse a gate that can never find anything, or whose accepted changes cannot be read, before measuring.
 
@@ -50,7 +54,7 @@ def require_decidable(plan: Plan) -> None:
 
     if (needed := rounds_needed(plan)) is not None:
         raise UsageError(
-            f"this gate can find nothing in {plan.measure.rounds_max} rounds: it needs {needed}",
+            f"this gate can find nothing in {_rounds(plan.measure.rounds_max)}: it needs {needed}",
             code="BX108",
             effect="nothing was judged: such a gate would always pass",
             help=f"-S measure.rounds.max={needed}, or fewer candidates, inputs or gated metrics",

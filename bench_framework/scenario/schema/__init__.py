@@ -44,6 +44,7 @@ from bench_framework.scenario.schema.types import (
     PerMetric,
     Symbol,
     Text,
+    ValueName,
     Variable,
     read_by,
     shape,
@@ -97,13 +98,13 @@ class ScenarioFile(Part):
     `{{` and `}}` stand for braces. Default: the worker's."""
     shell: Flag = False
     """`true`: `command` is one text that a shell reads."""
-    stdin: Text | None = None
+    stdin: ValueName | None = None
     """File that the program reads from stdin, such as `{input}`."""
     env: dict[Variable, Text] = {}
     """Environment variables of every run."""
-    cwd: Text | None = None
+    cwd: ValueName | None = None
     """Folder in which the program runs, relative to this file."""
-    data_dir: Text | None = Field(default=None, alias="data-dir")
+    data_dir: ValueName | None = Field(default=None, alias="data-dir")
     """Folder for generated inputs, relative to this file."""
     tuning: Annotated[list[Text], Field(min_length=1)] | None = None
     """Argument list, run once before anything is measured, with the baseline's program as `{bin}`; it prints one JSON

@@ -32,7 +32,7 @@ class InputPart(Part):
     """Size of the generated text, with its unit: `10MiB`, `200MB`."""
     seed: Text = "42"
     """Seed of the generator: a whole number."""
-    file: Text | None = None
+    file: ValueName | None = None
     """A file of yours in place of a generated text, relative to this file."""
 
     @model_validator(mode="after")
@@ -60,7 +60,7 @@ class AnswerPart(Part):
         read_by(leaves.choice("exact", "sorted-lines", "json", "none")),
     ] = "exact"
     """Bytes, lines in any order, JSON by value, or not at all."""
-    file: Text | None = None
+    file: ValueName | None = None
     """File that holds the answer, in place of stdout."""
     stdout: Annotated[Literal["file", "pipe", "null"], read_by(leaves.choice("file", "pipe", "null"))] = (
         "file"

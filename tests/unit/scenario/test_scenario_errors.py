@@ -526,6 +526,13 @@ SINGLE = {
     "an exit code below zero": (AXES + "exit-codes: [-1]", "BC102", "-1", "of at least 0, got -1", ""),
     "CPUs that run backwards": (AXES + "measure: {cpus: 3-1}", "BC102", "3-1", "runs backwards", "write 1-3"),
     "CPUs in other digits": (AXES + "measure: {cpus: ٠}", "BC102", "٠", "must be a list of CPUs", ""),
+    "an answer in no file": (
+        AXES + 'answer: {file: ""}',
+        "BC102",
+        '""',
+        "must be text, got an empty text",
+        "",
+    ),
     "a command of no words": (AXES + "prepare: [[]]", "BC102", "[]", "must hold at least 1, got 0", ""),
     "a formula that divides by zero": (
         AXES + "cells: {a: {arm: a}}\nderived: {x: time(a) / 0}",

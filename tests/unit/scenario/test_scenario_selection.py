@@ -8,6 +8,7 @@ import pytest
 
 from bench_framework.errors import ScenarioError
 from bench_framework.scenario.load import render
+from bench_framework.scenario.selection import parse_selection
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -106,3 +107,9 @@ def test_conditions_that_exclude_each_other(plans: Plans) -> None:
     with pytest.raises(ScenarioError) as caught:
         plans(TEXT, only="io=mmap io=read")
     assert [p.code for p in caught.value.problems] == ["BC207"]
+
+
+def test_a_mistake_is_told_under_the_option_that_holds_it() -> None:
+    with pytest.raises(ScenarioError) as caught:
+        parse_selection("arm=z", {"arm": ["a", "b"]}, open_names=(), option="--baseline")
+    assert render(caught.value).startswith("error[BC113]: arm has no value `z`\n --> --baseline:1:5")

@@ -91,6 +91,8 @@ def test_a_name_that_is_none_says_what_there_is(tmp_path: Path, plan: Plan) -> N
     assert caught.value.details == (("there is", f"demo/{record.id}"),)
     with pytest.raises(UsageError, match="@prev: there are 1"):
         resolve(tmp_path, "@prev")
+    with pytest.raises(UsageError, match="is no record"):
+        resolve(tmp_path, "x" * 5000)  # longer than any file system takes
 
 
 def test_only_the_newest_and_only_an_interrupted_record_is_continued(
