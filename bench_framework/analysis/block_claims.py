@@ -10,7 +10,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.analysis import wording
+from bench_framework.analysis import fact_words, wording
 from bench_framework.analysis.block_pairs import pair_contrast, runs_at_estimate
 from bench_framework.model import words
 from bench_framework.model.judgement import Claim, Verdict
@@ -261,7 +261,7 @@ def _comparison(claim: Claim) -> str:
 
 
 def _value(value: float, claim: Claim) -> str:
-    return wording.size(value, "iec") if claim.metric == "peak_rss" else format_duration(value)
+    return fact_words.size(value, "iec") if claim.metric == "peak_rss" else format_duration(value)
 
 
 def _undecided(claim: Claim) -> str:

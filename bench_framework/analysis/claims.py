@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.analysis import dependence, metric_words, wording
+from bench_framework.analysis import dependence, fact_words, metric_words, wording
 from bench_framework.analysis.facts import Facts, Names
 from bench_framework.analysis.race_claims import race_claims
 from bench_framework.analysis.reference_claims import gap_claims
@@ -273,7 +273,7 @@ class _Author(Names):
         events = dict.fromkeys((*self._noted, *self._judgement.events))
         count = sum(1 for e in events if e.severity != "note")
         values = {
-            "rounds": told, "cells": wording.coverage(self._facts.coverage()), "floors": floor,
+            "rounds": told, "cells": fact_words.coverage(self._facts.coverage()), "floors": floor,
             "warnings": f"{count or 'no'} warning{'s' if count != 1 else ''}",
         }  # fmt: skip
         return Claim(

@@ -6,7 +6,7 @@ from collections import Counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.analysis import cache_states, same_programs, wording
+from bench_framework.analysis import cache_states, fact_words, same_programs
 from bench_framework.model.judgement import Claim, Verdict
 from bench_framework.model.plan import Role
 
@@ -99,7 +99,9 @@ class Facts(Names):
             if peak is None or cell.role is Role.CONTROL:
                 continue
             size = self._sizes.get(cell.input_id)
-            values: dict[str, float | int | str] = {"size": wording.size(peak.median, self.plan.unit_family)}
+            values: dict[str, float | int | str] = {
+                "size": fact_words.size(peak.median, self.plan.unit_family)
+            }
             if size:
                 values["share"] = peak.median / size
             yield Claim(

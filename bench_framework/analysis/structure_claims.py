@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from bench_framework.analysis import wording
+from bench_framework.analysis import fact_words
 from bench_framework.analysis.facts import Names
 from bench_framework.analysis.metric_words import HIGHER
 from bench_framework.analysis.structure_wording import change
@@ -216,4 +216,4 @@ def _named(step: Step) -> str:
 
 
 def _percent(fraction: float) -> str:
-    return f"{wording.up_to_digits(100 * fraction, 2).replace('-', '−')}{THIN_SPACE}%"
+    return f"{fact_words.up_to_digits(100 * fraction, 2).replace('-', '−')}{THIN_SPACE}%"

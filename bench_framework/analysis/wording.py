@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.analysis import metric_words, race_words, reference_words
+from bench_framework.analysis import fact_words, metric_words, race_words, reference_words
+from bench_framework.analysis.fact_words import FACT_SENTENCES
 from bench_framework.analysis.profile_words import PROFILE_SENTENCES
 from bench_framework.analysis.scope_words import where
 from bench_framework.analysis.structure_wording import STRUCTURE_SENTENCES
@@ -19,12 +20,11 @@ from bench_framework.rounding import (
     LARGEST_RATIO,
     Rounded,
     decimal,
-    plain,
     rounded,
     thresholds,
     up_to_two_digits,
 )
-from bench_framework.units import MINUS, THIN_SPACE, format_percent, format_size, size_unit, time_unit
+from bench_framework.units import MINUS, THIN_SPACE, format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,21 +42,6 @@ FASTEST: Final = "in the fastest third of the rounds"
 def noun(metric: Metric | None) -> str:
     """What a metric measures, in words; of elapsed time where a claim names none."""
     return words.noun(metric or "wall")
-
-
-def size(count: float, family: str) -> str:
-    """A number of bytes in the units that the scenario speaks: ``"219.7 MB"`` or ``"210 MiB"`` (R14)."""
-    if family != "si":
-        return format_size(count)
-    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if count >= scale:
-            return f"{up_to_digits(count / scale, 3)}{THIN_SPACE}{unit}"
-    return f"{int(count)}{THIN_SPACE}B"
-
-
-def up_to_digits(value: float, digits: int) -> str:
-    """With so many significant digits; whole numbers in full."""
-    return f"{value:.{max(0, digits - len(str(int(abs(value)))))}f}"
 
 
 def say(claim: Claim) -> str:
@@ -190,7 +175,7 @@ def _undecided(claim: Claim) -> str:
     if reason := claim.values.get("reason"):
         parts.append(str(reason))
     if (mde := claim.values.get("mde")) is not None:
-        parts.append(f"a difference of {_upward(float(mde))} would have been found")
+        parts.append(f"a difference of {fact_words.upward(float(mde))} would have been found")
         parts += _needed(claim)
     return "; ".join(parts)
 
@@ -202,14 +187,6 @@ def _needed(claim: Claim) -> list[str]:
     if int(needed) <= (claim.rounds or 0):
         return []
     return [f"one of {limit} would need about {int(up_to_two_digits(float(needed)))} rounds"]
-
-
-def _upward(fraction: float) -> str:
-    return f"{_plain(up_to_two_digits(fraction * 100))}{THIN_SPACE}%"
-
-
-def _plain(value: Decimal) -> str:
-    return f"{value:f}"
 
 
 def _other_output(claim: Claim) -> str:
@@ -295,62 +272,6 @@ def _sign_change(claim: Claim) -> str:
     )  # fmt: skip
 
 
-def _noise_floor(claim: Claim) -> str:
-    if claim.estimate is None:
-        return f"{where(claim)}no noise floor: there is no control arm"
-    tripped = "; control tripped" if claim.values.get("tripped") else ""
-    return f"{where(claim)}noise floor of {noun(claim.metric)}: {_upward(claim.estimate)}{tripped}"
-
-
-def _scaling(claim: Claim) -> str:
-    assert claim.estimate is not None
-    assert claim.lo is not None
-    assert claim.hi is not None
-    made = rounded(claim.estimate, claim.lo, claim.hi, margin=0.05, least=2)
-    aspect = "" if claim.metric == "wall" else f" in {noun(claim.metric)}"
-    figures = f"{made.estimate} [{made.lo}, {made.hi}]".replace("-", MINUS)
-    start, end = claim.values["from"], claim.values["to"]
-    return (
-        f"{claim.subject} grows from {start} to {end}{aspect} with exponent {figures}: {claim.values['word']}"
-    )
-
-
-def _derived(claim: Claim) -> str:
-    assert claim.estimate is not None
-    kind, family = str(claim.values["unit"]), str(claim.values["family"])
-    unit, scale = "", 1.0
-    if kind == "s":
-        unit, scale = time_unit(claim.estimate)
-    elif kind == "bytes/s":
-        unit, scale = size_unit(claim.estimate, family)
-        unit += "/s"
-    lo, hi = (claim.lo, claim.hi) if claim.lo is not None and claim.hi is not None else (claim.estimate,) * 2
-    made = plain(claim.estimate * scale, lo * scale, hi * scale, most=3)
-    interval = f" [{made.lo}, {made.hi}]" if claim.lo is not None else ""
-    figure = f"{made.estimate}{interval}{THIN_SPACE}{unit}".rstrip(THIN_SPACE).replace("-", MINUS)
-    return f"{where(claim)}{claim.subject} is {figure} ({claim.values['formula']}, {claim.rounds} rounds)"
-
-
-def _memory(claim: Claim) -> str:
-    share = claim.values.get("share")
-    told = f", {format_percent(float(share), decimals=0)} of the input" if share is not None else ""
-    return f"{where(claim)}{claim.subject} peaks at {claim.values['size']}{told}"
-
-
-def coverage(claim: Claim) -> str:
-    """``"12 cells planned: 9 measured, 1 failed"``."""
-    planned = int(claim.values["planned"])
-    parts = [f"{claim.values[k]} {k}" for k in _COVERAGE if int(claim.values.get(k, 0)) or k == "measured"]
-    return f"{planned} cell{'s' if planned != 1 else ''} planned: {', '.join(parts)}"
-
-
-_COVERAGE: Final = ("measured", "failed", "other output", "not comparable", "not started", "excluded")
-
-
-def _trust(claim: Claim) -> str:
-    return "; ".join(str(claim.values[part]) for part in ("rounds", "cells", "floors", "warnings"))
-
-
 def _dropped(claim: Claim) -> str:
     why = f": {_comparison(claim)}" if claim.reference else f": {claim.subject} was decidedly worse then"
     return f"{where(claim)}{race_words.after(claim)}{why}"
@@ -367,16 +288,6 @@ def _ideas(claim: Claim) -> str:
     return f"{claim.values['count']} not adopted: {claim.values['outcomes']}"
 
 
-def _not_measured(claim: Claim) -> str:
-    return f"Not measured: {claim.subject} ({claim.values['reason']})"
-
-
-def _identical(claim: Claim) -> str:
-    both = f"{claim.subject} and {claim.reference}"
-    effect = claim.values.get("effect", "the change has no effect on it")
-    return f"{both} are the same program (equal code and command): {effect}; their difference is an A/A test"
-
-
 SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "main": _main,
     "nothing": _nothing,
@@ -388,19 +299,12 @@ SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "gap": reference_words.gap,
     "cost": _cost,
     "sign-change": _sign_change,
-    "noise-floor": _noise_floor,
-    "scaling": _scaling,
-    "memory-share": _memory,
-    "derived": _derived,
-    "coverage": coverage,
-    "trust": _trust,
     "race": race_words.race,
     "dropped": _dropped,
     "idle": race_words.idle,
     "recommendation": _recommendation,
     "ideas": _ideas,
-    "not-measured": _not_measured,
-    "one-program": _identical,
+    **FACT_SENTENCES,
     **STRUCTURE_SENTENCES,
     **PROFILE_SENTENCES,
     **SUSPICION_SENTENCES,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bench_framework.analysis import compare, looking, verdict, wording
+from bench_framework.analysis import compare, fact_words, looking, verdict, wording
 from bench_framework.analysis.compare import Levels
 from bench_framework.analysis.judge import judge
 from bench_framework.analysis.samples import Pair
@@ -149,5 +149,5 @@ def test_combinations_left_out_by_one_rule_are_told_once(study: type[Study]) -> 
 
 
 def test_sizes_are_told_in_the_units_of_the_scenario() -> None:
-    assert wording.size(219_700_000, "si") == "220\u202fMB"
-    assert wording.size(219_700_000, "iec") == "210\u202fMiB"
+    assert fact_words.size(219_700_000, "si") == "220\u202fMB"
+    assert fact_words.size(219_700_000, "iec") == "210\u202fMiB"
