@@ -117,6 +117,17 @@ class ReportData:
         """The (first) baseline."""
         return self.plan.variant(self.plan.baseline_id)
 
+    def baseline_on(self, item: Input) -> Variant:
+        """The baseline of an input: at two revisions each input has its own."""
+        cell = self.plan.baseline_cell(item.id)
+        return self.variant_of(cell) if cell is not None else self.baseline
+
+    def is_baseline(self, variant_id: str) -> bool:
+        """Whether a variant is the (first) baseline, or that of an input."""
+        return variant_id == self.plan.baseline_id or any(
+            cell.variant_id == variant_id and cell.role is Role.BASELINE for cell in self.plan.cells
+        )
+
     # -- what was measured ---------------------------------------------------------------------
 
     def summary(self, cell_id: str, metric: Metric) -> Summary | None:
@@ -219,10 +230,9 @@ class ReportData:
         named = dict(claim.scope).get("input")
         return len(self.plan.inputs) == 1 if named is None else named == item.label
 
-    @property
-    def ratio_words(self) -> str:
+    def ratio_words(self, item: Input) -> str:
         """What the headline's ratios are: turned over where larger values are better."""
-        name = self.baseline.label
+        name = self.baseline_on(item).label
         return f"{name} ÷ variant (below 1 is better)" if self.higher(self.metric) else f"variant ÷ {name}"
 
     def higher(self, metric: Metric) -> bool:

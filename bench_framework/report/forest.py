@@ -31,7 +31,7 @@ def forest(data: ReportData, item: Input, name: str, table: Table) -> Figure | N
         marks.append(("noise", floor.fraction))
     metric = noun(data.metric)
     desc = (
-        f"Ratio of {metric} to {data.baseline.label}{data.on_input(item, ' on ')}, with intervals. "
+        f"Ratio of {metric} to {data.baseline_on(item).label}{data.on_input(item, ' on ')}, with intervals. "
         f"The band is the margin of {margin_text(margin)}."
     )
     if len(marks) > 1:
@@ -39,11 +39,11 @@ def forest(data: ReportData, item: Input, name: str, table: Table) -> Figure | N
     return Figure(
         name + "-forest",
         "forest",
-        f"Ratio to {data.baseline.label}{data.on_input(item, ', input ')}",
+        f"Ratio to {data.baseline_on(item).label}{data.on_input(item, ', input ')}",
         desc,
         tuple(points),
         table,
-        (("x", f"{metric}, {data.ratio_words}"), *_ends(data)),
+        (("x", f"{metric}, {data.ratio_words(item)}"), *_ends(data)),
         tuple(marks),
         beside=True,
     )

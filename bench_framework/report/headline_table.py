@@ -54,7 +54,7 @@ def headline_table(data: ReportData, item: Input, name: str) -> Table:
     statistic = "the median of rounds" if data.metric != "peak_rss" else "the median of runs"
     caption = (
         f"{_name(data.metric)} by variant{data.on_input(item, ', input ')}{data.cold(item)}: "
-        f"{statistic}; ratios are {data.ratio_words}. {caption_tail(data, item)}"
+        f"{statistic}; ratios are {data.ratio_words(item)}. {caption_tail(data, item)}"
     )
     return Table(
         name + "-table",

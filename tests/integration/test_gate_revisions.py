@@ -157,6 +157,15 @@ def test_one_variant_that_became_slower_fails_the_gate_and_the_other_passes(proj
     assert f"{base[:7]} and {head[:7]} were run interleaved" in comment
     assert project("verify", str(record)).returncode == 0
 
+    # Each table names the baseline that it is held against, and the summary begins with what became slower.
+    report = (record / "report.md").read_text(encoding="utf-8")
+    summary = report.partition("## Summary")[2]
+    assert f"each variant at {base[:7]}" in report
+    for variant in ("plain", "loud"):
+        assert f"variant ÷ {variant} @ {base[:7]}" in report
+    assert f"plain @ {head[:7]} needs" in summary[: summary.index("##")]
+    assert "Use plain" not in report
+
     # The line that the comment proposes lets the change pass, without measuring again, until its day has come.
     line = next(text for text in comment.splitlines() if '"wall"' in text)
     entry = json.loads(line.removeprefix("- "))

@@ -32,12 +32,18 @@ def facts(data: ReportData) -> tuple[tuple[str, str], ...]:
         ("Revision", _revisions(data)),
         ("Host", host_line(data.host)),
         ("System", _system_line(data.host)),
-        ("Baseline", data.baseline.label),
+        ("Baseline", _baseline(data)),
         ("Rounds × runs", data.replication(c.id for c in plan.cells)),
         ("Cells", counts_of(data).text()),
         ("Noise floor", f"{noise(data)} (margin {margin_text(plan.judge.margin_of(data.metric))})"),
     ]
     return tuple((name, value) for name, value in lines if value)
+
+
+def _baseline(data: ReportData) -> str:
+    """What the variants are compared with."""
+    revisions = data.plan.revisions
+    return data.baseline.label if revisions is None else f"each variant at {revisions.names[0]}"
 
 
 def trust(data: ReportData) -> tuple[Check, ...]:

@@ -106,7 +106,7 @@ def _times(data: ReportData, inputs: list[Input], variants: list[Variant]) -> Ta
             summary = _summary(data, variant, item)
             text = show_measured(summary.median, summary.lo, summary.hi, scale, most) if summary else DASH
             cells.append(Cell(text, summary.median if summary else None))
-        rows.append(Row(tuple(cells), baseline=variant.id == data.plan.baseline_id))
+        rows.append(Row(tuple(cells), baseline=data.is_baseline(variant.id)))
     told = data.replication(c.id for c in data.plan.cells)
     caption = f"Growth: the median of rounds by size of input; rounds × runs {told}."
     return Table("scaling-times", caption, tuple(columns), tuple(rows))
@@ -129,7 +129,7 @@ def _exponents(data: ReportData, exponents: list[Scaling]) -> Table:
                     Cell(text.bounds, s.lo),
                     Cell(s.word if (s.variant_id, s.metric) in worded else DASH, s.word),
                 ),
-                baseline=s.variant_id == data.plan.baseline_id,
+                baseline=data.is_baseline(s.variant_id),
             )
         )
     levels = sorted({s.level for s in exponents})
@@ -163,7 +163,7 @@ def _figure(
             points.append(
                 Point(
                     data.input_name(item), float(size), summary.median, None, None, summary.lo, summary.hi,
-                    text=text, baseline=variant.id == data.plan.baseline_id, series=variant.label,
+                    text=text, baseline=data.is_baseline(variant.id), series=variant.label,
                 )
             )  # fmt: skip
     desc = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.model.judgement import Verdict
 from bench_framework.report.blocks import Block, Bullets, Paragraph
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sentences import key_claim, sentence
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
 
 MOST_LINES: Final = 6
+MOST_CHANGES: Final = 3
+WORSE: Final = (Verdict.WORSE, Verdict.WORSE_SIZE_OPEN)
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
@@ -37,9 +40,23 @@ def leading_input(data: ReportData) -> Input | None:
     Its times hold the least fixed cost. Without sizes the last one of the scenario is taken.
     """
     told = [item for item in data.plan.inputs if key_claim(data, item) is not None]
+    if data.plan.revisions is not None and (worse := _worst(data, told)) is not None:
+        return worse
     decided = [i for i in told if (c := key_claim(data, i)) is not None and c.kind != "nothing"]
     found = decided or told
     return max(reversed(found), key=lambda i: data.input_bytes(i.id) or 0, default=None)
+
+
+def _worst(data: ReportData, told: list[Input]) -> Input | None:
+    """At two revisions the input on which the head became slower by the most; `None` if it did on none."""
+    grown = [(c.estimate, i) for i in told for c in _changes(data, i) if c.verdict in WORSE and c.estimate]
+    return max(grown, key=lambda pair: pair[0])[1] if grown else None
+
+
+def _changes(data: ReportData, item: Input | None = None) -> list[Claim]:
+    """What was found to differ between two revisions, on the headline's metric."""
+    found = data.claims("comparison", item=item) if item is not None else data.claims("comparison")
+    return [c for c in found if c.metric == data.metric and c.verdict is not None and c.verdict.decided]
 
 
 def _cost(data: ReportData, main: Claim) -> list[Claim]:
@@ -58,6 +75,9 @@ def _steps(data: ReportData) -> list[Claim]:
 
 def _elsewhere(data: ReportData, main: Claim) -> list[Claim]:
     """Where the answer does not hold: a verdict that turns, of its own variant first, and the best by input."""
+    if data.plan.revisions is not None:
+        others = [c for c in _changes(data) if set(c.cells) != set(main.cells)]
+        return sorted(others, key=lambda c: -(c.estimate or 0))[:MOST_CHANGES]
     turns = sorted(data.claims("sign-change"), key=lambda c: c.subject != main.subject)
     return [*turns[:1], *_first(data, "best-by-input")]
 

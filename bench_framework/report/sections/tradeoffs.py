@@ -80,7 +80,7 @@ def _table(data: ReportData, item: Input, front: Front, name: str) -> Table:
             Cell(_place(standing, labels)),
             Cell(data.replication([standing.cell_id])),
         )
-        rows.append(Row(cells, baseline=variant.id == data.plan.baseline_id, strong=standing.on_front))
+        rows.append(Row(cells, baseline=data.is_baseline(variant.id), strong=standing.on_front))
     columns = (
         Column("Variant"), Column("Binary size", "right"), Column("Build time", "right", drop=3),
         Column("Dependencies", "right", drop=2), *(c.column for c in measured), Column("Ahead in", prose=True),

@@ -85,8 +85,8 @@ def test_ratios_of_a_metric_that_is_better_when_larger_are_named_turned_over(dat
     headline = replace(
         changed, plan=replace(changed.plan, judge=replace(changed.plan.judge, metrics=("requests",)))
     )
-    assert headline.ratio_words == f"{data.baseline.label} ÷ variant (below 1 is better)"
-    assert data.ratio_words == f"variant ÷ {data.baseline.label}"
+    assert headline.ratio_words(data.plan.inputs[0]) == f"{data.baseline.label} ÷ variant (below 1 is better)"
+    assert data.ratio_words(data.plan.inputs[0]) == f"variant ÷ {data.baseline.label}"
     assert headline.own_unit("requests") == "1/s"
 
 
