@@ -176,13 +176,13 @@ def statistics(session: nox.Session) -> None:
     only if it is named.
     """
     for name in session.posargs or [
-        "acceptance",
         "level_and_power",
         "recorded_families",
         "coverage",
         "time_to_decision",
         "sittings",
         "words_of_intervals",
+        "acceptance",
     ]:
         python(session, f"tests/statistics/{name}.py")
 
@@ -216,7 +216,9 @@ def browser(session: nox.Session) -> None:
     names = ("chromium", "chromium-browser", "google-chrome")
     found = next((path for name in names if (path := shutil.which(name))), None)
     if found is None:
-        session.error(f"no browser: none of {', '.join(names)} is installed (Debian: apt-get install chromium)")
+        session.error(
+            f"no browser: none of {', '.join(names)} is installed (Debian: apt-get install chromium)"
+        )
     tools = CACHE / "browser"
     session.run(
         *(sys.executable, "-m", "pip", "install", "--quiet", "--upgrade", "--target", str(tools)),

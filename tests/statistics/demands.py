@@ -79,14 +79,16 @@ def found_differences(count: int) -> Iterator[Row]:
 
 def honesty(count: int) -> Iterator[Row]:
     """A true +3 % is not called equivalent: on any metric, stopping early, and with one look at the end."""
-    plans = (schedule(12, ROUNDS, 2, REPORT), schedule(12, ROUNDS, 2, REPORT, single=True))
+    plans, every = (schedule(12, ROUNDS, 2, REPORT), schedule(12, ROUNDS, 2, REPORT, single=True)), 0
     for name, source in SOURCES.items():
         equal = 0
         for replay in range(count):
             for looks in plans:
                 told = _real(source, "B3", looks, random_of(replay, name, "honesty"))
                 equal += any(c.verdict is Verdict.EQUIVALENT for c in told)
+        every += equal
         yield few(f"+3 % called equivalent, {name}", "≤ 2 of 200", equal, len(plans) * count, 0.01)
+    yield few("… on all recordings", "≤ 2 of 200", every, len(SOURCES) * len(plans) * count, 0.01)
     # At the margin itself it may be called so as often as the level of the two tests says.
     for name, source in SOURCES.items():
         yield _at_margin(name, source, count)

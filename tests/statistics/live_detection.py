@@ -58,6 +58,8 @@ class Try:
     rounds: int
     startups_s: tuple[float, ...]
     """From each command line to the beginning of its record: longer where another benchctl had to end first."""
+    measuring_s: float
+    """From the first warm-up run to the end of the last round."""
     first_s: float
     """From the command line to the report."""
     gated_s: float
@@ -87,6 +89,13 @@ def benchctl(folder: Path, *words: str) -> Done:
         return Done(json.loads(done.stdout), done.returncode, at, took)
     except ValueError:
         sys.exit(f"`benchctl {' '.join(words)}` ended with {done.returncode}:\n{done.stderr}")
+
+
+def measuring(record: Path) -> float:
+    """What its rounds took, in seconds: the journal counts from the first of them."""
+    with (record / "journal.jsonl").open(encoding="utf-8") as file:
+        lines = [json.loads(line) for line in file]
+    return max(float(line["elapsed_s"]) for line in lines if "elapsed_s" in line)
 
 
 def startup(done: Done, record: Path) -> float:
@@ -132,7 +141,7 @@ def tried(folder: Path, seed: int, *, more: bool) -> Try:
     with (record / "comparisons.csv").open(encoding="utf-8", newline="") as file:
         rows = [r for r in csv.DictReader(file) if r["kind"] == "headline" and r["metric"] in ("wall", "cpu")]
     gate = benchctl(folder, "gate", str(record))
-    startups = [startup(run, record)]
+    startups, took = [startup(run, record)], measuring(record)
     if gate.said["confirmation"]:
         startups.append(startup(gate, record.parent / gate.said["confirmation"]))
     shutil.rmtree(record.parent)
@@ -148,6 +157,7 @@ def tried(folder: Path, seed: int, *, more: bool) -> Try:
         gate=gate.code,
         rounds=max(int(row["rounds"]) for row in rows),
         startups_s=tuple(startups),
+        measuring_s=took,
         first_s=run.took_s,
         gated_s=run.took_s + gate.took_s,
     )
@@ -206,6 +216,10 @@ def table(tries: Sequence[Try]) -> bool:
         rate(
             "equal programs fail the gate", "≤ 0.6 %", sum(t.gate == 1 for t in equal), len(equal), most=0.006
         )
+    rounds = [t.measuring_s for t in more]
+    print(
+        f"measuring alone, every try: median {statistics.median(rounds):.1f} s, at most {max(rounds):.1f} s"
+    )
     timed = [t for t, late in zip(more, waited(more), strict=True) if not late]
     if not timed:
         print("every try waited for another benchctl: no time is told")
