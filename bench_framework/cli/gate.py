@@ -126,5 +126,16 @@ def show(console: Console, found: Gated) -> None:
         for line in github.gate_lines([pair.again_text or pair.text for pair in found.gating.of("worse")]):
             console.say(line, level=-1)
         if target := os.environ.get("GITHUB_STEP_SUMMARY"):
-            with Path(target).open("a", encoding="utf-8") as file:
-                file.write((found.record / "summary.md").read_text(encoding="utf-8"))
+            _append_summary(console, Path(target), found.record / "summary.md")
+
+
+def _append_summary(console: Console, target: Path, summary: Path) -> None:
+    """Add the answer to the summary of the step; the exit code is the gate's, whatever becomes of this."""
+    try:
+        with target.open("a", encoding="utf-8") as file:
+            file.write(summary.read_text(encoding="utf-8"))
+    except OSError as error:
+        console.say(
+            f"the summary of the step is not written: {target}: {error.strerror}; it is in {summary}",
+            level=-1,
+        )

@@ -117,6 +117,11 @@ def test_what_is_slower_twice_fails_the_gate_and_every_file_says_so(slower: Fold
     assert comment.startswith("<!-- benchctl:gate scenario=gated -->\n### ▲ Benchmarks: worse")
     assert "<b>" not in comment
     assert step.read_text() == slower.said("summary.md")
+    gone = slower(
+        "gate", "--no-confirm", GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(tmp_path / "no" / "x")
+    )
+    assert gone.returncode == 4, gone.stderr  # the gate's own answer: it was told not to measure again
+    assert "the summary of the step is not written" in gone.stderr
     suite = ET.fromstring(slower.said("junit.xml"))
     assert suite.get("failures") == str(len([s for s in states.values() if s == "worse"]))
     assert suite.get("tests") == str(len(states))
