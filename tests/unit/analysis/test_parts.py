@@ -203,3 +203,18 @@ def test_a_flagged_block_stays_in_the_statistics() -> None:
     assert first.series == second.series
     assert len(second.of("wall")) == 12
     assert not second.void
+
+
+@pytest.mark.parametrize("size", [1, 8, 40])
+def test_each_of_two_medians_pays_for_the_other_and_for_the_family(size: int) -> None:
+    """Both hold together with all others of the family: an interval at 1 - alpha/(2 * size) each (Bonferroni)."""
+    values = tuple(float(v) for v in range(1000, 1040))
+    pair = samples.Pair(tuple(range(1, 41)), values, values)
+    found = medians.compare_medians(
+        "c", "r", "peak_rss", pair, level=0.05, size=size, margin=0.05, epsilon=0.01
+    )
+    bounds = summary.median_interval(values, 1 - 0.05 / (2 * size))
+    assert bounds is not None
+    assert found.shown is not None
+    assert (found.shown.lo, found.shown.hi) == pytest.approx((bounds[0] / bounds[1], bounds[1] / bounds[0]))
+    assert found.shown.level == pytest.approx(1 - 0.05 / size)

@@ -1,0 +1,110 @@
+"""What contrasts pay for: every look, every member of their family, and no round behind the last look."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from bench_framework.analysis import contrasts, crossover
+from bench_framework.analysis.judge import judge
+from bench_framework.model.judgement import Verdict
+from bench_framework.model.run import Look
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from conftest import Crossed, Study
+
+AXES = {"engine": ["rayon", "tokio"], "parser": ["simd", "sonic"], "alloc": ["sys", "je"]}
+
+
+def noisy(values: Mapping[str, str], where: str, number: int) -> float:
+    chance = random.Random(f"{sorted(values.items())}/{where}/{number}")
+    return math.exp(chance.gauss(0, 0.02))
+
+
+def test_the_interval_of_an_undecided_contrast_is_that_of_the_whole_family(crossed: type[Crossed]) -> None:
+    at = crossed(AXES).measured(noisy)
+    series = [np.random.default_rng(n).normal(0, 0.1, 40) for n in range(5)]
+    found = contrasts.judge_contrasts(series, at)
+    assert {c.verdict for c in found} == {Verdict.UNDECIDED}
+    assert at.looks.count > 1
+    assert [c.shown.level for c in found if c.shown] == pytest.approx(
+        [1 - 0.05 / (at.looks.count * 5)] * len(found)
+    )
+    alone = contrasts.judge_contrasts(series, at, size=9)
+    assert [c.shown.level for c in alone if c.shown] == pytest.approx(
+        [1 - 0.05 / (at.looks.count * 9)] * len(alone)
+    )
+
+
+def test_the_interval_of_the_first_that_is_rejected_is_that_of_the_whole_family_too(
+    crossed: type[Crossed],
+) -> None:
+    at = crossed(AXES).measured(noisy)
+    series = [np.random.default_rng(n).normal(0.5 * (n == 0), 0.1, 40) for n in range(5)]
+    first, *rest = contrasts.judge_contrasts(series, at)
+    assert first.verdict is Verdict.WORSE
+    assert first.shown is not None
+    assert first.shown.level == pytest.approx(1 - 0.05 / (at.looks.count * 5))
+    assert [c.shown.level for c in rest if c.shown] == pytest.approx(
+        [1 - 0.05 / (at.looks.count * 4)] * len(rest)
+    )
+
+
+def test_whichever_is_picked_as_the_largest_its_interval_holds_with_all_others(
+    crossed: type[Crossed],
+) -> None:
+    at = crossed(AXES).measured(noisy)
+    values = np.random.default_rng(1).normal(0, 0.02, 40)
+    one, seven = (contrasts.simultaneous(values, at, size) for size in (1, 7))
+    assert one.level == pytest.approx(1 - 0.05 / at.looks.count)
+    assert seven.level == pytest.approx(1 - 0.05 / (at.looks.count * 7))
+    assert seven.half_width > one.half_width
+
+
+def test_no_effect_and_no_contribution_sees_a_round_behind_the_last_look(crossed: type[Crossed]) -> None:
+    made = crossed(AXES)
+
+    def wall(values: Mapping[str, str], where: str, number: int) -> float:
+        later = 3.0 if values["parser"] == "sonic" and number > 18 else 1.0
+        return later * noisy(values, where, number)
+
+    taken = [Look(item.id, 1, 18, stopped=False) for item in made.plan.inputs]
+    judged = judge(made.plan, made.blocks(wall), {}, [], taken)
+    assert {e.mean.rounds for e in judged.structure.effects} == {18}
+    assert not [e for e in judged.structure.effects if e.mean.verdict.decided]
+    (table,) = judged.structure.contributions
+    assert {s.contrast.rounds for s in table.steps} == {18}
+
+
+def test_the_interval_of_a_crossing_pays_for_the_looks(study: type[Study]) -> None:
+    made = study(arms=("a", "b"), sizes=(10, 50, 200))
+    factors = {"10MiB": 1.2, "50MiB": 1.05, "200MiB": 0.8}
+
+    def wall(arm: str, where: str, number: int) -> float:
+        chance = random.Random(f"{arm}/{where}/{number}")
+        return (factors[where] if arm == "b" else 1.0) * math.exp(chance.gauss(0, 0.01))
+
+    judged = made.judge(made.blocks(wall))
+    (crossing,) = judged.structure.crossings
+    assert crossing.level == pytest.approx(1 - 0.05 / judged.looks.count)
+    assert judged.looks.count > 1
+    # The bounds are those of the test at that level: wider than at 95 %.
+    cells = [(made.cell("b", size), made.cell("a", size)) for size in (50, 200)]
+    ratios = np.array(
+        [
+            [math.log(wall("b", f"{size}MiB", n) / wall("a", f"{size}MiB", n)) for size in (50, 200)]
+            for n in range(1, 41)
+        ]
+    )
+    places = [math.log(size * 1024 * 1024) for size in (50, 200)]
+    wanted = crossover.turning(places, ratios, crossing.level)
+    assert wanted is not None
+    assert crossing.lo_bytes == pytest.approx(math.exp(wanted[1]))
+    assert crossing.hi_bytes == pytest.approx(math.exp(wanted[2]))
+    assert {c.id for pair in cells for c in pair} == set(crossing.cell_ids)
