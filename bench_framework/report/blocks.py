@@ -144,7 +144,9 @@ class Figure:
 
     kind: ClassVar[str] = "figure"
     anchor: str
-    chart: Literal["forest", "scaling", "memory-time", "drift"]
+    chart: Literal[
+        "forest", "scaling", "memory-time", "drift", "waterfall", "bars", "runs", "order", "grid"
+    ]  # fmt: skip
     title: str
     desc: str
     points: tuple[Point, ...]

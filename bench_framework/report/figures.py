@@ -16,13 +16,24 @@ from typing import TYPE_CHECKING, Any, Final
 import matplotlib as mpl  # noqa: TID251 -- the door
 from matplotlib.figure import Figure as Canvas  # noqa: TID251 -- the door
 
-from bench_framework.report.charts import drift, forest, memory_time, scaling
+from bench_framework.report.charts import (
+    bars,
+    drift,
+    forest,
+    grid,
+    memory_time,
+    order,
+    runs,
+    scaling,
+    waterfall,
+)
 from bench_framework.report.drawing import trimmed
 from bench_framework.report.palette import LIGHT, SENTINELS
 from bench_framework.report.render.characters import visible, visible_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+    from types import ModuleType
 
     from matplotlib.axes import Axes  # noqa: TID251 -- the door
 
@@ -81,13 +92,31 @@ def drift_plot(figure: Figure, ax: Axes | None = None, colours: Mapping[str, str
     return axes
 
 
-PLOTS: Final = {
+def _on_a_sheet(chart: ModuleType) -> Callable[..., Axes]:
+    """The plot of a chart that draws its own axes, on a sheet of its own size."""
+
+    def plot(figure: Figure, ax: Axes | None = None, colours: Mapping[str, str] = LIGHT) -> Axes:
+        with mpl.rc_context(STYLE):
+            size = chart.size(figure)
+            axes = ax if ax is not None else _panel(size, (0.0, 0.0, *size))
+            chart.draw(axes, figure, colours)
+        return axes
+
+    return plot
+
+
+PLOTS: Final[Mapping[str, Callable[..., Axes]]] = {
     "forest": forest_plot,
     "scaling": scaling_plot,
     "memory-time": memory_time_plot,
     "drift": drift_plot,
+    "waterfall": _on_a_sheet(waterfall),
+    "bars": _on_a_sheet(bars),
+    "runs": _on_a_sheet(runs),
+    "order": _on_a_sheet(order),
+    "grid": _on_a_sheet(grid),
 }
-"""A new chart is a file in `charts`, a function above and a line here."""
+"""A new chart is a file in `charts` and a line here."""
 
 
 def drawings(document: Document) -> dict[str, str]:

@@ -19,6 +19,7 @@ TEXT: Final = 12.0
 SMALL: Final = 11.0
 """Nothing is printed smaller: 11 units of a 720 wide drawing."""
 FEWEST_TICKS: Final = 3
+MOST_STEPS: Final = 6
 FINE_DIGITS: Final = tuple(n / 10 for n in range(10, 100))
 UNITS_PER_COLUMN: Final = 7.0
 """Width of a character at `TEXT`, generous, as the reader's font is not known."""
@@ -110,3 +111,37 @@ def apart(wanted: Sequence[float], least: float, lo: float, hi: float) -> list[f
         places[index] = max(lo, min(places[index], above))
         above = places[index] - least
     return places
+
+
+def sheet(ax: Axes, width: float, height: float) -> None:
+    """Axes as a sheet of units, from the lower left: for charts of rows and small panels that draw their own axes."""
+    ax.set_xlim(0, width)
+    ax.set_ylim(0, height)
+    ax.set_axis_off()
+
+
+def words(
+    ax: Axes, place: tuple[float, float], text: str, colour: str, *, ha: str = "left", size: float = SMALL
+) -> None:
+    """A text on a sheet, in the middle of its height."""
+    ax.text(*place, text, ha=ha, va="center", fontsize=size, color=colour)
+
+
+def strokes(
+    ax: Axes, lines: Sequence[Sequence[tuple[float, float]]], colour: str, width: float = 1.0
+) -> None:
+    """Lines of one look on a sheet, each through its places."""
+    gap = (math.nan, math.nan)
+    places = [place for line in lines for place in (*line, gap)]
+    if places:
+        ax.plot(
+            [x for x, _ in places], [y for _, y in places], color=colour, linewidth=width, solid_capstyle="butt",
+            clip_on=False,
+        )  # fmt: skip
+
+
+def nice_rates(most: float) -> list[float]:
+    """Ticks of a linear axis from zero: at most six, a step of 1, 2 or 5 times a power of ten apart."""
+    step = 10.0 ** math.floor(math.log10(most))
+    step = next(part for part in (step / 5, step / 2, step, 2 * step) if most / part <= MOST_STEPS)
+    return [step * n for n in range(int(most / step) + 1)]

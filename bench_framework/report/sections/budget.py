@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.plan import Role
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
+from bench_framework.report.bounds import bars
 from bench_framework.report.numbers import DASH, show_plain, significant
 from bench_framework.report.sections.kind import SectionKind, left_out
 from bench_framework.report.sentences import sentence
@@ -29,7 +30,9 @@ def build(data: ReportData) -> tuple[Block, ...]:
         rows = [row for row in data.judgement.derived if row.input_id == item.id]
         if not any(row.value is not None for row in rows):
             continue
-        blocks.append(_table(data, item, rows))
+        table = _table(data, item, rows)
+        plot = bars(data, item, rows, table)
+        blocks += [plot, table] if plot is not None else [table]
         phases = _phases(data, item)
         if phases is not None:
             blocks.append(phases)

@@ -16,6 +16,7 @@ from bench_framework.report.numbers import (
     significant,
 )
 from bench_framework.report.sections.kind import SectionKind, left_out
+from bench_framework.report.steps import waterfall
 from bench_framework.units import MINUS, THIN_SPACE
 
 if TYPE_CHECKING:
@@ -37,7 +38,9 @@ def build(data: ReportData) -> tuple[Block, ...]:
     tables = data.judgement.structure.contributions
     claims = data.claims("contributions")
     for number, (table, claim) in enumerate(told(tables, claims), 1):
-        blocks.append(_table(data, table, claim, f"contributions-{number}"))
+        shown = _table(data, table, claim, f"contributions-{number}")
+        plot = waterfall(data, table, shown)
+        blocks += [plot, shown] if plot is not None else [shown]
         blocks += finding(claim)
     return tuple(blocks)
 

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 from bench_framework.report.blocks import (
     Block,
+    Details,
     Fallback,
     Figure,
     Heading,
     KeyFinding,
 )
 from bench_framework.report.forest import forest
+from bench_framework.report.grid import grid
 from bench_framework.report.headline_table import headline_table
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sentences import key_claim, sentence
@@ -41,6 +43,9 @@ def _input_blocks(data: ReportData, item: Input, name: str) -> tuple[Block, ...]
     if figure is not None:
         found.append(figure)
     found.append(table)
+    fields = grid(data, item, table)
+    if fields is not None:
+        found.append(Details(f"The same as a map: {fields.title}", (fields,)))
     claim = key_claim(data, item)
     if claim is not None:
         found.append(KeyFinding(sentence(claim)))

@@ -23,6 +23,7 @@ from bench_framework.report.blocks import (
 from bench_framework.report.checks import checks
 from bench_framework.report.drift import drift
 from bench_framework.report.numbers import DASH, percent_up, show_comparison
+from bench_framework.report.run_plots import order_strip, runs_plot
 from bench_framework.report.sections.kind import SectionKind, always
 from bench_framework.report.sections.masthead import host_line
 from bench_framework.report.sentences import sentence
@@ -45,9 +46,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
     if trust:
         blocks.append(Bullets(tuple(sentence(c) for c in trust)))
     blocks += racing.blocks(data)
-    figure = drift(data)
-    if figure is not None:
-        blocks.append(figure)
+    blocks += [plot for plot in (drift(data), order_strip(data), runs_plot(data)) if plot is not None]
     control = _control_table(data)
     if control is not None:
         blocks.append(control)

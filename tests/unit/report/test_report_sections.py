@@ -332,8 +332,14 @@ def test_what_programs_note_of_themselves_is_told_once_with_who_said_it(data: Re
 
 class TestBudget:
     def test_rates_come_in_one_unit_and_what_is_worked_out_is_told(self, document: Document) -> None:
-        table, told = section(document, "S09").blocks
+        plot, table, told = section(document, "S09").blocks
+        assert isinstance(plot, Figure)
         assert isinstance(table, Table)
+        assert plot.table is table
+        assert [(p.label, p.strong) for p in plot.points] == [
+            ("reading", True), ("counting", True), ("ideal overlap", False),
+        ]  # fmt: skip
+        assert plot.points[1].text == " ".join(cell.text for cell in table.rows[1].cells[1:3])
         rows = [[cell.text for cell in row.cells] for row in table.rows]
         assert [row[0] for row in rows] == ["reading", "counting", "ideal overlap", "share", "wait", "gone"]
         assert {row[3] for row in rows[:3]} == {"MiB/s"}

@@ -1,0 +1,88 @@
+"""What the runs look like: of each cell its cumulative distribution, the baseline's behind it, and its runs in time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.report.charts.frame import (
+    SMALL,
+    UNITS_PER_COLUMN,
+    duration_label,
+    sheet,
+    short,
+    strokes,
+    words,
+)
+
+if TYPE_CHECKING:
+    from bench_framework.report.blocks import Figure, Point
+    from bench_framework.report.charts import Axes, Palette
+
+WIDTH: Final = 720.0
+COLUMNS: Final = 3
+PANEL: Final = 220.0
+GAP: Final = 30.0
+TALL: Final = 64.0
+STRIP: Final = 16.0
+ROW: Final = 134.0
+BOTTOM: Final = 22.0
+MOST_LABEL: Final = int(PANEL / UNITS_PER_COLUMN)
+
+
+def size(figure: Figure) -> tuple[float, float]:
+    """Width and height in units."""
+    rows = -(-len(_panels(figure)) // COLUMNS)
+    return WIDTH, ROW * rows + BOTTOM
+
+
+def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
+    """Panels in reading order, all with the same horizontal axis. A point is a run: `x` its time, `y` its turn.
+
+    The baseline behind the others is drawn through every second of its steps: it is there to be compared with.
+    """
+    width, height = size(figure)
+    sheet(ax, width, height)
+    panels = _panels(figure)
+    lo, hi = min(p.x for p in figure.points), max(p.x for p in figure.points)
+    span = (hi - lo) or 1.0
+    base = next((points for points in panels.values() if points[0].baseline), None)
+    for number, (name, points) in enumerate(panels.items()):
+        left = (number % COLUMNS) * (PANEL + GAP)
+        floor = height - ROW * (number // COLUMNS + 1) + BOTTOM + STRIP
+
+        def at(value: float, left: float = left) -> float:
+            return left + PANEL * (value - lo) / span
+
+        strokes(ax, [[(left, floor), (left + PANEL, floor)]], colours["rule"])
+        if base is not None and points is not base:
+            strokes(ax, [_steps(base, at, floor)[1::4]], colours["muted"], 1.0)
+        strokes(ax, [_steps(points, at, floor)], colours["series-1"], 1.6)
+        ticks = [[(at(p.x), floor - 3), (at(p.x), floor - STRIP)] for p in points]
+        early = [tick for tick, p in zip(ticks, points, strict=True) if p.y <= len(points) / 2]
+        late = [tick for tick, p in zip(ticks, points, strict=True) if p.y > len(points) / 2]
+        strokes(ax, early, colours["series-1"], 0.8)
+        strokes(ax, late, colours["series-2"], 0.8)
+        words(ax, (left, floor + TALL + 14), short(name, MOST_LABEL), colours["ink"])
+        for value, ha in ((lo, "left"), (hi, "right")):
+            words(
+                ax, (at(value), floor - STRIP - 9), duration_label(value), colours["muted"], ha=ha, size=SMALL
+            )
+
+
+def _panels(figure: Figure) -> dict[str, list[Point]]:
+    found: dict[str, list[Point]] = {}
+    for point in figure.points:
+        found.setdefault(point.series, []).append(point)
+    return found
+
+
+def _steps(points: list[Point], at: object, floor: float) -> list[tuple[float, float]]:
+    """The share of runs at or below each value, from 0 at the floor to 1."""
+    assert callable(at)
+    found: list[tuple[float, float]] = []
+    last = floor
+    for rank, value in enumerate(sorted(p.x for p in points), 1):
+        x, y = at(value), floor + TALL * rank / len(points)
+        found += [(x, last), (x, y)]
+        last = y
+    return found

@@ -1,0 +1,121 @@
+"""The charts beside the tables: what stands in them is what the tables say, and they cut nothing in silence."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+import pytest
+from report_sample import ROUNDS
+
+from bench_framework import report
+from bench_framework.report.blocks import Figure
+from bench_framework.report.charts import grid, runs
+from bench_framework.report.charts.frame import nice_rates
+from bench_framework.report.run_plots import MOST_PANELS, MOST_TURNS, order_strip, runs_plot
+
+if TYPE_CHECKING:
+    from bench_framework.report import Document, ReportData
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def figures_of(document: Document, chart: str) -> list[Figure]:
+    return [figure for figure in document.figures() if figure.chart == chart]
+
+
+def printed(svg: str) -> list[str]:
+    return [element.text or "" for element in ET.fromstring(svg).iter(f"{SVG}text")]
+
+
+def test_a_waterfall_ends_where_its_total_does(document: Document, drawn: dict[str, str]) -> None:
+    found = figures_of(document, "waterfall")
+    assert len(found) == 3
+    for figure in found:
+        *steps, rest, total = figure.points
+        assert rest.label == "interaction / unexplained"
+        assert total.label == "total"
+        assert math.isclose(math.prod(p.x for p in (*steps, rest)), total.x)
+        assert steps[0].y == total.y == 1.0
+        assert steps[1].y == steps[0].x
+        assert figure.table.rows[-1].cells[0].text == "total"
+        assert [p.text for p in (*steps, total)] == [t for t in printed(drawn[figure.anchor]) if "[" in t]
+
+
+def test_the_runs_of_every_cell_are_in_the_table_and_of_twelve_in_panels(document: Document) -> None:
+    (figure,) = figures_of(document, "runs")
+    panels = list(dict.fromkeys(p.series for p in figure.points))
+    assert panels[:3] == ["rayon+system", "smol+jemalloc", "rayon+jemalloc"]  # baseline, then the best group
+    assert len(panels) == MOST_PANELS
+    assert len(figure.table.rows) == 13
+    assert "1 more are in the table." in figure.desc
+    assert {p.series for p in figure.points if p.baseline} == {"rayon+system"}
+    assert {len([p for p in figure.points if p.series == name]) for name in panels} == {ROUNDS}
+    for row in figure.table.rows:
+        values = [cell.value for cell in row.cells[2:]]
+        assert values == sorted(values)  # type: ignore[type-var]
+    assert runs.size(figure)[1] == 4 * runs.ROW + runs.BOTTOM
+
+
+def test_the_order_is_shown_with_the_control_and_told_of_every_turn(document: Document) -> None:
+    (figure,) = figures_of(document, "order")
+    names = {p.series for p in figure.points}
+    assert len(names) == 14
+    assert "control" in names
+    assert len({p.x for p in figure.points}) == len(figure.points) == MOST_TURNS
+    assert f"The first {MOST_TURNS} of {14 * ROUNDS} turns" in figure.desc
+    places = [row.cells[2].value for row in figure.table.rows]
+    # Each round holds the places 1 to 14 once, so that their mean over all is 7.5.
+    assert math.isclose(sum(p for p in places if isinstance(p, float)) / len(places), 7.5)
+    assert "about 7.5" in figure.table.caption
+    assert {row.cells[1].text for row in figure.table.rows} == {str(ROUNDS)}
+
+
+def test_a_map_says_what_the_table_says(document: Document, drawn: dict[str, str]) -> None:
+    found = figures_of(document, "grid")
+    assert len(found) == 3
+    figure = found[-1]
+    fields = {(p.label, p.series): p for p in figure.points}
+    assert len(fields) == 4 * 3
+    assert fields["rayon", "system"].text == "baseline"
+    assert fields["tokio", "mimalloc"].text == "✕"
+    assert fields["smol", "mimalloc"].text == "≠"
+    table = {row.cells[0].text: row.cells[2].text for row in figure.table.rows}
+    for (runtime, allocator), point in fields.items():
+        said = point.text.split(" ")[0]
+        if said[0].isdigit():
+            assert said == table[f"{runtime}+{allocator}"].strip()
+    assert {p.text for p in figure.points} <= set(printed(drawn[figure.anchor]))
+    assert "hatched is undecided" in figure.desc
+
+
+@pytest.mark.parametrize(
+    ("ratio", "shade"),
+    [(None, 0.0), (1.0, 0.0), (0.97, 0.1), (0.5, 0.8), (2.0, 0.8), (9.0, 0.8), (math.inf, 0.0)],
+)
+def test_shades_are_the_same_to_either_side_and_end(ratio: float | None, shade: float) -> None:
+    assert grid._shade(ratio) == shade
+
+
+def test_one_axis_makes_no_map(data: ReportData) -> None:
+    axes = tuple(a for a in data.plan.axes if a.name != "allocator")
+    document = report.build(replace(data, plan=replace(data.plan, axes=axes)))
+    assert figures_of(document, "grid") == []
+
+
+def test_too_few_blocks_make_no_plot_of_runs(data: ReportData) -> None:
+    few = replace(data, blocks=tuple(b for b in data.blocks if b.round <= 3))
+    assert runs_plot(few) is None
+    assert order_strip(few) is None
+
+
+@pytest.mark.parametrize("most", [0.07, 1.0, 3.2, 9.9, 10.0, 812.0, 1973.0])
+def test_ticks_from_zero_are_few_and_round(most: float) -> None:
+    ticks = nice_rates(most)
+    assert ticks[0] == 0
+    assert 3 <= len(ticks) <= 7
+    assert ticks[-1] <= most < ticks[-1] + ticks[1]
+    assert re.fullmatch(r"[125](\.0*)?e[+-]\d+", f"{ticks[1]:.1e}")
