@@ -9,8 +9,9 @@ import pytest
 
 from bench_framework.analysis import stopping
 from bench_framework.analysis.judge import judge
-from bench_framework.analysis.looking import look
-from bench_framework.model.looks import looks_of
+from bench_framework.analysis.looking import Stage, look
+from bench_framework.model.judgement import Comparison, Interval, Verdict
+from bench_framework.model.looks import looks_of, schedule
 from bench_framework.model.plan import MeasurePolicy
 from bench_framework.model.run import Look
 
@@ -116,3 +117,35 @@ def test_until_decided_with_strategy_fixed_waits_for_every_pair(study: type[Stud
     assert not outcome.stop
     assert outcome.trailing == outcome.idle == ()
     assert any(c.verdict.decided for c in outcome.verdicts)
+
+
+@pytest.mark.parametrize(
+    ("hi", "strategy", "given_up"),
+    [(1.25, "fixed", False), (1.07, "fixed", True), (1.25, "race", True)],
+)
+def test_what_the_interval_leaves_possible_is_waited_for_unless_it_is_a_race(
+    study: type[Study], hi: float, strategy: str, *, given_up: bool
+) -> None:
+    """A real 10 % that the first look hides would be found by the last: noise alone is no reason to give it up.
+
+    After 12 of 40 rounds a detectable difference of 15 % stands for 8 % at the last look.
+    """
+    plan = study(measure=MeasurePolicy(strategy=strategy)).plan  # type: ignore[arg-type]
+    stage = Stage(plan, schedule(12, 40, 2, 0.05), {}, (12,), 0, frozenset())
+    pair = Comparison(
+        "x", "y", "wall", "headline", Verdict.UNDECIDED, rounds=12, mde=0.15,
+        typical=Interval(1.03, 0.94, hi, 0.95), shown=Interval(1.03, 0.9, 1.3, 0.99),
+    )  # fmt: skip
+    assert stopping.futile(pair, stage) is given_up
+
+
+def test_what_can_still_be_shown_to_be_equivalent_is_waited_for(study: type[Study]) -> None:
+    stage = Stage(study().plan, schedule(12, 40, 2, 0.05), {}, (12,), 0, frozenset())
+    pair = Comparison(
+        "x", "y", "wall", "headline", Verdict.UNDECIDED, rounds=12, mde=0.15,
+        typical=Interval(1.001, 0.99, 1.012, 0.95),
+    )  # fmt: skip
+    assert not stopping.futile(pair, stage)
+    wide = replace(pair, typical=Interval(1.001, 0.96, 1.045, 0.95))
+    assert stopping.futile(wide, stage)
+    assert not stopping.futile(replace(wide, mde=0.03), stage)
