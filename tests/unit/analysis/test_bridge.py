@@ -218,6 +218,20 @@ def test_a_minor_release_of_the_kernel_is_left_to_the_anchors(study: type[Study]
     assert rows(found, "anchor")[0].comparison.verdict is Verdict.EQUIVALENT
 
 
+def test_the_changed_cells_of_all_metrics_are_one_family(study: type[Study]) -> None:
+    before, after = pair(study)
+    after.times["changed"] = 0.06
+    found = bridge.bridge(before.side(), after.side())
+    judged = [r.comparison for metric in ("wall", "cpu") for r in rows(found, "changed", metric)]
+    assert found.family == len(judged) > 1
+    p_values = [c.p for c in judged if c.p is not None]
+    assert len(p_values) == len(judged)
+    ranked = sorted(judged, key=lambda c: c.p or 0.0)
+    assert ranked[0].p_adjusted == pytest.approx(min(1.0, len(judged) * (ranked[0].p or 0.0)))
+    assert ranked[0].shown is not None
+    assert ranked[0].shown.level == pytest.approx(1 - 0.05 / len(judged))
+
+
 def test_another_environment_is_told_and_left_to_the_anchors(study: type[Study]) -> None:
     before, after = pair(study)
     found = bridge.bridge(before.side(), after.side(replace(HOST, variables=(("LD_PRELOAD", "x.so"),))))
