@@ -14,7 +14,7 @@ from bench_framework.cli.console import Console
 from bench_framework.errors import UsageError
 
 if TYPE_CHECKING:
-    from bench_framework.workflow import Gated, Watcher
+    from bench_framework.workflow import Gated, RunOptions, Watcher
 
 EPILOG = """
 [bold]Examples[/bold]
@@ -50,6 +50,7 @@ def gate(
     head: Head = None,
     only: Only = None,
     overrides: Overrides = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Do not resume an interrupted record.")] = False,
     no_confirm: Annotated[
         bool,
         typer.Option("--no-confirm", help="Measure nothing again: what looks worse is not judged (exit 4)."),
@@ -59,13 +60,18 @@ def gate(
 
     Of a scenario it measures a record first: with --base, or `against` in its gate, every variant at two revisions.
     """
+    from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
     from bench_framework.cli.display import display_for  # noqa: PLC0415 -- rich is slow to import
 
     console: Console = context.obj
     if base is not None or record.endswith((".yaml", ".yml")):
-        _measured(context, record, (base, head, only, tuple(overrides or ())), no_confirm=no_confirm)
+        options = workflow.RunOptions(
+            results=console.results, only=only, overrides=tuple(overrides or ()), fresh=fresh, base=base, head=head,
+            gate=True,
+        )  # fmt: skip
+        _measured(console, record, options, confirm=not no_confirm)
         return
-    _refuse_alone(head=head, only=only, overrides=overrides)
+    _refuse_alone(head=head, only=only, set=overrides, fresh=fresh)
     with display_for(console) as display:
         found = judge(console, record, display, confirm=not no_confirm)
     show(console, found)
@@ -73,27 +79,15 @@ def gate(
         raise typer.Exit(found.gating.exit_code)
 
 
-def _measured(
-    context: typer.Context,
-    file: str,
-    asked: tuple[str | None, str | None, str | None, tuple[str, ...]],
-    *,
-    no_confirm: bool,
-) -> None:
+def _measured(console: Console, file: str, options: RunOptions, *, confirm: bool) -> None:
     """Measure a scenario and judge what it left."""
-    from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
     from bench_framework.cli import run  # noqa: PLC0415 -- it imports this module in turn
 
-    console: Console = context.obj
     if file.startswith("@"):
         raise UsageError(
             "--base needs a scenario: which one is measured?", help="benchctl gate --base REV FILE"
         )
-    base, head, only, overrides = asked
-    options = workflow.RunOptions(
-        results=console.results, only=only, overrides=overrides, base=base, head=head, gate=True
-    )
-    run.measure(console, file, options, confirm=not no_confirm)
+    run.measure(console, file, options, confirm=confirm)
 
 
 def _refuse_alone(**given: object) -> None:
