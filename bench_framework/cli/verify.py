@@ -76,12 +76,13 @@ def _record_document(found: Verification) -> dict[str, object]:
         "record": str(found.record),
         "files": found.files,
         "claims": found.claims,
+        "source": found.source,
         "differences": list(found.differences),
     }
 
 
 def _record_line(found: Verification) -> str:
-    return f"{found.record}: {_what(found)} ({found.files} files, {found.claims} claims made again)"
+    return f"{found.record}: {_what(found)} ({found.files} files, {found.claims} claims made again from {found.source})"
 
 
 def _page_document(found: PageVerification) -> dict[str, object]:

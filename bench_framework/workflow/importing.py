@@ -275,4 +275,4 @@ def verify_imported(folder: Path) -> Verification:
                 lines = page_differences(there.decode("utf-8", errors="replace"))
                 found += [f"{name}: {line}" for line in lines]
             found.append(f"{name}: not what the claims render to")
-    return Verification(folder, len(listed), len(again.claims), tuple(found))
+    return Verification(folder, len(listed), len(again.claims), tuple(found), "the figures")

@@ -15,6 +15,7 @@ from bench_framework.workflow.pages import (
     carries_runs,
     judge_record,
     judged,
+    own_templates,
     render_files,
     report_data,
 )
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from bench_framework.store.journal import Contents
     from bench_framework.store.records import Record
 
+JOURNAL: Final = "the journal"
 MOST_FIELDS: Final = 3
 """Differing fields of a table that are named one by one."""
 
@@ -41,14 +43,16 @@ class Verification:
     Attributes:
         record: its folder.
         files: how many the manifest lists.
-        claims: how many were made again from the runs.
+        claims: how many were made again.
         differences: one line each.
+        source: what they were made from: ``runs.csv``, unless that is of an earlier version or cannot be read.
     """
 
     record: Path
     files: int
     claims: int
     differences: tuple[str, ...]
+    source: str = JOURNAL
 
 
 def verify(results: Path, name: str) -> Verification | PageVerification:
@@ -87,14 +91,15 @@ def verify_record(results: Path, name: str) -> Verification:
     try:
         with records.Record.open(folder) as record, damage.blamed(folder):
             saved = _saved(record)
-            again, more = _judged(record, saved)
+            again, more, source = _judged(record, saved)
             more = [*_tables(record, saved), *more, *_pages(record, saved)]
     except (RecordError, OSError) as error:
         if not found:
             raise
         # What was changed is known, and is what the user asks for: nothing can be made again from it.
         return Verification(folder, len(listed), 0, (*found, str(error)))
-    return Verification(folder, len(listed), len(again.claims), tuple(dict.fromkeys((*found, *more))))
+    differences = tuple(dict.fromkeys((*found, *more)))
+    return Verification(folder, len(listed), len(again.claims), differences, source)
 
 
 def _saved(record: Record) -> Judgement:
@@ -146,21 +151,21 @@ def table_differences(there: str, wanted: str) -> list[str]:
     return [*lines[:MOST_FIELDS], *more]
 
 
-def _judged(record: Record, saved: Judgement) -> tuple[Judgement, list[str]]:
-    """What the runs say, judged again, and the claims that do not follow from them."""
+def _judged(record: Record, saved: Judgement) -> tuple[Judgement, list[str], str]:
+    """What the runs say, judged again; the claims that do not follow from them; and where the runs were read."""
     from bench_framework.store import layout  # noqa: PLC0415 -- pydantic
     from bench_framework.store.profiles import read_profiles  # noqa: PLC0415 -- likewise
 
     contents, lines = _from_table(record)
     if contents is None:
-        again, source = judge_record(record), "the journal"
+        again, source = judge_record(record), JOURNAL
     else:
         again = judged(record.plan, contents, read_profiles(record.path, record.plan))
         source = layout.RUNS
     differing = claim_differences(saved.claims, again, source)
     if not differing and saved != again:
         differing = [f"the judgement does not follow from {source}"]
-    return again, [*lines, *(f"{layout.CLAIMS}: {line}" for line in differing)]
+    return again, [*lines, *(f"{layout.CLAIMS}: {line}" for line in differing)], source
 
 
 def _from_table(record: Record) -> tuple[Contents | None, list[str]]:
@@ -187,7 +192,7 @@ def _pages(record: Record, judgement: Judgement) -> list[str]:
         return []
     data = report_data(record, judgement)
     runs = embedded_runs(data, record.contents) if carries_runs(record) else None
-    made = render_files(data, build(data), runs=runs)
+    made = render_files(data, build(data), runs=runs, own=own_templates(record))
     found = []
     for name, text in made.items():
         if not (record.path / name).is_file() or (record.path / name).read_bytes() == text.encode():

@@ -44,7 +44,7 @@ from bench_framework.model.run import (
     Sensors,
 )
 from bench_framework.report.page_reading import quoted
-from bench_framework.store import lines, run_table
+from bench_framework.store import lines, manifest, run_table
 from bench_framework.store.frames import Frames
 from bench_framework.store.records import Record
 from bench_framework.workflow.pages import judge_record, report_record, write_pages
@@ -177,6 +177,7 @@ def test_a_record_is_as_it_was_written(plain: Path, full: Path) -> None:
     for path in (plain, full):
         found = verify_record(path.parent, str(path))
         assert found.differences == ()
+        assert found.source == "runs.csv"
         assert found.claims > 10
         assert found.files >= 10
 
@@ -285,6 +286,25 @@ def test_a_table_of_an_earlier_version_lacks_columns_and_is_no_difference(plain:
     assert table_differences(text.replace("wall_s", "while_s", 1), text) == [
         "the columns while_s are none of this table's"
     ]
+
+
+def test_a_record_of_an_earlier_version_is_judged_from_its_journal_and_says_so(
+    plain: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "demo" / plain.name
+    shutil.copytree(plain, copy)
+    (copy / "runs.csv").write_text(written([row[:-14] for row in table(plain)]), encoding="utf-8")
+    manifest.write_manifest(copy)
+    found = verify_record(copy.parent, str(copy))
+    assert found.differences == ()
+    assert found.source == "the journal"
+    (copy / "journal.jsonl").write_text(
+        (copy / "journal.jsonl").read_text(encoding="utf-8").replace('"wall_s":[0.0', '"wall_s":[0.9', 1),
+        encoding="utf-8",
+    )
+    again = verify_record(copy.parent, str(copy)).differences
+    assert "journal.jsonl: changed" in again
+    assert any(line.startswith("claims.json: c") and "the journal" in line for line in again)
 
 
 @pytest.mark.parametrize("name", ["cells.csv", "comparisons.csv", "builds.csv", "claims.json"])
