@@ -71,9 +71,9 @@ def gate(
         )  # fmt: skip
         _measured(console, record, options, confirm=not no_confirm)
         return
-    _refuse_alone(head=head, only=only, set=overrides, fresh=fresh)
+    _refuse_alone(head=head, only=only, set=overrides)
     with display_for(console) as display:
-        found = judge(console, record, display, confirm=not no_confirm)
+        found = judge(console, record, display, confirm=not no_confirm, fresh=fresh)
     show(console, found)
     if found.gating.exit_code:
         raise typer.Exit(found.gating.exit_code)
@@ -100,11 +100,13 @@ def _refuse_alone(**given: object) -> None:
         )
 
 
-def judge(console: Console, record: str, watcher: Watcher, *, confirm: bool = True) -> Gated:
+def judge(
+    console: Console, record: str, watcher: Watcher, *, confirm: bool = True, fresh: bool = False
+) -> Gated:
     """The gate's answer; for ``benchctl run --gate`` too."""
     from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
 
-    return workflow.gate_record(console.results, record, confirm=confirm, watcher=watcher)
+    return workflow.gate_record(console.results, record, confirm=confirm, fresh=fresh, watcher=watcher)
 
 
 def show(console: Console, found: Gated) -> None:

@@ -62,13 +62,16 @@ def require_decidable(plan: Plan) -> None:
     accepted_changes(plan)
 
 
-def gate_record(results: Path, name: str, *, confirm: bool = True, watcher: Watcher | None = None) -> Gated:
+def gate_record(
+    results: Path, name: str, *, confirm: bool = True, fresh: bool = False, watcher: Watcher | None = None
+) -> Gated:
     """Judge a record against its scenario's gate, and write `GATE_FILES` into it.
 
     Args:
         results: folder of the records.
         name: of the record.
         confirm: measure again what looks worse; without it that is not judged.
+        fresh: do not go on with measuring again where that was interrupted.
         watcher: told of everything that is measured.
 
     Raises:
@@ -79,7 +82,9 @@ def gate_record(results: Path, name: str, *, confirm: bool = True, watcher: Watc
     """
     from bench_framework.store import records  # noqa: PLC0415 -- pydantic
 
-    folder = records.resolve_measured(results, name, watcher.say if watcher else None)
+    folder = _of_first_pass(
+        records.resolve_measured(results, name, watcher.say if watcher else None), watcher
+    )
     with records.Record.open(folder) as record, damage.blamed(folder):
         if not record.contents.complete:
             raise RecordError(
@@ -88,8 +93,32 @@ def gate_record(results: Path, name: str, *, confirm: bool = True, watcher: Watc
         require_decidable(record.plan)
         gating = _first(record)
         if confirm and gating.of("suspicious"):
-            gating = _again(results, record, gating, watcher)
+            gating = _again(RunOptions(results=results, fresh=fresh), record, gating, watcher)
         return _write(record, gating)
+
+
+def _of_first_pass(folder: Path, watcher: Watcher | None) -> Path:
+    """The record that a gate is about: of a second pass, which stands beside it, the record of the first one.
+
+    Raises:
+        RecordError: BX411, that is gone.
+    """
+    from bench_framework.store import layout, records  # noqa: PLC0415 -- pydantic
+
+    with records.Record.open(folder) as record:
+        first = record.plan.confirms
+    if not first:
+        return folder
+    if not (folder.parent / first / layout.JOURNAL).is_file():
+        raise RecordError(
+            f"{folder} holds what the gate of {first} measured again, and that record is gone",
+            code="BX411",
+            effect="nothing was judged",
+            help="`benchctl run FILE --gate` measures both anew",
+        )
+    if watcher is not None:
+        watcher.say(f"gate: {folder.name} is a second pass; judged is {first}, whose pairs it measures again")
+    return folder.parent / first
 
 
 def _first(record: Record) -> Gating:
@@ -110,7 +139,7 @@ def accepted_changes(plan: Plan) -> tuple[Accepted, ...]:
     return read_accepted(Path(plan.judge.gate.accepted), plan) if plan.judge.gate.accepted else ()
 
 
-def _again(results: Path, record: Record, first: Gating, watcher: Watcher | None) -> Gating:
+def _again(options: RunOptions, record: Record, first: Gating, watcher: Watcher | None) -> Gating:
     """Measure the suspicious pairs afresh, in a record of their own beside the first."""
     from bench_framework.analysis import gate  # noqa: PLC0415 -- numpy and scipy
     from bench_framework.errors import Interrupted  # noqa: PLC0415 -- only on failure
@@ -126,7 +155,7 @@ def _again(results: Path, record: Record, first: Gating, watcher: Watcher | None
             f"{plan.measure.rounds_max} rounds"
         )
     text = (record.path / layout.SCENARIO).read_text(encoding="utf-8")
-    outcome = run_plan(plan, text, RunOptions(results=results), watcher)
+    outcome = run_plan(plan, text, options, watcher)
     if outcome.judgement is None or outcome.record is None:
         raise Interrupted(
             "interrupted while what looked worse was measured again",
