@@ -235,7 +235,7 @@ def confirmation_plan(plan: Plan, first: Gating, record_id: str) -> Plan | None:
     )
     return replace(
         judged,
-        notes=(*plan.notes, note), instructions=None, profile=None,
+        notes=(*plan.notes, note), instructions=None, profile=None, confirms=record_id,
         measure=replace(
             plan.measure, rounds_min=rounds, rounds_max=rounds, until="rounds", precision=None, budget_s=None,
             strategy="fixed", seed=plan.measure.seed + 1,

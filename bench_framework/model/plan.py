@@ -390,6 +390,8 @@ class Plan:
     projections: tuple[ProjectedRow, ...] = ()
     platforms: tuple[str, ...] = ()
     """Where the author wants to know the answer, such as ``("Linux", "macOS")``."""
+    confirms: str = ""
+    """Id of the record whose suspicious pairs the gate measures again with this plan; empty for any other plan."""
     asked: tuple[str, ...] = ()
     """Words behind the scenario's name that made this plan of it, such as ``("-k", "io=mmap")``. Like the path, not
     part of any identity."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -117,11 +118,6 @@ def test_what_is_slower_twice_fails_the_gate_and_every_file_says_so(slower: Fold
     assert comment.startswith("<!-- benchctl:gate scenario=gated -->\n### ▲ Benchmarks: worse")
     assert "<b>" not in comment
     assert step.read_text() == slower.said("summary.md")
-    gone = slower(
-        "gate", "--no-confirm", GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(tmp_path / "no" / "x")
-    )
-    assert gone.returncode == 4, gone.stderr  # the gate's own answer: it was told not to measure again
-    assert "the summary of the step is not written" in gone.stderr
     suite = ET.fromstring(slower.said("junit.xml"))
     assert suite.get("failures") == str(len([s for s in states.values() if s == "worse"]))
     assert suite.get("tests") == str(len(states))
@@ -129,7 +125,19 @@ def test_what_is_slower_twice_fails_the_gate_and_every_file_says_so(slower: Fold
     assert failure is not None
     assert "more time than base" in failure.get("message", "")
 
+    gone = slower(
+        "gate", "--no-confirm", GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(tmp_path / "no" / "x")
+    )
+    assert gone.returncode == 4, gone.stderr  # the gate's own answer: it was told not to measure again
+    assert "the summary of the step is not written" in gone.stderr
+    # The newest record is the second pass, and the gate is about the first.
+    assert f"{second.name} is a second pass; judged is {first.name}" in gone.stderr
+    assert slower.document["record_id"] == first.name
     assert slower("verify", str(first)).returncode == 0
+    shutil.rmtree(first)
+    lost = slower("gate")
+    assert lost.returncode == 2
+    assert "that record is gone" in lost.stderr
 
 
 def test_what_is_not_slower_passes_and_nothing_is_measured_again(tmp_path: Path) -> None:
