@@ -103,6 +103,8 @@ def _page_line(found: PageVerification) -> str:
             f"{found.page}: {_what(found)} ({held}, all else against its seals; the runs were not at hand, so that no "
             "claim was recomputed)"
         )
+    how = "every claim" if found.own_templates else "everything"
+    own = "; its templates are not in it, so that it was not rendered again" if found.own_templates else ""
     return (
-        f"{found.page}: {_what(found)} ({held}, and everything recomputed from the {found.runs} runs in it)"
+        f"{found.page}: {_what(found)} ({held}, and {how} recomputed from the {found.runs} runs in it{own})"
     )

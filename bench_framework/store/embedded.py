@@ -40,6 +40,8 @@ class Frame:
     record_dir: str
     tuning: dict[str, Any] | None = None
     profiles: tuple[Profile, ...] = ()
+    own_templates: bool = False
+    """Whether the page was rendered with templates of a user's, which it does not carry."""
 
 
 @dataclass(frozen=True, slots=True)

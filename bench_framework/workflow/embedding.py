@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     from bench_framework.store.records import Record
 
 
-def embedded_runs(data: ReportData, contents: Contents) -> Runs:
-    """What a page needs to carry its record; equal records give equal values."""
+def embedded_runs(data: ReportData, contents: Contents, *, own_templates: bool = False) -> Runs:
+    """What a page needs to carry its record; equal records give equal values.
+
+    `own_templates`: the page is rendered with templates that it does not carry, so that nobody can render it again.
+    """
     from bench_framework.report.render.html import Runs  # noqa: PLC0415 -- jinja2
     from bench_framework.store import embedded  # noqa: PLC0415 -- pydantic
     from bench_framework.store.journal import SCHEMA_VERSION  # noqa: PLC0415 -- likewise
@@ -37,6 +40,7 @@ def embedded_runs(data: ReportData, contents: Contents) -> Runs:
         record_dir=data.record_dir,
         tuning=dict(data.tuning) if data.tuning is not None else None,
         profiles=data.profiles,
+        own_templates=own_templates,
     )
     link = embedded.runs_link(Source(data.plan, contents, data.judgement))
     return Runs(link, embedded.frame_json(frame))
