@@ -183,6 +183,7 @@ def statistics(session: nox.Session) -> None:
         "sittings",
         "words_of_intervals",
         "acceptance",
+        "gate_false_alarms",
     ]:
         python(session, f"tests/statistics/{name}.py")
 
