@@ -280,3 +280,18 @@ def test_the_best_group_says_of_a_pair_what_the_headline_says(mean: float, decid
     assert (pair.verdict, pair.p_adjusted) == (headline.verdict, headline.p_adjusted)
     assert headline.verdict.decided is decided
     assert len(found.best[0].cell_ids) == (1 if decided else 2)
+
+
+def test_a_share_of_an_anchor_brings_its_share_of_the_error() -> None:
+    """Var(Σ w·x) = Σ w²·Var(x); the degrees of freedom are those of Welch and Satterthwaite."""
+    terms = [
+        (1.0, welch.LogMean(0.3, 0.04, 9)),
+        (-0.5, welch.LogMean(0.1, 0.08, 19)),
+        (-0.5, welch.LogMean(0.2, 0.12, 4)),
+    ]
+    found = welch.contrast(terms)
+    assert found is not None
+    variance = 0.04 + 0.25 * 0.08 + 0.25 * 0.12
+    assert found.estimate == pytest.approx(0.3 - 0.05 - 0.1)
+    assert found.error == pytest.approx(math.sqrt(variance))
+    assert found.freedom == pytest.approx(variance**2 / (0.04**2 / 9 + 0.02**2 / 19 + 0.03**2 / 4))
