@@ -175,8 +175,8 @@ class _Page:
         self.lines.append((" " + "  ".join(cells)).rstrip())
 
     def end(self, document: Document) -> None:
-        """Where the report is and what to do next."""
-        pairs = (("Report", document.files), ("Next", document.next))
+        """Where the report is, and the command that measures it again."""
+        pairs = (("Report", document.files), ("Again", document.next))
         for name, items in pairs:
             if items:
                 self.gap()
