@@ -47,8 +47,8 @@ margin: {requests: 3%}
 - `from: stdout` reads what the program prints, `answer` the file named by `answer.file`, `worker` the line of a
   worker with the protocol (without `json`: its own metric of that name). It is read after the run, outside timing.
 - `json` leads to the number by keys and indexes: `a.b`, `rows[0].value`, `$['a b']`. The whole text is JSON, or its
-  last line is. `regex` has one group, searched line by line (`^` and `$` are ends of lines); several matches must
-  agree.
+  last line is; a key that an object holds twice must have one value. `regex` has one group, searched line by line (`^`
+  and `$` are ends of lines); several matches must agree.
 - A number that is not there, is text, or is not finite is missing in that run: an error with its reason (BX217),
   exit 3, and never 0. A file that the run did not write is not read. Beyond 5 % of missing rounds the metric is not
   compared in that cell.
