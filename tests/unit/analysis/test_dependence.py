@@ -169,3 +169,17 @@ def test_a_superlative_needs_a_best_group_of_one(study: type[Study]) -> None:
     assert mains[1].startswith("On 200MiB: best: b.")
     (by_input,) = (c.text for c in found.claims if c.kind == "best-by-input")
     assert by_input == "the best group by input: 10MiB: b, c; 200MiB: b"
+
+
+@pytest.mark.parametrize("ratio", [1.0, 0.8])
+def test_what_is_decided_one_way_and_nowhere_the_other_turns_nowhere(
+    study: type[Study], ratio: float
+) -> None:
+    """Less time on one input and no verdict, or equivalence, on another is no change of sign (R5)."""
+    made = study(sizes=(SMALL, LARGE))
+    found = judged(made, made.plan, {f"{SMALL}MiB": 0.7, f"{LARGE}MiB": ratio})
+    assert made.comparison(found, "b", size=SMALL).verdict.decided
+    assert made.comparison(found, "b", size=LARGE).verdict.decided is (ratio < 1)
+    assert not [c for c in found.claims if c.kind == "sign-change"]
+    turned = judged(made, made.plan, {f"{SMALL}MiB": 0.7, f"{LARGE}MiB": 1.3})
+    assert [c for c in turned.claims if c.kind == "sign-change"]

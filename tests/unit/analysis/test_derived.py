@@ -136,3 +136,18 @@ def test_every_row_is_a_claim_that_says_how_it_was_found() -> None:
     assert told["share"] == "share is 0.909 [0.909, 0.910] (rate(streaming) / ideal, 40 rounds)"
     assert told["ideal"].startswith("ideal is 97.")
     assert "MiB/s (min(rate(generate), rate(write)), 40 rounds)" in told["ideal"]
+
+
+def test_a_cell_that_failed_in_too_many_rounds_gives_no_figure() -> None:
+    """Its good rounds are a choice of the failure's: 3 of 40 are more than 5 %, 2 are not."""
+    study = Budget()
+    write = study.cell("write", 100).id
+    for void, known in ((2, True), (3, False)):
+        blocks = [
+            replace(b, status="failed", wall_s=(), message="exit 9") if b.cell_id == write and b.round <= void else b
+            for b in study.blocks(wall)
+        ]  # fmt: skip
+        found = rows(judged(study, blocks))
+        assert (found["write"].value is not None) is known
+        assert (found["ideal"].value is not None) is known
+        assert found["generate"].value is not None

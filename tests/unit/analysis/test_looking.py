@@ -159,3 +159,18 @@ def test_a_tripped_control_takes_back_what_rounds_decide_and_nothing_else() -> N
     assert found[0] is exact
     assert (found[1].verdict, found[1].reason) == (Verdict.UNDECIDED, "control tripped")
     assert found[2] is failed
+
+
+def test_each_metric_of_the_control_is_judged_as_the_first_of_the_family(study: type[Study]) -> None:
+    """No metric of it gets an easier step because another one was told apart."""
+    made = study(arms=("a", "b", "c"))
+    apart = timing({"control": 0.5}, 0.01)
+    judged = made.judge(made.blocks(timing({}, 0.3), cpu=apart))
+    control = {c.metric: c for c in judged.comparisons if c.family == "control"}
+    assert control["cpu"].verdict.decided
+    assert control["wall"].verdict is Verdict.UNDECIDED
+    strict = 1 - 0.05 / (judged.looks.count * judged.looks.family)
+    assert judged.looks.family == 4
+    for comparison in control.values():
+        assert comparison.shown is not None
+        assert comparison.shown.level == pytest.approx(strict)
