@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from bench_framework.cli.arguments import Only, Overrides, ScenarioFile
+from bench_framework.cli.arguments import Base, Head, Only, Overrides, ScenarioFile
 from bench_framework.cli.console import Console
 
 EPILOG = """
@@ -21,13 +21,22 @@ def register(app: typer.Typer) -> None:
     app.command(epilog=EPILOG, rich_help_panel="Run")(plan)
 
 
-def plan(context: typer.Context, file: ScenarioFile, only: Only = None, overrides: Overrides = None) -> None:
+def plan(
+    context: typer.Context,
+    file: ScenarioFile,
+    only: Only = None,
+    overrides: Overrides = None,
+    base: Base = None,
+    head: Head = None,
+) -> None:
     """Show what would be built and run, and what it can decide; nothing is done. --verbose lists the commands."""
     from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
     from bench_framework.cli.plan_page import page  # noqa: PLC0415 -- likewise
 
     console: Console = context.obj
-    forecast = workflow.forecast(file, results=console.results, only=only, overrides=overrides or ())
+    forecast = workflow.forecast(
+        file, results=console.results, only=only, overrides=overrides or (), base=base, head=head
+    )
     if console.json:
         console.emit_json(workflow.forecast_document(forecast))
         return

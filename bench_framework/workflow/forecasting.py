@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from bench_framework.model.looks import Looks, looks_of
 from bench_framework.workflow import precedents
 from bench_framework.workflow.capability import leave_out
-from bench_framework.workflow.planning import plan_scenario
+from bench_framework.workflow.running import RunOptions, plan_run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,14 +66,22 @@ class Forecast:
         return precedents.GUESSED in self.basis
 
 
-def forecast(name: str, *, results: Path, only: str | None = None, overrides: Sequence[str] = ()) -> Forecast:
-    """Expand a scenario and estimate it from earlier records.
+def forecast(
+    name: str,
+    *,
+    results: Path,
+    only: str | None = None,
+    overrides: Sequence[str] = (),
+    base: str | None = None,
+    head: str | None = None,
+) -> Forecast:
+    """Expand a scenario, at two revisions if `base` names one, and estimate it from earlier records.
 
     Raises:
-        ScenarioError, UsageError: as `plan_scenario`.
+        ScenarioError, UsageError, BuildError, GateError: as `plan_run`.
         MachineError: BX223, what is asked cannot run here.
     """
-    plan = plan_scenario(name, overrides=overrides, only=only)
+    plan = plan_run(name, RunOptions(results, only, overrides, base=base, head=head))
     plan = leave_out(plan, _descriptions(plan))
     looks = looks_of(plan)
     datasets = _datasets(plan)
