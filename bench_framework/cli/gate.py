@@ -117,7 +117,7 @@ def show(console: Console, found: Gated) -> None:
         console.emit((found.record / "gate.json").read_text(encoding="utf-8"))
     else:
         console.emit(workflow.gate_page(found, console.width, console.unicode))
-        console.say(f"files: {', '.join(str(found.record / name) for name in workflow.GATE_FILES)}")
+        console.say(f"wrote {', '.join(workflow.GATE_FILES)} into {found.record}")
     if github.on_github():
         for line in github.gate_lines([pair.again_text or pair.text for pair in found.gating.of("worse")]):
             console.say(line, level=-1)
