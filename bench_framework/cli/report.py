@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -35,13 +36,21 @@ def report(
         bool,
         typer.Option("--embed-runs", help="Let the page carry runs.csv, so that it can be verified alone."),
     ] = False,
+    template: Annotated[
+        Path | None,
+        typer.Option("--template", metavar="DIR", help="Folder whose templates replace the shipped ones."),
+    ] = None,
 ) -> None:
     """Write a record's report again; verdicts are read from the record, none is recomputed."""
     from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
 
     console: Console = context.obj
     pages = workflow.report_record(
-        console.results, record, formats=workflow.parse_formats(formats), embed_runs=embed_runs
+        console.results,
+        record,
+        formats=workflow.parse_formats(formats),
+        embed_runs=embed_runs,
+        template=template,
     )
     if console.json:
         console.emit_json({"record": str(pages.record), "files": [str(path) for path in pages.files]})

@@ -168,7 +168,7 @@ class Frames:
 def read_typed(path: Path, fields: list[dict[str, Any]]) -> pd.DataFrame:
     """A table by its Table Schema. Raises `OSError`, `ValueError` or `KeyError`: it is not that table."""
     instants = [field["name"] for field in fields if field["type"] == "datetime"]
-    frame = pd.read_csv(
+    frame: pd.DataFrame = pd.read_csv(
         path,
         dtype={f["name"]: _DTYPES[f["type"]] for f in fields if f["type"] in _DTYPES},
         keep_default_na=False,

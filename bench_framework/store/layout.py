@@ -6,13 +6,14 @@ import contextlib
 import errno
 import os
 import re
+import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import MachineError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 PLAN: Final = "plan.json"
@@ -120,6 +121,15 @@ def write_whole(path: Path, text: str | bytes) -> None:
             with contextlib.suppress(OSError):  # half a file would keep the disk full
                 temporary.unlink(missing_ok=True)
             raise
+
+
+def replace_folder(folder: Path, texts: Mapping[str, str]) -> None:
+    """Make a folder hold these files and nothing else; without any there is no folder. Raises as `write_whole`."""
+    with writing(folder):
+        if folder.is_dir():
+            shutil.rmtree(folder)
+    for name, text in texts.items():
+        write_whole(folder / name, text)
 
 
 @contextlib.contextmanager

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 Format = Literal["html", "md", "term"]
 FORMATS: tuple[Format, ...] = ("html", "md", "term")
 PAGE: Final = "report.html"
+TEMPLATES: Final = "templates"
+"""Folder of a record that holds the templates of its pages, where they are not the shipped ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +58,20 @@ def parse_formats(text: str) -> tuple[Format, ...]:
 
 
 def report_record(
-    results: Path, name: str, *, formats: tuple[Format, ...] = FORMATS, embed_runs: bool = False
+    results: Path,
+    name: str,
+    *,
+    formats: tuple[Format, ...] = FORMATS,
+    embed_runs: bool = False,
+    template: Path | None = None,
 ) -> Pages:
     """Render a record again.
 
-    A record that was interrupted has no judgement yet; it is judged now, by the looks that were taken.
+    A record that was interrupted has no judgement yet; it is judged now, by the looks that were taken. `template` is a
+    folder whose templates replace the shipped ones; the record keeps them, so that `verify` can render it again.
+
+    Raises:
+        UsageError: BX104, what was asked for does not go together; BX113, a template is broken: nothing was written.
     """
     from bench_framework.store import records  # noqa: PLC0415 -- pydantic takes 100 ms
     from bench_framework.workflow import importing  # noqa: PLC0415 -- it writes pages too
@@ -75,13 +86,18 @@ def report_record(
                 code="BX104",
                 help="leave --embed-runs out; the imported files lie in the set's folder",
             )
+        if template is not None:
+            raise UsageError(
+                f"{folder} was imported: templates are for the pages of records", code="BX104",
+                help="leave --template out",
+            )  # fmt: skip
         return importing.report_imported(folder, formats)
     with records.Record.open(folder) as record, damage.blamed(folder):
         judgement = record.judgement()
         if judgement is None:
             judgement = judge_record(record)
             record.save(judgement)
-        return write_pages(record, judgement, formats=formats, embed_runs=embed_runs)
+        return write_pages(record, judgement, formats=formats, embed_runs=embed_runs, template=template)
 
 
 def judge_record(record: Record, *, looks: Looks | None = None, tripped: Collection[str] = ()) -> Judgement:
@@ -164,23 +180,55 @@ def report_data(record: Record, judgement: Judgement) -> ReportData:
 
 
 def write_pages(
-    record: Record, judgement: Judgement, *, formats: tuple[Format, ...] = FORMATS, embed_runs: bool = False
+    record: Record,
+    judgement: Judgement,
+    *,
+    formats: tuple[Format, ...] = FORMATS,
+    embed_runs: bool = False,
+    template: Path | None = None,
 ) -> Pages:
-    """Write ``report.html``, ``report.md`` and ``figures/`` into a record and seal it again."""
+    """Write ``report.html``, ``report.md`` and ``figures/`` into a record and seal it again.
+
+    With `template` the record keeps a copy of that folder's templates; without, it has none. Where either is so, both
+    pages are written, whichever was asked for: one made with other templates could not be verified.
+    """
     from bench_framework.report import build  # noqa: PLC0415 -- only for pages
     from bench_framework.store import layout  # noqa: PLC0415 -- pydantic
     from bench_framework.workflow.embedding import embedded_runs  # noqa: PLC0415 -- likewise
 
     data = report_data(record, judgement)
     document = build(data)
-    runs = embedded_runs(data, record.contents) if embed_runs and "html" in formats else None
-    made = render_files(data, document, formats=formats, runs=runs)
+    kept = template_texts(template) if template is not None else {}
+    pages: tuple[Format, ...] = ("html", "md")
+    if (kept or own_templates(record)) and set(pages) & set(formats):
+        formats = (*pages, *(name for name in formats if name not in pages))
+    runs = (
+        embedded_runs(data, record.contents, own_templates=template is not None)
+        if embed_runs and "html" in formats
+        else None
+    )
+    made = render_files(data, document, formats=formats, runs=runs, own=template)
+    if made:
+        layout.replace_folder(record.path / TEMPLATES, kept)
     for name, text in made.items():
         layout.write_whole(record.path / name, text)
     if made:
         record.seal()
     files = tuple(record.path / name for name in made if "/" not in name)
     return Pages(record.path, files, document if "term" in formats else None)
+
+
+def template_texts(folder: Path) -> dict[str, str]:
+    """The templates of a user's folder by their names in it. Raises `UsageError`, BX113: it replaces none."""
+    from bench_framework.report.render.templates import replaced  # noqa: PLC0415 -- jinja2
+
+    return {name: (folder / name).read_text(encoding="utf-8", errors="replace") for name in replaced(folder)}
+
+
+def own_templates(record: Record) -> Path | None:
+    """The templates that a record's pages were rendered with, where they are not the shipped ones."""
+    folder = record.path / TEMPLATES
+    return folder if folder.is_dir() else None
 
 
 def carries_runs(record: Record) -> bool:
@@ -192,17 +240,24 @@ def carries_runs(record: Record) -> bool:
 
 
 def render_files(
-    data: ReportData, document: Document, *, formats: tuple[Format, ...] = FORMATS, runs: Runs | None = None
+    data: ReportData,
+    document: Document,
+    *,
+    formats: tuple[Format, ...] = FORMATS,
+    runs: Runs | None = None,
+    own: Path | None = None,
 ) -> dict[str, str]:
     """The files of a report by their name in the record; nothing is written.
 
-    Equal records give equal texts. `runs` is the record that the page carries, if it is to.
+    Equal records give equal texts. `runs` is the record that the page carries, if it is to; `own` a folder whose
+    templates replace the shipped ones. Raises `UsageError`, BX113, where one of those is broken.
     """
     from bench_framework.report import figures  # noqa: PLC0415 -- matplotlib
     from bench_framework.report.flame import profile_files  # noqa: PLC0415 -- beside the others
     from bench_framework.report.render import html, markdown  # noqa: PLC0415 -- jinja2
+    from bench_framework.report.render.templates import Templates  # noqa: PLC0415 -- likewise
 
-    templates = assets.template_dir()
+    templates = Templates(assets.template_dir(), own)
     made: dict[str, str] = {}
     drawings = figures.drawings(document) if {"html", "md"} & set(formats) else {}
     shown = {figure.anchor: figure for figure in document.figures() if figure.anchor in drawings}

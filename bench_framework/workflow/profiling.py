@@ -16,7 +16,7 @@ from bench_framework.errors import (
 )
 from bench_framework.model.profile import OTHER, Bucket, ProfilePolicy
 from bench_framework.workflow import damage
-from bench_framework.workflow.pages import carries_runs, judge_record, write_pages
+from bench_framework.workflow.pages import carries_runs, judge_record, own_templates, write_pages
 from bench_framework.workflow.watching import Interruptible, Nobody, Watcher
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ def _written(record: Record, outcome: Outcome, watcher: Watcher) -> Profiled:
         else attach(saved, record.plan, read_profiles(record.path, record.plan))
     )
     record.save(judgement)
-    write_pages(record, judgement, embed_runs=carries_runs(record))
+    write_pages(record, judgement, embed_runs=carries_runs(record), template=own_templates(record))
     made = {profile.cell_id for profile in outcome.profiles}
     code = EXIT_INTERRUPTED if outcome.stopped else EXIT_NOT_MEASURED if outcome.events else EXIT_DONE
     if [e.code for e in outcome.events] == ["BX351"] and not outcome.stopped:

@@ -191,8 +191,11 @@ def _pages(record: Record, judgement: Judgement) -> list[str]:
     if not any((record.path / name).exists() for name in pages):
         return []
     data = report_data(record, judgement)
-    runs = embedded_runs(data, record.contents) if carries_runs(record) else None
-    made = render_files(data, build(data), runs=runs, own=own_templates(record))
+    own = own_templates(record)
+    runs = None
+    if carries_runs(record):
+        runs = embedded_runs(data, record.contents, own_templates=own is not None)
+    made = render_files(data, build(data), runs=runs, own=own)
     found = []
     for name, text in made.items():
         if not (record.path / name).is_file() or (record.path / name).read_bytes() == text.encode():

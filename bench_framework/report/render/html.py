@@ -7,9 +7,8 @@ import hashlib
 import json
 import re
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: TID251 -- the door
 from markupsafe import Markup
 
 from bench_framework.report.following import cited
@@ -17,10 +16,11 @@ from bench_framework.report.render.cells import cell_class, row_class, shown
 from bench_framework.report.render.characters import visible
 from bench_framework.report.render.embedding import packed, unpacked
 from bench_framework.report.render.seals import sealed
+from bench_framework.report.render.templates import CONTEXT_VERSION, Templates
 from bench_framework.report.sections.masthead import STATUS_GLYPHS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from bench_framework.model.judgement import Claim
@@ -42,7 +42,7 @@ class Runs:
 def render(
     document: Document,
     data: ReportData,
-    templates: Path,
+    templates: Path | Templates,
     figures: Mapping[str, str],
     runs: Runs | None = None,
 ) -> str:
@@ -60,41 +60,44 @@ def render(
 
 def page(
     document: Document,
-    templates: Path,
+    templates: Path | Templates,
     figures: Mapping[str, str],
     origin: Mapping[str, object],
     scenario_text: str = "",
     runs: Runs | None = None,
 ) -> str:
     """One HTML document of any origin: `origin` is embedded as JSON, scenario and runs where there are any."""
-    environment = Environment(
-        loader=FileSystemLoader(str(templates)),
-        autoescape=True,
-        finalize=_visible,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters.update(shown=shown, row_class=row_class, cell_class=cell_class, lines=_lines)
-    script = (templates / "report.js").read_text(encoding="utf-8").strip()
-    document = cited(document)
-    written = environment.get_template("report.html.j2").render(
-        document=document,
-        marks=MARKS,
-        trust_anchor="quality" if document.section("S21") else "record",
-        status_glyph=STATUS_GLYPHS.get(document.status, ""),
-        style=_trusted((templates / "report.css").read_text(encoding="utf-8").strip()),
-        script=_trusted(script),
-        policy=policy(script),
-        figures={anchor: _trusted(svg) for anchor, svg in figures.items()},
-        claims_json=_trusted(safe_json(packed(document.claims))),
-        env_json=_trusted(safe_json(dict(origin))),
-        scenario_json=_trusted(safe_json(scenario_text)) if scenario_text else "",
-        runs_link=runs.link if runs else "",
-        record_json=_trusted(safe_json(dict(runs.record))) if runs else "",
-    )
-    return sealed(written)
+    folders = templates if isinstance(templates, Templates) else Templates(templates)
+    given = context(cited(document), folders, figures, origin, scenario_text, runs)
+    return sealed(folders.render("report.html.j2", given, FILTERS, _visible))
+
+
+def context(
+    document: Document,
+    templates: Templates,
+    figures: Mapping[str, str],
+    origin: Mapping[str, object],
+    scenario_text: str = "",
+    runs: Runs | None = None,
+) -> dict[str, object]:
+    """What the template of the page is given, as ``docs/reference/templates.md`` tells it."""
+    script = templates.text("report.js")
+    return {
+        "context_version": CONTEXT_VERSION,
+        "document": document,
+        "marks": MARKS,
+        "trust_anchor": "quality" if document.section("S21") else "record",
+        "status_glyph": STATUS_GLYPHS.get(document.status, ""),
+        "style": _trusted(templates.text("report.css")),
+        "script": _trusted(script),
+        "policy": policy(script),
+        "figures": {anchor: _trusted(svg) for anchor, svg in figures.items()},
+        "claims_json": _trusted(safe_json(packed(document.claims))),
+        "env_json": _trusted(safe_json(dict(origin))),
+        "scenario_json": _trusted(safe_json(scenario_text)) if scenario_text else "",
+        "runs_link": runs.link if runs else "",
+        "record_json": _trusted(safe_json(dict(runs.record))) if runs else "",
+    }
 
 
 def policy(script: str) -> str:
@@ -156,3 +159,12 @@ def _visible(value: object) -> object:
 def _trusted(text: str) -> Markup:
     """Text that is ours, or was escaped for the place where it stands."""
     return Markup(text)  # noqa: S704 -- templates, drawings and JSON made safe above
+
+
+FILTERS: Final[Mapping[str, Callable[..., Any]]] = {
+    "shown": shown,
+    "row_class": row_class,
+    "cell_class": cell_class,
+    "lines": _lines,
+}
+"""What the templates of a page may call, beside Jinja's own."""

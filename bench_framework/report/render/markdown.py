@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: TID251 -- the door
 from markupsafe import Markup
 
 from bench_framework.report.render.characters import visible, visible_lines
+from bench_framework.report.render.templates import CONTEXT_VERSION, Templates
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from bench_framework.report.blocks import Cell, Code, Column, Document, Row
@@ -23,26 +24,21 @@ BOLD: Final = (0, 1, 2)
 _MARKS: Final = {"pass": "✓", "warn": "⚠", "fail": "✕", "unknown": "·"}
 
 
-def render(document: Document, templates: Path) -> str:
+def render(document: Document, templates: Path | Templates) -> str:
     """Markdown text with LF line ends.
 
     Args:
         document: the tree.
         templates: folder that holds ``report.md.j2``.
     """
-    environment = Environment(
-        loader=FileSystemLoader(str(templates)),
-        # Everything that a template prints is escaped for Markdown unless a filter marks it as ready.
-        autoescape=True,
-        finalize=_ready,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters.update(fence=_fence, row=_row, head=_head, rule=_rule, start=_start, quote=_quote)
-    text = environment.get_template("report.md.j2").render(document=document, marks=_MARKS)
+    folders = templates if isinstance(templates, Templates) else Templates(templates)
+    text = folders.render("report.md.j2", context(document), FILTERS, _ready)
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+
+
+def context(document: Document) -> dict[str, object]:
+    """What the template is given, as ``docs/reference/templates.md`` tells it."""
+    return {"context_version": CONTEXT_VERSION, "document": document, "marks": _MARKS}
 
 
 def escape(text: str) -> str:
@@ -110,3 +106,14 @@ def _head(columns: tuple[Column, ...]) -> Markup:
 
 def _rule(columns: tuple[Column, ...]) -> Markup:
     return Markup("|" + "|".join(":--" if c.align == "left" else "--:" for c in columns) + "|")  # noqa: S704 -- fixed
+
+
+FILTERS: Final[Mapping[str, Callable[..., Any]]] = {
+    "fence": _fence,
+    "row": _row,
+    "head": _head,
+    "rule": _rule,
+    "start": _start,
+    "quote": _quote,
+}
+"""What the templates may call, beside Jinja's own."""

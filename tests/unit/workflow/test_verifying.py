@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import bench_framework
+from bench_framework import assets
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.model.plan import (
@@ -469,3 +470,18 @@ def test_the_command_names_the_claim_and_leaves_with_one(
     assert f"{claim}: " in out
     assert run_command_line([*command.split(), str(alone(tmp_path, page))]) == 0
     assert ("the runs were not at hand" in " ".join(capsys.readouterr().out.split())) == (command == "verify")
+
+
+def test_a_page_of_a_users_templates_is_recomputed_and_not_rendered_again(full: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "results" / "demo" / full.name
+    shutil.copytree(full, copy)
+    own = tmp_path / "own"
+    own.mkdir()
+    shipped = (assets.template_dir() / "report.css").read_text(encoding="utf-8")
+    (own / "report.css").write_text(shipped + "\nh1 { letter-spacing: 0; }\n", encoding="utf-8")
+    report_record(tmp_path, str(copy), formats=("html", "md"), embed_runs=True, template=own)
+    assert verify_record(tmp_path, str(copy)).differences == ()
+    found = verify_page(alone(tmp_path, (copy / "report.html").read_text(encoding="utf-8")))
+    assert found.differences == ()
+    assert found.own_templates
+    assert found.runs == 2 * 4 * ROUNDS

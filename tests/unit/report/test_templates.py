@@ -1,0 +1,117 @@
+"""Templates of a user's own: what they are given is what is documented, and a broken one is one clear error."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework import report
+from bench_framework.errors import UsageError
+from bench_framework.report.blocks import Block
+from bench_framework.report.render import html, markdown
+from bench_framework.report.render.templates import CONTEXT_VERSION, REPLACEABLE, Templates, replaced
+
+if TYPE_CHECKING:
+    from bench_framework.report import Document, ReportData
+
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "templates.md"
+
+
+def part(title: str) -> str:
+    """The text of the documentation below a heading."""
+    return PAGE.read_text(encoding="utf-8").split(f"# {title}\n")[1].split("\n#")[0]
+
+
+def names(text: str) -> list[str]:
+    return re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)
+
+
+def filters(text: str) -> set[str]:
+    return set(re.findall(r"`(\w+)`", text.split("Filters:")[1]))
+
+
+def test_what_the_page_is_given_is_documented(document: Document, data: ReportData, templates: Path) -> None:
+    given = html.context(document, Templates(templates), {}, html.environment_of(data))
+    text = part("`report.html.j2`")
+    assert names(text) == list(given)
+    assert filters(text) == set(html.FILTERS)
+    told = re.search(r"\| `document` \| the report: (.*) \|", text)
+    assert told is not None
+    assert re.findall(r"`(\w+)`", told[1]) == list(type(document).__slots__)
+
+
+def test_what_the_markdown_is_given_is_documented(document: Document) -> None:
+    text = part("`report.md.j2`")
+    assert names(text) == list(markdown.context(document))
+    assert filters(text) == set(markdown.FILTERS)
+
+
+def test_the_documentation_names_version_files_and_kinds_of_blocks() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert f"Version {CONTEXT_VERSION}, also there as `context_version`" in text
+    assert set(names(text.split("## What")[0])) == set(REPLACEABLE)
+    kinds = {kind.kind for kind in Block.__args__}
+    assert kinds <= set(re.findall(r"`(\w+)`", part("Sections and blocks")))
+
+
+def test_one_file_replaces_one_template(
+    document: Document, data: ReportData, templates: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "report.css").write_text("body { color: teal }\n", encoding="utf-8")
+    own = Templates(templates, tmp_path)
+    assert "<style>\nbody { color: teal }\n</style>" in html.render(document, data, own, {})
+    assert markdown.render(document, own) == markdown.render(document, templates)
+    assert replaced(tmp_path) == ("report.css",)
+    (tmp_path / "report.md.j2").write_text("{{ context_version }} {{ document.title }}", encoding="utf-8")
+    assert markdown.render(document, own) == "1 search-matrix\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "cause"),
+    [
+        ("one\n{% if %}\n", 2, "TemplateSyntaxError"),
+        ("one\ntwo\n{{ gone }}\n", 3, "UndefinedError: 'gone' is undefined"),
+        ("{{ document.title }}\n{{ document.gone }}\n", 2, "no attribute 'gone'"),
+        ("{{ 1 / 0 }}", 1, "ZeroDivisionError"),
+        ("{{ document.__class__.__mro__ }}", 1, "SecurityError"),
+        ("\n{% include 'missing.j2' %}", 2, "TemplateNotFound"),
+    ],
+)
+def test_a_broken_template_is_one_error_with_its_line(
+    document: Document, templates: Path, tmp_path: Path, text: str, line: int, cause: str
+) -> None:
+    path = tmp_path / "report.md.j2"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError) as caught:
+        markdown.render(document, Templates(templates, tmp_path))
+    assert caught.value.code == "BX113"
+    assert str(caught.value) == f"the template {path}:{line} cannot be used"
+    assert cause in dict(caught.value.details)["cause"]
+    assert "nothing was written" in str(caught.value.effect)
+
+
+def test_a_style_that_is_no_text_is_the_same_error(data: ReportData, templates: Path, tmp_path: Path) -> None:
+    (tmp_path / "report.css").write_bytes(b"\xff\xfe")
+    with pytest.raises(UsageError, match=r"report\.css cannot be used"):
+        html.render(report.build(data), data, Templates(templates, tmp_path), {})
+
+
+def test_an_error_of_ours_is_not_blamed_on_the_user(
+    document: Document, templates: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "report.css").write_text("", encoding="utf-8")
+    own = Templates(templates, tmp_path)
+    with pytest.raises(ZeroDivisionError):
+        own.render("report.md.j2", markdown.context(document), markdown.FILTERS, lambda _: 1 / 0)
+
+
+def test_a_folder_that_replaces_nothing_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "report.html").write_text("a page is no template", encoding="utf-8")
+    with pytest.raises(UsageError, match="replaces no template") as caught:
+        replaced(tmp_path)
+    assert "report.html.j2" in str(caught.value.help)
+    with pytest.raises(UsageError, match="there is no folder"):
+        replaced(tmp_path / "gone")
