@@ -43,12 +43,12 @@ def _input_blocks(data: ReportData, item: Input, name: str) -> tuple[Block, ...]
     if figure is not None:
         found.append(figure)
     found.append(table)
-    fields = grid(data, item, table)
-    if fields is not None:
-        found.append(Details(f"The same as a map: {fields.title}", (fields,)))
     claim = key_claim(data, item)
     if claim is not None:
         found.append(KeyFinding(sentence(claim)))
+    fields = grid(data, item, table)
+    if fields is not None:
+        found.append(Details(f"The same as a map: {fields.title}", (fields,)))
     return tuple(found)
 
 
