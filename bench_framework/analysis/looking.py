@@ -73,7 +73,7 @@ class LookOutcome:
         verdicts: headline comparisons of the input as they stand, in plan order.
         trailing: with ``strategy: race`` the cells that are worse than another one (`model.race` says what
             becomes of them).
-        idle: likewise those that no other one beats, and about which nothing is open.
+        idle: likewise those that no other one beats, and that no open question waits for.
     """
 
     stop: bool

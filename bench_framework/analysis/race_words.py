@@ -10,7 +10,9 @@ from bench_framework.units import format_percent
 if TYPE_CHECKING:
     from bench_framework.model.judgement import Claim
 
-DONE: Final = "what was open about it was out of reach in the rounds that were left"
+DONE: Final = (
+    "nothing in reach in the rounds that were left could put it out, and no other variant waited for it"
+)
 
 
 def race(claim: Claim) -> str:

@@ -48,7 +48,7 @@ def contested(
 def idle(
     stage: Stage, input_id: str, open_: Sequence[Comparison], behind: Collection[str]
 ) -> tuple[str, ...]:  # fmt: skip
-    """Cells of a race about which nothing is open, though nobody beats them: more rounds would tell nothing."""
+    """Cells of a race that nobody beats and nobody waits for: more rounds would change no place."""
     asked = {c for pair in open_ for c in (pair.cell_id, pair.ref_cell_id)} | set(behind)
     return tuple(
         c.id for c in stage.plan.cells_of(input_id)
@@ -111,7 +111,8 @@ def decide(
     if measure.until == "precision":
         return not open_, "a half-width is too large" if open_ else "every half-width is small enough"
     if open_:
-        return False, f"{len(open_)} of {len(comparisons)} comparisons open"
+        open_words = "waited for" if measure.strategy == "race" else "open"
+        return False, f"{len(open_)} of {len(comparisons)} comparisons {open_words}"
     settled = all(c.verdict.settled for c in comparisons)
     return True, "settled" if settled else "settled, or out of reach in the rounds that are left"
 

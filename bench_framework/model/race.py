@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bench_framework.model.run import Look
 
 Why = Literal["raced", "idle"]
-"""``raced``: decidedly worse than another variant; ``idle``: unbeaten, with nothing open about it."""
+"""``raced``: decidedly worse than another variant; ``idle``: unbeaten, with nothing open that is waited for."""
 
 
 def leaving(

@@ -250,7 +250,7 @@ class Look:
     trailing: tuple[str, ...] = ()
     """Cells of this input that a race found decidedly worse than another one."""
     idle: tuple[str, ...] = ()
-    """Cells of this input that a race found unbeaten, with nothing open about them."""
+    """Cells of this input that a race found unbeaten, with nothing open that is waited for."""
     dropped: tuple[str, ...] = ()
     """Cells, of whatever input, that the race measures no further from here on; a part of the look, so that no
     interruption parts the two."""
