@@ -232,6 +232,24 @@ def test_the_changed_cells_of_all_metrics_are_one_family(study: type[Study]) -> 
     assert ranked[0].shown.level == pytest.approx(1 - 0.05 / len(judged))
 
 
+def test_a_changed_cell_that_is_refused_is_a_member_of_the_family_all_the_same(study: type[Study]) -> None:
+    before, after = pair(study, arms=("anchor", "changed", "changed-too"))
+    after.times["changed"] = 0.06
+    side = after.side()
+    other = next(c for c in side.plan.cells if after.made.arm_of(c) == "changed-too")
+    side = replace(side, answers={**side.answers, other.id: "d1"})
+    found = bridge.bridge(before.side(), side)
+    judged = [
+        r.comparison for metric in ("wall", "cpu") for r in rows(found, "changed", metric)
+        if r.comparison.p is not None
+    ]  # fmt: skip
+    assert (len(judged), found.family) == (2, 4)
+    first = min(judged, key=lambda c: c.p or 0.0)
+    assert first.p_adjusted == pytest.approx(min(1.0, 4 * (first.p or 0.0)))
+    assert first.shown is not None
+    assert first.shown.level == pytest.approx(1 - 0.05 / 4)
+
+
 def test_another_environment_is_told_and_left_to_the_anchors(study: type[Study]) -> None:
     before, after = pair(study)
     found = bridge.bridge(before.side(), after.side(replace(HOST, variables=(("LD_PRELOAD", "x.so"),))))
