@@ -155,8 +155,9 @@ class _Author(Names):
         return replace(claim, values=values, cells=cells)
 
     def _leading(self, group: BestGroup, baseline_id: str) -> Comparison | None:
-        """The first member, in plan order, that is decidedly better than the baseline.
+        """The first member, in plan order, that is decidedly better than the baseline, beyond the margin if one is.
 
+        The verdicts of a family hold together, so that choosing by verdict costs nothing; choosing by estimate would.
         Without one: what beat the baseline, or any other variant, within the best group's own family. Where the
         baseline is itself among the best: what was compared with it first and found decided. Never the
         observed leader: a pick by the data needs an interval of its own.
@@ -164,7 +165,7 @@ class _Author(Names):
         own = [self._by_pair.get((c, group.metric)) for c in group.cell_ids]
         better = [c for c in own if c is not None and c.verdict in _BETTER]
         if better:
-            return better[0]
+            return next((c for c in better if c.verdict is Verdict.BETTER), better[0])
         if baseline_id not in group.cell_ids:
             won = [
                 c for c in group.comparisons

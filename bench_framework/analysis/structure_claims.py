@@ -153,7 +153,12 @@ class StructureClaims(Names):
 
     def _parts(self, table: Contribution, margin: float) -> str:
         """The steps that are decided, and how many are not: the table has these as well."""
-        told = [self._part(s, table.metric, margin) for s in table.steps if _is_told(s.contrast)]
+        # Where steps pull against each other a share may be below nothing or above all. The table has them side by
+        # side; in a sentence by itself such a share misleads.
+        shares = all(s.share is None or 0 <= s.share <= 1 for s in table.steps)
+        told = [
+            self._part(s, table.metric, margin, shares=shares) for s in table.steps if _is_told(s.contrast)
+        ]
         open_ = len(table.steps) - len(told)
         if not told:
             return f"none of {open_} is decided" if open_ > 1 else "it is not decided"
@@ -161,8 +166,8 @@ class StructureClaims(Names):
             told.append(f"the other {open_} are undecided" if open_ > 1 else "the other one is undecided")
         return "; ".join(told)
 
-    def _part(self, step: Step, metric: str, margin: float) -> str:
-        told = step.share is not None and step.contrast.verdict.settled
+    def _part(self, step: Step, metric: str, margin: float, *, shares: bool) -> str:
+        told = shares and step.share is not None and step.contrast.verdict.settled
         share = f" ({_percent(step.share)} of the total)" if told and step.share is not None else ""
         return f"{_named(step)}: {self._told(step.contrast, metric, margin)}{share}"
 

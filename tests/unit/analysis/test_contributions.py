@@ -210,11 +210,13 @@ def test_a_step_against_the_total_has_a_share_below_zero(crossed: type[Crossed])
     def exact(values: Mapping[str, str]) -> float:
         return (0.7 if values["parser"] == "sonic" else 1.0) * (1.1 if values["alloc"] == "je" else 1.0)
 
-    (table,) = crossed(AXES, design="ladder", drop=ladder).judge(noisy(exact)).structure.contributions
+    judged = crossed(AXES, design="ladder", drop=ladder).judge(noisy(exact))
+    (table,) = judged.structure.contributions
     first, second = (s.share or 0.0 for s in table.steps)
     assert first > 1
     assert second < 0
     assert table.largest == 0
+    assert "of the total" not in sentence(judged, "ladder")  # the table has both shares side by side
 
 
 def test_before_six_rounds_nothing_is_said(crossed: type[Crossed]) -> None:

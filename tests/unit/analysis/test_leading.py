@@ -61,6 +61,22 @@ def test_where_the_baseline_is_best_nothing_is_to_be_changed(study: type[Study])
     assert advice == "use a; it is the baseline: nothing is to be changed"
 
 
+def test_who_is_better_beyond_the_margin_leads_before_who_is_better_by_an_open_size(
+    study: type[Study],
+) -> None:
+    made = study(arms=("a", "b", "c"))
+
+    def wall(arm: str, where: str, number: int) -> float:
+        return draw(arm, where, number) * {"b": 0.979, "c": 0.974}.get(arm, 1.0)
+
+    judged = made.judge(made.blocks(wall))
+    verdicts = [made.comparison(judged, arm, "wall").verdict for arm in "bc"]
+    assert verdicts == [Verdict.BETTER_SIZE_OPEN, Verdict.BETTER]
+    lead = next(c for c in judged.claims if c.kind == "main")
+    assert lead.values["members"] == "b, c"
+    assert lead.subject == "c"
+
+
 def pair(x: np.ndarray, y: np.ndarray) -> Pair:
     return Pair(tuple(range(1, len(x) + 1)), tuple(np.exp(x).tolist()), tuple(np.exp(y).tolist()))
 
