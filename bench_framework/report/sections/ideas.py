@@ -34,18 +34,21 @@ NO_EFFECT: Final = "no effect on the binary"
 """Of an idea that is the same program as its reference, whatever its figures."""
 
 
+_INPUT: Final = "Input"
+
+
 def build(data: ReportData) -> tuple[Block, ...]:
     """One row per idea and input."""
     rows = _rows(data, adopted=False)
     if not rows:
         return ()
     columns = (
-        Column("Idea"), Column("Change", prose=True), Column("Input"), Column("Time vs baseline"), Column("Verdict"),
+        Column("Idea"), Column("Change", prose=True), Column(_INPUT), Column("Time vs baseline"), Column("Verdict"),
         Column("Memory vs baseline", drop=2), Column("Decision"), Column("Reason", prose=True),
         Column("Author's why", drop=3, prose=True),
     )  # fmt: skip
     caption = f"Ideas tried beside the axes, each one change to {data.baseline.label}. {caption_tail(data)}"
-    blocks: list[Block] = [Table("ideas-table", caption, columns, rows, sortable=False)]
+    blocks: list[Block] = [Table("ideas-table", caption, *_of_inputs(data, columns, rows), sortable=False)]
     claims = [c for c in data.claims("ideas") if c.text]
     if claims:
         blocks.append(Bullets(tuple(sentence(c) for c in claims)))
@@ -58,7 +61,7 @@ def adopted(data: ReportData) -> tuple[Block, ...]:
     if not rows:
         return ()
     columns = (
-        Column("Idea"), Column("Change", prose=True), Column("Input"), Column("Time vs baseline"), Column("Verdict"),
+        Column("Idea"), Column("Change", prose=True), Column(_INPUT), Column("Time vs baseline"), Column("Verdict"),
         Column("Memory vs baseline", drop=2), Column("Binary", "right", drop=1),
         Column("Author's why", drop=3, prose=True),
     )  # fmt: skip
@@ -66,7 +69,20 @@ def adopted(data: ReportData) -> tuple[Block, ...]:
         f"Changes that the author adopted, each alone against {data.baseline.label}; what they did together stands in "
         f"the results. {caption_tail(data)}"
     )
-    return (Table("adopted-table", caption, columns, rows, sortable=False),)
+    return (Table("adopted-table", caption, *_of_inputs(data, columns, rows), sortable=False),)
+
+
+def _of_inputs(
+    data: ReportData, columns: tuple[Column, ...], rows: tuple[Row, ...]
+) -> tuple[tuple[Column, ...], tuple[Row, ...]]:
+    """Columns and rows, without the one that names the input where there is but one."""
+    if len(data.plan.inputs) > 1:
+        return columns, rows
+    at = next(i for i, column in enumerate(columns) if column.title == _INPUT)
+    return (
+        columns[:at] + columns[at + 1 :],
+        tuple(replace(row, cells=row.cells[:at] + row.cells[at + 1 :]) for row in rows),
+    )
 
 
 def _rows(data: ReportData, *, adopted: bool) -> tuple[Row, ...]:

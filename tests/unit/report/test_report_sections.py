@@ -29,6 +29,7 @@ from bench_framework.report.blocks import (
     Table,
 )
 from bench_framework.report.sections import SECTIONS
+from bench_framework.report.sections import ideas as ideas_section
 from bench_framework.report.sections.recommendation import paste_block
 from bench_framework.report.sentences import sentence
 
@@ -183,6 +184,16 @@ def test_an_adopted_idea_stands_with_what_it_did_here(data: ReportData) -> None:
         ideas[1].name: ("▼ faster", "+226\u202fKiB", "a hope"),
         ideas[2].name: ("? undecided", "the same", "a hope"),
     }
+
+
+def test_a_column_of_inputs_stands_only_where_there_are_several(data: ReportData) -> None:
+    fewer = replace(data, plan=replace(data.plan, inputs=data.plan.inputs[:1]))
+    several, one = (next(b for b in ideas_section.build(d) if isinstance(b, Table)) for d in (data, fewer))
+    titles = [column.title for column in several.columns]
+    assert titles[2] == "Input"
+    assert [column.title for column in one.columns] == [*titles[:2], *titles[3:]]
+    assert {len(row.cells) for row in one.rows} == {len(titles) - 1}
+    assert one.rows[0].cells[2] == several.rows[0].cells[3]
 
 
 def test_the_recommendation_can_be_pasted(document: Document, data: ReportData) -> None:
