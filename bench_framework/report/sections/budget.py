@@ -52,7 +52,8 @@ def _table(data: ReportData, item: Input, rows: list[Derived]) -> Table:
     )  # fmt: skip
     caption = (
         f"What bounds the work{data.on_input(item, ', input ')}: every figure is the median of values worked out "
-        "round by round; rates are bytes handled by whole runs, from start to end of the process."
+        "round by round, with an interval for it alone: two variants are told apart by the results, whose intervals "
+        "pay for every comparison. Rates are bytes handled by whole runs, from start to end of the process."
     )
     made = tuple(_row(data, item, row, (f"{unit}/s", scale)) for row in rows)
     return Table(
