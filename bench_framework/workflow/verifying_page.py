@@ -171,14 +171,21 @@ def claim_differences(saved: tuple[Claim, ...], again: Judgement, source: str) -
     """Claims that do not follow from what they were made of, and those that do and are not there."""
     kept, made = ({_content(claim): claim for claim in claims} for claims in (saved, again.claims))
     lines = [
-        f"{claim.id}: does not follow from {source}: {claim.text}"
+        f"{claim.id}: does not follow from {_made_from(claim, source)}: {claim.text}"
         for content, claim in kept.items()
         if content not in made
     ]
     lines += [
-        f"{source} says instead: {claim.text}" for content, claim in made.items() if content not in kept
+        f"{_made_from(claim, source)} says instead: {claim.text}"
+        for content, claim in made.items()
+        if content not in kept
     ]
     return lines
+
+
+def _made_from(claim: Claim, source: str) -> str:
+    """Where the figures of a claim come from."""
+    return "its profile" if claim.kind.startswith("profile") else source
 
 
 def _content(claim: Claim) -> str:
