@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import typing
 from typing import TYPE_CHECKING, Any
 
 from bench_framework.scenario import leaves
-from bench_framework.scenario.schema import ScenarioFile
-from bench_framework.scenario.schema.types import Part
+from bench_framework.scenario.schema import ScenarioFile, docstrings
+from bench_framework.scenario.schema.types import parts_in
 from bench_framework.scenario.schema.worker import AxisTable
 
 if TYPE_CHECKING:
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
 
     from bench_framework.errors import Problem
     from bench_framework.scenario.document import Document, Path
+    from bench_framework.scenario.schema.types import Part
 
 _NEEDS = {
     "list_type": "a list",
@@ -155,19 +155,14 @@ def _below(kinds: list[type[Part]], key: str) -> list[type[Part]]:
     for kind in kinds:
         for name, field in kind.model_fields.items():
             if (field.alias or name) == key:
-                found += _parts_in(field.annotation)
+                found += parts_in(field.annotation)
     return found
-
-
-def _parts_in(annotation: Any) -> list[type[Part]]:
-    if isinstance(annotation, type) and issubclass(annotation, Part):
-        return [annotation]
-    return [part for inner in typing.get_args(annotation) for part in _parts_in(inner)]
 
 
 def _described(loc: Sequence[str | int]) -> str | None:
     """The docstring of a key that is missing."""
-    for name, field in part_at(loc[:-1]).model_fields.items():
-        if (field.alias or name) == loc[-1] and field.description:
-            return f"{loc[-1]}: {field.description[0].lower()}{field.description[1:]}".replace("\n", " ")
+    part = part_at(loc[:-1])
+    for name, field in part.model_fields.items():
+        if (field.alias or name) == loc[-1] and (text := docstrings.of(part).get(name)):
+            return f"{loc[-1]}: {text[0].lower()}{text[1:]}".replace("\n", " ")
     return None

@@ -6,11 +6,12 @@ Run as a module with ``--write`` it renews ``docs/reference/scenario.schema.json
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Discriminator, Field, Tag, WithJsonSchema, model_validator
 
 from bench_framework.scenario import leaves
+from bench_framework.scenario.schema import docstrings
 from bench_framework.scenario.schema.measure import (
     Gate,
     Measure,
@@ -46,6 +47,7 @@ from bench_framework.scenario.schema.types import (
     Text,
     ValueName,
     Variable,
+    parts_in,
     read_by,
     shape,
 )
@@ -53,6 +55,9 @@ from bench_framework.scenario.schema.worker import (
     AxisForm,
     Worker,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 VERSION: Final = 1
 """Of the language."""
@@ -200,8 +205,20 @@ class ScenarioFile(Part):
 
 def schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of scenarios, with the docstrings as hover text."""
+    for part in dict.fromkeys(_below(ScenarioFile)):
+        for name, text in docstrings.of(part).items():
+            part.model_fields[name].description = text
+        part.model_rebuild(force=True)
     made = _tidy(ScenarioFile.model_json_schema(by_alias=True))
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "benchctl scenario", **made}
+
+
+def _below(part: type[Part]) -> Iterator[type[Part]]:
+    """A part and all that it is made of, each after what it speaks of itself."""
+    for field in part.model_fields.values():
+        for inner in parts_in(field.annotation):
+            yield from _below(inner)
+    yield part
 
 
 def _tidy(node: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, TypeAlias, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -103,7 +103,7 @@ Profile: TypeAlias = Annotated[
 class Part(BaseModel):
     """A mapping of the language. A key that it does not know is an error."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, defer_build=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     later: ClassVar[dict[str, str]] = {}
     """Keys that are designed and cannot be used yet, and what to do meanwhile (BC111)."""
@@ -112,6 +112,13 @@ class Part(BaseModel):
         """Refuse this part at its key `at` unless `holds`."""
         if not holds:
             raise refusal(Refused(code, message, advice=advice), at)
+
+
+def parts_in(annotation: Any) -> list[type[Part]]:
+    """The parts that a key's type speaks of, in its order."""
+    if isinstance(annotation, type) and issubclass(annotation, Part):
+        return [annotation]
+    return [part for inner in get_args(annotation) for part in parts_in(inner)]
 
 
 PerMetric: TypeAlias = Annotated[
