@@ -4,26 +4,35 @@ from __future__ import annotations
 
 import math
 import statistics
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bench_framework.analysis.summary import LEVEL, median_interval
 from bench_framework.model.formula import Formula, Unit, parse
 from bench_framework.model.judgement import Derived
 from bench_framework.model.plan import Role
+from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from bench_framework.analysis.samples import Sample
+    from bench_framework.model.judgement import Comparison
     from bench_framework.model.plan import Cell, Plan
     from bench_framework.model.run import Block, PreparedInput
 
 Series = dict[int, float]
 """Round to value."""
+Pairs = dict[tuple[str, ...], "Comparison"]
+"""By cell and the cell that it is compared with."""
 
 
 def derived_rows(
-    plan: Plan, samples: Mapping[str, Sample], inputs: Sequence[PreparedInput], usable: frozenset[str]
+    plan: Plan,
+    samples: Mapping[str, Sample],
+    inputs: Sequence[PreparedInput],
+    usable: frozenset[str],
+    comparisons: Sequence[Comparison] = (),
 ) -> tuple[Derived, ...]:
     """The rate of every named cell, then every formula, input by input; in the order of the scenario.
 
@@ -35,18 +44,29 @@ def derived_rows(
         samples: by cell id.
         inputs: as prepared: their sizes are the bytes of programs that report none.
         usable: ids of cells that were measured as asked.
+        comparisons: judged pairs, the first of a pair counts. A formula ``time(a) / time(b)`` of a judged pair has the
+            pair's figures, so that no page has two intervals for one pair.
     """
     if not plan.derived and not plan.named:
         return ()
     sizes = {item.input_id: item.size_bytes for item in inputs}
+    pairs: Pairs = {}
+    for comparison in comparisons:
+        if comparison.metric == "wall":
+            pairs.setdefault((comparison.cell_id, comparison.ref_cell_id), comparison)
     found: list[Derived] = []
     for item in plan.inputs:
-        found += _of_input(plan, item.id, samples, sizes.get(item.id), usable)
+        found += _of_input(plan, item.id, samples, sizes.get(item.id), usable, pairs)
     return tuple(found)
 
 
 def _of_input(
-    plan: Plan, input_id: str, samples: Mapping[str, Sample], size: int | None, usable: frozenset[str]
+    plan: Plan,
+    input_id: str,
+    samples: Mapping[str, Sample],
+    size: int | None,
+    usable: frozenset[str],
+    pairs: Pairs,
 ) -> Iterator[Derived]:
     cells = {c.variant_id: c for c in plan.cells_of(input_id) if c.role is not Role.CONTROL}
     rates: dict[str, Series] = {}
@@ -73,7 +93,24 @@ def _of_input(
             dict.fromkeys([*formula.cells, *(cell for name in formula.rows for cell in needs[name])])
         )
         ids = _ids(cells, [variants[name] for name in needs[row.name] if name in variants])
-        yield _row(input_id, row.name, row.formula, formula.unit, rows[row.name], cell_ids=ids)
+        worked_out = _row(input_id, row.name, row.formula, formula.unit, rows[row.name], cell_ids=ids)
+        yield _as_judged(worked_out, pairs) if formula.pair else worked_out
+
+
+def _as_judged(row: Derived, pairs: Pairs) -> Derived:
+    """The ratio of two cells' times, with the figures of that pair if it is judged."""
+    straight, turned = pairs.get(row.cell_ids[:2]), pairs.get(row.cell_ids[1::-1])
+    found = straight or turned
+    if found is None:
+        return row
+    if found.shown is None:
+        if found.verdict in {Verdict.UNDECIDED, Verdict.SINGLE_RUN}:
+            return row  # too early for the judge; the rounds' own values stand
+        return replace(row, judged=True, rounds=0, value=None, lo=None, hi=None, level=None)
+    shown = found.shown if straight else found.shown.inverse
+    return replace(
+        row, judged=True, rounds=found.rounds, value=shown.ratio, lo=shown.lo, hi=shown.hi, level=shown.level
+    )
 
 
 def _ids(cells: Mapping[str, Cell], variants: Sequence[str]) -> tuple[str, ...]:

@@ -113,7 +113,7 @@ class Facts(Names):
     def _derived(self, row: Derived) -> Claim:
         return Claim(
             "", "derived", row.name.replace("_", " "), None, None, self.scope(row.input_id), None,
-            estimate=row.value, lo=row.lo, hi=row.hi, level=0.95 if row.lo is not None else None,
+            estimate=row.value, lo=row.lo, hi=row.hi, level=row.level if row.lo is not None else None,
             rounds=row.rounds, cells=row.cell_ids,
             values={"formula": row.formula, "unit": row.unit, "family": self.plan.unit_family},
         )  # fmt: skip

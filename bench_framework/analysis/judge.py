@@ -111,7 +111,9 @@ def judge(
         best=tuple(j.best for j in judged),
         floors=floors,
         scaling=scaling.exponents(plan, samples, inputs, usable, _timed(plan)),
-        derived=derived.derived_rows(plan, samples, inputs, usable),
+        derived=derived.derived_rows(
+            plan, samples, inputs, usable, [*headline, *(c for j in judged for c in j.best.comparisons)]
+        ),
         gaps=references.gaps(plan, headline, samples),
         causes=suspicions.causes(plan, [*comparisons, *(c for j in judged for c in j.best.comparisons)]),
         projections=suspicions.projections(plan, samples, inputs, usable),

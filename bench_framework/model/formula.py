@@ -59,6 +59,18 @@ class Formula:
     rows: tuple[str, ...]
     _tree: ast.expr
 
+    @property
+    def pair(self) -> tuple[str, str] | None:
+        """The two cells of ``time(a) / time(b)``, which is a comparison under another name; else `None`."""
+        match self._tree:
+            case ast.BinOp(
+                left=ast.Call(func=ast.Name(id="time"), args=[ast.Name(id=above)]),
+                op=ast.Div(),
+                right=ast.Call(func=ast.Name(id="time"), args=[ast.Name(id=below)]),
+            ):
+                return above, below
+        return None
+
     def value(
         self, rates: Mapping[str, float], times: Mapping[str, float], rows: Mapping[str, float]
     ) -> float:

@@ -130,6 +130,11 @@ class Derived:
     lo: float | None
     """`None` below 6 rounds."""
     hi: float | None
+    judged: bool = False
+    """Whether it is the ratio of a pair that is judged among the results: then it has that pair's figure and interval,
+    at that pair's level, or none where that pair is not compared. Else the interval is at 95 %, for it alone."""
+    level: float | None = 0.95
+    """Of the interval."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -43,3 +44,8 @@ class Interval:
     lo: float
     hi: float
     level: float
+
+    @property
+    def inverse(self) -> Interval:
+        """Baseline ÷ candidate; a bound of 0 has infinity on the other side."""
+        return Interval(1 / self.ratio, 1 / self.hi, 1 / self.lo if self.lo > 0 else math.inf, self.level)

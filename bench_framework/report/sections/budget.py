@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MOST_PHASES: Final = 7
 """The longest; runs.csv has them all."""
+_JUDGED: Final = "; a judged pair has the figure and interval of the results, which pay for every comparison"
 _ROLES: Final = {Role.BASELINE: "baseline", Role.BOUND: "bound", Role.ANCHOR: "anchor", Role.CANDIDATE: ""}
 
 
@@ -47,13 +48,14 @@ def _table(data: ReportData, item: Input, rows: list[Derived]) -> Table:
     # One unit per table: of the smallest rate, so that none is printed as 0.
     unit, scale = size_unit(min(rates), data.plan.unit_family) if rates else ("", 1.0)
     columns = (
-        Column("What"), Column("Value", "decimal"), Column("95 % interval"), Column("Unit"),
+        Column("What"), Column("Value", "decimal"), Column("Interval"), Column("Unit"),
         Column("From", prose=True), Column("Method", drop=2, prose=True), Column("n", "right", drop=1),
     )  # fmt: skip
     caption = (
         f"What bounds the work{data.on_input(item, ', input ')}: every figure is the median of values worked out "
-        "round by round, with an interval for it alone: two variants are told apart by the results, whose intervals "
-        "pay for every comparison. Rates are bytes handled by whole runs, from start to end of the process."
+        "round by round, with a 95 % interval for it alone"
+        f"{_JUDGED if any(row.judged for row in rows) else ''}. "
+        "Rates are bytes handled by whole runs, from start to end of the process."
     )
     made = tuple(_row(data, item, row, (f"{unit}/s", scale)) for row in rows)
     return Table(
@@ -69,7 +71,8 @@ def _legend(rows: list[Derived]) -> tuple[str, ...]:
 def _row(data: ReportData, item: Input, row: Derived, rate: tuple[str, float]) -> Row:
     cell = data.plan.cell(row.cell_ids[0]) if row.measured and row.cell_ids else None
     source = data.label(cell.id) if cell else row.formula
-    role = _ROLES.get(cell.role, "") if cell else "worked out"
+    worked_out = "judged pair" if row.judged else "worked out"
+    role = _ROLES.get(cell.role, "") if cell else worked_out
     claim = next(
         (c.id for c in data.claims("derived", item=item) if c.subject == row.name.replace("_", " ")), None
     )

@@ -151,3 +151,72 @@ def test_a_cell_that_failed_in_too_many_rounds_gives_no_figure() -> None:
         assert (found["write"].value is not None) is known
         assert (found["ideal"].value is not None) is known
         assert found["generate"].value is not None
+
+
+PAIRS = (
+    DerivedRow("other_over_streaming", "time(other) / time(streaming)"),
+    DerivedRow("streaming_over_other", "time(streaming) / time(other)"),
+    DerivedRow("twice", "2 * time(other) / time(streaming)"),
+)
+
+
+@dataclass
+class Named(Budget):
+    """Pairs of named cells, one of which is judged among the results."""
+
+    @property
+    def plan(self) -> Plan:
+        plan = super().plan
+        ids = {dict(v.values)["arm"]: v.id for v in plan.variants}
+        return replace(
+            plan, named=tuple(NamedCell(name, ids[name]) for name in ("streaming", "other")), derived=PAIRS
+        )
+
+
+def scattered(arm: str, _: str, number: int) -> float:
+    return SECONDS[arm] * (1 + 0.01 * ((number * (3 if arm == "other" else 7)) % 11))
+
+
+def test_the_ratio_of_a_judged_pair_has_the_pairs_own_figures() -> None:
+    study = Named()
+    judgement = judged(study, study.blocks(scattered))
+    cells = {c.label: c.id for c in study.plan.cells if c.role is not Role.CONTROL}
+    pair = next(
+        c for c in judgement.comparisons
+        if c.family == "headline" and c.metric == "wall" and c.cell_id == cells["other"]
+    )  # fmt: skip
+    assert pair.shown is not None
+    found = rows(judgement)
+    row, turned, twice = (found[r.name] for r in PAIRS)
+    assert row.judged
+    assert (row.value, row.lo, row.hi, row.level) == (
+        pair.shown.ratio,
+        pair.shown.lo,
+        pair.shown.hi,
+        pair.shown.level,
+    )
+    assert row.level is not None
+    assert row.level > 0.95
+    assert turned.judged
+    assert (turned.value, turned.lo, turned.hi) == (
+        1 / pair.shown.ratio,
+        1 / pair.shown.hi,
+        1 / pair.shown.lo,
+    )
+    # More than the ratio is no pair: worked out round by round, at a level of its own.
+    assert not twice.judged
+    assert twice.level == 0.95
+    claim = next(c for c in judgement.claims if c.kind == "derived" and c.subject == "other over streaming")
+    assert claim.level == pair.shown.level
+
+
+def test_the_ratio_of_a_pair_that_is_not_compared_has_no_figure() -> None:
+    study = Named()
+    other = study.cell("other", 100).id
+    blocks = [
+        replace(b, answer=Answer("another", 1)) if b.cell_id == other else b for b in study.blocks(scattered)
+    ]
+    judgement = judged(study, blocks)
+    row = rows(judgement)["other_over_streaming"]
+    assert row.value is None
+    assert not [c for c in judgement.claims if c.kind == "derived" and c.subject == "other over streaming"]
