@@ -145,7 +145,7 @@ class Figure:
     kind: ClassVar[str] = "figure"
     anchor: str
     chart: Literal[
-        "forest", "scaling", "memory-time", "drift", "waterfall", "bars", "runs", "order", "grid"
+        "forest", "scaling", "memory-time", "drift", "sensors", "waterfall", "bars", "runs", "order", "grid"
     ]  # fmt: skip
     title: str
     desc: str

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.model import sentinels
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table
+from bench_framework.report.charts.drift import MOST_DOTS, every, ringed
 from bench_framework.report.numbers import significant
 from bench_framework.units import MINUS, THIN_SPACE
 
@@ -47,14 +48,27 @@ def drift(data: ReportData) -> Figure | None:
                 strong=bool(sentinels.flags(block)),
             )
         )
-    flagged = sum(point.strong for point in points)
     desc = (
         "Each block's distance from the median of its own cell, in percent, over the time of the record; "
-        "the line is the median of neighbouring blocks. "
-        f"{f'Rings: the {flagged} blocks' if flagged else 'No block'} that the machine was in the way of."
+        f"the line is the median of neighbouring blocks. {_drawn(tuple(points))}"
     )
     labels = (("x", "minutes since the first measured block"), ("y", "from the cell's median, %"))
     return Figure("drift-plot", "drift", "The machine over time", desc, tuple(points), _table(points), labels)
+
+
+def _drawn(points: tuple[Point, ...]) -> str:
+    """What has a dot and a ring: where not all have, how many."""
+    flagged = sum(point.strong for point in points)
+    if not flagged:
+        rings = "No block was flagged: the machine was in the way of none."
+    elif (shown := len(ringed(points))) == flagged:
+        rings = f"Rings: the {flagged} blocks that the machine was in the way of."
+    else:
+        rings = (
+            f"The machine was in the way of {flagged} of {len(points)} blocks; {shown} of them have a ring."
+        )
+    step = every(len(points), MOST_DOTS)
+    return rings if step == 1 else f"One dot for {step} blocks. {rings}"
 
 
 def _table(points: list[Point]) -> Table:

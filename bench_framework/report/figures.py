@@ -25,6 +25,7 @@ from bench_framework.report.charts import (
     order,
     runs,
     scaling,
+    sensors,
     waterfall,
 )
 from bench_framework.report.drawing import trimmed
@@ -115,6 +116,7 @@ PLOTS: Final[Mapping[str, Callable[..., Axes]]] = {
     "runs": _on_a_sheet(runs),
     "order": _on_a_sheet(order),
     "grid": _on_a_sheet(grid),
+    "sensors": _on_a_sheet(sensors),
 }
 """A new chart is a file in `charts` and a line here."""
 

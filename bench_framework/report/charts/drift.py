@@ -17,7 +17,7 @@ PLACE: Final = (58.0, 44.0, 706.0, 206.0)
 MOST_DOTS: Final = 800
 """Beyond this only every k-th block is drawn; the line and the table are of all."""
 MOST_RINGS: Final = 300
-"""Blocks that the machine was in the way of: beyond this a ring says nothing any more; the table counts them all."""
+"""Rings around flagged blocks: beyond this every k-th has one, from the whole record; the table counts them all."""
 KEPT: Final = 0.98
 """Share of the blocks that the range shows in full; the rest stand at its edge."""
 DOT: Final = 3.0
@@ -33,9 +33,9 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     ax.grid(axis="y", color=colours["rule"], linewidth=0.6)
     ax.set_axisbelow(True)
     ax.axhline(0, color=colours["muted"], linewidth=1)
-    step = -(-len(points) // MOST_DOTS)
+    step = every(len(points), MOST_DOTS)
     _dots(ax, [p for p in points[::step] if abs(p.y) <= reach], colours["series-1"])
-    flagged = [p for p in points if p.strong and abs(p.y) <= reach][:MOST_RINGS]
+    flagged = [p for p in ringed(points) if abs(p.y) <= reach]
     ax.plot(
         [p.x for p in flagged], [p.y for p in flagged], "o", markersize=6, markerfacecolor="none",
         markeredgecolor=colours["series-2"], linestyle="none",
@@ -50,6 +50,17 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     ax.plot(xs, [max(-reach, min(reach, y)) for y in ys], color=colours["ink"], linewidth=1.6)
     ax.set_xlabel(figure.label("x"), color=colours["muted"], fontsize=SMALL)
     ax.set_ylabel(figure.label("y"), color=colours["muted"], fontsize=SMALL)
+
+
+def every(count: int, most: int) -> int:
+    """One in how many is drawn, so that at most `most` are."""
+    return max(1, -(-count // most))
+
+
+def ringed(points: tuple[Point, ...]) -> list[Point]:
+    """Flagged blocks that get a ring: all, or evenly over the whole record so many as can be told apart."""
+    flagged = [p for p in points if p.strong]
+    return flagged[:: every(len(flagged), MOST_RINGS)]
 
 
 def rolling_median(points: tuple[Point, ...]) -> tuple[list[float], list[float]]:

@@ -46,8 +46,10 @@ def label_columns(labels: Sequence[str], most: int) -> int:
     return min(most, max((width_of(label) for label in labels), default=1))
 
 
-def nice_sizes(lo: float, hi: float, most: int) -> list[float]:
-    """Powers of two of bytes within a range, split where they are few, thinned to at most `most`."""
+def nice_sizes(lo: float, hi: float, most: int, family: str = "iec") -> list[float]:
+    """Ticks of bytes within a range, at most `most`: powers of two, split where they are few; decimal ones for MB."""
+    if family == "si":
+        return nice_steps(lo, hi, most)
     low, high = math.floor(math.log2(lo)), math.ceil(math.log2(hi))
     found: list[float] = []
     for parts in ((1.0,), (1.0, 1.5), (1.0, 1.25, 1.5, 1.75)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.report.charts.frame import (
@@ -17,6 +18,8 @@ from bench_framework.report.charts.frame import (
 from bench_framework.report.render.widths import width_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bench_framework.report.blocks import Figure, Point
     from bench_framework.report.charts import Axes, Palette
 
@@ -26,6 +29,11 @@ PLACE: Final = (74.0, 46.0, 706.0, 314.0)
 """Left, bottom, right, top of the plotting area."""
 MOST_LABEL: Final = 28
 PAD: Final = 1.25
+"""Room around the estimates, as a factor."""
+EDGE: Final = 1.04
+"""Room around the ends of intervals."""
+REACH: Final = 2.0
+"""So far beyond the outermost estimates an interval is followed; then it ends in an arrow."""
 
 Box = tuple[float, float, float, float]
 
@@ -37,11 +45,11 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     ax.set_xscale("log")
     ax.set_yscale("log", base=2)
     calm(ax, colours)
-    ax.set_xlim(min(p.x for p in points) / PAD, max(p.x for p in points) * PAD)
-    ax.set_ylim(min(p.y for p in points) / PAD, max(p.y for p in points) * PAD)
+    ax.set_xlim(*limits([p.x for p in points], [(p.x_lo, p.x_hi) for p in points]))
+    ax.set_ylim(*limits([p.y for p in points], [(p.y_lo, p.y_hi) for p in points]))
     (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
     xs = nice_steps(left, right, 8)
-    ys = nice_sizes(low, high, 7)
+    ys = nice_sizes(low, high, 7, family)
     ax.set_xticks(xs, [duration_label(x) for x in xs])
     ax.set_yticks(ys, [size_label(family)(y) for y in ys])
     ax.grid(color=colours["rule"], linewidth=0.6)
@@ -62,6 +70,20 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
         _cross(ax, point, colours, beaten=dominated(point, points))
     named = [*edge, *(p for p in points if p not in edge and (p.baseline or not dominated(p, points)))]
     _names(ax, named, points, colours)
+
+
+def limits(
+    values: Sequence[float], bounds: Sequence[tuple[float | None, float | None]]
+) -> tuple[float, float]:
+    """The range of an axis: every estimate with room around it, and as much of the intervals as stays readable."""
+    low, high = min(values), max(values)
+    lows = [lo for lo, _ in bounds if lo is not None and lo > 0]
+    highs = [hi for _, hi in bounds if hi is not None and math.isfinite(hi)]
+    least, most = (
+        min([low / PAD, *(lo / EDGE for lo in lows)]),
+        max([high * PAD, *(hi * EDGE for hi in highs)]),
+    )
+    return max(least, low / REACH), min(most, high * REACH)
 
 
 def dominated(point: Point, points: tuple[Point, ...]) -> bool:
@@ -101,13 +123,29 @@ def _staircase(edge: list[Point], far_x: float, far_y: float) -> list[tuple[floa
 def _cross(ax: Axes, point: Point, colours: Palette, *, beaten: bool) -> None:
     colour = colours["muted"] if beaten else colours["better"]
     if point.x_lo is not None and point.x_hi is not None:
-        ax.plot([point.x_lo, point.x_hi], [point.y, point.y], color=colour, linewidth=1.2, zorder=2)
+        ends, signs = _cut((point.x_lo, point.x_hi), ax.get_xlim(), "<>")
+        ax.plot(ends, [point.y, point.y], color=colour, linewidth=1.2, zorder=2)
+        for end, sign in signs:
+            ax.plot([end], [point.y], sign, markersize=5, color=colour, clip_on=False)
     if point.y_lo is not None and point.y_hi is not None:
-        ax.plot([point.x, point.x], [point.y_lo, point.y_hi], color=colour, linewidth=1.2, zorder=2)
+        ends, signs = _cut((point.y_lo, point.y_hi), ax.get_ylim(), "v^")
+        ax.plot([point.x, point.x], ends, color=colour, linewidth=1.2, zorder=2)
+        for end, sign in signs:
+            ax.plot([point.x], [end], sign, markersize=5, color=colour, clip_on=False)
     marker = "D" if point.baseline else "o"
     face = colours["ground"] if point.baseline or beaten else colour
     edge = colours["ink"] if point.baseline else colour
     ax.plot([point.x], [point.y], marker, markersize=6, markerfacecolor=face, markeredgecolor=edge, zorder=3)
+
+
+def _cut(
+    ends: tuple[float, float], span: tuple[float, float], arrows: str
+) -> tuple[tuple[float, float], list[tuple[float, str]]]:
+    """An interval as far as the axis reaches, and the arrows of the ends that lie beyond."""
+    (lo, hi), (low, high) = ends, span
+    beyond = [(low, arrows[0])] if lo < low else []
+    beyond += [(high, arrows[1])] if hi > high else []
+    return (max(lo, low), min(hi, high)), beyond
 
 
 def _names(ax: Axes, wanted: list[Point], points: tuple[Point, ...], colours: Palette) -> None:

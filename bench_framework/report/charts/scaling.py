@@ -123,7 +123,7 @@ def _ticks(
     left.set_yticks(ticks, [duration_label(t) for t in ticks])
     low, high = min(speeds) / 1.25, max(speeds) * 1.25
     right.set_ylim(low, high)
-    ticks = nice_sizes(low, high, 6)
+    ticks = nice_sizes(low, high, 6, family)
     right.set_yticks(ticks, [size_label(family)(t) for t in ticks])
 
 

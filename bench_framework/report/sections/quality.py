@@ -26,6 +26,7 @@ from bench_framework.report.numbers import DASH, percent_up, show_comparison
 from bench_framework.report.run_plots import order_strip, runs_plot
 from bench_framework.report.sections.kind import SectionKind, always
 from bench_framework.report.sections.masthead import host_line
+from bench_framework.report.sensors import sensors
 from bench_framework.report.sentences import sentence
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ def build(data: ReportData) -> tuple[Block, ...]:
     if trust:
         blocks.append(Bullets(tuple(sentence(c) for c in trust)))
     blocks += racing.blocks(data)
-    blocks += [plot for plot in (drift(data), order_strip(data), runs_plot(data)) if plot is not None]
+    plots = (drift(data), sensors(data), order_strip(data), runs_plot(data))
+    blocks += [plot for plot in plots if plot is not None]
     control = _control_table(data)
     if control is not None:
         blocks.append(control)

@@ -12,10 +12,12 @@ import pytest
 from report_sample import ROUNDS
 
 from bench_framework import report
+from bench_framework.model.run import Sensors
 from bench_framework.report.blocks import Figure
 from bench_framework.report.charts import grid, runs
 from bench_framework.report.charts.frame import nice_rates
 from bench_framework.report.run_plots import MOST_PANELS, MOST_TURNS, order_strip, runs_plot
+from bench_framework.report.sensors import sensors
 
 if TYPE_CHECKING:
     from bench_framework.report import Document, ReportData
@@ -58,6 +60,36 @@ def test_the_runs_of_every_cell_are_in_the_table_and_of_twelve_in_panels(documen
         values = [cell.value for cell in row.cells[2:]]
         assert values == sorted(values)  # type: ignore[type-var]
     assert runs.size(figure)[1] == 4 * runs.ROW + runs.BOTTOM
+
+
+def test_the_counters_have_the_axis_of_the_drift_plot_and_their_own_rows(
+    document: Document, data: ReportData
+) -> None:
+    (figure,) = figures_of(document, "sensors")
+    (drift,) = figures_of(document, "drift")
+    names = list(dict.fromkeys(p.series for p in figure.points))
+    assert {row.cells[0].text for row in figure.table.rows} >= set(names)
+    assert min(p.x_lo for p in figure.points if p.x_lo is not None) == min(p.x for p in drift.points)
+    assert max(p.x_hi for p in figure.points if p.x_hi is not None) == max(p.x for p in drift.points)
+    waiting = next(row for row in figure.table.rows if row.cells[0].text == "waiting for a core")
+    shares = sorted((b.sensors.psi_cpu_us or 0) / 1e6 / sum(b.wall_s) for b in data.measured_blocks)
+    assert waiting.cells[4].value == pytest.approx(shares[-1])
+    assert int(waiting.cells[1].text) == len(shares)
+
+
+def test_counters_that_nobody_reads_or_that_stand_still_are_told_in_words(data: ReportData) -> None:
+    blocks = tuple(
+        replace(b, sensors=replace(b.sensors, load1=2.0, mem_available_bytes=None)) for b in data.blocks
+    )
+    figure = sensors(replace(data, blocks=blocks))
+    assert figure is not None
+    assert "load of one minute (2.0)" in figure.desc
+    assert re.search(r"Not to be read here: .*available memory", figure.desc)
+    drawn = {p.series for p in figure.points}
+    assert not drawn & {"load of one minute", "available memory"}
+    assert "available memory" not in {row.cells[0].text for row in figure.table.rows}
+    nothing = tuple(replace(b, sensors=Sensors()) for b in data.blocks)
+    assert sensors(replace(data, blocks=nothing)) is None
 
 
 def test_the_order_is_shown_with_the_control_and_told_of_every_turn(document: Document) -> None:

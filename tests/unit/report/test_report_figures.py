@@ -174,6 +174,32 @@ def test_a_point_is_dominated_only_if_both_intervals_lie_apart() -> None:
     assert not memory_time.dominated(apart_in_one, (good, apart_in_one))
 
 
+def test_rings_come_from_the_whole_record_however_many_blocks_are_flagged() -> None:
+    points = tuple(Point("", float(i), 1.0, strong=i % 10 != 0) for i in range(3000))
+    rings = drift.ringed(points)
+    assert 100 < len(rings) <= drift.MOST_RINGS
+    # As many in the last tenth of the record as in the first: nobody takes the end for quiet.
+    first, last = (sum(lo <= p.x < lo + 300 for p in rings) for lo in (0, 2700))
+    assert abs(first - last) <= 1
+    assert all(p.strong for p in rings)
+    assert drift.ringed(points[:300]) == [p for p in points[:300] if p.strong]
+
+
+def test_memory_against_time_shows_intervals_whole_or_with_an_arrow() -> None:
+    near = Point("near", 1.0, 1e6, 0.9, 1.4, 0.99e6, 1.01e6)
+    lo, hi = memory_time.limits([1.0], [(0.9, 1.4)])
+    assert lo < 0.9
+    assert hi > 1.4
+    wide = Point("wide", 1.0, 1e6, 0.01, 90.0, 0.99e6, 1.01e6)
+    lo, hi = memory_time.limits([1.0], [(0.01, 90.0)])
+    assert (lo, hi) == (1 / memory_time.REACH, memory_time.REACH)
+    arrows = {  # each sign is one use of a marker
+        name: figures._drawing(chart("memory-time", (point,))).count("<use")
+        for name, point in (("near", near), ("wide", wide))
+    }
+    assert arrows["wide"] == arrows["near"] + 2
+
+
 def test_the_rolling_median_ignores_single_spikes() -> None:
     points = tuple(Point("", float(i), 50.0 if i == 30 else 0.0) for i in range(100))
     _, ys = drift.rolling_median(points)
@@ -191,6 +217,12 @@ def test_time_ticks_are_few_and_within_range(lo: float, hi: float) -> None:
     ticks = nice_steps(lo, hi, 8)
     assert 1 <= len(ticks) <= 8
     assert all(lo * 0.99 <= t <= hi * 1.01 for t in ticks)
+
+
+def test_sizes_in_megabytes_have_round_ticks() -> None:
+    ticks = nice_sizes(15e6, 260e6, 7, "si")
+    assert 3 <= len(ticks) <= 7
+    assert all(float(f"{tick:.1g}") == pytest.approx(tick) for tick in ticks)
 
 
 def test_size_ticks_are_few_and_within_range() -> None:

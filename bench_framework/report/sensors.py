@@ -1,0 +1,125 @@
+"""The data of the plot below the drift plot: what the machine counted around each block, by slices of time."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.model.sentinels import TICK_S
+from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table
+from bench_framework.report.numbers import percent, show_size, significant
+from bench_framework.units import THIN_SPACE
+
+if TYPE_CHECKING:
+    from bench_framework.model.run import Block, Sensors
+    from bench_framework.report.context import ReportData
+
+FEWEST: Final = 8
+"""Blocks below which a plot over time shows nothing."""
+MOST_SLICES: Final = 60
+MINUTE: Final = 60.0
+MICRO: Final = 1e-6
+
+Read = Callable[["Sensors"], float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Counter:
+    """A row of the plot. A `share` is of the block's time; the others stand for themselves."""
+
+    name: str
+    read: Read
+    show: Callable[[float], str]
+    share: bool = False
+
+
+def _scaled(value: float | None, factor: float) -> float | None:
+    return None if value is None else value * factor
+
+
+def _counters(family: str) -> tuple[_Counter, ...]:
+    return (
+        _Counter("waiting for a core", lambda s: _scaled(s.psi_cpu_us, MICRO), percent, share=True),
+        _Counter("lost to another guest", lambda s: _scaled(s.steal_ticks, TICK_S), percent, share=True),
+        _Counter("waiting for memory", lambda s: _scaled(s.psi_memory_us, MICRO), percent, share=True),
+        _Counter("waiting for storage", lambda s: _scaled(s.psi_io_us, MICRO), percent, share=True),
+        _Counter("load of one minute", lambda s: s.load1, lambda value: significant(value, 2)),
+        _Counter("clock", lambda s: s.cpu_mhz, lambda value: f"{value:.0f}{THIN_SPACE}MHz"),
+        _Counter("available memory", lambda s: s.mem_available_bytes, lambda value: show_size(value, family)),
+    )
+
+
+def sensors(data: ReportData) -> Figure | None:
+    """A row per counter that was read and moved; those that stood still are told, and those that nobody could read."""
+    blocks = [b for b in data.measured_blocks if sum(b.wall_s) > 0]
+    if len(blocks) < FEWEST:
+        return None
+    points: list[Point] = []
+    rows: list[Row] = []
+    still: list[str] = []
+    unread: list[str] = []
+    for counter in _counters(data.plan.unit_family):
+        values = [(block, value) for block in blocks if (value := counter.read(block.sensors)) is not None]
+        if len(values) < FEWEST:
+            unread.append(counter.name)
+            continue
+        levels = [_level(counter, [pair]) for pair in values]
+        rows.append(_row(counter, levels))
+        made = _points(counter, values, _seconds(data.measured_blocks[0]))
+        lowest, highest = (counter.show(end(p.y for p in made)) for end in (min, max))
+        if lowest == highest:
+            still.append(f"{counter.name} ({lowest})")
+        else:
+            points += [replace(p, text=f"{lowest} to {highest}") for p in made]
+    if not points:
+        return None
+    desc = (
+        "What the kernel counted from just before to just after each block: means over slices of the record, from "
+        "zero to the highest one. Waiting: the time in which any process of the machine waited, as a share of the "
+        "program's; lost: that of all processors together, per second of the program."
+    )
+    desc += f" The same in every slice: {', '.join(still)}." if still else ""
+    desc += f" Not to be read here: {', '.join(unread)}." if unread else ""
+    columns = (
+        Column("Counter"), Column("Blocks", "right"), Column("Least", "right"), Column("Median", "right"),
+        Column("Most", "right"),
+    )  # fmt: skip
+    table = Table("sensors-plot-data", "The counters of single blocks", columns, tuple(rows), sortable=False)
+    labels = (("x", "minutes since the first measured block"),)
+    return Figure("sensors-plot", "sensors", "What the machine counted", desc, tuple(points), table, labels)
+
+
+def _level(counter: _Counter, values: list[tuple[Block, float]]) -> float:
+    """A share is the counted seconds over the blocks' own; the others are means."""
+    if counter.share:
+        return sum(value for _, value in values) / sum(sum(block.wall_s) for block, _ in values)
+    return statistics.fmean(value for _, value in values)
+
+
+def _points(counter: _Counter, values: list[tuple[Block, float]], origin: float) -> list[Point]:
+    """Slices of equally many blocks, as many as the plot can show."""
+    count = min(MOST_SLICES, len(values))
+    parts = [values[n * len(values) // count : (n + 1) * len(values) // count] for n in range(count)]
+    found = []
+    for part in parts:
+        begin, end = ((_seconds(block) - origin) / MINUTE for block in (part[0][0], part[-1][0]))
+        found.append(Point("", (begin + end) / 2, _level(counter, part), begin, end, series=counter.name))
+    return found
+
+
+def _row(counter: _Counter, levels: list[float]) -> Row:
+    figures = (min(levels), statistics.median(levels), max(levels))
+    return Row(
+        (
+            Cell(counter.name),
+            Cell(str(len(levels)), len(levels)),
+            *(Cell(counter.show(value), value) for value in figures),
+        )
+    )
+
+
+def _seconds(block: Block) -> float:
+    return datetime.fromisoformat(block.started_at).timestamp()
