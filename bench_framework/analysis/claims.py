@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis import dependence, fact_words, metric_words, wording
+from bench_framework.analysis.costs import Costs, elsewhere
 from bench_framework.analysis.facts import Facts, Names
 from bench_framework.analysis.race_claims import race_claims
 from bench_framework.analysis.reference_claims import gap_claims
@@ -76,6 +77,7 @@ class _Author(Names):
         first = [c for c in judgement.comparisons if c.ref_cell_id in bases]
         self._by_pair = {(c.cell_id, c.metric): c for c in first}
         """Of each cell its comparison with the first baseline."""
+        self._costs_of = Costs(judgement.comparisons)
         self._floors = {(f.input_id, f.metric): f for f in judgement.floors}
 
     def write(self) -> Iterator[Claim]:
@@ -84,7 +86,7 @@ class _Author(Names):
         yield from self._by_input()
         yield from self._costs()
         yield from dependence.sign_changes(self, self._judgement.comparisons, self._sizes)
-        yield from dependence.rejected_ideas(self, self._judgement.comparisons)
+        yield from dependence.rejected_ideas(self, self._judgement.comparisons, self._costs_of)
         yield self._trust()
         for group in self._judgement.best:
             yield from self._recommendation(group)
@@ -92,9 +94,9 @@ class _Author(Names):
             yield self._comparison(comparison)
         yield from map(self._noise_floor, self._judgement.floors)
         yield from self._facts.write()
-        yield from StructureClaims(self.plan, self._judgement).write()
-        yield from gap_claims(self, self._judgement.gaps)
-        yield from suspicion_claims(self, self._judgement)
+        yield from StructureClaims(self.plan, self._judgement, self._costs_of).write()
+        yield from gap_claims(self, self._judgement.gaps, self._costs_of)
+        yield from suspicion_claims(self, self._judgement, self._costs_of)
         yield from race_claims(self, self._judgement, self._comparison)
 
     def _comparison(self, c: Comparison, kind: str | None = None) -> Claim:
@@ -107,7 +109,8 @@ class _Author(Names):
             values["mde"] = c.mde
             if c.rounds_needed is not None:
                 values["rounds_needed"] = c.rounds_needed
-        if cost := self._cost_words(c):
+        cost = self._costs_of.paid(c.verdict, c.cell_id, c.ref_cell_id, c.metric)
+        if cost and c.family == "headline":
             values["cost"] = cost
         values |= metric_words.details(c)
         if c.statistic == "floor" and c.verdict.decided:
@@ -141,7 +144,9 @@ class _Author(Names):
         )
         decided = [c for c in group.comparisons if c.verdict.settled]
         if not decided or baseline is None or not group.cell_ids:
-            return replace(blank, values={"reason": self._why_nothing(group)})
+            return replace(
+                blank, values={"reason": self._why_nothing(group), **self._decided_elsewhere(group)}
+            )
         members = self.named(group.cell_ids)
         chosen = self._leading(group, baseline.id)
         if chosen is None:
@@ -186,7 +191,7 @@ class _Author(Names):
         told = [g for g in groups if self._tells(g)]
         if len(groups) < LEAST_INPUTS or not told:
             return
-        named = {g.input_id: self.named(g.cell_ids) if self._tells(g) else "nothing decided" for g in groups}
+        named = {g.input_id: self.named(g.cell_ids) if self._tells(g) else self._nothing(g) for g in groups}
         each = "; ".join(f"{self.plan.input(g.input_id).label}: {named[g.input_id]}" for g in groups)
         several = any(len(g.cell_ids) > 1 for g in told)
         text = f"the best {'group ' if several else ''}by input: {each}"
@@ -202,6 +207,19 @@ class _Author(Names):
     @staticmethod
     def _tells(group: BestGroup) -> bool:
         return bool(group.cell_ids) and any(c.verdict.settled for c in group.comparisons)
+
+    def _nothing(self, group: BestGroup) -> str:
+        return (
+            f"nothing decided{f' in {wording.noun(group.metric)}' if self._decided_elsewhere(group) else ''}"
+        )
+
+    def _decided_elsewhere(self, group: BestGroup) -> dict[str, str]:
+        """A difference in CPU time or memory is one, though nobody is best by it."""
+        told = elsewhere(
+            c for (cell, metric), c in self._by_pair.items()
+            if metric != group.metric and self.cells[cell].input_id == group.input_id and c.family != "control"
+        )  # fmt: skip
+        return {"elsewhere": told} if told else {}
 
     def _why_nothing(self, group: BestGroup) -> str:
         floor = self._floors.get((group.input_id, group.metric))
@@ -234,21 +252,6 @@ class _Author(Names):
             f"only differences of {format_percent(math.ceil(mde * 100) / 100)} or more would have been found"
         )
 
-    def _cost_words(self, gain: Comparison) -> str:
-        """R21: ``"for 25 % more CPU time"``, where a gain in time costs CPU time or memory."""
-        if gain.verdict not in _BETTER or gain.metric != "wall" or gain.family != "headline":
-            return ""
-        told = self._paid(gain.cell_id)
-        return f"for {told}" if told else ""
-
-    def _paid(self, cell_id: str) -> str:
-        """``"25 % more CPU time and 12.7× as much memory"``: what a candidate costs against the baseline."""
-        worse = (
-            c for (cell, metric), c in self._by_pair.items()
-            if cell == cell_id and metric != "wall" and c.shown is not None and c.verdict is Verdict.WORSE
-        )  # fmt: skip
-        return " and ".join(wording.amount(c) for c in worse)
-
     def _costs(self) -> Iterator[Claim]:
         """What is worse where wall time is better: CPU time, memory, size of the binary (R21)."""
         families = ("headline", "memory", "exact")
@@ -268,7 +271,7 @@ class _Author(Names):
         fractions = [f.fraction for f in floors if f.fraction is not None]
         floor = "no noise floor"
         if fractions:
-            most = format_percent(math.ceil(max(fractions) * 1000) / 1000, decimals=1)
+            most = fact_words.upward(max(fractions))
             aspect = "" if metric == "wall" else f" of {wording.noun(metric)}"
             floor = f"noise floor{aspect} {'up to ' if len(self.plan.inputs) > 1 else ''}{most}"
         events = dict.fromkeys((*self._noted, *self._judgement.events))
@@ -290,7 +293,9 @@ class _Author(Names):
             return  # two revisions of one program are no choice between variants
         baseline = self.plan.baseline_cell(group.input_id)
         cells = group.cell_ids
-        paid = {cell: self._paid(cell) for cell in cells}
+        base_id = baseline.id if baseline is not None else ""
+        percent = len(cells) > 1 and not self._costs_of.one_scale(cells, base_id)
+        paid = {cell: self._costs_of.told(cell, base_id, percent=percent) for cell in cells}
         values: dict[str, float | int | str] = {"members": self.named(cells, paid), "count": len(cells)}
         if baseline is not None:
             values |= self._tail(cells, paid, baseline.id)

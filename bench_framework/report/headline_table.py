@@ -23,6 +23,7 @@ from bench_framework.report.numbers import (
     column_size,
     measured_decimals,
     metric_unit,
+    percent_up,
     show_comparison,
     show_measured,
     show_ratio,
@@ -295,8 +296,33 @@ def _legend(data: ReportData, item: Input, *, best: int) -> tuple[str, ...]:
         "Ratios are paired within rounds and need not be the quotient of two medians.",
         "Interval: of the deciding statistic, adjusted for every comparison and look; rounded outward.",
     ]
+    if smaller := _below_floor(data, item):
+        lines.append(smaller)
     if best:
         lines.append("Bold: the best group, which no other variant of this input is shown to beat.")
     if data.plan.baseline_cell(item.id) is None:
         lines.append("The baseline is excluded on this input: nothing is compared.")
     return tuple(lines)
+
+
+def _below_floor(data: ReportData, item: Input) -> str | None:
+    """Why a difference can be decided that is smaller than the noise floor; `None` where none is."""
+    floor = data.floor(item.id, data.metric)
+    if floor is None or floor.fraction is None:
+        return None
+    ratios = [
+        c.shown.ratio
+        for cell in data.arms(item.id)
+        if (c := data.comparison(cell.id, data.metric)) is not None
+        and c.verdict.decided
+        and c.shown is not None
+    ]
+    count = sum(max(ratio, 1 / ratio) - 1 < floor.fraction for ratio in ratios)
+    if not count:
+        return None
+    few = "1 smaller one was" if count == 1 else f"{count} smaller ones were"
+    own = "its own interval excludes" if count == 1 else "their own intervals exclude"
+    return (
+        f"Noise floor of {percent_up(floor.fraction)}: how far the interval of an equal program reaches from 1; "
+        f"smaller differences may go unseen. {few} seen: {own} 1."
+    )

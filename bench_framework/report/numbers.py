@@ -160,7 +160,7 @@ def percent(fraction: float | None, *, digits: int = 2) -> str:
 
 
 def percent_up(fraction: float | None) -> str:
-    """As `percent`, rounded up: for what a plan could not have told from nothing."""
+    """Two digits, rounded up, as sentences have it: for what a plan could not have told from nothing."""
     if fraction is None:
         return DASH
     if fraction <= 0:
@@ -168,13 +168,6 @@ def percent_up(fraction: float | None) -> str:
     value = decimal(fraction) * 100
     decimals = max(0, 1 - value.adjusted())
     return f"{_text(value.quantize(Decimal(1).scaleb(-decimals), ROUND_CEILING))}{THIN_SPACE}%"
-
-
-def noise_text(fraction: float | None) -> str:
-    """A noise floor of the whole record, rounded up to a tenth of a percent, as its sentence has it."""
-    if fraction is None:
-        return DASH
-    return format_percent(math.ceil(fraction * 1000) / 1000, decimals=1)
 
 
 def margin_text(fraction: float) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bench_framework.report.blocks import Check, Mark
 from bench_framework.report.counts import counts_of
-from bench_framework.report.numbers import DASH, margin_text, noise_text, show_size
+from bench_framework.report.numbers import DASH, margin_text, percent_up, show_size
 
 if TYPE_CHECKING:
     from bench_framework.model.run import Host
@@ -82,7 +82,7 @@ def run_line(data: ReportData) -> str:
 def noise(data: ReportData) -> str:
     """The noise floor of the headline's metric: the largest of the inputs'."""
     worst = worst_floor(data)
-    return noise_text(worst) if worst is not None else "not measured"
+    return percent_up(worst) if worst is not None else "not measured"
 
 
 def worst_floor(data: ReportData) -> float | None:
@@ -128,7 +128,7 @@ def _noise_check(data: ReportData) -> Check:
         return Check("fail", "noise floor", "control tripped")
     if worst is None:
         return Check("warn", "noise floor", "not measured: no control arm")
-    return Check("pass" if worst <= margin else "warn", "noise floor", noise_text(worst))
+    return Check("pass" if worst <= margin else "warn", "noise floor", percent_up(worst))
 
 
 def _order_check(data: ReportData) -> Check:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bench_framework.analysis import front
+from bench_framework.analysis import fact_words, front
 from bench_framework.analysis.judge import judge
 from bench_framework.model.judgement import ONE_PROGRAM, Verdict
 from bench_framework.model.metrics import DeclaredMetric
@@ -161,7 +161,7 @@ def test_the_noise_floor_that_is_told_is_that_of_the_headlines_metric(study: typ
         assert floors["cpu"] > 5 * floors["wall"]
         (trust,) = [c for c in judged.claims if c.kind == "trust"]
         assert trust.noise_floor == floors[metrics[0]]
-        assert word + f"{math.ceil(1000 * (floors[metrics[0]] or 0.0)) / 10:.1f}" in trust.text
+        assert word + fact_words.upward(floors[metrics[0]] or 0.0) in trust.text
 
 
 def test_where_the_control_tripped_the_best_group_tells_nobody_apart(study: type[Study]) -> None:

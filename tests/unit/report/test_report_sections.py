@@ -404,3 +404,31 @@ class TestBudget:
         assert outputs.figure.endswith("; bounds and anchors answer for themselves: 1")
         (plot, *_) = [b for b in section(bounded, "S06").blocks if isinstance(b, Figure)]
         assert limit.label.split(",")[0] not in {row.cells[0].text for row in plot.table.rows}
+
+
+class TestNoiseFloor:
+    """The floor is one figure on a page, and no limit below which nothing is found."""
+
+    @staticmethod
+    def _with(data: ReportData, fraction: float) -> Document:
+        floors = tuple(replace(f, fraction=fraction) for f in data.judgement.floors)
+        return report.build(replace(data, judgement=replace(data.judgement, floors=floors)))
+
+    def test_a_difference_that_is_decided_below_it_is_explained(self, data: ReportData) -> None:
+        table = tables(section(self._with(data, 9.0), "S03"))[0]
+        (told,) = [line for line in table.legend if line.startswith("Noise floor")]
+        decided = [r for r in table.rows if r.cells[4].text[:1] in "▼▽△▲" and r.cells[4].text]
+        assert len(decided) > 1
+        assert "Noise floor of 900\u202f%: how far" in told
+        assert f"{len(decided)} smaller ones were seen: their own intervals exclude 1." in told
+
+    def test_nothing_is_explained_where_all_that_is_decided_lies_above_it(self, data: ReportData) -> None:
+        for table in tables(section(self._with(data, 0.0001), "S03")):
+            assert not [line for line in table.legend if line.startswith("Noise floor")]
+
+    def test_it_is_rounded_in_one_way_wherever_it_stands(self, data: ReportData) -> None:
+        made = self._with(data, 0.13312)
+        shown = "14\u202f%"
+        assert [c.figure for c in made.trust if c.label == "noise floor"] == [shown]
+        (figure, *_) = [b for b in section(made, "S03").blocks if isinstance(b, Figure)]
+        assert f"noise floor of {shown}" in figure.desc
