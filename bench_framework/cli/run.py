@@ -65,6 +65,10 @@ def run(
             "--embed-runs", help="Let report.html carry runs.csv, so that it can be verified alone."
         ),
     ] = False,
+    template: Annotated[
+        Path | None,
+        typer.Option("--template", metavar="DIR", help="Folder whose templates replace the shipped ones."),
+    ] = None,
     gated: Annotated[
         bool, typer.Option("--gate", help="Also judge against the scenario's gate, and set the exit code.")
     ] = False,
@@ -82,6 +86,7 @@ def run(
         fresh=fresh,
         profile=profile,
         embed_runs=embed_runs,
+        template=template,
         base=base,
         head=head,
         gate=gated,

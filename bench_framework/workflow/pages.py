@@ -225,6 +225,13 @@ def template_texts(folder: Path) -> dict[str, str]:
     return {name: (folder / name).read_text(encoding="utf-8", errors="replace") for name in replaced(folder)}
 
 
+def require_readable(folder: Path) -> None:
+    """Refuse a user's folder whose templates Jinja cannot parse. Raises `UsageError`, BX113."""
+    from bench_framework.report.render.templates import Templates, replaced  # noqa: PLC0415 -- jinja2
+
+    Templates(assets.template_dir(), folder).parse(replaced(folder))
+
+
 def own_templates(record: Record) -> Path | None:
     """The templates that a record's pages were rendered with, where they are not the shipped ones."""
     folder = record.path / TEMPLATES

@@ -18,7 +18,7 @@ from bench_framework.errors import (
 from bench_framework.model import surroundings
 from bench_framework.workflow.between import plan_between
 from bench_framework.workflow.capability import leave_out
-from bench_framework.workflow.pages import judge_record, write_pages
+from bench_framework.workflow.pages import Pages, judge_record, require_readable, write_pages
 from bench_framework.workflow.planning import find_scenario, plan_scenario
 from bench_framework.workflow.profiling import profile_run, wanted
 from bench_framework.workflow.watching import Interruptible, Nobody, Watcher
@@ -50,6 +50,7 @@ class RunOptions:
         base: measure every variant at this revision too, and compare it with itself there.
         head: the other revision; `None`: the crate's files as they lie there.
         gate: the record is for the scenario's gate, whose `against` is the base unless `base` names one.
+        template: a folder whose templates replace the shipped ones.
     """
 
     results: Path = Path("results")
@@ -61,6 +62,7 @@ class RunOptions:
     base: str | None = None
     head: str | None = None
     gate: bool = False
+    template: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +108,14 @@ def run(name: str, options: RunOptions, watcher: Watcher | None = None) -> Outco
         watcher: told of everything that happens.
 
     Raises:
-        ScenarioError, UsageError: nothing was done.
+        ScenarioError, UsageError: nothing was done. BX113, where a template fails on the page: all was measured.
         GateError: BX111, base and head are one commit.
         MachineError: this machine cannot measure; nothing was measured.
         RecordError: an interrupted record cannot be continued.
     """
     plan = plan_run(name, options)
+    if options.template is not None:
+        require_readable(options.template)  # after an hour of measuring it would be late to say so
     return run_plan(plan, find_scenario(name).read_text(encoding="utf-8"), options, watcher)
 
 
@@ -177,7 +181,7 @@ def _run_locked(
         return _interrupted(record, plan)
     judgement = judge_record(record)
     record.save(judgement)
-    pages = write_pages(record, judgement, embed_runs=options.embed_runs)
+    pages = _pages(record, judgement, options)
     failures = _failures(plan, record)
     code = EXIT_NOT_MEASURED if failures else EXIT_DONE
     if stopped:
@@ -186,6 +190,21 @@ def _run_locked(
         )
         return Outcome(record.path, judgement, pages.document, failures, resume, EXIT_INTERRUPTED)
     return Outcome(record.path, judgement, pages.document, failures, None, code)
+
+
+def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:
+    """The record's pages. A template that fails costs nothing that was measured: the shipped ones stand in for it."""
+    try:
+        return write_pages(record, judgement, embed_runs=options.embed_runs, template=options.template)
+    except UsageError as error:
+        write_pages(record, judgement, embed_runs=options.embed_runs)
+        raise UsageError(
+            error.message,
+            code=error.code,
+            details=error.details,
+            effect="everything was measured and is kept; the pages are those of the shipped templates",
+            help=f"mend it, then: benchctl report {record.path} --template {options.template}",
+        ) from error
 
 
 def _prepare(

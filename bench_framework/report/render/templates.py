@@ -13,7 +13,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: TID251 -- like
 from bench_framework.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 CONTEXT_VERSION: Final = 1
 """Of what a template is given; counted up when something that it may use is changed or taken away."""
@@ -46,6 +46,17 @@ class Templates:
             return path.read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
             raise _refused(path, None, str(error)) from error
+
+    def parse(self, names: Sequence[str]) -> None:
+        """Read templates without a page to make. Raises `UsageError`, BX113, with file and line of the first fault."""
+        for name in names:
+            text = self.text(name)
+            if not name.endswith(".j2"):
+                continue
+            try:
+                Environment(autoescape=True).parse(text, name, str(self._paths(name)[0]))
+            except TemplateSyntaxError as error:
+                raise _refused(Path(error.filename or name), error.lineno, f"TemplateSyntaxError: {error}") from error
 
     def render(
         self,

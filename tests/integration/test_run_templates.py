@@ -1,0 +1,107 @@
+"""`run --template`: read before anything is measured, and never at the cost of what was measured."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench_framework.store.records import find_records
+
+ROOT = Path(__file__).parents[2]
+FAKE = ROOT / "tests" / "fakes" / "hyperfine"
+EXIT_USAGE = 2
+
+CALL = """
+import sys
+from pathlib import Path
+from bench_framework.__main__ import main
+from bench_framework.execution import lock
+lock.FOLDERS = (Path(sys.argv.pop(1)),)  # nothing is timed here: no reason to wait for those who do
+sys.exit(main())
+"""
+SCENARIO = """
+version: 1
+name: templates
+question: Whose page is it?
+worker: {command: [/bin/echo]}
+axes: {arm: [base, slow]}
+command: ["{bin}", "arm-{arm}"]
+baseline: {arm: base}
+measure: {rounds: 3, until: rounds, seed: 5}
+"""
+RULES = [
+    {"match": "arm-base", "wall_s": 0.05, "stdout": "42\n"},
+    {"match": "arm-slow", "wall_s": 0.06, "stdout": "42\n"},
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "scenario.yaml").write_text(SCENARIO)
+    (tmp_path / "script.json").write_text(json.dumps({"seed": 7, "clock": "rounds", "commands": RULES}))
+    (tmp_path / "hyperfine").write_text(f"#!{sys.executable} -IS\n" + FAKE.read_text().partition("\n")[2])
+    (tmp_path / "hyperfine").chmod(0o755)
+    return tmp_path
+
+
+def benchctl(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    env = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "BENCHCTL_CACHE": str(folder / "cache"),
+        "BENCHCTL_HYPERFINE": str(folder / "hyperfine"),
+        "BENCHCTL_FAKE_SCRIPT": str(folder / "script.json"),
+    }
+    argv = [sys.executable, "-c", CALL, str(folder), *words]
+    return subprocess.run(argv, env=env, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_the_pages_of_a_run_are_those_of_the_folder_and_verify_renders_them_again(folder: Path) -> None:
+    (folder / "own" / "report.md.j2").write_text("own page of {{ document.title }}\n")
+    done = benchctl(folder, "run", "scenario.yaml", "--template", "own")
+    assert done.returncode == 0, done.stderr
+    (record,) = find_records(folder / "results")
+    assert (record / "report.md").read_text() == "own page of templates\n"
+    assert "<h1" in (record / "report.html").read_text()  # its template was not replaced
+    assert (record / "templates" / "report.md.j2").is_file()
+    assert benchctl(folder, "verify", "@last").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("report.md.j2", "one\n{% if %}\n", "report.md.j2:2"),
+        ("unknown.txt", "nothing", "replaces no template"),
+    ],
+)
+def test_templates_that_cannot_be_read_stop_it_before_anything_is_measured(
+    folder: Path, name: str, text: str, said: str
+) -> None:
+    (folder / "own" / name).write_text(text)
+    done = benchctl(folder, "run", "scenario.yaml", "--template", "own")
+    assert done.returncode == EXIT_USAGE
+    assert "BX113" in done.stderr
+    assert said in done.stderr
+    assert not (folder / "results").exists()
+
+
+def test_a_template_that_fails_on_the_page_costs_nothing_that_was_measured(folder: Path) -> None:
+    (folder / "own" / "report.md.j2").write_text("fine\n{{ document.nothing_of_this_name.at_all }}\n")
+    done = benchctl(folder, "run", "scenario.yaml", "--template", "own")
+    assert done.returncode == EXIT_USAGE
+    assert "report.md.j2:2" in done.stderr
+    assert "everything was measured and is kept" in done.stderr
+    (record,) = find_records(folder / "results")
+    assert f"benchctl report {record} --template own" in " ".join(done.stderr.split())
+    assert "## Results" in (record / "report.md").read_text()
+    assert not (record / "templates").exists()
+    assert benchctl(folder, "verify", "@last").returncode == 0
+    (folder / "own" / "report.md.j2").write_text("mended\n")
+    assert benchctl(folder, "report", "@last", "--template", "own").returncode == 0
+    assert (record / "report.md").read_text() == "mended\n"
