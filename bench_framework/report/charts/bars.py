@@ -9,7 +9,7 @@ from bench_framework.report.charts.frame import (
     label_columns,
     nice_rates,
     sheet,
-    short,
+    shorts,
     strokes,
     words,
 )
@@ -46,6 +46,7 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
         strokes(ax, [[(x, floor), (x, height - TOP)]], colours["muted" if tick == 0 else "rule"])
         words(ax, (x, floor - 12), f"{tick:g}", colours["muted"], ha="center")
     words(ax, ((left + width - RIGHT) / 2, 10), figure.label("x"), colours["muted"], ha="center")
+    names = shorts([p.label for p in figure.points], MOST_LABEL)
     for row, point in enumerate(figure.points):
         y = height - TOP - ROW * (row + 0.5)
         colour = colours["series-1" if point.strong else "muted"]
@@ -57,5 +58,5 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
             strokes(
                 ax, [[(left + point.x_lo * scale, y), (left + point.x_hi * scale, y)]], colours["ink"], 1.6
             )
-        words(ax, (left - 8, y), short(point.label, MOST_LABEL), colours["ink"], ha="right")
+        words(ax, (left - 8, y), names[point.label], colours["ink"], ha="right")
         words(ax, (width - RIGHT + 10, y), point.text, colours["ink"])

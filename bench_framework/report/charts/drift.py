@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 WIDTH: Final = 720.0
 HEIGHT: Final = 220.0
 PLACE: Final = (58.0, 44.0, 706.0, 206.0)
-MOST_DOTS: Final = 800
+MOST_DOTS: Final = 500
 """Beyond this only every k-th block is drawn; the line and the table are of all."""
 MOST_RINGS: Final = 300
 """Rings around flagged blocks: beyond this every k-th has one, from the whole record; the table counts them all."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.report.charts.frame import SMALL, TEXT, UNITS_PER_COLUMN, calm, label_columns, short
+from bench_framework.report.charts.frame import SMALL, TEXT, UNITS_PER_COLUMN, calm, label_columns, shorts
 from bench_framework.report.palette import VERDICT_TOKENS
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ ROW: Final = 23.0
 TOP: Final = 22.0
 BOTTOM: Final = 44.0
 RIGHT: Final = 186.0
-MOST_LABEL: Final = 30
+MOST_LABEL: Final = 34
 TICKS: Final = (
     0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.33, 0.4, 0.5, 0.67, 0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.25, 1.5, 2.0,
     2.5, 3.0, 4.0, 5.0, 7.0, 10.0, 20.0, 50.0, 100.0,
@@ -59,9 +59,10 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     calm(ax, colours, left=False)
     _bands(ax, figure, colours)
     strokes = _Strokes()
+    names = shorts([p.label for p in figure.points], MOST_LABEL)
     for row, point in enumerate(figure.points):
         _point(strokes, row, point, (lo, hi), colours)
-        _texts(ax, row, point, colours)
+        _texts(ax, row, point, names[point.label], colours)
     strokes.draw(ax)
     left, _, right, _ = place(figure)
     ticks = kept_ticks(lo, hi, right - left)
@@ -160,11 +161,11 @@ def _point(strokes: _Strokes, row: int, point: Point, span: tuple[float, float],
     strokes.mark(point.x, row, marker, colour if filled else colours["ground"], colour, POINT)
 
 
-def _texts(ax: Axes, row: int, point: Point, colours: Palette) -> None:
+def _texts(ax: Axes, row: int, point: Point, name: str, colours: Palette) -> None:
     weight = "bold" if point.strong else "normal"
     where = ax.get_yaxis_transform()
     ax.text(
-        -0.015, row, short(point.label, MOST_LABEL), transform=where, ha="right", va="center", fontsize=TEXT,
+        -0.015, row, name, transform=where, ha="right", va="center", fontsize=TEXT,
         color=colours["ink"], fontweight=weight,
     )  # fmt: skip
     code = point.verdict.value if point.verdict else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.report.charts.frame import UNITS_PER_COLUMN, label_columns, sheet, short, words
+from bench_framework.report.charts.frame import UNITS_PER_COLUMN, label_columns, sheet, shorts, words
 
 if TYPE_CHECKING:
     from bench_framework.report.blocks import Figure
@@ -29,7 +29,8 @@ def size(figure: Figure) -> tuple[float, float]:
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     """A field per combination: `x` and `y` its places, `x_lo` the ratio that colours it, `text` what it says.
 
-    Undecided fields are hatched; those without a ratio are left white.
+    Undecided fields are hatched; those without a ratio are left white. A point that is `strong` is no field but a
+    mean at the edge, and has no frame.
     """
     width, height = size(figure)
     sheet(ax, width, height)
@@ -37,20 +38,23 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     columns = {p.x: p.series for p in figure.points}
     left = 14 + UNITS_PER_COLUMN * label_columns(list(rows.values()), MOST_LABEL)
     wide = min(WIDEST, (width - left - 6) / len(columns))
+    heads = shorts(list(columns.values()), int(wide / UNITS_PER_COLUMN))
     for place, name in columns.items():
-        middle = left + (place + 0.5) * wide
-        words(
-            ax, (middle, height - 12), short(name, int(wide / UNITS_PER_COLUMN)), colours["ink"], ha="center"
-        )
+        middle = (left + (place + 0.5) * wide, height - 12)
+        words(ax, middle, heads[name], colours["ink"], ha="center")
+    stubs = shorts(list(rows.values()), MOST_LABEL)
     for place, name in rows.items():
         words(
             ax,
             (left - 8, height - TOP - (place + 0.5) * ROW),
-            short(name, MOST_LABEL),
+            stubs[name],
             colours["ink"],
             ha="right",
         )
     for point in figure.points:
+        middle = (left + (point.x + 0.5) * wide, height - TOP - (point.y + 0.5) * ROW)
+        words(ax, middle, point.text, colours["muted" if point.strong else "ink"], ha="center")
+    for point in (p for p in figure.points if not p.strong):
         ends = (left + point.x * wide + 1, left + (point.x + 1) * wide - 1)
         top = height - TOP - point.y * ROW
         shade = _shade(point.x_lo)
@@ -69,7 +73,6 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
             ends, top - ROW + 1, top - 1, facecolor="none", edgecolor=colours["rule"], linewidth=0.8,
             hatch="////" if undecided else None,
         )  # fmt: skip
-        words(ax, (sum(ends) / 2, top - ROW / 2), point.text, colours["ink"], ha="center")
     words(ax, (left, 10), figure.label("x"), colours["muted"])
 
 

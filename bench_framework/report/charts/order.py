@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.report.charts.frame import UNITS_PER_COLUMN, label_columns, sheet, short, strokes, words
+from bench_framework.report.charts.frame import UNITS_PER_COLUMN, label_columns, sheet, shorts, strokes, words
 
 if TYPE_CHECKING:
     from bench_framework.report.blocks import Figure
@@ -36,9 +36,10 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
         turns = [p.x for p in figure.points if p.y == number]
         ends = (left + min(turns) * scale, left + (max(turns) + 1) * scale)
         ax.fill_between(ends, BOTTOM, height - TOP, facecolor=colours["band"], edgecolor="none")
+    labels = shorts(names, MOST_LABEL)
     for row, name in enumerate(names):
         y = height - TOP - ROW * (row + 0.5)
-        words(ax, (left - 8, y), short(name, MOST_LABEL), colours["ink"], ha="right")
+        words(ax, (left - 8, y), labels[name], colours["ink"], ha="right")
         turns = [left + (p.x + 0.5) * scale for p in figure.points if p.series == name]
         strokes(
             ax,

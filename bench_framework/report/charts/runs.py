@@ -9,7 +9,7 @@ from bench_framework.report.charts.frame import (
     UNITS_PER_COLUMN,
     duration_label,
     sheet,
-    short,
+    shorts,
     strokes,
     words,
 )
@@ -46,6 +46,7 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     lo, hi = min(p.x for p in figure.points), max(p.x for p in figure.points)
     span = (hi - lo) or 1.0
     base = next((points for points in panels.values() if points[0].baseline), None)
+    names = shorts(list(panels), MOST_LABEL)
     for number, (name, points) in enumerate(panels.items()):
         left = (number % COLUMNS) * (PANEL + GAP)
         floor = height - ROW * (number // COLUMNS + 1) + BOTTOM + STRIP
@@ -62,7 +63,7 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
         late = [tick for tick, p in zip(ticks, points, strict=True) if p.y > len(points) / 2]
         strokes(ax, early, colours["series-1"], 0.8)
         strokes(ax, late, colours["series-2"], 0.8)
-        words(ax, (left, floor + TALL + 14), short(name, MOST_LABEL), colours["ink"])
+        words(ax, (left, floor + TALL + 14), names[name], colours["ink"])
         for value, ha in ((lo, "left"), (hi, "right")):
             words(
                 ax, (at(value), floor - STRIP - 9), duration_label(value), colours["muted"], ha=ha, size=SMALL

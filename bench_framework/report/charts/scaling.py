@@ -14,6 +14,7 @@ from bench_framework.report.charts.frame import (
     nice_sizes,
     nice_steps,
     short,
+    shorts,
     size_label,
 )
 from bench_framework.report.palette import SERIES
@@ -138,6 +139,7 @@ def _labels(
     room = HEIGHT - TOP - BOTTOM
     heights = [ax.transData.transform((1, rates[name][-1]))[1] - BOTTOM for name in named]
     places = apart(heights, LABEL_ROOM * 2, 0.0, room - LABEL_ROOM)
+    names = shorts(named, 27)
     for name, place in zip(named, places, strict=True):
         colour, _ = _style(name, named, colours)
         exponents = " · ".join(p.text for p in series[name] if p.text)
@@ -145,7 +147,7 @@ def _labels(
         ax.text(
             1.04,
             y,
-            short(name, 27),
+            names[name],
             transform=ax.transAxes,
             ha="left",
             va="bottom",

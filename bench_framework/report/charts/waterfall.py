@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.report.charts.forest import kept_ticks
-from bench_framework.report.charts.frame import UNITS_PER_COLUMN, label_columns, sheet, short, strokes, words
+from bench_framework.report.charts.frame import UNITS_PER_COLUMN, label_columns, sheet, shorts, strokes, words
 from bench_framework.report.palette import VERDICT_TOKENS
 
 if TYPE_CHECKING:
@@ -50,13 +50,14 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
         )
         words(ax, (at(tick), floor - 12), f"{tick:g}", colours["muted"], ha="center")
     words(ax, ((left + width - RIGHT) / 2, 10), figure.label("x"), colours["muted"], ha="center")
+    names = shorts([p.label for p in figure.points], MOST_LABEL)
     for row, point in enumerate(figure.points):
         y = height - TOP - ROW * (row + 0.5)
         token = VERDICT_TOKENS.get(point.verdict.value if point.verdict else "", "muted")
         _bar(ax, (at(point.y), at(point.y * point.x)), y, colours[token], hatched=point.verdict is None)
         if point.x_lo is not None and point.x_hi is not None:
             strokes(ax, [[(at(point.y * point.x_lo), y), (at(point.y * point.x_hi), y)]], colours["ink"], 1.6)
-        words(ax, (left - 8, y), short(point.label, MOST_LABEL), colours["ink"], ha="right")
+        words(ax, (left - 8, y), names[point.label], colours["ink"], ha="right")
         words(ax, (width - RIGHT + 10, y), point.text, colours[token])
 
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rich.cells import cell_len
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 def width_of(text: str) -> int:
@@ -16,17 +21,30 @@ def pad(text: str, width: int, *, left: bool = True) -> str:
     return text + space if left else space + text
 
 
-def cut_middle(text: str, width: int, mark: str = "…") -> str:
+def cut_middle(text: str, width: int, mark: str = "…", *, head_width: int | None = None) -> str:
     """A name that fits: its beginning and its end, as names differ at either.
 
-    Only names are cut, never numbers; whoever prints one gives the full name nearby.
+    Only names are cut, never numbers; whoever prints one gives the full name nearby. The beginning takes
+    `head_width` columns, else half of the room.
     """
     if width_of(text) <= width:
         return text
     room = max(2, width - width_of(mark))
-    head = _first(text, (room + 1) // 2)
+    head = _first(text, (room + 1) // 2 if head_width is None else head_width)
     tail = _first(text[::-1], room - width_of(head))[::-1]
     return head + mark + tail
+
+
+def cut_apart(names: Iterable[str], width: int, mark: str = "…") -> dict[str, str]:
+    """Each name as it fits; all are cut where two different ones do not become the same, if there is such a place."""
+    found = list(dict.fromkeys(names))
+    room = max(2, width - width_of(mark))
+    half = (room + 1) // 2
+    for head in (*range(half, 2, -1), *range(half + 1, room - 2)):
+        cut = {name: cut_middle(name, width, mark, head_width=head) for name in found}
+        if len(set(cut.values())) == len(found):
+            return cut
+    return {name: cut_middle(name, width, mark) for name in found}
 
 
 def _first(text: str, width: int) -> str:

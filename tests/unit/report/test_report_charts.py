@@ -13,15 +13,17 @@ from report_sample import ROUNDS
 
 from bench_framework import report
 from bench_framework.model.run import Sensors
-from bench_framework.report.blocks import Figure
+from bench_framework.report.blocks import Figure, Table
 from bench_framework.report.charts import grid, runs
 from bench_framework.report.charts.frame import nice_rates
+from bench_framework.report.grid import grid as grid_of
 from bench_framework.report.run_plots import MOST_PANELS, MOST_TURNS, order_strip, runs_plot
 from bench_framework.report.sensors import sensors
 
 if TYPE_CHECKING:
     from bench_framework.report import Document, ReportData
 
+NO_TABLE = Table("t", "c", (), ())
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -110,7 +112,7 @@ def test_a_map_says_what_the_table_says(document: Document, drawn: dict[str, str
     found = figures_of(document, "grid")
     assert len(found) == 3
     figure = found[-1]
-    fields = {(p.label, p.series): p for p in figure.points}
+    fields = {(p.label, p.series): p for p in figure.points if not p.strong}
     assert len(fields) == 4 * 3
     assert fields["rayon", "system"].text == "baseline"
     assert fields["tokio", "mimalloc"].text == "✕"
@@ -122,6 +124,40 @@ def test_a_map_says_what_the_table_says(document: Document, drawn: dict[str, str
             assert said == table[f"{runtime}+{allocator}"].strip()
     assert {p.text for p in figure.points} <= set(printed(drawn[figure.anchor]))
     assert "hatched is undecided" in figure.desc
+
+
+def test_the_edges_of_a_map_say_what_the_table_of_effects_says(document: Document, data: ReportData) -> None:
+    figure = figures_of(document, "grid")[0]
+    edges = {p.label if p.series == "mean" else p.series: p.text for p in figure.points if p.strong}
+    effects = next(b for b in document.section("S14").blocks if isinstance(b, Table))  # type: ignore[union-attr]
+    told = {row.cells[1].text: row for row in effects.rows}
+    assert len(told) >= 2
+    for level, row in told.items():
+        pooled = row.cells[3].text != "—"
+        said = f"{row.cells[3].text} {row.cells[5].text[0]}" if pooled else "changes sign"
+        assert edges[level] == said
+    assert edges["rayon"] == edges["system"] == "baseline"
+    assert "geometric mean over all other axes" in figure.desc
+
+    turning = tuple(replace(e, pooled=False) for e in data.judgement.structure.effects)
+    structure = replace(data.judgement.structure, effects=turning)
+    turned = report.build(replace(data, judgement=replace(data.judgement, structure=structure)))
+    means = [p.text for p in figures_of(turned, "grid")[0].points if p.strong]
+    assert set(means) <= {"changes sign", "baseline", "—"}
+    assert "changes sign" in means
+
+
+def test_axes_that_are_not_crossed_make_no_map_and_an_idea_can_fill_it(data: ReportData) -> None:
+    item, table = data.plan.inputs[0], NO_TABLE
+    corner = [v for v in data.plan.variants if v.label in {"rayon+system", "smol+system", "rayon+jemalloc"}]
+    star = replace(data, plan=replace(data.plan, variants=tuple(corner)))
+    assert grid_of(star, item, table) is None
+    fourth = next(v for v in data.plan.variants if v.label == "smol+jemalloc")
+    idea = replace(fourth, idea="both")
+    full = replace(data, plan=replace(data.plan, variants=(*corner, idea)))
+    figure = grid_of(full, item, table)
+    assert figure is not None
+    assert len([p for p in figure.points if not p.strong]) == 4
 
 
 @pytest.mark.parametrize(
