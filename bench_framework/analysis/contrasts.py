@@ -20,7 +20,7 @@ from bench_framework.analysis.family import holm, over_looks
 from bench_framework.analysis.verdict import by_interval, equivalence_level, ratio
 from bench_framework.model.judgement import ONE_PROGRAM
 from bench_framework.model.looks import rounds_needed
-from bench_framework.model.structure import Contrast
+from bench_framework.model.structure import TYPICAL_HERE, Contrast
 from bench_framework.model.verdict import Interval, Verdict
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def as_told(contrast: Contrast, cell_ids: Sequence[str], at: Measured) -> Contra
     if told.statistic == "floor":
         # Its figure is of another statistic than those that stand beside it here.
         if told.verdict is contrast.verdict:
-            return contrast
+            return replace(contrast, reason=TYPICAL_HERE)
         return replace(
             contrast, verdict=Verdict.UNDECIDED, reason=FASTEST_ONLY if told.verdict.decided else told.reason
         )

@@ -17,6 +17,7 @@ from bench_framework.model.judgement import ONE_PROGRAM, Claim, Verdict
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from bench_framework.analysis.costs import Costs
     from bench_framework.analysis.facts import Names
     from bench_framework.model.judgement import Comparison
     from bench_framework.model.plan import Input, Plan
@@ -103,12 +104,12 @@ def _change(c: Comparison) -> str:
     return f"{change} {wording.noun(c.metric)}{' in the fastest third' if c.statistic == 'floor' else ''}"
 
 
-def rejected_ideas(names: Names, comparisons: Sequence[Comparison]) -> Iterator[Claim]:
+def rejected_ideas(names: Names, comparisons: Sequence[Comparison], costs: Costs) -> Iterator[Claim]:
     """Counts of what was tried and not adopted, by verdict: the reason is never the author's."""
     rejected = [i for i in names.plan.ideas if i.decision == "rejected"]
     if not rejected:
         return
-    told = [_outcome(names, i.variant_id, comparisons) for i in rejected]
+    told = [_outcome(names, i.variant_id, comparisons, costs) for i in rejected]
     counts = ", ".join(f"{n} {word}" for word, n in Counter(told).items())
     count = f"{len(rejected)} idea{'s' if len(rejected) != 1 else ''}"
     yield Claim(
@@ -117,8 +118,8 @@ def rejected_ideas(names: Names, comparisons: Sequence[Comparison]) -> Iterator[
     )  # fmt: skip
 
 
-def _outcome(names: Names, variant_id: str, comparisons: Sequence[Comparison]) -> str:
-    """The verdict of an idea on the headline's metric, if it is the same on every input."""
+def _outcome(names: Names, variant_id: str, comparisons: Sequence[Comparison], costs: Costs) -> str:
+    """The verdict of an idea on the headline's metric, if it is the same on every input; a gain with its cost (R21)."""
     plan = names.plan
     own = [
         c for c in comparisons
@@ -131,5 +132,11 @@ def _outcome(names: Names, variant_id: str, comparisons: Sequence[Comparison]) -
     if all(c.reason == ONE_PROGRAM for c in own):
         return NO_EFFECT
     # A list is being counted: a comma inside a word would make two of one.
-    found = {words.word(c.verdict, c.metric).replace(", size open", " (size open)") for c in own}
+    found = {_one_word(c, costs) for c in own}
     return found.pop() if len(found) == 1 else BY_INPUT
+
+
+def _one_word(c: Comparison, costs: Costs) -> str:
+    word = words.word(c.verdict, c.metric).replace(", size open", " (size open)")
+    paid = costs.nouns(c.cell_id, c.ref_cell_id) if c.verdict in _BETTER and c.metric == "wall" else ""
+    return f"{word} at the cost of {paid}" if paid else word

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis import states
 from bench_framework.model.plan import Role
-from bench_framework.model.structure import Front, Standing
+from bench_framework.model.structure import MEASURED_COSTS, Front, Standing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from bench_framework.model.plan import Cell, Metric, Plan
     from bench_framework.model.run import Build
 
-MEASURED: Final = ("wall", "peak_rss")
 EXACT: Final = ("binary_size", "build_time", "dependencies")
 FEWEST: Final = 2
 """Variants that can trade, and metrics to trade in."""
@@ -87,7 +86,7 @@ def _costs(
     plan: Plan, cell: Cell, summaries: Mapping[tuple[str, Metric], Summary], builds: Mapping[str, Build]
 ) -> Costs:
     measured = {
-        m: (s.lo, s.hi) for m in MEASURED
+        m: (s.lo, s.hi) for m in MEASURED_COSTS
         if (s := summaries.get((cell.id, m))) is not None and s.lo is not None and s.hi is not None
     }  # fmt: skip
     build = states.build_of(plan, cell.variant_id, builds)
@@ -106,7 +105,7 @@ def _comparable(costs: Sequence[Costs]) -> list[Costs]:
     timed = [c for c in costs if "wall" in c.measured]
     if not timed:
         return []
-    measured = [m for m in MEASURED if all(m in c.measured for c in timed)]
+    measured = [m for m in MEASURED_COSTS if all(m in c.measured for c in timed)]
     exact = [
         m for m in EXACT if all(m in c.exact for c in timed) and len({c.exact[m] for c in timed}) > 1
     ]  # fmt: skip

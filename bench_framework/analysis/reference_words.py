@@ -20,7 +20,8 @@ def gap(claim: Claim) -> str:
     aspect = "" if claim.metric == "wall" else f" in {words.noun(claim.metric or 'wall')}"
     told = f"{_figure(before * scale)} → {_figure(after * scale)}{THIN_SPACE}{unit}"
     head = f"{where(claim)}Gap to {claim.reference}{aspect}: {told} from {claim.values['baseline']} to {claim.subject}"
-    return f"{head}, {_share(claim)}"
+    cost = f", {claim.values['cost']}" if "cost" in claim.values else ""
+    return f"{head}, {_share(claim)}{cost}"
 
 
 def _share(claim: Claim) -> str:

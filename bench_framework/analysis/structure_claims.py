@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING
 
 from bench_framework.analysis import fact_words
 from bench_framework.analysis.facts import Names
 from bench_framework.analysis.metric_words import HIGHER
-from bench_framework.analysis.structure_wording import change
+from bench_framework.analysis.products import Factor, printed_product
+from bench_framework.analysis.structure_wording import TIMES_FROM, change
 from bench_framework.model import words
 from bench_framework.model.judgement import ONE_PROGRAM, Claim
+from bench_framework.model.structure import MEASURED_COSTS, TYPICAL_HERE
 from bench_framework.rounding import plain
 from bench_framework.units import THIN_SPACE, size_unit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from bench_framework.analysis.costs import Costs
     from bench_framework.model.judgement import Judgement
     from bench_framework.model.plan import Plan
     from bench_framework.model.structure import (
@@ -36,8 +40,9 @@ Values = dict[str, float | int | str]
 class StructureClaims(Names):
     """Turns the structure of a judgement into claims without text."""
 
-    def __init__(self, plan: Plan, judgement: Judgement) -> None:
+    def __init__(self, plan: Plan, judgement: Judgement, costs: Costs) -> None:
         super().__init__(plan, judgement.states)
+        self._costs = costs
         self._structure, self._looks = judgement.structure, judgement.looks
         self._higher = judgement.structure.direction == HIGHER
         self._way: Values = {"direction": HIGHER} if self._higher else {}
@@ -58,6 +63,8 @@ class StructureClaims(Names):
         values: Values = {"changes": ", ".join(c.text for c in pair.changes)}
         values |= {"statistic": pair.statistic} if pair.statistic and pair.verdict.decided else {}
         values |= {"reason": pair.reason} if pair.reason else {}
+        cost = self._costs.paid(pair.verdict, pair.after_cell_id, pair.before_cell_id, pair.metric)
+        values |= {"cost": cost} if cost else {}
         values |= self._way
         return Claim(
             "", "before-after", self.label(pair.after_cell_id), self.label(pair.before_cell_id), pair.metric,
@@ -75,6 +82,10 @@ class StructureClaims(Names):
         }  # fmt: skip
         if effect.mean.reason and effect.pooled:
             values["reason"] = effect.mean.reason
+        if len(effect.changes) == 1:
+            values |= self._depends(effect)
+        if self._percent(e.mean for e in self._structure.effects if e.input_id == effect.input_id):
+            values["scale"] = "percent"
         first = effect.changes[0]
         subject, reference = f"{first.axis} {first.after}", first.before
         if len(effect.changes) > 1:
@@ -89,6 +100,27 @@ class StructureClaims(Names):
             ),
             effect.mean,
         )  # fmt: skip
+
+    def _depends(self, effect: Effect) -> Values:
+        """The axes with which a decided interaction says that this mean is not the same everywhere."""
+        own = (effect.changes[0].axis, effect.changes[0].after)
+        with_it = [
+            [c.axis for c in e.changes if (c.axis, c.after) != own]
+            for e in self._structure.effects
+            if e.input_id == effect.input_id and len(e.changes) > 1
+            and own in [(c.axis, c.after) for c in e.changes]
+            and (e.mean.verdict.decided or not e.pooled)
+        ]  # fmt: skip
+        axes = list(dict.fromkeys(itertools.chain.from_iterable(with_it)))
+        return {"depends": " and ".join(axes)} if axes and effect.mean.verdict.decided else {}
+
+    def _percent(self, contrasts: Iterable[Contrast | None]) -> bool:
+        """Whether a list that tells these has to tell all of them in percent, so that it has one scale (R1)."""
+        ratios = [
+            c.shown.ratio for c in contrasts if c is not None and c.shown is not None and c.verdict.decided
+        ]
+        large = [r >= TIMES_FROM or r <= 1 / TIMES_FROM for r in ratios]
+        return any(large) and not all(large)
 
     def _judged(self, blank: Claim, contrast: Contrast | None) -> Claim:
         """The claim with the figures of a contrast, where it has an interval that can be printed."""
@@ -108,20 +140,28 @@ class StructureClaims(Names):
 
     def _contribution(self, table: Contribution) -> Claim:
         margin = self.plan.judge.margin_of(table.metric)
-        values: Values = {"design": table.design, "parts": self._parts(table, margin), **self._way}
+        contrasts = [*(s.contrast for s in table.steps), table.remainder]
+        percent = self._percent([*contrasts, table.total])
+        values: Values = {
+            "design": table.design,
+            "parts": self._parts(table, margin, percent=percent),
+            **self._way,
+        }
+        values |= {"scale": "percent"} if percent else {}
         total, remainder = table.total, table.remainder
-        contrasts = [s.contrast for s in table.steps] + ([remainder] if remainder is not None else [])
-        if any(_is_told(c) for c in contrasts):
+        if any(c is not None and _is_told(c) for c in contrasts):
             # A product of figures that nobody may tell apart from 1 says nothing that the total does not.
             if total is not None and total.shown is not None:
                 values |= self._product(table)
             if remainder is not None and remainder.shown is not None:
-                values["remainder"] = self._told(remainder, table.metric, margin)
+                values["remainder"] = self._told(remainder, table.metric, margin, percent=percent)
         if total is not None and total.reason:
             values["reason"] = total.reason
         if table.largest is not None:
             step = table.steps[table.largest]
-            values["largest"] = f"{_named(step)} ({self._told(step.contrast, table.metric, margin)})"
+            values["largest"] = (
+                f"{_named(step)} ({self._told(step.contrast, table.metric, margin, percent=percent)})"
+            )
         end = table.end_cell_id
         ids = [table.start_cell_id, *(s.cell_id for s in table.steps), end]
         return self._judged(
@@ -135,15 +175,20 @@ class StructureClaims(Names):
         )  # fmt: skip
 
     def _product(self, table: Contribution) -> Values:
-        """``"0.92 × 0.94 = 0.87"``: steps and what they make, each in the digits of its interval."""
+        """``"0.92 × 0.94 = 0.86"``: steps and what they make, in digits with which it is true as it is printed.
+
+        Steps that make up the total in every round leave of its typical value what theirs do: a factor of its own, so
+        that the last figure is the total of the table.
+        """
         shown = [s.contrast.shown for s in table.steps]
-        if any(s is None for s in shown):
+        if table.total is None or table.total.shown is None or any(s is None for s in shown):
             return {}
-        ratios = [self._natural(s) for s in shown if s is not None]
-        factors = [plain(*own, most=3).estimate for own in ratios]
-        product = math.prod(own[0] for own in ratios)
+        ends = [self._natural(s) for s in shown if s is not None]
+        factors = [Factor(own[0], plain(*own, most=3).decimals) for own in ends]
+        left = None if table.remainder is not None else self._natural(table.total.shown)[0]
+        product = printed_product(factors, left)
         what = "the time" if table.metric == "wall" else f"the {words.noun(table.metric)}"
-        return {"multiply": f"{' × '.join(map(str, factors))} = {product:.3g} of {what}"}
+        return {"multiply": f"{product} of {what}"}
 
     def _natural(self, shown: Interval) -> tuple[float, float, float]:
         """Ratio and bounds of the values themselves, whichever are better."""
@@ -151,14 +196,15 @@ class StructureClaims(Names):
             return shown.ratio, shown.lo, shown.hi
         return 1 / shown.ratio, 1 / shown.hi, 1 / shown.lo
 
-    def _parts(self, table: Contribution, margin: float) -> str:
+    def _parts(self, table: Contribution, margin: float, *, percent: bool) -> str:
         """The steps that are decided, and how many are not: the table has these as well."""
         # Where steps pull against each other a share may be below nothing or above all. The table has them side by
         # side; in a sentence by itself such a share misleads.
         shares = all(s.share is None or 0 <= s.share <= 1 for s in table.steps)
         told = [
-            self._part(s, table.metric, margin, shares=shares) for s in table.steps if _is_told(s.contrast)
-        ]
+            self._part(s, table, margin, shares=shares, percent=percent)
+            for s in table.steps if _is_told(s.contrast)
+        ]  # fmt: skip
         open_ = len(table.steps) - len(told)
         if not told:
             return f"none of {open_} is decided" if open_ > 1 else "it is not decided"
@@ -166,18 +212,25 @@ class StructureClaims(Names):
             told.append(f"the other {open_} are undecided" if open_ > 1 else "the other one is undecided")
         return "; ".join(told)
 
-    def _part(self, step: Step, metric: str, margin: float, *, shares: bool) -> str:
+    def _part(self, step: Step, table: Contribution, margin: float, *, shares: bool, percent: bool) -> str:
         told = shares and step.share is not None and step.contrast.verdict.settled
         share = f" ({_percent(step.share)} of the total)" if told and step.share is not None else ""
-        return f"{_named(step)}: {self._told(step.contrast, metric, margin)}{share}"
+        cost = self._costs.paid(
+            step.contrast.verdict, step.cell_id or "", step.ref_cell_id or "", table.metric
+        )
+        paid = f", {cost}" if cost else ""
+        other = f" ({TYPICAL_HERE})" if step.contrast.reason == TYPICAL_HERE else ""
+        return f"{_named(step)}: {self._told(step.contrast, table.metric, margin, percent=percent)}{share}{paid}{other}"
 
-    def _told(self, contrast: Contrast, metric: str, margin: float) -> str:
+    def _told(self, contrast: Contrast, metric: str, margin: float, *, percent: bool) -> str:
         shown = contrast.shown
         if contrast.reason == ONE_PROGRAM:
             return "the same program"
         if shown is None or shown.lo <= 0 or not math.isfinite(shown.hi):
             return "undecided"
-        return change(contrast.verdict, shown.ratio, shown.lo, shown.hi, margin, metric, higher=self._higher)
+        return change(
+            contrast.verdict, shown.ratio, shown.lo, shown.hi, margin, metric, higher=self._higher, percent=percent
+        )  # fmt: skip
 
     def _crossing(self, crossing: Crossing) -> Claim:
         inputs = [self.plan.input(i).label for i in (crossing.below_input_id, crossing.above_input_id)]
@@ -206,6 +259,7 @@ class StructureClaims(Names):
         }
         if behind:
             values["behind"] = self.named(behind)
+            values["clear"] = " and ".join(words.noun(m) for m in front.metrics if m in MEASURED_COSTS)
         return Claim(
             "", "front", self.plan.question, None, None, self.scope(front.input_id), None,
             cells=tuple(s.cell_id for s in front.standings), values=values,

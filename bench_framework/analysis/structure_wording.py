@@ -26,11 +26,20 @@ TIMES_FROM: Final = 1.5
 
 
 def change(
-    verdict: Verdict | None, estimate: float, lo: float, hi: float, margin: float, metric: str, *, higher: bool = False
-) -> str:  # fmt: skip
+    verdict: Verdict | None,
+    estimate: float,
+    lo: float,
+    hi: float,
+    margin: float,
+    metric: str,
+    *,
+    higher: bool = False,
+    percent: bool = False,
+) -> str:
     """``"8.4 % less time [7.1, 9.7]"``, ``"2.0× as fast [1.9, 2.1]"``, ``"less than 2 % apart [−0.3, +1.1]"``.
 
     A ratio of a metric that is better when larger comes turned over, and is told of the values themselves (`higher`).
+    `percent`: never "n×", for a list in which not every figure is that large (R1).
     """
     what, frame = words.noun(metric), metric_words.frame(metric)
     if higher:
@@ -41,10 +50,10 @@ def change(
         )
     if verdict is None or not verdict.decided:
         return f"undecided in {what} {_signed_bounds(estimate, lo, hi, margin, keep=False)}"
-    if estimate >= TIMES_FROM:
+    if estimate >= TIMES_FROM and not percent:
         made = rounded(estimate, lo, hi, margin=margin, least=1)
         return f"{made.estimate}× {'as long' if metric == 'wall' else f'{frame.times} {what}'} [{made.lo}, {made.hi}]"
-    if estimate <= 1 / TIMES_FROM and lo > 0 and metric == "wall":
+    if estimate <= 1 / TIMES_FROM and lo > 0 and metric == "wall" and not percent:
         made = rounded(1 / estimate, 1 / hi, 1 / lo, margin=margin, least=1)
         return f"{made.estimate}× as fast [{made.lo}, {made.hi}]"
     made = rounded(estimate, lo, hi, margin=margin)
@@ -75,7 +84,7 @@ def _change(claim: Claim) -> str:
     assert claim.hi is not None
     return change(
         claim.verdict, claim.estimate, claim.lo, claim.hi, claim.margin or 0.0, claim.metric or "wall",
-        higher=_higher(claim),
+        higher=_higher(claim), percent=claim.values.get("scale") == "percent",
     )  # fmt: skip
 
 
@@ -103,6 +112,8 @@ def _effect(claim: Claim) -> str:
     told = f"{head}: {_change(claim)}, as the geometric mean over {_cells(cells)}"
     if claim.verdict is not None and claim.verdict.decided:
         told += f"; it holds in {claim.values['holds']} of {cells}"
+    if "depends" in claim.values:
+        told += f", and how much depends on {claim.values['depends']}"
     return told + _reason(claim)
 
 
@@ -169,7 +180,8 @@ def _before_after(claim: Claim) -> str:
     if claim.estimate is None or claim.verdict is None:
         return f"{head}: {words.word(claim.verdict or Verdict.UNDECIDED, 'wall')}{_reason(claim)}"
     fastest = " in the fastest third of the rounds" if claim.values.get("statistic") == "floor" else ""
-    return f"{head}: {_change(claim)}{fastest}{_reason(claim)}"
+    cost = f", {claim.values['cost']}" if "cost" in claim.values else ""
+    return f"{head}: {_change(claim)}{fastest}{cost}{_reason(claim)}"
 
 
 def _crossover(claim: Claim) -> str:
@@ -187,7 +199,8 @@ def _front(claim: Claim) -> str:
     """Who is ahead in what, and who is behind another one in everything."""
     told = f"{where(claim, ', ')}trade-offs: {claim.values['least']}"
     if "behind" in claim.values:
-        told += f"; behind another variant in all of {claim.values['metrics']}: {claim.values['behind']}"
+        clear = claim.values["clear"]
+        told += f"; behind another variant in {clear}, and ahead of it in nothing: {claim.values['behind']}"
     return told
 
 

@@ -18,6 +18,7 @@ from bench_framework.units import MINUS, THIN_SPACE, size_unit, time_unit
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from bench_framework.analysis.costs import Costs
     from bench_framework.analysis.facts import Names
     from bench_framework.model.judgement import Judgement
     from bench_framework.model.suspicion import Cause, Projection
@@ -31,16 +32,16 @@ _SAID: Final = {
 }
 
 
-def suspicion_claims(names: Names, judgement: Judgement) -> Iterator[Claim]:
+def suspicion_claims(names: Names, judgement: Judgement, costs: Costs) -> Iterator[Claim]:
     """One claim per cause and input, then one per projection and input."""
     for cause in judgement.causes:
-        yield _cause_claim(names, cause)
+        yield _cause_claim(names, cause, costs)
     for projection in judgement.projections:
         if projection.value is not None or projection.measured:
             yield _projection_claim(names, projection)
 
 
-def _cause_claim(names: Names, cause: Cause) -> Claim:
+def _cause_claim(names: Names, cause: Cause, costs: Costs) -> Claim:
     metric = names.plan.judge.headline
     shown = cause.shown if cause.shown and cause.shown.lo > 0 and math.isfinite(cause.shown.hi) else None
     values: Values = {"status": cause.status}
@@ -49,6 +50,8 @@ def _cause_claim(names: Names, cause: Cause) -> Claim:
     values |= {"direction": "higher"} if cause.direction == "higher" else {}
     decided = cause.verdict is not None and cause.verdict.decided
     values |= {"statistic": "floor"} if cause.statistic == "floor" and decided else {}
+    cost = costs.paid(cause.verdict, cause.cell_id or "", cause.ref_cell_id or "", metric)
+    values |= {"cost": cost} if cost else {}
     cells = tuple(cell for cell in (cause.cell_id, cause.ref_cell_id) if cell)
     return Claim(
         "", "cause", cause.suspected, names.label(cause.ref_cell_id) if cause.ref_cell_id else None, metric,
@@ -78,7 +81,8 @@ def _cause(claim: Claim) -> str:
         higher=claim.values.get("direction") == "higher",
     )  # fmt: skip
     fastest = " in the fastest third of the rounds" if claim.values.get("statistic") == "floor" else ""
-    return f"{test}, {told}{fastest}, against {claim.reference}{reason}"
+    cost = f", {claim.values['cost']}" if "cost" in claim.values else ""
+    return f"{test}, {told}{fastest}, against {claim.reference}{cost}{reason}"
 
 
 def _projection_claim(names: Names, row: Projection) -> Claim:

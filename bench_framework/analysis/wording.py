@@ -62,14 +62,15 @@ def percent_change(
     return f"{_signed(made, made.estimate)}{THIN_SPACE}% [{_signed(made, made.lo)}, {upper}]"
 
 
-def amount(c: Comparison) -> str:
+def amount(c: Comparison, *, percent: bool = False) -> str:
     """What a decided comparison costs or saves: ``"4.7 % more CPU time"``, ``"12.7× as much memory"`` (R1).
 
+    `percent`: never "n×", for a list in which not every figure is that large.
     In three digits at most: the comparison's own sentence has them all, with its interval.
     """
     frame, what = metric_words.frame(c.metric), noun(c.metric)
     ratio, lo, hi = metric_words.natural_ratio(c)
-    if ratio >= TIMES_FROM:
+    if ratio >= TIMES_FROM and not percent:
         made = rounded(ratio, lo, hi, margin=c.margin, least=1)
         return f"{_short(made.estimate, made.decimals, 3)}× {frame.times} {what}"
     made = rounded(ratio, lo, hi, margin=c.margin)
@@ -258,7 +259,12 @@ def _by_input(claim: Claim) -> str:
 
 
 def _nothing(claim: Claim) -> str:
-    return f"{where(claim)}Nothing is decided: {claim.values['reason']}"
+    if "elsewhere" not in claim.values:
+        return f"{where(claim)}Nothing is decided: {claim.values['reason']}"
+    what = noun(claim.metric or "wall")
+    return (
+        f"{where(claim)}Nothing is decided in {what}: {claim.values['reason']}; {claim.values['elsewhere']}"
+    )
 
 
 def _cost(claim: Claim) -> str:

@@ -241,7 +241,7 @@ CATALOGUE = {
         ("allocator jemalloc against system: no effect", "smol against rayon: no"), bare_structure, "No two axes vary",
     ),
     "S13": Pair(
-        whole, ("contributions multiply: 0.983 × 0.908 = 0.893 of the time", "interaction / unexplained"),
+        whole, ("× 1.001 unexplained = 0.894 of the time", "interaction / unexplained"),
         ("add up to", "0.983 + 0.908"), bare_structure, "What single changes bring was not told apart",
     ),
     "S11": Pair(
@@ -279,7 +279,7 @@ CATALOGUE = {
         ("always use", "use smol+jemalloc"), undecided, "Nothing is recommended: ",
     ),
     "S20": Pair(
-        whole, ("least memory: sequential+system", "behind another variant in all of time, memory, binary size"),
+        whole, ("least memory: sequential+system", "behind another variant in time and memory, and ahead of it in nothing"),
         ("best overall", "negligible"), nothing, "No two variants have a time and one more cost",
     ),
     "S21": Pair(
