@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -56,8 +57,14 @@ class Bounds:
 
 def walsh_averages(differences: Floats) -> Floats:
     """All (dᵢ + dⱼ)/2 with i ≤ j, sorted."""
-    i, j = np.triu_indices(len(differences))
+    i, j = _pairs(len(differences))
     return np.sort((differences[i] + differences[j]) / 2)
+
+
+@lru_cache(maxsize=8)
+def _pairs(n: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """All i ≤ j below n, as two arrays."""
+    return np.triu_indices(n)
 
 
 def attainable(n: int) -> float:
@@ -103,9 +110,15 @@ class FloorInverter:
         self._x, self._y, self._tolerance = swaps.centred(x, y)
         self.estimate = swaps.floor_difference(x, y)
         self._swaps = swaps.Swaps(x, y, seed).take(count)
+        self._known: dict[tuple[float, int], float] = {}
 
     def _critical(self, shift: float, rank: int) -> float:
-        """The rank-th largest |θ₁| over the swaps of the shifted arms."""
+        """The rank-th largest |θ₁| over the swaps of the shifted arms; a search for a bound asks twice for its ends."""
+        if (shift, rank) not in self._known:
+            self._known[shift, rank] = self._largest(shift, rank)
+        return self._known[shift, rank]
+
+    def _largest(self, shift: float, rank: int) -> float:
         moved = self._x - np.float32(shift)
         size = np.abs(swaps.floor_under(moved, self._y, self._swaps))
         size.partition(len(size) - rank)

@@ -1,4 +1,4 @@
-"""Comparisons with a second reference, and how much of a gap a candidate closes. Plain Python.
+"""Comparisons with a second reference, and how much of a gap a candidate closes.
 
 One Holm family holds the headline and the further references, so that the level of the report is the level of
 all its tables; M counts both before the start.
@@ -10,6 +10,8 @@ import itertools
 import statistics
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 from bench_framework.analysis.summary import LEVEL, median_rank
 from bench_framework.model.judgement import Gap, Verdict
@@ -117,9 +119,11 @@ def share_closed(before: Sequence[float], after: Sequence[float]) -> tuple[float
     if not least or not roots:
         return estimate, None
 
+    gap, left = np.asarray(before), np.asarray(after)
+
     def kept(share: float) -> bool:
-        signs = [(1 - share) * a - b for a, b in zip(before, after, strict=True)]
-        return min(sum(v >= 0 for v in signs), sum(v <= 0 for v in signs)) >= least
+        signs = (1 - share) * gap - left
+        return bool(min(np.count_nonzero(signs >= 0), np.count_nonzero(signs <= 0)) >= least)
 
     span = roots[-1] - roots[0] + 1
     if kept(roots[0] - span) or kept(roots[-1] + span):

@@ -17,6 +17,8 @@ Floats = npt.NDArray[np.float64]
 Singles = npt.NDArray[np.float32]
 Bits = npt.NDArray[np.uint8]
 
+FULL_EVERY: Final = 4
+"""Visits between two questions whether both sides are full under every swap: a visit more adds nothing but time."""
 ENUMERATE_UP_TO: Final = 12
 """2¹² = 4 096 is the last power of two under 4 999: all swaps are listed, none is drawn."""
 
@@ -70,27 +72,28 @@ def floor_under(x: Singles, y: Singles, swaps: Bits) -> Singles:
     """θ₁ under each swap, shape (swaps,). `x` and `y` are centred log times in single precision.
 
     The 2n values are visited once, smallest first. Under each swap a value belongs to the one side
-    or the other, and counts as long as its side has fewer than k: no sorting per swap.
+    or the other, and counts as long as its side has fewer than k: no sorting per swap. One number per
+    swap says how full both sides are: by how many of the values visited the one leads the other.
     """
     n, count = swaps.shape
     k = fastest_third(n)
     values = np.concatenate([x, y])
-    order = np.argsort(values, kind="stable")
-    counts: npt.NDArray[np.unsignedinteger] = np.zeros(
-        (2, count), dtype=np.uint8 if n <= np.iinfo(np.uint8).max else np.uint16
-    )
-    ours, theirs = counts
+    signs = (1 - 2 * swaps).view(np.int8)  # +1: each value of the round is on its own side
+    lead = np.zeros(count, dtype=np.int8 if n <= np.iinfo(np.int8).max else np.int16)
+    reached, room, counted = np.empty_like(lead), np.empty(count, dtype=np.bool_), np.empty(count, np.int8)
     total, part = np.zeros(count, dtype=np.float32), np.empty(count, dtype=np.float32)
-    for visited, place in enumerate(order.tolist(), 1):
-        row = swaps[place % n]
-        mine = row ^ 1 if place < n else row
-        here = mine & (ours < k)
-        there = (mine ^ 1) & (theirs < k)
-        ours += here
-        theirs += there
-        np.multiply(here.view(np.int8) - there.view(np.int8), values[place], out=part, dtype=np.float32)
+    for visited, place in enumerate(np.argsort(values, kind="stable").tolist(), 1):
+        row, left = signs[place % n], 2 * k - visited
+        ours = place < n
+        np.add(lead, row, out=lead) if ours else np.subtract(lead, row, out=lead)
+        if visited > k:
+            # (visited + the lead of its side) / 2 values are on the side of this one; it counts up to the k-th.
+            np.multiply(lead, row, out=reached)
+            np.less_equal(reached, left, out=room) if ours else np.greater_equal(reached, -left, out=room)
+            row = np.multiply(row, room.view(np.int8), out=counted)
+        np.multiply(row, values[place] if ours else -values[place], out=part, dtype=np.float32)
         total += part
-        if visited >= 2 * k and count and int(ours.min()) == k and int(theirs.min()) == k:
+        if left <= 0 and left % FULL_EVERY == 0 and count and max(lead.max(), -lead.min()) <= -left:
             break
     return total / np.float32(k)
 

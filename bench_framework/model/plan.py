@@ -11,7 +11,7 @@ import shlex
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
-from typing import Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 from bench_framework.model.budget import Budget
 from bench_framework.model.metrics import DeclaredMetric, InstructionPolicy, sampled
@@ -27,6 +27,7 @@ Metric = str
 
 CONTROL_LABEL: Final = "control"
 _KEPT_IDS: Final = 4096
+_KEPT_INDICES: Final = 64
 GATE_MARGINS: Final[tuple[tuple[Metric, float], ...]] = (("wall", 0.02), ("cpu", 0.02), ("peak_rss", 0.05))
 """What a gate tolerates where its scenario does not say."""
 
@@ -465,8 +466,15 @@ def _input_id(values: Values, dataset: Dataset | None) -> str:
 _Item = TypeVar("_Item", Variant, Input, Cell)
 
 
+_indices: dict[int, tuple[tuple[object, ...], dict[str, Any]]] = {}
+"""Of the tuples that plans look up in, by their identity: hashing a whole plan would cost more than looking."""
+
+
 def _by_id(items: tuple[_Item, ...], wanted: str) -> _Item:
-    for item in items:
-        if item.id == wanted:
-            return item
-    raise KeyError(wanted)
+    kept = _indices.get(id(items))
+    if kept is None or kept[0] is not items:  # an identity is given again when its owner is gone
+        if len(_indices) >= _KEPT_INDICES:
+            _indices.clear()
+        kept = _indices[id(items)] = (items, {item.id: item for item in items})
+    found: _Item = kept[1][wanted]
+    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bench_framework.store import block_columns, columns, layout, metric_columns, rows, structure_tables
 
@@ -82,15 +82,7 @@ def to_csv(wanted: tuple[Column, ...], found: Iterable[Row]) -> str:
     for row in found:
         if not known.issuperset(row):
             raise KeyError(", ".join(sorted(set(row) - known)))
-        writer.writerow([_cell(row.get(name)) for name in names])
+        # The writer itself leaves what is missing empty, and gives a number the shortest text that reads back as it.
+        values = map(row.get, names)
+        writer.writerow([("true" if v else "false") if v is True or v is False else v for v in values])
     return text.getvalue()
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float):
-        return repr(value)  # the shortest text that reads back as the same number, in every locale
-    return str(value)
