@@ -62,7 +62,9 @@ def _budgets(gating: Gating, state: BudgetState) -> list[str]:
 
 def _unjudged(gating: Gating, policy: GatePolicy) -> list[str]:
     said = _counted(gating.of("not-comparable"), "not comparable")
-    said += _counted(gating.of("suspicious"), "looks worse and was not measured again")
+    suspicious = gating.of("suspicious")
+    looks = "looks worse and was" if len(suspicious) == 1 else "look worse and were"
+    said += _counted(suspicious, f"{looks} not measured again")
     if not gating.pairs:
         where = f" among the gated cells ({policy.cells})" if policy.cells else ""
         return [f"nothing was compared: no candidate{where} has a baseline"]
@@ -74,7 +76,7 @@ def _unjudged(gating: Gating, policy: GatePolicy) -> list[str]:
         return said + _counted(open_, "not judged, and `on_undecided` is `fail`")
     # No noise excuses a number that is simply not known.
     unknown = [pair for pair in open_ if is_exact(pair.metric)]
-    said += _counted(unknown, "a deterministic metric is not known, so it is not judged")
+    said += _counted(unknown, "of a deterministic metric that is not known, so not judged")
     said += [
         f"{metric}: not judged, and `require` names it"
         for metric in policy.require if any(p.metric == metric and p not in unknown for p in open_)

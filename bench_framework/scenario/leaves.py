@@ -59,12 +59,15 @@ def text(value: Any) -> str:
     return str(value)
 
 
-def whole(least: int) -> Callable[[Any], int]:
-    """A reader of whole numbers of at least `least`."""
+def whole(least: int, most: int | None = None) -> Callable[[Any], int]:
+    """A reader of whole numbers of at least `least`, and at most `most` where that is given."""
 
     def read(value: Any) -> int:
         if isinstance(value, Scalar) and value.plain and _WHOLE.fullmatch(value) and len(value) < 20:  # noqa: PLR2004 -- 64 bits
             number = int(value)
+            if most is not None and number > most:
+                message = f"must be a whole number of at most {most}, got {number}"
+                raise Refused("BC102", message, label=f"expected {least} to {most}")
             if number >= least:
                 return number
             message = f"must be a whole number of at least {least}, got {number}"

@@ -36,10 +36,10 @@ from bench_framework.scenario.schema.parts import (
 from bench_framework.scenario.schema.profile import ProfilePart
 from bench_framework.scenario.schema.types import (
     NEVER,
+    ExitCode,
     Flag,
     Level,
     Name,
-    Natural,
     NotList,
     Part,
     PerMetric,
@@ -118,7 +118,7 @@ class ScenarioFile(Part):
     """One command, or a list of commands, run before a cell is timed."""
     cleanup: Commands = []
     """One command, or a list of commands, run after a cell was timed."""
-    exit_codes: Annotated[list[Natural], Field(min_length=1)] = Field(default=[0], alias="exit-codes")
+    exit_codes: Annotated[list[ExitCode], Field(min_length=1)] = Field(default=[0], alias="exit-codes")
     """Exit codes of a run that did its work."""
     exclude: Rules = []
     """Combinations that are not measured: each rule names axis values, or lists of them."""

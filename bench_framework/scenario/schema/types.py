@@ -62,6 +62,7 @@ Symbol: TypeAlias = Annotated[
 Variable: TypeAlias = Annotated[str, read_by(leaves.variable_name), WithJsonSchema({"type": "string"})]
 ValueName: TypeAlias = Annotated[str, read_by(leaves.value_name), WithJsonSchema(SCALAR)]
 Natural: TypeAlias = Annotated[int, read_by(leaves.whole(0)), Field(ge=0)]
+ExitCode: TypeAlias = Annotated[int, read_by(leaves.whole(0, most=255)), Field(ge=0, le=255)]
 Positive: TypeAlias = Annotated[int, read_by(leaves.whole(1)), Field(ge=1)]
 Flag: TypeAlias = Annotated[bool, read_by(leaves.flag)]
 Percent: TypeAlias = Annotated[float, read_by(leaves.percent), WithJsonSchema(_PERCENT)]

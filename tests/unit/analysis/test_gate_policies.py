@@ -124,7 +124,7 @@ class TestInstructions:
         found = self.judged(study, {}, [Event("BX250", why)])
         pair = next(p for p in found.pairs if p.metric == "instructions")
         assert (pair.state, pair.why, found.exit_code) == ("not-judged", why, 4)
-        assert found.reasons == ("1 comparison: a deterministic metric is not known, so it is not judged",)
+        assert found.reasons == ("1 comparison: of a deterministic metric that is not known, so not judged",)
 
 
 class TestOneProgram:

@@ -523,6 +523,7 @@ SINGLE = {
         "must hold at least 1, got 0",
         "",
     ),
+    "an exit code that no process has": (AXES + "exit-codes: [0, 256]", "BC102", "256", "of at most 255, got 256", ""),
     "an exit code below zero": (AXES + "exit-codes: [-1]", "BC102", "-1", "of at least 0, got -1", ""),
     "CPUs that run backwards": (AXES + "measure: {cpus: 3-1}", "BC102", "3-1", "runs backwards", "write 1-3"),
     "CPUs in other digits": (AXES + "measure: {cpus: ٠}", "BC102", "٠", "must be a list of CPUs", ""),
