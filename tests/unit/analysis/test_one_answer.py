@@ -88,7 +88,7 @@ def test_a_larger_rate_is_told_as_higher_by_every_part(crossed: type[Crossed]) -
     assert "% higher rate [" in parser
     (whole,) = texts(judged, "contributions")
     assert "higher rate" in whole
-    assert "= 1.43 of the rate" in whole
+    assert "= 1.430 of the rate" in whole
     for kind in ("effect", "contributions", "before-after", "comparison", "main"):
         for text in texts(judged, kind):
             assert "lower rate" not in text, text

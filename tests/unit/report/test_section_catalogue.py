@@ -241,7 +241,7 @@ CATALOGUE = {
         ("allocator jemalloc against system: no effect", "smol against rayon: no"), bare_structure, "No two axes vary",
     ),
     "S13": Pair(
-        whole, ("× 1.001 unexplained = 0.894 of the time", "interaction / unexplained"),
+        whole, ("unexplained = 0.894 of the time", "interaction / unexplained"),
         ("add up to", "0.983 + 0.908"), bare_structure, "What single changes bring was not told apart",
     ),
     "S11": Pair(
