@@ -23,6 +23,7 @@ _USES: Final = 1
 """Signs: a clip of their own would be moved with them, so that it stands on a group."""
 _MARK: Final = re.compile(r"<(path|use|text)\b[^>]*?(?:/>|>[^<]*</text>)")
 _CLIPPED: Final = re.compile(r'<g clip-path="[^"]*">')
+_COMMAND: Final = re.compile(r"([A-Za-z])([^A-Za-z]*)")
 _PATH: Final = re.compile(r' d="([^"]*)"')
 
 
@@ -110,8 +111,28 @@ def _shorter(tag: re.Match[str]) -> str:
     """A tag with tenths of units and without idle spaces; never the text between tags."""
     text = re.sub(r"(\.\d)\d+(?=[ \",)zh])", r"\1", tag[0])
     text = re.sub(r"(\d)\.0(?=[ \",)zh])", r"\1", text)
-    text = re.sub(r'(?<= d=")[^"]*', lambda m: re.sub(r" ?([A-Za-z]) ?", r"\1", m[0]).strip(), text)
+    text = re.sub(
+        r'(?<= d=")[^"]*', lambda m: _straight(re.sub(r" ?([A-Za-z]) ?", r"\1", m[0]).strip()), text
+    )
     return re.sub(r' style="[^"]*"', lambda m: re.sub(r"(?<=[:;]) | ?;(?=\")", "", m[0]), text)
+
+
+def _straight(path: str) -> str:
+    """A path whose level and upright lines name the one coordinate that changes: steps and frames in half the bytes."""
+    if "e" in path:  # a power of ten, and no command
+        return path
+    found: list[str] = []
+    at: list[str] = []
+    for command, values in _COMMAND.findall(path):
+        to = values.split() if command in {"M", "L"} else []
+        if command == "L" and at and to[0] == at[0]:
+            found.append(f"V{to[1]}")
+        elif command == "L" and at and to[1] == at[1]:
+            found.append(f"H{to[0]}")
+        else:
+            found.append(command + values)
+        at = to
+    return "".join(found)
 
 
 def _gathered(text: str) -> str:

@@ -151,6 +151,8 @@ def strokes(
 
 def nice_rates(most: float) -> list[float]:
     """Ticks of a linear axis from zero: at most six, a step of 1, 2 or 5 times a power of ten apart."""
+    if most <= 0:  # everything stands at one point, such as blocks of one moment
+        return [0.0]
     step = 10.0 ** math.floor(math.log10(most))
     step = next(part for part in (step / 5, step / 2, step, 2 * step) if most / part <= MOST_STEPS)
     return [step * n for n in range(int(most / step) + 1)]

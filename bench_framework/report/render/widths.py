@@ -36,15 +36,30 @@ def cut_middle(text: str, width: int, mark: str = "…", *, head_width: int | No
 
 
 def cut_apart(names: Iterable[str], width: int, mark: str = "…") -> dict[str, str]:
-    """Each name as it fits; all are cut where two different ones do not become the same, if there is such a place."""
+    """Each name as it fits; all are cut where two different ones do not become the same, if there is such a place.
+
+    Of several such places it is the one where most ends begin with a whole word, then the one nearest to the middle.
+    """
     found = list(dict.fromkeys(names))
     room = max(2, width - width_of(mark))
     half = (room + 1) // 2
+    plain = {name: cut_middle(name, width, mark) for name in found}
+    if len(set(plain.values())) == len(found):
+        return plain
+    best, most = plain, -1
     for head in (*range(half, 2, -1), *range(half + 1, room - 2)):
         cut = {name: cut_middle(name, width, mark, head_width=head) for name in found}
-        if len(set(cut.values())) == len(found):
-            return cut
-    return {name: cut_middle(name, width, mark) for name in found}
+        whole = sum(_ends_whole(name, short, mark) for name, short in cut.items())
+        if len(set(cut.values())) == len(found) and whole > most:
+            best, most = cut, whole
+    return best
+
+
+def _ends_whole(name: str, short: str, mark: str) -> bool:
+    """Whether the end of a cut name begins where a word of the whole name does."""
+    end = short.rpartition(mark)[2]
+    before = name[: -len(end)][-1:] if end and short != name else ""
+    return bool(before) and not before.isalnum()
 
 
 def _first(text: str, width: int) -> str:

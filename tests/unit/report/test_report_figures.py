@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from matplotlib.figure import Figure as Canvas
 
-from bench_framework.report import figures
+from bench_framework.report import drawing, figures
 from bench_framework.report.blocks import Figure, Point, Table
 from bench_framework.report.charts import drift, forest, memory_time
 from bench_framework.report.charts.frame import apart, nice_sizes, nice_steps
@@ -111,6 +111,38 @@ def test_files_are_light_and_stand_alone(document: Document) -> None:
         assert "var(" not in svg
         assert '<rect width="100%" height="100%" rx="6" fill="#ffffff"/>' in svg
         ET.fromstring(svg)
+
+
+def places(path: str) -> list[tuple[float, float]]:
+    """Where a path of moves and lines goes."""
+    found: list[tuple[float, float]] = []
+    for command, values in re.findall(r"([A-Zz])([^A-Za-z]*)", path):
+        numbers = [float(value) for value in values.split()]
+        match command:
+            case "H":
+                found.append((numbers[0], found[-1][1]))
+            case "V":
+                found.append((found[-1][0], numbers[0]))
+            case "M" | "L":
+                found.append((numbers[0], numbers[1]))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("path", "short"),
+    [
+        ("M1 2L1 5L4 5L4 7.5", "M1 2V5H4V7.5"),
+        ("M1 2L3 4L3 4", "M1 2L3 4V4"),
+        ("M1 2L1 5zM1 5L9 5", "M1 2V5zM1 5H9"),
+        ("M1 2C3 4 5 6 7 8L7 9", "M1 2C3 4 5 6 7 8L7 9"),
+        ("M1 2h0M3 2L3 2", "M1 2h0M3 2V2"),
+        ("M1e-05 2L1e-05 5", "M1e-05 2L1e-05 5"),
+    ],
+)
+def test_a_path_is_written_shorter_and_goes_the_same_way(path: str, short: str) -> None:
+    assert drawing._straight(path) == short
+    if "C" not in path and "e" not in path:
+        assert places(short) == places(path)
 
 
 def test_drawing_twice_gives_the_same_bytes(document: Document) -> None:
