@@ -194,7 +194,13 @@ def judge_pairs(
         family: what they are judged for.
         size: M of the family; the plan's by default.
     """
-    cases = {i: case for i, (stage, asked) in enumerate(requests) if (case := _case(stage, asked, family))}
+    stages = {id(stage): stage for stage, _ in requests}
+    levels = {key: resolution(s.plan, s.looks, len(s.reached)) for key, s in stages.items()}
+    cases = {
+        i: case
+        for i, (stage, asked) in enumerate(requests)
+        if (case := _case(stage, asked, family, levels[id(stage)]))
+    }
     found: dict[int, Comparison] = {}
     if cases:
         # Looks may differ between inputs, J does not: it was fixed before the start.
@@ -223,7 +229,7 @@ def _rules(stage: Stage, family: Family, size: int | None) -> Rules:
     )
 
 
-def _case(stage: Stage, asked: Asked, family: Family) -> Case | None:
+def _case(stage: Stage, asked: Asked, family: Family, levels: Levels) -> Case | None:
     """A pair with data at a look; `None` where there is nothing to judge."""
     cell, reference, metric = asked
     if not {cell.id, reference.id} <= stage.usable or not stage.reached:
@@ -234,7 +240,6 @@ def _case(stage: Stage, asked: Asked, family: Family) -> Case | None:
     ).until(stage.reached[-1])  # fmt: skip
     if not len(whole):
         return None
-    levels = resolution(stage.plan, stage.looks, len(stage.reached))
     judge = stage.plan.judge
     return Case(
         cell_id=cell.id, ref_cell_id=reference.id, metric=metric, family=family, pair=whole,

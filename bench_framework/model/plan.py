@@ -124,10 +124,7 @@ class BuildSpec:
     @property
     def id(self) -> str:
         """Twelve hex digits over every field."""
-        return stable_id(
-            "build", self.crate, self.bin, self.git, self.package, self.features, self.default_features,
-            self.profile, self.profile_keys, self.rustflags, self.toolchain, self.revision,
-        )  # fmt: skip
+        return _build_id(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -456,6 +453,14 @@ class Plan:
 def _variant_id(values: Values, idea: str | None, anchor: str) -> str:
     """Kept, as every look-up in a plan asks for it: without this a large report spends half its time here."""
     return stable_id("variant", sorted(values), idea, *((anchor,) if anchor else ()))
+
+
+@lru_cache(maxsize=_KEPT_IDS)
+def _build_id(spec: BuildSpec) -> str:
+    return stable_id(
+        "build", spec.crate, spec.bin, spec.git, spec.package, spec.features, spec.default_features,
+        spec.profile, spec.profile_keys, spec.rustflags, spec.toolchain, spec.revision,
+    )  # fmt: skip
 
 
 @lru_cache(maxsize=_KEPT_IDS)

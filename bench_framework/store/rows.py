@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,7 +11,7 @@ from bench_framework.model import sentinels
 from bench_framework.store import block_columns, columns, metric_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from bench_framework.model.judgement import CellState, Claim, Comparison, Judgement, Summary
     from bench_framework.model.plan import BuildSpec, Cell, Input, Plan, Values, Variant
@@ -307,10 +308,13 @@ def cell_rows(source: Source) -> Iterator[Row]:
     assert source.judgement is not None
     plan, states = source.plan, source.states()
     summaries = {(summary.cell_id, summary.metric): summary for summary in source.judgement.summaries}
+    by_cell: defaultdict[str, list[Block]] = defaultdict(list)
+    for block in source.contents.blocks:
+        by_cell[block.cell_id].append(block)
     for cell in plan.cells:
         variant, item = plan.variant(cell.variant_id), plan.input(cell.input_id)
         state = states.get(cell.id)
-        blocks = [b for b in source.contents.blocks if b.cell_id == cell.id and not b.warmup]
+        blocks = [b for b in by_cell[cell.id] if not b.warmup]
         prepared = next((p for p in source.contents.inputs if p.input_id == item.id), None)
         build = source.build_of(variant)
         yield {
@@ -326,7 +330,7 @@ def cell_rows(source: Source) -> Iterator[Row]:
             **_summary_part(cell.id, summaries, prepared.size_bytes if prepared else None),
             **metric_columns.cell_part(cell.id, summaries, plan.metrics),
             "binary_bytes": build.size_bytes if build else None,
-            "output_ok": _outputs_ok(source, cell.id),
+            "output_ok": _outputs_ok(by_cell[cell.id]),
         }
 
 
@@ -347,8 +351,8 @@ def _summary_part(cell_id: str, summaries: Mapping[tuple[str, str], Summary], si
     return row
 
 
-def _outputs_ok(source: Source, cell_id: str) -> bool | None:
-    found = [b.status != "other-output" for b in source.contents.blocks if b.cell_id == cell_id and b.answer]
+def _outputs_ok(blocks: Iterable[Block]) -> bool | None:
+    found = [b.status != "other-output" for b in blocks if b.answer]
     return all(found) if found else None
 
 
