@@ -31,7 +31,8 @@ def size(figure: Figure) -> tuple[float, float]:
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     """A bar from where a step begins (`y`) to where it ends (`y` times `x`), its interval as a line upon it.
 
-    The point that is `strong` is the whole; one without a verdict is what the steps leave, and hatched.
+    The point that is `strong` is the whole; one without a verdict is what the steps leave, and hatched. With the mark
+    ``alone`` nothing is piled up: there is a dot for each, and what they leave is a hollow one.
     """
     width, height = size(figure)
     sheet(ax, width, height)
@@ -50,15 +51,31 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
         )
         words(ax, (at(tick), floor - 12), f"{tick:g}", colours["muted"], ha="center")
     words(ax, ((left + width - RIGHT) / 2, 10), figure.label("x"), colours["muted"], ha="center")
+    dots = bool(figure.mark("alone"))
     names = shorts([p.label for p in figure.points], MOST_LABEL)
     for row, point in enumerate(figure.points):
         y = height - TOP - ROW * (row + 0.5)
         token = VERDICT_TOKENS.get(point.verdict.value if point.verdict else "", "muted")
-        _bar(ax, (at(point.y), at(point.y * point.x)), y, colours[token], hatched=point.verdict is None)
+        if dots:
+            _dot(ax, (at(point.x), y), colours[token], colours["ground"], strong=point.verdict is not None)
+        else:
+            _bar(ax, (at(point.y), at(point.y * point.x)), y, colours[token], hatched=point.verdict is None)
         if point.x_lo is not None and point.x_hi is not None:
-            strokes(ax, [[(at(point.y * point.x_lo), y), (at(point.y * point.x_hi), y)]], colours["ink"], 1.6)
+            strokes(
+                ax,
+                [[(at(point.y * point.x_lo), y), (at(point.y * point.x_hi), y)]],
+                colours["muted" if dots else "ink"],
+                1.6,
+            )
         words(ax, (left - 8, y), names[point.label], colours["ink"], ha="right")
         words(ax, (width - RIGHT + 10, y), point.text, colours[token])
+
+
+def _dot(ax: Axes, place: tuple[float, float], colour: str, ground: str, *, strong: bool) -> None:
+    ax.plot(
+        [place[0]], [place[1]], "o", markersize=8, markerfacecolor=colour if strong else ground, markeredgecolor=colour,
+        zorder=4,
+    )  # fmt: skip
 
 
 def _ends(point: Point) -> tuple[float, ...]:

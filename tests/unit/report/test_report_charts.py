@@ -13,6 +13,8 @@ from report_sample import ROUNDS
 
 from bench_framework import report
 from bench_framework.model.run import Sensors
+from bench_framework.model.verdict import Verdict
+from bench_framework.report import figures
 from bench_framework.report.blocks import Figure, Table
 from bench_framework.report.charts import grid, runs
 from bench_framework.report.charts.frame import nice_rates
@@ -47,6 +49,30 @@ def test_a_waterfall_ends_where_its_total_does(document: Document, drawn: dict[s
         assert steps[1].y == steps[0].x
         assert figure.table.rows[-1].cells[0].text == "total"
         assert [p.text for p in (*steps, total)] == [t for t in printed(drawn[figure.anchor]) if "[" in t]
+
+
+def test_changes_alone_are_dots_with_their_interaction(data: ReportData) -> None:
+    structure = data.judgement.structure
+    piled = structure.contributions[0]
+    rest = replace(piled.steps[0].contrast, verdict=Verdict.UNDECIDED)
+    alone = replace(piled, design="alone", remainder=rest)
+    structure = replace(structure, contributions=(alone,))
+    document = report.build(replace(data, judgement=replace(data.judgement, structure=structure)))
+    (figure,) = figures_of(document, "waterfall")
+    assert figure.title.startswith("Each change alone against")
+    assert {p.y for p in figure.points} == {1.0}  # nothing is piled up
+    interaction = next(p for p in figure.points if p.label == "interaction / unexplained")
+    row = next(row for row in figure.table.rows if row.cells[1].text == "interaction / unexplained")
+    assert interaction.text == f"{row.cells[3].text} {row.cells[4].text}"
+    assert rest.shown is not None
+    assert (interaction.x, interaction.x_lo, interaction.x_hi) == (
+        rest.shown.ratio,
+        rest.shown.lo,
+        rest.shown.hi,
+    )
+    svg = figures._drawing(figure)
+    assert "fill-opacity" not in svg  # a bar would have it
+    assert svg.count("<use") == len(figure.points)
 
 
 def test_the_runs_of_every_cell_are_in_the_table_and_of_twelve_in_panels(document: Document) -> None:
