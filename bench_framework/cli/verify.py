@@ -62,6 +62,8 @@ def verify(
         if len(found.differences) > MOST_SHOWN:
             console.emit(f"… and {len(found.differences) - MOST_SHOWN} more (all of them with --json)")
         console.emit(told)
+        for note in found.notes:
+            console.emit(f"note: {note}")
     if found.differences:
         raise typer.Exit(EXIT_WORSE)
 
@@ -77,6 +79,7 @@ def _record_document(found: Verification) -> dict[str, object]:
         "files": found.files,
         "claims": found.claims,
         "source": found.source,
+        "notes": list(found.notes),
         "differences": list(found.differences),
     }
 
@@ -92,6 +95,7 @@ def _page_document(found: PageVerification) -> dict[str, object]:
         "sentences": found.sentences,
         "numbers": found.numbers,
         "runs": found.runs,
+        "notes": list(found.notes),
         "differences": list(found.differences),
     }
 
@@ -100,8 +104,8 @@ def _page_line(found: PageVerification) -> str:
     held = f"{found.sentences} sentences and {found.numbers} numbers held against the {found.claims} claims in it"
     if found.runs is None:
         return (
-            f"{found.page}: {_what(found)} ({held}, all else against its seals; the runs were not at hand, so that no "
-            "claim was recomputed)"
+            f"{found.page}: {_what(found)} ({held}; the runs were not at hand, so that no claim was recomputed, and "
+            "all else was held against its seals, which whoever changes a page on purpose can write again)"
         )
     how = "every claim" if found.own_templates else "everything"
     own = "; its templates are not in it, so that it was not rendered again" if found.own_templates else ""

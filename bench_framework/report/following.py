@@ -103,18 +103,18 @@ def _parts(text: str) -> tuple[str, str]:
     return stripped, ""
 
 
-def _both(claim: Claim) -> tuple[Verdict, ...]:
-    """The verdict, and what it is with the two sides exchanged."""
+def told_verdicts(claim: Claim) -> tuple[Verdict, ...]:
+    """Verdicts that a table may show for a claim: its own, and that with the two sides exchanged."""
     verdict = claim.verdict
     return () if verdict is None else (verdict, _MIRRORED.get(verdict, verdict))
 
 
 def _glyphs(claim: Claim) -> set[str]:
-    return {glyph(verdict) for verdict in _both(claim)}
+    return {glyph(verdict) for verdict in told_verdicts(claim)}
 
 
 def _codes(claim: Claim) -> set[str]:
-    return {verdict.value for verdict in _both(claim)}
+    return {verdict.value for verdict in told_verdicts(claim)}
 
 
 def _values(claim: Claim) -> set[float]:

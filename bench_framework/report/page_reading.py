@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_ORIGIN: Final = re.compile(r'<script type="application/json" id="env">(.*?)</script>', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,3 +78,19 @@ def quoted(page: str) -> tuple[Quoted, ...]:
     reader.feed(re.sub(r"<(svg|script|style)\b.*?</\1>", "", page, flags=re.DOTALL))
     reader.close()
     return tuple(reader.found)
+
+
+def origin_of(page: str) -> Mapping[str, object]:
+    """What a page says of its record and of its making.
+
+    Raises:
+        ValueError: nothing that can be read.
+    """
+    found = _ORIGIN.search(page)
+    try:
+        said = json.loads(found[1]) if found is not None else None
+    except RecursionError:
+        said = None
+    if not isinstance(said, dict):
+        raise ValueError("the page does not say what it was made of")  # noqa: TRY004 -- of a text, not of a call
+    return said

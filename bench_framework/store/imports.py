@@ -7,6 +7,7 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import bench_framework
 from bench_framework.errors import RecordError
 from bench_framework.store import columns, imported_rows, layout, manifest, tables, wire
 from bench_framework.store.journal import SCHEMA_VERSION
@@ -70,7 +71,13 @@ class ImportedSet:
         for name, content in sources.items():
             layout.write_whole(self.path / name, content)
         layout.write_whole(self.path / layout.IMPORTED, wire.dump_imported(self.imported))
-        judged = wire.Judged(SCHEMA_VERSION, self.imported.record_id, self.imported.name, judgement)
+        judged = wire.Judged(
+            SCHEMA_VERSION,
+            self.imported.record_id,
+            self.imported.name,
+            judgement,
+            bench_framework.__version__,
+        )
         layout.write_whole(self.path / layout.CLAIMS, wire.dump_judged(judged))
         made = {
             "runs": (imported_rows.RUNS, imported_rows.run_rows(self.imported)),

@@ -8,6 +8,7 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Self
 
+import bench_framework
 from bench_framework.errors import MachineError, RecordError, UsageError
 from bench_framework.model.surroundings import told
 from bench_framework.store import journal, layout, lines, manifest, rows, tables, wire
@@ -146,7 +147,9 @@ class Record:
         The reports are written after this; `seal` comes last of all.
         """
         if judgement is not None:
-            judged = wire.Judged(journal.SCHEMA_VERSION, self.id, self.plan.name, judgement)
+            judged = wire.Judged(
+                journal.SCHEMA_VERSION, self.id, self.plan.name, judgement, bench_framework.__version__
+            )
             layout.write_whole(self.path / layout.CLAIMS, wire.dump_judged(judged))
         tables.write_tables(self.path, rows.Source(self.plan, self.contents, judgement))
 
@@ -160,8 +163,13 @@ class Record:
 
     def judgement(self) -> Judgement | None:
         """The judgement that was saved; `None` before that. Raises `RecordError`, BX411, if it is damaged."""
+        judged = self.judged()
+        return judged.judgement if judged is not None else None
+
+    def judged(self) -> wire.Judged | None:
+        """As `judgement`, with the version that judged."""
         path = self.path / layout.CLAIMS
-        return wire.load_judged(path.read_bytes()).judgement if path.is_file() else None
+        return wire.load_judged(path.read_bytes()) if path.is_file() else None
 
     def close(self) -> None:
         """Bring the journal to the disk and close it; it opens again when something is appended."""

@@ -6,12 +6,14 @@ wrote with more fields (same schema version: columns are only appended) still re
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
+import bench_framework
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.model.imported import Imported
 from bench_framework.model.judgement import Judgement  # noqa: TC001 -- pydantic reads the annotation
@@ -96,6 +98,8 @@ class Judged:
     record_id: str
     scenario: str
     judgement: Judgement
+    benchctl: str = ""
+    """The version that judged; empty in records of before it was kept."""
 
 
 def dump_judged(judged: Judged) -> str:
@@ -104,8 +108,30 @@ def dump_judged(judged: Judged) -> str:
 
 
 def load_judged(text: str | bytes) -> Judged:
-    """Read ``claims.json``. Raises `RecordError`, BX411."""
-    return _load(Judged, text, "claims.json")
+    """Read ``claims.json``. Raises `RecordError`: BX411, or BX412 where another version made what cannot be read."""
+    try:
+        return _load(Judged, text, "claims.json")
+    except RecordError as error:
+        version = _version_of(text)
+        if version in {None, bench_framework.__version__}:
+            raise
+        raise RecordError(
+            f"claims.json was written by benchctl {version}, and this is {bench_framework.__version__}: it cannot be "
+            "read here",
+            code="BX412",
+            details=error.details,
+            help=f"use benchctl {version}; journal.jsonl and runs.csv hold what was measured",
+        ) from error
+
+
+def _version_of(text: str | bytes) -> str | None:
+    """The version that a judgement says it was made by, where nothing else of it can be read."""
+    try:
+        said = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    version = said.get("benchctl") if isinstance(said, dict) else None
+    return version if isinstance(version, str) and version else None
 
 
 def plain(value: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import RecordError
-from bench_framework.workflow import damage
+from bench_framework.workflow import damage, versions
 from bench_framework.workflow.pages import (
     PAGE,
     carries_runs,
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from bench_framework.model.judgement import Judgement
     from bench_framework.store.journal import Contents
     from bench_framework.store.records import Record
+    from bench_framework.store.wire import Judged
 
 JOURNAL: Final = "the journal"
 MOST_FIELDS: Final = 3
@@ -46,6 +47,7 @@ class Verification:
         claims: how many were made again.
         differences: one line each.
         source: what they were made from: ``runs.csv``, unless that is of an earlier version or cannot be read.
+        notes: what differences may come from other than somebody's change.
     """
 
     record: Path
@@ -53,6 +55,7 @@ class Verification:
     claims: int
     differences: tuple[str, ...]
     source: str = JOURNAL
+    notes: tuple[str, ...] = ()
 
 
 def verify(results: Path, name: str) -> Verification | PageVerification:
@@ -90,20 +93,26 @@ def verify_record(results: Path, name: str) -> Verification:
     found = [f"{mismatch.path}: {mismatch.what}" for mismatch in manifest.check_manifest(folder)]
     try:
         with records.Record.open(folder) as record, damage.blamed(folder):
-            saved = _saved(record)
+            kept = _saved(record)
+            saved = kept.judgement
             again, more, source = _judged(record, saved)
-            more = [*_tables(record, saved), *more, *_pages(record, saved)]
+            pages = _pages(record, saved)
+            more = [*_tables(record, saved), *more]
+            notes = versions.explained(
+                versions.judged_elsewhere(kept.benchctl) if more else None,
+                versions.rendered_elsewhere(folder / PAGE) if pages else None,
+            )
     except (RecordError, OSError) as error:
         if not found:
             raise
         # What was changed is known, and is what the user asks for: nothing can be made again from it.
         return Verification(folder, len(listed), 0, (*found, str(error)))
-    differences = tuple(dict.fromkeys((*found, *more)))
-    return Verification(folder, len(listed), len(again.claims), differences, source)
+    differences = tuple(dict.fromkeys((*found, *more, *pages)))
+    return Verification(folder, len(listed), len(again.claims), differences, source, notes)
 
 
-def _saved(record: Record) -> Judgement:
-    saved = record.judgement()
+def _saved(record: Record) -> Judged:
+    saved = record.judged()
     if saved is None:
         raise RecordError("the record is not judged yet", code="BX413", help="`benchctl run` finishes it")
     return saved

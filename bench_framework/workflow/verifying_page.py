@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-import json
-import re
+import contextlib
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+import bench_framework
 from bench_framework.errors import RecordError, UsageError
+from bench_framework.workflow import versions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from bench_framework.model.judgement import Claim, Judgement
     from bench_framework.report.page_reading import Quoted
     from bench_framework.store.embedded import Embedded
 
-_ENV: Final = re.compile(r'<script type="application/json" id="env">(.*?)</script>', re.DOTALL)
+_NONSENSE: Final = (
+    LookupError, TypeError, ValueError, AssertionError, ArithmeticError, AttributeError, RecursionError,
+)  # fmt: skip
+"""What figures of another kind than a claim's make of the arithmetic over them."""
 MOST_SHOWN: Final = 160
 """Characters of a sentence that a difference quotes."""
 
@@ -34,6 +39,7 @@ class PageVerification:
         runs: runs in the page from which everything was recomputed; `None` where none were at hand.
         differences: one line each.
         own_templates: it was rendered with templates that it does not carry, and could not be rendered again.
+        notes: what is not known of it, and is no difference.
     """
 
     page: Path
@@ -43,6 +49,7 @@ class PageVerification:
     runs: int | None
     differences: tuple[str, ...]
     own_templates: bool = False
+    notes: tuple[str, ...] = ()
 
 
 def verify_page(path: Path) -> PageVerification:
@@ -51,7 +58,7 @@ def verify_page(path: Path) -> PageVerification:
     Raises:
         UsageError: BX101, it cannot be read. RecordError: BX411, it is no page of benchctl's.
     """
-    from bench_framework.report.page_reading import quoted  # noqa: PLC0415 -- only for pages
+    from bench_framework.report.page_reading import origin_of, quoted  # noqa: PLC0415 -- only for pages
     from bench_framework.report.render.html import embedded_claims  # noqa: PLC0415 -- jinja2
     from bench_framework.store import embedded  # noqa: PLC0415 -- pydantic
 
@@ -61,14 +68,15 @@ def verify_page(path: Path) -> PageVerification:
         raise UsageError(f"{path} cannot be read", code="BX101", details=(("cause", str(error)),)) from error
     try:
         claims = embedded_claims(page)
-    except ValueError as error:
+        origin = origin_of(page)
+    except (ValueError, RecursionError) as error:
         raise RecordError(
             f"{path} cannot be verified: {error}",
             code="BX411",
             help="`benchctl report RECORD` writes the page of a record again",
         ) from error
     differences = page_differences(page)
-    runs, own = None, False
+    runs, own = None, bool(origin.get("own_templates"))
     if embedded.is_embedded(page):
         try:
             found = embedded.read(page)
@@ -81,21 +89,41 @@ def verify_page(path: Path) -> PageVerification:
     named = quoted(page)
     sentences = sum(one.value is None for one in named)
     return PageVerification(
-        path, len(claims), sentences, len(named) - sentences, runs, tuple(dict.fromkeys(differences)), own
-    )
+        path, len(claims), sentences, len(named) - sentences, runs, tuple(dict.fromkeys(differences)), own,
+        _notes(origin),
+    )  # fmt: skip
+
+
+def _notes(origin: Mapping[str, object]) -> tuple[str, ...]:
+    """What of a page nobody can know here."""
+    if origin.get("own_templates"):
+        return ("its templates are a user's: what they show beside claims was held against its seals alone",)
+    note = versions.foreign(origin.get("rendered_by"))
+    return () if note is None else (note,)
 
 
 def page_differences(page: str) -> list[str]:
     """What a page says and its claims do not, claim by claim; then the parts that are not as they were sealed."""
-    from bench_framework.report.page_reading import quoted  # noqa: PLC0415 -- only for pages
+    from bench_framework.report.page_agreement import disagreements  # noqa: PLC0415 -- only for pages
+    from bench_framework.report.page_reading import origin_of, quoted  # noqa: PLC0415 -- beside it
     from bench_framework.report.render import seals  # noqa: PLC0415 -- beside the others
     from bench_framework.report.render.html import embedded_claims  # noqa: PLC0415 -- jinja2
 
     try:
-        claims = {claim.id: claim for claim in embedded_claims(page)}
-    except ValueError as error:
+        embedded = embedded_claims(page)
+        origin = origin_of(page)
+    except (ValueError, RecursionError) as error:
         return [str(error)]
-    found = [*_unsaid(page, claims), *(line for one in quoted(page) for line in _misquoted(one, claims))]
+    claims = {claim.id: claim for claim in embedded}
+    named = quoted(page)
+    found = [f"{name}: several claims have this number" for name in _twice(claim.id for claim in embedded)]
+    found += _unsaid(origin, claims)
+    found += [line for one in named for line in _misquoted(one, claims)]
+    if not origin.get("own_templates"):
+        ours = origin.get("rendered_by") == bench_framework.__version__
+        found += disagreements(
+            page, claims, {one.claim for one in named}, shipped=_shipped() if ours else None
+        )
     try:
         broken = seals.broken(page)
     except ValueError as error:
@@ -103,18 +131,29 @@ def page_differences(page: str) -> list[str]:
     return [*found, *(f"part “{name}” is not as it was written: its seal differs" for name in broken)]
 
 
-def _unsaid(page: str, claims: Mapping[str, Claim]) -> list[str]:
+def _twice(names: Iterable[str]) -> list[str]:
+    return [name for name, count in Counter(names).items() if count > 1]
+
+
+def _shipped() -> tuple[str, str]:
+    """Style and script of this version's pages."""
+    from bench_framework import assets  # noqa: PLC0415 -- only for pages
+    from bench_framework.report.render.templates import Templates  # noqa: PLC0415 -- jinja2
+
+    templates = Templates(assets.template_dir())
+    return templates.text("report.css"), templates.text("report.js")
+
+
+def _unsaid(origin: Mapping[str, object], claims: Mapping[str, Claim]) -> list[str]:
     """Claims whose sentence does not follow from their own figures."""
     from bench_framework.analysis import block_claims, wording  # noqa: PLC0415 -- rounding
 
-    said = _ENV.search(page)
-    imported = said is not None and "imported_at" in json.loads(said[1])
-    say = block_claims.say if imported else wording.say
+    say = block_claims.say if "imported_at" in origin else wording.say
     found = []
     for claim in claims.values():
         try:
             text = say(claim)
-        except (KeyError, TypeError, ValueError, AssertionError, ArithmeticError) as error:
+        except _NONSENSE as error:
             found.append(f"{claim.id}: its figures make no sentence ({type(error).__name__}: {error})")
             continue
         if text != claim.text:
@@ -137,8 +176,9 @@ def _misquoted(one: Quoted, claims: Mapping[str, Claim]) -> list[str]:
         if one.text == wanted:
             return []
         return [f"{claim.id}: the page says “{_cut(one.text)}”; the claim says “{_cut(wanted)}”"]
-    if follows(claim, one.text, _value(one.value)):
-        return []
+    with contextlib.suppress(*_NONSENSE):  # figures of which no form can be made: nothing follows from them
+        if follows(claim, one.text, _value(one.value)):
+            return []
     shown = one.text.strip("\u2007\u2008 \n")
     return [
         f"{claim.id}: the page shows {shown} ({one.value}), which does not follow from it: “{_cut(claim.text)}”"

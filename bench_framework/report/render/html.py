@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from markupsafe import Markup
 
+import bench_framework
 from bench_framework.report.following import cited
 from bench_framework.report.render.cells import cell_class, row_class, shown
 from bench_framework.report.render.characters import visible
@@ -66,9 +67,14 @@ def page(
     scenario_text: str = "",
     runs: Runs | None = None,
 ) -> str:
-    """One HTML document of any origin: `origin` is embedded as JSON, scenario and runs where there are any."""
+    """One HTML document of any origin: `origin` is embedded as JSON, scenario and runs where there are any.
+
+    With the origin stands which version renders it, and whether with a user's templates: `benchctl verify` knows the
+    style and the script of its own version's pages, and of no others.
+    """
     folders = templates if isinstance(templates, Templates) else Templates(templates)
-    given = context(cited(document), folders, figures, origin, scenario_text, runs)
+    made_by = {"rendered_by": bench_framework.__version__, "own_templates": folders.own is not None}
+    given = context(cited(document), folders, figures, {**origin, **made_by}, scenario_text, runs)
     return sealed(folders.render("report.html.j2", given, FILTERS, _visible))
 
 

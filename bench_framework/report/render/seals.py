@@ -28,7 +28,7 @@ def sealed(page: str) -> str:
 
 
 def broken(page: str) -> tuple[str, ...]:
-    """The parts that are not what was sealed, in the order of the page; those missing or added too.
+    """The parts that are not what was sealed, in the order of the page; those missing, added or moved too.
 
     Raises:
         ValueError: it carries no seals, or none that can be read.
@@ -36,9 +36,15 @@ def broken(page: str) -> tuple[str, ...]:
     found = _SEALS.findall(page)
     if len(found) != 1:
         raise ValueError("the page carries no seals")
-    said = dict(json.loads(found[0]))
+    try:
+        said = json.loads(found[0])
+    except (ValueError, RecursionError) as error:
+        raise ValueError("the seals of the page cannot be read") from error
+    if not isinstance(said, dict):
+        raise ValueError("the seals of the page cannot be read")  # noqa: TRY004 -- of a text, not of a call
     now = _digests(_SEALS.sub("", page))
-    return tuple(name for name in dict.fromkeys((*now, *said)) if now.get(name) != said.get(name))
+    changed = tuple(name for name in dict.fromkeys((*now, *said)) if now.get(name) != said.get(name))
+    return changed or tuple(name for name, sealed_as in zip(now, said, strict=True) if name != sealed_as)
 
 
 def _digests(page: str) -> dict[str, str]:

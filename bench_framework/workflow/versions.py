@@ -1,0 +1,57 @@
+"""Which benchctl judged and rendered what is verified: another one's statistics and words are no damage."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import bench_framework
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def judged_elsewhere(version: str) -> str | None:
+    """What is to be said of a judgement of another version; `None` of this one's.
+
+    Args:
+        version: that judged; empty where a record does not say.
+    """
+    if version == bench_framework.__version__:
+        return None
+    return f"judged by {_named(version)}, and this is {bench_framework.__version__}: statistics and words may differ"
+
+
+def rendered_elsewhere(page: Path) -> str | None:
+    """The same of a page; `None` where there is none that says what made it."""
+    from bench_framework.report.page_reading import origin_of  # noqa: PLC0415 -- only for pages
+
+    try:
+        origin = origin_of(page.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return foreign(origin.get("rendered_by"))
+
+
+def foreign(version: object) -> str | None:
+    """What is to be said of a page that another version rendered."""
+    if version == bench_framework.__version__:
+        return None
+    return (
+        f"rendered by {_named(version)}, and this is {bench_framework.__version__}: its words may differ, and its "
+        "style and script are not known here"
+    )
+
+
+def explained(*notes: str | None) -> tuple[str, ...]:
+    """The notes there are; with any, what they mean for the differences that they stand beside."""
+    found = tuple(note for note in notes if note is not None)
+    if not found:
+        return ()
+    return (
+        *found,
+        "what does not follow here is then no sign that somebody changed it: the version that made it can tell",
+    )
+
+
+def _named(version: object) -> str:
+    return f"benchctl {version}" if version else "a benchctl that does not say its version"
