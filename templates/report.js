@@ -1,6 +1,15 @@
 (() => {
   "use strict";
   const root = document.documentElement;
+  // What the reader chose stands in the address: "#view:theme=dark&results-1-table=2d&results-1-table.rows=rayon".
+  const START = "#view:";
+  let view = new URLSearchParams();
+  const keep = (key, chosen) => {
+    if (chosen) view.set(key, chosen); else view.delete(key);
+    try {
+      history.replaceState(null, "", String(view) ? START + view : location.pathname + location.search);
+    } catch { /* a frame without an address of its own: the view is not kept */ }
+  };
   const make = (tag, text, cls) => {
     const element = document.createElement(tag);
     if (text) element.textContent = text;
@@ -12,7 +21,8 @@
   theme.type = "button";
   const dark = () => root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   const name = () => { theme.textContent = dark() ? "Light" : "Dark"; };
-  theme.addEventListener("click", () => { root.dataset.theme = dark() ? "light" : "dark"; name(); });
+  const turn = (chosen) => { root.dataset.theme = chosen; name(); };
+  theme.addEventListener("click", () => { turn(dark() ? "light" : "dark"); keep("theme", root.dataset.theme); });
   name();
   document.querySelector(".masthead").append(theme);
 
@@ -28,8 +38,8 @@
     if (typeof b === "number") return 1;
     return a.localeCompare(b, "en", { numeric: true });
   };
-  const sort = (table, index, head) => {
-    const down = head.getAttribute("aria-sort") === "ascending";
+  const sort = (table, index, down) => {
+    const head = table.tHead.rows[0].cells[index];
     for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
     head.setAttribute("aria-sort", down ? "descending" : "ascending");
     const rows = [...table.tBodies[0].rows];
@@ -66,11 +76,16 @@
     setTimeout(() => { button.textContent = "Copy as Markdown"; }, 1500);
   };
 
+  const views = new Map();
   for (const table of document.querySelectorAll("table[data-sortable]")) {
     [...table.tHead.rows[0].cells].forEach((head, index) => {
       const button = make("button", head.textContent);
       button.type = "button";
-      button.addEventListener("click", () => sort(table, index, head));
+      button.addEventListener("click", () => {
+        const down = head.getAttribute("aria-sort") === "ascending";
+        sort(table, index, down);
+        keep(table.id, index + (down ? "d" : "a"));
+      });
       head.replaceChildren(button);
     });
     const tools = make("div", "", "tools");
@@ -78,18 +93,41 @@
     filter.type = "search";
     filter.placeholder = "Filter rows";
     filter.setAttribute("aria-label", "Filter rows");
-    filter.addEventListener("input", () => {
+    const count = make("output");
+    const sift = () => {
       const wanted = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
       for (const row of table.tBodies[0].rows) {
         const text = row.textContent.toLowerCase();
         row.hidden = !wanted.every((word) => text.includes(word));
       }
-    });
+      const rows = [...table.tBodies[0].rows];
+      count.textContent = wanted.length ? rows.filter((row) => !row.hidden).length + " of " + rows.length + " rows" : "";
+    };
+    filter.addEventListener("input", () => { sift(); keep(table.id + ".rows", filter.value.trim()); });
     const button = make("button", "Copy as Markdown");
     button.type = "button";
     button.addEventListener("click", () => copy(markdown(table), button));
-    if (table.tBodies[0].rows.length > 8) tools.append(filter);
-    tools.append(button);
+    const long = table.tBodies[0].rows.length > 8;
+    if (long) tools.append(filter);
+    tools.append(button, count);
+    views.set(table.id, (words) => { if (long) { filter.value = words; sift(); } });
     table.parentElement.after(tools);
   }
+
+  const show = () => {
+    if (!location.hash.startsWith(START)) return;
+    view = new URLSearchParams(location.hash.slice(START.length));
+    let first;
+    for (const [key, chosen] of view) {
+      const id = key.replace(/\.rows$/, "");
+      const table = views.has(id) && document.getElementById(id);
+      if (key === "theme" && /^(light|dark)$/.test(chosen)) turn(chosen);
+      else if (table && id !== key) views.get(id)(chosen);
+      else if (table && /^\d+[ad]$/.test(chosen) && table.tHead.rows[0].cells[parseInt(chosen, 10)]) sort(table, parseInt(chosen, 10), chosen.endsWith("d"));
+      first = first || table;
+    }
+    if (first) first.closest("section").scrollIntoView();
+  };
+  addEventListener("hashchange", show);
+  show();
 })();

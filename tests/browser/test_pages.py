@@ -128,11 +128,85 @@ def test_rows_are_filtered(browser: Any, pages: dict[str, Path], how: str) -> No
         assert len(column(page, TABLE, 1)) == 13
 
 
-def test_a_table_is_copied_as_markdown(browser: Any, pages: dict[str, Path]) -> None:
+def test_a_table_is_copied_as_markdown_with_the_rows_that_are_shown(
+    browser: Any, pages: dict[str, Path]
+) -> None:
     with opened(browser, pages["full"]) as page:
-        button = page.locator(".tools button").first
+        page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+        tools = page.locator(f".scroll:has({TABLE}) + .tools")
+        tools.locator("input").fill("jemalloc")
+        button = tools.locator("button")
         button.click()
         page.wait_for_function("b => b.textContent === 'Copied'", arg=button.element_handle())
+        head, rule, *rows = page.evaluate("window.copied").splitlines()
+        shown = column(page, TABLE, 1)
+    assert head.startswith("| Variant | Time, ms | vs baseline |")
+    assert set(rule.split("|")[1:-1]) == {" :-- ", " --: "}
+    assert [row.split(" | ")[0].removeprefix("| ") for row in rows] == shown
+    assert len({line.count(" | ") for line in (head, rule, *rows)}) == 1
+
+
+def test_what_the_reader_chose_stands_in_the_address(browser: Any, pages: dict[str, Path]) -> None:
+    with opened(browser, pages["full"], color_scheme="light") as page:
+        page.locator(f"{TABLE} thead th:nth-child(2) button").click()
+        page.locator(f"{TABLE} thead th:nth-child(2) button").click()
+        tools = page.locator(f".scroll:has({TABLE}) + .tools")
+        tools.locator("input").fill("jemalloc")
+        page.locator("button.theme").click()
+        address, rows = page.url, column(page, TABLE, 1)
+        assert tools.locator("output").inner_text() == f"{len(rows)} of 13 rows"
+        assert 1 < len(rows) < 13
+    assert address.endswith("#view:results-3-table=1d&results-3-table.rows=jemalloc&theme=dark")
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme="light")
+    page = context.new_page()
+    page.goto(address)
+    assert column(page, TABLE, 1) == rows
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    assert page.locator(f"{TABLE} thead th:nth-child(2)").get_attribute("aria-sort") == "descending"
+    context.close()
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    ["view:theme=<b>", "view:results-3-table=99a&results-3-table=-1d&x.rows=y", "view:%zz&=&__proto__=1a"],
+)
+def test_a_hostile_address_changes_nothing(browser: Any, pages: dict[str, Path], hostile: str) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    said: list[str] = []
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto(pages["full"].as_uri())
+    before = column(page, TABLE, 1)
+    page.goto(f"{pages['full'].as_uri()}#{hostile}")
+    page.reload()
+    assert column(page, TABLE, 1) == before
+    assert page.evaluate("document.documentElement.dataset.theme") is None
+    assert said == []
+    context.close()
+
+
+@pytest.mark.parametrize("width", [1280, 1200])
+def test_the_contents_stay_in_sight_on_a_wide_screen(
+    browser: Any, pages: dict[str, Path], width: int
+) -> None:
+    with opened(browser, pages["full"]) as page:
+        sized(page, width)
+        page.evaluate("scrollTo(0, document.documentElement.scrollHeight / 2)")
+        box = page.locator(".contents ol").bounding_box()
+        assert 0 <= box["y"] < 100
+        assert box["y"] + box["height"] <= 900
+
+
+def test_on_a_telephone_the_verdicts_are_seen_without_scrolling(browser: Any, pages: dict[str, Path]) -> None:
+    with opened(browser, pages["full"]) as page:
+        sized(page, 375)
+        verdict = page.locator(f"{TABLE} tbody tr:first-child td").nth(3)
+        assert verdict.inner_text().split()[-1] in {"faster", "slower", "undecided", "equivalent", "open"}
+        assert verdict.bounding_box()["x"] + verdict.bounding_box()["width"] < 375
+        frame = page.locator(f".scroll:has({TABLE})")
+        frame.evaluate("f => { f.scrollLeft = 400; }")
+        name = page.locator(f"{TABLE} tbody tr:first-child th").bounding_box()
+        assert 0 <= name["x"] < 40  # the name stays
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -191,6 +265,14 @@ def test_on_paper_it_is_light_and_nothing_is_cut(
         )
         assert cut == []
         assert page.locator(".tools:visible, .contents:visible, .theme:visible").count() == 0
+        # A button is left blank where a head is repeated on the next page.
+        assert page.evaluate("getComputedStyle(document.querySelector('th button')).display") == "contents"
+        told = page.evaluate(
+            """[...document.querySelectorAll("main a[href]")].filter((a) => a.getClientRects().length)
+                .filter((a) => !/^(#|data:)/.test(a.getAttribute("href")))
+                .map((a) => getComputedStyle(a, "::after").content.includes(a.getAttribute("href")))"""
+        )
+        assert all(told)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

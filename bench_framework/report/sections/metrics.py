@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, TypedDict
 
 from bench_framework.model.metrics import METRICS, OBSERVED
 from bench_framework.model.plan import Role
@@ -38,6 +38,19 @@ _LEGEND: Final = (
 )
 
 
+MOST_COLUMNS: Final = 11
+"""Of one table, beside the variant's name, cores, throughput and rounds: what a page of A4 holds."""
+MOST_OWN: Final = 9
+"""Of a table of own metrics."""
+
+
+class _Below(TypedDict):
+    """What stands below the last table."""
+
+    legend: tuple[str, ...]
+    note: str
+
+
 @dataclass(frozen=True, slots=True)
 class _Shown:
     """A column of the table: a metric, its unit, and the factor into it."""
@@ -57,7 +70,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
             continue
         if len(data.plan.inputs) > 1:
             blocks.append(Heading(f"Input {data.input_name(item)}", f"metrics-{number}"))
-        blocks.append(_table(data, item, cells, f"metrics-{number}-table"))
+        blocks += _tables(data, item, cells, f"metrics-{number}")
         further = [c for c in data.claims("comparison", item=item) if _is_further(c.metric)]
         if further:
             blocks.append(Bullets(tuple(sentence(c) for c in further)))
@@ -69,17 +82,51 @@ def _is_further(metric: str | None) -> bool:
     return metric is not None and metric not in {"wall", "cpu", "peak_rss"}
 
 
-def _table(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> Table:
+def _tables(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> list[Table]:
+    """One table; where it would be too wide for paper, what the worker or the scenario names has tables of its own."""
     columns = _columns(data, cells)
+    where = data.on_input(item, ", input ")
+    caption = f"Other metrics by variant{where}: the median of n rounds."
+    if len(columns) <= MOST_COLUMNS:
+        return [
+            replace(_process(data, item, cells, columns, f"{name}-table", caption), **_below(data, cells))
+        ]
+    own = [c for c in columns if c.metric not in METRICS]
+    process = [c for c in columns if c.metric in METRICS]
+    tables = [_process(data, item, cells, process, f"{name}-table", caption)]
+    parts = -(-len(own) // MOST_OWN)
+    each = -(-len(own) // parts) if parts else 1
+    for part in range(parts):
+        count = f", {part + 1} of {parts}" if parts > 1 else ""
+        caption = f"What the worker or the scenario counts, by variant{where}{count}: the median of n rounds."
+        columns = own[part * each : (part + 1) * each]
+        heads = (Column("Variant"), *_heads(columns), Column("n", "right", drop=1))
+        rows = tuple(_row(data, cell, [_measured(data, cell, c) for c in columns]) for cell in cells)
+        tables.append(Table(f"{name}-own-{part + 1}", caption, heads, rows))
+    return [*tables[:-1], replace(tables[-1], **_below(data, cells))]
+
+
+def _below(data: ReportData, cells: list[PlanCell]) -> _Below:
+    return {"legend": _legend(data, cells), "note": _note(data, cells)}
+
+
+def _heads(columns: list[_Shown]) -> list[Column]:
+    return [Column(c.title, "right", drop=c.drop) for c in columns]
+
+
+def _process(
+    data: ReportData, item: Input, cells: list[PlanCell], columns: list[_Shown], name: str, caption: str
+) -> Table:
+    """The table that has the cores in use and the throughput as well."""
     throughput = _throughput(data, item)
-    heads = [Column("Variant")]
-    heads += [Column(c.title, "right", drop=c.drop) for c in columns]
-    heads += [Column("Cores", "right", drop=3)]
+    heads = [Column("Variant"), *_heads(columns), Column("Cores", "right", drop=3)]
     heads += [Column(throughput[0], "right", drop=4)] if throughput else []
     heads += [Column("n", "right", drop=1)]
-    rows = tuple(_row(data, cell, columns, throughput) for cell in cells)
-    caption = f"Other metrics by variant{data.on_input(item, ', input ')}: the median of n rounds."
-    return Table(name, caption, tuple(heads), rows, _legend(data, cells), note=_note(data, cells))
+    rows = tuple(
+        _row(data, cell, [*(_measured(data, cell, c) for c in columns), *_rates(data, cell, throughput)])
+        for cell in cells
+    )
+    return Table(name, caption, tuple(heads), rows)
 
 
 def _columns(data: ReportData, cells: list[PlanCell]) -> list[_Shown]:
@@ -143,21 +190,22 @@ def _throughput(data: ReportData, item: Input) -> tuple[str, float, int] | None:
     return ("MB/s", 1e-6, size) if data.plan.unit_family == "si" else ("MiB/s", 2.0**-20, size)
 
 
-def _row(
-    data: ReportData,
-    cell: PlanCell,
-    columns: list[_Shown],
-    throughput: tuple[str, float, int] | None,
-) -> Row:
+def _row(data: ReportData, cell: PlanCell, figures: list[Cell]) -> Row:
+    wall = data.summary(cell.id, "wall")
+    count = Cell(str(wall.n_rounds) if wall else DASH)
+    cells = (Cell(data.variant_of(cell).label), *figures, count)
+    return Row(cells, baseline=cell.role is Role.BASELINE)
+
+
+def _rates(data: ReportData, cell: PlanCell, throughput: tuple[str, float, int] | None) -> list[Cell]:
+    """Cores in use and throughput, each a quotient of medians."""
     wall, cpu = data.summary(cell.id, "wall"), data.summary(cell.id, "cpu")
-    cells = [Cell(data.variant_of(cell).label), *(_measured(data, cell, column) for column in columns)]
     cores = cpu.median / wall.median if cpu and wall and wall.median > 0 else None
-    cells.append(Cell(f"{cores:.2f}", cores) if cores is not None else Cell(DASH))
+    cells = [Cell(f"{cores:.2f}", cores) if cores is not None else Cell(DASH)]
     if throughput:
         rate = throughput[2] / wall.median if wall and wall.median > 0 else None
         cells.append(Cell(significant(rate * throughput[1], 3), rate) if rate else Cell(DASH))
-    cells.append(Cell(str(wall.n_rounds) if wall else DASH))
-    return Row(tuple(cells), baseline=cell.role is Role.BASELINE)
+    return cells
 
 
 def _measured(data: ReportData, cell: PlanCell, column: _Shown) -> Cell:

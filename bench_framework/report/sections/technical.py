@@ -120,7 +120,7 @@ def _answers(data: ReportData) -> Table | None:
         Column("Digest"),
         Column("Count", "right"),
         Column("Told by"),
-        Column("Variants"),
+        Column("Variants", prose=True),
     )
     return Table(
         "answers",
