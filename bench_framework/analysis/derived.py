@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis.summary import LEVEL, median_interval
 from bench_framework.model.formula import Formula, Unit, parse
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from bench_framework.model.judgement import Comparison
     from bench_framework.model.plan import Cell, Plan
     from bench_framework.model.run import Block, PreparedInput
+    from bench_framework.model.structure import Contribution
 
+PAIR: Final = 2
 Series = dict[int, float]
 """Round to value."""
 Pairs = dict[tuple[str, ...], "Comparison"]
@@ -111,6 +113,32 @@ def _as_judged(row: Derived, pairs: Pairs) -> Derived:
     return replace(
         row, judged=True, rounds=found.rounds, value=shown.ratio, lo=shown.lo, hi=shown.hi, level=shown.level
     )
+
+
+def as_steps(
+    rows: Sequence[Derived], tables: Sequence[Contribution], results: Sequence[Comparison]
+) -> tuple[Derived, ...]:
+    """The rows, where a ratio is a step among the contributions with the figures that it has there.
+
+    A pair of the results themselves keeps theirs. Others are judged among the best group's pairs as well, a far
+    larger family; a page must not tell one pair in both.
+    """
+    told = {(c.cell_id, c.ref_cell_id) for c in results if c.metric == "wall"}
+    steps = {
+        (s.cell_id, s.ref_cell_id): s.contrast
+        for table in tables if table.metric == "wall" for s in (*table.steps, *table.beyond)
+    }  # fmt: skip
+    found = []
+    for row in rows:
+        pair = row.cell_ids[:2]
+        contrast = steps.get(pair) if row.judged and len(pair) == len(row.cell_ids) == PAIR else None
+        if contrast is not None and contrast.shown is not None and not {pair, pair[::-1]} & told:
+            own = contrast.shown
+            row = replace(  # noqa: PLW2901 -- the same row, with other figures
+                row, rounds=contrast.rounds, value=own.ratio, lo=own.lo, hi=own.hi, level=own.level
+            )
+        found.append(row)
+    return tuple(found)
 
 
 def _ids(cells: Mapping[str, Cell], variants: Sequence[str]) -> tuple[str, ...]:

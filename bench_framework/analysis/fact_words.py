@@ -67,10 +67,13 @@ def _derived(claim: Claim) -> str:
     if kind == "s":
         unit, scale = time_unit(claim.estimate)
     elif kind == "bytes/s":
-        unit, scale = size_unit(claim.estimate, family)
+        unit, scale = size_unit(float(claim.values.get("smallest", claim.estimate)), family)
         unit += "/s"
     lo, hi = (claim.lo, claim.hi) if claim.lo is not None and claim.hi is not None else (claim.estimate,) * 2
     made = plain(claim.estimate * scale, lo * scale, hi * scale, most=3)
+    if claim.margin is not None and not lo <= 1 <= hi:
+        # A judged pair's interval must not be printed as reaching 1 where the results print that it does not.
+        made = rounded(claim.estimate, lo, hi, margin=claim.margin)
     interval = f" [{made.lo}, {made.hi}]" if claim.lo is not None else ""
     figure = f"{made.estimate}{interval}{THIN_SPACE}{unit}".rstrip(THIN_SPACE).replace("-", MINUS)
     return f"{where(claim)}{claim.subject} is {figure} ({claim.values['formula']}, {claim.rounds} rounds)"

@@ -114,9 +114,21 @@ class Facts(Names):
         return Claim(
             "", "derived", row.name.replace("_", " "), None, None, self.scope(row.input_id), None,
             estimate=row.value, lo=row.lo, hi=row.hi, level=row.level if row.lo is not None else None,
-            rounds=row.rounds, cells=row.cell_ids,
-            values={"formula": row.formula, "unit": row.unit, "family": self.plan.unit_family},
+            rounds=row.rounds, margin=self.plan.judge.margin_of("wall") if row.judged else None,
+            cells=row.cell_ids,
+            values={
+                "formula": row.formula, "unit": row.unit, "family": self.plan.unit_family,
+                **self._smallest_rate(row),
+            },
         )  # fmt: skip
+
+    def _smallest_rate(self, row: Derived) -> dict[str, float]:
+        """Of the rates of an input: they have one unit, in sentences as in their table (R14)."""
+        rates = [
+            d.value for d in self._judgement.derived
+            if d.input_id == row.input_id and d.unit == "bytes/s" and d.value is not None
+        ]  # fmt: skip
+        return {"smallest": min(rates)} if row.unit == "bytes/s" else {}
 
     def coverage(self) -> Claim:
         """How many cells were planned, and what became of them (R18)."""

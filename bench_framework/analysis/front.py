@@ -1,24 +1,28 @@
 """Who trades what: the variants of an input that none undercuts in everything (METHOD 7). Plain Python.
 
-A measured metric counts as less only where the two 95 % intervals of the medians lie apart; an exact one (binary
+Of two variants whose time or memory the record compares, what was decided there counts: a variant that no other one
+is shown to beat has no longer time here either. Of other pairs a measured metric counts as less only where the two
+95 % intervals of the medians lie apart; an exact one (binary
 size, dependencies) where the number is not larger. Build time is measured once, so that it only ever keeps a
 variant on the front: one that builds in less time is beaten by nobody who builds in more.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis import states
+from bench_framework.model.judgement import Verdict
 from bench_framework.model.plan import Role
 from bench_framework.model.structure import MEASURED_COSTS, Front, Standing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from bench_framework.analysis.same_programs import Pairs
-    from bench_framework.model.judgement import Summary
+    from bench_framework.model.judgement import Comparison, Summary
     from bench_framework.model.plan import Cell, Metric, Plan
     from bench_framework.model.run import Build
 
@@ -26,6 +30,10 @@ EXACT: Final = ("binary_size", "build_time", "dependencies")
 FEWEST: Final = 2
 """Variants that can trade, and metrics to trade in."""
 Ends = tuple[float, float]
+Decided = Mapping[tuple[str, str, str], bool]
+"""Metric and two cells that are compared → whether the first was decided to need less than the second."""
+LESS: Final = (Verdict.BETTER, Verdict.BETTER_SIZE_OPEN)
+MORE: Final = (Verdict.WORSE, Verdict.WORSE_SIZE_OPEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +43,13 @@ class Costs:
     cell_id: str
     measured: Mapping[Metric, Ends]
     exact: Mapping[Metric, float]
+    decided: Decided = field(default_factory=dict)
 
     def surely_less(self, other: Costs, metric: Metric) -> bool:
-        """Whether this one needs less, beyond both intervals."""
+        """Whether this one needs less: by the comparison of the two, else beyond both intervals."""
+        judged = self.decided.get((metric, self.cell_id, other.cell_id))
+        if judged is not None:
+            return judged
         if metric in self.exact:
             return self.exact[metric] < other.exact[metric]
         return self.measured[metric][1] < other.measured[metric][0]
@@ -55,8 +67,10 @@ def fronts(
     builds: Mapping[str, Build],
     usable: frozenset[str],
     same: Pairs = frozenset(),
+    comparisons: Iterable[Comparison] = (),
 ) -> tuple[Front, ...]:
     """The front of every input that has two variants with time and another cost; nobody is ahead of its own twin."""
+    decided = decisions(comparisons)
     by_cell = {(s.cell_id, s.metric): s for s in summaries}
     found = []
     for item in plan.inputs:
@@ -64,11 +78,21 @@ def fronts(
             c for c in plan.cells_of(item.id)
             if c.role in (Role.BASELINE, Role.CANDIDATE) and c.id in usable
         ]  # fmt: skip
-        costs = _comparable([_costs(plan, c, by_cell, builds) for c in cells])
+        costs = _comparable([replace(_costs(plan, c, by_cell, builds), decided=decided) for c in cells])
         metrics = (*costs[0].measured, *costs[0].exact) if costs else ()
         if len(costs) >= FEWEST and len(metrics) >= FEWEST:
             found.append(Front(item.id, metrics, tuple(standings(costs, same))))
     return tuple(found)
+
+
+def decisions(comparisons: Iterable[Comparison]) -> Decided:
+    """What was decided of time and memory; of a pair that is compared twice the comparison with a baseline."""
+    found: dict[tuple[str, str, str], bool] = {}
+    for c in sorted(comparisons, key=lambda c: c.family != "best"):
+        if c.metric in MEASURED_COSTS and c.family != "control":
+            found[c.metric, c.cell_id, c.ref_cell_id] = c.verdict in LESS
+            found[c.metric, c.ref_cell_id, c.cell_id] = c.verdict in MORE
+    return found
 
 
 def standings(costs: Sequence[Costs], same: Pairs = frozenset()) -> Iterator[Standing]:
@@ -110,5 +134,6 @@ def _comparable(costs: Sequence[Costs]) -> list[Costs]:
         m for m in EXACT if all(m in c.exact for c in timed) and len({c.exact[m] for c in timed}) > 1
     ]  # fmt: skip
     return [
-        Costs(c.cell_id, {m: c.measured[m] for m in measured}, {m: c.exact[m] for m in exact}) for c in timed
+        Costs(c.cell_id, {m: c.measured[m] for m in measured}, {m: c.exact[m] for m in exact}, c.decided)
+        for c in timed
     ]  # fmt: skip

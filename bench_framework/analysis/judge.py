@@ -131,7 +131,8 @@ def judge(
     seen = contrasts.measured(plan, looks, samples, usable, looks_taken, floors, higher, inputs, same)
     seen = replace(seen, tripped=seen.tripped.union(tripped))
     found = structures.structure(seen, comparisons, draft.best, draft.summaries, builds)
-    draft = replace(draft, structure=found)
+    rows = derived.as_steps(draft.derived, found.contributions, headline)
+    draft = replace(draft, structure=found, derived=rows)
     return replace(draft, claims=claims.claims_of(plan, draft, builds, inputs, noted))
 
 

@@ -199,7 +199,7 @@ def _front(claim: Claim) -> str:
     """Who is ahead in what, and who is behind another one in everything."""
     told = f"{where(claim, ', ')}trade-offs: {claim.values['least']}"
     if "behind" in claim.values:
-        clear = claim.values["clear"]
+        clear = claim.values.get("clear", claim.values["metrics"])
         told += f"; behind another variant in {clear}, and ahead of it in nothing: {claim.values['behind']}"
     return told
 

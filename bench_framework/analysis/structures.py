@@ -25,8 +25,8 @@ def structure(
     builds: Mapping[str, Build],
 ) -> Structure:
     """Everything of this part; a headline metric that is the same in every run has no effects by round."""
-    found = front.fronts(at.plan, summaries, builds, at.usable, at.same)
     every = [*comparisons, *(c for g in best for c in g.comparisons)]
+    found = front.fronts(at.plan, summaries, builds, at.usable, at.same, every)
     pairs = before_after.replacements(at, every)
     way: Literal["lower", "higher"] = "higher" if at.higher else "lower"
     if at.metric in EXACT_METRICS:

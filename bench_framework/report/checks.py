@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bench_framework.model.plan import Role
 from bench_framework.report import racing
 from bench_framework.report.blocks import Check, Mark
 from bench_framework.report.context import ReportData, span
@@ -36,11 +37,14 @@ def _outputs(data: ReportData) -> Check:
     answered = [s for s in data.judgement.states if s.state in {"measured", "other-output", "not-comparable"}]
     measured = [s for s in answered if s.cell_id not in bounds]
     alone = len(answered) - len(measured)
+    controls = _with_controls(data, [s.cell_id for s in measured])
     apart = f"; bounds and anchors answer for themselves: {alone}" if alone else ""
     other = sum(1 for s in measured if s.state == "other-output")
     mark: Mark = "fail" if other else "pass"
     return Check(
-        mark, "outputs equal", f"{len(measured) - other} of {len(measured)} cells, compared by {kind}{apart}"
+        mark,
+        "outputs equal",
+        f"{len(measured) - other} of {len(measured)} cells{controls}, compared by {kind}{apart}",
     )
 
 
@@ -108,7 +112,16 @@ def _modes(data: ReportData) -> Check:
         return Check("fail", label, f"{len(fallen)} fallbacks: {fallen[0].message}")
     if not reported:
         return Check("unknown", label, "the program reports none")
-    return Check("pass", label, f"{len(reported)} of {len(data.judgement.states)} cells, by receipt")
+    controls = _with_controls(data, [s.cell_id for s in data.judgement.states])
+    return Check(
+        "pass", label, f"{len(reported)} of {len(data.judgement.states)} cells{controls}, by receipt"
+    )
+
+
+def _with_controls(data: ReportData, cell_ids: list[str]) -> str:
+    """Controls are no cells of the plan's count, and are looked at as all others are."""
+    number = sum(data.plan.cell(cell).role is Role.CONTROL for cell in cell_ids)
+    return f", {number} control arm{'s' if number != 1 else ''} among them" if number else ""
 
 
 def _coded(data: ReportData, code: str) -> list[Event]:

@@ -296,6 +296,12 @@ def _legend(data: ReportData, item: Input, *, best: int) -> tuple[str, ...]:
         "Ratios are paired within rounds and need not be the quotient of two medians.",
         "Interval: of the deciding statistic, adjusted for every comparison and look; rounded outward.",
     ]
+    compared = [data.comparison(cell.id, data.metric) for cell in data.arms(item.id)]
+    if any(map(_by_floor, compared)):
+        lines.append(
+            "Over all rounds: the typical ratio, with a 95 % interval for itself, not adjusted. The fastest third "
+            "decides where it is the surer of the two."
+        )
     if smaller := _below_floor(data, item):
         lines.append(smaller)
     if best:

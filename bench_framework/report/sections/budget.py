@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.model.plan import Role
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
 from bench_framework.report.bounds import bars
-from bench_framework.report.numbers import DASH, show_plain, significant
+from bench_framework.report.numbers import DASH, show_plain, show_ratio, significant
 from bench_framework.report.sections.kind import SectionKind, left_out
 from bench_framework.report.sentences import sentence
 from bench_framework.units import size_unit, time_unit
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 MOST_PHASES: Final = 7
 """The longest; runs.csv has them all."""
-_JUDGED: Final = "; a judged pair has the figure and interval of the results, which pay for every comparison"
+_JUDGED: Final = (
+    "; a judged pair has the figure and interval of the table that judges it, which pay for "
+    "every comparison there"
+)
 _ROLES: Final = {Role.BASELINE: "baseline", Role.BOUND: "bound", Role.ANCHOR: "anchor", Role.CANDIDATE: ""}
 
 
@@ -82,7 +85,7 @@ def _row(data: ReportData, item: Input, row: Derived, rate: tuple[str, float]) -
     return Row(
         (
             Cell(row.name.replace("_", " ")),
-            *_figure(row, scale, claim),
+            *_figure(row, scale, claim, data.plan.judge.margin_of("wall")),
             Cell(unit),
             Cell(source, code=cell is None),
             Cell(role),
@@ -92,12 +95,14 @@ def _row(data: ReportData, item: Input, row: Derived, rate: tuple[str, float]) -
     )
 
 
-def _figure(row: Derived, scale: float, claim: str | None) -> tuple[Cell, Cell]:
+def _figure(row: Derived, scale: float, claim: str | None, margin: float) -> tuple[Cell, Cell]:
     if row.value is None:
         return Cell(DASH), Cell("")
     if row.lo is None or row.hi is None:
         return Cell(significant(row.value * scale, 3), row.value, claim), Cell("")
     shown = show_plain(row.value * scale, row.lo * scale, row.hi * scale)
+    if row.judged and not row.lo <= 1 <= row.hi:
+        shown = show_ratio(row.value, row.lo, row.hi, margin)
     return Cell(shown.estimate, row.value, claim), Cell(shown.bounds, row.lo, claim)
 
 

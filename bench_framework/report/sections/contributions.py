@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.model.structure import TYPICAL_HERE
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.contrasts import contrast_cells, family_text, finding, together_cell, told, turned
@@ -29,6 +30,16 @@ _HEADS: Final = {
     "alone": "Each change alone ÷ the variant without any",
     "shapley": "Shapley shares: each change, averaged over every order in which the changes can be made",
 }
+_ROUNDED: Final = (
+    "Ratios and times are rounded to what their intervals carry; shares are worked out before rounding and are "
+    "estimates without an interval: of an undecided step a share says no more than its ratio."
+)
+_TYPICAL: Final = (
+    "Contributions are made of typical ratios, over all rounds; where the results tell the fastest third of the "
+    "rounds, the same pair has another figure and interval there."
+)
+_NEAR_ONE: Final = 0.1
+"""What is left of a total is a factor close to 1: two decimals would call most of them nothing."""
 _UNEXPLAINED: Final = "interaction / unexplained"
 
 
@@ -130,7 +141,7 @@ def _quotient(table: Contribution) -> Cell:
     *steps, total = (s.ratio for s in shown if s is not None)
     for step in steps:
         total /= step
-    return Cell(significant(total, 3), total)
+    return Cell(f"{total:.3f}" if abs(total - 1) < _NEAR_ONE else significant(total, 3), total)
 
 
 def _interval(contrast: Contrast | None) -> Interval | None:
@@ -145,7 +156,12 @@ def _share(share: float | None) -> Cell:
 
 
 def _legend(table: Contribution) -> tuple[str, ...]:
-    lines = []
+    lines = [_ROUNDED]
+    own = [s.contrast.reason for s in (*table.steps, *table.beyond)] + [
+        table.total.reason if table.total else ""
+    ]
+    if TYPICAL_HERE in own:
+        lines.append(_TYPICAL)
     if table.total is None:
         lines.append("No variant has every change: there is no total, and no share of it.")
     elif table.unexplained is None:

@@ -16,6 +16,7 @@ from bench_framework.report.blocks import (
     Row,
     Table,
 )
+from bench_framework.report.counts import counts_of
 from bench_framework.report.numbers import (
     DASH,
     column_decimals,
@@ -108,7 +109,9 @@ def _times(data: ReportData, inputs: list[Input], variants: list[Variant]) -> Ta
             cells.append(Cell(text, summary.median if summary else None))
         rows.append(Row(tuple(cells), baseline=data.is_baseline(variant.id)))
     told = data.replication(c.id for c in data.plan.cells)
-    caption = f"Growth: the median of rounds by size of input; rounds × runs {told}."
+    caption = (
+        f"Growth: the median of rounds by size of input; rounds × runs {told}; {counts_of(data).text()}."
+    )
     return Table("scaling-times", caption, tuple(columns), tuple(rows))
 
 
@@ -128,6 +131,7 @@ def _exponents(data: ReportData, exponents: list[Scaling]) -> Table:
                     Cell(text.estimate, s.exponent),
                     Cell(text.bounds, s.lo),
                     Cell(s.word if (s.variant_id, s.metric) in worded else DASH, s.word),
+                    Cell(_rounds(data, s)),
                 ),
                 baseline=data.is_baseline(s.variant_id),
             )
@@ -136,14 +140,24 @@ def _exponents(data: ReportData, exponents: list[Scaling]) -> Table:
     level = " to ".join(f"{100 * x:.3g}" for x in levels)
     columns = (
         Column("Variant"), Column("From"), Column("To"), Column("Exponent", "decimal"),
-        Column(f"{level} % interval"), Column("Growth"),
+        Column(f"{level} % interval"), Column("Growth"), Column("n", "right", drop=1),
     )  # fmt: skip
     caption = (
         "Exponent of growth between neighbouring sizes of one generator and seed: 1 is proportional. "
-        "“linear” only where the interval lies in [0.95, 1.05]."
+        f"“linear” only where the interval lies in [0.95, 1.05]. {len(exponents)} exponents; each interval is for "
+        f"itself, not adjusted for their number; {counts_of(data).text()}."
     )
     legend = () if worded else ("Two sizes give an exponent and no word: that takes a third one.",)
     return Table("scaling-exponents", caption, columns, tuple(rows), legend)
+
+
+def _rounds(data: ReportData, s: Scaling) -> str:
+    """The rounds that both sizes have: they are paired by number."""
+    ends = [
+        cell.id for i in (s.from_input_id, s.to_input_id) for cell in data.arms(i) if cell.variant_id == s.variant_id
+    ]  # fmt: skip
+    own = [summary.n_rounds for cell in ends if (summary := data.summary(cell, s.metric)) is not None]
+    return str(min(own)) if own else DASH
 
 
 def _figure(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 MOST_LINES: Final = 6
 MOST_CHANGES: Final = 3
+MOST_EFFECTS: Final = 2
 WORSE: Final = (Verdict.WORSE, Verdict.WORSE_SIZE_OPEN)
 
 
@@ -25,9 +26,12 @@ def build(data: ReportData) -> tuple[Block, ...]:
     main = key_claim(data, item) if item is not None else None
     if item is None or main is None:
         return ()
-    lines = [*_cost(data, main), *_steps(data), *_elsewhere(data, main), *_first(data, "ideas")]
+    lines = [*_cost(data, main), *_steps(data), *_elsewhere(data, main)]
+    ideas = _first(data, "ideas")
     last = [*_first(data, "trust"), *_first(data, "race"), *_recommendation(data, item)]
-    kept = [*lines[: MOST_LINES - 1 - len(last)], *last]
+    room = MOST_LINES - 1 - len(last)
+    lines += _axes(data, item)[: max(0, room - len(lines) - len(ideas))]
+    kept = [*[*lines, *ideas][:room], *last]
     blocks: list[Block] = [Paragraph((sentence(main),), lead=True)]
     if kept:
         blocks.append(Bullets(tuple(sentence(c) for c in kept)))
@@ -71,6 +75,18 @@ def _cost(data: ReportData, main: Claim) -> list[Claim]:
 def _steps(data: ReportData) -> list[Claim]:
     """What each step of a ladder brings: the design asks for it."""
     return [c for c in data.claims("contributions") if c.values["design"] == "ladder"][:1]
+
+
+def _axes(data: ReportData, item: Input) -> list[Claim]:
+    """What the axes of a full product do on the input of the answer: that is what such a scenario asks.
+
+    Of each axis the first level, in plan order, that is decided beyond the margin; a mean that turns has no figure,
+    and is told.
+    """
+    clear = (Verdict.BETTER, Verdict.WORSE)
+    told = [c for c in data.claims("effect", item=item) if c.values.get("pooled") == 0 or c.verdict in clear]
+    first = {c.subject.split(" ", 1)[0]: c for c in reversed(told)}
+    return [c for c in told if c in first.values()][:MOST_EFFECTS]
 
 
 def _elsewhere(data: ReportData, main: Claim) -> list[Claim]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.model import words
+from bench_framework.model.structure import MEASURED_COSTS
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
 from bench_framework.report.contrasts import told
 from bench_framework.report.counts import counts_of
@@ -106,16 +107,19 @@ def _place(standing: Standing, labels: dict[str, str]) -> str:
     """What a variant is ahead in, or by whom it is beaten."""
     if not standing.on_front:
         first, *more = standing.beaten_by
-        return f"behind {labels[first]}{f' and {len(more)} more' if more else ''} in all"
+        return f"nothing: behind {labels[first]}{f' and {len(more)} more' if more else ''}"
     return ", ".join(map(words.noun, standing.least)) or "nothing alone"
 
 
 def _legend(front: Front) -> tuple[str, ...]:
-    metrics = ", ".join(map(words.noun, front.metrics))
+    clear = " and ".join(words.noun(m) for m in front.metrics if m in MEASURED_COSTS)
+    exact = " or ".join(words.noun(m) for m in front.metrics if m not in MEASURED_COSTS)
     line = (
-        f"Bold: no other variant is ahead in all of {metrics}. Ahead in: no other one needs surely less of it. Of "
-        "what is measured only intervals that lie apart count, unpaired 95 % ones of medians, not adjusted; of exact "
-        "figures each difference. Build time is one build each, without a verdict."
+        f"Bold: no other variant needs less {clear}{f' and no more {exact}' if exact else ''}; behind: one does. "
+        "Ahead in: no other one is shown to need less of it, though several may share the place. Of times and memory "
+        "the verdicts of the results count; of pairs that are not compared there only intervals that lie apart, "
+        "unpaired 95 % ones of medians, not adjusted; of exact figures each difference. Build time is one build each, "
+        "without a verdict."
     )
     return (line,)
 

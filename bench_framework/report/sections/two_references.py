@@ -33,6 +33,10 @@ _MIRRORED: Final = {
 }
 MOST_GAPS: Final = 8
 """Of an input: a list of fifty says no more than the table above it."""
+_GAP: Final = (
+    "Gap: the median over rounds of the difference to the reference, which need not be the difference of two medians; "
+    "its share with a 95 % interval for itself, not adjusted."
+)
 _NAMES: Final = {"wall": "Time", "cpu": "CPU time"}
 
 
@@ -87,6 +91,7 @@ def _table(data: ReportData, item: Input, references: tuple[PlanCell, ...], name
     legend = (
         "Negative: less than the reference. In brackets the adjusted interval, rounded outward.",
         "All references share one family.",
+        *((_GAP,) if data.claims("gap", item=item) else ()),
     )
     return Table(name, caption, columns, rows, legend, stub=data.on_input(item))
 

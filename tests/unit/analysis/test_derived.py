@@ -6,10 +6,13 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from bench_framework.analysis.derived import as_steps
 from bench_framework.analysis.judge import judge
-from bench_framework.model.judgement import Derived, Judgement, Verdict
+from bench_framework.model.judgement import Comparison, Derived, Judgement, Verdict
 from bench_framework.model.plan import DerivedRow, NamedCell, Plan, Role
 from bench_framework.model.run import Answer, Block, Receipt
+from bench_framework.model.structure import Change, Contrast, Contribution, Step
+from bench_framework.model.verdict import Interval
 from tests.unit.analysis.conftest import MIB, Study
 
 FORMULAS = (
@@ -220,3 +223,17 @@ def test_the_ratio_of_a_pair_that_is_not_compared_has_no_figure() -> None:
     row = rows(judgement)["other_over_streaming"]
     assert row.value is None
     assert not [c for c in judgement.claims if c.kind == "derived" and c.subject == "other over streaming"]
+
+
+def test_a_ratio_that_is_a_step_has_the_figures_that_it_has_among_the_contributions() -> None:
+    row = Derived(
+        "i", "step", "time(b) / time(a)", "ratio", ("b", "a"), False, 40, 0.91, 0.81, 1.004, True, 0.9995
+    )
+    contrast = Contrast(Verdict.BETTER_SIZE_OPEN, Interval(0.908, 0.835, 0.982, 0.99875), 40, 1e-5, 1e-3)
+    step = Step((Change("allocator", "system", "jemalloc"),), "b", "a", contrast, None)
+    table = Contribution("i", "wall", "ladder", "a", "b", (step,), None, None, None, None, ())
+    (found,) = as_steps([row], [table], [])
+    assert (found.value, found.lo, found.hi, found.level) == (0.908, 0.835, 0.982, 0.99875)
+    own = Comparison("b", "a", "wall", "headline", Verdict.UNDECIDED, margin=0.02, epsilon=0.01)
+    assert as_steps([row], [table], [own]) == (row,)
+    assert as_steps([replace(row, judged=False)], [table], []) == (replace(row, judged=False),)

@@ -74,6 +74,7 @@ def test_the_summary_answers_first_in_at_most_six_lines_and_tells_how_far_it_can
     kinds = {c.id: c.kind for c in data.judgement.claims}
     assert [kinds[item.claim or ""] for item in rest.items] == [
         "best-by-input",
+        "effect",
         "ideas",
         "trust",
         "recommendation",
@@ -161,7 +162,9 @@ def test_memory_is_told_against_the_baseline_and_the_input(document: Document) -
 def test_growth_is_told_by_exponents_between_neighbours(document: Document) -> None:
     exponents = tables(section(document, "S08"))[1]
     assert [c.text for c in exponents.rows[0].cells[1:3]] == ["10MiB", "50MiB"]
-    assert exponents.rows[0].cells[-1].text == "sub-linear"
+    assert exponents.rows[0].cells[-2].text == "sub-linear"
+    assert exponents.rows[0].cells[-1].text == "40"
+    assert "each interval is for itself, not adjusted for their number" in exponents.caption
 
 
 def test_the_reason_against_an_idea_comes_from_its_verdict(document: Document) -> None:
