@@ -15,7 +15,6 @@ from bench_framework.errors import MachineError
 from bench_framework.execution import folders
 from bench_framework.execution.host import cache_root, seconds
 from bench_framework.execution.mounts import filesystem_of
-from bench_framework.execution.progress import DataFinished, DataStarted, DataStep
 from bench_framework.execution.worker import sha256_of
 from bench_framework.model.run import PreparedInput
 from bench_framework.store.layout import write_whole
@@ -98,6 +97,8 @@ def _is_folder(dataset: Dataset) -> bool:
 def _prepare(
     item: Input, dataset: Dataset, folder: Path, env: Mapping[str, str], watcher: Progress
 ) -> PreparedInput:
+    from bench_framework.execution.progress import DataFinished  # noqa: PLC0415 -- `benchctl plan` asks for paths alone
+
     if dataset.kind == "file":
         prepared = _user_file(item, dataset, cache_root(env) / "data" / "digests")
         watcher.notify(DataFinished(item.label, prepared, reused=True))
@@ -125,6 +126,8 @@ def _prepare(
 
 def _generate(item: Input, dataset: Dataset, path: Path, watcher: Progress) -> str:
     """Write a dataset under a temporary name, bring it to the disk, rename it. Returns its digest."""
+    from bench_framework.execution.progress import DataStarted, DataStep  # noqa: PLC0415 -- `benchctl plan` writes none
+
     size = dataset.size_bytes or 0
     watcher.notify(DataStarted(item.label, size))
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from bench_framework.model.judgement import Verdict
 from bench_framework.model.metrics import METRICS
+from bench_framework.model.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from bench_framework.model.looks import Looks, looks_of
 from bench_framework.workflow import precedents
+from bench_framework.workflow.asking import RunOptions, plan_run
 from bench_framework.workflow.capability import leave_out
-from bench_framework.workflow.running import RunOptions, plan_run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -183,10 +183,11 @@ def _builds(plan: Plan, earlier: Contents | None) -> tuple[BuildForecast, ...]:
 
 def _last_record(plan: Plan, results: Path) -> Contents | None:
     from bench_framework.errors import RecordError  # noqa: PLC0415 -- only to plan
-    from bench_framework.store import journal, layout  # noqa: PLC0415 -- pydantic
-    from bench_framework.store.records import find_records  # noqa: PLC0415 -- pydantic
+    from bench_framework.store.finding import find_records  # noqa: PLC0415 -- likewise
 
     for folder in reversed(find_records(results, plan.name)[-3:]):
+        from bench_framework.store import journal, layout  # noqa: PLC0415 -- pydantic's adapters; most plans come first
+
         try:
             return journal.read_journal(folder / layout.JOURNAL)
         except RecordError:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from bench_framework import assets
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.workflow import damage
-from bench_framework.workflow.running import RunOptions, run_plan
+from bench_framework.workflow.asking import RunOptions
+from bench_framework.workflow.running import run_plan
 
 if TYPE_CHECKING:
     from bench_framework.model.accepted import Accepted

@@ -70,12 +70,12 @@ class Resolution:
 def precedents(plan: Plan, results: Path) -> tuple[Precedent, ...]:
     """The records of this host that may tell something, the scenario's own first, each kind newest first."""
     from bench_framework.execution.host import this_host_id  # noqa: PLC0415 -- only to plan
-    from bench_framework.store.records import find_records  # noqa: PLC0415 -- pydantic
+    from bench_framework.store.finding import find_records  # noqa: PLC0415 -- likewise
 
     own = find_records(results, plan.name)[::-1]
     others = [folder for folder in find_records(results)[::-1] if folder not in own]
-    here = this_host_id()
-    return tuple(_opened([*own, *others][:MOST_RECORDS], here))
+    found = [*own, *others][:MOST_RECORDS]
+    return tuple(_opened(found, this_host_id())) if found else ()
 
 
 def _opened(folders: Iterable[Path], here: str) -> Iterator[Precedent]:

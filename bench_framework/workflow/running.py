@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench_framework.errors import (
@@ -15,54 +14,25 @@ from bench_framework.errors import (
     MachineError,
     UsageError,
 )
-from bench_framework.model import surroundings
-from bench_framework.workflow.between import plan_between
-from bench_framework.workflow.capability import leave_out
+from bench_framework.workflow.asking import plan_run
 from bench_framework.workflow.pages import Pages, judge_record, require_readable, write_pages
-from bench_framework.workflow.planning import find_scenario, plan_scenario
+from bench_framework.workflow.planning import find_scenario
+from bench_framework.workflow.preparing import prepare
 from bench_framework.workflow.profiling import profile_run, wanted
-from bench_framework.workflow.watching import Interruptible, Nobody, Watcher
+from bench_framework.workflow.watching import Nobody, Watcher
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
+    from pathlib import Path
 
-    from bench_framework.execution.hyperfine import Hyperfine
     from bench_framework.execution.process import Launcher
     from bench_framework.execution.stop import Stop
     from bench_framework.model.judgement import Judgement
     from bench_framework.model.plan import Plan
-    from bench_framework.model.run import Build, Event, Host, PreparedInput
     from bench_framework.report import Document
     from bench_framework.store.records import Record
-
-
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """What a run may be told beside its scenario.
-
-    Attributes:
-        results: folder of the records.
-        only: words of ``-k``.
-        overrides: such as ``measure.rounds.max=5``.
-        fresh: start a new record even if one was interrupted.
-        profile: whether to profile after measuring; `None`: if the scenario says so.
-        embed_runs: whether ``report.html`` carries ``runs.csv``.
-        base: measure every variant at this revision too, and compare it with itself there.
-        head: the other revision; `None`: the crate's files as they lie there.
-        gate: the record is for the scenario's gate, whose `against` is the base unless `base` names one.
-        template: a folder whose templates replace the shipped ones.
-    """
-
-    results: Path = Path("results")
-    only: str | None = None
-    overrides: Sequence[str] = ()
-    fresh: bool = False
-    profile: bool | None = None
-    embed_runs: bool = False
-    base: str | None = None
-    head: str | None = None
-    gate: bool = False
-    template: Path | None = None
+    from bench_framework.workflow.asking import RunOptions
+    from bench_framework.workflow.preparing import Prepared
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,19 +56,6 @@ class Outcome:
     exit_code: int
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """All that measuring needs, made."""
-
-    plan: Plan
-    """Without what cannot run here."""
-    builds: tuple[Build, ...]
-    inputs: tuple[PreparedInput, ...]
-    hyperfine: Hyperfine
-    host: Host
-    events: tuple[Event, ...] = ()
-
-
 def run(name: str, options: RunOptions, watcher: Watcher | None = None) -> Outcome:
     """Build, run, judge and report a scenario; resumes an interrupted record of it.
 
@@ -117,21 +74,6 @@ def run(name: str, options: RunOptions, watcher: Watcher | None = None) -> Outco
     if options.template is not None:
         require_readable(options.template)  # after an hour of measuring it would be late to say so
     return run_plan(plan, find_scenario(name).read_text(encoding="utf-8"), options, watcher)
-
-
-def plan_run(name: str, options: RunOptions) -> Plan:
-    """What `run` measures. Raises what `run` raises before anything is built."""
-    from bench_framework.workflow.gating import require_decidable  # noqa: PLC0415 -- it imports this module
-
-    plan = plan_scenario(name, overrides=options.overrides, only=options.only)
-    base = options.base or (plan.judge.gate.against if options.gate else "")
-    if base:
-        plan = plan_between(plan, base, options.head)
-    elif options.head is not None:
-        raise UsageError("--head needs --base: what is it compared with?", effect="nothing was measured")
-    if options.gate:
-        require_decidable(plan)
-    return plan
 
 
 def run_plan(plan: Plan, text: str, options: RunOptions, watcher: Watcher | None = None) -> Outcome:
@@ -166,7 +108,7 @@ def _run_locked(
 ) -> Outcome:
     record: Record | None = None
     try:
-        prepared = _prepare(plan, options, watcher, launcher, stopping)
+        prepared = prepare(plan, options, watcher, launcher, stopping)
         plan = prepared.plan
         record = _record_for(plan, text, options, watcher, prepared)
         with record:
@@ -205,78 +147,6 @@ def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:
             effect="everything was measured and is kept; the pages are those of the shipped templates",
             help=f"mend it, then: benchctl report {record.path} --template {options.template}",
         ) from error
-
-
-def _prepare(
-    plan: Plan, options: RunOptions, watcher: Watcher, launcher: Launcher, stopping: Stop
-) -> Prepared:
-    from bench_framework.execution import (  # noqa: PLC0415 -- to measure
-        cargo,
-        datasets,
-        host,
-        hyperfine,
-        instructions,
-        programs,
-    )
-    from bench_framework.workflow.known_metrics import require_known  # noqa: PLC0415 -- to measure
-
-    env = host.environment()
-    careful = Interruptible(watcher, stopping)
-    found = hyperfine.find(launcher, env, careful)
-    event: Event | None = None
-    builds = cargo.build_all(plan, launcher, env, careful, datasets.workplace(plan, env))
-    if plan.program is not None:
-        program = programs.find_program(plan, env)
-        builds = (programs.described(plan, program, launcher, env, datasets.workplace(plan, env)),)
-    if not any(build.ok for build in builds):
-        raise _nothing_built(builds)
-    if plan.revisions is not None and not all(build.ok for build in builds):
-        raise _one_side_only(plan, builds)
-    able = leave_out(plan, {build.id: build.describe for build in builds if build.describe})
-    if able is not plan:
-        for hole in able.holes[len(plan.holes) :]:
-            watcher.say(f"left out: {' '.join(value for _, value in hole.values)} ({hole.reason})")
-        watcher.plan_ready(able)
-        kept = {spec.id for spec in able.builds}
-        builds = tuple(build for build in builds if plan.program is not None or build.id in kept)
-        plan = able
-    require_known(plan, builds)
-    inputs = datasets.prepare_inputs(plan, env, careful)
-    if plan.program is not None:
-        build, event = programs.with_control(plan, builds[0], {i.input_id: i for i in inputs}, launcher, env)
-        builds = (build,)
-    if plan.instructions is not None and not plan.instructions.optional:
-        instructions.counter(plan.instructions, launcher, env)
-    stopping.check()
-    data = datasets.data_dir(plan, env)
-    facts = host.facts(launcher, hyperfine=found.name, results=options.results, data=data, env=env)
-    noted = (*([event] if event else []), *surroundings.events(plan, facts.variables))
-    return Prepared(plan, builds, inputs, found, facts, noted)
-
-
-def _nothing_built(builds: Sequence[Build]) -> BenchError:
-    from bench_framework.errors import BuildError  # noqa: PLC0415 -- only on failure
-
-    first = builds[0]
-    return BuildError(
-        "no variant could be built",
-        details=(("cargo", first.message or "failed"), *((("log", first.log),) if first.log else ())),
-        effect="nothing was measured",
-        help="mend the build; `benchctl run` goes on from there",
-    )
-
-
-def _one_side_only(plan: Plan, builds: Sequence[Build]) -> BenchError:
-    from bench_framework.errors import BuildError  # noqa: PLC0415 -- only on failure
-
-    failed = next(build for build in builds if not build.ok)
-    variant = next(v for v in plan.variants if v.build is not None and v.build.id == failed.id)
-    return BuildError(
-        f"{variant.label} cannot be built",
-        details=(("cargo", failed.message or "failed"), *((("log", failed.log),) if failed.log else ())),
-        effect="nothing was measured: one revision alone answers nothing",
-        help="name a base that builds, or leave the variant out with -k",
-    )
 
 
 def _record_for(plan: Plan, text: str, options: RunOptions, watcher: Watcher, prepared: Prepared) -> Record:

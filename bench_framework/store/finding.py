@@ -1,0 +1,95 @@
+"""Which record is meant: folders of records and their names. Nothing in them is read."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.errors import UsageError
+from bench_framework.store import layout
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+NEWEST: Final = frozenset({"@last", "@prev"})
+
+
+def is_imported(folder: Path) -> bool:
+    """Whether a folder holds an imported set."""
+    return (folder / layout.IMPORTED).is_file() and not (folder / layout.JOURNAL).is_file()
+
+
+def find_records(root: Path, scenario: str | None = None, *, imported: bool = False) -> list[Path]:
+    """The folders of all records, or of one scenario's, oldest first; with `imported` those of imported sets too."""
+    if scenario is not None:
+        folders = [root / scenario]
+    else:
+        folders = [folder for folder in root.iterdir() if folder.is_dir()] if root.is_dir() else []
+    found = [
+        record
+        for folder in folders
+        if folder.is_dir()
+        for record in folder.iterdir()
+        if layout.is_record_id(record.name)
+        and ((record / layout.JOURNAL).is_file() or (imported and is_imported(record)))
+    ]
+    return sorted(found, key=lambda path: (*layout.order_key(path.name), path.parent.name))
+
+
+def resolve_measured(root: Path, text: str, say: Callable[[str], object] | None = None) -> Path:
+    """As `resolve`, of records with rounds alone: ``@last``, ``@prev`` and a scenario's last pass over imported sets.
+
+    Args:
+        root: folder of the records.
+        text: what the user wrote.
+        say: told where an imported set was passed over.
+
+    Raises:
+        UsageError: BX101, as `resolve`.
+    """
+    try:
+        folder = resolve(root, text, imported=False)
+    except UsageError:
+        if text in NEWEST:
+            raise
+        return resolve(root, text)  # an imported set alone has this name: who opens it is told what it is
+    newest = resolve(root, text)
+    if say is not None and folder != newest:
+        place, other = (f"{path.parent.name}/{path.name}" for path in (folder, newest))
+        say(f"{text} is {place}: {other} was imported, and has no rounds")
+    return folder
+
+
+def resolve(root: Path, text: str, *, imported: bool = True) -> Path:
+    """The folder that is meant: a path, ``SCENARIO/ID``, ``@last``, ``@prev``, or ``SCENARIO`` for its last.
+
+    Without `imported` the words for a newest record pass over imported sets; a set that is named is found all the same.
+
+    Raises:
+        UsageError: BX101, nothing is found, with what there is.
+    """
+    if text in NEWEST:
+        found = find_records(root, imported=imported)
+        back = 1 if text == "@last" else 2
+        if len(found) >= back:
+            return found[-back]
+        raise UsageError(
+            f"{text}: there are {len(found)} records{'' if imported else ' with rounds'} under {root}",
+            code="BX101",
+            help="`benchctl run FILE` makes one; --dir names another folder",
+        )
+    with contextlib.suppress(OSError):  # a name that no file system takes is no record either
+        for path in (root.__class__(text), root / text):
+            folder = path.parent if path.is_file() else path
+            if (folder / layout.JOURNAL).is_file() or is_imported(folder):
+                return folder
+        if of_scenario := find_records(root, text, imported=imported):
+            return of_scenario[-1]
+    known = [f"{path.parent.name}/{path.name}" for path in find_records(root, imported=True)[-5:]]
+    raise UsageError(
+        f"{text} is no record",
+        code="BX101",
+        details=tuple(("there is", name) for name in reversed(known)),
+        help="give a folder, SCENARIO/ID, @last or @prev",
+    )

@@ -1,0 +1,65 @@
+"""What a run is asked for, and the plan that comes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench_framework.errors import UsageError
+from bench_framework.workflow.planning import plan_scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bench_framework.model.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What a run may be told beside its scenario.
+
+    Attributes:
+        results: folder of the records.
+        only: words of ``-k``.
+        overrides: such as ``measure.rounds.max=5``.
+        fresh: start a new record even if one was interrupted.
+        profile: whether to profile after measuring; `None`: if the scenario says so.
+        embed_runs: whether ``report.html`` carries ``runs.csv``.
+        base: measure every variant at this revision too, and compare it with itself there.
+        head: the other revision; `None`: the crate's files as they lie there.
+        gate: the record is for the scenario's gate, whose `against` is the base unless `base` names one.
+        template: a folder whose templates replace the shipped ones.
+    """
+
+    results: Path = Path("results")
+    only: str | None = None
+    overrides: Sequence[str] = ()
+    fresh: bool = False
+    profile: bool | None = None
+    embed_runs: bool = False
+    base: str | None = None
+    head: str | None = None
+    gate: bool = False
+    template: Path | None = None
+
+
+def plan_run(name: str, options: RunOptions) -> Plan:
+    """What `run` measures.
+
+    Raises:
+        ScenarioError, UsageError, BuildError, GateError: what `run` raises before anything is built.
+    """
+    plan = plan_scenario(name, overrides=options.overrides, only=options.only)
+    base = options.base or (plan.judge.gate.against if options.gate else "")
+    if base:
+        from bench_framework.workflow.between import plan_between  # noqa: PLC0415 -- few plans have two revisions
+
+        plan = plan_between(plan, base, options.head)
+    elif options.head is not None:
+        raise UsageError("--head needs --base: what is it compared with?", effect="nothing was measured")
+    if options.gate:
+        from bench_framework.workflow.gating import require_decidable  # noqa: PLC0415 -- few runs are for a gate
+
+        require_decidable(plan)
+    return plan

@@ -1,0 +1,113 @@
+"""From a plan to all that measuring it needs: tools, builds, inputs, and the facts of the machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bench_framework.model import surroundings
+from bench_framework.workflow.capability import leave_out
+from bench_framework.workflow.watching import Interruptible
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bench_framework.errors import BenchError
+    from bench_framework.execution.hyperfine import Hyperfine
+    from bench_framework.execution.process import Launcher
+    from bench_framework.execution.stop import Stop
+    from bench_framework.model.plan import Plan
+    from bench_framework.model.run import Build, Event, Host, PreparedInput
+    from bench_framework.workflow.asking import RunOptions
+    from bench_framework.workflow.watching import Watcher
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """All that measuring needs, made."""
+
+    plan: Plan
+    """Without what cannot run here."""
+    builds: tuple[Build, ...]
+    inputs: tuple[PreparedInput, ...]
+    hyperfine: Hyperfine
+    host: Host
+    events: tuple[Event, ...] = ()
+
+
+def prepare(
+    plan: Plan, options: RunOptions, watcher: Watcher, launcher: Launcher, stopping: Stop
+) -> Prepared:
+    """Tools, builds and inputs of a plan, and what the machine is.
+
+    Raises:
+        MachineError, BuildError: something that measuring needs cannot be had, or a metric that is judged is unknown.
+        Interrupted: somebody stopped it.
+    """
+    from bench_framework.execution import (  # noqa: PLC0415 -- to measure
+        cargo,
+        datasets,
+        host,
+        hyperfine,
+        instructions,
+        programs,
+    )
+    from bench_framework.workflow.known_metrics import require_known  # noqa: PLC0415 -- to measure
+
+    env = host.environment()
+    careful = Interruptible(watcher, stopping)
+    found = hyperfine.find(launcher, env, careful)
+    event: Event | None = None
+    builds = cargo.build_all(plan, launcher, env, careful, datasets.workplace(plan, env))
+    if plan.program is not None:
+        program = programs.find_program(plan, env)
+        builds = (programs.described(plan, program, launcher, env, datasets.workplace(plan, env)),)
+    if not any(build.ok for build in builds):
+        raise _nothing_built(builds)
+    if plan.revisions is not None and not all(build.ok for build in builds):
+        raise _one_side_only(plan, builds)
+    able = leave_out(plan, {build.id: build.describe for build in builds if build.describe})
+    if able is not plan:
+        for hole in able.holes[len(plan.holes) :]:
+            watcher.say(f"left out: {' '.join(value for _, value in hole.values)} ({hole.reason})")
+        watcher.plan_ready(able)
+        kept = {spec.id for spec in able.builds}
+        builds = tuple(build for build in builds if plan.program is not None or build.id in kept)
+        plan = able
+    require_known(plan, builds)
+    inputs = datasets.prepare_inputs(plan, env, careful)
+    if plan.program is not None:
+        build, event = programs.with_control(plan, builds[0], {i.input_id: i for i in inputs}, launcher, env)
+        builds = (build,)
+    if plan.instructions is not None and not plan.instructions.optional:
+        instructions.counter(plan.instructions, launcher, env)
+    stopping.check()
+    data = datasets.data_dir(plan, env)
+    facts = host.facts(launcher, hyperfine=found.name, results=options.results, data=data, env=env)
+    noted = (*([event] if event else []), *surroundings.events(plan, facts.variables))
+    return Prepared(plan, builds, inputs, found, facts, noted)
+
+
+def _nothing_built(builds: Sequence[Build]) -> BenchError:
+    from bench_framework.errors import BuildError  # noqa: PLC0415 -- only on failure
+
+    first = builds[0]
+    return BuildError(
+        "no variant could be built",
+        details=(("cargo", first.message or "failed"), *((("log", first.log),) if first.log else ())),
+        effect="nothing was measured",
+        help="mend the build; `benchctl run` goes on from there",
+    )
+
+
+def _one_side_only(plan: Plan, builds: Sequence[Build]) -> BenchError:
+    from bench_framework.errors import BuildError  # noqa: PLC0415 -- only on failure
+
+    failed = next(build for build in builds if not build.ok)
+    variant = next(v for v in plan.variants if v.build is not None and v.build.id == failed.id)
+    return BuildError(
+        f"{variant.label} cannot be built",
+        details=(("cargo", failed.message or "failed"), *((("log", failed.log),) if failed.log else ())),
+        effect="nothing was measured: one revision alone answers nothing",
+        help="name a base that builds, or leave the variant out with -k",
+    )
