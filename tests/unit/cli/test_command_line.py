@@ -5,17 +5,34 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+from bench_framework import workflow
 from bench_framework.cli import github
 from bench_framework.cli.app import app, run_command_line
-from bench_framework.cli.console import Console, describe
+from bench_framework.cli.console import Console, describe, folded
 from bench_framework.errors import CellError, Position, Problem, ScenarioError
 from bench_framework.model.run import Event
 
-HEAVY = {"pandas", "matplotlib", "scipy", "numpy"}
+HEAVY = {"pandas", "matplotlib", "scipy", "numpy", "jinja2"}
+UNUSED = {
+    f"bench_framework.{name}"
+    for name in (
+        "model.judgement",
+        "store.journal",
+        "store.records",
+        "execution.progress",
+        "execution.rounds",
+        "workflow.comparing",
+        "workflow.gating",
+        "workflow.pages",
+        "workflow.running",
+    )
+}
+"""Of our own: what reads or makes a record, or judges one, is nothing to a command that only looks at a scenario."""
 SCENARIO = """\
 version: 1
 name: small
@@ -40,11 +57,21 @@ def test_starting_loads_nothing_heavy(words: list[str], scenario: Path) -> None:
     code = (
         "import sys; from bench_framework.cli.app import run_command_line; "
         f"code = run_command_line({argv!r}); "
-        f"print(sorted({HEAVY!r} & set(sys.modules)), file=sys.stderr); sys.exit(code)"
+        f"print(sorted({HEAVY | UNUSED!r} & set(sys.modules)), file=sys.stderr); sys.exit(code)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines()[-1] == "[]"
+
+
+def test_every_name_of_the_workflow_comes_from_its_module() -> None:
+    assert sorted(workflow.__all__) == sorted(name for names in workflow._HOMES.values() for name in names)
+    for home, names in workflow._HOMES.items():
+        module = import_module(f"bench_framework.workflow.{home}")
+        for name in names:
+            assert getattr(workflow, name) is getattr(module, name), name
+    with pytest.raises(AttributeError, match="no attribute 'judge'"):
+        _ = getattr(workflow, "judge")  # noqa: B009 -- a type checker knows that there is none
 
 
 def test_every_command_has_help_with_an_example() -> None:
@@ -249,3 +276,34 @@ def test_a_working_directory_that_is_gone_is_the_machines_fault(tmp_path: Path) 
     assert done.returncode == 3
     assert "BX237" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_diagnostics_are_folded_to_the_terminal_and_what_is_copied_is_not() -> None:
+    path = "/a/long/path/" + "x" * 60
+    text = "\n".join(
+        [
+            "error[BX201]: variant smol+jemalloc failed in round 3, run 2, and that is told in many words",
+            f"   command  {path} --io buffered",
+            "   effect   this cell is reported as failed; the 13 other cells go on",
+            "   help     reproduce it: `benchctl run bench/search.yaml -k 'runtime=smol' --quick -v`",
+            " --> s.yaml:7:3",
+            "7 |   size: [short, and a line of a scenario that is longer than the terminal is wide]",
+            "  = note: it stands in no command, env or input, and none of its values changes anything",
+        ]
+    )
+    assert folded(text, None) == text
+    lines = folded(text, 60).split("\n")
+    assert lines == [
+        "error[BX201]: variant smol+jemalloc failed in round 3, run",
+        "   2, and that is told in many words",
+        f"   command  {path} --io buffered",
+        "   effect   this cell is reported as failed; the 13 other",
+        "            cells go on",
+        "   help     reproduce it:",
+        "            `benchctl run bench/search.yaml -k 'runtime=smol' --quick -v`",
+        " --> s.yaml:7:3",
+        "7 |   size: [short, and a line of a scenario that is longer than the terminal is wide]",
+        "  = note: it stands in no command, env or input, and none of",
+        "          its values changes anything",
+    ]
+    assert " ".join(" ".join(lines).split()) == " ".join(text.split())  # not a word is lost
