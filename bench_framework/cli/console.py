@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
+import textwrap
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +20,11 @@ if TYPE_CHECKING:
 IN_FULL = 2
 """Warnings of one code that are shown with all they carry; of a matrix that fails, the others say the same."""
 NARROWEST = 40
+_HEAD = re.compile(r"(?:error|warning|note)\[\w+\]: ")
+_SENTENCE = re.compile(r"   (?:effect|help|note|cause) +| *= (?:help|note): ")
+_QUOTED = re.compile(r"`[^`]*`")
+_KEPT = "\u0000"
+"""Stands for a space that no line is broken at."""
 DEFAULT_WIDTH = 100
 
 
@@ -48,7 +55,7 @@ class Console:
 
     def error(self, error: BenchError) -> None:
         """Print an error in the form of REPORTS 3.5."""
-        _write(sys.stderr, describe(error))
+        _write(sys.stderr, folded(describe(error), self.stderr_width))
 
     def warn(self, event: Event) -> None:
         """Print a warning that the record keeps as well: the first of a code in full, then one line each."""
@@ -62,7 +69,7 @@ class Console:
             lines += _labelled(
                 (("note", f"more of {event.code} get a line each; events.csv has all of them"),)
             )
-        _write(sys.stderr, "\n".join(lines))
+        _write(sys.stderr, folded("\n".join(lines), self.stderr_width))
 
     @property
     def width(self) -> int:
@@ -73,6 +80,14 @@ class Console:
             return max(NARROWEST, os.get_terminal_size(sys.stdout.fileno()).columns)
         except (OSError, ValueError):
             return DEFAULT_WIDTH
+
+    @property
+    def stderr_width(self) -> int | None:
+        """Columns of the terminal that diagnostics go to; `None` where nobody's terminal would break them."""
+        try:
+            return max(NARROWEST, os.get_terminal_size(sys.stderr.fileno()).columns)
+        except (OSError, ValueError):
+            return None
 
     @property
     def unicode(self) -> bool:
@@ -97,6 +112,30 @@ class Console:
         """Whether a region of stderr may be drawn again: a person is watching a terminal."""
         plain = os.environ.get("CI") or os.environ.get("TERM", "dumb") == "dumb"
         return self.progress and self.verbosity >= 0 and sys.stderr.isatty() and not plain
+
+
+def folded(text: str, width: int | None) -> str:
+    """Sentences of a diagnostic in lines that fit, under their own beginning.
+
+    What is to be copied or stands in columns (commands, paths, source, digests, what a program said) stays on its line,
+    and so does what stands between backquotes. Without a width all of it does.
+    """
+    if width is None:
+        return text
+    lines: list[str] = []
+    for line in text.split("\n"):
+        head = _HEAD.match(line)
+        sentence = head or _SENTENCE.match(line)
+        if sentence is None or len(line) <= width:
+            lines.append(line)
+            continue
+        kept = _QUOTED.sub(lambda quoted: quoted[0].replace(" ", _KEPT), line[sentence.end() :])
+        made = textwrap.wrap(
+            kept, width, initial_indent=sentence[0], subsequent_indent=" " * (3 if head else sentence.end()),
+            break_long_words=False, break_on_hyphens=False,
+        )  # fmt: skip
+        lines += [part.replace(_KEPT, " ") for part in made]
+    return "\n".join(lines)
 
 
 def counted(number: int, noun: str) -> str:

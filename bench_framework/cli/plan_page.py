@@ -38,7 +38,7 @@ def page(forecast: Forecast, *, width: int, commands: bool) -> str:
     axes = [axis for axis in plan.axes if len(axis.values) > 1]
     varied = f"{len(axes)} {'axis' if len(axes) == 1 else 'axes'}"
     lines = [
-        f"{plan.name}   {plan.scenario_path}   {varied}, {counts(plan)}",
+        *_head(f"{plan.name}   {plan.scenario_path}   {varied}, {counts(plan)}", width),
         *_item("Question", plan.question, width),
         "",
         *_item("Build", _builds(forecast), width),
@@ -63,6 +63,12 @@ def page(forecast: Forecast, *, width: int, commands: bool) -> str:
         lines += ["", *(f"{cell.label}: {_command(cell)}" for cell in plan.cells)]
     lines += ["", *_item("Next", plan.command, width)]
     return "\n".join(lines)
+
+
+def _head(text: str, width: int) -> list[str]:
+    return textwrap.wrap(
+        text, max(width, 2 * INDENT), subsequent_indent="  ", break_on_hyphens=False, break_long_words=False
+    )
 
 
 def _item(word: str, text: str, width: int) -> list[str]:

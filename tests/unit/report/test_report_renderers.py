@@ -137,6 +137,56 @@ def test_the_terminal_says_the_summary_and_each_key_finding(document: Document, 
             assert unbroken(visible(said.text)) in read
 
 
+def rows_of_markdown(text: str, caption: str) -> dict[str, list[str]]:
+    """The cells of the first table below a caption, by their first one."""
+    lines = text[text.index(caption) :].splitlines()
+    start = next(n for n, line in enumerate(lines) if line.startswith("| "))
+    end = next(n for n, line in enumerate(lines[start:], start) if not line.startswith("|"))
+    cells = [[cell.strip().strip("*") for cell in line.strip("|").split(" | ")] for line in lines[start:end]]
+    return {row[0]: row for row in cells}
+
+
+def rows_of_html(page: str, anchor: str) -> dict[str, list[str]]:
+    """The cells of a table, by their first one."""
+    table = page[page.index(f'id="{anchor}"') :]
+    found = [
+        [unescape(re.sub("<[^>]*>", "", cell)).strip() for cell in re.split(r"<t[hd]\b[^>]*>", row)[1:]]
+        for row in table[: table.index("</table>")].split("<tr")[1:]
+    ]
+    return {row[0]: row for row in found}
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_terminal_markdown_and_page_print_the_same_figures(
+    document: Document, text: str, page: str, width: int
+) -> None:
+    screen = terminal.render(document, width=width, color=False, unicode=True)
+    tables = [b for b in document.section("S03").blocks if isinstance(b, Table)]  # type: ignore[union-attr]
+    compared = 0
+    results = [t for t in tables if t.anchor.startswith("results-")]
+    assert len(results) == 3
+    for table in results:
+        of_page = rows_of_html(page, table.anchor)
+        of_text = rows_of_markdown(text, escape(table.caption)[:60])
+        lines = screen.split(f" {table.stub} ", 1)[1].splitlines()
+        for row in table.rows:
+            name = row.cells[0].text
+            if name == HOSTILE:
+                continue
+            printed = next(line for line in lines if re.match(rf" {re.escape(name)}( \(base\))?  ", line))
+            fields = re.split(r" {2,}", printed.strip())[1:]
+            cells = [cell.text.strip() for cell in row.cells]
+            # Every field of the narrow table is one of the wide table's, in its order, and time and ratio are there.
+            rest = iter(cells[1:])
+            assert all(field in rest for field in fields), (name, fields, cells)
+            assert row.cells[1].text.strip() in {*fields, "—"}
+            assert row.cells[2].text.strip() in {*fields, "—", ""}
+            assert [cell for cell in of_page[name] if cell] == [cell for cell in of_text[name] if cell]
+            assert [cell for cell in cells if cell] == [cell for cell in of_page[name] if cell]
+            compared += len(fields)
+    assert compared > 100
+
+
 def test_report_code_makes_no_claims_of_its_own() -> None:
     forbidden = re.compile(
         r"\b(significant(ly)?|negligible|identical|faster|slower|regression|no overhead)\b", re.IGNORECASE
