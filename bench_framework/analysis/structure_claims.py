@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis import fact_words
+from bench_framework.analysis.costs import BETTER
 from bench_framework.analysis.facts import Names
 from bench_framework.analysis.metric_words import HIGHER
 from bench_framework.analysis.products import Factor, printed_product
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from bench_framework.model.verdict import Interval
 
 Values = dict[str, float | int | str]
+PAIR: Final = 2
 
 
 class StructureClaims(Names):
@@ -83,7 +85,7 @@ class StructureClaims(Names):
         if effect.mean.reason and effect.pooled:
             values["reason"] = effect.mean.reason
         if len(effect.changes) == 1:
-            values |= self._depends(effect)
+            values |= self._depends(effect) | self._effect_cost(effect)
         if self._percent(e.mean for e in self._structure.effects if e.input_id == effect.input_id):
             values["scale"] = "percent"
         first = effect.changes[0]
@@ -113,6 +115,14 @@ class StructureClaims(Names):
         ]  # fmt: skip
         axes = list(dict.fromkeys(itertools.chain.from_iterable(with_it)))
         return {"depends": " and ".join(axes)} if axes and effect.mean.verdict.decided else {}
+
+    def _effect_cost(self, effect: Effect) -> Values:
+        """What a gain costs in the combinations where that is judged: those that stand beside the baseline (R21)."""
+        if not effect.pooled or effect.mean.verdict not in BETTER or effect.metric != "wall":
+            return {}
+        pairs = [cell.cell_ids for cell in effect.cells]
+        told = [t for own in pairs if len(own) == PAIR and (t := self._costs.told(*own))]
+        return {"cost": told[0]} if told else {}
 
     def _percent(self, contrasts: Iterable[Contrast | None]) -> bool:
         """Whether a list that tells these has to tell all of them in percent, so that it has one scale (R1)."""

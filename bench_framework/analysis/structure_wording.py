@@ -112,6 +112,8 @@ def _effect(claim: Claim) -> str:
     told = f"{head}: {_change(claim)}, as the geometric mean over {_cells(cells)}"
     if claim.verdict is not None and claim.verdict.decided:
         told += f"; it holds in {claim.values['holds']} of {cells}"
+    if "cost" in claim.values:
+        told += f"; as the only change it takes {claim.values['cost']}"
     if "depends" in claim.values:
         told += f", and how much depends on {claim.values['depends']}"
     return told + _reason(claim)

@@ -33,6 +33,7 @@ def facts(data: ReportData) -> tuple[tuple[str, str], ...]:
         ("Host", host_line(data.host)),
         ("System", _system_line(data.host)),
         ("Baseline", _baseline(data)),
+        ("Inputs" if len(plan.inputs) > 1 else "Input", _inputs(data)),
         ("Rounds × runs", data.replication(c.id for c in plan.cells)),
         ("Cells", counts_of(data).text()),
         ("Noise floor", f"{noise(data)} (margin {margin_text(plan.judge.margin_of(data.metric))})"),
@@ -44,6 +45,12 @@ def _baseline(data: ReportData) -> str:
     """What the variants are compared with."""
     revisions = data.plan.revisions
     return data.baseline.label if revisions is None else f"each variant at {revisions.names[0]}"
+
+
+def _inputs(data: ReportData) -> str:
+    """What the variants worked on, by name: a sentence about the only input does not repeat it (R4)."""
+    names = [data.input_name(item) for item in data.plan.inputs if item.values or data.input_bytes(item.id)]
+    return ", ".join(names)
 
 
 def trust(data: ReportData) -> tuple[Check, ...]:
