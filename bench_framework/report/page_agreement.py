@@ -99,13 +99,13 @@ def _unshown(claims: Mapping[str, Claim], quoted: Iterable[str]) -> Iterator[str
 def _row(row: list[ReadCell], claims: Mapping[str, Claim], names: Container[str]) -> Iterator[str]:
     """Verdicts of a row: each cell's class is that of its glyph; a bare verdict is that of a claim of the row."""
     named = {c for cell in row for c in cell.claims if c in claims}
-    known = {verdict for c in named for verdict in told_verdicts(claims[c])}
+    known = {verdict for c in named for verdict in _told(claims[c], row[0].text)}
     if row[0].text in names:
         yield from _named_otherwise(row, [claims[c] for c in sorted(named)])
     for cell in row:
         told = _verdict_of(cell.text)
         said = cell.verdict
-        own = {v for c in cell.claims if c in claims for v in told_verdicts(claims[c])}
+        own = {v for c in cell.claims if c in claims for v in _told(claims[c], row[0].text)}
         where = f"the cell “{_cut(cell.text)}” of the row “{_cut(row[0].text)}”"
         if said is not None and said not in {verdict.value for verdict in Verdict}:
             yield f"{where} has the colour of no verdict, “{said}”"
@@ -119,11 +119,19 @@ def _row(row: list[ReadCell], claims: Mapping[str, Claim], names: Container[str]
 
 def _named_otherwise(row: list[ReadCell], claims: list[Claim]) -> Iterator[str]:
     """Claims of a row that is one variant's, and names none of those that they compare."""
-    said = " ".join(cell.text for cell in row)
     for claim in claims:
         sides = [visible(name) for name in (claim.subject, claim.reference) if name]
-        if claim.kind in TABLED and not any(name in said for name in sides):
-            yield f"{claim.id}: the row “{_cut(row[0].text)}” names neither of its sides, {' and '.join(sides)}"
+        if claim.kind in TABLED and row[0].text not in sides:
+            yield f"{claim.id}: the row “{_cut(row[0].text)}” is neither of its sides, {' and '.join(sides)}"
+
+
+def _told(claim: Claim, name: str) -> tuple[Verdict, ...]:
+    """Verdicts that the row of a name may show for a claim: where it is the subject, the claim's own only.
+
+    A row of what it was before may show what it became, or the other way round.
+    """
+    verdicts = told_verdicts(claim)
+    return verdicts[:1] if visible(claim.subject) == name else verdicts
 
 
 def _verdict_of(text: str) -> Verdict | None:

@@ -29,6 +29,9 @@ _GROUND: Final = (
 )  # fmt: skip
 """Fields that claims have in common with their neighbours, all at once."""
 _FIELDS: Final = ("ground", *(field.name for field in fields(Claim) if field.name not in _GROUND))
+_TEXTS: Final = ("id", "kind", "subject")
+_NAMES: Final = ("reference", "metric", "adjust")
+_FIGURES: Final = ("estimate", "lo", "hi", "level", "rounds", "runs", "margin", "noise_floor")
 _NUMBER: Final = r"[+\u2212-]?\d+(?:\.\d+)?"
 _SLOT: Final = re.compile(r"\{[sr]?\}")
 
@@ -81,7 +84,7 @@ def unpacked(table: Mapping[str, Any]) -> tuple[Claim, ...]:
         raise ValueError(f"the claims have form {form!r}, and {FORM} is what can be read")
     try:
         return tuple(_claim(row, table) for row in table["rows"])
-    except (KeyError, IndexError, TypeError, AttributeError) as error:
+    except (KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"the table of claims does not hold together: {error}") from error
 
 
@@ -137,8 +140,31 @@ def _claim(row: Sequence[Any], table: Mapping[str, Any]) -> Claim:
         for name, value in raw.items()
     }
     form, *words = raw["text"].split(" ")
+    _require_kinds(found)
     found["text"] = _put_together(table["sentences"][int(form)], words, found["subject"], found["reference"])
     return Claim(**found)
+
+
+def _require_kinds(found: Mapping[str, Any]) -> None:
+    """Raise `ValueError` where a field of a claim is of a kind that none has: JSON holds anything."""
+    wrong = [
+        *(name for name in _TEXTS if not isinstance(found[name], str)),
+        *(name for name in _NAMES if not isinstance(found[name], str | None)),
+        *(name for name in _FIGURES if not _is_figure(found[name])),
+        *(f"cells: {cell}" for cell in found["cells"] if not isinstance(cell, str)),
+        *(f"scope: {word}" for pair in found["scope"] for word in pair if not isinstance(word, str)),
+        *(
+            f"values: {key}"
+            for key, value in found["values"].items()
+            if not isinstance(key, str) or not (isinstance(value, str) or _is_figure(value)) or value is None
+        ),
+    ]
+    if wrong:
+        raise ValueError(f"a claim holds what no claim does: {', '.join(wrong)[:80]}")
+
+
+def _is_figure(value: object) -> bool:
+    return value is None or (isinstance(value, int | float) and value == value)  # noqa: PLR0124 -- no NaN
 
 
 def _found(name: str, value: Any, shared: Sequence[Any]) -> Any:

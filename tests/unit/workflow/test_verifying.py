@@ -5,11 +5,9 @@ from __future__ import annotations
 import csv
 import gc
 import io
-import math
 import random
 import re
 import shutil
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,160 +16,17 @@ import bench_framework
 from bench_framework import assets
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import RecordError, UsageError
-from bench_framework.model.plan import (
-    BIN,
-    AnswerPolicy,
-    Axis,
-    AxisValue,
-    BuildSpec,
-    Cell,
-    Dataset,
-    Input,
-    JudgePolicy,
-    MeasurePolicy,
-    Plan,
-    Role,
-    Variant,
-)
-from bench_framework.model.run import (
-    Answer,
-    Block,
-    Build,
-    Host,
-    Look,
-    PageCache,
-    PreparedInput,
-    Receipt,
-    Sensors,
-)
 from bench_framework.report.page_reading import quoted
-from bench_framework.store import lines, manifest, run_table
+from bench_framework.store import manifest, run_table
 from bench_framework.store.frames import Frames
 from bench_framework.store.records import Record
-from bench_framework.workflow.pages import judge_record, report_record, write_pages
+from bench_framework.workflow.pages import report_record
 from bench_framework.workflow.verifying import table_differences, verify, verify_record
 from bench_framework.workflow.verifying_page import page_differences, verify_page
+from tests.unit.workflow.measured_record import ROUNDS, TEXT, altered, table, written
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-AT = "2026-03-02T17:04:09.123Z"
-ROUNDS = 12
-SPEEDS = {"plain": 1.0, "fast": 0.9, "slow": 1.12}
-TEXT = Input("1MiB", (("size", "1MiB"),), Dataset("generated", "prose", 1 << 20, 42))
-SPECS = {name: BuildSpec("builtin", "tally", features=() if name == "plain" else (name,)) for name in SPEEDS}
-VARIANTS = {name: Variant(name, (("way", name),), SPECS[name], describe=f"the {name} one") for name in SPEEDS}
-
-
-def made_plan() -> Plan:
-    roles = dict.fromkeys(SPEEDS, Role.CANDIDATE) | {"plain": Role.BASELINE}
-    cells = [
-        Cell(f"{n}{'a' * 11}", VARIANTS[name].id, TEXT.id, f"{name}, 1MiB", role, ((BIN,), ("run",)))
-        for n, (name, role) in enumerate(roles.items())
-    ]
-    control = replace(cells[0], id="c" * 12, label="control", role=Role.CONTROL)
-    return Plan(
-        name="demo", question="Which way is fastest?", scenario_path="demo.yaml", scenario_sha256="5" * 64,
-        axes=(
-            Axis("way", "build", tuple(AxisValue(n, n) for n in SPEEDS)),
-            Axis("size", "input", (AxisValue("1MiB", "1 MiB", size_bytes=1 << 20),)),
-        ),
-        builds=tuple(SPECS.values()), variants=tuple(VARIANTS.values()), inputs=(TEXT,), cells=(*cells, control),
-        holes=(), baseline_id=VARIANTS["plain"].id, further_baselines=(), ideas=(), program=None,
-        answer=AnswerPolicy(contract=True), measure=MeasurePolicy(ROUNDS, ROUNDS, until="rounds"), judge=JudgePolicy(),
-    )  # fmt: skip
-
-
-def made_block(chance: random.Random, seq: int, number: int, position: int, cell: Cell) -> Block:
-    name = cell.label.partition(",")[0]
-    wall = 0.05 * SPEEDS.get(name, 1.0) * math.exp(chance.gauss(0, 0.01))
-    receipt = Receipt(
-        {"way": name if name in SPEEDS else "plain"}, 2, {"count": wall / 2}, 1 << 20, 4 << 20, 3 << 20, 1 << 20, 120,
-        1, 7, 3, 4096, 8192, {"records": 1234.0}, ("read ahead",),
-    )  # fmt: skip
-    return Block(
-        seq, number, position, cell.id, warmup=number == 0, status="ok", started_at=AT, wall_s=(wall, wall * 1.01),
-        user_s=wall * 0.8, sys_s=wall * 0.1, peak_rss_bytes=(4 << 20) + seq % 5, peak_rss_source="worker",
-        exit_codes=(0, 0), answer=Answer("9f2c" * 16, 120, 30), receipts=(receipt, receipt),
-        sensors=Sensors(4, 10, 20, 0.5, 1 << 30, 2900.0, 300, 1, 2, 0, 1 << 20),
-        page_cache=PageCache("warm", 1.0, why=""),
-    )  # fmt: skip
-
-
-def host() -> Host:
-    return Host(
-        host_id="f" * 12, boot_id="b1", cpu="CPU", cores=2, ram_bytes=1 << 30, kernel="6.1", os="Linux",
-        governor=None, virtualised=None, results_filesystem="ext4", data_filesystem="ext4",
-        hyperfine="hyperfine 1.20.0", rustc="rustc 1.95.0", cargo=None, python="3.11", benchctl="0.1.0",
-    )  # fmt: skip
-
-
-def measured(root: Path) -> Record:
-    plan, chance = made_plan(), random.Random(5)
-    record = Record.create(root, plan, "name: demo\n", started_at=AT, benchctl="0.1.0")
-    said = {"name": "tally", "version": "0.1.0", "metrics": [{"name": "records", "unit": "count"}]}
-    builds = tuple(
-        Build(
-            s.id, ok=True, sha256=f"{n}" * 64, path=f"/b/{n}", size_bytes=100 + n, build_s=41.5, describe=said,
-            revision="9" * 40, dirty=False, rustc="1.95",
-        )
-        for n, s in enumerate(SPECS.values())
-    )  # fmt: skip
-    inputs = (PreparedInput(TEXT.id, "/data/x", 1 << 20, "7" * 64, "prose", 42, filesystem="ext4"),)
-    record.prepare(at=AT, host=host(), builds=builds, inputs=inputs)
-    members, seq = list(plan.cells), 0
-    for number in range(1, ROUNDS + 1):
-        chance.shuffle(members)
-        for position, cell in enumerate(members):
-            record.append(lines.Measured(made_block(chance, seq, number, position, cell)))
-            seq += 1
-        record.append(lines.RoundEnd(TEXT.id, number, warmup=False, at=AT, elapsed_s=float(number)))
-    record.append(lines.Looked(Look(TEXT.id, 0, ROUNDS, stopped=True)))
-    record.append(lines.End(AT, 2.5))
-    return record
-
-
-@pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A judged record without pages."""
-    with measured(tmp_path_factory.mktemp("plain") / "results") as record:
-        record.save(judge_record(record))
-        record.seal()
-    return record.path
-
-
-@pytest.fixture(scope="module")
-def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A judged record with its pages."""
-    with measured(tmp_path_factory.mktemp("full") / "results") as record:
-        judgement = judge_record(record)
-        record.save(judgement)
-        write_pages(record, judgement, formats=("html", "md"))
-    return record.path
-
-
-@pytest.fixture(scope="module")
-def page(full: Path) -> str:
-    return (full / "report.html").read_text(encoding="utf-8")
-
-
-def table(path: Path) -> list[list[str]]:
-    return list(csv.reader(io.StringIO((path / "runs.csv").read_text(encoding="utf-8"), newline="")))
-
-
-def written(rows: list[list[str]]) -> str:
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()
-
-
-def altered(text: str) -> str:
-    """The text with one digit changed: the first that is not a leading zero; without one, one letter."""
-    found = re.search(r"[1-9]", text) or re.search(r"\d", text)
-    if found is None:
-        return text[:-1] + ("x" if text[-1:] != "x" else "y") if text else "7"
-    digit = str((int(found[0]) + 3) % 10)
-    return text[: found.start()] + digit + text[found.end() :]
 
 
 def test_a_record_is_as_it_was_written(plain: Path, full: Path) -> None:

@@ -1,0 +1,37 @@
+"""One measured record, and its page, for all tests that hold records and pages against what they were."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework.workflow.pages import judge_record, write_pages
+from tests.unit.workflow.measured_record import measured
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="session")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A judged record without pages."""
+    with measured(tmp_path_factory.mktemp("plain") / "results") as record:
+        record.save(judge_record(record))
+        record.seal()
+    return record.path
+
+
+@pytest.fixture(scope="session")
+def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A judged record with its pages."""
+    with measured(tmp_path_factory.mktemp("full") / "results") as record:
+        judgement = judge_record(record)
+        record.save(judgement)
+        write_pages(record, judgement, formats=("html", "md"))
+    return record.path
+
+
+@pytest.fixture(scope="session")
+def page(full: Path) -> str:
+    return (full / "report.html").read_text(encoding="utf-8")
