@@ -260,10 +260,13 @@ class Document:
     sections: tuple[Section, ...]
     claims: tuple[Claim, ...]
     glossary: tuple[tuple[str, str], ...]
+    """Each verdict with its meaning."""
     files: tuple[str, ...] = ()
     """Paths that the terminal names at its end."""
     next: tuple[str, ...] = ()
     """Commands that a reader may want now."""
+    terms: tuple[tuple[str, str], ...] = ()
+    """The other words of the page, each with its meaning."""
 
     def section(self, code: str) -> Section | None:
         """The section of this code, if it is in the report."""

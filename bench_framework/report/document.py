@@ -10,6 +10,7 @@ from bench_framework.report.blocks import Details, Document, Facts, Section
 from bench_framework.report.numbers import margin_text
 from bench_framework.report.sections import SECTIONS
 from bench_framework.report.sections import masthead as head
+from bench_framework.report.terms import terms
 
 if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
@@ -59,6 +60,7 @@ def build(data: ReportData, only: tuple[str, ...] = ()) -> Document:
         if folder
         else (),
         next=data.commands,
+        terms=terms(data),
     )
 
 

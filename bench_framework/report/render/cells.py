@@ -22,6 +22,7 @@ REFUSED: Final = frozenset({Verdict.FAILED, Verdict.OTHER_OUTPUT, Verdict.NOT_CO
 DIGITS: Final = 12
 """Significant digits of a number that no claim vouches for: the files of the record have it to the last bit."""
 _PLAIN: Final = re.compile(r"\d+(?:\.\d+)?")
+_TITLE_END: Final = re.compile(r"[:;] |\. (?=[A-Z0-9])|\.$")
 WHOLE: Final = 1e15
 """Below this every whole number is one of floating point, and is written without an exponent."""
 
@@ -58,6 +59,12 @@ def _datum(cell: Cell) -> str | None:
     if float(value).is_integer() and abs(value) < WHOLE:
         return str(int(value))
     return repr(float(value)) if cell.claim is not None else f"{value:.{DIGITS}g}"
+
+
+def headed(caption: str) -> tuple[str, str]:
+    """A caption as its title, which is what stands before the first colon, stop or semicolon, and the rest."""
+    end = _TITLE_END.search(caption)
+    return (caption, "") if end is None else (caption[: end.start()], caption[end.start() :])
 
 
 def row_class(row: Row) -> Markup:

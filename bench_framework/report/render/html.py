@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 import bench_framework
 from bench_framework.report.following import cited
-from bench_framework.report.render.cells import cell_class, row_class, shown
+from bench_framework.report.render.cells import cell_class, headed, row_class, shown
 from bench_framework.report.render.characters import visible
 from bench_framework.report.render.embedding import packed, unpacked
 from bench_framework.report.render.seals import sealed
@@ -171,6 +171,7 @@ FILTERS: Final[Mapping[str, Callable[..., Any]]] = {
     "shown": shown,
     "row_class": row_class,
     "cell_class": cell_class,
+    "headed": headed,
     "lines": _lines,
 }
 """What the templates of a page may call, beside Jinja's own."""

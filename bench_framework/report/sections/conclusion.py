@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bench_framework.report.blocks import Block, Bullets, Paragraph
+from bench_framework.report.blocks import Block, Paragraph
 from bench_framework.report.sections import summary
 from bench_framework.report.sections.kind import SectionKind
 
@@ -13,19 +14,10 @@ if TYPE_CHECKING:
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """The same sentences in the same order, as one paragraph."""
-    sentences = tuple(
-        one
-        for block in summary.build(data)
-        for one in (
-            block.sentences
-            if isinstance(block, Paragraph)
-            else block.items
-            if isinstance(block, Bullets)
-            else ()
-        )
+    """The same sentences in the same order, without the weight of the lead."""
+    return tuple(
+        replace(block, lead=False) if isinstance(block, Paragraph) else block for block in summary.build(data)
     )
-    return (Paragraph(sentences),) if sentences else ()
 
 
 CONCLUSION = SectionKind(

@@ -12,22 +12,28 @@ if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
 
 MOST_NAMED = 6
-MOST_CLAIMS = 12
+MOST_CLAIMS = 6
+"""Of one reason; more are counted, and folded."""
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
     """A derived list: missing combinations, refused cells, metrics and machines that are absent."""
-    claims = tuple(sentence(c) for c in data.claims("not-measured"))
+    claims = tuple(data.claims("not-measured"))
     lines = [*_refused(data, told=bool(claims)), *_metrics(data), *_conditions(data)]
     if not claims:
         lines = [*_holes(data), *lines]
-    blocks: list[Block] = []
-    if claims[:MOST_CLAIMS]:
-        blocks.append(Bullets(claims[:MOST_CLAIMS]))
-    if claims[MOST_CLAIMS:]:
-        blocks.append(Details(f"{len(claims) - MOST_CLAIMS} more", (Bullets(claims[MOST_CLAIMS:]),)))
-    blocks.append(Bullets(tuple(Sentence(line) for line in lines)))
-    return tuple(blocks)
+    by_reason: dict[str, list[Sentence]] = {}
+    for claim in claims:
+        by_reason.setdefault(str(claim.values["reason"]), []).append(sentence(claim))
+    few = [one for group in by_reason.values() if len(group) <= MOST_CLAIMS for one in group]
+    many = {reason: group for reason, group in by_reason.items() if len(group) > MOST_CLAIMS}
+    counted = [f"{len(group)} combinations of values, each for this reason: {r}" for r, group in many.items()]
+    said = (*few, *(Sentence(closed(line)) for line in (*counted, *lines)))
+    folded = [
+        Details(f"The {len(group)} combinations: {reason}", (Bullets(tuple(group)),))
+        for reason, group in many.items()
+    ]
+    return (Bullets(said), *folded)
 
 
 def _holes(data: ReportData) -> list[str]:
