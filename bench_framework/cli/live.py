@@ -6,6 +6,7 @@ import shutil
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from rich.console import Console as RichConsole
 from rich.console import Group
 from rich.live import Live
@@ -47,6 +48,10 @@ EVERY_S = 0.5
 """Between two drawings while measuring. A drawing takes milliseconds, and the terminal works on after it."""
 LONGEST_REASON = 42
 """Columns for why a cell is not measured any further; the report has room for all of it."""
+GAP = 2
+SHORTEST_BAR = 8
+LONGEST_BAR = 28
+"""Columns of the progress bar: it takes what the words leave, and goes where that is too little."""
 KEPT_LINES = 4
 """Lines of the terminal that are left to what stood there before."""
 STYLES = {
@@ -154,15 +159,15 @@ class LiveDisplay:
     def _header(self, work: Work, now: float) -> RenderableType:
         elapsed = now - self._start if self._start is not None else 0.0
         left = work.left_s(elapsed, self._done_at_start)
-        row = Table.grid(padding=(0, 2))
-        row.add_row(
-            Text(work.plan.name, style="bold"),
-            ProgressBar(total=work.rounds_total, completed=work.rounds_done, width=28),
-            f"{work.rounds_done}/{work.rounds_total} rounds",
-            f"{format_clock(elapsed)} gone"
-            + ("" if left is None else f", at most {format_clock(left)} left"),
-            f"problems {work.problems}" if work.problems else "",
-        )
+        state = f"{work.rounds_done}/{work.rounds_total} rounds  {format_clock(elapsed)} gone"
+        state += "" if left is None else f", at most {format_clock(left)} left"
+        state += f"  problems {work.problems}" if work.problems else ""
+        room = self._rich.width - cell_len(work.plan.name) - cell_len(state) - 2 * GAP
+        if room < SHORTEST_BAR:
+            return Text.assemble((work.plan.name, "bold"), " " * GAP, state)
+        row = Table.grid(padding=(0, GAP))
+        bar = ProgressBar(total=work.rounds_total, completed=work.rounds_done, width=min(LONGEST_BAR, room))
+        row.add_row(Text(work.plan.name, style="bold"), bar, state)
         return row
 
     def _cells(self, work: Work) -> RenderableType:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from rich.cells import cell_len
 
 from bench_framework.cli.console import Console
 from bench_framework.cli.live import LiveDisplay
@@ -100,3 +101,29 @@ def test_a_cell_that_is_dropped_says_why(plan: Plan, capsys: pytest.CaptureFixtu
     assert "✕ prints another result than the baseline" in shown
     assert "x…" in shown
     assert "problems 2" in shown
+
+
+@pytest.mark.parametrize(
+    ("columns", "lines", "bar"), [(40, 2, 0), (60, 1, 0), (72, 1, 10), (80, 1, 18), (120, 1, 28)]
+)
+def test_the_bar_takes_what_the_words_leave(
+    plan: Plan, monkeypatch: pytest.MonkeyPatch, columns: int, lines: int, bar: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    display = LiveDisplay(Console())
+    display.plan_ready(plan)
+    work = display._work
+    assert work is not None
+    display._start = 0.0
+    work.rounds[plan.inputs[0].id] = 9
+    with display._rich.capture() as printed:
+        display._rich.print(display._header(work, 3700.0))
+    display.close()
+    # The region itself is drawn below what is printed.
+    shown = [line for line in screen(printed.get()) if line and "reading the scenario" not in line]
+    assert len(shown) == lines
+    assert all(cell_len(line) <= columns for line in shown)
+    head = " ".join(shown)
+    said = " ".join(re.sub("[━╸╺]+", " ", head).split())
+    assert said == "small 9/42 rounds 1 h 01 min gone, at most 3 h 46 min left"
+    assert len(re.findall("[━╸╺]", head)) == bar
