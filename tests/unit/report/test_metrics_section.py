@@ -9,7 +9,7 @@ from bench_framework.model.judgement import Comparison, Interval, Summary, Verdi
 from bench_framework.model.metrics import DeclaredMetric, InstructionPolicy
 from bench_framework.model.plan import Role
 from bench_framework.report.blocks import Table
-from bench_framework.report.sections.metrics import build
+from bench_framework.report.sections.metrics import MOST_COLUMNS, build
 
 if TYPE_CHECKING:
     from bench_framework.report import ReportData
@@ -109,3 +109,26 @@ def test_what_every_run_agrees_on_is_one_line_and_no_column(data: ReportData) ->
     table = next(block for block in build(told) if isinstance(block, Table))
     assert "Files" in [column.title for column in table.columns]
     assert not any("The same" in line for line in table.legend)
+
+
+def test_a_table_too_wide_for_paper_is_parted_and_nothing_is_lost(data: ReportData) -> None:
+    first = data.plan.inputs[0]
+    arms = [c for c in data.arms(first.id) if data.state(c.id).state == "measured"]
+    names = [f"own_{number}" for number in range(20)]
+    made = [
+        counted(c.id, n, float(i + j), rounds=12) for i, c in enumerate(arms) for j, n in enumerate(names)
+    ]
+    judgement = replace(data.judgement, summaries=(*data.judgement.summaries, *made))
+    blocks = build(replace(data, judgement=judgement))
+    tables = [b for b in blocks if isinstance(b, Table) and b.anchor.startswith("metrics-1-")]
+    assert [t.anchor for t in tables] == [
+        "metrics-1-table", "metrics-1-own-1", "metrics-1-own-2", "metrics-1-own-3",
+    ]  # fmt: skip
+    titles = [column.title for table in tables for column in table.columns]
+    assert [t for t in titles if t.startswith("Own")] == [n.replace("_", " ").capitalize() for n in names]
+    assert max(len(table.columns) for table in tables) <= MOST_COLUMNS + 4
+    assert [table.columns[0].title for table in tables] == ["Variant"] * 4
+    assert all(len(table.rows) == len(arms) for table in tables)
+    assert all(len(row.cells) == len(table.columns) for table in tables for row in table.rows)
+    assert titles.count("Cores") == 1
+    assert [bool(table.legend) for table in tables[:-1]] == [False] * 3

@@ -1,0 +1,95 @@
+"""What a page explains: its words, the titles of its captions, what was not measured and why."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework import report
+from bench_framework.model.judgement import Claim
+from bench_framework.model.plan import Role
+from bench_framework.report.blocks import Bullets, Details, Paragraph
+from bench_framework.report.render.cells import headed
+from bench_framework.report.sections import summary, unmeasured
+from bench_framework.report.sections.conclusion import CONCLUSION
+from bench_framework.report.terms import terms
+
+if TYPE_CHECKING:
+    from bench_framework.report import ReportData
+
+
+def hole(number: int, reason: str) -> Claim:
+    subject = f"io=mode-{number}"
+    return Claim(
+        f"h{number}", "not-measured", subject, None, None, (), None, values={"reason": reason},
+        text=f"Not measured: {subject} ({reason})",
+    )  # fmt: skip
+
+
+def with_holes(data: ReportData, *claims: Claim) -> ReportData:
+    rest = tuple(c for c in data.judgement.claims if c.kind != "not-measured")
+    return replace(data, judgement=replace(data.judgement, claims=(*rest, *claims)))
+
+
+@pytest.mark.parametrize(
+    ("caption", "title"),
+    [
+        ("Time by variant, input 10 MiB: the median of rounds.", "Time by variant, input 10 MiB"),
+        ("The binaries that ran. Code: a digest.", "The binaries that ran"),
+        ("Time; not more", "Time"),
+        ("At 1.5 times the size.", "At 1.5 times the size"),
+        ("a:b without an end", "a:b without an end"),
+        ("", ""),
+    ],
+)
+def test_a_caption_begins_with_its_title_and_loses_nothing(caption: str, title: str) -> None:
+    head, rest = headed(caption)
+    assert head == title
+    assert head + rest == caption
+
+
+def test_the_margin_and_the_control_are_explained_as_this_record_has_them(data: ReportData) -> None:
+    told = dict(terms(data))
+    assert "2\u202f%" in told["margin"]
+    assert {"control", "noise floor", "best group", "[a, b]"} <= set(told)
+    bare = replace(
+        data, plan=replace(data.plan, cells=tuple(c for c in data.plan.cells if c.role is not Role.CONTROL))
+    )
+    assert not {"control", "noise floor"} & set(dict(terms(bare)))
+    assert report.build(data).terms == terms(data)
+
+
+def test_many_combinations_of_one_reason_are_counted_and_folded_whole(data: ReportData) -> None:
+    many = [hole(n, "no step of the ladder") for n in range(30)]
+    one = hole(99, "not available here")
+    said, folded, *others = unmeasured.build(with_holes(data, *many, one))
+    assert isinstance(said, Bullets)
+    assert isinstance(folded, Details)
+    texts = [item.text for item in said.items]
+    assert "30 combinations of values, each for this reason: no step of the ladder." in texts
+    assert "Not measured: io=mode-99 (not available here)." in texts
+    assert not any("mode-3 " in text for text in texts)
+    (bullets,) = folded.blocks
+    assert isinstance(bullets, Bullets)
+    assert [item.claim for item in bullets.items] == [claim.id for claim in many]
+    assert others == []
+
+
+def test_few_combinations_are_told_one_by_one(data: ReportData) -> None:
+    few = [hole(n, "excluded") for n in range(unmeasured.MOST_CLAIMS)]
+    (said,) = unmeasured.build(with_holes(data, *few))
+    assert isinstance(said, Bullets)
+    assert [item.claim for item in said.items][: len(few)] == [claim.id for claim in few]
+
+
+def test_the_conclusion_has_the_sentences_of_the_summary_in_their_order(data: ReportData) -> None:
+    first, *rest = CONCLUSION.build(data)
+    lead, *lines = summary.build(data)
+    assert isinstance(first, Paragraph)
+    assert isinstance(lead, Paragraph)
+    assert (lead.lead, first.lead) == (True, False)
+    assert first.sentences == lead.sentences
+    assert rest == lines
+    assert rest
