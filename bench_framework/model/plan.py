@@ -480,6 +480,6 @@ def _by_id(items: tuple[_Item, ...], wanted: str) -> _Item:
     if kept is None or kept[0] is not items:  # an identity is given again when its owner is gone
         if len(_indices) >= _KEPT_INDICES:
             _indices.clear()
-        kept = _indices[id(items)] = (items, {item.id: item for item in items})
+        kept = _indices[id(items)] = (items, {item.id: item for item in reversed(items)})
     found: _Item = kept[1][wanted]
     return found
