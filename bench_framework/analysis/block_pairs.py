@@ -24,7 +24,6 @@ BLOCK: Final = 1
 SINGLE_LOOK: Final = 1
 NO_SPREAD: Final = "its file gives no number of runs or no spread: values without an interval"
 ZERO_SPREAD: Final = "every spread is given as zero: no interval follows from rounded figures"
-MEAN_ONLY: Final = "its file holds the mean over the runs alone"
 MOST_DETECTABLE: Final = 10.0
 HOPELESS: Final = "runs so few and so different would not have shown a factor of ten"
 DETECTION_POWER_AT_ESTIMATE: Final = 0.80

@@ -87,14 +87,13 @@ class LiveDisplay:
     def resumed(self, rounds: Mapping[str, int]) -> None:
         """Rounds that an earlier process has done, per input."""
         if self._work is not None:
-            self._work.rounds.update(rounds)
-            self._done_at_start = self._work.rounds_done
+            self._done_at_start = self._work.resume(rounds)
 
     def judged(self, input_id: str, comparisons: tuple[Comparison, ...]) -> None:
         """Interim verdicts of a look."""
         _ = input_id
         if self._work is not None:
-            self._work.verdicts.update({c.cell_id: c for c in comparisons if c.metric == "wall"})
+            self._work.judge(comparisons)
 
     def say(self, text: str) -> None:
         """One sentence, above the region. Asked for by the user, so it may be drawn at once."""

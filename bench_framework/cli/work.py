@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from bench_framework.execution.progress import BuildStep, Happening
     from bench_framework.model.judgement import Comparison
     from bench_framework.model.plan import Plan
@@ -48,6 +50,15 @@ class Work:
     warmup: bool = True
     warmups_done: int = 0
     problems: int = 0
+
+    def resume(self, rounds: Mapping[str, int]) -> int:
+        """Take over the rounds that an earlier process has done, per input. Returns how many are done now."""
+        self.rounds.update(rounds)
+        return self.rounds_done
+
+    def judge(self, comparisons: Iterable[Comparison]) -> None:
+        """Take over the verdicts of a look."""
+        self.verdicts.update({c.cell_id: c for c in comparisons if c.metric == "wall"})
 
     def take(self, happening: Happening) -> None:
         """Count one happening."""

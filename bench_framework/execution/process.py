@@ -126,18 +126,13 @@ class Launcher:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._buffer = b""
-        self._running: int | None = None
+        self._running: int | None = None  # the command's process id, which also names its session and group
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    @property
-    def running(self) -> int | None:
-        """Process id of the running command, which also names its session and group."""
-        return self._running
 
     @property
     def pid(self) -> int | None:

@@ -33,7 +33,6 @@ BUSY: Final = ("/bin/sh", "-c", "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); don
 STACK_BYTES: Final = 16384
 """Of the stack, copied with each sample for dwarf."""
 SCRIPT_TIMEOUT_S: Final = 900.0
-LAST_LINES: Final = 3
 _LOST_SHARE: Final = re.compile(r"Processed (\d+) samples and lost ([\d.]+)%")
 
 

@@ -67,9 +67,3 @@ def hopeless(blocks: Sequence[Block], *, warmup_over: bool) -> bool:
     if len(last) == FAILURES_IN_A_ROW and all(status in VOID for status in last):
         return True
     return len(last) >= TIMEOUTS_IN_A_ROW and all(status == "timeout" for status in last[-TIMEOUTS_IN_A_ROW:])
-
-
-def typical_wall(blocks: Iterable[Block]) -> float | None:
-    """Median wall time in seconds of a cell's good blocks; `None` without any."""
-    walls = [wall for block in blocks if block.status == "ok" and (wall := block.wall) is not None]
-    return statistics.median(walls) if walls else None

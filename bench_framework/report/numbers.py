@@ -231,10 +231,6 @@ def _down(value: float, decimals: int) -> Number:
     return _quantized(value, decimals, ROUND_FLOOR)
 
 
-def _up(value: float, decimals: int) -> Number:
-    return _quantized(value, decimals, ROUND_CEILING)
-
-
 def _quantized(value: float, decimals: int, rounding: str) -> Number:
     if not math.isfinite(value):
         return value

@@ -30,8 +30,6 @@ class ComparedTable:
 
     comparisons: tuple[Comparison, ...]
     document: Document
-    exploratory: bool
-    """Chosen after the data were seen."""
 
 
 def require_one_comparison(
@@ -101,7 +99,7 @@ def compare_record(
         if not own:
             document = replace(document, run_line=f"{document.run_line}  {_chosen(judgement)}")
     headline = tuple(c for c in judgement.comparisons if c.family == "headline")
-    return ComparedTable(headline, document, exploratory=not own)
+    return ComparedTable(headline, document)
 
 
 def _chosen(judgement: Judgement) -> str:
@@ -159,7 +157,7 @@ def compare_axis(
         )
         judgement = record.judgement() or judge_record(record)
         page = document(report_data(record, judgement), chosen, judged, looks, where)
-    return ComparedTable(judged, page, exploratory=True)
+    return ComparedTable(judged, page)
 
 
 def _variant_axis(plan: Plan, name: str) -> Axis:

@@ -219,7 +219,7 @@ def compare_imported(
     shown = tuple(
         c for c in judgement.comparisons if c.family in {"headline", "memory"} and c.metric in metrics
     )
-    return ComparedTable(shown, replace(document, sections=kept), exploratory=True)
+    return ComparedTable(shown, replace(document, sections=kept))
 
 
 def _selected(imported: Imported, baseline: str | None, candidate: str | None) -> Imported:

@@ -129,9 +129,3 @@ def test_a_cell_is_given_up_when_it_always_fails(
     hopeless: bool,
 ) -> None:
     assert schedule.hopeless([block(status) for status in statuses], warmup_over=warmup_over) is hopeless
-
-
-def test_the_typical_time_comes_from_good_blocks_only() -> None:
-    blocks = [block("ok", 0.1), block("failed", 9.0), block("ok", 0.3), block("ok", 0.2)]
-    assert schedule.typical_wall(blocks) == 0.2
-    assert schedule.typical_wall([block("failed")]) is None
