@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
@@ -222,6 +223,23 @@ def require_unicode(path: Path) -> None:
 def plan_sha256(plan: Plan) -> str:
     """Digest of all that a plan measures: where its scenario lies does not count."""
     return hashlib.sha256(wire.dump_plan(replace(plan, scenario_path="", asked=())).encode()).hexdigest()
+
+
+def holds_its_plan(folder: Path) -> bool:
+    """Whether ``plan.json`` is the plan that the journal begins with; false where either cannot be read.
+
+    It is the file that is held against the digest, and not the plan as it is understood now: a later version may know
+    more of a plan, which changes no file.
+    """
+    try:
+        said = json.loads((folder / layout.PLAN).read_bytes())
+        header = journal.read_header(folder / layout.JOURNAL)
+    except (OSError, ValueError, RecursionError, RecordError):
+        return False
+    if not isinstance(said, dict):
+        return False
+    text = wire.indented(said | {"scenario_path": "", "asked": []})
+    return hashlib.sha256(text.encode()).hexdigest() == header.plan_sha256
 
 
 def find_resumable(root: Path, plan: Plan) -> Record | None:

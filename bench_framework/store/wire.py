@@ -139,6 +139,11 @@ def plain(value: Any) -> dict[str, Any]:
     return asdict(value)
 
 
+def indented(value: object) -> str:
+    """JSON of plain values in the form that the files of a record have."""
+    return _bytes(Any, value, indent=1).decode() + "\n"
+
+
 def _dump(kind: type[T], value: T) -> str:
     return _bytes(kind, value, indent=1).decode() + "\n"
 

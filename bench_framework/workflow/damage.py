@@ -18,6 +18,8 @@ MOST_NAMED: Final = 5
 def blamed(folder: Path) -> Iterator[None]:
     """Within the block, a failure over a record whose files are not those of its manifest names these files.
 
+    So does one over a plan that is not the one that the journal begins with, whatever the manifest says.
+
     A file that was edited can be whole and yet name a cell, an input or a build that is nowhere. A failure over a
     record that is as it was written stays what it is.
 
@@ -46,9 +48,12 @@ def blamed(folder: Path) -> Iterator[None]:
 
 def _changed(folder: Path) -> list[str]:
     """Files that differ from the manifest; none where there is no manifest to hold them against."""
-    from bench_framework.store import manifest  # noqa: PLC0415 -- pydantic
+    from bench_framework.store import layout, manifest, records  # noqa: PLC0415 -- pydantic
 
     try:
-        return [mismatch.path for mismatch in manifest.check_manifest(folder)]
+        found = [mismatch.path for mismatch in manifest.check_manifest(folder)]
     except (RecordError, OSError):
-        return []
+        found = []
+    if layout.PLAN not in found and not records.holds_its_plan(folder):
+        found.append(layout.PLAN)
+    return found

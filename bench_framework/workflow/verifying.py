@@ -83,7 +83,7 @@ def verify_record(results: Path, name: str) -> Verification:
     Raises:
         RecordError: it is not judged yet, or cannot be read at all.
     """
-    from bench_framework.store import manifest, records  # noqa: PLC0415 -- pydantic
+    from bench_framework.store import layout, manifest, records  # noqa: PLC0415 -- pydantic
     from bench_framework.workflow import importing  # noqa: PLC0415 -- it returns what this module defines
 
     folder = records.resolve(results, name)
@@ -91,6 +91,8 @@ def verify_record(results: Path, name: str) -> Verification:
         return importing.verify_imported(folder)
     listed = manifest.read_manifest(folder)
     found = [f"{mismatch.path}: {mismatch.what}" for mismatch in manifest.check_manifest(folder)]
+    if not records.holds_its_plan(folder):
+        found.append(f"{layout.PLAN}: not the plan that {layout.JOURNAL} begins with")
     try:
         with records.Record.open(folder) as record, damage.blamed(folder):
             kept = _saved(record)
