@@ -8,28 +8,26 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any, Final, Literal, TypeVar
 
-from bench_framework.model.budget import Budget
-from bench_framework.model.metrics import DeclaredMetric, InstructionPolicy, sampled
+from bench_framework.model.metrics import DeclaredMetric, InstructionPolicy
+from bench_framework.model.policies import AnswerPolicy as AnswerPolicy  # noqa: PLC0414 -- a plan's words: imported from here
+from bench_framework.model.policies import GatePolicy as GatePolicy  # noqa: PLC0414 -- likewise
+from bench_framework.model.policies import JudgePolicy as JudgePolicy  # noqa: PLC0414 -- likewise
+from bench_framework.model.policies import MeasurePolicy as MeasurePolicy  # noqa: PLC0414 -- likewise
+from bench_framework.model.policies import Metric as Metric  # noqa: PLC0414 -- likewise
 from bench_framework.model.profile import ProfilePolicy
 from bench_framework.model.revisions import Revisions
 from bench_framework.model.suspicion import ProjectedRow, Suspicion
 
 CacheState = Literal["warm", "cold", "unknown"]
-AnswerKind = Literal["exact", "sorted-lines", "json", "none"]
-Metric = str
-"""A metric's name, the same everywhere: ``wall``, ``cpu``, ``user``, ``sys``, ``peak_rss``,
-``binary_size``, ``build_time``, ``instructions``, or a worker's own."""
 
 CONTROL_LABEL: Final = "control"
 _KEPT_IDS: Final = 4096
 _KEPT_INDICES: Final = 64
-GATE_MARGINS: Final[tuple[tuple[Metric, float], ...]] = (("wall", 0.02), ("cpu", 0.02), ("peak_rss", 0.05))
-"""What a gate tolerates where its scenario does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,98 +234,6 @@ class DerivedRow:
 
     name: str
     formula: str
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerPolicy:
-    """How two runs are seen to have done the same work."""
-
-    compare: AnswerKind = "exact"
-    file: str | None = None
-    """Absolute path of the file that holds the answer, in place of stdout."""
-    contract: bool = False
-    """Whether the worker is expected to speak the worker protocol."""
-    exit_codes: tuple[int, ...] = (0,)
-    stdout: Literal["file", "pipe", "null"] = "file"
-
-
-@dataclass(frozen=True, slots=True)
-class MeasurePolicy:
-    """How much is measured, in which order, and when it stops (METHOD 1 and 3)."""
-
-    rounds_min: int = 12
-    rounds_max: int = 40
-    until: Literal["decided", "rounds", "precision"] = "decided"
-    precision: float | None = None
-    """Half-width of the headline intervals at which `precision` stops, as a fraction."""
-    budget_s: float | None = None
-    warmup_rounds: int = 2
-    timeout_s: float = 600.0
-    seed: int = 0
-    """Of the order of cells within rounds; recorded."""
-    control: bool = True
-    strategy: Literal["fixed", "race"] = "fixed"
-
-
-@dataclass(frozen=True, slots=True)
-class GatePolicy:
-    """What the gate judges: metric to its margin, and what it does when it cannot (METHOD 6)."""
-
-    margins: tuple[tuple[Metric, float], ...] = ()
-    detect: float = 0.03
-    on_undecided: Literal["warn", "fail"] = "warn"
-    require: tuple[Metric, ...] = ()
-    against: str = ""
-    """Revision that every cell is compared with, or ``merge-base``; empty: the scenario's baseline."""
-    cells: str = ""
-    """The words that select the gated cells; empty: all candidates."""
-    chosen: tuple[str, ...] | None = None
-    """Ids of the cells that these words select; `None` without words."""
-    min_compared: int = 0
-    """Comparisons without which the gate has not judged."""
-    budgets: tuple[Budget, ...] = ()
-    accepted: str = ""
-    """Absolute path of the file of accepted changes; empty where there is none."""
-
-    @property
-    def tolerated(self) -> dict[Metric, float]:
-        """Gated metric to the growth that is tolerated, as a fraction; the defaults where the scenario names none."""
-        return dict(self.margins or GATE_MARGINS)
-
-
-@dataclass(frozen=True, slots=True)
-class JudgePolicy:
-    """How differences are judged (METHOD 2 to 5). Fractions; per metric where a tuple names it."""
-
-    metrics: tuple[Metric, ...] = ("wall", "cpu")
-    margin: float = 0.02
-    epsilon: float = 0.01
-    margins: tuple[tuple[Metric, float], ...] = (("peak_rss", 0.05),)
-    epsilons: tuple[tuple[Metric, float], ...] = (("peak_rss", 0.01),)
-    level: float = 0.05
-    """Family-wise α."""
-    gate: GatePolicy = field(default_factory=GatePolicy)
-
-    @property
-    def sampled(self) -> tuple[Metric, ...]:
-        """The metrics that rounds decide; a deterministic one needs no level."""
-        return sampled(self.metrics)
-
-    @property
-    def headline(self) -> Metric:
-        """The metric that the headline, the best group, the effects and the gaps are told in.
-
-        The first that rounds decide; the first at all where none does.
-        """
-        return next(iter((*self.sampled, *self.metrics)), "wall")
-
-    def margin_of(self, metric: Metric) -> float:
-        """δ of a metric."""
-        return dict(self.margins).get(metric, self.margin)
-
-    def epsilon_of(self, metric: Metric) -> float:
-        """ε of a metric."""
-        return dict(self.epsilons).get(metric, self.epsilon)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ import pytest
 
 from bench_framework.errors import AnswerError
 from bench_framework.execution.worker import AnswersFile, digest_file, parse_reply, read_replies
-from bench_framework.model.plan import AnswerKind, AnswerPolicy
+from bench_framework.model.plan import AnswerPolicy
+from bench_framework.model.policies import AnswerKind
 
 PROTOCOL = Path(__file__).parents[2] / "fixtures" / "protocol"
 

@@ -109,7 +109,6 @@ def printed(document: Document) -> str:
 def test_the_own_page_has_each_reference(tmp_path: Path) -> None:
     record(tmp_path, 1)
     table = workflow.compare_record(tmp_path / "results", "@last")
-    assert not table.exploratory
     text = printed(table.document)
     assert "vs tokio + simd" in text
     assert "Gap to rayon + simd: 50." in text
@@ -119,7 +118,6 @@ def test_the_own_page_has_each_reference(tmp_path: Path) -> None:
 def test_another_baseline_is_exploratory_and_says_how_it_is_adjusted(tmp_path: Path) -> None:
     record(tmp_path, 1)
     table = workflow.compare_record(tmp_path / "results", "@last", baseline="engine=rayon parser=serde")
-    assert table.exploratory
     assert {c.ref_cell_id for c in table.comparisons} == {
         c.id for c in built(expand(load(tmp_path / "s.yaml", text=SCENARIO))).cells
         if c.label == "rayon + serde" and c.role is not Role.CONTROL

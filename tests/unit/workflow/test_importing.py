@@ -90,7 +90,6 @@ def test_every_command_that_opens_a_record_opens_a_set(tmp_path: Path, files: tu
     assert (folder / "report.html").read_bytes() == before
     table = workflow.compare_record(root, str(folder), baseline=None, candidate=None, metrics=("wall",))
     assert [c.verdict.value for c in table.comparisons] == ["worse", "undecided"]
-    assert table.exploratory
     turned = workflow.compare_record(root, "@last", baseline="optimised", candidate="smol", metrics=("wall",))
     assert [c.verdict.value for c in turned.comparisons] == ["better", "undecided"]
     assert "In one sitting, in blocks" in workflow.terminal_page(
