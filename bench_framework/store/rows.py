@@ -13,7 +13,7 @@ from bench_framework.store import block_columns, columns, metric_columns
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from bench_framework.model.judgement import CellState, Claim, Comparison, Judgement, Summary
+    from bench_framework.model.judgement import CellState, Judgement, Summary
     from bench_framework.model.plan import BuildSpec, Cell, Input, Plan, Values, Variant
     from bench_framework.model.run import Block, Build, Event, PreparedInput, Receipt
     from bench_framework.store.journal import Contents
@@ -354,89 +354,6 @@ def _summary_part(cell_id: str, summaries: Mapping[tuple[str, str], Summary], si
 def _outputs_ok(blocks: Iterable[Block]) -> bool | None:
     found = [b.status != "other-output" for b in blocks if b.answer]
     return all(found) if found else None
-
-
-def comparison_rows(source: Source) -> Iterator[Row]:
-    """One row per comparison: headline, control, memory and reference, then every pair of the best groups."""
-    judgement = source.judgement
-    assert judgement is not None
-    claims = {
-        (claim.cells, claim.metric): claim
-        for claim in reversed(judgement.claims)
-        if claim.kind == "comparison"
-    }
-    further = {(c.cells, c.metric): c for c in judgement.claims if c.kind == "reference"}
-    floors = {(floor.input_id, floor.metric): floor.fraction for floor in judgement.floors}
-    pairs = (pair for group in judgement.best for pair in group.comparisons)
-    for comparison in (*judgement.comparisons, *pairs):
-        cell = source.plan.cell(comparison.cell_id)
-        claim = _claim_of(further if comparison.family == "reference" else claims, comparison)
-        yield {
-            **_comparison_part(source.plan, comparison),
-            "claim_id": claim.id if claim else None,
-            "text": claim.text if claim else None,
-            "family_size": judgement.looks.family,
-            "looks": judgement.looks.count,
-            "noise_floor": floors.get((cell.input_id, comparison.metric)),
-        }
-
-
-def derived_rows(source: Source) -> Iterator[Row]:
-    """One row per named cell and formula, input by input."""
-    judgement = source.judgement
-    assert judgement is not None
-    claims = iter([claim for claim in judgement.claims if claim.kind == "derived"])
-    for row in judgement.derived:
-        claim = next(claims) if row.value is not None else None
-        yield {
-            "input_id": row.input_id,
-            "input": source.plan.input(row.input_id).label,
-            "name": row.name,
-            "formula": row.formula,
-            "unit": row.unit,
-            "rounds": row.rounds,
-            "value": row.value,
-            "lo": row.lo,
-            "hi": row.hi,
-            "claim_id": claim.id if claim else None,
-            "text": claim.text if claim else None,
-        }
-
-
-def _claim_of(claims: Mapping[tuple[Any, ...], Claim], comparison: Comparison) -> Claim | None:
-    both = (comparison.cell_id, comparison.ref_cell_id)
-    for cells in (both, both[::-1], both[:1]):
-        if (claim := claims.get((cells, comparison.metric))) is not None:
-            return claim
-    return None
-
-
-def _comparison_part(plan: Plan, comparison: Comparison) -> Row:
-    cell, ref = plan.cell(comparison.cell_id), plan.cell(comparison.ref_cell_id)
-    row: Row = {
-        "kind": comparison.family,
-        "direction": comparison.direction,
-        "variant": cell.label if cell.role.value == "control" else plan.variant(cell.variant_id).label,
-        "ref_variant": plan.variant(ref.variant_id).label,
-        "input": plan.input(cell.input_id).label,
-        "adjust": "holm",
-        "verdict": comparison.verdict.value,
-        "reason": comparison.reason or None,
-        "level": comparison.shown.level if comparison.shown else None,
-    }
-    for name in (
-        "metric", "cell_id", "ref_cell_id", "statistic", "p", "p_adjusted", "look", "epsilon", "margin",
-        "mde", "rounds_needed", "rounds", "runs", "runs_ref",
-    ):  # fmt: skip
-        row[name] = getattr(comparison, name)
-    for prefix, interval in (
-        ("", comparison.shown),
-        ("typical_", comparison.typical),
-        ("floor_", comparison.floor),
-    ):
-        for name in ("ratio", "lo", "hi"):
-            row[prefix + name] = getattr(interval, name) if interval else None
-    return row
 
 
 def event_rows(source: Source) -> Iterator[Row]:

@@ -6,7 +6,15 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
-from bench_framework.store import block_columns, columns, layout, metric_columns, rows, structure_tables
+from bench_framework.store import (
+    block_columns,
+    columns,
+    judged_rows,
+    layout,
+    metric_columns,
+    rows,
+    structure_tables,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -60,8 +68,8 @@ def table_texts(source: Source) -> dict[str, str]:
         "builds": rows.build_rows,
         "events": rows.event_rows,
         "cells": rows.cell_rows,
-        "comparisons": rows.comparison_rows,
-        "derived": rows.derived_rows,
+        "comparisons": judged_rows.comparison_rows,
+        "derived": judged_rows.derived_rows,
         "effects": structure_tables.effect_rows,
         "contributions": structure_tables.contribution_rows,
     }
