@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from bench_framework.errors import BenchError, MachineError, ScenarioError
+from bench_framework.model.words import in_ascii
 
 if TYPE_CHECKING:
     from bench_framework.model.run import Event
@@ -43,6 +44,10 @@ class Console:
     def emit(self, text: str) -> None:
         """Print a result. A reader that went away (``| head``) is no error and stops no run."""
         _write(sys.stdout, text)
+
+    def tell(self, text: str) -> None:
+        """Print a result that is one sentence, folded to the terminal where there is one."""
+        self.emit(wrapped(text, self.width) if sys.stdout.isatty() else text)
 
     def emit_json(self, document: Any) -> None:
         """Print one JSON document, the only thing on stdout with ``--json``."""
@@ -114,6 +119,13 @@ class Console:
         return self.progress and self.verbosity >= 0 and sys.stderr.isatty() and not plain
 
 
+def wrapped(text: str, width: int) -> str:
+    """A sentence in lines that fit; the further ones stand a little to the right. A path stays whole."""
+    return "\n".join(
+        textwrap.wrap(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    )
+
+
 def folded(text: str, width: int | None) -> str:
     """Sentences of a diagnostic in lines that fit, under their own beginning.
 
@@ -177,7 +189,7 @@ def _write(stream: TextIO, text: str) -> None:
         stream.flush()
     except UnicodeEncodeError:
         encoding = stream.encoding or "ascii"
-        stream.write(line.encode(encoding, "backslashreplace").decode(encoding))
+        stream.write(in_ascii(line).encode(encoding, "backslashreplace").decode(encoding))
         stream.flush()
     except OSError as error:
         # Python would complain once more when it closes the stream at exit.

@@ -10,7 +10,7 @@ import typer
 
 from bench_framework.cli import github
 from bench_framework.cli.arguments import Base, Head, Only, Overrides
-from bench_framework.cli.console import Console
+from bench_framework.cli.console import Console, wrapped
 from bench_framework.errors import UsageError
 
 if TYPE_CHECKING:
@@ -117,7 +117,8 @@ def show(console: Console, found: Gated) -> None:
         console.emit((found.record / "gate.json").read_text(encoding="utf-8"))
     else:
         console.emit(workflow.gate_page(found, console.width, console.unicode))
-        console.say(f"wrote {', '.join(workflow.GATE_FILES)} into {found.record}")
+        told = f"wrote {', '.join(workflow.GATE_FILES)} into {found.record}"
+        console.say(wrapped(told, console.stderr_width) if console.stderr_width else told)
     if github.on_github():
         for line in github.gate_lines([pair.again_text or pair.text for pair in found.gating.of("worse")]):
             console.say(line, level=-1)

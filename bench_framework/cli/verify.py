@@ -58,12 +58,12 @@ def verify(
         console.emit_json(document)
     else:
         for line in found.differences[:MOST_SHOWN]:
-            console.emit(line)
+            console.tell(line)
         if len(found.differences) > MOST_SHOWN:
             console.emit(f"… and {len(found.differences) - MOST_SHOWN} more (all of them with --json)")
-        console.emit(told)
+        console.tell(told)
         for note in found.notes:
-            console.emit(f"note: {note}")
+            console.tell(f"note: {note}")
     if found.differences:
         raise typer.Exit(EXIT_WORSE)
 

@@ -105,9 +105,15 @@ def shown(verdict: Verdict, metric: str) -> str:
     return f"{glyph(verdict)} {word(verdict, metric)}"
 
 
+_SIGNS: Final = str.maketrans(
+    {"\u202f": " ", "\u2009": " ", "−": "-", "×": "x", "÷": "/", "–": "-", "—": "-", "→": "->", "µ": "u", "·": "-",
+     "“": '"', "”": '"', "’": "'", "…": "...", "∞": "inf", "≤": "<=", "≥": ">=", "θ": "theta", "ρ": "rho"}
+)  # fmt: skip
+
+
 def in_ascii(text: str) -> str:
-    """A text with every glyph of this table replaced by its ASCII form."""
+    """A text with every glyph of this table, and every sign of our own sentences, replaced by its ASCII form."""
     for words in WORDS.values():
         if words.glyph not in {"?", "–"}:
             text = text.replace(words.glyph, words.ascii)
-    return text
+    return text.translate(_SIGNS)

@@ -22,7 +22,8 @@ from bench_framework.report.blocks import (
     Table,
 )
 from bench_framework.report.render.characters import visible
-from bench_framework.report.render.widths import cut_middle, pad, width_of, wrap
+from bench_framework.report.render.widths import cut_apart, cut_middle, pad, width_of, wrap
+from bench_framework.units import THIN_SPACE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,10 +37,8 @@ LEAST_LABEL: Final = 18
 """A label is never cut below this; the table then gets wider than asked instead of losing a number."""
 _BOLD, _DIM, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 _COLOURS: Final = {"better": "\x1b[34m", "worse": "\x1b[33m", "undecided": "\x1b[35m"}
-_PLAIN: Final = str.maketrans(
-    {"\u202f": " ", "\u2009": " ", "−": "-", "×": "x", "÷": "/", "–": "-", "—": "-", "→": "->", "µ": "u", "·": "-",
-     "“": '"', "”": '"', "’": "'", "…": "...", "∞": "inf", "≤": "<=", "≥": ">=", "θ": "theta", "ρ": "rho"}
-)  # fmt: skip
+_JOINT: Final = "\ue000"
+"""Stands for the space between a number and its unit until lines are broken, where only a plain one can be shown."""
 
 
 def render(
@@ -78,11 +77,13 @@ class _Page:
     def plain(self, text: str) -> str:
         """A text as this terminal can show it."""
         text = visible(text)
-        return text if self.unicode else in_ascii(text).translate(_PLAIN)
+        return text if self.unicode else in_ascii(text)
 
     def text(self, text: str, *, indent: str = "", bold: bool = False) -> None:
         """A paragraph, wrapped."""
-        for number, line in enumerate(wrap(self.plain(text), self.width - width_of(indent))):
+        joined = text if self.unicode else text.replace(THIN_SPACE, _JOINT)
+        for number, broken in enumerate(wrap(self.plain(joined), self.width - width_of(indent))):
+            line = broken.replace(_JOINT, " ")
             lead = indent if number == 0 else " " * width_of(indent)
             self.lines.append(lead + (self.styled(line, _BOLD) if bold else line))
 
@@ -253,11 +254,12 @@ def _tail(text: str) -> int:
 def _labels(rows: tuple[Row, ...], shares: list[int], page: _Page) -> tuple[list[str], list[str]]:
     """Labels cut in the middle where they must be, and lines that give them in full."""
     labels, legend = [], []
+    cut = cut_apart((page.plain(row.cells[0].text) for row in rows), shares[0], page.mark)
     for row in rows:
         full = page.plain(row.cells[0].text)
         shown = full + (" (base)" if row.baseline and width_of(full) + 7 <= shares[0] else "")
         if width_of(full) > shares[0]:
-            shown = cut_middle(full, shares[0], page.mark)
+            shown = cut[full]
             legend.append(f"{shown} = {full}")
         labels.append(shown)
     return labels, legend

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import pytest
 from bench_framework import workflow
 from bench_framework.cli import github
 from bench_framework.cli.app import app, run_command_line
-from bench_framework.cli.console import Console, describe, folded
+from bench_framework.cli.console import Console, describe, folded, wrapped
 from bench_framework.errors import CellError, Position, Problem, ScenarioError
 from bench_framework.model.run import Event
 
@@ -307,3 +308,15 @@ def test_diagnostics_are_folded_to_the_terminal_and_what_is_copied_is_not() -> N
         "          its values changes anything",
     ]
     assert " ".join(" ".join(lines).split()) == " ".join(text.split())  # not a word is lost
+
+
+def test_signs_become_ascii_where_the_stream_has_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(raw, encoding="ascii"))
+    Console().emit("4 cells × 2, −3\u202f% … ▲ slower, 漢")
+    assert raw.getvalue() == b"4 cells x 2, -3 % ... ^ slower, \\u6f22\n"
+
+
+def test_a_sentence_is_folded_and_a_path_stays_whole() -> None:
+    path = "results/" + "x" * 40
+    assert wrapped(f"{path}: as it was written (23 files)", 50) == f"{path}:\n  as it was written (23 files)"

@@ -383,6 +383,31 @@ def test_a_shortened_name_is_given_in_full_below(document: Document) -> None:
     assert re.search(r"a\"b;.*….*_z_ = a\"b;", screen)
 
 
+def test_two_names_are_never_cut_to_the_same_one(document: Document) -> None:
+    first = document.section("S03")
+    assert first is not None
+    table = next(b for b in first.blocks if isinstance(b, Table))
+    names = [
+        f"tokio-worker-pool + {p}-json + {a}" for p in ("simd", "serde") for a in ("mimalloc", "jemalloc")
+    ]
+    rows = tuple(
+        replace(row, cells=(Cell(name), *row.cells[1:])) for name, row in zip(names, table.rows, strict=False)
+    )
+    section = replace(first, blocks=(replace(table, rows=rows),))
+    screen = terminal.render(replace(document, sections=(section,)), width=70, color=False, unicode=True)
+    cut = [line.strip().split("  ")[0] for line in screen.splitlines() if "…" in line and " = " not in line]
+    assert len(set(cut)) == len(cut) == len(names)
+    flat = " ".join(screen.split())
+    assert [flat.count(f"= {name}") for name in names] == [1] * len(names)
+
+
+def test_a_number_stays_with_its_unit_where_only_ascii_can_be_shown(document: Document) -> None:
+    for width in range(60, 121):
+        screen = terminal.render(document, width=width, color=False, unicode=False)
+        assert not re.search(r"^ *(%|ms|MiB)(?![\w])", screen, re.MULTILINE), width
+        assert "\ue000" not in screen
+
+
 def test_a_row_without_a_verdict_says_why(document: Document) -> None:
     screen = unbroken(terminal.render(document, width=80))
     assert "tokio+mimalloc: round 3: exit status 101" in screen
