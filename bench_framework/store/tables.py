@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from bench_framework.store import (
     block_columns,
@@ -17,11 +17,24 @@ from bench_framework.store import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from bench_framework.store.columns import Column
     from bench_framework.store.rows import Row, Source
+
+
+MAKERS: Final[dict[str, Callable[[Source], Iterator[Row]]]] = {
+    "runs": rows.run_rows,
+    "builds": rows.build_rows,
+    "events": rows.event_rows,
+    "cells": rows.cell_rows,
+    "comparisons": judged_rows.comparison_rows,
+    "derived": judged_rows.derived_rows,
+    "effects": structure_tables.effect_rows,
+    "contributions": structure_tables.contribution_rows,
+}
+"""Table to what makes its rows."""
 
 
 def table_columns(source: Source) -> dict[str, tuple[Column, ...]]:
@@ -63,17 +76,7 @@ def write_tables(folder: Path, source: Source) -> None:
 
 def table_texts(source: Source) -> dict[str, str]:
     """The text of every table by its name; equal sources give equal texts."""
-    makers = {
-        "runs": rows.run_rows,
-        "builds": rows.build_rows,
-        "events": rows.event_rows,
-        "cells": rows.cell_rows,
-        "comparisons": judged_rows.comparison_rows,
-        "derived": judged_rows.derived_rows,
-        "effects": structure_tables.effect_rows,
-        "contributions": structure_tables.contribution_rows,
-    }
-    return {name: to_csv(wanted, makers[name](source)) for name, wanted in table_columns(source).items()}
+    return {name: to_csv(wanted, MAKERS[name](source)) for name, wanted in table_columns(source).items()}
 
 
 def to_csv(wanted: tuple[Column, ...], found: Iterable[Row]) -> str:

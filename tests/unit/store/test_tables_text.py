@@ -246,7 +246,7 @@ def test_every_declared_column_is_filled_by_some_row(measured: Record, judgement
     """A column that no code writes would be an empty promise."""
     source = rows.Source(measured.plan, measured.contents, judgement)
     for name, wanted in tables.table_columns(source).items():
-        maker = getattr(rows, f"{name.removesuffix('s')}_rows")
+        maker = tables.MAKERS[name]
         keys = {key for row in maker(source) for key in row}
         missing = {column.name for column in wanted} - keys
         assert {text for text in missing if not text.startswith(("effective_", "wall_"))} <= {
