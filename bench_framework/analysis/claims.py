@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.analysis import dependence, fact_words, metric_words, wording
+from bench_framework.analysis import dependence, fact_words, metric_words, verdict_counts, wording
 from bench_framework.analysis.costs import Costs, elsewhere
 from bench_framework.analysis.facts import Facts, Names
 from bench_framework.analysis.race_claims import race_claims
@@ -155,6 +155,15 @@ class _Author(Names):
                 values={"members": members, "count": len(group.cell_ids)},
             )  # fmt: skip
         claim = self._comparison(chosen, "main")
+        own = self._against(baseline.id, group.metric)
+        told = verdict_counts.counts(own) if baseline.id in group.cell_ids and chosen in own else None
+        if told is not None:
+            return replace(
+                claim, subject=self.label(baseline.id), reference=None, verdict=None, estimate=None, lo=None,
+                hi=None, level=None, rounds=max(c.rounds for c in own), runs=max(c.runs for c in own),
+                cells=tuple(dict.fromkeys((baseline.id, *group.cell_ids, *(c.cell_id for c in own)))),
+                values={"members": members, "count": len(group.cell_ids), "counts": told, "compared": len(own)},
+            )  # fmt: skip
         values = {**claim.values, "members": members, "count": len(group.cell_ids)}
         cells = (*claim.cells, *(c for c in group.cell_ids if c not in claim.cells))
         return replace(claim, values=values, cells=cells)
@@ -164,8 +173,8 @@ class _Author(Names):
 
         The verdicts of a family hold together, so that choosing by verdict costs nothing; choosing by estimate would.
         Without one: what beat the baseline, or any other variant, within the best group's own family. Where the
-        baseline is itself among the best: what was compared with it first and found decided. Never the
-        observed leader: a pick by the data needs an interval of its own.
+        baseline is itself among the best: what was compared with it first and found decided, of few; of many the
+        verdicts are counted instead. Never the observed leader: a pick by the data needs an interval of its own.
         """
         own = [self._by_pair.get((c, group.metric)) for c in group.cell_ids]
         better = [c for c in own if c is not None and c.verdict in _BETTER]
@@ -179,11 +188,14 @@ class _Author(Names):
             over = [c for c in won if baseline_id in (c.cell_id, c.ref_cell_id)]
             if won:
                 return (over or won)[0]
-        others = [
+        return next((c for c in self._against(baseline_id, group.metric) if c.verdict.settled), None)
+
+    def _against(self, baseline_id: str, metric: str) -> list[Comparison]:
+        """The headline's comparisons with a baseline, in plan order."""
+        return [
             c for c in self._judgement.comparisons
-            if c.ref_cell_id == baseline_id and c.metric == group.metric and c.family == "headline"
+            if c.ref_cell_id == baseline_id and c.metric == metric and c.family == "headline"
         ]  # fmt: skip
-        return next((c for c in others if c.verdict.settled), None)
 
     def _by_input(self) -> Iterator[Claim]:
         """The best of every input on one line, where there are several (R4, R5)."""

@@ -236,6 +236,9 @@ def _memory_comparison(claim: Claim) -> str:
 def _main(claim: Claim) -> str:
     members, count = claim.values["members"], int(claim.values["count"])
     head = f"{where(claim)}best{'' if count == 1 else f' group of {count}'}: {members}"
+    if "counts" in claim.values:
+        against = f"of {claim.values['compared']} compared with {claim.subject}"
+        return f"{head}; {against}: {claim.values['counts']} ({_extent(claim)})"
     if claim.verdict is None:
         return f"{head}; nothing else was compared with {claim.subject}"
     return f"{head}. {_sentence(_comparison(claim))} ({_extent(claim)})"
