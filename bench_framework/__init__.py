@@ -5,7 +5,7 @@ Importing it loads nothing heavy; what a name needs is loaded when it is used.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bench_framework.store.imported_frames import ImportedFrames
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "load"]
+__all__ = ["__version__", "figures", "load", "plot"]
 
 
 def load(record: str | Path = "@last", *, results: str | Path = "results") -> Frames | ImportedFrames:
@@ -39,6 +39,57 @@ def load(record: str | Path = "@last", *, results: str | Path = "results") -> Fr
         return _carried(page)
     folder = records.resolve(Path(results), str(record))
     return imported_frames.load(folder) if records.is_imported(folder) else frames.load(folder)
+
+
+def figures(record: str | Path | Frames = "@last", *, results: str | Path = "results") -> dict[str, str]:
+    """Name and title of every figure of a record's report, in its order; `plot` draws one.
+
+    Args:
+        record: what `load` takes, or what it gave.
+        results: the folder in which names are looked up.
+
+    Raises:
+        UsageError: nothing of that name, or an imported set, which has none; RecordError: damaged or not judged.
+    """
+    from bench_framework.workflow import plotting  # noqa: PLC0415 -- numpy
+
+    return {name: figure.title for name, figure in plotting.figures_of(_measured(record, results)).items()}
+
+
+def plot(
+    name: str, record: str | Path | Frames = "@last", ax: Any = None, *, results: str | Path = "results"
+) -> Any:
+    """A figure of a record's report as matplotlib draws it: the same data, order and words as in the page.
+
+    Args:
+        name: of the figure, as in `figures`.
+        record: what `load` takes, or what it gave: then nothing is read twice.
+        ax: the Axes to draw on; without one, a new canvas of the figure's own size, without a display.
+        results: the folder in which names are looked up.
+
+    Returns:
+        The Axes; ``axes.figure.savefig("x.svg")`` writes it.
+
+    Raises:
+        UsageError: as `figures`, or BX114, the report has no figure of that name. RecordError: as `figures`.
+    """
+    from bench_framework.workflow import plotting  # noqa: PLC0415 -- matplotlib
+
+    return plotting.plot(_measured(record, results), name, ax)
+
+
+def _measured(record: str | Path | Frames, results: str | Path) -> Frames:
+    """Frames of a record that was measured here, and has a report with figures."""
+    from bench_framework.errors import UsageError  # noqa: PLC0415 -- importing the package stays free
+    from bench_framework.store.frames import Frames  # noqa: PLC0415 -- pandas
+
+    found = record if isinstance(record, Frames) else load(record, results=results)
+    if not isinstance(found, Frames):
+        raise UsageError(
+            f"{record} was imported: it holds no rounds that a figure could show", code="BX114",
+            help="its tables are in `bf.load(...)`",
+        )  # fmt: skip
+    return found
 
 
 def _carried(page: Path) -> Frames:

@@ -35,6 +35,7 @@ RUN_CODES: Final[dict[str, str]] = {
     "BX110": "a scenario that cannot be measured at two revisions: nothing is built, or it names revisions itself.",
     "BX111": "base and head of a gate are one commit, so there is nothing to compare.",
     "BX113": "a template of `benchctl report --template` is broken, or its folder replaces none.",
+    "BX114": "a figure that the report of this record does not have (`bench_framework.plot`).",
     "BX112": "the gate's file of accepted changes is not there, or an entry of it cannot be read.",
     "BX119": "a bucket of `benchctl profile` that is none.",
     "BX121": "`benchctl compare` cannot take these records, or these options together.",

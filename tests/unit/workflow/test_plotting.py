@@ -1,0 +1,60 @@
+"""Figures in a notebook: those of the report, drawn on Axes of one's own."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+from matplotlib.figure import Figure as Canvas
+
+import bench_framework as bf
+from bench_framework import workflow
+from bench_framework.errors import RecordError, UsageError
+from bench_framework.report import figures as drawing
+from bench_framework.store import layout
+from bench_framework.workflow import plotting
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_every_figure_of_the_page_can_be_drawn_by_its_name(full: Path, page: str) -> None:
+    names = bf.figures(full)
+    assert names
+    assert [f'id="{name}"' in page for name in names] == [True] * len(names)
+    frames = bf.load(full)
+    for name, title in names.items():
+        axes = Canvas().add_subplot()
+        assert bf.plot(name, frames, axes) is axes  # type: ignore[arg-type]
+        assert axes.get_children()
+        assert plotting.figures_of(frames)[name].title == title  # type: ignore[arg-type]
+
+
+def test_without_axes_a_figure_has_its_own_size_and_can_be_saved(full: Path, tmp_path: Path) -> None:
+    name = next(iter(bf.figures(full)))
+    axes = bf.plot(name, full)
+    width, _ = axes.get_figure().get_size_inches()
+    assert width * drawing.UNITS_PER_INCH == 720
+    axes.get_figure().savefig(tmp_path / "x.png")
+    assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_wrong_name_is_answered_with_the_right_ones(full: Path) -> None:
+    with pytest.raises(UsageError, match="no figure 'florest'") as caught:
+        bf.plot("florest", full)
+    assert caught.value.code == "BX114"
+    assert all(name in (caught.value.help or "") for name in bf.figures(full))
+
+
+def test_an_imported_set_and_a_record_without_judgement_have_no_figures(full: Path, tmp_path: Path) -> None:
+    source = tmp_path / "x.csv"
+    source.write_text("label,mean,sd,n,unit\na,177.1,7.5,100,ms\nb,191.2,13.7,100,ms\n", encoding="utf-8")
+    imported = workflow.import_files([source], workflow.ImportOptions(tmp_path / "results")).record
+    with pytest.raises(UsageError, match="was imported"):
+        bf.figures(imported)
+    open_record = tmp_path / "open"
+    shutil.copytree(full, open_record)
+    (open_record / layout.CLAIMS).unlink()
+    with pytest.raises(RecordError, match="not judged yet"):
+        bf.figures(open_record)
