@@ -174,6 +174,19 @@ class ReportData:
         groups = (g for g in self.judgement.best if g.input_id == input_id and g.metric == self.metric)
         return next((g for g in groups if g.cell_ids), None)
 
+    def ahead(self, input_id: str) -> frozenset[str]:
+        """The cells of the best group, if somebody measured is beaten by it: where all are best, nobody stands out."""
+        group = self.best(input_id)
+        if group is None:
+            return frozenset()
+        compared = {
+            cell.id for cell in self.arms(input_id)
+            if cell.role is Role.BASELINE or (
+                (found := self.comparison(cell.id, self.metric)) is not None and found.shown is not None
+            )
+        }  # fmt: skip
+        return frozenset(group.cell_ids) if compared - set(group.cell_ids) else frozenset()
+
     def prepared(self, input_id: str) -> PreparedInput | None:
         """The input on disk."""
         return next((p for p in self.inputs if p.input_id == input_id), None)

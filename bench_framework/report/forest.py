@@ -57,8 +57,7 @@ def _ends(data: ReportData) -> tuple[tuple[str, str], tuple[str, str]]:
 
 def _point(data: ReportData, cell_id: str, item: Input) -> Point | None:
     cell = data.plan.cell(cell_id)
-    group = data.best(item.id)
-    strong = group is not None and cell_id in group.cell_ids
+    strong = cell_id in data.ahead(item.id)
     if cell.role is Role.BASELINE:
         return Point(data.label(cell_id), 1.0, text="baseline", baseline=True, strong=strong)
     comparison = data.comparison(cell_id, data.metric)

@@ -46,8 +46,7 @@ def headline_table(data: ReportData, item: Input, name: str) -> Table:
     arms = data.arms(item.id)
     baseline = data.plan.baseline_cell(item.id)
     scales = _Scales(data, item)
-    group = data.best(item.id)
-    best = set(group.cell_ids) if group else set()
+    best = data.ahead(item.id)
     rows = [
         _row(data, cell, scales, strong=cell.id in best)
         for cell in sorted(arms, key=lambda cell: order(data, cell, baseline))
@@ -306,6 +305,8 @@ def _legend(data: ReportData, item: Input, *, best: int) -> tuple[str, ...]:
         lines.append(smaller)
     if best:
         lines.append("Bold: the best group, which no other variant of this input is shown to beat.")
+    elif data.best(item.id) is not None:
+        lines.append("None is bold: no variant of this input is shown to beat another.")
     if data.plan.baseline_cell(item.id) is None:
         lines.append("The baseline is excluded on this input: nothing is compared.")
     return tuple(lines)

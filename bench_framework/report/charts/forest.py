@@ -23,6 +23,8 @@ TICKS: Final = (
 )  # fmt: skip
 BOLD_WIDER: Final = 1.1
 """Names of the best group are bold, and that much wider."""
+LEAST_REACH: Final = 1.3
+"""How far beyond the estimates the range may go for their intervals, as a factor, however near the estimates are."""
 TICK_ROOM: Final = 34.0
 POINT: Final = 8.0
 """Size of an estimate's sign."""
@@ -84,7 +86,8 @@ def limits(figure: Figure) -> tuple[float, float]:
     estimates = [p.x for p in figure.points]
     low = min(*estimates, 1 / (1 + 2 * margin)) if estimates else 0.5
     high = max(*estimates, 1 + 2 * margin) if estimates else 2.0
-    reach = max(1.08, math.sqrt(high / low))
+    # An interval ends in an arrow only where showing it whole would leave the estimates less than a third of the width.
+    reach = max(LEAST_REACH, high / low)
     lows = [p.x_lo for p in figure.points if p.x_lo is not None and p.x_lo > 0]
     highs = [p.x_hi for p in figure.points if p.x_hi is not None and math.isfinite(p.x_hi)]
     low = max(min([low, *lows]), low / reach)

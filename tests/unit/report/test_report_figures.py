@@ -187,6 +187,16 @@ def test_the_forest_shows_every_estimate_and_cuts_only_intervals() -> None:
     assert hi < 9.0
 
 
+def test_the_forest_shows_intervals_whole_that_are_not_much_wider_than_the_estimates_are_apart() -> None:
+    points = (Point("a", 0.77, x_lo=0.63, x_hi=1.04), Point("b", 0.91, x_lo=0.63, x_hi=1.18))
+    lo, hi = forest.limits(chart("forest", points))
+    assert lo < 0.63
+    assert hi > 1.18
+    lo, hi = forest.limits(chart("forest", (Point("near", 1.0, x_lo=0.8, x_hi=1.25),)))
+    assert lo < 0.8
+    assert hi > 1.25
+
+
 def test_ticks_keep_apart_and_hold_1() -> None:
     ticks = forest.kept_ticks(0.1, 2.2, 300.0)
     assert 1.0 in ticks

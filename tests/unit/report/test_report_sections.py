@@ -435,3 +435,16 @@ class TestNoiseFloor:
         assert [c.figure for c in made.trust if c.label == "noise floor"] == [shown]
         (figure, *_) = [b for b in section(made, "S03").blocks if isinstance(b, Figure)]
         assert f"noise floor of {shown}" in figure.desc
+
+
+def test_where_all_are_best_nobody_stands_out(data: ReportData, document: Document) -> None:
+    everybody = tuple(
+        replace(group, cell_ids=tuple(cell.id for cell in data.arms(group.input_id)))
+        for group in data.judgement.best
+    )
+    made = report.build(replace(data, judgement=replace(data.judgement, best=everybody)))
+    for table in tables(section(made, "S03")):
+        assert not [r for r in table.rows if r.strong]
+        assert "None is bold: no variant of this input is shown to beat another." in table.legend
+    assert not [p for b in section(made, "S03").blocks if isinstance(b, Figure) for p in b.points if p.strong]
+    assert [r for table in tables(section(document, "S03")) for r in table.rows if r.strong]
