@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bench_framework.model.plan import Role
+
 if TYPE_CHECKING:
     from bench_framework.model.plan import Hole, Input
     from bench_framework.report.context import ReportData
@@ -57,6 +59,19 @@ def holes_of(data: ReportData, item: Input) -> tuple[Hole, ...]:
         hole for hole in data.plan.holes
         if all(dict(hole.values).get(axis, value) == value for axis, value in wanted.items())
     )  # fmt: skip
+
+
+def memory_family(data: ReportData) -> str:
+    """What a table of memory says of multiplicity (R17): its comparisons are a family of their own, judged once."""
+    looks = data.judgement.looks
+    level = f"{looks.level * 100:g}\u202f%"
+    if "peak_rss" in data.plan.judge.metrics:
+        return f"judged in the family of the results, {looks.family} comparisons, family-wise level {level}"
+    size = sum(cell.role is Role.CANDIDATE for cell in data.plan.cells)
+    return (
+        f"{size} comparison{'s' if size != 1 else ''}, a family of their own, Bonferroni-adjusted, judged once, "
+        f"family-wise level {level}"
+    )
 
 
 def caption_tail(data: ReportData, item: Input | None = None) -> str:

@@ -11,7 +11,7 @@ from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role
 from bench_framework.model.words import shown
 from bench_framework.report.blocks import Block, Cell, Column, Figure, Heading, KeyFinding, Point, Row, Table
-from bench_framework.report.counts import counts_of
+from bench_framework.report.counts import counts_of, memory_family
 from bench_framework.report.numbers import (
     DASH,
     column_decimals,
@@ -110,7 +110,7 @@ def _table(data: ReportData, item: Input, cells: list[PlanCell], parts: _Parts, 
     margin = margin_text(data.plan.judge.margin_of(RSS))
     caption = (
         f"Peak resident memory by variant{data.on_input(item, ', input ')}{of_input}: the median of runs; margin "
-        f"{margin}; {counts_of(data, item).text()}."
+        f"{margin}; {memory_family(data)}; {counts_of(data, item).text()}."
     )
     legend = ("Anonymous: RssAnon at the end of a run, as the worker reports it; — where it reports none.",)
     return Table(name + "-table", caption, columns, rows, legend if parts.anonymous else ())

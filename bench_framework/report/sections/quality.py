@@ -95,13 +95,15 @@ def _control_table(data: ReportData) -> Table | None:
             )
     if not rows:
         return None
+    looks = data.judgement.looks
     columns = (
         Column("Input"), Column("Metric"), Column("Ratio and interval"), Column("Verdict"),
         Column("Noise floor", "right"), Column("n", "right"),
     )  # fmt: skip
     caption = (
-        "The baseline against itself: the control arm ran blind in every round. "
-        "A verdict here would withdraw every other one of its input."
+        "The baseline against itself: the control arm ran blind in every round, judged as strictly as the first of "
+        f"{looks.family} comparisons, {looks.count} look{'s' if looks.count != 1 else ''}, family-wise level "
+        f"{looks.level * 100:g}\u202f%. A verdict here would withdraw every other one of its input that rounds decide."
     )
     return Table("control-table", caption, columns, tuple(rows), sortable=False)
 

@@ -1,0 +1,69 @@
+"""R13, R17 and R18: every table that judges says of how many comparisons, how adjusted, and of how many cells."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from report_sample import sample
+
+from bench_framework.report import build
+from bench_framework.report.blocks import Table
+
+if TYPE_CHECKING:
+    from bench_framework.report.context import ReportData
+
+THIN = "\u202f"
+OF_CELLS = re.compile(r"\d+ cells? planned, \d+ measured")
+"""R18."""
+FAMILY = re.compile(rf"family-wise level 5{THIN}%")
+"""R17."""
+JUDGED = "Verdict"
+
+
+@pytest.fixture(scope="module")
+def data() -> ReportData:
+    return sample()
+
+
+def tables(data: ReportData) -> list[Table]:
+    return [b for s in build(data).sections for b in s.blocks if isinstance(b, Table)]
+
+
+def test_every_table_with_verdicts_names_its_family_level_and_number(data: ReportData) -> None:
+    judged = [t for t in tables(data) if JUDGED in [c.title for c in t.columns]]
+    assert len(judged) > 10
+    assert [t.anchor for t in judged if not FAMILY.search(t.caption)] == []
+    assert [
+        t.anchor for t in judged if not re.search(r"\d+ (comparisons|contributions|effects)", t.caption)
+    ] == []
+
+
+def test_every_table_with_verdicts_has_its_rounds(data: ReportData) -> None:
+    judged = [t for t in tables(data) if JUDGED in [c.title for c in t.columns]]
+    lacking = [
+        t.anchor
+        for t in judged
+        if not {"n"} & {c.title for c in t.columns} and "rounds × runs" not in t.caption
+    ]
+    assert lacking == []
+
+
+@pytest.mark.parametrize("code", ["S03", "S04", "S05", "S06", "S08", "S11", "S12", "S16", "S20"])
+def test_a_table_of_cells_says_how_many_were_planned_and_what_became_of_them(
+    data: ReportData, code: str
+) -> None:
+    section = next(s for s in build(data).sections if s.code == code)
+    own = [b for b in section.blocks if isinstance(b, Table)]
+    assert own
+    assert [t.anchor for t in own if not OF_CELLS.search(t.caption)] == []
+
+
+def test_memory_that_the_scenario_judges_has_the_family_of_the_results(data: ReportData) -> None:
+    policy = replace(data.plan.judge, metrics=("wall", "peak_rss"))
+    judged = replace(data, plan=replace(data.plan, judge=policy))
+    (caption, *_) = [t.caption for t in tables(judged) if t.anchor.startswith("memory-")]
+    assert "judged in the family of the results" in caption
+    assert "Bonferroni" in next(t.caption for t in tables(data) if t.anchor.startswith("memory-"))
