@@ -1,0 +1,205 @@
+"""Single figures and caveats of sections, held against what they are made from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework.model.judgement import Comparison, Derived, Interval, Verdict
+from bench_framework.model.structure import (
+    TYPICAL_HERE,
+    Change,
+    Contrast,
+    Contribution,
+    Effect,
+    EffectCell,
+    Step,
+)
+from bench_framework.report.blocks import Table
+from bench_framework.report.headline_table import headline_table
+from bench_framework.report.sections import (
+    budget,
+    contributions,
+    masthead,
+    scaling,
+    summary,
+    two_references,
+)
+from bench_framework.report.sentences import MAIN_KINDS, key_claim
+from tests.unit.report.test_report_structure import retold
+
+if TYPE_CHECKING:
+    from bench_framework.report import ReportData
+    from bench_framework.report.blocks import Block
+
+LESS = Contrast(Verdict.BETTER, Interval(0.8, 0.75, 0.85, 0.99), 40, 1e-9, 1e-8)
+MORE = Contrast(Verdict.WORSE, Interval(1.25, 1.2, 1.3, 0.99), 40, 1e-9, 1e-8)
+TOTAL = Contrast(Verdict.BETTER, Interval(0.75, 0.7, 0.8, 0.99), 40, 1e-9, 1e-8)
+
+
+def tables(blocks: tuple[Block, ...]) -> list[Table]:
+    return [b for b in blocks if isinstance(b, Table)]
+
+
+def ladder(data: ReportData, *steps: Contrast, total: Contrast = TOTAL) -> Table:
+    """The table of a ladder on the first input."""
+    item = data.plan.inputs[0]
+    ids = [c.id for c in data.arms(item.id)]
+    made = tuple(
+        Step((Change("axis", str(n), str(n + 1)),), ids[n], ids[n - 1], c, 0.5 if c is not MORE else -0.5)
+        for n, c in enumerate(steps, 1)
+    )  # fmt: skip
+    one = Contribution(item.id, "wall", "ladder", ids[0], ids[len(steps)], made, total, None, 0.0, None, ())
+    return tables(contributions.build(retold(data, contributions=(one,))))[0]
+
+
+class TestContributions:
+    def test_what_is_left_is_the_total_over_the_product_of_the_steps(self, data: ReportData) -> None:
+        table = ladder(data, LESS, MORE)
+        (left,) = [r for r in table.rows if r.cells[1].text == "interaction / unexplained"]
+        assert left.cells[3].text == "0.750"  # 0.75 / (0.8 · 1.25)
+
+    def test_a_share_below_zero_is_explained_where_there_is_one(self, data: ReportData) -> None:
+        below = "A share below zero: the step goes against the total."
+        assert below in ladder(data, LESS, MORE).legend
+        assert below not in ladder(data, LESS, LESS).legend
+
+    def test_two_figures_of_one_pair_are_explained_where_there_are_two(self, data: ReportData) -> None:
+        other = replace(LESS, reason=TYPICAL_HERE)
+        told = [
+            any("typical ratios, over all rounds" in line for line in ladder(data, c, LESS).legend)
+            for c in (LESS, other)
+        ]
+        assert told == [False, True]
+
+
+class TestReferences:
+    """A pair that is judged one way round is told the other way too, with its ends exchanged."""
+
+    @pytest.mark.parametrize(
+        ("verdict", "glyph"), [(Verdict.BETTER, "▲"), (Verdict.WORSE, "▼"), (Verdict.UNDECIDED, "?")]
+    )
+    def test_a_mirrored_pair(self, data: ReportData, verdict: Verdict, glyph: str) -> None:
+        item = data.plan.inputs[0]
+        base = data.plan.baseline_cell(item.id)
+        assert base is not None
+        further = next(c for c in data.arms(item.id) if c.variant_id == data.plan.further_baselines[0])
+        ratio = {Verdict.BETTER: 0.5, Verdict.WORSE: 2.0, Verdict.UNDECIDED: 1.0}[verdict]
+        pair = Comparison(
+            further.id, base.id, "wall", "headline", verdict, margin=0.02, epsilon=0.01,
+            shown=Interval(ratio, ratio * 0.8, ratio * 1.25, 0.99), rounds=40,
+        )  # fmt: skip
+        rest = [c for c in data.judgement.comparisons if {c.cell_id, c.ref_cell_id} != {further.id, base.id}]
+        judged = replace(data, judgement=replace(data.judgement, comparisons=(*rest, pair)))
+        table = tables(two_references.build(judged))[0]
+        cell = next(r for r in table.rows if r.baseline).cells[3]
+        assert cell.text.endswith(glyph)
+        assert cell.value == pytest.approx(1 / ratio)
+        sure = {
+            "▲": "+100\u202f% [+60, +150] ▲",
+            "▼": "−50\u202f% [−60, −37] ▼",
+            "?": "0\u202f% [−20, +25] ?",
+        }
+        assert cell.text == sure[glyph]
+
+
+def test_growth_counts_the_rounds_of_the_size_that_has_fewer(data: ReportData) -> None:
+    first = data.plan.inputs[0]
+    few = tuple(
+        replace(s, n_rounds=31) if data.plan.cell(s.cell_id).input_id == first.id else s
+        for s in data.judgement.summaries
+    )
+    table = tables(scaling.SCALING.build(replace(data, judgement=replace(data.judgement, summaries=few))))[-1]
+    counts = {(r.cells[1].text, r.cells[-1].text) for r in table.rows}
+    assert counts == {("10MiB", "31"), ("50MiB", "40")}
+
+
+def test_a_judged_ratio_in_the_budget_keeps_its_relation_to_one(data: ReportData) -> None:
+    item = data.plan.inputs[0]
+    ids = tuple(c.id for c in data.arms(item.id)[:2])
+    row = Derived(
+        item.id, "all", "time(a) / time(b)", "ratio", ids, False, 40, 1.0819, 1.0096, 1.1694, True, 0.999
+    )
+    shown = []
+    for own in (row, replace(row, judged=False)):
+        judged = replace(data, judgement=replace(data.judgement, derived=(own,)))
+        table = tables(budget.build(judged))[0]
+        shown.append(f"{table.rows[0].cells[1].text} {table.rows[0].cells[2].text}")
+    assert shown == ["1.082 [1.009, 1.170]", "1.08 [1.00, 1.17]"]
+
+
+@pytest.mark.parametrize(("floor", "mark"), [(0.019, "pass"), (0.021, "warn")])
+def test_the_noise_floor_warns_beyond_the_margin(data: ReportData, floor: float, mark: str) -> None:
+    floors = tuple(replace(f, fraction=floor) for f in data.judgement.floors)
+    checks = masthead.trust(replace(data, judgement=replace(data.judgement, floors=floors)))
+    assert next(c.mark for c in checks if c.label == "noise floor") == mark
+
+
+def test_cells_that_were_not_measured_fail_the_count(data: ReportData) -> None:
+    assert next(c.mark for c in masthead.trust(data) if c.label == "cells measured") == "fail"
+    measured = tuple(replace(s, state="measured") for s in data.judgement.states)
+    whole = replace(data, judgement=replace(data.judgement, states=measured))
+    assert next(c.mark for c in masthead.trust(whole) if c.label == "cells measured") == "pass"
+
+
+def test_the_summary_tells_a_level_whose_mean_turns(data: ReportData) -> None:
+    item = data.plan.inputs[-1]
+    ids = tuple(c.id for c in data.arms(item.id)[:2])
+    mean = Contrast(Verdict.UNDECIDED, None, 40, 0.5, 1.0, "its sign changes between cells: no mean is told")
+    turns = Effect(
+        item.id, "wall", (Change("runtime", "rayon", "smol"),), pooled=False, mean=mean,
+        cells=(EffectCell("system", ids, LESS), EffectCell("jemalloc", ids, MORE)),
+    )  # fmt: skip
+    made = retold(data, effects=(turns,))
+    said = [s.text for b in summary.build(made) for s in getattr(b, "items", ())]
+    assert any("depends on the other axes" in text and "no mean is told" in text for text in said), said
+
+
+class TestHeadline:
+    """Throughput, cores, and what two intervals of one pair are."""
+
+    def test_throughput_is_bytes_over_time_and_cores_are_processor_time_over_time(
+        self, data: ReportData
+    ) -> None:
+        item = data.plan.inputs[0]
+        table = headline_table(data, item, "results-1")
+        titles = [c.title for c in table.columns]
+        base = data.plan.baseline_cell(item.id)
+        assert base is not None
+        row = next(r for r in table.rows if r.baseline)
+        wall, cpu, size = (
+            data.summary(base.id, "wall"),
+            data.summary(base.id, "cpu"),
+            data.handled_bytes(item.id),
+        )
+        assert wall is not None
+        assert cpu is not None
+        assert size is not None
+        assert row.cells[titles.index("MiB/s")].value == pytest.approx(size / wall.median)
+        assert row.cells[titles.index("Cores")].value == pytest.approx(cpu.median / wall.median)
+
+    def test_a_verdict_of_the_fastest_third_brings_its_explanation(self, data: ReportData) -> None:
+        item = data.plan.inputs[0]
+        why = "Over all rounds: the typical ratio, with a 95 % interval for itself, not adjusted."
+        floored = tuple(
+            replace(c, statistic="floor", typical=c.shown) if c.verdict.decided and c.metric == "wall" else c
+            for c in data.judgement.comparisons
+        )
+        typical = tuple(replace(c, statistic="typical") for c in data.judgement.comparisons)
+        told = [
+            any(why in line for line in headline_table(judged, item, "r").legend)
+            for own in (floored, typical)
+            if (judged := replace(data, judgement=replace(data.judgement, comparisons=own)))
+        ]
+        assert told == [True, False]
+
+
+def test_the_first_decided_comparison_leads_where_there_is_no_best_group(data: ReportData) -> None:
+    item = data.plan.inputs[0]
+    claims = tuple(c for c in data.judgement.claims if c.kind not in MAIN_KINDS)
+    found = key_claim(replace(data, judgement=replace(data.judgement, claims=claims)), item)
+    assert found is not None
+    assert found.verdict is not None
+    assert found.verdict.decided
