@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from bench_framework.cli.escapes import harmless, harmless_json
 from bench_framework.errors import BenchError, MachineError, ScenarioError
 from bench_framework.model.words import in_ascii
 
@@ -51,7 +52,7 @@ class Console:
 
     def emit_json(self, document: Any) -> None:
         """Print one JSON document, the only thing on stdout with ``--json``."""
-        self.emit(json.dumps(document, ensure_ascii=False, indent=2))
+        self.emit(harmless_json(json.dumps(document, ensure_ascii=False, indent=2)))
 
     def say(self, text: str, *, level: int = 0) -> None:
         """Print a diagnostic to stderr if the verbosity reaches `level`; ``--quiet`` is -1."""
@@ -183,7 +184,7 @@ def _write(stream: TextIO, text: str) -> None:
     Raises:
         MachineError: BX236, results cannot be written. A diagnostic that cannot be written stops nothing.
     """
-    line = text if text.endswith("\n") else text + "\n"
+    line = harmless(text if text.endswith("\n") else text + "\n")
     try:
         stream.write(line)
         stream.flush()

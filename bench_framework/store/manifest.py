@@ -75,10 +75,12 @@ def read_manifest(folder: Path) -> dict[str, str]:
     """File name to digest. Raises as `check_manifest`."""
     path = folder / layout.MANIFEST
     try:
-        said = json.loads(path.read_text(encoding="utf-8"))
+        said = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_each_once)
         version, files = int(said["schema_version"]), dict(said["files"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise RecordError(f"{path} cannot be read", code="BX411") from error
+        if not all(isinstance(part, str) for pair in files.items() for part in pair):
+            raise ValueError("a file or a digest is no text")  # noqa: TRY301 -- one answer for all of them
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+        raise RecordError(f"{path} cannot be read", code="BX411", details=(("cause", str(error)),)) from error
     if version > SCHEMA_VERSION:
         raise RecordError(
             f"{folder} has schema version {version}; this benchctl reads up to {SCHEMA_VERSION}",
@@ -86,6 +88,14 @@ def read_manifest(folder: Path) -> dict[str, str]:
             help="use a newer benchctl",
         )
     return files
+
+
+def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object of which no key stands twice: the second digest of a file would hide the first."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name stands in it twice")
+    return found
 
 
 def _files(folder: Path) -> list[str]:
