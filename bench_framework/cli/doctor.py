@@ -68,12 +68,12 @@ def _examine(console: Console) -> None:
     glyphs = GLYPHS if console.unicode else ASCII
     indent = " " * 4
     for check in checks:
-        console.emit(f"{glyphs[check.state]} {check.name}: {check.figure}")
+        console.tell(f"{glyphs[check.state]} {check.name}: {check.figure}")
         if check.meaning:
             console.emit(_wrap(check.meaning, console.width, indent))
         if check.mend and check.state != "ok":
             console.emit(_wrap(f"mend: {check.mend}", console.width, indent))
-    console.emit(_conclusion([check.state for check in checks]))
+    console.tell(_conclusion([check.state for check in checks]))
 
 
 def _seconds(text: str | None) -> float | None:

@@ -47,7 +47,6 @@ def _table(
     others = [a for a in plan.axes if a.kind != "input" and a.name != axis.name and len(a.values) > 1]
     columns = (
         Column(axis.label or axis.name),
-        *((Column("With"),) if others else ()),
         *((Column("Input"),) if len(plan.inputs) > 1 else ()),
         Column(f"vs {start}", "decimal"),
         Column("Interval", drop=1),
@@ -72,13 +71,13 @@ def _table(
 def _row(plan: Plan, axis: Axis, others: Sequence[str], c: Comparison) -> Row:
     cell = plan.cell(c.cell_id)
     values = dict(plan.variant(cell.variant_id).values)
+    rest = " ".join(values[name] for name in others)
     told = show_comparison(c)
     found = f"{percent_up(c.mde)} would have been found" if c.mde and not c.verdict.settled else ""
     why = "; ".join(part for part in (c.reason, found) if part)
     return Row(
         (
-            Cell(values[axis.name]),
-            *((Cell(" ".join(values[name] for name in others)),) if others else ()),
+            Cell(f"{values[axis.name]}{f', with {rest}' if rest else ''}"),
             *((Cell(plan.input(cell.input_id).label),) if len(plan.inputs) > 1 else ()),
             Cell(told.estimate, c.shown.ratio if c.shown else None) if told else Cell(DASH),
             Cell(told.bounds if told else ""),
