@@ -18,10 +18,13 @@ from bench_framework.model.structure import (
     Step,
 )
 from bench_framework.report.blocks import Table
+from bench_framework.report.checks import checks
+from bench_framework.report.contrasts import interval_cells
 from bench_framework.report.headline_table import headline_table
 from bench_framework.report.sections import (
     budget,
     contributions,
+    ideas,
     masthead,
     scaling,
     summary,
@@ -203,3 +206,22 @@ def test_the_first_decided_comparison_leads_where_there_is_no_best_group(data: R
     assert found is not None
     assert found.verdict is not None
     assert found.verdict.decided
+
+
+def test_control_arms_are_counted_as_such_among_the_cells(data: ReportData) -> None:
+    told = {c.label: c.figure for c in checks(data)}
+    assert ", 3 control arms among them," in told["outputs equal"]
+    assert "of 41 cells" in told["outputs equal"]
+
+
+def test_an_undecided_ratio_gets_no_digits_for_the_sake_of_a_bound() -> None:
+    near = Interval(1.05, 1.0004, 1.1, 0.95)
+    assert interval_cells(near, Verdict.UNDECIDED, 0.02)[1].text == "[1.00, 1.10]"
+    assert interval_cells(near, Verdict.WORSE_SIZE_OPEN, 0.02)[1].text == "[1.0004, 1.1000]"
+
+
+def test_an_idea_that_gains_time_for_more_memory_costs_memory() -> None:
+    memory = Comparison("a", "b", "peak_rss", "memory", Verdict.WORSE, margin=0.05, epsilon=0.01)
+    assert ideas.reason(Verdict.BETTER, memory) == "costs memory"
+    assert ideas.reason(Verdict.BETTER, replace(memory, verdict=Verdict.BETTER)) == "author's decision"
+    assert ideas.reason(Verdict.UNDECIDED, memory) == "undecided"
