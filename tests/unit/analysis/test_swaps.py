@@ -15,7 +15,7 @@ def plain(x: np.ndarray, y: np.ndarray, bits: np.ndarray) -> tuple[float, int]:
     return swaps.floor_difference(ours, theirs), abs(int(signed_rank.signed_ranks(ours - theirs).sum()))
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 7, 13, 40, 300])
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 13, 40, 126, 127, 128, 300])
 def test_both_statistics_under_swaps_are_what_their_definitions_say(n: int) -> None:
     random = np.random.default_rng(n)
     x, y = random.normal(0, 0.1, n), random.normal(0.05, 0.1, n)
@@ -26,6 +26,17 @@ def test_both_statistics_under_swaps_are_what_their_definitions_say(n: int) -> N
     expected = [plain(x, y, drawn[:, i].astype(bool)) for i in range(drawn.shape[1])]
     assert floors == pytest.approx([e[0] for e in expected], abs=1e-6)
     assert ranks.tolist() == [e[1] for e in expected]
+
+
+@pytest.mark.parametrize("n", [9, 127, 128])
+def test_tied_values_and_arms_far_apart_are_counted_as_the_definition_says(n: int) -> None:
+    random = np.random.default_rng(n)
+    x = np.round(random.normal(0, 0.1, n), 1)
+    for y in (x.copy(), x + 5, np.round(random.normal(0, 0.1, n), 1)):
+        drawn = swaps.Swaps(x, y, 1).take(60)
+        a, b, _ = swaps.centred(x, y)
+        expected = [plain(x, y, drawn[:, i].astype(bool))[0] for i in range(drawn.shape[1])]
+        assert swaps.floor_under(a, b, drawn) == pytest.approx(expected, abs=1e-5)
 
 
 def test_up_to_twelve_rounds_every_swap_is_listed_once_up_to_its_mirror() -> None:
