@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateSyntaxError  # noqa: TID251 -- the door
-from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: TID251 -- likewise
 
 from bench_framework.errors import UsageError
+from bench_framework.report.render.bounds import BoundedEnvironment, ExhaustedError, astray, bounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -56,7 +56,9 @@ class Templates:
             try:
                 Environment(autoescape=True).parse(text, name, str(self._paths(name)[0]))
             except TemplateSyntaxError as error:
-                raise _refused(Path(error.filename or name), error.lineno, f"TemplateSyntaxError: {error}") from error
+                raise _refused(
+                    Path(error.filename or name), error.lineno, f"TemplateSyntaxError: {error}"
+                ) from error
 
     def render(
         self,
@@ -73,7 +75,7 @@ class Templates:
         Raises:
             UsageError: BX113, a user's template is broken, with its file and line.
         """
-        kind = Environment if self.own is None else ImmutableSandboxedEnvironment
+        kind = Environment if self.own is None else BoundedEnvironment
         environment = kind(
             loader=FileSystemLoader([str(folder) for folder in (self.own, self.shipped) if folder]),
             # Everything that a template prints is escaped for its format unless a filter marks it as ready.
@@ -87,10 +89,14 @@ class Templates:
         environment.filters.update(filters)
         if self.own is None:
             return environment.get_template(name).render(context)
+        _require_inside(self.own)
         try:
-            return environment.get_template(name).render(context)
+            with bounded():
+                return environment.get_template(name).render(context)
         except Exception as error:
             path, line = _place(error, self.own)
+            if path is None and isinstance(error, ExhaustedError | MemoryError):
+                path = self.own
             if path is None:
                 raise
             raise _refused(path, line, f"{type(error).__name__}: {error}") from error
@@ -117,7 +123,14 @@ def replaced(folder: Path) -> tuple[str, ...]:
             effect="nothing was written",
             help=f"what a folder may replace: {', '.join(REPLACEABLE)}",
         )
+    _require_inside(folder)
     return tuple(found)
+
+
+def _require_inside(folder: Path) -> None:
+    """Raise `UsageError`, BX113, where a link leads out of a folder: a page must not carry files from elsewhere."""
+    if (path := astray(folder)) is not None:
+        raise _refused(path, None, f"it is a link that leads out of {folder}")
 
 
 def _place(error: Exception, own: Path) -> tuple[Path | None, int | None]:
