@@ -17,15 +17,17 @@ from bench_framework.model.structure import (
     EffectCell,
     Step,
 )
-from bench_framework.report.blocks import Table
+from bench_framework.report.blocks import KeyFinding, Table
 from bench_framework.report.checks import checks
 from bench_framework.report.contrasts import interval_cells
 from bench_framework.report.headline_table import headline_table
 from bench_framework.report.sections import (
     budget,
     contributions,
+    effects,
     ideas,
     masthead,
+    memory,
     scaling,
     summary,
     two_references,
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     from bench_framework.report.blocks import Block
 
 LESS = Contrast(Verdict.BETTER, Interval(0.8, 0.75, 0.85, 0.99), 40, 1e-9, 1e-8)
-MORE = Contrast(Verdict.WORSE, Interval(1.25, 1.2, 1.3, 0.99), 40, 1e-9, 1e-8)
+MORE = Contrast(Verdict.WORSE, Interval(1.2, 1.15, 1.3, 0.99), 40, 1e-9, 1e-8)
 TOTAL = Contrast(Verdict.BETTER, Interval(0.75, 0.7, 0.8, 0.99), 40, 1e-9, 1e-8)
 
 
@@ -62,7 +64,7 @@ class TestContributions:
     def test_what_is_left_is_the_total_over_the_product_of_the_steps(self, data: ReportData) -> None:
         table = ladder(data, LESS, MORE)
         (left,) = [r for r in table.rows if r.cells[1].text == "interaction / unexplained"]
-        assert left.cells[3].text == "0.750"  # 0.75 / (0.8 · 1.25)
+        assert left.cells[3].text == "0.781"  # 0.75 / (0.8 · 1.2)
 
     def test_a_share_below_zero_is_explained_where_there_is_one(self, data: ReportData) -> None:
         below = "A share below zero: the step goes against the total."
@@ -158,6 +160,8 @@ def test_the_summary_tells_a_level_whose_mean_turns(data: ReportData) -> None:
     made = retold(data, effects=(turns,))
     said = [s.text for b in summary.build(made) for s in getattr(b, "items", ())]
     assert any("depends on the other axes" in text and "no mean is told" in text for text in said), said
+    own = [s.text for b in effects.build(made) for s in getattr(b, "items", ())]
+    assert any("no mean is told" in text for text in own), own
 
 
 class TestHeadline:
@@ -225,3 +229,26 @@ def test_an_idea_that_gains_time_for_more_memory_costs_memory() -> None:
     assert ideas.reason(Verdict.BETTER, memory) == "costs memory"
     assert ideas.reason(Verdict.BETTER, replace(memory, verdict=Verdict.BETTER)) == "author's decision"
     assert ideas.reason(Verdict.UNDECIDED, memory) == "undecided"
+
+
+def test_memory_is_told_as_a_share_of_the_input_and_not_the_other_way_round(data: ReportData) -> None:
+    item = data.plan.inputs[0]
+    table = tables(memory.MEMORY.build(data))[0]
+    at = [c.title for c in table.columns].index("% of input")
+    base = data.plan.baseline_cell(item.id)
+    size = data.input_bytes(item.id)
+    assert base is not None
+    assert size is not None
+    peak = data.summary(base.id, "peak_rss")
+    assert peak is not None
+    cell = next(r for r in table.rows if r.baseline).cells[at]
+    assert float(cell.text.split("\u202f")[0]) == pytest.approx(100 * peak.median / size, rel=0.05)
+
+
+def test_an_open_difference_in_memory_is_no_key_finding(data: ReportData) -> None:
+    undecided = tuple(
+        replace(c, verdict=Verdict.UNDECIDED) if c.metric == "peak_rss" else c for c in data.judgement.claims
+    )
+    judged = replace(data, judgement=replace(data.judgement, claims=undecided))
+    assert not any(isinstance(b, KeyFinding) for b in memory.MEMORY.build(judged))
+    assert any(isinstance(b, KeyFinding) for b in memory.MEMORY.build(data))
