@@ -11,6 +11,8 @@ from bench_framework.report.numbers import significant
 from bench_framework.units import format_duration
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bench_framework.model.plan import Cell as PlanCell
     from bench_framework.model.plan import Input
     from bench_framework.model.run import Block
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 FEWEST: Final = 6
 """Blocks of a cell below which its distribution shows nothing."""
+FENCE: Final = 1.5
 MOST_PANELS: Final = 12
 MOST_RUNS: Final = 40
 """Of a cell in a panel; beyond this every k-th one is drawn, and the table is of all."""
@@ -32,19 +35,24 @@ def runs_plot(data: ReportData) -> Figure | None:
         return None
     order = sorted(walls, key=lambda cell: _rank(data, item, cell, walls[cell]))
     points = [
-        Point("", wall, float(turn), series=data.label(cell), baseline=_is_baseline(data, item, cell))
+        Point(
+            "", wall, float(turn), series=data.label(cell), baseline=_is_baseline(data, item, cell),
+            strong=is_far(wall, walls[cell]),
+        )
         for cell in order[:MOST_PANELS]
         for turn, wall in enumerate(walls[cell][:: -(-len(walls[cell]) // MOST_RUNS)], 1)
-    ]
+    ]  # fmt: skip
     rows = tuple(_run_row(data, cell, walls[cell], item) for cell in order)
     columns = (
         Column("Variant"), Column("Blocks", "right"), Column("Least", "right"), Column("First quarter", "right"),
         Column("Median", "right"), Column("Third quarter", "right"), Column("Most", "right"),
+        Column("Far out", "right"),
     )  # fmt: skip
     more = f" {len(order) - MOST_PANELS} more are in the table." if len(order) > MOST_PANELS else ""
     desc = (
         "Share of the blocks at or below each time; grey: the baseline. Below, the blocks themselves, "
-        f"the first half of the record in one colour and the second in another.{more}"
+        "the first half of the record in one colour and the second in another; thick: more than 1.5 times the width of "
+        f"the middle half away from it, and never left out.{more}"
     )
     table = Table("runs-plot-data", "The spread of each cell in numbers", columns, rows, sortable=False)
     title = f"The runs themselves{data.on_input(item, ', input ')}"
@@ -100,6 +108,16 @@ def _walls(data: ReportData) -> tuple[Input | None, dict[str, list[float]]]:
     return None, {}
 
 
+def is_far(wall: float, walls: Sequence[float]) -> bool:
+    """Whether a time lies outside the fences of Tukey's Exploratory Data Analysis (1977).
+
+    They stand 1.5 times the distance of the quartiles below the first and above the third one.
+    """
+    first, _, third = quantiles(walls, n=4, method="inclusive")
+    reach = FENCE * (third - first)
+    return not first - reach <= wall <= third + reach
+
+
 def _rank(data: ReportData, item: Input, cell: str, walls: list[float]) -> tuple[bool, bool, float]:
     best = data.best(item.id)
     in_best = best is not None and cell in best.cell_ids
@@ -114,11 +132,13 @@ def _is_baseline(data: ReportData, item: Input, cell: str) -> bool:
 def _run_row(data: ReportData, cell: str, walls: list[float], item: Input) -> Row:
     cuts = quantiles(walls, n=4, method="inclusive")
     figures = (min(walls), *cuts, max(walls))
+    far = sum(is_far(wall, walls) for wall in walls)
     return Row(
         (
             Cell(data.label(cell)),
             Cell(str(len(walls)), len(walls)),
             *(Cell(format_duration(value), value) for value in figures),
+            Cell(str(far), far),
         ),
         baseline=_is_baseline(data, item, cell),
     )

@@ -24,6 +24,9 @@ PANEL: Final = 220.0
 GAP: Final = 30.0
 TALL: Final = 64.0
 STRIP: Final = 16.0
+NEAR: Final = 0.8
+FAR: Final = 2.6
+"""Width of a run's tick; of one that lies far from the others (`strong`)."""
 ROW: Final = 134.0
 BOTTOM: Final = 22.0
 MOST_LABEL: Final = int(PANEL / UNITS_PER_COLUMN)
@@ -58,11 +61,12 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
         if base is not None and points is not base:
             strokes(ax, [_steps(base, at, floor)[1::4]], colours["muted"], 1.0)
         strokes(ax, [_steps(points, at, floor)], colours["series-1"], 1.6)
-        ticks = [[(at(p.x), floor - 3), (at(p.x), floor - STRIP)] for p in points]
-        early = [tick for tick, p in zip(ticks, points, strict=True) if p.y <= len(points) / 2]
-        late = [tick for tick, p in zip(ticks, points, strict=True) if p.y > len(points) / 2]
-        strokes(ax, early, colours["series-1"], 0.8)
-        strokes(ax, late, colours["series-2"], 0.8)
+        half = len(points) / 2
+        for late, colour in ((False, "series-1"), (True, "series-2")):
+            for far, width in ((False, NEAR), (True, FAR)):
+                chosen = [p for p in points if (p.y > half) == late and p.strong == far]
+                ticks = [[(at(p.x), floor - 3), (at(p.x), floor - STRIP)] for p in chosen]
+                strokes(ax, ticks, colours[colour], width)
         words(ax, (left, floor + TALL + 14), names[name], colours["ink"])
         for value, ha in ((lo, "left"), (hi, "right")):
             words(

@@ -19,7 +19,7 @@ from bench_framework.report.blocks import Figure, Table
 from bench_framework.report.charts import grid, runs
 from bench_framework.report.charts.frame import nice_rates
 from bench_framework.report.grid import grid as grid_of
-from bench_framework.report.run_plots import MOST_PANELS, MOST_TURNS, order_strip, runs_plot
+from bench_framework.report.run_plots import MOST_PANELS, MOST_TURNS, is_far, order_strip, runs_plot
 from bench_framework.report.sensors import sensors
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def test_the_runs_of_every_cell_are_in_the_table_and_of_twelve_in_panels(documen
     assert {p.series for p in figure.points if p.baseline} == {"rayon+system"}
     assert {len([p for p in figure.points if p.series == name]) for name in panels} == {ROUNDS}
     for row in figure.table.rows:
-        values = [cell.value for cell in row.cells[2:]]
+        values = [cell.value for cell in row.cells[2:7]]
         assert values == sorted(values)  # type: ignore[type-var]
     assert runs.size(figure)[1] == 4 * runs.ROW + runs.BOTTOM
 
@@ -118,6 +118,24 @@ def test_counters_that_nobody_reads_or_that_stand_still_are_told_in_words(data: 
     assert "available memory" not in {row.cells[0].text for row in figure.table.rows}
     nothing = tuple(replace(b, sensors=Sensors()) for b in data.blocks)
     assert sensors(replace(data, blocks=nothing)) is None
+
+
+def test_runs_far_from_the_others_are_marked_and_counted_and_stay(data: ReportData) -> None:
+    quiet = [10.0, 10.1, 10.2, 10.3, 10.4, 10.5]
+    assert not any(is_far(wall, quiet) for wall in quiet)
+    assert [is_far(wall, [*quiet, 99.0, 0.1]) for wall in (99.0, 0.1, 10.2)] == [True, True, False]
+    cell = data.plan.baseline_cell(data.plan.inputs[-1].id)
+    assert cell is not None
+    first = next(b for b in data.measured_blocks if b.cell_id == cell.id)
+    far = replace(first, wall_s=tuple(100 * wall for wall in first.wall_s))
+    figure = runs_plot(replace(data, blocks=tuple(far if b is first else b for b in data.blocks)))
+    assert figure is not None
+    marked = [p for p in figure.points if p.baseline and p.strong]
+    assert max(marked, key=lambda p: p.x).x == far.wall
+    row = next(row for row in figure.table.rows if row.baseline)
+    assert row.cells[-1].value == len(marked)
+    assert int(row.cells[1].text) == ROUNDS  # nothing is left out
+    assert row.cells[6].value == far.wall
 
 
 def test_the_order_is_shown_with_the_control_and_told_of_every_turn(document: Document) -> None:
