@@ -279,7 +279,8 @@ CATALOGUE = {
         ("always use", "use smol+jemalloc"), undecided, "Nothing is recommended: ",
     ),
     "S20": Pair(
-        whole, ("least memory: sequential+system", "behind another variant in time and memory, and ahead of it in nothing"),
+        whole,
+        ("least memory: sequential+system", "behind another variant in time and memory, and ahead of it in nothing"),
         ("best overall", "negligible"), nothing, "No two variants have a time and one more cost",
     ),
     "S21": Pair(
