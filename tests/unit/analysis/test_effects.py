@@ -145,7 +145,9 @@ def test_a_mean_that_one_cell_does_not_follow_says_in_how_many_it_holds(crossed:
     assert effect.mean.verdict is Verdict.BETTER
     assert (effect.holds_in, len(effect.cells)) == (4, 6)
     text = next(c.text for c in judged.claims if c.kind == "effect" and c.subject == "parser sonic")
-    assert text.endswith("as the geometric mean over 6 cells; it holds in 4 of 6, and how much depends on alloc")
+    assert text.endswith(
+        "as the geometric mean over 6 cells; it holds in 4 of 6, and how much depends on alloc"
+    )
 
 
 def test_effects_that_multiply_are_said_to_do_so(crossed: type[Crossed]) -> None:
