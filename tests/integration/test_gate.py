@@ -154,7 +154,7 @@ def test_without_a_second_pass_nobody_is_blamed(slower: Folder) -> None:
     assert slower("run", "gated.yaml").returncode == 0
     done = slower("gate", "--no-confirm")
     assert done.returncode == 4, done.stderr
-    assert "looks worse and was not measured again" in done.stdout
+    assert "look worse and were not measured again" in done.stdout
     assert len(slower.records) == 1
     assert slower("gate").returncode == 1
     assert slower.document["exit_code"] == 1
