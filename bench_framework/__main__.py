@@ -19,6 +19,8 @@ def main() -> None:
 
         code = run_command_line(sys.argv[1:])
     except KeyboardInterrupt:
+        # Commands that measure stop by themselves and say how to go on; this is for all others.
+        sys.stderr.write("interrupted: every file is as it was, or wholly written\n")
         code = INTERRUPTED
     sys.exit(code)
 
