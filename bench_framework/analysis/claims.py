@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis import dependence, fact_words, metric_words, verdict_counts, wording
-from bench_framework.analysis.costs import Costs, elsewhere
+from bench_framework.analysis.costs import BETTER, Costs, elsewhere
 from bench_framework.analysis.facts import Facts, Names
 from bench_framework.analysis.race_claims import race_claims
 from bench_framework.analysis.reference_claims import gap_claims
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from bench_framework.model.plan import Plan
     from bench_framework.model.run import Build, Event, PreparedInput
 
-_BETTER: Final = (Verdict.BETTER, Verdict.BETTER_SIZE_OPEN)
 _WORSE: Final = (Verdict.WORSE, Verdict.WORSE_SIZE_OPEN)
 LEAST_INPUTS: Final = 2
 _KIND_OF_FAMILY: Final[Mapping[str, str]] = {
@@ -177,7 +176,7 @@ class _Author(Names):
         verdicts are counted instead. Never the observed leader: a pick by the data needs an interval of its own.
         """
         own = [self._by_pair.get((c, group.metric)) for c in group.cell_ids]
-        better = [c for c in own if c is not None and c.verdict in _BETTER]
+        better = [c for c in own if c is not None and c.verdict in BETTER]
         if better:
             return next((c for c in better if c.verdict is Verdict.BETTER), better[0])
         if baseline_id not in group.cell_ids:
@@ -270,7 +269,7 @@ class _Author(Names):
         for c in self._by_pair.values():
             gain = self._by_pair.get((c.cell_id, "wall"))
             pays = c.metric != "wall" and c.family in families and c.verdict is Verdict.WORSE
-            if pays and gain is not None and gain.verdict in _BETTER:
+            if pays and gain is not None and gain.verdict in BETTER:
                 yield self._comparison(c, "cost")
 
     def _trust(self) -> Claim:

@@ -11,18 +11,17 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis import metric_words, wording
+from bench_framework.analysis.costs import BETTER, Costs
 from bench_framework.model import words
 from bench_framework.model.judgement import ONE_PROGRAM, Claim, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from bench_framework.analysis.costs import Costs
     from bench_framework.analysis.facts import Names
     from bench_framework.model.judgement import Comparison
     from bench_framework.model.plan import Input, Plan
 
-_BETTER: Final = (Verdict.BETTER, Verdict.BETTER_SIZE_OPEN)
 _WORSE: Final = (Verdict.WORSE, Verdict.WORSE_SIZE_OPEN)
 NO_EFFECT: Final = "no effect on the binary"
 BY_INPUT: Final = "different by input"
@@ -94,7 +93,7 @@ def _size(item: Input, sizes: Mapping[str, int | None]) -> int | None:
 
 def direction(c: Comparison) -> int:
     """−1: decidedly less; 1: decidedly more; 0: neither."""
-    return -1 if c.verdict in _BETTER else int(c.verdict in _WORSE)
+    return -1 if c.verdict in BETTER else int(c.verdict in _WORSE)
 
 
 def _change(c: Comparison) -> str:
@@ -138,5 +137,5 @@ def _outcome(names: Names, variant_id: str, comparisons: Sequence[Comparison], c
 
 def _one_word(c: Comparison, costs: Costs) -> str:
     word = words.word(c.verdict, c.metric).replace(", size open", " (size open)")
-    paid = costs.nouns(c.cell_id, c.ref_cell_id) if c.verdict in _BETTER and c.metric == "wall" else ""
+    paid = costs.nouns(c.cell_id, c.ref_cell_id) if c.verdict in BETTER and c.metric == "wall" else ""
     return f"{word} at the cost of {paid}" if paid else word

@@ -110,9 +110,12 @@ def _as_judged(row: Derived, pairs: Pairs) -> Derived:
             return row  # too early for the judge; the rounds' own values stand
         return replace(row, judged=True, rounds=0, value=None, lo=None, hi=None, level=None)
     shown = found.shown if straight else found.shown.inverse
-    return replace(
-        row, judged=True, rounds=found.rounds, value=shown.ratio, lo=shown.lo, hi=shown.hi, level=shown.level
-    )
+    judged = replace(row, judged=True, rounds=found.rounds, value=shown.ratio, level=shown.level)
+    if shown.lo <= 0 or not math.isfinite(
+        shown.hi
+    ):  # too few rounds for that level: a figure without an interval
+        return replace(judged, lo=None, hi=None, level=None)
+    return replace(judged, lo=shown.lo, hi=shown.hi)
 
 
 def as_steps(

@@ -20,7 +20,12 @@ def forest(data: ReportData, item: Input, name: str, table: Table) -> Figure | N
     A point's `x` is the deciding statistic's ratio with its displayed interval; `inner` is the interval
     of the same statistic at its own level of 95 %, where it is known.
     """
-    points = [point for cell in data.arms(item.id) if (point := _point(data, cell.id, item)) is not None]
+    ahead = data.ahead(item.id)
+    points = [
+        point
+        for cell in data.arms(item.id)
+        if (point := _point(data, cell.id, strong=cell.id in ahead)) is not None
+    ]
     if sum(not p.baseline for p in points) == 0:
         return None
     points.sort(key=lambda p: (p.x, not p.baseline))
@@ -55,9 +60,8 @@ def _ends(data: ReportData) -> tuple[tuple[str, str], tuple[str, str]]:
     return ("less", less), ("more", more)
 
 
-def _point(data: ReportData, cell_id: str, item: Input) -> Point | None:
+def _point(data: ReportData, cell_id: str, *, strong: bool) -> Point | None:
     cell = data.plan.cell(cell_id)
-    strong = cell_id in data.ahead(item.id)
     if cell.role is Role.BASELINE:
         return Point(data.label(cell_id), 1.0, text="baseline", baseline=True, strong=strong)
     comparison = data.comparison(cell_id, data.metric)

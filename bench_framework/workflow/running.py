@@ -139,6 +139,8 @@ def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:
     try:
         return write_pages(record, judgement, embed_runs=options.embed_runs, template=options.template)
     except UsageError as error:
+        if options.template is None:
+            raise
         write_pages(record, judgement, embed_runs=options.embed_runs)
         raise UsageError(
             error.message,

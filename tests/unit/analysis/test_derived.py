@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import pytest
 
-from bench_framework.analysis.derived import as_steps
+from bench_framework.analysis.derived import as_steps, derived_rows
 from bench_framework.analysis.judge import judge
+from bench_framework.analysis.samples import collect
 from bench_framework.model.judgement import Comparison, Derived, Judgement, Verdict
 from bench_framework.model.plan import DerivedRow, NamedCell, Plan, Role
 from bench_framework.model.run import Answer, Block, Receipt
@@ -237,3 +239,18 @@ def test_a_ratio_that_is_a_step_has_the_figures_that_it_has_among_the_contributi
     own = Comparison("b", "a", "wall", "headline", Verdict.UNDECIDED, margin=0.02, epsilon=0.01)
     assert as_steps([row], [table], [own]) == (row,)
     assert as_steps([replace(row, judged=False)], [table], []) == (replace(row, judged=False),)
+
+
+def test_the_ratio_of_a_pair_without_an_upper_bound_has_no_interval() -> None:
+    study = Named()
+    cells = (study.cell("other", 100).id, study.cell("streaming", 100).id)
+    open_ended = Comparison(
+        *cells, "wall", "headline", Verdict.UNDECIDED, shown=Interval(1.2, 0.0, math.inf, 0.99), rounds=6
+    )
+    samples = collect(study.blocks(scattered))
+    usable = frozenset(c.id for c in study.plan.cells)
+    found = {row.name: row for row in derived_rows(study.plan, samples, study.inputs(), usable, [open_ended])}
+    row = found["other_over_streaming"]
+    assert (row.judged, row.value, row.lo, row.hi, row.level) == (True, 1.2, None, None, None)
+    turned = found["streaming_over_other"]
+    assert (turned.value, turned.lo, turned.hi) == (1 / 1.2, None, None)
