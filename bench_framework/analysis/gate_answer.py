@@ -72,8 +72,8 @@ def _unjudged(gating: Gating, policy: GatePolicy) -> list[str]:
     if len(compared) < policy.min_compared:
         said.append(f"{len(compared)} of at least {policy.min_compared} comparisons were judged")
     open_ = [pair for pair in gating.pairs if pair.state == "not-judged"]
-    if policy.on_undecided == "fail":
-        return said + _counted(open_, "not judged, and `on_undecided` is `fail`")
+    if policy.on_inconclusive == "fail":
+        return said + _counted(open_, "not judged, and `on-inconclusive` is `fail`")
     # No noise excuses a number that is simply not known.
     unknown = [pair for pair in open_ if is_exact(pair.metric)]
     said += _counted(unknown, "of a deterministic metric that is not known, so not judged")

@@ -54,7 +54,7 @@ class GatePolicy:
 
     margins: tuple[tuple[Metric, float], ...] = ()
     detect: float = 0.03
-    on_undecided: Literal["warn", "fail"] = "warn"
+    on_inconclusive: Literal["warn", "fail"] = "warn"
     require: tuple[Metric, ...] = ()
     against: str = ""
     """Revision that every cell is compared with, or ``merge-base``; empty: the scenario's baseline."""

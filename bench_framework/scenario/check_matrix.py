@@ -63,7 +63,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
 def _too_many(scenario: Scenario, message: str) -> Problem:
     names = list(scenario.spec.axes)
     pair = f"`pairs: [{names[-2]}, {names[-1]}]`, " if len(names) > 1 else ""
-    advice = f"add `exclude`, {pair}`design: one-at-a-time`, or raise `limits.max_cells`"
+    advice = f"add `exclude`, {pair}`design: one-at-a-time`, or raise `limits.max-cells`"
     return scenario.document.key_problem(("axes",), "BC203", message, help=advice)
 
 

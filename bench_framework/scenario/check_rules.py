@@ -119,7 +119,7 @@ def _exclude(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Probl
 
 def _groups(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Problem]:
     spec = scenario.spec
-    for key, groups in (("pairs", spec.pairs), ("zip", spec.zip), ("exclusive", spec.exclusive)):
+    for key, groups in (("pairs", spec.pairs), ("exclusive", spec.exclusive)):
         for index, group in enumerate(groups):
             wrong = [
                 problem
@@ -193,7 +193,7 @@ def named(
     if {name, value} & scenario.lost:
         return
     if name not in axes:
-        listed = path[0] in {"pairs", "zip", "exclusive"}  # the name is an item there, and a key elsewhere
+        listed = path[0] in {"pairs", "exclusive"}  # the name is an item there, and a key elsewhere
         point = document.value_problem if listed else document.key_problem
         place = path if listed else path[: path.index(name) + 1]
         advice = did_you_mean(name, [*axes, *(also or ())], "names here" if also else "axes") or None

@@ -112,12 +112,6 @@ CODES: Final[dict[str, Explanation]] = {
         "The version says how to read the file; this benchctl reads version 1.",
         "version: 2                  install a later benchctl",
     ),
-    "BC111": Explanation(
-        "something that is designed and not supported yet",
-        "The key or value has a place in the language, and this benchctl cannot do it. It is refused rather "
-        "than ignored.",
-        "measure: {cache: cold}      write   measure: {cache: warm}",
-    ),
     "BC112": Explanation(
         "an override that cannot be read",
         "-S takes a key, an equals sign and a value in YAML; dots lead into mappings.",

@@ -250,8 +250,12 @@ class _Builder:
 
 
 def suggest(word: str, known: Sequence[str]) -> str | None:
-    """The known word that `word` was probably meant to be."""
-    by_lower = {name.lower(): name for name in known}
+    """Return the known word nearest to `word`; case, `-` and `_` make no difference."""
+    by_key = {_folded(name): name for name in known}
     cutoff = 0.5 if len(word) <= _SHORT else 0.6  # two letters in the wrong order share one half
-    match = get_close_matches(word.lower(), by_lower, n=1, cutoff=cutoff)
-    return by_lower[match[0]] if match else None
+    match = get_close_matches(_folded(word), by_key, n=1, cutoff=cutoff)
+    return by_key[match[0]] if match else None
+
+
+def _folded(name: str) -> str:
+    return name.lower().replace("_", "-")

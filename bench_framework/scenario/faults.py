@@ -121,10 +121,7 @@ def _refused_key(document: Document, path: Path, code: str, message: str, more: 
 
 def _unknown_key(document: Document, loc: Sequence[str | int], path: Path) -> Problem:
     key = str(loc[-1])
-    part = part_at(loc[:-1])
-    if key in part.later:
-        return document.key_problem(path, "BC111", f"`{key}` is not supported yet", help=part.later[key])
-    keys = keys_of(part)
+    keys = keys_of(part_at(loc[:-1]))
     where = f" in `{spell(path[:-1])}`" if path[:-1] else ""
     near = leaves.did_you_mean(key, keys)
     listed = f"keys allowed here: {', '.join(sorted(keys))}" if len(keys) <= leaves.MAX_LISTED else ""

@@ -27,7 +27,7 @@ def with_gate(scenario: Scenario, plan: Plan) -> Plan:
     """The plan with the scenario's gate; the cells that this names must be those of the plan."""
     spec = scenario.spec.gate
     policy = GatePolicy(
-        spec.margins(), spec.detect, spec.on_undecided, tuple(spec.require),
+        spec.margins(), spec.detect, spec.on_inconclusive, tuple(spec.require),
         against=spec.against or "",
         cells=spec.cells or "",
         chosen=tuple(c.id for c in selected(plan, spec.cells)) if spec.cells else None,

@@ -13,7 +13,7 @@ from bench_framework.scenario.document import Scalar, suggest
 from bench_framework.units import parse_duration, parse_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
 _WHOLE: Final = re.compile(r"[-+]?[0-9]+")
 _NUMBER: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
@@ -133,14 +133,12 @@ def duration(value: Any) -> float:
     raise Refused("BC102", message, label=f"{value} what?" if bare else "expected a duration", advice=advice)
 
 
-def choice(*allowed: str, later: Mapping[str, str] | None = None) -> Callable[[Any], str]:
-    """A reader of a closed set; `later` explains values that are designed but cannot be used yet."""
+def choice(*allowed: str) -> Callable[[Any], str]:
+    """Return a reader of a closed set of words."""
 
     def read(value: Any) -> str:
         if isinstance(value, str) and str(value) in allowed:
             return str(value)
-        if later and isinstance(value, str) and str(value) in later:
-            raise Refused("BC111", f"`{value}` is not supported yet", advice=later[str(value)])
         raise Refused(
             "BC102",
             f"cannot be {describe(value)}",

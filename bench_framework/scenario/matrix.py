@@ -160,8 +160,7 @@ class _Rules:
         self.scenario = scenario
         self.axes = {axis.name: axis for axis in axes}
         self.baseline = baseline or {}
-        self.groups = [("pairs", i, group) for i, group in enumerate(scenario.spec.pairs)]
-        self.groups += [("zip", i, group) for i, group in enumerate(scenario.spec.zip)]
+        self.pairs = scenario.spec.pairs
         self.ladder = self._ladder_steps() if scenario.spec.design == "ladder" else set()
         self.unavailable = bundled.unavailable_values(scenario, axes)
 
@@ -188,14 +187,14 @@ class _Rules:
                 yield index
 
     def _unpaired(self, chosen: Mapping[str, str]) -> Iterator[tuple[str, tuple[str | int, ...]]]:
-        for key, index, group in self.groups:
+        for index, group in enumerate(self.pairs):
             steps = {self.axes[name].values.index(chosen[name]) for name in group}
             if len(steps) > 1:
-                yield f"{' and '.join(group)} advance together", self.scenario.row(key, index)
+                yield f"{' and '.join(group)} advance together", self.scenario.row("pairs", index)
 
     def _departures(self, chosen: Mapping[str, str]) -> set[str]:
         """Axes that leave the baseline; paired ones count once, under the first name of their group."""
-        first = {name: group[0] for _, _, group in reversed(self.groups) for name in group}
+        first = {name: group[0] for group in reversed(self.pairs) for name in group}
         return {first.get(name, name) for name, value in self.baseline.items() if chosen[name] != value}
 
     def _off_design(self, chosen: Mapping[str, str]) -> Iterator[tuple[str, tuple[str | int, ...]]]:

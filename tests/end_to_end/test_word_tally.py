@@ -15,7 +15,7 @@ SMALL = ("-S", "axes.size=[200kB, 400kB]", "-S", "measure.rounds=6", "-S", "meas
 def test_its_modes_run_as_asked_and_count_the_same_words(
     benchctl: Run, checkout: Path, tmp_path: Path
 ) -> None:
-    done = benchctl("--json", "run", checkout / "scenarios/word_tally.yaml", *SMALL)
+    done = benchctl("--json", "run", checkout / "scenarios/word-tally.yaml", *SMALL)
     assert done.returncode == 0, done.stderr
     record = tmp_path / json.loads(done.stdout)["record"]
     with (record / "runs.csv").open(encoding="utf-8", newline="") as file:

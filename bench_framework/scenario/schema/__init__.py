@@ -6,7 +6,7 @@ Run as a module with ``--write`` it renews ``docs/reference/scenario.schema.json
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import Discriminator, Field, Tag, WithJsonSchema, model_validator
 
@@ -66,11 +66,6 @@ VERSION: Final = 1
 class ScenarioFile(Part):
     """A benchctl scenario: the question, the workload, the axes, how to measure and how to judge."""
 
-    later: ClassVar[dict[str, str]] = {
-        "include": "repeat the part in this file; YAML anchors work within one file",
-        "extends": "repeat the part in this file; YAML anchors work within one file",
-    }
-
     version: Annotated[int, read_by(leaves.whole(1)), WithJsonSchema({"const": VERSION})]
     """Of the scenario language: 1."""
     name: Annotated[
@@ -124,8 +119,6 @@ class ScenarioFile(Part):
     """Combinations that are not measured: each rule names axis values, or lists of them."""
     pairs: NameLists = []
     """Axes that advance together, value by value, in place of every combination."""
-    zip: NameLists = []
-    """The same as `pairs`."""
     exclusive: NameLists = []
     """Axes of which at most one departs from the baseline at a time."""
     design: Annotated[
@@ -181,7 +174,7 @@ class ScenarioFile(Part):
     notes: list[NotePart] = []
     """Texts of the author, printed apart from what was measured."""
     limits: Limits = Field(default_factory=Limits)
-    """Where a scenario is larger than meant: `{max_cells: 500}`."""
+    """Where a scenario is larger than meant: `{max-cells: 500}`."""
 
     @model_validator(mode="after")
     def _consistent(self) -> ScenarioFile:

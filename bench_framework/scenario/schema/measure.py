@@ -147,7 +147,7 @@ class Gate(Part):
     `merge-base`, where the head left the main branch. Default: the scenario's own baseline."""
     cells: Text | None = None
     """Only the cells that match are gated, in the words of `-k`: `size>=100MiB`."""
-    min_compared: Natural = 0
+    min_compared: Natural = Field(default=0, alias="min-compared")
     """With fewer judged comparisons the gate has not judged."""
     budgets: list[BudgetPart] = []
     """Absolute bounds: `[{cell: size=1GiB, metric: wall, max: 1.2s}]`. Over a budget is what lies above it with its
@@ -156,7 +156,9 @@ class Gate(Part):
     """File of changes that are meant, relative to this file (docs/reference/gate.md)."""
     detect: Level = 0.03
     """A metric counts as judged if a change of this size would have been found."""
-    on_undecided: Annotated[Literal["warn", "fail"], read_by(leaves.choice("warn", "fail"))] = "warn"
+    on_inconclusive: Annotated[Literal["warn", "fail"], read_by(leaves.choice("warn", "fail"))] = Field(
+        default="warn", alias="on-inconclusive"
+    )
     """What to do about a metric that could not be judged."""
     require: list[Text] = []
     """Metrics that must be judged, or the gate fails."""

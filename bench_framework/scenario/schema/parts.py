@@ -160,7 +160,7 @@ class DescribePart(Part):
 class Limits(Part):
     """Guards against a scenario that is larger than meant."""
 
-    max_cells: Positive = 500
+    max_cells: Positive = Field(default=500, alias="max-cells")
     """Most cells a plan may hold."""
 
 

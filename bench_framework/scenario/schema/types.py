@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -105,9 +105,6 @@ class Part(BaseModel):
     """A mapping of the language. A key that it does not know is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-    later: ClassVar[dict[str, str]] = {}
-    """Keys that are designed and cannot be used yet, and what to do meanwhile (BC111)."""
 
     def demand(self, holds: object, code: str, message: str, *at: str, advice: str = "") -> None:
         """Refuse this part at its key `at` unless `holds`."""

@@ -112,7 +112,7 @@ def test_one_judged_time_is_enough_unless_the_policy_asks_for_more(study: type[S
     for more, code in (
         ({}, 0),
         ({"require": ("wall",)}, 4),
-        ({"on_undecided": "fail"}, 4),
+        ({"on_inconclusive": "fail"}, 4),
         ({"require": ("cpu",)}, 0),
     ):
         made = study(arms=("a", "b"), policy=policy(**asked, **more))

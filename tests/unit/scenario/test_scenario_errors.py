@@ -186,12 +186,33 @@ SINGLE = {
         "this scenario has no `input`",
         "",
     ),
-    "not yet: a key": (
-        AXES + "extends: other.yaml",
-        "BC111",
-        "extends",
-        "`extends` is not supported yet",
-        "repeat the part in this file",
+    "an underscore in a key": (
+        AXES + "limits: {max_cells: 1}",
+        "BC101",
+        "max_cells",
+        "unknown key `max_cells` in `limits`",
+        "did you mean `max-cells`?",
+    ),
+    "an underscore in a key of the gate": (
+        AXES + "gate: {min_compared: 3}",
+        "BC101",
+        "min_compared",
+        "unknown key `min_compared` in `gate`",
+        "did you mean `min-compared`?",
+    ),
+    "capitals in a key": (
+        AXES + "Exit_Codes: [0]",
+        "BC101",
+        "Exit_Codes",
+        "unknown key `Exit_Codes`",
+        "did you mean `exit-codes`?",
+    ),
+    "a hyphen in the name of a metric": (
+        AXES + "gate: {peak-rss: 5%}",
+        "BC101",
+        "peak-rss",
+        "unknown key `peak-rss` in `gate`",
+        "did you mean `peak_rss`?",
     ),
     "anchor of nothing": (
         AXES + "anchor: {}",
@@ -348,13 +369,6 @@ SINGLE = {
         "axis `arm` has no value `c`",
         "",
     ),
-    "not yet: extends": (
-        AXES + "extends: other.yaml",
-        "BC111",
-        "extends",
-        "`extends` is not supported yet",
-        "",
-    ),
     "a gate against a revision of what is not built": (
         AXES + "gate: {against: main}",
         "BC108",
@@ -452,11 +466,11 @@ SINGLE = {
         "did you mean `arm`?",
     ),
     "too many": (
-        AXES + "limits: {max_cells: 1}",
+        AXES + "limits: {max-cells: 1}",
         "BC203",
         "axes",
         "2 = 2 cells, limit 1",
-        "limits.max_cells",
+        "limits.max-cells",
     ),
     "one program twice": (
         'axes: {arm: {a: {}, b: {about: x}}, leg: [c, d]}\ncommand: ["{bin}", "{leg}"]\nbaseline: {arm: a, leg: c}',

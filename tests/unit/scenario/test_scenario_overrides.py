@@ -33,6 +33,13 @@ def test_a_key_that_the_file_does_not_have(loads: Loads) -> None:
     assert loads(TEXT, "gate.wall=3%").spec.gate.wall == 0.03
 
 
+def test_keys_are_those_of_the_file(loads: Loads, refuses: Refuses) -> None:
+    assert loads(TEXT, "limits.max-cells=9").spec.limits.max_cells == 9
+    (problem,) = refuses(TEXT, "limits.max_cells=9").problems
+    assert problem.message == "unknown key `max_cells` in `limits`"
+    assert "did you mean `max-cells`?" in (problem.help or "")
+
+
 def test_a_whole_list(loads: Loads) -> None:
     assert loads(TEXT, "axes.arm=[a, c, d]").spec.axes["arm"] == ["a", "c", "d"]
 

@@ -227,7 +227,7 @@ class TestDesigns:
 
     def test_pairs_advance_together(self, plans: Plans) -> None:
         assert self.short(plans(self.AXES + "pairs: [y, z]")) == ["adf", "aeg", "bdf", "beg", "cdf", "ceg"]
-        assert self.short(plans(self.AXES + "zip: [[y, z]]")) == ["adf", "aeg", "bdf", "beg", "cdf", "ceg"]
+        assert self.short(plans(self.AXES + "pairs: [[y, z]]")) == ["adf", "aeg", "bdf", "beg", "cdf", "ceg"]
 
     def test_a_pair_departs_from_the_baseline_as_one(self, plans: Plans) -> None:
         plan = plans(self.AXES + "pairs: [y, z]\ndesign: one-at-a-time")
@@ -347,15 +347,15 @@ class TestPolicies:
 
     def test_gate(self, plans: Plans) -> None:
         gate = plans(
-            TWO + "gate: {peak_rss: 5%, wall: 1%, detect: 4%, on_undecided: fail, require: [wall]}"
+            TWO + "gate: {peak_rss: 5%, wall: 1%, detect: 4%, on-inconclusive: fail, require: [wall]}"
         ).judge.gate
         assert gate.margins == (("wall", 0.01), ("peak_rss", 0.05))
-        assert (gate.detect, gate.on_undecided, gate.require) == (0.04, "fail", ("wall",))
+        assert (gate.detect, gate.on_inconclusive, gate.require) == (0.04, "fail", ("wall",))
         assert (gate.chosen, gate.budgets, gate.min_compared, gate.accepted) == (None, (), 0, "")
 
     def test_cells_and_budgets_of_the_gate_are_cells_of_the_plan(self, plans: Plans, tmp_path: Path) -> None:
         plan = plans(
-            TWO + "gate: {cells: arm=b, min_compared: 2, accepted: bench/accepted.yaml, budgets: ["
+            TWO + "gate: {cells: arm=b, min-compared: 2, accepted: bench/accepted.yaml, budgets: ["
             "{cell: arm=a, metric: wall, max: 1.2s}, {cell: arm=a|b, metric: peak_rss, max: 2MiB}]}"
         )
         gate, ids = plan.judge.gate, {cell.label: cell.id for cell in plan.cells}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,11 @@ import pytest
 from ruamel.yaml import YAML
 
 from bench_framework import assets
+from bench_framework.model.metrics import METRICS
 from bench_framework.scenario.codes import CODES
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
-from bench_framework.scenario.schema import ScenarioFile, schema, schema_text
+from bench_framework.scenario.schema import schema, schema_text
 
 ROOT = Path(__file__).parents[3]
 FIXTURES = ROOT / "tests" / "fixtures" / "scenarios"
@@ -66,7 +68,9 @@ def test_what_is_wrong_is_refused_by_the_schema_too(change: dict[str, Any], vali
 def test_shipped_scenarios_are_valid(name: str, validator: Any) -> None:
     path = assets.shipped_scenarios()[name]
     validator.validate(plain(path.read_text(encoding="utf-8")))
-    assert expand(load(path)).cells
+    scenario = load(path)
+    assert scenario.spec.name == name
+    assert expand(scenario).cells
 
 
 def test_a_value_may_say_nothing(validator: Any) -> None:
@@ -88,14 +92,21 @@ def test_every_key_has_its_hover_text() -> None:
     assert silent == []
 
 
-def test_the_reference_names_every_key() -> None:
-    reference = (ROOT / "docs" / "reference" / "scenario.md").read_text(encoding="utf-8")
+def all_keys() -> set[str]:
     made = schema()
-    keys = set(made["properties"]) | {
+    return set(made["properties"]) | {
         key for part in made["$defs"].values() for key in part.get("properties", {})
     }
+
+
+def test_keys_are_kebab_case_except_the_names_of_metrics() -> None:
+    assert {key for key in all_keys() if not re.fullmatch(r"[a-z]+(-[a-z]+)*", key)} <= set(METRICS)
+
+
+def test_the_reference_names_every_key() -> None:
+    reference = (ROOT / "docs" / "reference" / "scenario.md").read_text(encoding="utf-8")
+    keys = all_keys()
     assert sorted(key for key in keys if f"`{key}`" not in reference) == []
-    assert sorted(key for key in ScenarioFile.later if f"`{key}`" not in reference) == []
 
 
 def test_the_list_of_codes_is_what_the_package_raises() -> None:
