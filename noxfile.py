@@ -180,7 +180,7 @@ def statistics(session: nox.Session) -> None:
         "recorded_families",
         "coverage",
         "time_to_decision",
-        "sittings",
+        "sessions",
         "words_of_intervals",
         "acceptance",
         "gate_false_alarms",

@@ -1,6 +1,6 @@
 """The claims of an imported set, in the order of reading, and their sentences (R12, R13). Plain Python.
 
-Every sentence about times begins "In one sitting, in blocks": what was run back to back is never told as if it had been
+Every sentence about times begins "In one session, in blocks": what was run back to back is never told as if it had been
 interleaved. `say` is a function of the claim's fields alone, as `wording.say` is.
 """
 
@@ -20,10 +20,10 @@ from bench_framework.units import THIN_SPACE, format_duration, format_percent
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from bench_framework.model.imported import Imported, Sitting
+    from bench_framework.model.imported import Imported, Session
     from bench_framework.model.judgement import BestGroup, Comparison, Judgement, Scope
 
-BLOCKS: Final = "In one sitting, in blocks"
+BLOCKS: Final = "In one session, in blocks"
 _BETTER: Final = (Verdict.BETTER, Verdict.BETTER_SIZE_OPEN)
 MOST_NAMED: Final = 5
 TENTHS: Final = 3
@@ -48,32 +48,29 @@ class _Author:
 
     def __init__(self, imported: Imported, judgement: Judgement) -> None:
         self._imported, self._judgement = imported, judgement
-        self._several = len(imported.sittings) > 1
+        self._several = len(imported.sessions) > 1
 
     def write(self) -> Iterator[Claim]:
-        for sitting, group in zip(self._imported.sittings, self._judgement.best, strict=True):
-            yield self._main(sitting, group)
-        yield from self._sittings()
+        for session, group in zip(self._imported.sessions, self._judgement.best, strict=True):
+            yield self._main(session, group)
+        if self._several:
+            yield Claim("", "sessions", "sessions", None, "wall", (), None)
         for comparison in self._judgement.comparisons:
-            if comparison.family != "bridge":
-                yield self._comparison(comparison)
-        for comparison in self._judgement.comparisons:
-            if comparison.family == "bridge":
-                yield self._bridge(comparison)
-        yield from map(self._limits, self._imported.sittings)
+            yield self._comparison(comparison)
+        yield from map(self._limits, self._imported.sessions)
 
-    def _scope(self, sitting: Sitting) -> Scope:
-        return (("sitting", sitting.label),) if self._several else ()
+    def _scope(self, session: Session) -> Scope:
+        return (("session", session.label),) if self._several else ()
 
-    def _label(self, arm_id: str) -> str:
-        if not arm_id:
+    def _label(self, command_id: str) -> str:
+        if not command_id:
             return self._imported.baseline
-        return self._imported.place(arm_id)[1].label
+        return self._imported.place(command_id)[1].label
 
-    def _main(self, sitting: Sitting, group: BestGroup) -> Claim:
+    def _main(self, session: Session, group: BestGroup) -> Claim:
         own = [
             c for c in self._judgement.comparisons
-            if c.family == "headline" and c.metric == "wall" and self._imported.place(c.cell_id)[0] is sitting
+            if c.family == "headline" and c.metric == "wall" and self._imported.place(c.cell_id)[0] is session
         ]  # fmt: skip
         better = [c for c in own if c.cell_id in group.cell_ids and c.verdict in _BETTER]
         settled = [c for c in own if c.verdict.settled]
@@ -82,10 +79,10 @@ class _Author:
             return replace(self._comparison(own[0]), kind="block-only")
         if chosen is None or not group.cell_ids:
             return Claim(
-                "", "block-nothing", sitting.label, None, "wall", self._scope(sitting), None,
+                "", "block-nothing", session.label, None, "wall", self._scope(session), None,
                 cells=tuple(c.cell_id for c in own), values={"reason": _why(own)},
             )  # fmt: skip
-        labels = [self._label(arm) for arm in group.cell_ids]
+        labels = [self._label(command) for command in group.cell_ids]
         told = ", ".join(labels[:MOST_NAMED])
         if len(labels) > MOST_NAMED:
             told += f" and {len(labels) - MOST_NAMED} more"
@@ -94,7 +91,7 @@ class _Author:
         return replace(claim, kind="block-main", values=values)
 
     def _comparison(self, c: Comparison) -> Claim:
-        sitting, arm = self._imported.place(c.cell_id)
+        session, command = self._imported.place(c.cell_id)
         values: dict[str, float | int | str] = {"runs_ref": c.runs_ref}
         if c.reason:
             values["reason"] = c.reason
@@ -105,14 +102,14 @@ class _Author:
             values |= {"runs_needed": c.rounds_needed} if c.rounds_needed is not None else {}
         if (likely := self._likely(c)) is not None:
             values["runs_at_estimate"] = likely
-        if c.verdict is Verdict.SINGLE_RUN and (series := arm.of(c.metric)) is not None:
+        if c.verdict is Verdict.SINGLE_RUN and (series := command.of(c.metric)) is not None:
             values["value"] = series.mean
         return Claim(
             "", "block-memory" if c.family == "memory" else "block-comparison",
-            arm.label, self._label(c.ref_cell_id), c.metric, self._scope(sitting), c.verdict,
+            command.label, self._label(c.ref_cell_id), c.metric, self._scope(session), c.verdict,
             estimate=c.shown.ratio if c.shown else None, lo=c.shown.lo if c.shown else None,
             hi=c.shown.hi if c.shown else None, level=c.shown.level if c.shown else None,
-            adjust="Bonferroni" if c.family == "memory" else "Holm over the comparisons of this sitting",
+            adjust="Bonferroni" if c.family == "memory" else "Holm over the comparisons of this session",
             rounds=c.rounds, runs=c.runs, margin=c.margin, cells=(c.cell_id, c.ref_cell_id), values=values,
         )  # fmt: skip
 
@@ -137,57 +134,14 @@ class _Author:
             return None
         return runs_at_estimate(contrast, min(c.runs, c.runs_ref), 1 - c.shown.level)
 
-    def _bridge(self, c: Comparison) -> Claim:
-        later, arm = self._imported.place(c.cell_id)
-        first, _ = self._imported.place(c.ref_cell_id)
-        role = "anchor" if arm.label in self._imported.anchors else "changed"
-        values: dict[str, float | int | str] = {
-            "role": role, "named": int(self._imported.anchors_named), "first": first.label, "later": later.label,
-            "runs_ref": c.runs_ref,
-        }  # fmt: skip
-        if c.reason:
-            values["reason"] = c.reason
-        return Claim(
-            "", f"bridge-{role}", arm.label, arm.label, c.metric, (), c.verdict,
-            estimate=c.shown.ratio if c.shown else None, lo=c.shown.lo if c.shown else None,
-            hi=c.shown.hi if c.shown else None, level=c.shown.level if c.shown else None,
-            adjust="Holm over the arms between two sittings", rounds=c.rounds, runs=c.runs, margin=c.margin,
-            cells=(c.cell_id, c.ref_cell_id), values=values,
-        )  # fmt: skip
-
-    def _sittings(self) -> Iterator[Claim]:
-        """One line per later sitting: whether it may be compared with the first at all."""
-        first = self._imported.sittings[0]
-        for later in self._imported.sittings[1:]:
-            ids = {arm.id for arm in later.arms}
-            anchors = [
-                c for c in self._judgement.comparisons
-                if c.family == "bridge" and c.cell_id in ids and self._label(c.cell_id) in self._imported.anchors
-            ]  # fmt: skip
-            held = bool(anchors) and all(c.verdict is Verdict.EQUIVALENT for c in anchors)
-            moved = [f"{self._anchor(self._label(c.cell_id))} {_moved(c)}" for c in anchors]
-            yield Claim(
-                "", "sittings", later.label, first.label, "wall", (), None if held else Verdict.NOT_COMPARABLE,
-                cells=tuple(c.cell_id for c in anchors),
-                values={"moved": "; ".join(moved) or "no anchor stands in both", "held": int(held)},
-            )  # fmt: skip
-
-    def _anchor(self, label: str) -> str:
-        """An anchor by name; "unchanged" is the user's word, and without it the label alone is the same."""
-        return (
-            f"unchanged {label} itself"
-            if self._imported.anchors_named
-            else f"{label}, the same by its label,"
-        )
-
-    def _limits(self, sitting: Sitting) -> Claim:
-        """What a file carries, and what it cannot: told once per sitting."""
-        runs = sorted({arm.runs for arm in sitting.arms if arm.runs is not None})
+    def _limits(self, session: Session) -> Claim:
+        """What a file carries, and what it cannot: told once per session."""
+        runs = sorted({command.runs for command in session.commands if command.runs is not None})
         told = "an unknown number of runs" if not runs else f"{_span(runs)} runs"
         return Claim(
-            "", "block-limits", sitting.label, None, None, self._scope(sitting), None,
-            cells=tuple(arm.id for arm in sitting.arms),
-            values={"arms": len(sitting.arms), "runs": told, "raw": int(sitting.raw), "memory": sitting.memory},
+            "", "block-limits", session.label, None, None, self._scope(session), None,
+            cells=tuple(command.id for command in session.commands),
+            values={"commands": len(session.commands), "runs": told, "raw": int(session.raw), "memory": session.memory},
         )  # fmt: skip
 
 
@@ -196,7 +150,7 @@ def _span(runs: list[int]) -> str:
 
 
 def _why(own: list[Comparison]) -> str:
-    """Why nothing is decided in a sitting."""
+    """Why nothing is decided in a session."""
     if not own:
         return "there is one command, and nothing to compare it with"
     if {c.verdict for c in own} == {Verdict.SINGLE_RUN}:
@@ -219,27 +173,15 @@ def change(estimate: float, lo: float, hi: float, margin: float, *, keep: bool =
     return wording.percent_change(estimate, lo, hi, margin, least=TENTHS, keep=keep)
 
 
-def _moved(c: Comparison) -> str:
-    """``moved +16.0 % [+11.5, +20.6]``, or that it is not shown to have stayed."""
-    if c.shown is None:
-        return f"is not known to have stayed: {c.reason or words.word(c.verdict, 'wall')}"
-    change_text = change(c.shown.ratio, c.shown.lo, c.shown.hi, c.margin)
-    if c.verdict.decided or c.verdict is Verdict.EQUIVALENT:
-        return f"moved {change_text}"
-    return f"is not shown to have stayed: {change_text}"
-
-
 def _head(claim: Claim) -> str:
-    """``In one sitting, in blocks``, with the file where there are several."""
-    where = dict(claim.scope).get("sitting")
+    """``In one session, in blocks``, with the file where there are several."""
+    where = dict(claim.scope).get("session")
     return f"{BLOCKS} ({where})" if where else BLOCKS
 
 
 def _runs(claim: Claim) -> str:
     """R13: n of both sides."""
     ours, theirs = claim.runs or 0, int(claim.values.get("runs_ref", 0))
-    if claim.kind.startswith("bridge-"):
-        ours, theirs = theirs, ours  # told from the earlier sitting to the later one
     if not ours or not theirs:
         return "number of runs not given"
     return f"{ours} runs each" if ours == theirs else f"{ours} and {theirs} runs"
@@ -300,31 +242,8 @@ def _nothing(claim: Claim) -> str:
     return f"{_head(claim)}, nothing is decided: {claim.values['reason']}"
 
 
-def _sittings(claim: Claim) -> str:
-    both = f"{claim.reference} and {claim.subject}"
-    if claim.values["held"]:
-        return f"The sittings {both} are bridged: {claim.values['moved']}"
-    return f"The sittings {both} are not comparable: {claim.values['moved']}"
-
-
-def _bridge_anchor(claim: Claim) -> str:
-    known = "named as unchanged" if claim.values["named"] else "the same by its label"
-    where = f"from {claim.values['first']} to {claim.values['later']}"
-    if claim.estimate is None or claim.lo is None or claim.hi is None:
-        return f"{claim.subject}, {known}, {where}: {claim.values.get('reason', 'not judged')}"
-    told = change(claim.estimate, claim.lo, claim.hi, claim.margin or 0.0)
-    return f"{claim.subject}, {known}, moved {told} {where} ({_runs(claim)})"
-
-
-def _bridge_changed(claim: Claim) -> str:
-    where = f"from {claim.values['first']} to {claim.values['later']}"
-    if claim.estimate is None or claim.lo is None or claim.hi is None:
-        reason = claim.values.get("reason", "not judged")
-        return f"{claim.subject} {where}: {words.word(claim.verdict or Verdict.NOT_COMPARABLE, 'wall')} ({reason})"
-    keep = claim.verdict is not Verdict.UNDECIDED
-    ratio = change(claim.estimate, claim.lo, claim.hi, claim.margin or 0.0, keep=keep)
-    told = words.word(claim.verdict or Verdict.UNDECIDED, "wall")
-    return f"{claim.subject} {where}, against the anchors of each: {ratio}, {told} ({_runs(claim)})"
+def _sessions(_: Claim) -> str:
+    return "Times of different sessions are not compared: no file shows what the machine did between them"
 
 
 _MEMORY: Final[Mapping[str, str]] = {
@@ -339,12 +258,13 @@ _MEMORY: Final[Mapping[str, str]] = {
 
 
 def _limits(claim: Claim) -> str:
-    arms = int(claim.values["arms"])
+    commands = int(claim.values["commands"])
     kind = "single runs" if claim.values["raw"] else "published means"
     return (
-        f"{_head(claim)}, {arms} command{'s' if arms != 1 else ''} ran back to back, {claim.values['runs']} each, from "
-        f"{kind}: intervals cover these runs and no drift between the blocks; outputs, binaries and machine are not in"
-        f" the file{_MEMORY[str(claim.values['memory'])]}"
+        f"{_head(claim)}, {commands} command{'s' if commands != 1 else ''} ran back to back, "
+        f"{claim.values['runs']} each, from {kind}: intervals cover these runs and no drift "
+        "between the blocks; outputs, binaries and machine are not in the file"
+        f"{_MEMORY[str(claim.values['memory'])]}"
     )
 
 
@@ -354,9 +274,7 @@ SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "block-only": _comparison,
     "block-comparison": _comparison,
     "block-memory": _comparison,
-    "sittings": _sittings,
-    "bridge-anchor": _bridge_anchor,
-    "bridge-changed": _bridge_changed,
+    "sessions": _sessions,
     "block-limits": _limits,
 }
 """Kind of claim → its wording rule."""

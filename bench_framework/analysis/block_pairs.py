@@ -16,11 +16,11 @@ from bench_framework.rounding import decimal, rounded, thresholds
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bench_framework.model.imported import Arm, Sitting
+    from bench_framework.model.imported import Command, Session
     from bench_framework.model.plan import JudgePolicy, Metric
 
 BLOCK: Final = 1
-"""Rounds of a comparison in blocks: each arm has one."""
+"""Rounds of a comparison in blocks: each command has one."""
 SINGLE_LOOK: Final = 1
 NO_SPREAD: Final = "its file gives no number of runs or no spread: values without an interval"
 ZERO_SPREAD: Final = "every spread is given as zero: no interval follows from rounded figures"
@@ -37,15 +37,17 @@ class Case:
     contrast: welch.Contrast
 
 
-def refusal(sitting: Sitting, arm: Arm, base: Arm | None, metric: Metric) -> tuple[Verdict, str] | None:
-    """Why an arm cannot be compared on a metric; `None` if it can."""
-    if failed(arm):
-        return Verdict.FAILED, f"{arm.failed} of its runs did not end with exit code 0"
+def refusal(
+    session: Session, command: Command, base: Command | None, metric: Metric
+) -> tuple[Verdict, str] | None:
+    """Why an command cannot be compared on a metric; `None` if it can."""
+    if failed(command):
+        return Verdict.FAILED, f"{command.failed} of its runs did not end with exit code 0"
     if base is None:
-        return Verdict.NOT_COMPARABLE, f"the baseline is not in {sitting.label}"
+        return Verdict.NOT_COMPARABLE, f"the baseline is not in {session.label}"
     if failed(base):
         return Verdict.NOT_COMPARABLE, f"the baseline: {base.failed} runs did not end with exit code 0"
-    ours, theirs = arm.of(metric), base.of(metric)
+    ours, theirs = command.of(metric), base.of(metric)
     if ours is None or theirs is None:
         return Verdict.UNDECIDED, "one side has no figure above zero"
     if BLOCK in (ours.n, theirs.n):
@@ -55,9 +57,9 @@ def refusal(sitting: Sitting, arm: Arm, base: Arm | None, metric: Metric) -> tup
     return None
 
 
-def failed(arm: Arm) -> bool:
+def failed(command: Command) -> bool:
     """Whether more than 5 % of the runs failed, as for a cell of a record (METHOD 1)."""
-    return arm.failed > VOID_SHARE * (arm.failed + (arm.runs or 0))
+    return command.failed > VOID_SHARE * (command.failed + (command.runs or 0))
 
 
 def judge_family(cases: Sequence[Case], size: int, policy: JudgePolicy) -> list[Comparison]:
@@ -118,21 +120,22 @@ def runs_at_estimate(contrast: welch.Contrast, runs: int, level: float) -> int |
     return math.ceil(runs * (z * contrast.error / contrast.estimate) ** 2)
 
 
-def pair_contrast(arm: Arm, base: Arm, metric: Metric) -> welch.Contrast | None:
+def pair_contrast(command: Command, base: Command, metric: Metric) -> welch.Contrast | None:
     """Candidate against baseline on a metric; `None` where neither has a spread above zero."""
-    ours, theirs = arm.of(metric), base.of(metric)
-    centres = [welch.log_mean(s) for s in (ours, theirs) if s is not None]
-    told = [c for c in centres if c is not None]
-    return welch.contrast(list(zip((1.0, -1.0), told, strict=True))) if len(told) == len("ab") else None
+    ours, theirs = command.of(metric), base.of(metric)
+    candidate, reference = (welch.log_mean(s) if s is not None else None for s in (ours, theirs))
+    if candidate is None or reference is None:
+        return None
+    return welch.contrast(candidate, reference)
 
 
 def draft_of(
-    arm: Arm, base: Arm, metric: Metric, family: Literal["headline", "best", "memory", "bridge"], policy: JudgePolicy
+    command: Command, base: Command, metric: Metric, family: Literal["headline", "best", "memory"], policy: JudgePolicy
 ) -> Comparison:  # fmt: skip
     """A comparison before anything is judged, with the runs of both sides."""
-    ours, theirs = arm.of(metric), base.of(metric)
+    ours, theirs = command.of(metric), base.of(metric)
     return Comparison(
-        arm.id, base.id, metric, family, Verdict.UNDECIDED,
+        command.id, base.id, metric, family, Verdict.UNDECIDED,
         rounds=BLOCK, runs=(ours.n or 0) if ours else 0, runs_ref=(theirs.n or 0) if theirs else 0,
         margin=policy.margin_of(metric), epsilon=policy.epsilon_of(metric),
     )  # fmt: skip

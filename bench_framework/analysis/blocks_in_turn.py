@@ -11,7 +11,7 @@ import statistics
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal
 
-from bench_framework.analysis import block_claims, medians, sitting_bridge
+from bench_framework.analysis import block_claims, medians
 from bench_framework.analysis import samples as sampling
 from bench_framework.analysis.block_pairs import (
     BLOCK,
@@ -29,7 +29,7 @@ from bench_framework.model.looks import Looks
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bench_framework.model.imported import Arm, Imported, Sitting
+    from bench_framework.model.imported import Command, Imported, Session
     from bench_framework.model.judgement import RecordStatus
     from bench_framework.model.plan import JudgePolicy, Metric
 
@@ -38,25 +38,24 @@ MEMORY: Final = "peak_rss"
 
 
 def judge_imported(imported: Imported) -> Judgement:
-    """Judge a set of sittings. Equal sets give equal judgements, to the last bit.
+    """Judge a set of sessions. Equal sets give equal judgements, to the last bit.
 
-    Each sitting is a family of its own for Holm's procedure: its comparisons were made under one set of conditions, and
-    nothing is pooled over sittings.
+    Each session is a family of its own for Holm's procedure: its comparisons were made under one set of conditions, and
+    nothing is pooled over sessions.
     """
     comparisons: list[Comparison] = []
     groups = []
-    for sitting in imported.sittings:
-        comparisons += _headline(imported, sitting)
-        comparisons += _memory(imported, sitting)
-        groups.append(_best(imported, sitting))
-    bridged = sitting_bridge.bridges(imported)
+    for session in imported.sessions:
+        comparisons += _headline(imported, session)
+        comparisons += _memory(imported, session)
+        groups.append(_best(imported, session))
     headline = [c for c in comparisons if c.family == "headline"]
     size = max(1, len(headline))
     draft = Judgement(
         looks=Looks((BLOCK,), BLOCK, decidable=False, family=size, level=imported.judge.level),
         states=(),
         summaries=_summaries(imported),
-        comparisons=(*comparisons, *bridged),
+        comparisons=tuple(comparisons),
         best=tuple(groups),
         floors=(),
         scaling=(),
@@ -65,95 +64,102 @@ def judge_imported(imported: Imported) -> Judgement:
     return replace(draft, claims=block_claims.claims_of(imported, draft))
 
 
-def _metrics(sitting: Sitting) -> tuple[Metric, ...]:
-    """Metrics that a sitting can judge: CPU time only where it was exported per run."""
-    return TIMED if sitting.format == "hyperfine-2" else TIMED[:1]
+def _metrics(session: Session) -> tuple[Metric, ...]:
+    """Metrics that a session can judge: CPU time only where it was exported per run."""
+    return TIMED if session.format == "hyperfine-2" else TIMED[:1]
 
 
-def _headline(imported: Imported, sitting: Sitting) -> list[Comparison]:
-    """Every arm against the baseline, in the order of the file; those that are refused count for the family."""
-    base = sitting.arm(imported.baseline)
+def _headline(imported: Imported, session: Session) -> list[Comparison]:
+    """Every command against the baseline, in the order of the file; those that are refused count for the family."""
+    base = session.command(imported.baseline)
     wanted = [
-        (arm, metric) for metric in _metrics(sitting) for arm in sitting.arms if arm.label != imported.baseline
-    ]  # fmt: skip
+        (command, metric)
+        for metric in _metrics(session)
+        for command in session.commands
+        if command.label != imported.baseline
+    ]
     if base is None:
-        missing = replace(sitting.arms[0], id="", label=imported.baseline, series=())
-        return [_refused(sitting, arm, missing, None, metric, imported.judge) for arm, metric in wanted]
-    return _family(imported.judge, sitting, [(arm, base, metric) for arm, metric in wanted], "headline")
+        missing = replace(session.commands[0], id="", label=imported.baseline, series=())
+        return [
+            _refused(session, command, missing, None, metric, imported.judge) for command, metric in wanted
+        ]
+    return _family(
+        imported.judge, session, [(command, base, metric) for command, metric in wanted], "headline"
+    )
 
 
 def _family(
     policy: JudgePolicy,
-    sitting: Sitting,
-    wanted: Sequence[tuple[Arm, Arm, Metric]],
+    session: Session,
+    wanted: Sequence[tuple[Command, Command, Metric]],
     family: Literal["headline", "best"],
 ) -> list[Comparison]:
     found: dict[tuple[str, str, Metric], Comparison] = {}
     cases = []
-    for arm, base, metric in wanted:
-        key = (arm.id, base.id, metric)
-        contrast = pair_contrast(arm, base, metric)
-        if refusal(sitting, arm, base, metric) is not None:
-            found[key] = replace(_refused(sitting, arm, base, base, metric, policy), family=family)
+    for command, base, metric in wanted:
+        key = (command.id, base.id, metric)
+        contrast = pair_contrast(command, base, metric)
+        if refusal(session, command, base, metric) is not None:
+            found[key] = replace(_refused(session, command, base, base, metric, policy), family=family)
         elif contrast is None:
-            found[key] = replace(draft_of(arm, base, metric, family, policy), reason=ZERO_SPREAD)
+            found[key] = replace(draft_of(command, base, metric, family, policy), reason=ZERO_SPREAD)
         else:
-            cases.append(Case(draft_of(arm, base, metric, family, policy), contrast))
+            cases.append(Case(draft_of(command, base, metric, family, policy), contrast))
     for judged in judge_family(cases, len(wanted), policy):
         found[judged.cell_id, judged.ref_cell_id, judged.metric] = judged
-    return [found[arm.id, base.id, metric] for arm, base, metric in wanted]
+    return [found[command.id, base.id, metric] for command, base, metric in wanted]
 
 
 def _refused(
-    sitting: Sitting, arm: Arm, named: Arm, base: Arm | None, metric: Metric, policy: JudgePolicy
+    session: Session, command: Command, named: Command, base: Command | None, metric: Metric, policy: JudgePolicy
 ) -> Comparison:  # fmt: skip
-    why = refusal(sitting, arm, base, metric)
+    why = refusal(session, command, base, metric)
     assert why is not None
-    return replace(draft_of(arm, named, metric, "headline", policy), verdict=why[0], reason=why[1])
+    return replace(draft_of(command, named, metric, "headline", policy), verdict=why[0], reason=why[1])
 
 
-def _best(imported: Imported, sitting: Sitting) -> BestGroup:
-    """Every arm that is not worse than another one: all pairs of a sitting, a family of their own (METHOD 4).
+def _best(imported: Imported, session: Session) -> BestGroup:
+    """Every command that is not worse than another one: all pairs of a session, a family of their own (METHOD 4).
 
     A pair that the headline compares keeps the headline's verdict, as in a record (`looking.best_group`).
     """
-    usable = [a for a in sitting.arms if refusal(sitting, a, a, "wall") is None]
+    usable = [a for a in session.commands if refusal(session, a, a, "wall") is None]
     pairs = [(b, a, "wall") for a, b in itertools.combinations(usable, 2)]
-    own = [c for c in _headline(imported, sitting) if c.metric == "wall"]
+    own = [c for c in _headline(imported, session) if c.metric == "wall"]
     told = {(c.cell_id, c.ref_cell_id): c for h in own for c in (mirrored(h), h)}
     comparisons = [
         replace(told.get((c.cell_id, c.ref_cell_id), c), family="best")
-        for c in _family(imported.judge, sitting, pairs, "best")
+        for c in _family(imported.judge, session, pairs, "best")
     ]
     beaten = {c.cell_id for c in comparisons if c.verdict in _WORSE}
     beaten |= {c.ref_cell_id for c in comparisons if c.verdict in _BETTER}
     members = tuple(a.id for a in usable if a.id not in beaten) if comparisons else ()
-    return BestGroup(sitting.id, "wall", members, len(usable) == len(sitting.arms), tuple(comparisons))
+    return BestGroup(session.id, "wall", members, len(usable) == len(session.commands), tuple(comparisons))
 
 
 _BETTER: Final = frozenset({Verdict.BETTER, Verdict.BETTER_SIZE_OPEN})
 _WORSE: Final = frozenset({Verdict.WORSE, Verdict.WORSE_SIZE_OPEN})
 
 
-def _memory(imported: Imported, sitting: Sitting) -> list[Comparison]:
+def _memory(imported: Imported, session: Session) -> list[Comparison]:
     """Peak memory by medians, where a file has it per run; one figure is a value, and a running maximum is nothing."""
-    base, policy = sitting.arm(imported.baseline), imported.judge
+    base, policy = session.command(imported.baseline), imported.judge
     theirs = base.of(MEMORY) if base is not None else None
-    if base is None or theirs is None or sitting.memory != "per-run":
+    if base is None or theirs is None or session.memory != "per-run":
         return []
-    others = [a for a in sitting.arms if a is not base and a.of(MEMORY) is not None]
+    others = [a for a in session.commands if a is not base and a.of(MEMORY) is not None]
     found = []
-    for arm in others:
-        ours = arm.of(MEMORY)
+    for command in others:
+        ours = command.of(MEMORY)
         assert ours is not None
-        if (why := refusal(sitting, arm, base, MEMORY)) is not None:
-            draft = draft_of(arm, base, MEMORY, "memory", policy)
+        if (why := refusal(session, command, base, MEMORY)) is not None:
+            draft = draft_of(command, base, MEMORY, "memory", policy)
             found.append(replace(draft, verdict=why[0], reason=why[1]))
             continue
         shared = min(len(ours.values), len(theirs.values))
         pair = sampling.Pair(tuple(range(shared)), ours.values, theirs.values)
         judged = medians.compare_medians(
-            arm.id, base.id, MEMORY, pair, level=policy.level, size=len(others),
+            command.id, base.id, MEMORY, pair, level=policy.level, size=len(others),
             margin=policy.margin_of(MEMORY), epsilon=policy.epsilon_of(MEMORY),
         )  # fmt: skip
         reason = judged.reason.replace("rounds", "runs")
@@ -165,13 +171,13 @@ def _memory(imported: Imported, sitting: Sitting) -> list[Comparison]:
 def _summaries(imported: Imported) -> tuple[Summary, ...]:
     """Centres and spreads as the files have them; the median only where single runs are known."""
     found = []
-    for sitting in imported.sittings:
-        for arm in sitting.arms:
-            for s in arm.series:
+    for session in imported.sessions:
+        for command in session.commands:
+            for s in command.series:
                 values = s.values or (s.mean,)
                 found.append(
                     Summary(
-                        arm.id, s.metric, BLOCK, s.n or 0, arm.failed, statistics.median(values), None, None,
+                        command.id, s.metric, BLOCK, s.n or 0, command.failed, statistics.median(values), None, None,
                         s.mean, s.sd, min(values), max(values), None,
                     )
                 )  # fmt: skip

@@ -1,6 +1,6 @@
 """Two records compared through anchors: cells that did not change (METHOD 8, REPORTS R12).
 
-Times of two sittings differ by whatever happened to the machine in between; rounds interleave only within a
+Times of two sessions differ by whatever happened to the machine in between; rounds interleave only within a
 record. So every changed cell is taken as its ratio to the anchors of its own record and round, which cancels what
 hits both alike, and the two ratios are compared; the variances of the two logarithms add. The anchors themselves
 must be shown to have moved by less than the margin, or nothing is said.
@@ -32,7 +32,7 @@ Floats = npt.NDArray[np.float64]
 
 PLACEMENT: Final = 0.005
 """Copies of one binary differ by up to half a percent through the placement of their pages (METHOD 4), and a
-sitting draws it anew: so much standard deviation belongs to every cell of every sitting, beyond its rounds."""
+session draws it anew: so much standard deviation belongs to every cell of every session, beyond its rounds."""
 FEWEST: Final = 6
 """Rounds of either record below which there is no 95 % interval."""
 PLAIN: Final = 0.95
@@ -239,7 +239,7 @@ def _to_anchors(one: Side, cell: str, own: Sequence[str], metric: Metric) -> lis
 
 
 def _scatter(before: Side, after: Side, own: Sequence[Match], metric: Metric) -> float:
-    """How far a cell moves by itself between sittings: as the anchors against one another, at least PLACEMENT."""
+    """How far a cell moves by itself between sessions: as the anchors against one another, at least PLACEMENT."""
     moves = [
         float(np.median(_logs(after.samples[m.after.id].of(metric))))
         - float(np.median(_logs(before.samples[m.before.id].of(metric))))

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Final
 from scipy.special import stdtr, stdtrit
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from bench_framework.model.imported import Series
 
 LEAST_RUNS: Final = 2
@@ -24,7 +22,7 @@ LEAST_RUNS: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class LogMean:
-    """The centre of one arm on the log scale, with the variance of that centre and its degrees of freedom."""
+    """The centre of one command on the log scale, with the variance of that centre and its degrees of freedom."""
 
     centre: float
     variance: float
@@ -68,15 +66,16 @@ def log_mean(series: Series) -> LogMean | None:
     return LogMean(math.log(series.mean), (series.sd / series.mean) ** 2 / n, n - 1)
 
 
-def contrast(terms: Sequence[tuple[float, LogMean]]) -> Contrast | None:
-    """Σ weight · centre, with the degrees of freedom of Welch and Satterthwaite.
+def contrast(candidate: LogMean, reference: LogMean) -> Contrast | None:
+    """Candidate less reference, with the degrees of freedom of Welch and Satterthwaite.
 
     `None` where every spread is zero: figures that were rounded until nothing was left carry no interval.
     """
-    variance = sum(weight**2 * mean.variance for weight, mean in terms)
+    sides = (candidate, reference)
+    variance = sum(side.variance for side in sides)
     if not variance > 0:
         return None
-    shares = sum((weight**2 * mean.variance) ** 2 / mean.freedom for weight, mean in terms)
+    shares = sum(side.variance**2 / side.freedom for side in sides)
     # A spread far below another's may vanish in the square; the other one then has all the weight.
-    freedom = variance**2 / shares if shares > 0 else min(mean.freedom for _, mean in terms)
-    return Contrast(sum(weight * mean.centre for weight, mean in terms), math.sqrt(variance), freedom)
+    freedom = variance**2 / shares if shares > 0 else min(side.freedom for side in sides)
+    return Contrast(candidate.centre - reference.centre, math.sqrt(variance), freedom)

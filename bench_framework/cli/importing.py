@@ -14,7 +14,7 @@ EPILOG = """
 
 benchctl import bench.json --baseline 'grep -c the corpus.txt'
 
-benchctl import before.csv after.csv --baseline smol --anchor smol --name smol-sittings
+benchctl import before.csv after.csv --baseline smol --name smol
 
 Files: JSON of hyperfine --export-json (1.x and 2.x), or a table of label, mean, sd, n, unit as CSV or Markdown.
 """
@@ -27,25 +27,19 @@ def register(app: typer.Typer) -> None:
 
 def import_figures(
     context: typer.Context,
-    files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Each file is one sitting.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Each file is one session.")],
     name: Annotated[
         str | None, typer.Option(metavar="NAME", help="Name of the set; default: that of the first file.")
     ] = None,
     baseline: Annotated[
         str | None, typer.Option(metavar="LABEL", help="Compare with this one; default: the first.")
     ] = None,
-    anchor: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="LABEL", help="Unchanged between the files; may be repeated; default: the baseline."
-        ),
-    ] = None,
 ) -> None:
     """Take over figures that were measured in blocks. Exploratory, whatever they say, and never for a gate."""
     from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
 
     console: Console = context.obj
-    options = workflow.ImportOptions(console.results, name, baseline, tuple(anchor or ()))
+    options = workflow.ImportOptions(console.results, name, baseline)
     pages = workflow.import_files(files, options)
     if console.json:
         console.emit_json({"record": str(pages.record), "files": [str(path) for path in pages.files]})

@@ -1,7 +1,7 @@
 """Figures that were measured elsewhere: commands timed one after the other, never interleaved. Immutable, no I/O.
 
-They are no rounds, and no type of this module can be taken for one: a set has sittings (one file each), a sitting has
-arms (one command each), and an arm has what its runs gave.
+They are no rounds, and no type of this module can be taken for one: a set has sessions (one file each), a session has
+commands (one command each), and a command has what its runs gave.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MemoryKind = Literal["none", "per-run", "one-figure", "running-maximum"]
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One metric of one arm: its runs, or the mean and spread that somebody published.
+    """One metric of one command: its runs, or the mean and spread that somebody published.
 
     Seconds, bytes. With `values` the other fields follow from them.
     """
@@ -34,13 +34,12 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class Arm:
-    """One command of a sitting. Its runs were made back to back."""
+class Command:
+    """One command of a session. Its runs were made back to back."""
 
     id: str
     label: str
     series: tuple[Series, ...]
-    command: str = ""
     failed: int = 0
     """Runs that did not end with exit code 0; they are in no series."""
 
@@ -56,8 +55,8 @@ class Arm:
 
 
 @dataclass(frozen=True, slots=True)
-class Sitting:
-    """One file: what was measured in one go, arm after arm."""
+class Session:
+    """One file: what was measured in one go, command after command."""
 
     id: str
     label: str
@@ -66,12 +65,12 @@ class Sitting:
     """Where its copy lies in the record."""
     sha256: str
     format: Format
-    arms: tuple[Arm, ...]
+    commands: tuple[Command, ...]
     memory: MemoryKind = "none"
 
-    def arm(self, label: str) -> Arm | None:
-        """The arm of this label."""
-        return next((arm for arm in self.arms if arm.label == label), None)
+    def command(self, label: str) -> Command | None:
+        """The command of this label."""
+        return next((command for command in self.commands if command.label == label), None)
 
     @property
     def raw(self) -> bool:
@@ -81,7 +80,7 @@ class Sitting:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A set of sittings, as ``imported.json`` holds it."""
+    """A set of sessions, as ``imported.json`` holds it."""
 
     schema_version: int
     record_id: str
@@ -90,18 +89,16 @@ class Imported:
     """UTC, ISO 8601: when it was imported. When it was measured, no file says."""
     benchctl: str
     baseline: str
-    """Label of the arm that others are compared with, in every sitting that has it."""
-    anchors: tuple[str, ...]
-    """Labels that stand for an unchanged program in several sittings. The files do not prove it."""
-    sittings: tuple[Sitting, ...]
+    """Label of the command that others are compared with, in every session that has it."""
+    sessions: tuple[Session, ...]
     judge: JudgePolicy = field(default_factory=JudgePolicy)
-    anchors_named: bool = False
-    """Whether the user named the anchors; otherwise they are taken by their labels, and sentences say so."""
 
-    def sitting(self, sitting_id: str) -> Sitting:
-        """The sitting of this id. Raises `KeyError`."""
-        return {s.id: s for s in self.sittings}[sitting_id]
+    def session(self, session_id: str) -> Session:
+        """The session of this id. Raises `KeyError`."""
+        return {s.id: s for s in self.sessions}[session_id]
 
-    def place(self, arm_id: str) -> tuple[Sitting, Arm]:
-        """An arm with its sitting. Raises `KeyError`."""
-        return {arm.id: (sitting, arm) for sitting in self.sittings for arm in sitting.arms}[arm_id]
+    def place(self, command_id: str) -> tuple[Session, Command]:
+        """A command with its session. Raises `KeyError`."""
+        return {command.id: (session, command) for session in self.sessions for command in session.commands}[
+            command_id
+        ]

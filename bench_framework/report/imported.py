@@ -15,7 +15,6 @@ from bench_framework.report.blocks import (
     Details,
     Document,
     Facts,
-    Fallback,
     Heading,
     KeyFinding,
     Mark,
@@ -23,7 +22,7 @@ from bench_framework.report.blocks import (
     Section,
     Sentence,
 )
-from bench_framework.report.imported_tables import Figures, bridge_table, forest, sitting_table
+from bench_framework.report.imported_tables import Figures, forest, session_table
 from bench_framework.report.numbers import margin_text
 from bench_framework.report.sentences import sentence
 
@@ -44,7 +43,7 @@ FORMATS: Final = {
 }
 CANNOT: Final = (
     "Whether the machine drifted between two blocks: a difference of the means may be the machine's.",
-    "What this machine could have told from nothing: no control arm ran.",
+    "What this machine could have told from nothing: no control command ran.",
     "Whether the commands did the same work: no output is in the files.",
     "Which binary ran, with which path, allocator or features, on which machine and from which cache.",
     "Anything that may stop a change: an imported set is never judged by a gate.",
@@ -62,10 +61,8 @@ def build(imported: Imported, judgement: Judgement, folder: str = "") -> Documen
     """
     figures = Figures(imported, judgement)
     sections = [_summary(judgement), _results(figures, judgement)]
-    if len(imported.sittings) > 1:
-        sections.append(_bridge(figures, judgement))
     sections += [_quality(imported), _origin(imported), _unmeasured()]
-    arms = sum(len(s.arms) for s in imported.sittings)
+    commands = sum(len(s.commands) for s in imported.sessions)
     margin = margin_text(imported.judge.margin)
     names = ("report.html", "report.md", "cells.csv", "comparisons.csv")
     return Document(
@@ -74,8 +71,8 @@ def build(imported: Imported, judgement: Judgement, folder: str = "") -> Documen
         status=judgement.status,
         facts=_facts(imported),
         trust=_trust(imported),
-        run_line=f"{imported.name}  imported {_moment(imported)}  {_count(len(imported.sittings), 'file')}, "
-        f"{_count(arms, 'command')}  in blocks, not interleaved  margin {margin}",
+        run_line=f"{imported.name}  imported {_moment(imported)}  {_count(len(imported.sessions), 'file')}, "
+        f"{_count(commands, 'command')}  in blocks, not interleaved  margin {margin}",
         sections=tuple(sections),
         claims=judgement.claims,
         glossary=tuple((f"{w.glyph} {w.time}", w.meaning.format(margin=margin)) for w in WORDS.values()),
@@ -89,52 +86,36 @@ def origin(imported: Imported) -> dict[str, object]:
         "record_id": imported.record_id,
         "name": imported.name,
         "imported_at": imported.imported_at,
-        "files": {sitting.source: sitting.sha256 for sitting in imported.sittings},
+        "files": {session.source: session.sha256 for session in imported.sessions},
     }
 
 
 def _summary(judgement: Judgement) -> Section:
     mains = [c for c in judgement.claims if c.kind in MAIN]
-    rest = [c for c in judgement.claims if c.kind in {"sittings", "block-limits"}]
+    rest = [c for c in judgement.claims if c.kind in {"sessions", "block-limits"}]
     lead = Paragraph((sentence(mains[0]),), lead=True)
     more = tuple(sentence(c) for c in (*mains[1:], *rest))
     return Section("S02", "answer", "Summary", (lead, Bullets(more)))
 
 
 def _results(figures: Figures, judgement: Judgement) -> Section:
-    several = len(figures.imported.sittings) > 1
+    several = len(figures.imported.sessions) > 1
     blocks: list[Block] = []
-    for number, sitting in enumerate(figures.imported.sittings, 1):
+    for number, session in enumerate(figures.imported.sessions, 1):
         if several:
-            blocks.append(Heading(sitting.label, f"sitting-{number}-results"))
-        if (figure := forest(figures, sitting, number)) is not None:
+            blocks.append(Heading(session.label, f"session-{number}-results"))
+        if (figure := forest(figures, session, number)) is not None:
             blocks.append(figure)
-        blocks.append(sitting_table(figures, sitting, number))
-        ids = {arm.id for arm in sitting.arms}
+        blocks.append(session_table(figures, session, number))
+        ids = {command.id for command in session.commands}
         own = [c for c in judgement.claims if ids & set(c.cells)]
         key = next((c for c in own if c.kind in MAIN), None)
         if key is not None:
             blocks.append(KeyFinding(sentence(key)))
         told = tuple(sentence(c) for c in own if c.kind in {"block-comparison", "block-memory"})
         if told:
-            blocks.append(Details("Every comparison of this sitting as a sentence", (Bullets(told),)))
+            blocks.append(Details("Every comparison of this session as a sentence", (Bullets(told),)))
     return Section("S03", "results", "Results", tuple(blocks))
-
-
-def _bridge(figures: Figures, judgement: Judgement) -> Section:
-    table = bridge_table(figures)
-    told = tuple(sentence(c) for c in judgement.claims if c.kind in _BRIDGE)
-    if table is None:
-        return Section(
-            "S10",
-            "bridge",
-            "Between sittings",
-            (Fallback("No label stands in two sittings: nothing joins them."),),
-        )
-    return Section("S10", "bridge", "Between sittings", (table, Bullets(told)))
-
-
-_BRIDGE: Final = frozenset({"sittings", "bridge-anchor", "bridge-changed"})
 
 
 def _quality(imported: Imported) -> Section:
@@ -142,10 +123,10 @@ def _quality(imported: Imported) -> Section:
 
 
 def _checks(imported: Imported) -> tuple[Check, ...]:
-    runs = [arm.runs for s in imported.sittings for arm in s.arms]
+    runs = [command.runs for s in imported.sessions for command in s.commands]
     known = [n for n in runs if n is not None]
-    failed = sum(arm.failed for s in imported.sittings for arm in s.arms)
-    kinds = {s.memory for s in imported.sittings}
+    failed = sum(command.failed for s in imported.sessions for command in s.commands)
+    kinds = {s.memory for s in imported.sessions}
     enough: Mark = "pass" if len(known) == len(runs) and min(known, default=0) > 1 else "warn"
     least = min(known, default=0)
     unknown = len(runs) - len(known)
@@ -158,13 +139,13 @@ def _checks(imported: Imported) -> tuple[Check, ...]:
         memory = Check("unknown", "memory of each command", "not in the files, or one figure for all runs")
     return (
         Check("fail", "order random", "no: each command ran in one block, and blocks do not share the drift"),
-        Check("fail", "control arm", "none: the noise floor is not known"),
+        Check("fail", "control command", "none: the noise floor is not known"),
         Check("unknown", "outputs equal", "not in the files"),
         Check(enough, "runs of each command", counted),
         Check("warn" if failed else "pass", "failed runs", f"{failed} are left out" if failed else "none"),
         memory,
         Check("unknown", "same machine, same cache, same binary", "not in the files"),
-        Check("unknown", "timed by", ", ".join(dict.fromkeys(TIMED_BY[s.format] for s in imported.sittings))),
+        Check("unknown", "timed by", ", ".join(dict.fromkeys(TIMED_BY[s.format] for s in imported.sessions))),
     )
 
 
@@ -179,11 +160,9 @@ def _trust(imported: Imported) -> tuple[Check, ...]:
 
 
 def _origin(imported: Imported) -> Section:
-    pairs = tuple((s.source, f"{FORMATS[s.format]}, sha256 {s.sha256[:12]}") for s in imported.sittings)
-    words = ["benchctl import", *(s.source for s in imported.sittings)]
+    pairs = tuple((s.source, f"{FORMATS[s.format]}, sha256 {s.sha256[:12]}") for s in imported.sessions)
+    words = ["benchctl import", *(s.source for s in imported.sessions)]
     words += ["--name", shlex.quote(imported.name), "--baseline", shlex.quote(imported.baseline)]
-    for anchor in imported.anchors if imported.anchors_named else ():
-        words += ["--anchor", shlex.quote(anchor)]
     command = Code(" ".join(words), "sh", "In the folder of this set")
     return Section("S24", "reproduce", "Where it comes from", (Facts(pairs), command))
 
@@ -195,16 +174,13 @@ def _unmeasured() -> Section:
 
 
 def _facts(imported: Imported) -> tuple[tuple[str, str], ...]:
-    anchors = ", ".join(imported.anchors)
-    named = "named as unchanged" if imported.anchors_named else "the same by its label; nobody said more"
     facts = (
         ("Set", f"{imported.name} ({imported.record_id})"),
         ("Date (UTC)", f"imported {_moment(imported)}; when it was measured is not in the files"),
         ("Host", "not in the files"),
         ("Baseline", imported.baseline),
-        ("Anchors", f"{anchors} ({named})" if anchors else ""),
-        ("Files", ", ".join(s.label for s in imported.sittings)),
-        ("Method", "Welch on the log scale, Holm within each sitting; never a gate"),
+        ("Files", ", ".join(s.label for s in imported.sessions)),
+        ("Method", "Welch on the log scale, Holm within each session; never a gate"),
     )
     return tuple((name, value) for name, value in facts if value)
 

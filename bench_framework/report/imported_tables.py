@@ -1,4 +1,4 @@
-"""Tables and plots of an imported set: one of each per sitting, and one between sittings."""
+"""Tables and plots of an imported set: one of each per session."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bench_framework.report.numbers import (
 from bench_framework.units import THIN_SPACE, time_unit
 
 if TYPE_CHECKING:
-    from bench_framework.model.imported import Arm, Imported, Series, Sitting
+    from bench_framework.model.imported import Command, Imported, Series, Session
     from bench_framework.model.judgement import Comparison, Judgement
 
 LEAST_RATIO: Final = 3
@@ -42,17 +42,16 @@ class Figures:
         self._pairs = {
             (c.cell_id, c.metric): c for c in judgement.comparisons if c.family in {"headline", "memory"}
         }
-        self.bridges = tuple(c for c in judgement.comparisons if c.family == "bridge")
         self._claims = {
             (c.cells, c.metric): c.id
             for c in judgement.claims
-            if c.kind in {"block-comparison", "block-memory", "bridge-anchor", "bridge-changed"}
+            if c.kind in {"block-comparison", "block-memory"}
         }
         self.best = {group.input_id: group.cell_ids for group in judgement.best}
 
-    def comparison(self, arm: Arm, metric: str = "wall") -> Comparison | None:
-        """An arm against the baseline of its sitting."""
-        return self._pairs.get((arm.id, metric))
+    def comparison(self, command: Command, metric: str = "wall") -> Comparison | None:
+        """An command against the baseline of its session."""
+        return self._pairs.get((command.id, metric))
 
     def claim_id(self, c: Comparison) -> str | None:
         """The claim that tells a comparison."""
@@ -77,10 +76,10 @@ def replication(series: Series | None) -> str:
     return f"1×{series.n}" if series.n is not None else "not given"
 
 
-def sitting_table(figures: Figures, sitting: Sitting, number: int) -> Table:
-    """S03 of one sitting, the baseline in its place, sorted by the ratio."""
-    walls = [s for arm in sitting.arms if (s := arm.of("wall")) is not None]
-    base = sitting.arm(figures.imported.baseline)
+def session_table(figures: Figures, session: Session, number: int) -> Table:
+    """S03 of one session, the baseline in its place, sorted by the ratio."""
+    walls = [s for command in session.commands if (s := command.of("wall")) is not None]
+    base = session.command(figures.imported.baseline)
     scale_of = (base.of("wall") if base else None) or (walls[0] if walls else None)
     unit, scale = time_unit(scale_of.mean if scale_of else 1.0)
     decimals = column_decimals(measured_decimals(s.mean, *_ends(s), scale) for s in walls)
@@ -89,20 +88,20 @@ def sitting_table(figures: Figures, sitting: Sitting, number: int) -> Table:
         Column("vs baseline and interval"), Column("Verdict"), Column("CPU time, mean", "right", drop=3),
         Column("Peak RSS", "right", drop=4), Column("n", "right"), Column("Notes", prose=True),
     )  # fmt: skip
-    rows = [_row(figures, sitting, arm, (scale, decimals)) for arm in sitting.arms]
+    rows = [_row(figures, session, command, (scale, decimals)) for command in session.commands]
     rows.sort(key=_order)
-    judged = [c for arm in sitting.arms if (c := figures.comparison(arm)) is not None]
-    count = len(judged) * (2 if sitting.format == "hyperfine-2" else 1)
+    judged = [c for command in session.commands if (c := figures.comparison(command)) is not None]
+    count = len(judged) * (2 if session.format == "hyperfine-2" else 1)
     caption = (
-        f"In one sitting, in blocks: {sitting.label}; {count} comparison{'s' if count != 1 else ''}, Holm over them at "
+        f"In one session, in blocks: {session.label}; {count} comparison{'s' if count != 1 else ''}, Holm over them at "
         f"{figures.imported.judge.level * 100:g}{THIN_SPACE}%, margin {margin_text(figures.imported.judge.margin)}; "
-        f"{METHOD} of {'the runs' if sitting.raw else 'published mean, sd and n (delta method)'}"
+        f"{METHOD} of {'the runs' if session.raw else 'published mean, sd and n (delta method)'}"
     )
     legend = (
         "n: blocks × runs. Each command ran in one block: no interval here covers drift between the blocks.",
     )
     shown_columns, rows = _told(columns, rows)
-    return Table(f"sitting-{number}", caption, shown_columns, tuple(rows), legend, stub=sitting.label)
+    return Table(f"session-{number}", caption, shown_columns, tuple(rows), legend, stub=session.label)
 
 
 def _told(columns: tuple[Column, ...], rows: list[Row]) -> tuple[tuple[Column, ...], list[Row]]:
@@ -120,17 +119,17 @@ def _ends(series: Series) -> tuple[float | None, float | None]:
     return series.mean - half, series.mean + half
 
 
-def _row(figures: Figures, sitting: Sitting, arm: Arm, column: tuple[float, int]) -> Row:
-    wall, c = arm.of("wall"), figures.comparison(arm)
+def _row(figures: Figures, session: Session, command: Command, column: tuple[float, int]) -> Row:
+    wall, c = command.of("wall"), figures.comparison(command)
     scale, decimals = column
-    is_base = arm.label == figures.imported.baseline
+    is_base = command.label == figures.imported.baseline
     verdict = c.verdict if c is not None else None
     claim = figures.claim_id(c) if c is not None else None
     notes = [c.reason] if c is not None and c.reason else []
     if c is not None and c.mde is not None:
         notes.append(f"{percent_up(c.mde)} would have been found")
-    if arm.failed and verdict is not Verdict.FAILED:
-        notes.append(f"{arm.failed} failed run{'s are' if arm.failed > 1 else ' is'} left out")
+    if command.failed and verdict is not Verdict.FAILED:
+        notes.append(f"{command.failed} failed run{'s are' if command.failed > 1 else ' is'} left out")
     time = show_measured(wall.mean, *_ends(wall), scale, decimals) if wall is not None else DASH
     spread = DASH
     if wall is not None and wall.sd is not None:
@@ -138,26 +137,26 @@ def _row(figures: Figures, sitting: Sitting, arm: Arm, column: tuple[float, int]
     compared = "baseline" if is_base else ratio_text(c) if c is not None else DASH
     return Row(
         (
-            Cell(arm.label),
+            Cell(command.label),
             Cell(time, wall.mean if wall is not None else None),
             Cell(spread, wall.sd if wall is not None else None),
             Cell(compared, c.shown.ratio if c is not None and c.shown else (1.0 if is_base else None), claim),
             Cell(shown(verdict, "wall") if verdict is not None else "", None, claim, verdict),
-            Cell(_second(figures, arm, "cpu")),
-            Cell(_second(figures, arm, "peak_rss")),
+            Cell(_second(figures, command, "cpu")),
+            Cell(_second(figures, command, "peak_rss")),
             Cell(replication(wall), wall.n if wall is not None else 0),
             Cell("; ".join(notes)),
         ),
         verdict,
-        arm.id in figures.best.get(sitting.id, ()),
+        command.id in figures.best.get(session.id, ()),
         is_base,
         "; ".join(notes),
     )
 
 
-def _second(figures: Figures, arm: Arm, metric: str) -> str:
+def _second(figures: Figures, command: Command, metric: str) -> str:
     """CPU time or memory with the glyph of its verdict, if it has one."""
-    series, c = arm.of(metric), figures.comparison(arm, metric)
+    series, c = command.of(metric), figures.comparison(command, metric)
     if series is None:
         return DASH
     value = show_size(series.mean, "iec")
@@ -172,9 +171,9 @@ def _order(row: Row) -> tuple[bool, float]:
     return (not isinstance(value, float), value if isinstance(value, float) else 0.0)
 
 
-def forest(figures: Figures, sitting: Sitting, number: int) -> Figure | None:
-    """The ratios of one sitting with their intervals; `None` if there is none."""
-    points = [p for arm in sitting.arms if (p := _point(figures, sitting, arm)) is not None]
+def forest(figures: Figures, session: Session, number: int) -> Figure | None:
+    """The ratios of one session with their intervals; `None` if there is none."""
+    points = [p for command in session.commands if (p := _point(figures, session, command)) is not None]
     if all(p.baseline for p in points):
         return None
     points.sort(key=lambda p: (p.x, not p.baseline))
@@ -192,75 +191,24 @@ def forest(figures: Figures, sitting: Sitting, number: int) -> Figure | None:
     )  # fmt: skip
     columns = (Column("Variant"), Column("Ratio and interval"), Column("Verdict"))
     return Figure(
-        f"sitting-{number}-forest", "forest", f"Ratio to {baseline}: {sitting.label}, in blocks",
+        f"session-{number}-forest", "forest", f"Ratio to {baseline}: {session.label}, in blocks",
         f"Ratio of {noun('wall')} to {baseline}, with intervals that cover the runs alone. "
         f"The band is the margin of {margin_text(margin)}.",
         tuple(points),
-        Table(f"sitting-{number}-forest-data", "The numbers of the plot", columns, rows, sortable=False),
+        Table(f"session-{number}-forest-data", "The numbers of the plot", columns, rows, sortable=False),
         (("x", f"time, variant ÷ {baseline}"), ("less", "less"), ("more", "more")),
         (("margin", margin),),
     )  # fmt: skip
 
 
-def _point(figures: Figures, sitting: Sitting, arm: Arm) -> Point | None:
-    strong = arm.id in figures.best.get(sitting.id, ())
-    if arm.label == figures.imported.baseline:
-        return Point(arm.label, 1.0, text="baseline", baseline=True, strong=strong)
-    c = figures.comparison(arm)
+def _point(figures: Figures, session: Session, command: Command) -> Point | None:
+    strong = command.id in figures.best.get(session.id, ())
+    if command.label == figures.imported.baseline:
+        return Point(command.label, 1.0, text="baseline", baseline=True, strong=strong)
+    c = figures.comparison(command)
     if c is None or c.shown is None:
         return None
     return Point(
-        arm.label, c.shown.ratio, x_lo=c.shown.lo, x_hi=c.shown.hi, verdict=c.verdict,
+        command.label, c.shown.ratio, x_lo=c.shown.lo, x_hi=c.shown.hi, verdict=c.verdict,
         text=f"{ratio_text(c)} {glyph(c.verdict)}", strong=strong,
     )  # fmt: skip
-
-
-def bridge_table(figures: Figures) -> Table | None:
-    """S10: what the same labels did between sittings; `None` for a single sitting or without shared labels."""
-    if not figures.bridges:
-        return None
-    rows = tuple(_bridge_row(figures, c) for c in figures.bridges)
-    columns = (
-        Column("Cell"), Column("Set A"), Column("Set B"), Column("Ratio and interval"), Column("Role"),
-        Column("Verdict"), Column("n", "right"), Column("Notes", prose=True),
-    )  # fmt: skip
-    caption = (
-        "Between sittings: anchors directly, other arms by their ratio to the anchors of their own sitting, and only "
-        "where every anchor is equivalent"
-    )
-    return Table("bridge-table", caption, columns, rows, sortable=False)
-
-
-def _bridge_row(figures: Figures, c: Comparison) -> Row:
-    later, arm = figures.imported.place(c.cell_id)
-    first, before = figures.imported.place(c.ref_cell_id)
-    role = "anchor" if arm.label in figures.imported.anchors else "changed"
-    return Row(
-        (
-            Cell(arm.label),
-            Cell(f"{first.label}: {_time(before)}"),
-            Cell(f"{later.label}: {_time(arm)}"),
-            Cell(ratio_text(c), c.shown.ratio if c.shown else None, figures.claim_id(c)),
-            Cell(role),
-            Cell(_bridge_word(c, role), c.verdict.value, figures.claim_id(c), c.verdict),
-            Cell(f"{replication(before.of('wall'))} and {replication(arm.of('wall'))}"),
-            Cell(c.reason),
-        ),
-        c.verdict,
-        reason=c.reason,
-    )
-
-
-def _bridge_word(c: Comparison, role: str) -> str:
-    """An anchor is not faster or slower: it moved, or is shown to have stayed."""
-    if role == "anchor" and c.verdict.decided:
-        return f"{glyph(c.verdict)} moved"
-    return shown(c.verdict, "wall")
-
-
-def _time(arm: Arm) -> str:
-    wall = arm.of("wall")
-    if wall is None:
-        return DASH
-    unit, scale = time_unit(wall.mean)
-    return f"{show_measured(wall.mean, *_ends(wall), scale)}{THIN_SPACE}{unit}"

@@ -31,9 +31,9 @@ class ImportedFrames:
     imported: Imported
 
     def __repr__(self) -> str:
-        """Such as ``<imported set old/20260302T1704Z: 2 sittings, exploratory>``."""
-        count = len(self.imported.sittings)
-        what = f"{count} sitting{'s' if count != 1 else ''}"
+        """Such as ``<imported set old/20260302T1704Z: 2 sessions, exploratory>``."""
+        count = len(self.imported.sessions)
+        what = f"{count} session{'s' if count != 1 else ''}"
         return (
             f"<imported set {self.imported.name}/{self.imported.record_id}: {what}, {self.judgement.status}>"
         )

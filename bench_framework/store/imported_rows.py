@@ -1,4 +1,4 @@
-"""The tables of an imported set: arms and runs in the order of their files. No column speaks of rounds."""
+"""The tables of an imported set: commands and runs in the order of their files. No column speaks of rounds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bench_framework.store.columns import Column
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bench_framework.model.imported import Arm, Imported, Sitting
+    from bench_framework.model.imported import Command, Imported, Session
     from bench_framework.model.judgement import Comparison, Interval, Judgement
 
 Row = dict[str, Any]
@@ -18,20 +18,20 @@ _IDENTITY: Final = (
     Column("record_id", "string", "name of the set's folder"),
     Column("name", "string", "name of the set"),
 )
-_ARM: Final = (
-    Column("sitting_id", "string", "the file, as s1, s2, …"),
-    Column("sitting", "string", "name of the file"),
+_COMMAND: Final = (
+    Column("session_id", "string", "the file, as s1, s2, …"),
+    Column("session", "string", "name of the file"),
     Column("cell_id", "string", "twelve hex digits of file and label"),
     Column("variant", "string", "label of the command or row"),
 )
 RUNS: Final = (
-    *_IDENTITY, *_ARM,
+    *_IDENTITY, *_COMMAND,
     Column("metric", "string", "wall, cpu or peak_rss"),
     Column("run", "integer", "place among the runs that ended well, from 1"),
     Column("value", "number", "seconds, or bytes for peak_rss", nullable=True),
 )  # fmt: skip
 CELLS: Final = (
-    *_IDENTITY, *_ARM,
+    *_IDENTITY, *_COMMAND,
     Column("metric", "string", "wall, cpu or peak_rss"),
     Column("n", "integer", "runs; empty where the file does not say", nullable=True),
     Column("failed", "integer", "runs that did not end with exit code 0; they are not in n"),
@@ -40,11 +40,10 @@ CELLS: Final = (
     Column("published", "boolean", "whether the file has mean and spread alone"),
 )  # fmt: skip
 COMPARISONS: Final = (
-    *_IDENTITY, *_ARM,
+    *_IDENTITY, *_COMMAND,
     Column("claim_id", "string", "the claim that says it", nullable=True),
-    Column("kind", "string", "headline, memory, best or bridge"),
+    Column("kind", "string", "headline, memory or best"),
     Column("metric", "string", "what is compared"),
-    Column("ref_sitting", "string", "file of the reference", nullable=True),
     Column("ref_variant", "string", "label of the reference"),
     Column("statistic", "string", "welch or median", nullable=True),
     Column("ratio", "number", "candidate ÷ reference", nullable=True),
@@ -73,37 +72,42 @@ def _identity(imported: Imported) -> Row:
     }
 
 
-def _arm(sitting: Sitting, arm: Arm) -> Row:
-    return {"sitting_id": sitting.id, "sitting": sitting.label, "cell_id": arm.id, "variant": arm.label}
+def _command(session: Session, command: Command) -> Row:
+    return {
+        "session_id": session.id,
+        "session": session.label,
+        "cell_id": command.id,
+        "variant": command.label,
+    }
 
 
 def run_rows(imported: Imported) -> Iterator[Row]:
     """One row per run and metric, where single runs are known."""
-    for sitting in imported.sittings:
-        for arm in sitting.arms:
-            for series in arm.series:
+    for session in imported.sessions:
+        for command in session.commands:
+            for series in command.series:
                 for number, value in enumerate(series.values, 1):
                     own = {"metric": series.metric, "run": number, "value": value}
-                    yield {**_identity(imported), **_arm(sitting, arm), **own}
+                    yield {**_identity(imported), **_command(session, command), **own}
 
 
 def cell_rows(imported: Imported) -> Iterator[Row]:
-    """One row per arm and metric."""
-    for sitting in imported.sittings:
-        for arm in sitting.arms:
-            for series in arm.series:
+    """One row per command and metric."""
+    for session in imported.sessions:
+        for command in session.commands:
+            for series in command.series:
                 yield {
-                    **_identity(imported), **_arm(sitting, arm), "metric": series.metric, "n": series.n,
-                    "failed": arm.failed, "mean": series.mean, "sd": series.sd, "published": not series.values,
+                    **_identity(imported), **_command(session, command), "metric": series.metric, "n": series.n,
+                    "failed": command.failed, "mean": series.mean, "sd": series.sd, "published": not series.values,
                 }  # fmt: skip
 
 
 def comparison_rows(imported: Imported, judgement: Judgement) -> Iterator[Row]:
-    """One row per comparison: against the baseline, between sittings, then every pair of the best groups."""
+    """One row per comparison: against the baseline, then every pair of the best groups."""
     claims = {
         (claim.cells, claim.metric): claim
         for claim in judgement.claims
-        if claim.kind in {"block-comparison", "block-memory", "bridge-anchor", "bridge-changed"}
+        if claim.kind in {"block-comparison", "block-memory"}
     }
     pairs = (pair for group in judgement.best for pair in group.comparisons)
     for comparison in (*judgement.comparisons, *pairs):
@@ -119,12 +123,11 @@ def comparison_rows(imported: Imported, judgement: Judgement) -> Iterator[Row]:
 
 
 def _comparison(imported: Imported, c: Comparison) -> Row:
-    sitting, arm = imported.place(c.cell_id)
+    session, command = imported.place(c.cell_id)
     reference = imported.place(c.ref_cell_id) if c.ref_cell_id else None
     shown: Interval | None = c.shown
     return {
-        **_arm(sitting, arm), "kind": c.family, "metric": c.metric,
-        "ref_sitting": reference[0].label if reference else None,
+        **_command(session, command), "kind": c.family, "metric": c.metric,
         "ref_variant": reference[1].label if reference else imported.baseline,
         "statistic": c.statistic, "ratio": shown.ratio if shown else None, "lo": shown.lo if shown else None,
         "hi": shown.hi if shown else None, "level": shown.level if shown else None, "p": c.p,

@@ -69,7 +69,7 @@ def compare_records(
             raise UsageError(
                 f"{name} holds figures that were measured elsewhere: no binary and no input of it is known",
                 code="BX121",
-                help="`benchctl import` bridges its own sittings, by the labels that --anchor names",
+                help="`benchctl run` measures records that can be compared",
             )
     with (
         records.Record.open(folders[0]) as first,

@@ -17,7 +17,7 @@ from bench_framework.workflow.verifying_page import page_differences
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bench_framework.model.imported import Imported, Sitting
+    from bench_framework.model.imported import Imported, Session
     from bench_framework.model.judgement import Judgement
     from bench_framework.report import Document
     from bench_framework.store.imports import ImportedSet
@@ -35,15 +35,12 @@ class ImportOptions:
     Attributes:
         results: folder of the records.
         name: of the set; that of the first file if `None`.
-        baseline: label of the arm that others are compared with; the first of the first file if `None`.
-        anchors: labels of programs that did not change between the files; the baseline if there are several files
-            and none is named.
+        baseline: label of the command that others are compared with; the first of the first file if `None`.
     """
 
     results: Path = Path("results")
     name: str | None = None
     baseline: str | None = None
-    anchors: tuple[str, ...] = ()
 
 
 def import_files(files: Sequence[Path], options: ImportOptions) -> Pages:
@@ -58,7 +55,7 @@ def import_files(files: Sequence[Path], options: ImportOptions) -> Pages:
     from bench_framework.execution.host import utc_now  # noqa: PLC0415 -- the clock's door
     from bench_framework.model.imported import Imported  # noqa: PLC0415 -- only to import
     from bench_framework.store import imports, journal, records  # noqa: PLC0415 -- pydantic
-    from bench_framework.store.importers import sittings as reader  # noqa: PLC0415 -- only to import
+    from bench_framework.store.importers import sessions as reader  # noqa: PLC0415 -- only to import
 
     name = _name(options.name, files)
     for path in (options.results.absolute(), *files):
@@ -66,10 +63,10 @@ def import_files(files: Sequence[Path], options: ImportOptions) -> Pages:
     contents = [reader.read_bytes(path) for path in files]
     labels = _labels(files)
     found = tuple(
-        reader.read_sitting(content, label, number)
+        reader.read_session(content, label, number)
         for number, (content, label) in enumerate(zip(contents, labels, strict=True), 1)
     )
-    baseline, anchors = _chosen(found, options)
+    baseline = _chosen_baseline(found, options)
     at = utc_now()
     with imports.new_folder(options.results, name, at) as (final, draft):
         imported = Imported(
@@ -79,9 +76,7 @@ def import_files(files: Sequence[Path], options: ImportOptions) -> Pages:
             at,
             bench_framework.__version__,
             baseline,
-            anchors,
             found,
-            anchors_named=bool(options.anchors),
         )
         judgement = judge_imported(imported)
         written = imports.ImportedSet(draft, imported)
@@ -93,7 +88,7 @@ def import_files(files: Sequence[Path], options: ImportOptions) -> Pages:
 
 
 def _name(wanted: str | None, files: Sequence[Path]) -> str:
-    from bench_framework.store.importers.sittings import slug  # noqa: PLC0415 -- only to import
+    from bench_framework.store.importers.sessions import slug  # noqa: PLC0415 -- only to import
 
     name = wanted if wanted is not None else slug(files[0].stem)
     if NAMES.fullmatch(name) is None:
@@ -111,29 +106,18 @@ def _labels(files: Sequence[Path]) -> list[str]:
     return names if len(set(names)) == len(names) else [str(path) for path in files]
 
 
-def _chosen(found: Sequence[Sitting], options: ImportOptions) -> tuple[str, tuple[str, ...]]:
-    """Baseline and anchors.
-
-    Raises:
-        UsageError: BX453, a label that is in no file; one file given twice; an anchor that stands in one file only.
-    """
+def _chosen_baseline(found: Sequence[Session], options: ImportOptions) -> str:
+    """The baseline's label. Raises `UsageError`, BX453: it is in no file, or one file was given twice."""
     twice = [digest for digest, count in Counter(s.sha256 for s in found).items() if count > 1]
     if twice:
         names = ", ".join(s.label for s in found if s.sha256 == twice[0])
-        raise _wrong(f"one file was given twice: {names}", "equal files are one sitting, not two")
-    known = list(dict.fromkeys(arm.label for sitting in found for arm in sitting.arms))
-    baseline = options.baseline if options.baseline is not None else known[0]
-    for option, label in (("--baseline", baseline), *(("--anchor", a) for a in options.anchors)):
-        if label not in known:
-            raise _wrong(f"{option} {label!r} is in no file", f"there is: {', '.join(known[:8])}")
-    in_several = {
-        label for label, count in Counter(a.label for s in found for a in s.arms).items() if count > 1
-    }
-    for anchor in options.anchors:
-        if anchor not in in_several:
-            raise _wrong(f"--anchor {anchor!r} stands in one file only", "an anchor joins two sittings")
-    anchors = options.anchors or ((baseline,) if baseline in in_several else ())
-    return baseline, anchors
+        raise _wrong(f"one file was given twice: {names}", "give each file once: each file is one session")
+    known = list(dict.fromkeys(command.label for session in found for command in session.commands))
+    if options.baseline is not None and options.baseline not in known:
+        raise _wrong(
+            f"--baseline {options.baseline!r} is in no file", f"the labels are: {', '.join(known[:8])}"
+        )
+    return options.baseline if options.baseline is not None else known[0]
 
 
 def _wrong(message: str, help_text: str) -> UsageError:
@@ -223,7 +207,7 @@ def compare_imported(
 
 
 def _selected(imported: Imported, baseline: str | None, candidate: str | None) -> Imported:
-    known = list(dict.fromkeys(arm.label for s in imported.sittings for arm in s.arms))
+    known = list(dict.fromkeys(command.label for s in imported.sessions for command in s.commands))
     for label in (baseline, candidate):
         if label is not None and label not in known:
             raise UsageError(
@@ -236,10 +220,10 @@ def _selected(imported: Imported, baseline: str | None, candidate: str | None) -
         raise UsageError("the candidate is the baseline", code="BX106", help="name two labels of this set")
     if candidate is not None:
         kept = [
-            replace(s, arms=tuple(a for a in s.arms if a.label in {base, candidate, *imported.anchors}))
-            for s in imported.sittings
+            replace(s, commands=tuple(a for a in s.commands if a.label in {base, candidate}))
+            for s in imported.sessions
         ]
-        imported = replace(imported, sittings=tuple(s for s in kept if s.arms))
+        imported = replace(imported, sessions=tuple(s for s in kept if s.commands))
     return replace(imported, baseline=base)
 
 
@@ -248,20 +232,20 @@ def verify_imported(folder: Path) -> Verification:
     from bench_framework.analysis.blocks_in_turn import judge_imported  # noqa: PLC0415 -- scipy
     from bench_framework.report import imported as report  # noqa: PLC0415 -- only for pages
     from bench_framework.store import manifest  # noqa: PLC0415 -- pydantic
-    from bench_framework.store.importers.sittings import read_sitting  # noqa: PLC0415 -- only to import
+    from bench_framework.store.importers.sessions import read_session  # noqa: PLC0415 -- only to import
     from bench_framework.store.imports import ImportedSet  # noqa: PLC0415 -- pydantic
 
     listed = manifest.read_manifest(folder)
     found = [f"{mismatch.path}: {mismatch.what}" for mismatch in manifest.check_manifest(folder)]
     one = ImportedSet.open(folder)
-    for number, sitting in enumerate(one.imported.sittings, 1):
+    for number, session in enumerate(one.imported.sessions, 1):
         try:
-            again_read = read_sitting(one.source(sitting.source), sitting.label, number)
+            again_read = read_session(one.source(session.source), session.label, number)
         except UsageError as error:
-            found.append(f"{sitting.source}: {error.message}")
+            found.append(f"{session.source}: {error.message}")
             continue
-        if again_read != sitting:
-            found.append(f"imported.json: does not follow from {sitting.source}")
+        if again_read != session:
+            found.append(f"imported.json: does not follow from {session.source}")
     saved, again = one.judgement(), judge_imported(one.imported)
     kept, made = ({claim.text for claim in j.claims} for j in (saved, again))
     found += [f"claims.json: does not follow from the figures: {text}" for text in sorted(kept - made)]

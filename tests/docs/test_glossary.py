@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 WORDS = [
     "Scenario", "Question", "Worker", "Dataset", "Axis", "Variant", "Input", "Cell", "Build", "Plan", "Run", "Block",
     "Round", "Look", "Metric", "Measurement", "Sample", "Summary", "Receipt", "Answer", "Record", "Control",
-    "Noise floor", "Imported set", "sitting", "Baseline", "Comparison", "Margin", "Verdict", "Claim", "Gate",
+    "Noise floor", "Imported set", "session", "Baseline", "Comparison", "Margin", "Verdict", "Claim", "Gate",
 ]  # fmt: skip
 FORBIDDEN = re.compile(
     r"(_v[0-9]+|_new|_old|_fixed|_optimized|optimized_|utils?|helpers?|common|manager|base)\b"

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from bench_framework.analysis.blocks_in_turn import judge_imported
 from bench_framework.errors import UsageError
-from bench_framework.model.imported import Imported, Sitting
+from bench_framework.model.imported import Imported, Session
 from bench_framework.report import imported as report
-from bench_framework.store.importers.sittings import read_sitting
+from bench_framework.store.importers.sessions import read_session
 from bench_framework.store.wire import dump_imported, load_imported
 
 CODES = {"BX451", "BX452", "BX453", "BX454"}
@@ -32,19 +32,19 @@ CELL = (
 TIMES = st.lists(st.floats(1e-9, 1e6), min_size=1, max_size=6)
 
 
-def read(content: bytes) -> Sitting | None:
+def read(content: bytes) -> Session | None:
     codes: list[str] = []
     try:
-        return read_sitting(content, "f", 1)
+        return read_session(content, "f", 1)
     except UsageError as error:
         codes.append(error.code)
     assert set(codes) <= CODES
     return None
 
 
-def judge(sitting: Sitting) -> None:
+def judge(session: Session) -> None:
     """A set that was read round-trips, is judged, and has a page; no figure of it is not a number."""
-    made = Imported(1, "r", "n", "2026-01-01T00:00:00Z", "0", sitting.arms[0].label, (), (sitting,))
+    made = Imported(1, "r", "n", "2026-01-01T00:00:00Z", "0", session.commands[0].label, (session,))
     assert load_imported(dump_imported(made)) == made
     judged = judge_imported(made)
     report.build(made, judged)
@@ -53,7 +53,7 @@ def judge(sitting: Sitting) -> None:
             assert not math.isnan(comparison.shown.ratio)
             assert comparison.shown.lo <= comparison.shown.ratio <= comparison.shown.hi
     for claim in judged.claims:
-        assert claim.text.startswith("In one sitting, in blocks")
+        assert claim.text.startswith("In one session, in blocks")
 
 
 @given(st.binary(max_size=200))

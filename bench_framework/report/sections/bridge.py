@@ -57,7 +57,7 @@ def document(bridge: Bridge, name: str, question: str, unit_family: str) -> Docu
         status=status,
         facts=(("Earlier", bridge.before_id), ("Later", bridge.after_id)),
         trust=(),
-        run_line=f"{name}  {bridge.before_id} → {bridge.after_id}  {status}: two sittings; never a gate",
+        run_line=f"{name}  {bridge.before_id} → {bridge.after_id}  {status}: two sessions; never a gate",
         sections=(Section("S10", "bridge", "Bridge between two records", _blocks(bridge, unit_family)),),
         claims=bridge.claims,
         glossary=tuple(

@@ -1,1 +1,1 @@
-"""Readers of what others measured: one module per format, all of them pure but for `read_sitting`."""
+"""Readers of what others measured: one module per format, all of them pure but for `read_session`."""

@@ -27,7 +27,7 @@ HOST = Host(
 ARMS = ("anchor", "changed")
 
 
-class Sitting:
+class Session:
     """One record: times of each arm, noise, what the machine does to all, and which code was built."""
 
     def __init__(
@@ -69,13 +69,13 @@ def rows(found: Bridge, role: str, metric: str = "wall") -> list[BridgedCell]:
     return [row for row in found.cells if row.role == role and row.comparison.metric == metric]
 
 
-def pair(study: type[Study], arms: tuple[str, ...] = ARMS, seed: int = 0) -> tuple[Sitting, Sitting]:
-    """Two sittings; every arm but the first was built anew."""
+def pair(study: type[Study], arms: tuple[str, ...] = ARMS, seed: int = 0) -> tuple[Session, Session]:
+    """Two sessions; every arm but the first was built anew."""
     made = study(arms=arms)
-    after = Sitting(
+    after = Session(
         made, "B", code={arm: f"{arm}-2" for arm in arms[1:] if arm.startswith("changed")}, seed=seed
     )
-    return Sitting(made, "A", seed=seed), after
+    return Session(made, "A", seed=seed), after
 
 
 def test_equal_code_command_and_input_is_an_anchor(study: type[Study]) -> None:
@@ -115,13 +115,13 @@ def test_drift_that_hits_both_alike_cancels_round_by_round(study: type[Study]) -
     assert anchor.comparison.verdict is not Verdict.EQUIVALENT  # by itself it is not known that closely
 
 
-def two(before: Sitting, after: Sitting) -> tuple[anchors.Match, list[anchors.Match]]:
+def two(before: Session, after: Session) -> tuple[anchors.Match, list[anchors.Match]]:
     found = anchors.matches(before.side(), after.side())
     return found[1], [found[0]]
 
 
 def test_an_anchor_that_moved_refuses_every_time_with_its_figure(study: type[Study]) -> None:
-    """Seed 003: the unchanged program moved by 16 % between the sittings."""
+    """Seed 003: the unchanged program moved by 16 % between the sessions."""
     before, after = pair(study)
     after.machine = lambda _: 1.16
     found = bridge.bridge(before.side(), after.side())
@@ -268,7 +268,7 @@ def test_another_answer_is_another_work(study: type[Study]) -> None:
 
 def test_another_input_is_another_work(study: type[Study]) -> None:
     made = study(arms=ARMS, sizes=(10,))
-    first, second = Sitting(made, "A").side(), Sitting(made, "B").side()
+    first, second = Session(made, "A").side(), Session(made, "B").side()
     changed = {i: replace(p, sha256="1") for i, p in second.inputs.items()}
     found = bridge.bridge(first, replace(second, inputs=changed))
     assert {(r.change, r.comparison.reason) for r in rows(found, "changed")} == {("input", "another input")}
@@ -276,7 +276,7 @@ def test_another_input_is_another_work(study: type[Study]) -> None:
 
 def test_an_input_without_a_digest_anchors_nothing(study: type[Study]) -> None:
     made = study(arms=ARMS, sizes=(10,))
-    first, second = Sitting(made, "A").side(), Sitting(made, "B").side()
+    first, second = Session(made, "A").side(), Session(made, "B").side()
     unknown = {i: PreparedInput(i, "/f", 10, None, "prose", 42) for i in second.inputs}
     found = bridge.bridge(replace(first, inputs=unknown), replace(second, inputs=unknown))
     assert not rows(found, "anchor")
@@ -284,7 +284,7 @@ def test_an_input_without_a_digest_anchors_nothing(study: type[Study]) -> None:
 
 def test_an_anchor_bridges_its_own_input_only(study: type[Study]) -> None:
     made = study(arms=ARMS, sizes=(10, 50))
-    first, second = Sitting(made, "A"), Sitting(made, "B", code={"changed": "new"})
+    first, second = Session(made, "A"), Session(made, "B", code={"changed": "new"})
     before, after = first.side(), second.side()
     cells = tuple(
         replace(c, command=((BIN,), ("other",)))
@@ -299,14 +299,14 @@ def test_an_anchor_bridges_its_own_input_only(study: type[Study]) -> None:
 
 
 def test_a_cell_of_one_record_only_is_named(study: type[Study]) -> None:
-    before, after = Sitting(study(arms=("anchor", "old")), "A"), Sitting(study(arms=("anchor", "young")), "B")
+    before, after = Session(study(arms=("anchor", "old")), "A"), Session(study(arms=("anchor", "young")), "B")
     found = bridge.bridge(before.side(), after.side())
     assert found.unmatched == ("old (only in A)", "young (only in B)")
 
 
 def test_too_few_rounds_carry_nothing(study: type[Study]) -> None:
     made = study(arms=ARMS)
-    found = bridge.bridge(Sitting(made, "A", rounds=5).side(), Sitting(made, "B", rounds=20).side())
+    found = bridge.bridge(Session(made, "A", rounds=5).side(), Session(made, "B", rounds=20).side())
     assert {r.comparison.reason for r in rows(found, "anchor")} == {bridge.TOO_FEW}
 
 
@@ -330,16 +330,16 @@ def test_a_drifting_series_has_a_larger_error_than_its_rounds_alone_say() -> Non
 
 
 class TestRates:
-    """Simulated sittings: the level over shifts that hit all cells alike, and what is found."""
+    """Simulated sessions: the level over shifts that hit all cells alike, and what is found."""
 
-    SITTINGS = 120
+    PAIRS = 120
 
     def verdicts(self, study: type[Study], effect: float, *, placement: float = 0.0) -> list[Verdict]:
-        """Of changed cells that may be compared; more than half of the sittings must be of that kind."""
+        """Of changed cells that may be compared; more than half of the sessions must be of that kind."""
         made = study(arms=ARMS, policy=JudgePolicy(metrics=("wall",)))
-        blank = Sitting(made, "A").side(), Sitting(made, "B", code={"changed": "new"}).side()
+        blank = Session(made, "A").side(), Session(made, "B", code={"changed": "new"}).side()
         found = []
-        for seed in range(self.SITTINGS):
+        for seed in range(self.PAIRS):
             chance = random.Random(f"{seed}/{effect}/{placement}")
             before, after = (
                 self.drawn(side, chance, effect * number, placement) for number, side in enumerate(blank)
@@ -347,12 +347,12 @@ class TestRates:
             (changed,) = rows(bridge.bridge(before, after, metrics=("wall",)), "changed")
             found.append(changed.comparison.verdict)
         judged: list[Verdict] = [v for v in found if v is not Verdict.NOT_COMPARABLE]
-        assert len(judged) > self.SITTINGS / 2
+        assert len(judged) > self.PAIRS / 2
         return judged
 
     @staticmethod
     def drawn(side: Side, chance: random.Random, effect: float, placement: float) -> Side:
-        """A sitting with a shift and a wave that hit every cell alike, and skewed noise of its own in each."""
+        """A session with a shift and a wave that hit every cell alike, and skewed noise of its own in each."""
         shift, wave = 1 + chance.gauss(0, 0.004), chance.uniform(0, 0.003)
         samples = {}
         for sample in side.samples.values():
@@ -369,8 +369,8 @@ class TestRates:
         judged = self.verdicts(study, 0.0)
         assert sum(v.decided for v in judged) <= 0.05 * len(judged)
 
-    def test_pages_that_lie_elsewhere_in_each_sitting_are_no_difference(self, study: type[Study]) -> None:
-        """Each cell of each sitting moves by itself, by the quarter of a percent that copies of a binary do."""
+    def test_pages_that_lie_elsewhere_in_each_session_are_no_difference(self, study: type[Study]) -> None:
+        """Each cell of each session moves by itself, by the quarter of a percent that copies of a binary do."""
         judged = self.verdicts(study, 0.0, placement=0.0025)
         assert sum(v.decided for v in judged) <= 0.05 * len(judged)
 

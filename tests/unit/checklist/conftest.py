@@ -21,7 +21,7 @@ from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Build
 from bench_framework.report import imported as imported_report
 from bench_framework.report.render import markdown
-from bench_framework.store.importers.sittings import read_sitting
+from bench_framework.store.importers.sessions import read_session
 from tests.unit.analysis.conftest import Study
 from tests.unit.report.report_sample import host
 
@@ -92,13 +92,11 @@ def _page(document: report.Document) -> str:
     return plain(markdown.render(document, assets.template_dir())).rpartition("\nVerdicts: ")[0]
 
 
-def take_over(*tables: str, baseline: str | None = None, anchors: tuple[str, ...] = ()) -> Told:
+def take_over(*tables: str, baseline: str | None = None) -> Told:
     """Published figures judged and reported, as `benchctl import` does it."""
-    sittings = tuple(read_sitting(t.encode(), f"sitting-{n}.csv", n) for n, t in enumerate(tables, 1))
-    first = baseline if baseline is not None else sittings[0].arms[0].label
-    made = Imported(
-        1, "r", "published", "2026-03-02T17:04:00Z", "0.1.0", first, anchors, sittings, anchors_named=True
-    )
+    sessions = tuple(read_session(t.encode(), f"session-{n}.csv", n) for n, t in enumerate(tables, 1))
+    first = baseline if baseline is not None else sessions[0].commands[0].label
+    made = Imported(1, "r", "published", "2026-03-02T17:04:00Z", "0.1.0", first, sessions)
     judged = judge_imported(made)
     return Told(judged, _page(imported_report.build(made, judged)))
 

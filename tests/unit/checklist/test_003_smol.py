@@ -1,4 +1,4 @@
-"""Document 003: two executors, two sittings, five edits. Its figures are mean ± sd and n: they are imported."""
+"""Document 003: two executors, two sessions, five edits. Its figures are mean ± sd and n: they are imported."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_1_02x_faster_and_equivalent_is_undecided_with_the_runs_that_would_decid
     assert of(told, "OptimizedSmol").verdict is Verdict.UNDECIDED
     text = told.of("block-comparison")[0]
     assert text.startswith(
-        "In one sitting, in blocks, the runs do not decide between OptimizedSmol and Smol: "
+        "In one session, in blocks, the runs do not decide between OptimizedSmol and Smol: "
     )
     assert "−1.8 % [−6.5, +3.2] (20 runs each)" in text
     assert "would be decided by about 280 runs a side" in text
@@ -45,30 +45,27 @@ def test_the_same_in_rounds_is_undecided_too() -> None:
     told.never_says(r"less time", r"faster by", r"optimised and smol differ by less")
 
 
-def test_8_percent_overhead_of_the_first_sitting_holds_in_that_sitting() -> None:
+def test_8_percent_overhead_of_the_first_session_holds_in_that_session() -> None:
     told = take_over(BEFORE)
     assert of(told, "OptimizedSmol").verdict is Verdict.WORSE
     assert told.of("block-comparison") == [
-        "In one sitting, in blocks, OptimizedSmol needs 8.0 % more time than Smol [6.2, 9.8] (100 runs each)"
+        "In one session, in blocks, OptimizedSmol needs 8.0 % more time than Smol [6.2, 9.8] (100 runs each)"
     ]
     assert told.judged.status == "exploratory"
 
 
-def test_before_and_after_across_two_sittings_are_not_comparable_as_smol_itself_moved() -> None:
-    told = take_over(BEFORE, AFTER, anchors=("Smol",))
-    text = told.of("sittings")[0]
-    assert text.startswith("The sittings sitting-1.csv and sitting-2.csv are not comparable: ")
-    assert text.endswith("unchanged Smol itself moved +16.0 % [+11.5, +20.6]")
-    changed = next(c for c in told.judged.comparisons if c.family == "bridge" and c.shown is None)
-    assert changed.verdict is Verdict.NOT_COMPARABLE
-    assert "not comparable" in told.of("bridge-changed")[0]
+def test_before_and_after_in_two_sessions_are_not_compared() -> None:
+    told = take_over(BEFORE, AFTER)
+    assert told.of("sessions")[0].startswith("Times of different sessions are not compared")
+    sides = {(c.cell_id, c.ref_cell_id) for c in told.judged.comparisons}
+    assert len(sides) == 2
     told.never_says(r"OptimizedSmol needs .* than OptimizedSmol", r"eliminated", r"regression", r"5\.5 %")
 
 
 def test_primary_cause_is_not_said_of_five_edits_made_at_once() -> None:
     """Neither from published figures, nor from a record: what a variant differs in is told, never why."""
     causes = (r"cause", r"because", r"due to", r"overhead", r"thanks to")
-    take_over(BEFORE, AFTER, anchors=("Smol",)).never_says(*causes)
+    take_over(BEFORE, AFTER).never_says(*causes)
     made = Study(arms=("smol", "five edits"))
     noisy = random.Random(5)
     told = say(

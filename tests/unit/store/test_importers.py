@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bench_framework.errors import EXIT_USAGE, UsageError
-from bench_framework.store.importers import sittings
+from bench_framework.store.importers import sessions
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "hyperfine"
 GOOD = {"command": "a", "times": [0.1, 0.2], "user": 0.1, "system": 0.0, "exit_codes": [0, 0]}
@@ -25,11 +25,11 @@ def export(**changes: Any) -> bytes:
 def test_version_1_has_single_times_and_one_mean_of_cpu_time() -> None:
     content = (FIXTURES / "1.20-ten-commands.json").read_bytes()
     said = json.loads(content)["results"]
-    read = sittings.read_sitting(content, "ten.json", 1)
+    read = sessions.read_session(content, "ten.json", 1)
     assert read.format == "hyperfine-1"
-    assert [arm.label for arm in read.arms] == [one["command"] for one in said]
-    for arm, one in zip(read.arms, said, strict=True):
-        wall, cpu = arm.of("wall"), arm.of("cpu")
+    assert [command.label for command in read.commands] == [one["command"] for one in said]
+    for command, one in zip(read.commands, said, strict=True):
+        wall, cpu = command.of("wall"), command.of("cpu")
         assert wall is not None
         assert wall.values == tuple(one["times"])
         assert wall.mean == pytest.approx(one["mean"])
@@ -42,28 +42,28 @@ def test_the_running_maximum_of_memory_is_left_out() -> None:
     content = (FIXTURES / "1.20-ten-commands.json").read_bytes()
     peaks = [value for one in json.loads(content)["results"] for value in one["memory_usage_byte"]]
     assert peaks == sorted(peaks)
-    read = sittings.read_sitting(content, "ten.json", 1)
+    read = sessions.read_session(content, "ten.json", 1)
     assert read.memory == "running-maximum"
-    assert all(arm.of("peak_rss") is None for arm in read.arms)
+    assert all(command.of("peak_rss") is None for command in read.commands)
 
 
 def test_memory_of_a_single_command_is_one_figure() -> None:
-    read = sittings.read_sitting((FIXTURES / "1.20-three-runs.json").read_bytes(), "one.json", 1)
-    peak = read.arms[0].of("peak_rss")
+    read = sessions.read_session((FIXTURES / "1.20-three-runs.json").read_bytes(), "one.json", 1)
+    peak = read.commands[0].of("peak_rss")
     assert read.memory == "one-figure"
     assert peak is not None
     assert (peak.n, peak.sd) == (1, None)
 
 
 def test_without_memory_figures_there_are_none() -> None:
-    read = sittings.read_sitting((FIXTURES / "1.19-without-memory.json").read_bytes(), "old.json", 1)
+    read = sessions.read_session((FIXTURES / "1.19-without-memory.json").read_bytes(), "old.json", 1)
     assert read.memory == "none"
-    assert read.arms[0].of("peak_rss") is None
+    assert read.commands[0].of("peak_rss") is None
 
 
 def test_schema_version_2_has_cpu_time_and_memory_per_run() -> None:
-    read = sittings.read_sitting((FIXTURES / "2.0-two-runs.json").read_bytes(), "two.json", 1)
-    cpu, peak = read.arms[0].of("cpu"), read.arms[0].of("peak_rss")
+    read = sessions.read_session((FIXTURES / "2.0-two-runs.json").read_bytes(), "two.json", 1)
+    cpu, peak = read.commands[0].of("cpu"), read.commands[0].of("peak_rss")
     assert read.format == "hyperfine-2"
     assert read.memory == "per-run"
     assert cpu is not None
@@ -73,14 +73,14 @@ def test_schema_version_2_has_cpu_time_and_memory_per_run() -> None:
 
 
 def test_failed_runs_are_counted_and_in_no_series() -> None:
-    read = sittings.read_sitting(export(times=[0.1, 0.9, 0.2], exit_codes=[0, 1, 0]), "f.json", 1)
-    wall = read.arms[0].of("wall")
-    assert read.arms[0].failed == 1
+    read = sessions.read_session(export(times=[0.1, 0.9, 0.2], exit_codes=[0, 1, 0]), "f.json", 1)
+    wall = read.commands[0].of("wall")
+    assert read.commands[0].failed == 1
     assert wall is not None
     assert wall.values == (0.1, 0.2)
-    killed = sittings.read_sitting(export(exit_codes=[None, 139]), "k.json", 1)
-    assert killed.arms[0].failed == 2
-    assert killed.arms[0].of("wall") is None
+    killed = sessions.read_session(export(exit_codes=[None, 139]), "k.json", 1)
+    assert killed.commands[0].failed == 2
+    assert killed.commands[0].of("wall") is None
 
 
 @pytest.mark.parametrize(
@@ -96,9 +96,9 @@ def test_failed_runs_are_counted_and_in_no_series() -> None:
     ],
 )
 def test_a_table_is_read_as_csv_or_markdown_in_any_order_of_columns(text: str) -> None:
-    read = sittings.read_sitting(text.encode(), "t", 1)
-    assert [arm.label for arm in read.arms] == ["smol", "tokio"]
-    wall = read.arms[0].of("wall")
+    read = sessions.read_session(text.encode(), "t", 1)
+    assert [command.label for command in read.commands] == ["smol", "tokio"]
+    wall = read.commands[0].of("wall")
     assert wall is not None
     assert wall.mean == pytest.approx(0.1771)
     assert wall.sd == pytest.approx(0.0075)
@@ -106,34 +106,34 @@ def test_a_table_is_read_as_csv_or_markdown_in_any_order_of_columns(text: str) -
 
 
 def test_a_table_without_spread_and_number_keeps_values_alone() -> None:
-    read = sittings.read_sitting(b"label,mean,unit\nrayon,198.2,ms\ntokio,239.8,ms\n", "t.csv", 1)
-    wall = read.arms[0].of("wall")
+    read = sessions.read_session(b"label,mean,unit\nrayon,198.2,ms\ntokio,239.8,ms\n", "t.csv", 1)
+    wall = read.commands[0].of("wall")
     assert wall is not None
     assert (wall.n, wall.sd) == (None, None)
     assert wall.mean == pytest.approx(0.1982)
 
 
 def test_one_run_has_no_spread_whatever_a_table_says() -> None:
-    read = sittings.read_sitting(b"label,mean,sd,n\na,1,0.5,1\n", "t.csv", 1)
-    assert read.arms[0].series[0].sd is None
+    read = sessions.read_session(b"label,mean,sd,n\na,1,0.5,1\n", "t.csv", 1)
+    assert read.commands[0].series[0].sd is None
 
 
 def test_names_with_odd_characters_stay_as_they_are() -> None:
     odd = "größe 'x'; $(rm) <script>|%"
-    read = sittings.read_sitting(export(command=odd), "../../etc/pass wd.json", 3)
-    assert read.arms[0].label == odd
+    read = sessions.read_session(export(command=odd), "../../etc/pass wd.json", 3)
+    assert read.commands[0].label == odd
     assert read.source == "sources/3-etc-pass-wd.json"
 
 
 def test_a_label_in_a_markdown_table_may_hold_a_pipe() -> None:
-    read = sittings.read_sitting(b"| label | mean | unit |\n|---|---|---|\n| a \\| b | 3 | |\n", "t.md", 1)
-    assert [(arm.label, arm.series[0].mean) for arm in read.arms] == [("a | b", 3.0)]
+    read = sessions.read_session(b"| label | mean | unit |\n|---|---|---|\n| a \\| b | 3 | |\n", "t.md", 1)
+    assert [(command.label, command.series[0].mean) for command in read.commands] == [("a | b", 3.0)]
 
 
 def test_the_tables_of_hyperfine_say_which_file_holds_the_runs() -> None:
     for text in (b"command,mean,stddev\na,1,1\n", b"| Command | Mean [ms] |\n|:---|---:|\n| `a` | 1 |\n"):
         with pytest.raises(UsageError, match="does not say how many runs") as caught:
-            sittings.read_sitting(text, "given.file", 1)
+            sessions.read_session(text, "given.file", 1)
         assert "--export-json" in str(caught.value.help)
 
 
@@ -194,7 +194,7 @@ BAD = {
 def test_what_is_wrong_with_a_file_is_one_error_with_a_code(name: str) -> None:
     content, code = BAD[name]
     with pytest.raises(UsageError) as caught:
-        sittings.read_sitting(content, "given.file", 1)
+        sessions.read_session(content, "given.file", 1)
     assert caught.value.code == code
     assert caught.value.exit_code == EXIT_USAGE
     assert caught.value.help
@@ -212,14 +212,14 @@ def test_a_file_that_cannot_be_one_is_refused_before_it_is_read(tmp_path: Path) 
              empty: "is empty", large: "bytes at most"}  # fmt: skip
     for path, words in cases.items():
         with pytest.raises(UsageError) as caught:
-            sittings.read_bytes(path)
+            sessions.read_bytes(path)
         assert caught.value.code == "BX450"
         assert words in caught.value.message
 
 
 def test_mean_and_spread_of_single_runs_are_those_of_the_runs() -> None:
-    found = sittings.series_of("wall", [1.0, 2.0, 4.0])
+    found = sessions.series_of("wall", [1.0, 2.0, 4.0])
     assert found is not None
     assert found.mean == pytest.approx(7 / 3)
     assert found.sd == pytest.approx(statistics.stdev([1, 2, 4]))
-    assert sittings.series_of("cpu", [0.0, 1.0]) is None
+    assert sessions.series_of("cpu", [0.0, 1.0]) is None

@@ -234,7 +234,7 @@ def test_two_records_are_bridged_by_what_was_not_built_anew(tmp_path: Path) -> N
         "rayon + serde": ("changed", Verdict.WORSE),
     }
     text = printed(found.document)
-    assert "exploratory: two sittings; never a gate" in text
+    assert "exploratory: two sessions; never a gate" in text
     assert "≡ stayed" in text
     assert "changed: code" in text
 

@@ -92,7 +92,7 @@ def test_every_command_that_opens_a_record_opens_a_set(tmp_path: Path, files: tu
     assert [c.verdict.value for c in table.comparisons] == ["worse", "undecided"]
     turned = workflow.compare_record(root, "@last", baseline="optimised", candidate="smol", metrics=("wall",))
     assert [c.verdict.value for c in turned.comparisons] == ["better", "undecided"]
-    assert "In one sitting, in blocks" in workflow.terminal_page(
+    assert "In one session, in blocks" in workflow.terminal_page(
         turned.document, WIDTH, color=False, unicode=True
     )
     with pytest.raises(UsageError, match="no label"):
@@ -114,8 +114,8 @@ def test_a_notebook_gets_frames_without_rounds(tmp_path: Path) -> None:
     walls = found.cells[found.cells["metric"] == "wall"]
     assert set(walls["published"]) == {False}
     assert set(found.cells["metric"]) == {"wall", "cpu"}
-    assert found.claims["text"].str.startswith("In one sitting, in blocks").all()
-    assert repr(found).endswith("1 sitting, exploratory>")
+    assert found.claims["text"].str.startswith("In one session, in blocks").all()
+    assert repr(found).endswith("1 session, exploratory>")
 
 
 def test_what_needs_rounds_refuses_a_set(tmp_path: Path, files: tuple[Path, Path]) -> None:
@@ -135,7 +135,7 @@ def test_verify_sees_changed_sources_figures_sentences_and_pages(
         "sources/1-first.csv": ("191.2", "171.2", "does not follow from sources/1-first.csv"),
         "imported.json": ("0.1912", "0.1712", "claims.json: does not follow from the figures"),
         "claims.json": ("needs 8.0", "needs 0.8", "claims.json: does not follow from the figures"),
-        "report.md": ("In one sitting, in blocks", "In rounds", "report.md: not what the claims render to"),
+        "report.md": ("In one session, in blocks", "In rounds", "report.md: not what the claims render to"),
     }
     for name, (old, new, words) in changes.items():
         path = folder / name
@@ -155,7 +155,6 @@ def test_verify_sees_changed_sources_figures_sentences_and_pages(
     ("options", "words"),
     [
         ({"baseline": "rayon"}, "is in no file"),
-        ({"anchors": ("rayon",)}, "is in no file"),
         ({"name": "../x"}, "is no name for a set"),
         ({"name": ""}, "is no name for a set"),
     ],
@@ -168,25 +167,19 @@ def test_a_wrong_option_is_an_error_and_nothing_is_written(
     assert not (tmp_path / "results").exists()
 
 
-def test_unchanged_is_said_of_an_anchor_that_was_named(tmp_path: Path, files: tuple[Path, Path]) -> None:
-    taken = imported(tmp_path, *files, name="taken")
-    named = imported(tmp_path, *files, name="named", anchors=("smol",))  # type: ignore[arg-type]
-    assert "smol, the same by its label, moved" in (taken / "report.md").read_text()
-    assert "unchanged" not in (taken / "report.md").read_text()
-    assert "unchanged smol itself moved" in (named / "report.md").read_text()
-    assert "--anchor smol" in (named / "report.md").read_text()
-
-
-def test_an_anchor_joins_two_files_and_one_file_is_one_sitting(
-    tmp_path: Path, files: tuple[Path, Path]
-) -> None:
-    other = tmp_path / "other.csv"
-    other.write_text("label,mean,sd,n\ntokio,1,0.1,9\n")
-    with pytest.raises(UsageError, match="stands in one file only"):
-        imported(tmp_path, files[0], other, anchors=("tokio",))  # type: ignore[arg-type]
+def test_one_file_given_twice_is_an_error(tmp_path: Path, files: tuple[Path, Path]) -> None:
     shutil.copy(files[0], tmp_path / "copy.csv")
     with pytest.raises(UsageError, match="given twice"):
         imported(tmp_path, files[0], tmp_path / "copy.csv")
+
+
+def test_two_files_are_reported_side_by_side_and_not_compared(
+    tmp_path: Path, files: tuple[Path, Path]
+) -> None:
+    page = (imported(tmp_path, *files) / "report.md").read_text()
+    assert "Times of different sessions are not compared" in page
+    assert "first.csv" in page
+    assert "second.csv" in page
 
 
 def test_a_bad_file_beside_a_good_one_leaves_nothing(

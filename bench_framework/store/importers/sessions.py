@@ -1,4 +1,4 @@
-"""From a file to a sitting: read it, see what it is, and take what it holds."""
+"""From a file to a session: read it, see what it is, and take what it holds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import statistics
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.model.imported import Arm, Format, MemoryKind, Series, Sitting
+from bench_framework.model.imported import Command, Format, MemoryKind, Series, Session
 from bench_framework.model.plan import stable_id
 from bench_framework.store.importers import faults, hyperfine, tables
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MOST_BYTES: Final = 64 * 1024 * 1024
 """hyperfine writes some 40 bytes per run: this is a million runs, and nobody meant to read a log of a gigabyte."""
 MOST_COMMANDS: Final = 200
-"""Of one sitting: the best group compares every command with every other one, and nobody reads a longer table."""
+"""Of one session: the best group compares every command with every other one, and nobody reads a longer table."""
 KNOWN_VERSION: Final = 2
 _UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
 
@@ -54,7 +54,7 @@ def slug(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-.")[:80] or "imported"
 
 
-def read_sitting(content: bytes, file: str, number: int) -> Sitting:
+def read_session(content: bytes, file: str, number: int) -> Session:
     """What one file holds.
 
     Args:
@@ -72,25 +72,25 @@ def read_sitting(content: bytes, file: str, number: int) -> Sitting:
     digest = hashlib.sha256(content).hexdigest()
     kind: Format
     if text.lstrip().startswith(("{", "[")):
-        kind, memory, arms = _hyperfine(text, file, digest)
+        kind, memory, commands = _hyperfine(text, file, digest)
     else:
-        kind, memory, arms = "table", "none", _table(text, file, digest)
-    if len(arms) > MOST_COMMANDS:
+        kind, memory, commands = "table", "none", _table(text, file, digest)
+    if len(commands) > MOST_COMMANDS:
         raise faults.fault(
-            faults.UNKNOWN, file, f"{file} holds {len(arms)} commands; import takes {MOST_COMMANDS} at most",
-            help="keep those that answer one question, or split the file: each file is one sitting",
+            faults.UNKNOWN, file, f"{file} holds {len(commands)} commands; import takes {MOST_COMMANDS} at most",
+            help="keep those that answer one question, or split the file: each file is one session",
         )  # fmt: skip
-    twice = [label for label, count in Counter(arm.label for arm in arms).items() if count > 1]
+    twice = [label for label, count in Counter(command.label for command in commands).items() if count > 1]
     if twice:
         raise faults.fault(
             faults.NAMES, file, f"{file} has {twice[0]!r} more than once", where=", ".join(twice[1:4]),
             help="give each command a name of its own (hyperfine -n NAME), or each row a label of its own",
         )  # fmt: skip
     source = f"sources/{number}-{slug(file)}"
-    return Sitting(f"s{number}", file, source, digest, kind, arms, memory)
+    return Session(f"s{number}", file, source, digest, kind, commands, memory)
 
 
-def _hyperfine(text: str, file: str, digest: str) -> tuple[Format, MemoryKind, tuple[Arm, ...]]:
+def _hyperfine(text: str, file: str, digest: str) -> tuple[Format, MemoryKind, tuple[Command, ...]]:
     try:
         export = hyperfine.read_export(text)
     except _UNREADABLE as error:
@@ -104,8 +104,8 @@ def _hyperfine(text: str, file: str, digest: str) -> tuple[Format, MemoryKind, t
     if not export.commands:
         raise faults.fault(faults.UNKNOWN, file, f"{file} holds no command")
     memory = _memory_kind(export)
-    arms = tuple(_timed(one, memory, file, digest) for one in export.commands)
-    return ("hyperfine-2" if export.version >= hyperfine.PER_RUN else "hyperfine-1"), memory, arms
+    commands = tuple(_timed(one, memory, file, digest) for one in export.commands)
+    return ("hyperfine-2" if export.version >= hyperfine.PER_RUN else "hyperfine-1"), memory, commands
 
 
 def _memory_kind(export: hyperfine.Export) -> MemoryKind:
@@ -116,7 +116,7 @@ def _memory_kind(export: hyperfine.Export) -> MemoryKind:
     return "one-figure" if len(export.commands) == 1 else "running-maximum"
 
 
-def _timed(one: hyperfine.Timed, memory: MemoryKind, file: str, digest: str) -> Arm:
+def _timed(one: hyperfine.Timed, memory: MemoryKind, file: str, digest: str) -> Command:
     if not one.command.strip():
         raise faults.fault(faults.NAMES, file, "a result has no command")
     try:
@@ -143,11 +143,10 @@ def _timed(one: hyperfine.Timed, memory: MemoryKind, file: str, digest: str) -> 
         series.append(Series("cpu", len(one.times), mean, None) if mean > 0 else None)
         if memory == "one-figure":
             series.append(Series("peak_rss", 1, max(one.memory), None))
-    return Arm(
+    return Command(
         stable_id("imported", digest, one.command),
         one.command,
         tuple(s for s in series if s is not None),
-        one.command,
         len(one.times) - len(good),
     )
 
@@ -160,8 +159,10 @@ def series_of(metric: Metric, values: list[float]) -> Series | None:
     return Series(metric, len(values), statistics.fmean(values), spread, tuple(values))
 
 
-def _table(text: str, file: str, digest: str) -> tuple[Arm, ...]:
+def _table(text: str, file: str, digest: str) -> tuple[Command, ...]:
     return tuple(
-        Arm(stable_id("imported", digest, row.label), row.label, (Series("wall", row.n, row.mean, row.sd),))
+        Command(
+            stable_id("imported", digest, row.label), row.label, (Series("wall", row.n, row.mean, row.sd),)
+        )
         for row in tables.read_table(text, file)
     )

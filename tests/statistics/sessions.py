@@ -1,6 +1,6 @@
 """How often two records are told apart through an anchor: the table of docs/method.md, section 5.
 
-Usage: ``python tests/statistics/sittings.py [SITTINGS]``. Seeded; 1 000 pairs of sittings per figure take ten seconds
+Usage: ``python tests/statistics/sessions.py [PAIRS]``. Seeded; 1 000 pairs of sessions per figure take ten seconds
 each. Exits 1 where equal programs get a verdict in more than 5 % of the pairs that may be compared, as long as cells
 move by themselves by no more than copies of one binary do.
 """
@@ -34,7 +34,7 @@ from bench_framework.model.run import Build, Host
 ROUNDS = 20
 NOISE = 0.01
 SHIFT, WAVE = 0.004, 0.003
-"""What the machine does to all cells of a sitting alike: a standard deviation, and the height of a wave in it."""
+"""What the machine does to all cells of a session alike: a standard deviation, and the height of a wave in it."""
 MOST_FALSE = 0.05
 HOST = Host(
     "h", "b", "cpu", 2, 8 << 30, "6.1", "linux", None, None, "ext4", "ext4", "1.20.0", None, None, "3.11", "0",
@@ -49,12 +49,12 @@ CELLS = tuple(
     for v, role in zip(VARIANTS, (Role.BASELINE, Role.CANDIDATE), strict=True)
 )
 PLAN = Plan(
-    "sittings", "?", "s.yaml", "0", (), (), VARIANTS, (ITEM,), CELLS, (), VARIANTS[0].id, (), (), None,
+    "sessions", "?", "s.yaml", "0", (), (), VARIANTS, (ITEM,), CELLS, (), VARIANTS[0].id, (), (), None,
     AnswerPolicy("none"), MeasurePolicy(), JudgePolicy(metrics=("wall",)),
 )  # fmt: skip
 
 
-def sitting(name: str, chance: random.Random, effect: float, placement: float) -> Side:
+def session(name: str, chance: random.Random, effect: float, placement: float) -> Side:
     """A record with what the machine did to all cells, what each cell did by itself, and skewed noise."""
     shift, wave = 1 + chance.gauss(0, SHIFT), chance.uniform(0, WAVE)
     samples = {}
@@ -75,11 +75,11 @@ def sitting(name: str, chance: random.Random, effect: float, placement: float) -
 
 
 def verdicts(count: int, effect: float, placement: float) -> Counter[Verdict]:
-    """Of the changed cell, over so many pairs of sittings."""
+    """Of the changed cell, over so many pairs of sessions."""
     found: Counter[Verdict] = Counter()
     for seed in range(count):
         chance = random.Random(f"{seed}/{effect}/{placement}")
-        sides = (sitting("A", chance, 0.0, placement), sitting("B", chance, effect, placement))
+        sides = (session("A", chance, 0.0, placement), session("B", chance, effect, placement))
         (row,) = (r for r in bridge.bridge(*sides, metrics=("wall",)).cells if r.role == "changed")
         found[row.comparison.verdict] += 1
     return found
