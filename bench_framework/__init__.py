@@ -30,9 +30,9 @@ def load(record: str | Path = "@last", *, results: str | Path = "results") -> Fr
     Raises:
         UsageError: nothing of that name is found; RecordError: the record is damaged or of a newer version.
     """
-    from pathlib import Path  # noqa: PLC0415 -- importing the package stays free
+    from pathlib import Path
 
-    from bench_framework.store import frames, imported_frames, records  # noqa: PLC0415 -- pandas
+    from bench_framework.store import frames, imported_frames, records
 
     page = Path(record)
     if page.suffix == ".html" and page.is_file() and not (page.parent / "journal.jsonl").is_file():
@@ -51,9 +51,9 @@ def figures(record: str | Path | Frames = "@last", *, results: str | Path = "res
     Raises:
         UsageError: nothing of that name, or an imported set, which has none; RecordError: damaged or not judged.
     """
-    from bench_framework.workflow import plotting  # noqa: PLC0415 -- numpy
+    from bench_framework.workflow import plots
 
-    return {name: figure.title for name, figure in plotting.figures_of(_measured(record, results)).items()}
+    return {name: figure.title for name, figure in plots.figures_of(_measured(record, results)).items()}
 
 
 def plot(
@@ -73,15 +73,15 @@ def plot(
     Raises:
         UsageError: as `figures`, or BX114, the report has no figure of that name. RecordError: as `figures`.
     """
-    from bench_framework.workflow import plotting  # noqa: PLC0415 -- matplotlib
+    from bench_framework.workflow import plots
 
-    return plotting.plot(_measured(record, results), name, ax)
+    return plots.plot(_measured(record, results), name, ax)
 
 
 def _measured(record: str | Path | Frames, results: str | Path) -> Frames:
     """Frames of a record that was measured here, and has a report with figures."""
-    from bench_framework.errors import UsageError  # noqa: PLC0415 -- importing the package stays free
-    from bench_framework.store.frames import Frames  # noqa: PLC0415 -- pandas
+    from bench_framework.errors import UsageError
+    from bench_framework.store.frames import Frames
 
     found = record if isinstance(record, Frames) else load(record, results=results)
     if not isinstance(found, Frames):
@@ -94,13 +94,13 @@ def _measured(record: str | Path | Frames, results: str | Path) -> Frames:
 
 def _carried(page: Path) -> Frames:
     """The record in a page, in a temporary folder that is removed with the frames."""
-    import shutil  # noqa: PLC0415 -- importing the package stays free
-    import tempfile  # noqa: PLC0415 -- likewise
-    import weakref  # noqa: PLC0415 -- likewise
-    from pathlib import Path  # noqa: PLC0415 -- likewise
+    import shutil
+    import tempfile
+    import weakref
+    from pathlib import Path
 
-    from bench_framework.store import frames  # noqa: PLC0415 -- pandas
-    from bench_framework.workflow.embedding import unpack  # noqa: PLC0415 -- numpy and scipy
+    from bench_framework.store import frames
+    from bench_framework.workflow.embedded_runs import unpack
 
     folder = Path(tempfile.mkdtemp(prefix="benchctl-page-"))
     try:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 from bench_framework.analysis import cache_states, same_programs, states
 from bench_framework.analysis import samples as sampling
+from bench_framework.model.environment_variables import told
 from bench_framework.model.plan import Role
-from bench_framework.model.surroundings import told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import kendalltau, theilslopes
 
 from bench_framework.analysis import same_programs
-from bench_framework.model import sentinels
+from bench_framework.model import contention
 from bench_framework.model.run import Event
 from bench_framework.units import format_percent
 
@@ -72,11 +72,11 @@ def drift(series: Mapping[int, float]) -> float | None:
 
 def contention_events(blocks: Sequence[Block]) -> list[Event]:
     """BX321 if the machine was in the way of many blocks; they stay in every statistic."""
-    found = [flags for b in blocks if (flags := sentinels.flags(b))]
+    found = [flags for b in blocks if (flags := contention.flags(b))]
     if not blocks or len(found) <= CONTENDED_BLOCKS * len(blocks):
         return []
     counts = Counter(itertools.chain.from_iterable(found))
-    told = ", ".join(f"{words}: {counts[flag]}" for flag, words in sentinels.WORDS.items() if counts[flag])
+    told = ", ".join(f"{words}: {counts[flag]}" for flag, words in contention.WORDS.items() if counts[flag])
     return [
         Event(
             "BX321",

@@ -35,16 +35,16 @@ def clean(
     yes: Annotated[bool, typer.Option("--yes", help="Remove; without it, only list.")] = False,
 ) -> None:
     """List what benchctl keeps on this machine, by kind, age and size; with --yes, remove it."""
-    from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
+    from bench_framework.workflow.cache import list_kept, remove_kept
 
     console: Console = context.obj
     try:
         seconds = parse_duration(older) if older else 0.0
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--older") from error
-    kept = workflow.list_kept(console.results, kinds=tuple(kinds or ()), older_s=seconds)
+    kept = list_kept(console.results, kinds=tuple(kinds or ()), older_s=seconds)
     if yes:
-        workflow.remove_kept(kept)
+        remove_kept(kept)
     if console.json:
         console.emit_json(
             [{"kind": k.kind, "path": str(k.path), "bytes": k.size_bytes, "age_s": k.age_s} for k in kept]

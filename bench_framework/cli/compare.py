@@ -70,23 +70,20 @@ def compare(
 
     What is chosen after the data were seen is exploratory, and so are two records: neither is ever a gate.
     """
-    from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
+    from bench_framework.workflow.comparison import compare_axis, compare_record, require_one_comparison
+    from bench_framework.workflow.record_comparison import BRIDGED_METRICS, compare_records
 
     console: Console = context.obj
-    workflow.require_one_comparison(
-        later=later, baseline=baseline, candidate=candidate, axis=axis, where=where
-    )
+    require_one_comparison(later=later, baseline=baseline, candidate=candidate, axis=axis, where=where)
     metrics = tuple(metric.split(",")) if metric is not None else None
     if later is not None:
-        bridged = workflow.compare_records(
-            console.results, record, later, metrics=metrics or workflow.BRIDGED_METRICS
-        )
+        bridged = compare_records(console.results, record, later, metrics=metrics or BRIDGED_METRICS)
         _show(console, bridged.document, asdict(bridged.bridge), full=True)
         return
     if axis is not None:
-        table = workflow.compare_axis(console.results, record, axis, where=where, metrics=metrics)
+        table = compare_axis(console.results, record, axis, where=where, metrics=metrics)
     else:
-        table = workflow.compare_record(
+        table = compare_record(
             console.results, record, baseline=baseline, candidate=candidate, metrics=metrics
         )
     found = [asdict(comparison) for comparison in table.comparisons]
@@ -94,11 +91,9 @@ def compare(
 
 
 def _show(console: Console, document: Document, found: object, *, full: bool) -> None:
-    from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
+    from bench_framework.workflow.pages import terminal_page
 
     if console.json:
         console.emit_json(found)
         return
-    console.emit(
-        workflow.terminal_page(document, console.width, console.colored_stdout, console.unicode, full=full)
-    )
+    console.emit(terminal_page(document, console.width, console.colored_stdout, console.unicode, full=full))

@@ -159,7 +159,7 @@ def counted(number: int, noun: str) -> str:
 def describe(error: BenchError) -> str:
     """The message of an error: what happened, where, what it means, what to do."""
     if isinstance(error, ScenarioError):
-        from bench_framework.scenario.load import render  # noqa: PLC0415 -- only wanted on failure
+        from bench_framework.scenario.load import render
 
         return render(error)
     lines = [f"error[{error.code}]: {error.message}"]

@@ -9,14 +9,14 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from bench_framework.cli.lines import LineDisplay
-from bench_framework.cli.live import LiveDisplay
+from bench_framework.cli.line_display import LineDisplay
+from bench_framework.cli.live_display import LiveDisplay
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bench_framework.cli.console import Console
-    from bench_framework.workflow import Watcher
+    from bench_framework.workflow.watching import Watcher
 
 
 @contextmanager

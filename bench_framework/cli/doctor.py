@@ -59,9 +59,9 @@ def doctor(
 
 
 def _examine(console: Console) -> None:
-    from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
+    from bench_framework.workflow.machine import examine_machine
 
-    checks = workflow.examine_machine(console.results)
+    checks = examine_machine(console.results)
     if console.json:
         console.emit_json([asdict(check) for check in checks])
         return
@@ -90,13 +90,13 @@ def _seconds(text: str | None) -> float | None:
 
 
 def _measure_noise(console: Console, seconds: float | None) -> None:
-    from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
-    from bench_framework.cli.noise_page import noise_page  # noqa: PLC0415 -- only here
+    from bench_framework.cli.noise_page import noise_page
+    from bench_framework.workflow.noise import NOISE_DEFAULT_S, examine_noise, noise_document
 
-    wanted = workflow.NOISE_DEFAULT_S if seconds is None else seconds
-    findings = workflow.examine_noise(wanted, NoiseLines(console, wanted))
+    wanted = NOISE_DEFAULT_S if seconds is None else seconds
+    findings = examine_noise(wanted, NoiseLines(console, wanted))
     if console.json:
-        console.emit_json(workflow.noise_document(findings))
+        console.emit_json(noise_document(findings))
     else:
         console.emit(noise_page(findings, console.width))
     if findings.failure is not None:
@@ -115,7 +115,7 @@ class NoiseLines:
 
     def notify(self, happening: Happening) -> None:
         """Say what a person would wonder about; nothing while a program is timed."""
-        from bench_framework.execution.progress import LockWaiting, Remark, ToolInstall  # noqa: PLC0415 -- as above
+        from bench_framework.execution.progress import LockWaiting, Remark, ToolInstall
 
         match happening:
             case LockWaiting(holder, elapsed) if elapsed - self._waited >= WAIT_EVERY_S:
@@ -155,6 +155,6 @@ def _conclusion(states: list[str]) -> str:
 
 
 def _wrap(text: str, width: int, indent: str) -> str:
-    import textwrap  # noqa: PLC0415 -- --help must not load it
+    import textwrap
 
     return textwrap.fill(text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)

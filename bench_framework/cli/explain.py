@@ -52,13 +52,13 @@ def explain(
     ] = None,
 ) -> None:
     """Explain a code, the exit codes or a command; without a topic, list what there is."""
-    from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
+    from bench_framework.workflow.scenarios import explanations_by_code
 
     console: Console = context.obj
     if topic in {"exit-codes", "exit_codes"}:
         console.emit(EXIT_CODES)
         return
-    codes, commands = workflow.codes(), _commands(context)
+    codes, commands = explanations_by_code(), _commands(context)
     if topic is None:
         console.emit(_topics(sorted(commands), sorted(codes), console.width))
     elif topic.upper() in codes:
@@ -79,7 +79,7 @@ def _commands(context: typer.Context) -> dict[str, Any]:
 
 
 def _topics(commands: list[str], codes: list[str], width: int) -> str:
-    import textwrap  # noqa: PLC0415 -- --help must not load it
+    import textwrap
 
     text = TOPICS.format(commands=", ".join(commands), codes=", ".join(codes))
     return "\n".join(

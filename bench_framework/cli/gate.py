@@ -14,7 +14,9 @@ from bench_framework.cli.console import Console, wrapped
 from bench_framework.errors import UsageError
 
 if TYPE_CHECKING:
-    from bench_framework.workflow import Gated, RunOptions, Watcher
+    from bench_framework.workflow.gate import Gated
+    from bench_framework.workflow.run_options import RunOptions
+    from bench_framework.workflow.watching import Watcher
 
 EPILOG = """
 [bold]Examples[/bold]
@@ -60,12 +62,12 @@ def gate(
 
     Of a scenario it measures a record first: with --base, or `against` in its gate, every variant at two revisions.
     """
-    from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
-    from bench_framework.cli.display import display_for  # noqa: PLC0415 -- rich is slow to import
+    from bench_framework.cli.display import display_for
+    from bench_framework.workflow.run_options import RunOptions
 
     console: Console = context.obj
     if base is not None or record.endswith((".yaml", ".yml")):
-        options = workflow.RunOptions(
+        options = RunOptions(
             results=console.results, only=only, overrides=tuple(overrides or ()), fresh=fresh, base=base, head=head,
             gate=True,
         )  # fmt: skip
@@ -81,7 +83,7 @@ def gate(
 
 def _measured(console: Console, file: str, options: RunOptions, *, confirm: bool) -> None:
     """Measure a scenario and judge what it left."""
-    from bench_framework.cli import run  # noqa: PLC0415 -- it imports this module in turn
+    from bench_framework.cli import run
 
     if file.startswith("@"):
         raise UsageError(
@@ -104,20 +106,20 @@ def judge(
     console: Console, record: str, watcher: Watcher, *, confirm: bool = True, fresh: bool = False
 ) -> Gated:
     """The gate's answer; for ``benchctl run --gate`` too."""
-    from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
+    from bench_framework.workflow.gate import gate_record
 
-    return workflow.gate_record(console.results, record, confirm=confirm, fresh=fresh, watcher=watcher)
+    return gate_record(console.results, record, confirm=confirm, fresh=fresh, watcher=watcher)
 
 
 def show(console: Console, found: Gated) -> None:
     """Print the answer; on GitHub also annotate it and add it to the summary of the step."""
-    from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
+    from bench_framework.workflow.gate import GATE_FILES, gate_page
 
     if console.json:
         console.emit((found.record / "gate.json").read_text(encoding="utf-8"))
     else:
-        console.emit(workflow.gate_page(found, console.width, console.unicode))
-        told = f"wrote {', '.join(workflow.GATE_FILES)} into {found.record}"
+        console.emit(gate_page(found, console.width, console.unicode))
+        told = f"wrote {', '.join(GATE_FILES)} into {found.record}"
         console.say(wrapped(told, console.stderr_width) if console.stderr_width else told)
     if github.on_github():
         for line in github.gate_lines([pair.again_text or pair.text for pair in found.gating.of("worse")]):

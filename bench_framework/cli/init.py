@@ -29,10 +29,10 @@ def init(
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
 ) -> None:
     """Write a commented scenario that runs as it is, and the schema that editors complete it by."""
-    from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
+    from bench_framework.workflow.scenarios import start_folder
 
     console: Console = context.obj
-    for path in workflow.start_folder(folder, force=force):
+    for path in start_folder(folder, force=force):
         console.say(f"wrote {path}")
     console.say("its comments say what to change; it runs as it is:")
     console.emit(f"benchctl run {folder / 'scenario.yaml'}")

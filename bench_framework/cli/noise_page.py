@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from bench_framework.analysis.aa import Found, NoiseSummary, Rate
-    from bench_framework.workflow import NoiseFindings
+    from bench_framework.workflow.noise import NoiseFindings
 
 INDENT = " " * 4
 OPEN = "no end"

@@ -30,14 +30,14 @@ def plan(
     head: Head = None,
 ) -> None:
     """Show what would be built and run, and what it can decide; nothing is done. --verbose lists the commands."""
-    from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
-    from bench_framework.cli.plan_page import page  # noqa: PLC0415 -- likewise
+    from bench_framework.cli.plan_page import page
+    from bench_framework.workflow.forecast import forecast_document, forecast_scenario
 
     console: Console = context.obj
-    forecast = workflow.forecast(
+    forecast = forecast_scenario(
         file, results=console.results, only=only, overrides=overrides or (), base=base, head=head
     )
     if console.json:
-        console.emit_json(workflow.forecast_document(forecast))
+        console.emit_json(forecast_document(forecast))
         return
     console.emit(page(forecast, width=console.width, commands=console.verbosity > 0))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bench_framework.model.plan import Cell, Plan, Word
-    from bench_framework.workflow import Forecast
+    from bench_framework.workflow.forecast import Forecast
 
 INDENT = 11
 MOST_HOLES = 6
@@ -203,14 +203,14 @@ def _holes(plan: Plan, width: int) -> list[str]:
 
 
 def _command(cell: Cell) -> str:
-    import shlex  # noqa: PLC0415 -- only with --verbose
+    import shlex
 
     env = [f"{name}={shlex.quote(value)}" for name, value in cell.env]
     return " ".join([*env, _filled(cell.command)])
 
 
 def _filled(words: Iterable[Word]) -> str:
-    import shlex  # noqa: PLC0415 -- only with --verbose and where a scenario tunes
+    import shlex
 
     texts = [
         "".join(f"{{{part.slot}}}" if isinstance(part, Slot) else part for part in word) for word in words

@@ -46,17 +46,18 @@ def profile(
     ] = None,
 ) -> None:
     """Sample cells of a record, in untimed runs of their own, and put the functions into its report."""
-    from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
-    from bench_framework.cli.display import display_for  # noqa: PLC0415 -- rich is slow to import
+    from bench_framework.cli.display import display_for
+    from bench_framework.workflow.profile import ProfileOptions, profile_record
+    from bench_framework.workflow.profile_text import profile_document, profile_page
 
     console: Console = context.obj
-    options = workflow.ProfileOptions(only, runs, frequency, sampler, stacks, tuple(bucket or ()))
+    options = ProfileOptions(only, runs, frequency, sampler, stacks, tuple(bucket or ()))
     with display_for(console) as display:
-        made = workflow.profile_record(console.results, record, options, display)
+        made = profile_record(console.results, record, options, display)
     if console.json:
-        console.emit_json(workflow.profile_document(made))
+        console.emit_json(profile_document(made))
     else:
-        console.emit(workflow.profile_page(made, console.width, console.colored_stdout, console.unicode))
+        console.emit(profile_page(made, console.width, console.colored_stdout, console.unicode))
         console.say(f"wrote {made.record / 'profiles'} and the report")
     if made.exit_code:
         raise typer.Exit(made.exit_code)

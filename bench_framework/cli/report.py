@@ -42,13 +42,13 @@ def report(
     ] = None,
 ) -> None:
     """Write a record's report again; verdicts are read from the record, none is recomputed."""
-    from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
+    from bench_framework.workflow.pages import parse_formats, report_record, terminal_page
 
     console: Console = context.obj
-    pages = workflow.report_record(
+    pages = report_record(
         console.results,
         record,
-        formats=workflow.parse_formats(formats),
+        formats=parse_formats(formats),
         embed_runs=embed_runs,
         template=template,
     )
@@ -56,8 +56,6 @@ def report(
         console.emit_json({"record": str(pages.record), "files": [str(path) for path in pages.files]})
         return
     if pages.document is not None:
-        console.emit(
-            workflow.terminal_page(pages.document, console.width, console.colored_stdout, console.unicode)
-        )
+        console.emit(terminal_page(pages.document, console.width, console.colored_stdout, console.unicode))
     for path in pages.files:
         console.say(f"wrote {path}")

@@ -12,7 +12,8 @@ from bench_framework.cli.console import Console
 from bench_framework.errors import BuildError
 
 if TYPE_CHECKING:
-    from bench_framework.workflow import Outcome, RunOptions
+    from bench_framework.workflow.run import Outcome
+    from bench_framework.workflow.run_options import RunOptions
 
 EPILOG = """
 [bold]Examples[/bold]
@@ -76,10 +77,10 @@ def run(
     head: Head = None,
 ) -> None:
     """Build the variants of a scenario, run them interleaved, and write the report."""
-    from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
+    from bench_framework.workflow.run_options import RunOptions
 
     console: Console = context.obj
-    options = workflow.RunOptions(
+    options = RunOptions(
         results=out or console.results,
         only=only,
         overrides=(*(overrides or ()), *_overrides(quick=quick, rounds=rounds, budget=budget, until=until)),
@@ -100,14 +101,14 @@ def measure(console: Console, file: str, options: RunOptions, *, confirm: bool =
     Raises:
         typer.Exit: with the exit code, unless it is 0.
     """
-    from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
-    from bench_framework.cli.display import display_for  # noqa: PLC0415 -- rich is slow to import
+    from bench_framework.cli.display import display_for
+    from bench_framework.workflow.run import run_scenario
 
     gated = options.gate
     if gated:
         console.results = options.results
     with display_for(console) as display:
-        outcome = workflow.run(file, options, display)
+        outcome = run_scenario(file, options, display)
     if not (gated and console.json):  # one document on stdout: the gate's, which names the record
         _print(console, outcome)
     code = outcome.exit_code
@@ -120,8 +121,8 @@ def measure(console: Console, file: str, options: RunOptions, *, confirm: bool =
 
 def _gate(console: Console, record: Path, *, confirm: bool) -> int:
     """Judge the record against its gate; its exit code."""
-    from bench_framework.cli import gate  # noqa: PLC0415 -- only with --gate
-    from bench_framework.cli.display import display_for  # noqa: PLC0415 -- rich is slow to import
+    from bench_framework.cli import gate
+    from bench_framework.cli.display import display_for
 
     with display_for(console) as display:
         found = gate.judge(console, str(record), display, confirm=confirm)
@@ -175,16 +176,15 @@ def _print_failures(console: Console, outcome: Outcome) -> None:
 
 
 def _print(console: Console, outcome: Outcome) -> None:
-    from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
+    from bench_framework.workflow.pages import terminal_page
+    from bench_framework.workflow.run import outcome_document
 
     if console.json:
-        console.emit_json(workflow.outcome_document(outcome))
+        console.emit_json(outcome_document(outcome))
         _print_failures(console, outcome)
         return
     if outcome.document is not None:
-        console.emit(
-            workflow.terminal_page(outcome.document, console.width, console.colored_stdout, console.unicode)
-        )
+        console.emit(terminal_page(outcome.document, console.width, console.colored_stdout, console.unicode))
     _print_warnings(console, outcome)
     _print_failures(console, outcome)
     if outcome.resume is not None:

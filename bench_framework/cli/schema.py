@@ -22,7 +22,7 @@ def register(app: typer.Typer) -> None:
 
 def schema(context: typer.Context) -> None:
     """Print the JSON Schema of scenarios, for editors and other tools."""
-    from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
+    from bench_framework.workflow.scenarios import scenario_schema
 
     console: Console = context.obj
-    console.emit_json(workflow.scenario_schema())
+    console.emit_json(scenario_schema())

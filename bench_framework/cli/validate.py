@@ -32,15 +32,15 @@ def validate(
     overrides: Overrides = None,
 ) -> None:
     """Check scenarios; nothing is built or run."""
-    from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
-    from bench_framework.cli.plan_page import counts  # noqa: PLC0415 -- likewise
+    from bench_framework.cli.plan_page import counts
+    from bench_framework.workflow.scenarios import plan_scenario
 
     console: Console = context.obj
     failed = False
     verdicts: list[dict[str, object]] = []
     for file in files:
         try:
-            plan = workflow.plan_scenario(file, overrides=overrides or ())
+            plan = plan_scenario(file, overrides=overrides or ())
         except ScenarioError as error:
             failed = True
             console.error(error)
@@ -57,14 +57,14 @@ def validate(
 
 
 def _problem(problem: Problem) -> dict[str, object]:
-    from dataclasses import asdict  # noqa: PLC0415 -- only for --json
+    from dataclasses import asdict
 
     return asdict(problem)
 
 
 def _annotate(console: Console, error: ScenarioError) -> None:
     """On GitHub, one ``::error`` line per problem; it shows ten per step and drops the rest silently."""
-    from bench_framework.cli.github import annotation_lines, on_github  # noqa: PLC0415 -- only on failure
+    from bench_framework.cli.github import annotation_lines, on_github
 
     if on_github():
         console.say("\n".join(annotation_lines(error)), level=-1)

@@ -10,7 +10,8 @@ from bench_framework.cli.console import Console
 from bench_framework.errors import EXIT_WORSE
 
 if TYPE_CHECKING:
-    from bench_framework.workflow import PageVerification, Verification
+    from bench_framework.workflow.page_verification import PageVerification
+    from bench_framework.workflow.verification import Verification
 
 EPILOG = """
 [bold]Examples[/bold]
@@ -46,11 +47,12 @@ def verify(
 
     A report.html that lies in no record is held against the claims in it, and against its runs where it carries them.
     """
-    from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
+    from bench_framework.workflow.page_verification import PageVerification
+    from bench_framework.workflow.verification import verify
 
     console: Console = context.obj
-    found = workflow.verify(console.results, record)
-    if isinstance(found, workflow.PageVerification):
+    found = verify(console.results, record)
+    if isinstance(found, PageVerification):
         document, told = _page_document(found), _page_line(found)
     else:
         document, told = _record_document(found), _record_line(found)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from bench_framework.errors import AnswerError, CellError, Interrupted, MachineError, MeasureError
-from bench_framework.execution import declared, pagecache, worker
+from bench_framework.execution import declared_metrics, pagecache, worker
 from bench_framework.execution import hyperfine as hf
 from bench_framework.execution.host import utc_now
 from bench_framework.execution.process import Command, Finished, signal_name
@@ -64,7 +64,7 @@ class BlockRunner:
         self._policy = policy
         self._timeout_s = timeout_s
         file = Path(policy.file) if policy.file is not None else None
-        self._readings = declared.Readings(metrics, raw.stdout, file)
+        self._readings = declared_metrics.Readings(metrics, raw.stdout, file)
         self._said = raw.log("hyperfine.log")
         with writing(raw.root):
             raw.log("").mkdir(parents=True, exist_ok=True)

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final
 import bench_framework
 from bench_framework.errors import MachineError
 from bench_framework.execution.mounts import filesystem_of
+from bench_framework.model.environment_variables import variables_of
 from bench_framework.model.run import Host
-from bench_framework.model.surroundings import variables_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

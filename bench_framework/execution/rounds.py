@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from bench_framework.errors import CellError
-from bench_framework.execution import aftermath, declared, inputs_check, progress, schedule
+from bench_framework.execution import declared_metrics, failure_diagnosis, inputs_check, progress, schedule
 from bench_framework.execution.block import BlockRunner, Place
 from bench_framework.execution.host import seconds, utc_now
 from bench_framework.execution.target import build_id_of, target_of
@@ -265,9 +265,9 @@ class Measuring:
             block, events = self._failed(state, target, block)
         elif block.answer is not None:
             block, events = self._compared(state, target, block)
-        if event := aftermath.cache_event(target, block):
+        if event := failure_diagnosis.cache_event(target, block):
             events += self._once(state, event)
-        for event in declared.missing_events(target, block) if block.missing else ():
+        for event in declared_metrics.missing_events(target, block) if block.missing else ():
             events += self._once(state, event)
         self.record.append(lines.Measured(block))
         state.blocks.setdefault(cell_id, []).append(block)
@@ -287,9 +287,11 @@ class Measuring:
         again = None
         if not block.timed_out:  # what hangs would only hang again
             log = self.record.raw.log(f"{block.cell_id}.stderr")
-            again = aftermath.rerun(self.launcher, target, self.plan.answer, log, self.plan.measure.timeout_s)
+            again = failure_diagnosis.rerun(
+                self.launcher, target, self.plan.answer, log, self.plan.measure.timeout_s
+            )
             block = replace(block, stderr_log=str(log.relative_to(self.record.path)))
-        return block, [aftermath.failure_event(self.plan, target, block, again)]
+        return block, [failure_diagnosis.failure_event(self.plan, target, block, again)]
 
     def _compared(self, state: Progression, target: Target, block: Block) -> tuple[Block, list[Event]]:
         assert block.answer is not None
@@ -299,18 +301,20 @@ class Measuring:
         if state.reference is None and block.cell_id == state.reference_id:
             state.reference = block.answer
             if by_stdout:
-                aftermath.keep_reference(self.record.raw, state.input.id)
+                failure_diagnosis.keep_reference(self.record.raw, state.input.id)
         if state.reference is None or state.reference.digest == block.answer.digest:
             return block, []
         block = replace(block, status="other-output")
         if block.cell_id == state.reference_id:
-            return block, self._once(state, aftermath.unsteady_event(target, block, state.reference))
+            return block, self._once(state, failure_diagnosis.unsteady_event(target, block, state.reference))
         if (block.cell_id, "BX210") in state.noted:
             return block, []
         state.noted.add((block.cell_id, "BX210"))
         reference = self.plan.cell(state.reference_id)
         raw = self.record.raw if by_stdout else None
-        return block, [aftermath.other_output_event(target, block, state.reference, reference.label, raw)]
+        return block, [
+            failure_diagnosis.other_output_event(target, block, state.reference, reference.label, raw)
+        ]
 
     def _own_answer(self, state: Progression, target: Target, block: Block) -> tuple[Block, list[Event]]:
         """A bound does other work than the candidates: it is held against itself."""
@@ -319,7 +323,7 @@ class Measuring:
         if not answers or answers[0].digest == block.answer.digest:
             return block, []
         block = replace(block, status="other-output", message="it does not give the same answer each time")
-        return block, self._once(state, aftermath.unsteady_event(target, block, answers[0]))
+        return block, self._once(state, failure_diagnosis.unsteady_event(target, block, answers[0]))
 
     def _once(self, state: Progression, event: Event) -> list[Event]:
         """The event, unless its cell has one of this code already."""

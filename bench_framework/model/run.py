@@ -233,7 +233,7 @@ class Host:
     benchctl: str
     load1: float | None = None
     variables: tuple[tuple[str, str], ...] = ()
-    """Environment variables that change what runs (`model.surroundings`), by name; empty in records from before."""
+    """Environment variables that change what runs , by name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections import defaultdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.model import sentinels
+from bench_framework.model import contention
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table
 from bench_framework.report.charts.drift import MOST_DOTS, every, ringed
 from bench_framework.report.numbers import significant
@@ -45,7 +45,7 @@ def drift(data: ReportData) -> Figure | None:
                 minutes,
                 100 * (block.wall / centre - 1),
                 series=data.input_name(data.plan.input(cell.input_id)),
-                strong=bool(sentinels.flags(block)),
+                strong=bool(contention.flags(block)),
             )
         )
     desc = (

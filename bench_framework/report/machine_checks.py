@@ -7,7 +7,7 @@ import statistics
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.model import sentinels
+from bench_framework.model import contention
 from bench_framework.report.blocks import Check, Mark
 from bench_framework.report.numbers import show_size
 from bench_framework.units import THIN_SPACE, format_percent
@@ -94,9 +94,9 @@ def _cores(data: ReportData) -> Check:
     waits = [b.sensors.psi_cpu_us for b in blocks if b.sensors.psi_cpu_us is not None]
     if not waits:
         return Check("unknown", "cores free", "waiting for a core was not read")
-    found = [flags for b in blocks if (flags := sentinels.flags(b))]
+    found = [flags for b in blocks if (flags := contention.flags(b))]
     counts = Counter(itertools.chain.from_iterable(found))
-    told = ", ".join(f"{words}: {counts[flag]}" for flag, words in sentinels.WORDS.items() if counts[flag])
+    told = ", ".join(f"{words}: {counts[flag]}" for flag, words in contention.WORDS.items() if counts[flag])
     figure = (
         f"{sum(waits) / 1e6:.1f}{THIN_SPACE}s of waiting over {len(waits)} blocks; {len(found)} blocks flagged"
         f"{f' ({told})' if told else ''}, none left out"
@@ -110,7 +110,7 @@ def _steal(data: ReportData) -> Check:
     if not ticks:
         return Check("unknown", label, "not read")
     figure = (
-        f"{sum(ticks) * sentinels.TICK_S:.2f}{THIN_SPACE}s in {sum(map(bool, ticks))} of {len(ticks)} blocks"
+        f"{sum(ticks) * contention.TICK_S:.2f}{THIN_SPACE}s in {sum(map(bool, ticks))} of {len(ticks)} blocks"
     )
     return Check("warn" if any(ticks) else "pass", label, figure)
 
@@ -123,7 +123,7 @@ def _memory(data: ReportData) -> Check:
     figure = f"never below {show_size(min(free), 'iec')}"
     if waits:
         figure += f"; {sum(waits) / 1e6:.1f}{THIN_SPACE}s of waiting for memory"
-    short = any("memory" in sentinels.flags(b) for b in data.measured_blocks)
+    short = any("memory" in contention.flags(b) for b in data.measured_blocks)
     enough = min(free) >= LOW_MEMORY * data.host.ram_bytes and not short
     return Check("pass" if enough else "warn", "enough free memory", figure)
 
@@ -133,7 +133,7 @@ def _swap(data: ReportData) -> Check:
     pages_out = _told(b.sensors.swap_out_pages for b in data.measured_blocks)
     if not pages_in or not pages_out:
         return Check("unknown", "no swapping", "not read")
-    flagged = sum("swap" in sentinels.flags(b) for b in data.measured_blocks)
+    flagged = sum("swap" in contention.flags(b) for b in data.measured_blocks)
     figure = f"{sum(pages_in)} pages in, {sum(pages_out)} out, by any process; {flagged} blocks flagged"
     return Check("warn" if flagged else "pass", "no swapping", figure)
 

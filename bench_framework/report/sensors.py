@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.model.sentinels import TICK_S
+from bench_framework.model.contention import TICK_S
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table
 from bench_framework.report.numbers import percent, show_size, significant
 from bench_framework.units import THIN_SPACE

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 import bench_framework
 from bench_framework.errors import MachineError, RecordError, UsageError
-from bench_framework.model.surroundings import told
+from bench_framework.model.environment_variables import told
 from bench_framework.store import journal, layout, lines, manifest, rows, tables, wire
 from bench_framework.store.finding import (
     find_records as find_records,  # noqa: PLC0414 -- whoever opens a record finds it first

@@ -7,7 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from bench_framework.model import sentinels
+from bench_framework.model import contention
 from bench_framework.store import block_columns, columns, metric_columns
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ def _machine_part(block: Block) -> Row:
         "swap_in_pages": sensors.swap_in_pages,
         "swap_out_pages": sensors.swap_out_pages,
         "throttle_events": sensors.throttle_events,
-        "contended": ";".join(sentinels.flags(block)) or None,
+        "contended": ";".join(contention.flags(block)) or None,
     }
 
 

@@ -100,7 +100,7 @@ RUN_CODES: Final[dict[str, str]] = {
 
 def page() -> str:
     """``docs/reference/codes.md``."""
-    from bench_framework.scenario.codes import CODES  # noqa: PLC0415 -- only for the page
+    from bench_framework.scenario.codes import CODES
 
     rows = {code: f"{entry.title}. {entry.explanation}" for code, entry in CODES.items()} | RUN_CODES
     lines = [f"| `{code}` | {' '.join(text.split())} |" for code, text in sorted(rows.items())]
@@ -121,7 +121,7 @@ def page() -> str:
 
 def scenarios_page() -> str:
     """``scenarios/README.md``: the shipped scenarios by the questions that they ask."""
-    from bench_framework.scenario.load import load  # noqa: PLC0415 -- pydantic, only for the page
+    from bench_framework.scenario.load import load
 
     rows = []
     for name, path in assets.shipped_scenarios().items():

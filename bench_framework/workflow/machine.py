@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 def examine_machine(results: Path) -> tuple[Check, ...]:
     """Every check of the doctor, in order; nothing is changed but a few files that are removed again."""
-    from bench_framework.execution import host, process  # noqa: PLC0415 -- only for the doctor
-    from bench_framework.execution.checks.check import Place  # noqa: PLC0415 -- likewise
-    from bench_framework.execution.checks.registry import run_checks  # noqa: PLC0415 -- likewise
+    from bench_framework.execution import host, process
+    from bench_framework.execution.checks.check import Place
+    from bench_framework.execution.checks.registry import run_checks
 
     host.require_linux()
     env = host.environment()

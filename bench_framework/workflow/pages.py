@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal, cast
 
 from bench_framework import assets
 from bench_framework.errors import RecordError, UsageError
-from bench_framework.workflow import damage
+from bench_framework.workflow import corrupt_records
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -73,8 +73,8 @@ def report_record(
     Raises:
         UsageError: BX104, what was asked for does not go together; BX113, a template is broken: nothing was written.
     """
-    from bench_framework.store import records  # noqa: PLC0415 -- pydantic takes 100 ms
-    from bench_framework.workflow import importing  # noqa: PLC0415 -- it writes pages too
+    from bench_framework.store import records
+    from bench_framework.workflow import imports
 
     if embed_runs and "html" not in formats:
         raise UsageError("--embed-runs is for the HTML page, and --format leaves it out", code="BX104")
@@ -91,8 +91,8 @@ def report_record(
                 f"{folder} was imported: templates are for the pages of records", code="BX104",
                 help="leave --template out",
             )  # fmt: skip
-        return importing.report_imported(folder, formats)
-    with records.Record.open(folder) as record, damage.blamed(folder):
+        return imports.report_imported(folder, formats)
+    with records.Record.open(folder) as record, corrupt_records.blamed(folder):
         judgement = record.judgement()
         if judgement is None:
             judgement = judge_record(record)
@@ -102,7 +102,7 @@ def report_record(
 
 def judge_record(record: Record, *, looks: Looks | None = None, tripped: Collection[str] = ()) -> Judgement:
     """Judge what a record holds, by the looks that were taken; `looks` and `tripped` as in `analysis.judge`."""
-    from bench_framework.store.profiles import read_profiles  # noqa: PLC0415 -- pydantic
+    from bench_framework.store.profiles import read_profiles
 
     profiles = read_profiles(record.path, record.plan)
     return judged(record.plan, record.contents, profiles, looks=looks, tripped=tripped)
@@ -117,8 +117,8 @@ def judged(
     tripped: Collection[str] = (),
 ) -> Judgement:
     """Judge blocks and observations, wherever they were read from; as `judge_record`."""
-    from bench_framework.analysis.judge import judge  # noqa: PLC0415 -- numpy and scipy
-    from bench_framework.analysis.profiles import attach  # noqa: PLC0415 -- likewise
+    from bench_framework.analysis.judge import judge
+    from bench_framework.analysis.profiles import attach
 
     judgement = judge(
         plan,
@@ -136,16 +136,16 @@ def judged(
 
 def record_host(record: Record) -> Host:
     """The machine that a record was measured on. Raises `OSError` and `RecordError`."""
-    from bench_framework.store import layout, wire  # noqa: PLC0415 -- pydantic
+    from bench_framework.store import layout, wire
 
     return record.contents.host or wire.load_host((record.path / layout.ENV).read_bytes())
 
 
 def report_data(record: Record, judgement: Judgement) -> ReportData:
     """Everything that a report is made from."""
-    from bench_framework.report import ReportData  # noqa: PLC0415 -- only for pages
-    from bench_framework.store import layout  # noqa: PLC0415 -- pydantic
-    from bench_framework.store.profiles import read_profiles  # noqa: PLC0415 -- likewise
+    from bench_framework.report import ReportData
+    from bench_framework.store import layout
+    from bench_framework.store.profiles import read_profiles
 
     contents, plan = record.contents, record.plan
     try:
@@ -192,9 +192,9 @@ def write_pages(
     With `template` the record keeps a copy of that folder's templates; without, it has none. Where either is so, both
     pages are written, whichever was asked for: one made with other templates could not be verified.
     """
-    from bench_framework.report import build  # noqa: PLC0415 -- only for pages
-    from bench_framework.store import layout  # noqa: PLC0415 -- pydantic
-    from bench_framework.workflow.embedding import embedded_runs  # noqa: PLC0415 -- likewise
+    from bench_framework.report import build
+    from bench_framework.store import layout
+    from bench_framework.workflow.embedded_runs import embedded_runs
 
     data = report_data(record, judgement)
     document = build(data)
@@ -220,14 +220,14 @@ def write_pages(
 
 def template_texts(folder: Path) -> dict[str, str]:
     """The templates of a user's folder by their names in it. Raises `UsageError`, BX113: it replaces none."""
-    from bench_framework.report.render.templates import replaced  # noqa: PLC0415 -- jinja2
+    from bench_framework.report.render.templates import replaced
 
     return {name: (folder / name).read_text(encoding="utf-8", errors="replace") for name in replaced(folder)}
 
 
 def require_readable(folder: Path) -> None:
     """Refuse a user's folder whose templates Jinja cannot parse. Raises `UsageError`, BX113."""
-    from bench_framework.report.render.templates import Templates, replaced  # noqa: PLC0415 -- jinja2
+    from bench_framework.report.render.templates import Templates, replaced
 
     Templates(assets.template_dir(), folder).parse(replaced(folder))
 
@@ -240,7 +240,7 @@ def own_templates(record: Record) -> Path | None:
 
 def carries_runs(record: Record) -> bool:
     """Whether the page of a record, as it lies there, carries the runs: one that is written again then does too."""
-    from bench_framework.store import embedded  # noqa: PLC0415 -- pydantic
+    from bench_framework.store import embedded
 
     page = record.path / PAGE
     return page.is_file() and embedded.is_embedded(page.read_text(encoding="utf-8", errors="replace"))
@@ -259,10 +259,10 @@ def render_files(
     Equal records give equal texts. `runs` is the record that the page carries, if it is to; `own` a folder whose
     templates replace the shipped ones. Raises `UsageError`, BX113, where one of those is broken.
     """
-    from bench_framework.report import figures  # noqa: PLC0415 -- matplotlib
-    from bench_framework.report.flame import profile_files  # noqa: PLC0415 -- beside the others
-    from bench_framework.report.render import html, markdown  # noqa: PLC0415 -- jinja2
-    from bench_framework.report.render.templates import Templates  # noqa: PLC0415 -- likewise
+    from bench_framework.report import figures
+    from bench_framework.report.flame import profile_files
+    from bench_framework.report.render import html, markdown
+    from bench_framework.report.render.templates import Templates
 
     templates = Templates(assets.template_dir(), own)
     made: dict[str, str] = {}
@@ -287,6 +287,6 @@ def terminal_page(
     full: bool = False,
 ) -> str:
     """The document as text of a width; `full` for every section with its tables."""
-    from bench_framework.report.render import terminal  # noqa: PLC0415 -- rich
+    from bench_framework.report.render import terminal
 
     return terminal.render(document, width=width, color=color, unicode=unicode, full=full)

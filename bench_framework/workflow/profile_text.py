@@ -6,12 +6,12 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bench_framework.workflow.profiling import Profiled
+    from bench_framework.workflow.profile import Profiled
 
 
 def profile_page(made: Profiled, width: int, color: bool, unicode: bool) -> str:  # noqa: FBT001 -- two flags of a terminal
     """The section on profiles as text of a width."""
-    from bench_framework.report.render import terminal  # noqa: PLC0415 -- rich
+    from bench_framework.report.render import terminal
 
     return terminal.render(made.document, width=width, color=color, unicode=unicode, full=True)
 

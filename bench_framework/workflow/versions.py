@@ -23,7 +23,7 @@ def judged_elsewhere(version: str) -> str | None:
 
 def rendered_elsewhere(page: Path) -> str | None:
     """The same of a page; `None` where there is none that says what made it."""
-    from bench_framework.report.page_reading import origin_of  # noqa: PLC0415 -- only for pages
+    from bench_framework.report.page_reading import origin_of
 
     try:
         origin = origin_of(page.read_text(encoding="utf-8"))

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bench_framework.errors import MachineError
-from bench_framework.execution import host, hyperfine, lock, specimens
+from bench_framework.execution import host, hyperfine, lock, reference_programs
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import Unwatched
-from bench_framework.workflow import aa, examine_noise
+from bench_framework.workflow import noise
+from bench_framework.workflow.noise import examine_noise
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,8 +69,8 @@ def fake(tmp_path: Path, alone: Path, monkeypatch: pytest.MonkeyPatch) -> Callab
     copy.chmod(0o755)
     monkeypatch.setenv("BENCHCTL_HYPERFINE", str(copy))
     monkeypatch.setenv("BENCHCTL_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(aa, "FAMILIES", 5)
-    monkeypatch.setattr(aa, "ROUNDS", 12)
+    monkeypatch.setattr(noise, "FAMILIES", 5)
+    monkeypatch.setattr(noise, "ROUNDS", 12)
 
     def script(*rules: dict[str, Any]) -> None:
         path = tmp_path / "script.json"
@@ -145,10 +146,10 @@ def test_a_missing_program_is_named_before_anything_is_measured(
 
 def test_specimens_hold_exactly_so_much_more_work(tmp_path: Path) -> None:
     with Launcher() as launcher:
-        factor, count = specimens.specimens(launcher, host.environment(), tmp_path, lambda: None)
+        factor, count = reference_programs.specimens(launcher, host.environment(), tmp_path, lambda: None)
     for effect, args in factor.slower.items():
         assert len(args) == pytest.approx(len(factor.args) * (1 + effect))
-        assert set(args) == {specimens.NUMBER}
+        assert set(args) == {reference_programs.NUMBER}
     read = sum(Path(arg).stat().st_size for arg in count.args[1:])
     for effect, args in count.slower.items():
         assert sum(Path(arg).stat().st_size for arg in args[1:]) == pytest.approx(read * (1 + effect))
@@ -159,8 +160,8 @@ def test_with_the_real_hyperfine_more_work_takes_more_time(
     alone: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("BENCHCTL_HYPERFINE", raising=False)
-    monkeypatch.setattr(aa, "FAMILIES", 20)
-    monkeypatch.setattr(aa, "ROUNDS", 12)
+    monkeypatch.setattr(noise, "FAMILIES", 20)
+    monkeypatch.setattr(noise, "ROUNDS", 12)
     with Launcher() as launcher:
         hyperfine.find(launcher, host.environment(), Unwatched())
     found = examine_noise(BRIEF_S, Watcher())

@@ -18,7 +18,7 @@ from bench_framework.model.judgement import Judgement
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Look
-from bench_framework.workflow.planning import plan_scenario
+from bench_framework.workflow.scenarios import plan_scenario
 
 Times = Mapping[str, tuple[Floats, Floats]]
 """Cell id → wall and CPU time, one value per round, in seconds."""

@@ -24,7 +24,7 @@ from bench_framework.model import race
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Role
 from bench_framework.model.run import Block, Look
-from bench_framework.workflow.planning import plan_scenario
+from bench_framework.workflow.scenarios import plan_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

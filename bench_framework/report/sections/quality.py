@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.model.environment_variables import told
 from bench_framework.model.plan import Role
-from bench_framework.model.surroundings import told
 from bench_framework.model.words import shown
 from bench_framework.report import racing
 from bench_framework.report.blocks import (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench_framework.analysis import medians, quality, samples, scaling, summary
-from bench_framework.model import sentinels
+from bench_framework.model import contention
 from bench_framework.model.judgement import Verdict
 from bench_framework.model.run import Block, Sensors
 
@@ -166,9 +166,9 @@ def test_a_trend_is_drift_and_noise_is_not() -> None:
 
 
 def test_pressure_and_steal_mark_a_block() -> None:
-    assert not sentinels.flags(block(1, (0.05,), sensors=Sensors(psi_cpu_us=1_000, steal_ticks=1)))
-    assert sentinels.flags(block(1, (0.05,), sensors=Sensors(psi_cpu_us=20_000))) == ("cpu",)
-    assert sentinels.flags(block(1, (0.05,), sensors=Sensors(steal_ticks=3))) == ("steal",)
+    assert not contention.flags(block(1, (0.05,), sensors=Sensors(psi_cpu_us=1_000, steal_ticks=1)))
+    assert contention.flags(block(1, (0.05,), sensors=Sensors(psi_cpu_us=20_000))) == ("cpu",)
+    assert contention.flags(block(1, (0.05,), sensors=Sensors(steal_ticks=3))) == ("steal",)
     assert not quality.contention_events([block(1, (0.05,))])
     (event,) = quality.contention_events([block(1, (0.05,), sensors=Sensors(psi_cpu_us=20_000))])
     assert event.code == "BX321"
@@ -188,17 +188,17 @@ def test_pressure_and_steal_mark_a_block() -> None:
     ],
 )
 def test_what_is_in_the_way_of_a_block_is_told_by_name(sensors: Sensors, flags: tuple[str, ...]) -> None:
-    assert sentinels.flags(block(1, (0.05,), sensors=sensors)) == flags
+    assert contention.flags(block(1, (0.05,), sensors=sensors)) == flags
 
 
 def test_a_block_without_a_time_has_no_flag() -> None:
-    assert sentinels.flags(block(1, (), sensors=Sensors(throttle_events=1))) == ()
+    assert contention.flags(block(1, (), sensors=Sensors(throttle_events=1))) == ()
 
 
 def test_a_flagged_block_stays_in_the_statistics() -> None:
     calm = [block(number, (0.05,)) for number in range(1, 13)]
     loud = [replace(b, sensors=Sensors(psi_cpu_us=50_000, throttle_events=3)) for b in calm]
-    assert all(sentinels.flags(b) for b in loud)
+    assert all(contention.flags(b) for b in loud)
     (first,), (second,) = samples.collect(calm).values(), samples.collect(loud).values()
     assert first.series == second.series
     assert len(second.of("wall")) == 12

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.cli import lines as lines_module
-from bench_framework.cli import live as live_module
+from bench_framework.cli import line_display as lines_module
+from bench_framework.cli import live_display as live_module
 from bench_framework.cli.console import Console
-from bench_framework.cli.lines import LineDisplay
-from bench_framework.cli.live import LiveDisplay
-from bench_framework.cli.work import Work
+from bench_framework.cli.line_display import LineDisplay
+from bench_framework.cli.live_display import LiveDisplay
+from bench_framework.cli.run_progress import Work
 from bench_framework.execution.progress import (
     BlockFinished,
     BlockStarted,
@@ -24,7 +24,7 @@ from bench_framework.execution.progress import (
 )
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Look
-from bench_framework.workflow import plan_scenario
+from bench_framework.workflow.scenarios import plan_scenario
 
 SCENARIO = """\
 version: 1

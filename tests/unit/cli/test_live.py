@@ -10,10 +10,10 @@ import pytest
 from rich.cells import cell_len
 
 from bench_framework.cli.console import Console
-from bench_framework.cli.live import LiveDisplay
+from bench_framework.cli.live_display import LiveDisplay
 from bench_framework.execution.progress import CellDropped, Remark, RoundStarted
 from bench_framework.model.run import Event
-from bench_framework.workflow import plan_scenario
+from bench_framework.workflow.scenarios import plan_scenario
 
 if TYPE_CHECKING:
     from bench_framework.model.plan import Plan

@@ -11,7 +11,7 @@ from bench_framework.analysis.aa import Floor, Found, NoiseSummary, Rate
 from bench_framework.cli.app import run_command_line
 from bench_framework.cli.noise_page import noise_page
 from bench_framework.errors import MachineError
-from bench_framework.workflow import NoiseFindings, noise_document
+from bench_framework.workflow.noise import NoiseFindings, noise_document
 
 SUMMARY = NoiseSummary(
     level=0.05,

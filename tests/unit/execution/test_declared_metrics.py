@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bench_framework.execution.declared import Missing, Readings, number_in
+from bench_framework.execution.declared_metrics import Missing, Readings, number_in
 from bench_framework.model.json_path import parse
 from bench_framework.model.metrics import DeclaredMetric
 from bench_framework.model.run import Block, Receipt

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from bench_framework.execution.aftermath import reproduction
+from bench_framework.execution.failure_diagnosis import reproduction
 from bench_framework.model.plan import (
     AnswerPolicy,
     Cell,

@@ -15,9 +15,9 @@ from bench_framework.cli.app import run_command_line
 from bench_framework.errors import RecordError
 from bench_framework.report.render import seals
 from bench_framework.report.render.html import safe_json
+from bench_framework.workflow.page_verification import page_differences, verify_page
 from bench_framework.workflow.pages import report_record
-from bench_framework.workflow.verifying import verify_record
-from bench_framework.workflow.verifying_page import page_differences, verify_page
+from bench_framework.workflow.verification import verify_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,7 @@ from bench_framework.cli.app import run_command_line
 from bench_framework.errors import RecordError
 from bench_framework.store import manifest
 from bench_framework.workflow.pages import report_record
-from bench_framework.workflow.verifying import verify_record
+from bench_framework.workflow.verification import verify_record
 from tests.unit.workflow.measured_record import TEXT
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from typer.testing import CliRunner
 
-from bench_framework import workflow
 from bench_framework.analysis import chosen_pairs
 from bench_framework.analysis.judge import judge
 from bench_framework.cli.app import app
@@ -23,7 +22,10 @@ from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.store import lines
 from bench_framework.store.records import Record
-from bench_framework.workflow import comparing
+from bench_framework.workflow import comparison
+from bench_framework.workflow.comparison import compare_axis, compare_record
+from bench_framework.workflow.pages import terminal_page
+from bench_framework.workflow.record_comparison import compare_records
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -103,12 +105,12 @@ def record(
 
 
 def printed(document: Document) -> str:
-    return workflow.terminal_page(document, 120, color=False, unicode=True, full=True)
+    return terminal_page(document, 120, color=False, unicode=True, full=True)
 
 
 def test_the_own_page_has_each_reference(tmp_path: Path) -> None:
     record(tmp_path, 1)
-    table = workflow.compare_record(tmp_path / "results", "@last")
+    table = compare_record(tmp_path / "results", "@last")
     text = printed(table.document)
     assert "vs tokio + simd" in text
     assert "Gap to rayon + simd: 50." in text
@@ -117,7 +119,7 @@ def test_the_own_page_has_each_reference(tmp_path: Path) -> None:
 
 def test_another_baseline_is_exploratory_and_says_how_it_is_adjusted(tmp_path: Path) -> None:
     record(tmp_path, 1)
-    table = workflow.compare_record(tmp_path / "results", "@last", baseline="engine=rayon parser=serde")
+    table = compare_record(tmp_path / "results", "@last", baseline="engine=rayon parser=serde")
     assert {c.ref_cell_id for c in table.comparisons} == {
         c.id for c in built(expand(load(tmp_path / "s.yaml", text=SCENARIO))).cells
         if c.label == "rayon + serde" and c.role is not Role.CONTROL
@@ -133,10 +135,10 @@ def test_a_choice_made_afterwards_pays_for_the_looks_of_the_record(tmp_path: Pat
     record(tmp_path, 1, text=text)
     plan = built(expand(load(tmp_path / "s.yaml", text=text)))
     assert looks_of(plan).rounds == (12, 18, 20)
-    fewer = comparing._other_plan(plan, None, "engine=rayon parser=simd", ("wall",))
+    fewer = comparison._other_plan(plan, None, "engine=rayon parser=simd", ("wall",))
     assert looks_of(fewer).count > 3
     chosen = {"candidate": "engine=rayon parser=simd", "metrics": ("wall",)}
-    table = workflow.compare_record(tmp_path / "results", "@last", **chosen)  # type: ignore[arg-type]
+    table = compare_record(tmp_path / "results", "@last", **chosen)  # type: ignore[arg-type]
     (shown,) = [c.shown for c in table.comparisons]
     assert shown is not None
     assert shown.level == pytest.approx(1 - 0.05 / 3)
@@ -164,7 +166,7 @@ def test_an_axis_is_not_asked_about_what_no_round_decides(tmp_path: Path) -> Non
     text = SCENARIO + "judge: [wall, instructions]\n"
     record(tmp_path, 1, text=text)
     with pytest.raises(UsageError, match="instructions belongs to the program") as caught:
-        workflow.compare_axis(tmp_path / "results", "@last", "engine", metrics=("instructions",))
+        compare_axis(tmp_path / "results", "@last", "engine", metrics=("instructions",))
     assert caught.value.code == "BX107"
 
 
@@ -173,7 +175,7 @@ def test_where_the_control_arm_tripped_no_other_baseline_decides_anything(
     tmp_path: Path, control: float
 ) -> None:
     record(tmp_path, 1, control=control)
-    table = workflow.compare_record(tmp_path / "results", "@last", baseline="engine=rayon parser=serde")
+    table = compare_record(tmp_path / "results", "@last", baseline="engine=rayon parser=serde")
     assert len(table.comparisons) == 6
     assert all((c.reason == "control tripped") is (control > 1) for c in table.comparisons)
     assert all(c.verdict.decided is (control == 1) for c in table.comparisons)
@@ -181,7 +183,7 @@ def test_where_the_control_arm_tripped_no_other_baseline_decides_anything(
 
 def test_levels_of_an_axis_are_compared_with_everything_else_equal(tmp_path: Path) -> None:
     record(tmp_path, 1)
-    table = workflow.compare_axis(tmp_path / "results", "@last", "engine", metrics=("wall",))
+    table = compare_axis(tmp_path / "results", "@last", "engine", metrics=("wall",))
     plan = built(expand(load(tmp_path / "s.yaml", text=SCENARIO)))
     pairs = {
         (plan.cell(c.cell_id).label, plan.cell(c.ref_cell_id).label): c.verdict for c in table.comparisons
@@ -197,9 +199,7 @@ def test_levels_of_an_axis_are_compared_with_everything_else_equal(tmp_path: Pat
 
 def test_where_narrows_an_axis(tmp_path: Path) -> None:
     record(tmp_path, 1)
-    table = workflow.compare_axis(
-        tmp_path / "results", "@last", "parser", where="engine=rayon", metrics=("wall",)
-    )
+    table = compare_axis(tmp_path / "results", "@last", "parser", where="engine=rayon", metrics=("wall",))
     (only,) = table.comparisons
     assert only.verdict is Verdict.WORSE
     assert only.shown is not None
@@ -218,14 +218,14 @@ def test_an_axis_that_cannot_be_compared_is_refused(
 ) -> None:
     record(tmp_path, 1)
     with pytest.raises(UsageError, match=told) as error:
-        workflow.compare_axis(tmp_path / "results", "@last", axis, where=where)
+        compare_axis(tmp_path / "results", "@last", axis, where=where)
     assert error.value.code == "BX106"
 
 
 def test_two_records_are_bridged_by_what_was_not_built_anew(tmp_path: Path) -> None:
     record(tmp_path, 1)
     record(tmp_path, 2, code="-new", slower=1.2)
-    found = workflow.compare_records(tmp_path / "results", "@prev", "@last", metrics=("wall",))
+    found = compare_records(tmp_path / "results", "@prev", "@last", metrics=("wall",))
     told = {row.label: (row.role, row.comparison.verdict) for row in found.bridge.cells}
     assert told == {
         "tokio + simd": ("anchor", Verdict.EQUIVALENT),
@@ -242,7 +242,7 @@ def test_two_records_are_bridged_by_what_was_not_built_anew(tmp_path: Path) -> N
 def test_two_records_of_other_machines_keep_their_binary_sizes(tmp_path: Path) -> None:
     record(tmp_path, 1)
     record(tmp_path, 2, host=replace(HOST, cpu="Xeon"))
-    found = workflow.compare_records(tmp_path / "results", "@prev", "@last")
+    found = compare_records(tmp_path / "results", "@prev", "@last")
     verdicts = {(row.comparison.metric, row.comparison.verdict) for row in found.bridge.cells}
     assert verdicts == {
         ("wall", Verdict.NOT_COMPARABLE), ("cpu", Verdict.NOT_COMPARABLE), ("binary_size", Verdict.EQUIVALENT),
@@ -254,7 +254,7 @@ def test_two_records_are_not_compared_on_a_metric_that_no_anchor_carries(tmp_pat
     record(tmp_path, 1)
     record(tmp_path, 2)
     with pytest.raises(UsageError, match="not compared on peak_rss") as error:
-        workflow.compare_records(tmp_path / "results", "@prev", "@last", metrics=("peak_rss",))
+        compare_records(tmp_path / "results", "@prev", "@last", metrics=("peak_rss",))
     assert error.value.code == "BX107"
 
 
@@ -298,7 +298,7 @@ def test_an_anchor_is_compared_only_if_it_is_asked_for(tmp_path: Path) -> None:
     )
     plan = expand(load(tmp_path / "s.yaml", text=text))
     anchor = next(c for c in plan.cells if c.role is Role.ANCHOR)
-    plain = comparing._other_plan(plan, "engine=tokio parser=serde", None, ("wall",))
+    plain = comparison._other_plan(plan, "engine=tokio parser=serde", None, ("wall",))
     assert anchor.id not in {c.id for c in plain.cells}
-    asked = comparing._other_plan(plan, None, "variant=anchor", ("wall",))
+    asked = comparison._other_plan(plan, None, "variant=anchor", ("wall",))
     assert {c.id: c.role for c in asked.cells}[anchor.id] is Role.CANDIDATE

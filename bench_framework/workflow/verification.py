@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import RecordError
-from bench_framework.workflow import damage, versions
+from bench_framework.workflow import corrupt_records, versions
+from bench_framework.workflow.page_verification import (
+    PageVerification,
+    claim_differences,
+    page_differences,
+    verify_page,
+)
 from bench_framework.workflow.pages import (
     PAGE,
     carries_runs,
@@ -18,12 +24,6 @@ from bench_framework.workflow.pages import (
     own_templates,
     render_files,
     report_data,
-)
-from bench_framework.workflow.verifying_page import (
-    PageVerification,
-    claim_differences,
-    page_differences,
-    verify_page,
 )
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def verify(results: Path, name: str) -> Verification | PageVerification:
 
 
 def _lies_in_record(page: Path) -> bool:
-    from bench_framework.store import layout, records  # noqa: PLC0415 -- pydantic
+    from bench_framework.store import layout, records
 
     folder = page.absolute().parent
     return page.name == PAGE and ((folder / layout.JOURNAL).is_file() or records.is_imported(folder))
@@ -83,18 +83,18 @@ def verify_record(results: Path, name: str) -> Verification:
     Raises:
         RecordError: it is not judged yet, or cannot be read at all.
     """
-    from bench_framework.store import layout, manifest, records  # noqa: PLC0415 -- pydantic
-    from bench_framework.workflow import importing  # noqa: PLC0415 -- it returns what this module defines
+    from bench_framework.store import layout, manifest, records
+    from bench_framework.workflow import imports
 
     folder = records.resolve(results, name)
     if records.is_imported(folder):
-        return importing.verify_imported(folder)
+        return imports.verify_imported(folder)
     listed = manifest.read_manifest(folder)
     found = [f"{mismatch.path}: {mismatch.what}" for mismatch in manifest.check_manifest(folder)]
     if not records.holds_its_plan(folder):
         found.append(f"{layout.PLAN}: not the plan that {layout.JOURNAL} begins with")
     try:
-        with records.Record.open(folder) as record, damage.blamed(folder):
+        with records.Record.open(folder) as record, corrupt_records.blamed(folder):
             kept = _saved(record)
             saved = kept.judgement
             again, more, source = _judged(record, saved)
@@ -122,8 +122,8 @@ def _saved(record: Record) -> Judged:
 
 def _tables(record: Record, saved: Judgement) -> list[str]:
     """Fields of the tables that do not follow from journal and judgement."""
-    from bench_framework.store import tables  # noqa: PLC0415 -- pydantic
-    from bench_framework.store.rows import Source  # noqa: PLC0415 -- likewise
+    from bench_framework.store import tables
+    from bench_framework.store.rows import Source
 
     found: list[str] = []
     for name, wanted in tables.table_texts(Source(record.plan, record.contents, saved)).items():
@@ -164,8 +164,8 @@ def table_differences(there: str, wanted: str) -> list[str]:
 
 def _judged(record: Record, saved: Judgement) -> tuple[Judgement, list[str], str]:
     """What the runs say, judged again; the claims that do not follow from them; and where the runs were read."""
-    from bench_framework.store import layout  # noqa: PLC0415 -- pydantic
-    from bench_framework.store.profiles import read_profiles  # noqa: PLC0415 -- likewise
+    from bench_framework.store import layout
+    from bench_framework.store.profiles import read_profiles
 
     contents, lines = _from_table(record)
     if contents is None:
@@ -181,7 +181,7 @@ def _judged(record: Record, saved: Judgement) -> tuple[Judgement, list[str], str
 
 def _from_table(record: Record) -> tuple[Contents | None, list[str]]:
     """The record with the blocks that ``runs.csv`` holds; none where it holds none that can be read."""
-    from bench_framework.store import layout, run_table  # noqa: PLC0415 -- pydantic
+    from bench_framework.store import layout, run_table
 
     path = record.path / layout.RUNS
     if not path.is_file() or not run_table.is_whole(text := _text(path)):
@@ -195,8 +195,8 @@ def _from_table(record: Record) -> tuple[Contents | None, list[str]]:
 
 def _pages(record: Record, judgement: Judgement) -> list[str]:
     """Pages that are not what the judgement renders to. Those that were never written are no difference."""
-    from bench_framework.report import build  # noqa: PLC0415 -- only for pages
-    from bench_framework.workflow.embedding import embedded_runs  # noqa: PLC0415 -- pydantic
+    from bench_framework.report import build
+    from bench_framework.workflow.embedded_runs import embedded_runs
 
     pages = (PAGE, "report.md", "figures", "profiles")
     if not any((record.path / name).exists() for name in pages):

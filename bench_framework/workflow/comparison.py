@@ -9,7 +9,7 @@ from bench_framework.errors import UsageError
 from bench_framework.model.looks import looks_of
 from bench_framework.model.metrics import is_exact
 from bench_framework.model.plan import Role
-from bench_framework.workflow import damage
+from bench_framework.workflow import corrupt_records
 from bench_framework.workflow.pages import judge_record, report_data
 
 if TYPE_CHECKING:
@@ -74,16 +74,16 @@ def compare_record(
         UsageError: BX106, a selection that does not take what it must; BX107, an unknown metric.
         ScenarioError: BC113, a selection that cannot be read.
     """
-    from bench_framework.report import build  # noqa: PLC0415 -- only for pages
-    from bench_framework.store import records  # noqa: PLC0415 -- pydantic
-    from bench_framework.workflow import importing  # noqa: PLC0415 -- it returns what this module defines
+    from bench_framework.report import build
+    from bench_framework.store import records
+    from bench_framework.workflow import imports
 
     folder = records.resolve(results, name)
     if records.is_imported(folder):
-        return importing.compare_imported(
+        return imports.compare_imported(
             folder, baseline=baseline, candidate=candidate, metrics=metrics or ("wall", "cpu")
         )
-    with records.Record.open(folder) as record, damage.blamed(folder):
+    with records.Record.open(folder) as record, corrupt_records.blamed(folder):
         metrics = record.plan.judge.metrics if metrics is None else metrics
         _require_metrics(record.plan, metrics)
         own = baseline is None and candidate is None and metrics == record.plan.judge.metrics
@@ -128,12 +128,12 @@ def compare_axis(
         UsageError: BX106, no such axis, an axis of the input, or nothing to compare; BX107, an unknown metric.
         ScenarioError: BC113, a selection that cannot be read.
     """
-    from bench_framework.analysis import chosen_pairs  # noqa: PLC0415 -- numpy and scipy
-    from bench_framework.report.sections.axis_levels import document  # noqa: PLC0415 -- only for pages
-    from bench_framework.store import records  # noqa: PLC0415 -- pydantic
+    from bench_framework.analysis import chosen_pairs
+    from bench_framework.report.sections.axis_levels import document
+    from bench_framework.store import records
 
     folder = records.resolve_measured(results, name)
-    with records.Record.open(folder) as record, damage.blamed(folder):
+    with records.Record.open(folder) as record, corrupt_records.blamed(folder):
         plan, contents = record.plan, record.contents
         metrics = plan.judge.sampled if metrics is None else metrics
         _require_metrics(plan, metrics)
@@ -175,7 +175,7 @@ def _variant_axis(plan: Plan, name: str) -> Axis:
 
 
 def _cells_where(plan: Plan, where: str | None) -> frozenset[str]:
-    from bench_framework.scenario.selection import parse_selection  # noqa: PLC0415 -- only to compare
+    from bench_framework.scenario.selection import parse_selection
 
     if where is None:
         return frozenset(cell.id for cell in plan.cells)
@@ -259,7 +259,7 @@ def _one(plan: Plan, text: str) -> Variant:
 
 
 def _selected(plan: Plan, text: str, option: str) -> tuple[Variant, ...]:
-    from bench_framework.scenario.selection import parse_selection  # noqa: PLC0415 -- only to compare
+    from bench_framework.scenario.selection import parse_selection
 
     known = {axis.name: [value.name for value in axis.values] for axis in plan.axes if axis.kind != "input"}
     selection = parse_selection(text, known, open_names=("variant", "idea"), option=option)

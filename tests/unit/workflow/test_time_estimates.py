@@ -14,9 +14,9 @@ from bench_framework.execution.host import this_host_id
 from bench_framework.model.judgement import Comparison, Interval, Verdict
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Plan
-from bench_framework.workflow import precedents
-from bench_framework.workflow.planning import plan_scenario
-from bench_framework.workflow.precedents import GUESS_S, GUESSED, REBUILT, SAME, SCALED, Precedent
+from bench_framework.workflow import time_estimates
+from bench_framework.workflow.scenarios import plan_scenario
+from bench_framework.workflow.time_estimates import GUESS_S, GUESSED, REBUILT, SAME, SCALED, Precedent
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,19 +53,19 @@ def record(plan: Plan, seconds: float, half: float | None = None, **binaries: st
 
 @pytest.fixture
 def now(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(precedents, "_binaries_now", lambda _: {"program": "new"})
+    monkeypatch.setattr(time_estimates, "_binaries_now", lambda _: {"program": "new"})
 
 
 @pytest.mark.usefixtures("now")
 def test_a_cell_is_estimated_by_what_is_nearest(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, sizes="[1MiB, 4MiB]")
     small = plan_of(tmp_path, name="other")
-    total, basis = precedents.block_times(plan, [record(small, 0.5, program="new")])
+    total, basis = time_estimates.block_times(plan, [record(small, 0.5, program="new")])
     assert basis == {SAME: 2, SCALED: 2}
     assert total == pytest.approx(2 * 0.5 + 2 * 0.5 * 4)
-    total, basis = precedents.block_times(plan, [record(small, 0.5, program="old")])
+    total, basis = time_estimates.block_times(plan, [record(small, 0.5, program="old")])
     assert basis == {REBUILT: 2, SCALED: 2}
-    total, basis = precedents.block_times(plan, [])
+    total, basis = time_estimates.block_times(plan, [])
     assert total == pytest.approx(4 * GUESS_S)
     assert basis == {GUESSED: 4}
 
@@ -73,7 +73,7 @@ def test_a_cell_is_estimated_by_what_is_nearest(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("now")
 def test_the_first_record_that_knows_a_cell_is_believed(tmp_path: Path) -> None:
     plan = plan_of(tmp_path)
-    total, _ = precedents.block_times(plan, [record(plan, 0.2, program="new"), record(plan, 9.0)])
+    total, _ = time_estimates.block_times(plan, [record(plan, 0.2, program="new"), record(plan, 9.0)])
     assert total == pytest.approx(0.4)
 
 
@@ -82,7 +82,7 @@ def test_what_a_plan_decides_follows_from_the_noise_of_the_record(tmp_path: Path
     plan = plan_of(tmp_path)
     longer = replace(plan, measure=replace(plan.measure, rounds_max=160))
     looks = looks_of(longer)
-    found = precedents.resolution(longer, looks, [record(plan_of(tmp_path, name="other"), 0.1, 0.04)])
+    found = time_estimates.resolution(longer, looks, [record(plan_of(tmp_path, name="other"), 0.1, 0.04)])
     rules = Rules(looks.count, looks.family, looks.level, seed=0)
     assert (found.record, found.pairs) == ("other/1", 2)
     assert found.by_metric == {
@@ -94,10 +94,10 @@ def test_what_a_plan_decides_follows_from_the_noise_of_the_record(tmp_path: Path
 def test_the_same_scenario_with_other_programs_is_better_than_nothing(tmp_path: Path) -> None:
     plan = plan_of(tmp_path)
     changed = replace(plan, program=("/bin/other",))
-    found = precedents.resolution(plan, looks_of(plan), [record(changed, 0.1, 0.04)])
+    found = time_estimates.resolution(plan, looks_of(plan), [record(changed, 0.1, 0.04)])
     assert (found.record, found.pairs) == ("s/1", 0)
     stranger = replace(changed, name="t")
-    assert precedents.resolution(plan, looks_of(plan), [record(stranger, 0.1, 0.04)]).record == ""
+    assert time_estimates.resolution(plan, looks_of(plan), [record(stranger, 0.1, 0.04)]).record == ""
 
 
 def test_records_of_other_hosts_and_broken_ones_tell_nothing(tmp_path: Path) -> None:
@@ -105,6 +105,6 @@ def test_records_of_other_hosts_and_broken_ones_tell_nothing(tmp_path: Path) -> 
     folder.mkdir(parents=True)
     (folder / "journal.jsonl").write_text("{}\n")
     (folder / "env.json").write_text("{")
-    assert precedents.precedents(plan_of(tmp_path), tmp_path / "results") == ()
+    assert time_estimates.precedents(plan_of(tmp_path), tmp_path / "results") == ()
     (folder / "env.json").write_text(json.dumps({"host_id": this_host_id()}))
-    assert precedents.precedents(plan_of(tmp_path), tmp_path / "results") == ()
+    assert time_estimates.precedents(plan_of(tmp_path), tmp_path / "results") == ()

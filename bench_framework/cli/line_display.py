@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from bench_framework.cli.plan_page import counts
-from bench_framework.cli.work import Work, progress_of
+from bench_framework.cli.run_progress import Work, progress_of
 from bench_framework.execution.host import seconds, utc_now
 from bench_framework.execution.progress import (
     BlockFinished,

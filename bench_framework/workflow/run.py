@@ -14,11 +14,11 @@ from bench_framework.errors import (
     MachineError,
     UsageError,
 )
-from bench_framework.workflow.asking import plan_run
 from bench_framework.workflow.pages import Pages, judge_record, require_readable, write_pages
-from bench_framework.workflow.planning import find_scenario
-from bench_framework.workflow.preparing import prepare
-from bench_framework.workflow.profiling import profile_run, wanted
+from bench_framework.workflow.preparation import prepare
+from bench_framework.workflow.profile import profile_run, wanted
+from bench_framework.workflow.run_options import plan_run
+from bench_framework.workflow.scenarios import find_scenario
 from bench_framework.workflow.watching import Nobody, Watcher
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from bench_framework.model.plan import Plan
     from bench_framework.report import Document
     from bench_framework.store.records import Record
-    from bench_framework.workflow.asking import RunOptions
-    from bench_framework.workflow.preparing import Prepared
+    from bench_framework.workflow.preparation import Prepared
+    from bench_framework.workflow.run_options import RunOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Outcome:
     exit_code: int
 
 
-def run(name: str, options: RunOptions, watcher: Watcher | None = None) -> Outcome:
+def run_scenario(name: str, options: RunOptions, watcher: Watcher | None = None) -> Outcome:
     """Build, run, judge and report a scenario; resumes an interrupted record of it.
 
     Args:
@@ -88,7 +88,7 @@ def run_plan(plan: Plan, text: str, options: RunOptions, watcher: Watcher | None
     Raises:
         MachineError, RecordError: as `run`.
     """
-    from bench_framework.execution import affinity, host, lock, process, stop  # noqa: PLC0415 -- --help must not load it
+    from bench_framework.execution import affinity, host, lock, process, stop
 
     host.require_linux()
     affinity.require(plan)
@@ -152,10 +152,10 @@ def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:
 
 
 def _record_for(plan: Plan, text: str, options: RunOptions, watcher: Watcher, prepared: Prepared) -> Record:
-    import bench_framework  # noqa: PLC0415 -- for the version alone
-    from bench_framework.execution.host import utc_now  # noqa: PLC0415 -- the clock's door
-    from bench_framework.store import lines  # noqa: PLC0415 -- pydantic
-    from bench_framework.store.records import Record, find_resumable, require_same  # noqa: PLC0415 -- pydantic
+    import bench_framework
+    from bench_framework.execution.host import utc_now
+    from bench_framework.store import lines
+    from bench_framework.store.records import Record, find_resumable, require_same
 
     record = None if options.fresh else find_resumable(options.results, plan)
     if record is not None:
@@ -193,7 +193,7 @@ def _record_for(plan: Plan, text: str, options: RunOptions, watcher: Watcher, pr
 def _tune(
     plan: Plan, record: Record, prepared: Prepared, watcher: Watcher, launcher: Launcher, stopping: Stop
 ) -> None:
-    from bench_framework.execution import host, tuning  # noqa: PLC0415 -- only to measure
+    from bench_framework.execution import host, tuning
 
     if plan.tuning and not tuning.is_done(record):
         watcher.say("tuning: one command, before anything is measured")
@@ -203,8 +203,8 @@ def _tune(
 def _measure(
     plan: Plan, record: Record, prepared: Prepared, watcher: Watcher, launcher: Launcher, stopping: Stop
 ) -> None:
-    from bench_framework.analysis.looking import look  # noqa: PLC0415 -- numpy
-    from bench_framework.execution import host, rounds  # noqa: PLC0415 -- only to measure
+    from bench_framework.analysis.looking import look
+    from bench_framework.execution import host, rounds
 
     builds = {build.id: build for build in prepared.builds}
 
@@ -230,9 +230,9 @@ def _measure(
 def _observe(
     plan: Plan, record: Record, prepared: Prepared, watcher: Watcher, launcher: Launcher, stopping: Stop
 ) -> None:
-    from bench_framework.execution import host, observing  # noqa: PLC0415 -- only to measure
+    from bench_framework.execution import host, observations
 
-    observing.observe_cells(
+    observations.observe_cells(
         plan,
         record,
         builds=prepared.builds,
@@ -268,7 +268,7 @@ def _on_stop(level: int) -> str:
 
 def _failures(plan: Plan, record: Record) -> tuple[BenchError, ...]:
     """What could not be measured, as the user is told at the end: builds first, then cells."""
-    from bench_framework.errors import AnswerError, BuildError, CellError  # noqa: PLC0415 -- only on failure
+    from bench_framework.errors import AnswerError, BuildError, CellError
 
     contents = record.contents
     found: list[BenchError] = []

@@ -14,7 +14,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from bench_framework.cli.work import Work, progress_of
+from bench_framework.cli.run_progress import Work, progress_of
 from bench_framework.execution.host import seconds
 from bench_framework.execution.progress import (
     BlockFinished,

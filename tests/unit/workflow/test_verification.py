@@ -20,9 +20,9 @@ from bench_framework.report.page_reading import quoted
 from bench_framework.store import manifest, run_table
 from bench_framework.store.frames import Frames
 from bench_framework.store.records import Record
+from bench_framework.workflow.page_verification import page_differences, verify_page
 from bench_framework.workflow.pages import report_record
-from bench_framework.workflow.verifying import table_differences, verify, verify_record
-from bench_framework.workflow.verifying_page import page_differences, verify_page
+from bench_framework.workflow.verification import table_differences, verify, verify_record
 from tests.unit.workflow.measured_record import ROUNDS, TEXT, altered, table, written
 
 if TYPE_CHECKING:

@@ -10,11 +10,14 @@ from pathlib import Path
 import pytest
 
 import bench_framework as bf
-from bench_framework import workflow
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.store import records
 from bench_framework.store.imported_frames import ImportedFrames
+from bench_framework.workflow.comparison import compare_record
+from bench_framework.workflow.imports import ImportOptions, import_files
+from bench_framework.workflow.pages import report_record, terminal_page
+from bench_framework.workflow.verification import verify_record
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "hyperfine"
 TEN = FIXTURES / "1.20-ten-commands.json"
@@ -32,7 +35,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def imported(tmp_path: Path, *paths: Path, **options: str) -> Path:
-    pages = workflow.import_files(list(paths), workflow.ImportOptions(tmp_path / "results", **options))  # type: ignore[arg-type]
+    pages = import_files(list(paths), ImportOptions(tmp_path / "results", **options))
     return pages.record
 
 
@@ -76,31 +79,29 @@ def test_a_spread_a_thousand_times_the_mean_leaves_the_interval_open(tmp_path: P
     assert "2.00 [0.00, ∞]" in page
     assert "+∞" in page
     assert "0000000" not in page
-    assert workflow.verify_record(tmp_path / "results", "@last").differences == ()
+    assert verify_record(tmp_path / "results", "@last").differences == ()
 
 
 def test_every_command_that_opens_a_record_opens_a_set(tmp_path: Path, files: tuple[Path, Path]) -> None:
     folder = imported(tmp_path, *files)
     root = tmp_path / "results"
-    found = workflow.verify_record(root, "@last")
+    found = verify_record(root, "@last")
     assert found.differences == ()
     before = (folder / "report.html").read_bytes()
-    pages = workflow.report_record(root, "first")
+    pages = report_record(root, "first")
     assert pages.record == folder
     assert (folder / "report.html").read_bytes() == before
-    table = workflow.compare_record(root, str(folder), baseline=None, candidate=None, metrics=("wall",))
+    table = compare_record(root, str(folder), baseline=None, candidate=None, metrics=("wall",))
     assert [c.verdict.value for c in table.comparisons] == ["worse", "undecided"]
-    turned = workflow.compare_record(root, "@last", baseline="optimised", candidate="smol", metrics=("wall",))
+    turned = compare_record(root, "@last", baseline="optimised", candidate="smol", metrics=("wall",))
     assert [c.verdict.value for c in turned.comparisons] == ["better", "undecided"]
-    assert "In one session, in blocks" in workflow.terminal_page(
-        turned.document, WIDTH, color=False, unicode=True
-    )
+    assert "In one session, in blocks" in terminal_page(turned.document, WIDTH, color=False, unicode=True)
     with pytest.raises(UsageError, match="no label"):
-        workflow.compare_record(root, "@last", baseline="rayon", candidate=None, metrics=("wall",))
+        compare_record(root, "@last", baseline="rayon", candidate=None, metrics=("wall",))
     with pytest.raises(UsageError, match="no metric instructions"):
-        workflow.compare_record(root, "@last", baseline=None, candidate=None, metrics=("instructions",))
+        compare_record(root, "@last", baseline=None, candidate=None, metrics=("instructions",))
     with pytest.raises(UsageError, match="the candidate is the baseline"):
-        workflow.compare_record(root, "@last", baseline=None, candidate="smol", metrics=("wall",))
+        compare_record(root, "@last", baseline=None, candidate="smol", metrics=("wall",))
 
 
 def test_a_notebook_gets_frames_without_rounds(tmp_path: Path) -> None:
@@ -142,12 +143,12 @@ def test_verify_sees_changed_sources_figures_sentences_and_pages(
         kept = path.read_text()
         assert old in kept
         path.write_text(kept.replace(old, new))
-        told = "\n".join(workflow.verify_record(tmp_path / "results", "@last").differences)
+        told = "\n".join(verify_record(tmp_path / "results", "@last").differences)
         assert words in told
         assert f"{name}: changed" in told
         path.write_text(kept)
     (folder / "sources" / "2-second.csv").write_text("nothing")
-    told = "\n".join(workflow.verify_record(tmp_path / "results", "@last").differences)
+    told = "\n".join(verify_record(tmp_path / "results", "@last").differences)
     assert "sources/2-second.csv: the file is neither" in told
 
 

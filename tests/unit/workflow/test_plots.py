@@ -9,11 +9,11 @@ import pytest
 from matplotlib.figure import Figure as Canvas
 
 import bench_framework as bf
-from bench_framework import workflow
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.report import figures as drawing
 from bench_framework.store import layout
-from bench_framework.workflow import plotting
+from bench_framework.workflow import plots
+from bench_framework.workflow.imports import ImportOptions, import_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +28,7 @@ def test_every_figure_of_the_page_can_be_drawn_by_its_name(full: Path, page: str
         axes = Canvas().add_subplot()
         assert bf.plot(name, frames, axes) is axes  # type: ignore[arg-type]
         assert axes.get_children()
-        assert plotting.figures_of(frames)[name].title == title  # type: ignore[arg-type]
+        assert plots.figures_of(frames)[name].title == title  # type: ignore[arg-type]
 
 
 def test_without_axes_a_figure_has_its_own_size_and_can_be_saved(full: Path, tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_a_wrong_name_is_answered_with_the_right_ones(full: Path) -> None:
 def test_an_imported_set_and_a_record_without_judgement_have_no_figures(full: Path, tmp_path: Path) -> None:
     source = tmp_path / "x.csv"
     source.write_text("label,mean,sd,n,unit\na,177.1,7.5,100,ms\nb,191.2,13.7,100,ms\n", encoding="utf-8")
-    imported = workflow.import_files([source], workflow.ImportOptions(tmp_path / "results")).record
+    imported = import_files([source], ImportOptions(tmp_path / "results")).record
     with pytest.raises(UsageError, match="was imported"):
         bf.figures(imported)
     open_record = tmp_path / "open"

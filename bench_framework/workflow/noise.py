@@ -16,7 +16,7 @@ from bench_framework.errors import (
     Interrupted,
     MachineError,
 )
-from bench_framework.workflow.planning import plan_scenario
+from bench_framework.workflow.scenarios import plan_scenario
 from bench_framework.workflow.watching import Interruptible
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bench_framework.execution.hyperfine import Hyperfine
     from bench_framework.execution.process import Launcher
     from bench_framework.execution.progress import Happening
-    from bench_framework.execution.specimens import Specimen
+    from bench_framework.execution.reference_programs import Specimen
     from bench_framework.execution.stop import Stop
     from bench_framework.model.plan import Plan
     from bench_framework.model.run import Build, Host
@@ -117,7 +117,7 @@ def examine_noise(seconds_wanted: float, watcher: NoiseWatcher) -> NoiseFindings
         MachineError: this machine cannot measure; nothing was measured.
         Interrupted: before the first window began.
     """
-    from bench_framework.execution import host, lock, process, stop  # noqa: PLC0415 -- --help must not load it
+    from bench_framework.execution import host, lock, process, stop
 
     host.require_linux()
     with process.Launcher() as launcher:
@@ -142,17 +142,17 @@ def _on_stop(level: int) -> str:
 def _prepare(
     folder: Path, launcher: Launcher, watcher: NoiseWatcher, stopping: Stop
 ) -> tuple[_Bench, tuple[_Subject, ...]]:
-    from bench_framework.execution import host, hyperfine, programs, specimens  # noqa: PLC0415 -- to measure
+    from bench_framework.execution import host, hyperfine, programs, reference_programs
 
     found = hyperfine.find(launcher, host.environment(), Interruptible(watcher, stopping))
     # Copies of the programs go where everything else goes: into the folder that is removed.
     env = {**host.environment(), "BENCHCTL_CACHE": str(folder / "cache")}
     facts = host.facts(launcher, hyperfine=found.name, results=folder, data=folder, env=env)
     subjects: list[_Subject] = []
-    for specimen in specimens.specimens(launcher, env, folder, stopping.check):
+    for specimen in reference_programs.specimens(launcher, env, folder, stopping.check):
         scenario = folder / f"aa-{len(subjects) + 1}.yaml"
         scenario.write_text(
-            json.dumps(_scenario(specimen, specimens.ENVIRONMENT), indent=1), encoding="utf-8"
+            json.dumps(_scenario(specimen, reference_programs.ENVIRONMENT), indent=1), encoding="utf-8"
         )
         plan = plan_scenario(str(scenario))
         build, event = programs.with_control(plan, programs.find_program(plan, env), {}, launcher, env)
@@ -182,9 +182,9 @@ def _scenario(specimen: Specimen, env: dict[str, str]) -> dict[str, Any]:
 
 
 def _examine(bench: _Bench, subjects: tuple[_Subject, ...], wanted: float) -> NoiseFindings:
-    from bench_framework.analysis.aa import judge_window, summarise_windows  # noqa: PLC0415 -- numpy and scipy
-    from bench_framework.execution.host import seconds  # noqa: PLC0415 -- the clock's door
-    from bench_framework.model.looks import schedule  # noqa: PLC0415 -- only here
+    from bench_framework.analysis.aa import judge_window, summarise_windows
+    from bench_framework.execution.host import seconds
+    from bench_framework.model.looks import schedule
 
     looks = schedule(12, ROUNDS, len(METRICS), LEVEL)
     began, longest = seconds(), dict.fromkeys(range(len(subjects)), 0.0)
@@ -221,10 +221,10 @@ def _examine(bench: _Bench, subjects: tuple[_Subject, ...], wanted: float) -> No
 
 def _window(bench: _Bench, subject: _Subject, number: int) -> Window:
     """Measure one record by the product's own loop, with all looks taken, and read it back."""
-    import bench_framework  # noqa: PLC0415 -- for the version alone
-    from bench_framework.execution import rounds  # noqa: PLC0415 -- only to measure
-    from bench_framework.execution.host import utc_now  # noqa: PLC0415 -- the clock's door
-    from bench_framework.store.records import Record  # noqa: PLC0415 -- pydantic
+    import bench_framework
+    from bench_framework.execution import rounds
+    from bench_framework.execution.host import utc_now
+    from bench_framework.store.records import Record
 
     plan = plan_scenario(str(subject.scenario), overrides=(f"measure.seed={number}",))
     text = subject.scenario.read_text(encoding="utf-8")
@@ -257,10 +257,10 @@ def _go_on(_input: str, _index: int, _round: int) -> tuple[bool, str]:
 
 
 def _read(plan: Plan, blocks: list[Any], specimen: Specimen) -> Window:
-    import numpy as np  # noqa: PLC0415 -- --help must not load it
+    import numpy as np
 
-    from bench_framework.analysis import samples  # noqa: PLC0415 -- likewise
-    from bench_framework.analysis.aa import Window  # noqa: PLC0415 -- numpy and scipy
+    from bench_framework.analysis import samples
+    from bench_framework.analysis.aa import Window
 
     collected = samples.collect(blocks)
     input_id = plan.inputs[0].id

@@ -58,9 +58,9 @@ def verify_page(path: Path) -> PageVerification:
     Raises:
         UsageError: BX101, it cannot be read. RecordError: BX411, it is no page of benchctl's.
     """
-    from bench_framework.report.page_reading import origin_of, quoted  # noqa: PLC0415 -- only for pages
-    from bench_framework.report.render.html import embedded_claims  # noqa: PLC0415 -- jinja2
-    from bench_framework.store import embedded  # noqa: PLC0415 -- pydantic
+    from bench_framework.report.page_reading import origin_of, quoted
+    from bench_framework.report.render.html import embedded_claims
+    from bench_framework.store import embedded
 
     try:
         page = path.read_bytes().decode("utf-8")
@@ -104,10 +104,10 @@ def _notes(origin: Mapping[str, object]) -> tuple[str, ...]:
 
 def page_differences(page: str) -> list[str]:
     """What a page says and its claims do not, claim by claim; then the parts that are not as they were sealed."""
-    from bench_framework.report.page_agreement import disagreements  # noqa: PLC0415 -- only for pages
-    from bench_framework.report.page_reading import origin_of, quoted  # noqa: PLC0415 -- beside it
-    from bench_framework.report.render import seals  # noqa: PLC0415 -- beside the others
-    from bench_framework.report.render.html import embedded_claims  # noqa: PLC0415 -- jinja2
+    from bench_framework.report.page_agreement import disagreements
+    from bench_framework.report.page_reading import origin_of, quoted
+    from bench_framework.report.render import seals
+    from bench_framework.report.render.html import embedded_claims
 
     try:
         embedded = embedded_claims(page)
@@ -137,8 +137,8 @@ def _twice(names: Iterable[str]) -> list[str]:
 
 def _shipped() -> tuple[str, str]:
     """Style and script of this version's pages."""
-    from bench_framework import assets  # noqa: PLC0415 -- only for pages
-    from bench_framework.report.render.templates import Templates  # noqa: PLC0415 -- jinja2
+    from bench_framework import assets
+    from bench_framework.report.render.templates import Templates
 
     templates = Templates(assets.template_dir())
     return templates.text("report.css"), templates.text("report.js")
@@ -146,7 +146,7 @@ def _shipped() -> tuple[str, str]:
 
 def _unsaid(origin: Mapping[str, object], claims: Mapping[str, Claim]) -> list[str]:
     """Claims whose sentence does not follow from their own figures."""
-    from bench_framework.analysis import block_claims, wording  # noqa: PLC0415 -- rounding
+    from bench_framework.analysis import block_claims, wording
 
     say = block_claims.say if "imported_at" in origin else wording.say
     found = []
@@ -164,9 +164,9 @@ def _unsaid(origin: Mapping[str, object], claims: Mapping[str, Claim]) -> list[s
 
 
 def _misquoted(one: Quoted, claims: Mapping[str, Claim]) -> list[str]:
-    from bench_framework.report.following import follows  # noqa: PLC0415 -- only for pages
-    from bench_framework.report.render.characters import visible  # noqa: PLC0415 -- beside it
-    from bench_framework.report.sentences import sentence  # noqa: PLC0415 -- beside it
+    from bench_framework.report.following import follows
+    from bench_framework.report.render.characters import visible
+    from bench_framework.report.sentences import sentence
 
     claim = claims.get(one.claim)
     if claim is None:
@@ -198,7 +198,7 @@ def _cut(text: str) -> str:
 
 def _against_runs(page: str, claims: tuple[Claim, ...], found: Embedded) -> list[str]:
     """Judge the runs in the page again, and render it again from them."""
-    from bench_framework.workflow.embedding import judged_again, rendered_again  # noqa: PLC0415 -- heavy
+    from bench_framework.workflow.embedded_runs import judged_again, rendered_again
 
     judgement = judged_again(found)
     lines = claim_differences(claims, judgement, "the runs in the page")
@@ -230,6 +230,6 @@ def _made_from(claim: Claim, source: str) -> str:
 
 def _content(claim: Claim) -> str:
     """All that a claim says, without its number: one that is added shifts all that follow."""
-    from dataclasses import replace  # noqa: PLC0415 -- used here alone
+    from dataclasses import replace
 
     return repr((replace(claim, id="", values={}), sorted(claim.values.items())))

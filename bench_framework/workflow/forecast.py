@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bench_framework.model.looks import Looks, looks_of
-from bench_framework.workflow import precedents
-from bench_framework.workflow.asking import RunOptions, plan_run
+from bench_framework.workflow import time_estimates
 from bench_framework.workflow.capability import leave_out
+from bench_framework.workflow.run_options import RunOptions, plan_run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bench_framework.model.plan import BuildSpec, Dataset, Plan
     from bench_framework.store.journal import Contents
     from bench_framework.workflow.capability import Description
-    from bench_framework.workflow.precedents import Resolution
+    from bench_framework.workflow.time_estimates import Resolution
 
 UNTIMED_S = 0.012
 """benchctl and hyperfine around a block; `nox -s bench` prints what it is here."""
@@ -63,10 +63,10 @@ class Forecast:
     @property
     def guessed(self) -> bool:
         """Whether the time of any cell is a guess, for want of a record."""
-        return precedents.GUESSED in self.basis
+        return time_estimates.GUESSED in self.basis
 
 
-def forecast(
+def forecast_scenario(
     name: str,
     *,
     results: Path,
@@ -86,8 +86,8 @@ def forecast(
     looks = looks_of(plan)
     datasets = _datasets(plan)
     earlier = _last_record(plan, results)
-    found = precedents.precedents(plan, results)
-    per_round, basis = precedents.block_times(plan, found)
+    found = time_estimates.precedents(plan, results)
+    per_round, basis = time_estimates.block_times(plan, found)
     per_round += UNTIMED_S * len(plan.cells)
     rounds = plan.measure.rounds_max + plan.measure.warmup_rounds
     budget = plan.measure.budget_s
@@ -102,7 +102,7 @@ def forecast(
         blocks=len(plan.cells) * rounds,
         run_s=run_s,
         basis=basis,
-        resolution=precedents.resolution(plan, looks, found),
+        resolution=time_estimates.resolution(plan, looks, found),
         disk_needed=sum(d.size_bytes or 0 for d, there in datasets if not there),
         disk_free=shutil.disk_usage(_existing(results)).free,
     )
@@ -138,7 +138,7 @@ def _existing(path: Path) -> Path:
 
 
 def _datasets(plan: Plan) -> tuple[tuple[Dataset, bool], ...]:
-    from bench_framework.execution import datasets, host  # noqa: PLC0415 -- only to plan
+    from bench_framework.execution import datasets, host
 
     folder = datasets.data_dir(plan, host.environment())
     unique = dict.fromkeys(item.dataset for item in plan.inputs if item.dataset is not None)
@@ -152,15 +152,15 @@ def _descriptions(plan: Plan) -> dict[str, Description]:
     """What the binaries that were built before say of this machine; they do no work for that."""
     if not plan.answer.contract:
         return {}
-    from bench_framework.errors import MeasureError  # noqa: PLC0415 -- only to plan
-    from bench_framework.execution import binaries, datasets, host, process  # noqa: PLC0415 -- only to plan
+    from bench_framework.errors import MeasureError
+    from bench_framework.execution import binaries, datasets, host, process
 
     env = host.environment()
     place = datasets.workplace(plan, env)
     found: dict[str, Description] = {}
     with process.Launcher() as launcher:
         for spec in plan.builds:
-            binary = precedents.built(spec, host.cache_root(env))
+            binary = time_estimates.built(spec, host.cache_root(env))
             if binary is not None:
                 with contextlib.suppress(MeasureError):
                     found[spec.id] = binaries.describe([str(binary)], launcher, env, place)
@@ -168,7 +168,7 @@ def _descriptions(plan: Plan) -> dict[str, Description]:
 
 
 def _builds(plan: Plan, earlier: Contents | None) -> tuple[BuildForecast, ...]:
-    from bench_framework.execution.host import cache_root  # noqa: PLC0415 -- only to plan
+    from bench_framework.execution.host import cache_root
 
     known = {build.id: build for build in (earlier.builds if earlier else ())}
     found = []
@@ -176,17 +176,17 @@ def _builds(plan: Plan, earlier: Contents | None) -> tuple[BuildForecast, ...]:
         sharing = sum(1 for variant in plan.variants if variant.build == spec)
         last = known.get(spec.id)
         # cargo alone knows whether sources have changed since; asking it is `run`'s work.
-        there = precedents.built(spec, cache_root()) is not None
+        there = time_estimates.built(spec, cache_root()) is not None
         found.append(BuildForecast(spec, sharing, there, last.build_s if last else None))
     return tuple(found)
 
 
 def _last_record(plan: Plan, results: Path) -> Contents | None:
-    from bench_framework.errors import RecordError  # noqa: PLC0415 -- only to plan
-    from bench_framework.store.finding import find_records  # noqa: PLC0415 -- likewise
+    from bench_framework.errors import RecordError
+    from bench_framework.store.finding import find_records
 
     for folder in reversed(find_records(results, plan.name)[-3:]):
-        from bench_framework.store import journal, layout  # noqa: PLC0415 -- pydantic's adapters; most plans come first
+        from bench_framework.store import journal, layout
 
         try:
             return journal.read_journal(folder / layout.JOURNAL)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework import assets
 from bench_framework.errors import UsageError
+from bench_framework.workflow.page_verification import page_differences
 from bench_framework.workflow.pages import FORMATS, Format, Pages
-from bench_framework.workflow.verifying import Verification
-from bench_framework.workflow.verifying_page import page_differences
+from bench_framework.workflow.verification import Verification
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bench_framework.model.judgement import Judgement
     from bench_framework.report import Document
     from bench_framework.store.imports import ImportedSet
-    from bench_framework.workflow.comparing import ComparedTable
+    from bench_framework.workflow.comparison import ComparedTable
 
 NAMES: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 SECTIONS: Final = ("S02", "S03")
@@ -50,12 +50,12 @@ def import_files(files: Sequence[Path], options: ImportOptions) -> Pages:
         UsageError: BX100, BX450 to BX454: a file, a label or a name is wrong.
         MachineError: BX235, the set cannot be written.
     """
-    import bench_framework  # noqa: PLC0415 -- for the version alone
-    from bench_framework.analysis.blocks_in_turn import judge_imported  # noqa: PLC0415 -- scipy
-    from bench_framework.execution.host import utc_now  # noqa: PLC0415 -- the clock's door
-    from bench_framework.model.imported import Imported  # noqa: PLC0415 -- only to import
-    from bench_framework.store import imports, journal, records  # noqa: PLC0415 -- pydantic
-    from bench_framework.store.importers import sessions as reader  # noqa: PLC0415 -- only to import
+    import bench_framework
+    from bench_framework.analysis.blocks_in_turn import judge_imported
+    from bench_framework.execution.host import utc_now
+    from bench_framework.model.imported import Imported
+    from bench_framework.store import imports, journal, records
+    from bench_framework.store.importers import sessions as reader
 
     name = _name(options.name, files)
     for path in (options.results.absolute(), *files):
@@ -88,7 +88,7 @@ def import_files(files: Sequence[Path], options: ImportOptions) -> Pages:
 
 
 def _name(wanted: str | None, files: Sequence[Path]) -> str:
-    from bench_framework.store.importers.sessions import slug  # noqa: PLC0415 -- only to import
+    from bench_framework.store.importers.sessions import slug
 
     name = wanted if wanted is not None else slug(files[0].stem)
     if NAMES.fullmatch(name) is None:
@@ -132,8 +132,8 @@ def _shown(folder: Path) -> str:
 def _write_pages(
     one: ImportedSet, judgement: Judgement, folder: str, formats: tuple[Format, ...]
 ) -> Pages:  # fmt: skip
-    from bench_framework.report import imported as report  # noqa: PLC0415 -- only for pages
-    from bench_framework.store import layout  # noqa: PLC0415 -- pydantic
+    from bench_framework.report import imported as report
+    from bench_framework.store import layout
 
     document = report.build(one.imported, judgement, folder)
     made = _rendered(one.imported, document, formats)
@@ -147,9 +147,9 @@ def _write_pages(
 
 def _rendered(imported: Imported, document: Document, formats: tuple[Format, ...]) -> dict[str, str]:
     """The files of a report by their name; equal sets give equal texts."""
-    from bench_framework.report import figures  # noqa: PLC0415 -- matplotlib
-    from bench_framework.report import imported as report  # noqa: PLC0415 -- only for pages
-    from bench_framework.report.render import html, markdown  # noqa: PLC0415 -- jinja2
+    from bench_framework.report import figures
+    from bench_framework.report import imported as report
+    from bench_framework.report.render import html, markdown
 
     templates = assets.template_dir()
     made: dict[str, str] = {}
@@ -167,7 +167,7 @@ def _rendered(imported: Imported, document: Document, formats: tuple[Format, ...
 
 def report_imported(folder: Path, formats: tuple[Format, ...]) -> Pages:
     """Render a set again; verdicts are read, none is recomputed."""
-    from bench_framework.store.imports import ImportedSet  # noqa: PLC0415 -- pydantic
+    from bench_framework.store.imports import ImportedSet
 
     one = ImportedSet.open(folder)
     return _write_pages(one, one.judgement(), _shown(folder), formats)
@@ -181,10 +181,10 @@ def compare_imported(
     Raises:
         UsageError: BX106, no such label; BX107, a metric that no imported file has.
     """
-    from bench_framework.analysis.blocks_in_turn import judge_imported  # noqa: PLC0415 -- scipy
-    from bench_framework.report import imported as report  # noqa: PLC0415 -- only for pages
-    from bench_framework.store.imports import ImportedSet  # noqa: PLC0415 -- pydantic
-    from bench_framework.workflow.comparing import ComparedTable  # noqa: PLC0415 -- it calls this module
+    from bench_framework.analysis.blocks_in_turn import judge_imported
+    from bench_framework.report import imported as report
+    from bench_framework.store.imports import ImportedSet
+    from bench_framework.workflow.comparison import ComparedTable
 
     unknown = [metric for metric in metrics if metric not in METRICS]
     if unknown:
@@ -229,11 +229,11 @@ def _selected(imported: Imported, baseline: str | None, candidate: str | None) -
 
 def verify_imported(folder: Path) -> Verification:
     """Compare files with the manifest, read the sources again, judge again, and render again."""
-    from bench_framework.analysis.blocks_in_turn import judge_imported  # noqa: PLC0415 -- scipy
-    from bench_framework.report import imported as report  # noqa: PLC0415 -- only for pages
-    from bench_framework.store import manifest  # noqa: PLC0415 -- pydantic
-    from bench_framework.store.importers.sessions import read_session  # noqa: PLC0415 -- only to import
-    from bench_framework.store.imports import ImportedSet  # noqa: PLC0415 -- pydantic
+    from bench_framework.analysis.blocks_in_turn import judge_imported
+    from bench_framework.report import imported as report
+    from bench_framework.store import manifest
+    from bench_framework.store.importers.sessions import read_session
+    from bench_framework.store.imports import ImportedSet
 
     listed = manifest.read_manifest(folder)
     found = [f"{mismatch.path}: {mismatch.what}" for mismatch in manifest.check_manifest(folder)]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import UsageError
-from bench_framework.workflow import damage
+from bench_framework.workflow import corrupt_records
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,9 +46,9 @@ def compare_records(
         UsageError: BX107, a metric that two records cannot be compared on; BX121, one record given twice, or one
             that holds figures measured elsewhere.
     """
-    from bench_framework.analysis.bridge import bridge  # noqa: PLC0415 -- numpy and scipy
-    from bench_framework.report.sections.bridge import document  # noqa: PLC0415 -- only for pages
-    from bench_framework.store import records  # noqa: PLC0415 -- pydantic
+    from bench_framework.analysis.bridge import bridge
+    from bench_framework.report.sections.bridge import document
+    from bench_framework.store import records
 
     unknown = [metric for metric in metrics if metric not in METRICS]
     if unknown or not metrics:
@@ -74,8 +74,8 @@ def compare_records(
     with (
         records.Record.open(folders[0]) as first,
         records.Record.open(folders[1]) as second,
-        damage.blamed(folders[0]),
-        damage.blamed(folders[1]),
+        corrupt_records.blamed(folders[0]),
+        corrupt_records.blamed(folders[1]),
     ):
         made = bridge(_side(first), _side(second), metrics)
         plan = second.plan
@@ -83,8 +83,8 @@ def compare_records(
 
 
 def _side(record: Record) -> Side:
-    from bench_framework.analysis.anchors import side  # noqa: PLC0415 -- numpy and scipy
-    from bench_framework.workflow.pages import record_host  # noqa: PLC0415 -- one way to read it
+    from bench_framework.analysis.anchors import side
+    from bench_framework.workflow.pages import record_host
 
     contents = record.contents
     return side(

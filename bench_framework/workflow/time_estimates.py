@@ -69,8 +69,8 @@ class Resolution:
 
 def precedents(plan: Plan, results: Path) -> tuple[Precedent, ...]:
     """The records of this host that may tell something, the scenario's own first, each kind newest first."""
-    from bench_framework.execution.host import this_host_id  # noqa: PLC0415 -- only to plan
-    from bench_framework.store.finding import find_records  # noqa: PLC0415 -- likewise
+    from bench_framework.execution.host import this_host_id
+    from bench_framework.store.finding import find_records
 
     own = find_records(results, plan.name)[::-1]
     others = [folder for folder in find_records(results)[::-1] if folder not in own]
@@ -79,8 +79,8 @@ def precedents(plan: Plan, results: Path) -> tuple[Precedent, ...]:
 
 
 def _opened(folders: Iterable[Path], here: str) -> Iterator[Precedent]:
-    from bench_framework.errors import RecordError  # noqa: PLC0415 -- only to plan
-    from bench_framework.store import layout, wire  # noqa: PLC0415 -- pydantic
+    from bench_framework.errors import RecordError
+    from bench_framework.store import layout, wire
 
     for folder in folders:
         try:
@@ -97,7 +97,7 @@ def _opened(folders: Iterable[Path], here: str) -> Iterator[Precedent]:
 
 def _measured(folder: Path) -> tuple[dict[str, float], tuple[Comparison, ...]]:
     """Seconds per block and headline; of an interrupted record the seconds alone."""
-    from bench_framework.store import journal, layout, wire  # noqa: PLC0415 -- pydantic
+    from bench_framework.store import journal, layout, wire
 
     if (folder / layout.CLAIMS).is_file():
         judgement: Judgement = wire.load_judged((folder / layout.CLAIMS).read_bytes()).judgement
@@ -113,7 +113,7 @@ def _measured(folder: Path) -> tuple[dict[str, float], tuple[Comparison, ...]]:
 
 def _binaries(folder: Path) -> dict[str, str]:
     """What ran, from the head of the journal."""
-    from bench_framework.store import layout, lines, wire  # noqa: PLC0415 -- pydantic
+    from bench_framework.store import layout, lines, wire
 
     with (folder / layout.JOURNAL).open("rb") as file:
         for text in (file.readline(), file.readline()):
@@ -178,7 +178,7 @@ def _build_id(plan: Plan, cell: Cell) -> str:
 
 def _binaries_now(plan: Plan) -> dict[str, str]:
     """sha256 of the binaries that are there already, by build id."""
-    from bench_framework.execution.host import cache_root  # noqa: PLC0415 -- only to plan
+    from bench_framework.execution.host import cache_root
 
     paths: dict[str, Path] = {}
     for spec in plan.builds:

@@ -36,8 +36,8 @@ def plan_between(plan: Plan, base: str, head: str | None = None) -> Plan:
         BuildError: BX224 and BX225, git is missing, or a commit is.
         GateError: BX111, base and head are one commit.
     """
-    from bench_framework.execution import host, process, revisions  # noqa: PLC0415 -- --help must not load it
-    from bench_framework.scenario.at_revisions import at_revisions  # noqa: PLC0415 -- only here
+    from bench_framework.execution import host, process, revisions
+    from bench_framework.scenario.at_revisions import at_revisions
 
     source = _source(plan)
     env = host.environment()
@@ -104,14 +104,14 @@ class _Asking:
         return Revisions(base_id, head_id, base)
 
     def _commit(self, name: str) -> str:
-        from bench_framework.execution import revisions  # noqa: PLC0415 -- as the caller
+        from bench_framework.execution import revisions
 
         return revisions.commit_of(
             self.git, self.cache, crate=self.source.crate, url=self.source.url, revision=name
         )
 
     def _merge_base(self, head: str | None) -> str:
-        from bench_framework.execution import revisions  # noqa: PLC0415 -- as the caller
+        from bench_framework.execution import revisions
 
         if self.source.crate is None:
             raise UsageError(
@@ -130,7 +130,7 @@ class _Asking:
 
     def _same(self, base: str, head: str | None) -> tuple[bool, bool]:
         """Whether the head is the base's commit, and whether it has changes of its own."""
-        from bench_framework.execution import revisions  # noqa: PLC0415 -- as the caller
+        from bench_framework.execution import revisions
 
         if head is not None or self.source.crate is None:
             return head == base, False

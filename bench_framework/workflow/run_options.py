@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench_framework.errors import UsageError
-from bench_framework.workflow.planning import plan_scenario
+from bench_framework.workflow.scenarios import plan_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,13 +53,13 @@ def plan_run(name: str, options: RunOptions) -> Plan:
     plan = plan_scenario(name, overrides=options.overrides, only=options.only)
     base = options.base or (plan.judge.gate.against if options.gate else "")
     if base:
-        from bench_framework.workflow.between import plan_between  # noqa: PLC0415 -- few plans have two revisions
+        from bench_framework.workflow.revision_plan import plan_between
 
         plan = plan_between(plan, base, options.head)
     elif options.head is not None:
         raise UsageError("--head needs --base: what is it compared with?", effect="nothing was measured")
     if options.gate:
-        from bench_framework.workflow.gating import require_decidable  # noqa: PLC0415 -- few runs are for a gate
+        from bench_framework.workflow.gate import require_decidable
 
         require_decidable(plan)
     return plan

@@ -20,8 +20,8 @@ def figures_of(frames: Frames) -> dict[str, Figure]:
     Raises:
         RecordError: BX413, the record is not judged yet; BX411, it is damaged.
     """
-    from bench_framework.report import build  # noqa: PLC0415 -- only for pages
-    from bench_framework.workflow.pages import report_data  # noqa: PLC0415 -- likewise
+    from bench_framework.report import build
+    from bench_framework.workflow.pages import report_data
 
     judgement = frames.judgement
     if judgement is None:
@@ -39,7 +39,7 @@ def plot(frames: Frames, name: str, ax: Axes | None = None) -> Axes:
     Raises:
         UsageError: BX114, the report has no figure of that name. RecordError: as `figures_of`.
     """
-    from bench_framework.report import figures  # noqa: PLC0415 -- matplotlib takes half a second
+    from bench_framework.report import figures
 
     found = figures_of(frames)
     if name not in found:

@@ -48,7 +48,7 @@ def blamed(folder: Path) -> Iterator[None]:
 
 def _changed(folder: Path) -> list[str]:
     """Files that differ from the manifest; none where there is no manifest to hold them against."""
-    from bench_framework.store import layout, manifest, records  # noqa: PLC0415 -- pydantic
+    from bench_framework.store import layout, manifest, records
 
     try:
         found = [mismatch.path for mismatch in manifest.check_manifest(folder)]

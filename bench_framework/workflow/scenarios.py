@@ -45,8 +45,8 @@ def plan_scenario(name: str, *, overrides: Sequence[str] = (), only: str | None 
     Raises:
         ScenarioError: with every mistake; UsageError: BX102, there is no such scenario.
     """
-    from bench_framework.scenario.load import load  # noqa: PLC0415 -- pydantic takes 100 ms
-    from bench_framework.scenario.plan import expand  # noqa: PLC0415 -- likewise
+    from bench_framework.scenario.load import load
+    from bench_framework.scenario.plan import expand
 
     plan = expand(load(find_scenario(name), overrides=overrides), only=only)
     # As the user named it: what a report prints to run it again, on this machine or another.
@@ -56,15 +56,15 @@ def plan_scenario(name: str, *, overrides: Sequence[str] = (), only: str | None 
 
 def scenario_schema() -> dict[str, Any]:
     """The JSON Schema of scenarios (draft 2020-12), from the models."""
-    from bench_framework.scenario.schema import schema  # noqa: PLC0415 -- pydantic takes 100 ms
+    from bench_framework.scenario.schema import schema
 
     return schema()
 
 
-def codes() -> dict[str, str]:
+def explanations_by_code() -> dict[str, str]:
     """Every code that a user can meet, to its explanation."""
-    from bench_framework.scenario.codes import CODES  # noqa: PLC0415 -- only wanted for help
-    from bench_framework.workflow.explanations import RUN_CODES  # noqa: PLC0415 -- likewise
+    from bench_framework.scenario.codes import CODES
+    from bench_framework.workflow.explanations import RUN_CODES
 
     scenario = {
         code: f"{code}: {c.title}\n\n{c.explanation}\n\n{c.example}".rstrip() for code, c in CODES.items()

@@ -57,10 +57,10 @@ def remove_kept(kept: Iterable[Kept]) -> None:
 
 
 def _of_kind(kind: str, results: Path) -> Iterator[Kept]:
-    from bench_framework.execution.host import cache_root, file_age_s  # noqa: PLC0415 -- the clock's door
+    from bench_framework.execution.host import cache_root, file_age_s
 
     if kind == "records":
-        from bench_framework.store.records import find_records  # noqa: PLC0415 -- pydantic
+        from bench_framework.store.records import find_records
 
         paths: list[Path] = find_records(results, imported=True)
     else:

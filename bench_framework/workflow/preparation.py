@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bench_framework.model import surroundings
+from bench_framework.model import environment_variables
 from bench_framework.workflow.capability import leave_out
 from bench_framework.workflow.watching import Interruptible
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bench_framework.execution.stop import Stop
     from bench_framework.model.plan import Plan
     from bench_framework.model.run import Build, Event, Host, PreparedInput
-    from bench_framework.workflow.asking import RunOptions
+    from bench_framework.workflow.run_options import RunOptions
     from bench_framework.workflow.watching import Watcher
 
 
@@ -44,7 +44,7 @@ def prepare(
         MachineError, BuildError: something that measuring needs cannot be had, or a metric that is judged is unknown.
         Interrupted: somebody stopped it.
     """
-    from bench_framework.execution import (  # noqa: PLC0415 -- to measure
+    from bench_framework.execution import (
         cargo,
         datasets,
         host,
@@ -52,7 +52,7 @@ def prepare(
         instructions,
         programs,
     )
-    from bench_framework.workflow.known_metrics import require_known  # noqa: PLC0415 -- to measure
+    from bench_framework.workflow.known_metrics import require_known
 
     env = host.environment()
     careful = Interruptible(watcher, stopping)
@@ -84,12 +84,12 @@ def prepare(
     stopping.check()
     data = datasets.data_dir(plan, env)
     facts = host.facts(launcher, hyperfine=found.name, results=options.results, data=data, env=env)
-    noted = (*([event] if event else []), *surroundings.events(plan, facts.variables))
+    noted = (*([event] if event else []), *environment_variables.events(plan, facts.variables))
     return Prepared(plan, builds, inputs, found, facts, noted)
 
 
 def _nothing_built(builds: Sequence[Build]) -> BenchError:
-    from bench_framework.errors import BuildError  # noqa: PLC0415 -- only on failure
+    from bench_framework.errors import BuildError
 
     first = builds[0]
     return BuildError(
@@ -101,7 +101,7 @@ def _nothing_built(builds: Sequence[Build]) -> BenchError:
 
 
 def _one_side_only(plan: Plan, builds: Sequence[Build]) -> BenchError:
-    from bench_framework.errors import BuildError  # noqa: PLC0415 -- only on failure
+    from bench_framework.errors import BuildError
 
     failed = next(build for build in builds if not build.ok)
     variant = next(v for v in plan.variants if v.build is not None and v.build.id == failed.id)

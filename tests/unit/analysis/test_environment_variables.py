@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bench_framework.model.environment_variables import events, told, variables_of
 from bench_framework.model.plan import Cell, Role
-from bench_framework.model.surroundings import events, told, variables_of
 
 if TYPE_CHECKING:
     from conftest import Study

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from bench_framework import assets
 from bench_framework.errors import RecordError, UsageError
-from bench_framework.workflow import damage
-from bench_framework.workflow.asking import RunOptions
-from bench_framework.workflow.running import run_plan
+from bench_framework.workflow import corrupt_records
+from bench_framework.workflow.run import run_plan
+from bench_framework.workflow.run_options import RunOptions
 
 if TYPE_CHECKING:
     from bench_framework.model.accepted import Accepted
@@ -51,7 +51,7 @@ def require_decidable(plan: Plan) -> None:
     Raises:
         UsageError: BX108, its rounds are too few; BX112, the file of accepted changes is not there or damaged.
     """
-    from bench_framework.analysis.gate import rounds_needed  # noqa: PLC0415 -- numpy and scipy
+    from bench_framework.analysis.gate import rounds_needed
 
     if (needed := rounds_needed(plan)) is not None:
         raise UsageError(
@@ -81,12 +81,12 @@ def gate_record(
         MachineError: what looks worse cannot be measured again.
         Interrupted: while that was measured.
     """
-    from bench_framework.store import records  # noqa: PLC0415 -- pydantic
+    from bench_framework.store import records
 
     folder = _of_first_pass(
         records.resolve_measured(results, name, watcher.say if watcher else None), watcher
     )
-    with records.Record.open(folder) as record, damage.blamed(folder):
+    with records.Record.open(folder) as record, corrupt_records.blamed(folder):
         if not record.contents.complete:
             raise RecordError(
                 f"{record.path} is not measured to its end", code="BX413", help="`benchctl run` finishes it"
@@ -104,7 +104,7 @@ def _of_first_pass(folder: Path, watcher: Watcher | None) -> Path:
     Raises:
         RecordError: BX411, that is gone.
     """
-    from bench_framework.store import layout, records  # noqa: PLC0415 -- pydantic
+    from bench_framework.store import layout, records
 
     with records.Record.open(folder) as record:
         first = record.plan.confirms
@@ -123,7 +123,7 @@ def _of_first_pass(folder: Path, watcher: Watcher | None) -> Path:
 
 
 def _first(record: Record) -> Gating:
-    from bench_framework.analysis.gate import first_pass  # noqa: PLC0415 -- numpy and scipy
+    from bench_framework.analysis.gate import first_pass
 
     contents = record.contents
     builds = {build.id: build for build in contents.builds}
@@ -135,16 +135,16 @@ def _first(record: Record) -> Gating:
 
 def accepted_changes(plan: Plan) -> tuple[Accepted, ...]:
     """The entries of the gate's file of accepted changes, as it is now. Raises `UsageError`, BX112."""
-    from bench_framework.scenario.accepted import read_accepted  # noqa: PLC0415 -- ruamel
+    from bench_framework.scenario.accepted import read_accepted
 
     return read_accepted(Path(plan.judge.gate.accepted), plan) if plan.judge.gate.accepted else ()
 
 
 def _again(options: RunOptions, record: Record, first: Gating, watcher: Watcher | None) -> Gating:
     """Measure the suspicious pairs afresh, in a record of their own beside the first."""
-    from bench_framework.analysis import gate  # noqa: PLC0415 -- numpy and scipy
-    from bench_framework.errors import Interrupted  # noqa: PLC0415 -- only on failure
-    from bench_framework.store import layout  # noqa: PLC0415 -- pydantic
+    from bench_framework.analysis import gate
+    from bench_framework.errors import Interrupted
+    from bench_framework.store import layout
 
     plan = gate.confirmation_plan(record.plan, first, record.id)
     assert plan is not None
@@ -169,7 +169,7 @@ def _again(options: RunOptions, record: Record, first: Gating, watcher: Watcher 
 
 def _require_same_host(record: Record, folder: Path) -> str:
     """The id of the second record; differences of another machine would be taken for those of the code."""
-    from bench_framework.store.records import Record as Opened  # noqa: PLC0415 -- pydantic
+    from bench_framework.store.records import Record as Opened
 
     with Opened.open(folder) as second:
         ours, theirs = record.contents.host, second.contents.host
@@ -184,8 +184,8 @@ def _require_same_host(record: Record, folder: Path) -> str:
 
 
 def _write(record: Record, gating: Gating) -> Gated:
-    from bench_framework.report.render import gate as pages  # noqa: PLC0415 -- jinja2
-    from bench_framework.store import layout  # noqa: PLC0415 -- pydantic
+    from bench_framework.report.render import gate as pages
+    from bench_framework.store import layout
 
     page = pages.page_of(record.plan, gating, record.contents.blocks, record.id)
     templates = assets.template_dir()
@@ -203,7 +203,7 @@ def _write(record: Record, gating: Gating) -> Gated:
 
 def gate_page(gated: Gated, width: int, unicode: bool) -> str:  # noqa: FBT001 -- a flag of a terminal
     """The answer as text of a width."""
-    from bench_framework.report.render import gate as pages  # noqa: PLC0415 -- jinja2
+    from bench_framework.report.render import gate as pages
 
     return pages.terminal(gated.page, width, unicode=unicode)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bench_framework.errors import Interrupted, MachineError
-from bench_framework.execution import observing
+from bench_framework.execution import observations
 from bench_framework.execution.instructions import Counter, counter
 from bench_framework.execution.progress import Counting
 from bench_framework.execution.stop import Stop
@@ -33,7 +33,7 @@ needs_valgrind = pytest.mark.skipif(
 
 def observe(lab: Any, plan: Plan, record: Record) -> list[Observation]:
     with record:
-        observing.observe_cells(
+        observations.observe_cells(
             plan, record, builds=[lab.build], inputs=(), launcher=lab.launcher, watcher=lab.watcher,
             stop=lab.stop, env=lab.env,
         )  # fmt: skip

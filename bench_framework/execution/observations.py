@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bench_framework.errors import CellError, MachineError
-from bench_framework.execution import instructions, observed, progress
+from bench_framework.execution import instructions, kernel_counts, progress
 from bench_framework.execution.single_run import Alone
 from bench_framework.execution.target import build_id_of, target_of
 from bench_framework.model.plan import Role
@@ -129,7 +129,7 @@ class Observer:
                 progress.Counting("what the kernel counts", target.cell.id, number, len(targets))
             )
             expected = self._expected(target)
-            self._keep(observed.observe(self._alone, target, expected, self.plan.measure.timeout_s))
+            self._keep(kernel_counts.observe(self._alone, target, expected, self.plan.measure.timeout_s))
 
     def instructions(self, targets: list[Target], used: instructions.Counter) -> None:
         """The repetitions of every cell; the first that fails is the last of its cell."""

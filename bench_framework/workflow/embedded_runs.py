@@ -22,10 +22,10 @@ def embedded_runs(data: ReportData, contents: Contents, *, own_templates: bool =
 
     `own_templates`: the page is rendered with templates that it does not carry, so that nobody can render it again.
     """
-    from bench_framework.report.render.html import Runs  # noqa: PLC0415 -- jinja2
-    from bench_framework.store import embedded  # noqa: PLC0415 -- pydantic
-    from bench_framework.store.journal import SCHEMA_VERSION  # noqa: PLC0415 -- likewise
-    from bench_framework.store.rows import Source  # noqa: PLC0415 -- likewise
+    from bench_framework.report.render.html import Runs
+    from bench_framework.store import embedded
+    from bench_framework.store.journal import SCHEMA_VERSION
+    from bench_framework.store.rows import Source
 
     frame = embedded.Frame(
         schema_version=SCHEMA_VERSION,
@@ -48,15 +48,15 @@ def embedded_runs(data: ReportData, contents: Contents, *, own_templates: bool =
 
 def judged_again(found: Embedded) -> Judgement:
     """The judgement of the runs in a page."""
-    from bench_framework.workflow.pages import judged  # noqa: PLC0415 -- it embeds, too
+    from bench_framework.workflow.pages import judged
 
     return judged(found.frame.plan, found.contents, found.frame.profiles)
 
 
 def rendered_again(found: Embedded, judgement: Judgement) -> str:
     """The page that the runs in a page render to."""
-    from bench_framework.report import ReportData, build  # noqa: PLC0415 -- only for pages
-    from bench_framework.workflow.pages import render_files  # noqa: PLC0415 -- it embeds, too
+    from bench_framework.report import ReportData, build
+    from bench_framework.workflow.pages import render_files
 
     frame, contents = found.frame, found.contents
     data = ReportData(
@@ -86,8 +86,8 @@ def unpack(page: Path, folder: Path) -> Record:
     Raises:
         UsageError: BX101, the page cannot be read. RecordError: BX411, it carries no runs, or none that can be read.
     """
-    from bench_framework.store import embedded, layout, wire  # noqa: PLC0415 -- pydantic
-    from bench_framework.store.records import Record  # noqa: PLC0415 -- likewise
+    from bench_framework.store import embedded, layout, wire
+    from bench_framework.store.records import Record
 
     try:
         text = page.read_text(encoding="utf-8")

@@ -15,7 +15,7 @@ from bench_framework.errors import (
     UsageError,
 )
 from bench_framework.model.profile import OTHER, Bucket, ProfilePolicy
-from bench_framework.workflow import damage
+from bench_framework.workflow import corrupt_records
 from bench_framework.workflow.pages import carries_runs, judge_record, own_templates, write_pages
 from bench_framework.workflow.watching import Interruptible, Nobody, Watcher
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bench_framework.execution.process import Launcher
-    from bench_framework.execution.profiling import Outcome
+    from bench_framework.execution.profiles import Outcome
     from bench_framework.execution.stop import Stop
     from bench_framework.model.plan import Cell, Plan
     from bench_framework.model.profile import ProfileShares, SamplerWanted, UnwindingWanted
@@ -88,8 +88,8 @@ def profile_run(
     stopping: Stop,
 ) -> bool:
     """Profile what was just measured; warnings become part of the record. Returns whether the user stopped it."""
-    from bench_framework.execution.progress import Remark  # noqa: PLC0415 -- only to measure
-    from bench_framework.store import lines  # noqa: PLC0415 -- pydantic
+    from bench_framework.execution.progress import Remark
+    from bench_framework.store import lines
 
     if policy is None:
         return False
@@ -114,13 +114,17 @@ def profile_record(
         RecordError: BX413, the record was not measured to its end.
         MachineError: BX350, nothing can be profiled on this machine.
     """
-    from bench_framework.execution import datasets, host, lock, process, stop  # noqa: PLC0415 -- to measure
-    from bench_framework.store import records  # noqa: PLC0415 -- pydantic
+    from bench_framework.execution import datasets, host, lock, process, stop
+    from bench_framework.store import records
 
     host.require_linux()
     watcher = watcher or Nobody()
     folder = records.resolve_measured(results, name, watcher.say)
-    with records.Record.open(folder) as record, damage.blamed(folder), process.Launcher() as launcher:
+    with (
+        records.Record.open(folder) as record,
+        corrupt_records.blamed(folder),
+        process.Launcher() as launcher,
+    ):
         if not record.contents.complete:
             raise RecordError(
                 "the record was not measured to its end",
@@ -149,24 +153,24 @@ def _profile(
     cells: tuple[Cell, ...] | None,
     means: tuple[Watcher, Launcher, Stop],
 ) -> Outcome:
-    from bench_framework.execution import datasets, host, profiling  # noqa: PLC0415 -- only to measure
-    from bench_framework.store import layout  # noqa: PLC0415 -- pydantic
-    from bench_framework.store.profiles import write_profile  # noqa: PLC0415 -- likewise
+    from bench_framework.execution import datasets, host, profiles
+    from bench_framework.store import layout
+    from bench_framework.store.profiles import write_profile
 
     watcher, launcher, stopping = means
     env, plan = host.environment(), record.plan
-    subject = profiling.Subject(
+    subject = profiles.Subject(
         plan,
         record.contents.blocks,
         {build.id: build for build in builds},
         {item.input_id: item for item in inputs},
         str(record.path / layout.TUNING),
     )
-    outcome = profiling.profile(
+    outcome = profiles.profile(
         subject,
         policy,
-        profiling.cells_of(plan, policy) if cells is None else cells,
-        profiling.Means(
+        profiles.cells_of(plan, policy) if cells is None else cells,
+        profiles.Means(
             launcher,
             env,
             stopping,
@@ -182,11 +186,11 @@ def _profile(
 
 def _written(record: Record, outcome: Outcome, watcher: Watcher) -> Profiled:
     """The record with its new profiles, judged as it was."""
-    from bench_framework.analysis.profiles import attach  # noqa: PLC0415 -- numpy
-    from bench_framework.execution.progress import Remark  # noqa: PLC0415 -- only to measure
-    from bench_framework.report import build  # noqa: PLC0415 -- only for pages
-    from bench_framework.store.profiles import read_profiles  # noqa: PLC0415 -- pydantic
-    from bench_framework.workflow.pages import report_data  # noqa: PLC0415 -- beside the others
+    from bench_framework.analysis.profiles import attach
+    from bench_framework.execution.progress import Remark
+    from bench_framework.report import build
+    from bench_framework.store.profiles import read_profiles
+    from bench_framework.workflow.pages import report_data
 
     if not outcome.profiles:
         if outcome.stopped:
@@ -232,7 +236,7 @@ def _policy(plan: Plan, options: ProfileOptions) -> ProfilePolicy:
 
 
 def _bucket(text: str) -> Bucket:
-    import re  # noqa: PLC0415 -- only for an option
+    import re
 
     name, equals, pattern = text.partition("=")
     try:
@@ -250,8 +254,8 @@ def _no_bucket(text: str, why: str) -> UsageError:
 
 def _selected(plan: Plan, text: str) -> tuple[Cell, ...]:
     """The cells that ``-k`` takes, without the control."""
-    from bench_framework.model.plan import Role  # noqa: PLC0415 -- beside the other
-    from bench_framework.scenario.selection import parse_selection  # noqa: PLC0415 -- only to select
+    from bench_framework.model.plan import Role
+    from bench_framework.scenario.selection import parse_selection
 
     known = {axis.name: [value.name for value in axis.values] for axis in plan.axes}
     selection = parse_selection(text, known, open_names=("variant", "input", "idea"))

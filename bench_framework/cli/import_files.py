@@ -36,15 +36,14 @@ def import_figures(
     ] = None,
 ) -> None:
     """Take over figures that were measured in blocks. Exploratory, whatever they say, and never for a gate."""
-    from bench_framework import workflow  # noqa: PLC0415 -- --help must not load it
+    from bench_framework.workflow.imports import ImportOptions, import_files
+    from bench_framework.workflow.pages import terminal_page
 
     console: Console = context.obj
-    options = workflow.ImportOptions(console.results, name, baseline)
-    pages = workflow.import_files(files, options)
+    options = ImportOptions(console.results, name, baseline)
+    pages = import_files(files, options)
     if console.json:
         console.emit_json({"record": str(pages.record), "files": [str(path) for path in pages.files]})
         return
     if pages.document is not None:
-        console.emit(
-            workflow.terminal_page(pages.document, console.width, console.colored_stdout, console.unicode)
-        )
+        console.emit(terminal_page(pages.document, console.width, console.colored_stdout, console.unicode))
