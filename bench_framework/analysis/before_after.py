@@ -28,7 +28,7 @@ def replacements(at: Measured, comparisons: Sequence[Comparison]) -> tuple[Repla
     """Every pair of before and after, input by input.
 
     Before and after are the two values of an axis that only chooses features, or the revisions of an axis of
-    revisions; and each baseline with and without all adopted ideas, where these are two or more.
+    revisions; and each baseline with and without all adopted experiments, where these are two or more.
 
     Args:
         at: the record.
@@ -60,12 +60,12 @@ def judged_pairs(comparisons: Sequence[Comparison], metric: Metric) -> dict[tupl
 
 def pairs(plan: Plan) -> tuple[tuple[Variant, Variant], ...]:
     """Before and after, in plan order, each once."""
-    return tuple(dict.fromkeys((*_of_axes(plan), *_of_ideas(plan))))
+    return tuple(dict.fromkeys((*_of_axes(plan), *_of_experiments(plan))))
 
 
 def _of_axes(plan: Plan) -> Iterator[tuple[Variant, Variant]]:
     baseline = dict(plan.variant(plan.baseline_id).values)
-    own = [v for v in plan.variants if v.idea is None and v.build is not None]
+    own = [v for v in plan.variants if v.experiment is None and v.build is not None]
     by_values = {v.values: v for v in own}
     for axis in plan.axes:
         if axis.name not in baseline:
@@ -87,15 +87,15 @@ def _of_axes(plan: Plan) -> Iterator[tuple[Variant, Variant]]:
             yield from made
 
 
-def _of_ideas(plan: Plan) -> Iterator[tuple[Variant, Variant]]:
+def _of_experiments(plan: Plan) -> Iterator[tuple[Variant, Variant]]:
     axes = {a.name for a in plan.axes if a.kind != "input"}
     adopted = [
-        i.change[0] for i in plan.ideas
+        i.change[0] for i in plan.experiments
         if i.decision == "adopted" and len(i.change) == 1 and i.change[0][0] in axes
     ]  # fmt: skip
     if len(adopted) < PAIR or len(dict(adopted)) != len(adopted):
         return
-    by_values = {v.values: v for v in plan.variants if v.idea is None}
+    by_values = {v.values: v for v in plan.variants if v.experiment is None}
     for start in (plan.baseline_id, *plan.further_baselines):
         before = plan.variant(start)
         after = by_values.get(_with(before, dict(adopted)))

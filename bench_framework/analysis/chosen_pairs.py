@@ -35,7 +35,7 @@ def axis_pairs(plan: Plan, axis: str, kept: frozenset[str]) -> tuple[Pair, ...]:
     start = dict(plan.variant(plan.baseline_id).values)[axis]
     cells = [
         c for c in plan.cells
-        if c.id in kept and c.role in (Role.BASELINE, Role.CANDIDATE) and plan.variant(c.variant_id).idea is None
+        if c.id in kept and c.role in (Role.BASELINE, Role.CANDIDATE) and plan.variant(c.variant_id).experiment is None
     ]  # fmt: skip
     place = {(c.input_id, tuple(sorted(plan.variant(c.variant_id).values))): c for c in cells}
     found = []

@@ -85,7 +85,7 @@ class _Author(Names):
         yield from self._by_input()
         yield from self._costs()
         yield from dependence.sign_changes(self, self._judgement.comparisons, self._sizes)
-        yield from dependence.rejected_ideas(self, self._judgement.comparisons, self._costs_of)
+        yield from dependence.rejected_experiments(self, self._judgement.comparisons, self._costs_of)
         yield self._trust()
         for group in self._judgement.best:
             yield from self._recommendation(group)

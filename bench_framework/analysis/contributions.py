@@ -118,10 +118,10 @@ class _Input:
         self._base_id = own.id if own is not None else ""
 
     def _is_knob(self, cell: Cell) -> bool:
-        """Whether a cell is an idea about something that is no axis: it has the baseline's values."""
+        """Whether a cell is an experiment about something that is no axis: it has the baseline's values."""
         variant = self._plan.variant(cell.variant_id)
         baseline = self._plan.variant(self._plan.baseline_id)
-        return variant.idea is not None and variant.values == baseline.values
+        return variant.experiment is not None and variant.values == baseline.values
 
     def drafts(self) -> Iterator[_Draft]:
         """The tables that this input's cells allow."""
@@ -134,9 +134,11 @@ class _Input:
             yield from self._alone()
 
     def _adopted(self) -> list[tuple[str, str]]:
-        """The adopted ideas that change an axis, as axis and value."""
+        """The adopted experiments that change an axis, as axis and value."""
         axes = {a.name for a in self._plan.axes if a.kind != "input"}
-        return [i.change[0] for i in self._plan.ideas if i.decision == "adopted" and i.change[0][0] in axes]
+        return [
+            i.change[0] for i in self._plan.experiments if i.decision == "adopted" and i.change[0][0] in axes
+        ]
 
     def _cell(self, values: Mapping[str, str]) -> Cell | None:
         return self._by_values.get(tuple(values.items()))
@@ -172,7 +174,7 @@ class _Input:
         yield _Draft(self._input_id, "ladder", cells[0].id, cells[count].id, moves, count, total)
 
     def _adopted_steps(self, moves: Sequence[_Move]) -> int:
-        """Steps up to the last adopted one; all of them where no step is an adopted idea."""
+        """Steps up to the last adopted one; all of them where no step is an adopted experiment."""
         adopted = set(self._adopted())
         own = [n for n, m in enumerate(moves, 1) if {(c.axis, c.after) for c in m.changes} & adopted]
         return own[-1] if own else len(moves)
@@ -204,7 +206,7 @@ class _Input:
         )  # fmt: skip
 
     def _single_changes(self) -> list[tuple[Change, Cell]]:
-        """Of a one-at-a-time design every value, else the adopted ideas; with the cell that has this change alone."""
+        """Return every value of a one-at-a-time design, else the adopted experiments, each with its cell."""
         baseline = dict(self._plan.variant(self._plan.baseline_id).values)
         wanted = self._adopted()
         if self._plan.design == "one-at-a-time":

@@ -1,4 +1,4 @@
-"""Where an answer depends on the input: sign changes, and ideas that did not do the same everywhere (R5).
+"""Where an answer depends on the input: sign changes, and experiments that did not do the same everywhere (R5).
 
 Nothing is pooled over inputs: what holds on all of them is said once, and everything else input by input.
 Plain Python.
@@ -103,22 +103,22 @@ def _change(c: Comparison) -> str:
     return f"{change} {wording.noun(c.metric)}{' in the fastest third' if c.statistic == 'floor' else ''}"
 
 
-def rejected_ideas(names: Names, comparisons: Sequence[Comparison], costs: Costs) -> Iterator[Claim]:
+def rejected_experiments(names: Names, comparisons: Sequence[Comparison], costs: Costs) -> Iterator[Claim]:
     """Counts of what was tried and not adopted, by verdict: the reason is never the author's."""
-    rejected = [i for i in names.plan.ideas if i.decision == "rejected"]
+    rejected = [i for i in names.plan.experiments if i.decision == "rejected"]
     if not rejected:
         return
     told = [_outcome(names, i.variant_id, comparisons, costs) for i in rejected]
     counts = ", ".join(f"{n} {word}" for word, n in Counter(told).items())
-    count = f"{len(rejected)} idea{'s' if len(rejected) != 1 else ''}"
+    count = f"{len(rejected)} experiment{'s' if len(rejected) != 1 else ''}"
     yield Claim(
-        "", "ideas", "ideas", None, None, (), None, values={"count": count, "outcomes": counts},
+        "", "experiments", "experiments", None, None, (), None, values={"count": count, "outcomes": counts},
         cells=tuple(c.id for c in names.plan.cells if c.variant_id in {i.variant_id for i in rejected}),
     )  # fmt: skip
 
 
 def _outcome(names: Names, variant_id: str, comparisons: Sequence[Comparison], costs: Costs) -> str:
-    """The verdict of an idea on the headline's metric, if it is the same on every input; a gain with its cost (R21)."""
+    """Return the headline verdict of an experiment if all inputs agree on it; a gain with its cost."""
     plan = names.plan
     own = [
         c for c in comparisons

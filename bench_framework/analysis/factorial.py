@@ -70,7 +70,7 @@ def layout_of(at: Measured, input_id: str) -> tuple[Factorial, Layout | None]:
     plan = at.plan
     own = [
         (plan.variant(c.variant_id), c.id) for c in plan.cells_of(input_id)
-        if c.role in (Role.BASELINE, Role.CANDIDATE) and plan.variant(c.variant_id).idea is None
+        if c.role in (Role.BASELINE, Role.CANDIDATE) and plan.variant(c.variant_id).experiment is None
     ]  # fmt: skip
     baseline = plan.variant(plan.baseline_id)
     names, keys = _merged([v for v, _ in own], baseline)

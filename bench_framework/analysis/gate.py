@@ -71,7 +71,7 @@ def _narrowed(plan: Plan, ids: frozenset[str]) -> Plan:
         builds=tuple(build for build in plan.builds if build.id in builds),
         variants=tuple(v for v in plan.variants if v.id in variants),
         inputs=tuple(item for item in plan.inputs if item.id in inputs),
-        cells=kept, holes=(), ideas=(), named=(), derived=(),
+        cells=kept, holes=(), experiments=(), named=(), derived=(),
         baseline_id=(*baselines, plan.baseline_id)[0],
     )  # fmt: skip
 

@@ -76,7 +76,12 @@ def _same(plan: Plan, one: str, other: str, builds: Mapping[str, Build]) -> Same
         return None
     mine, yours = dict(a.values), dict(b.values)
     differing = tuple(name for name in mine if mine[name] != yours.get(name))
-    tried = tuple(key for idea in plan.ideas if idea.variant_id in (one, other) for key, _ in idea.change)
+    tried = tuple(
+        key
+        for experiment in plan.experiments
+        if experiment.variant_id in (one, other)
+        for key, _ in experiment.change
+    )
     varying = {axis.name for axis in plan.axes if len(axis.values) > 1}
     where = " ".join(f"{n}={v}" for n, v in a.values if n in varying and n not in differing)
     cells = frozenset(frozenset((ours[i].id, theirs[i].id)) for i in shared)

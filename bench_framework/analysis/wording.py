@@ -293,7 +293,7 @@ def _recommendation(claim: Claim) -> str:
     return f"{where(claim)}any of {claim.values['members']}{tail}; choose by cost or simplicity"
 
 
-def _ideas(claim: Claim) -> str:
+def _experiments(claim: Claim) -> str:
     return f"{claim.values['count']} not adopted: {claim.values['outcomes']}"
 
 
@@ -312,7 +312,7 @@ SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "dropped": _dropped,
     "idle": race_words.idle,
     "recommendation": _recommendation,
-    "ideas": _ideas,
+    "experiments": _experiments,
     **FACT_SENTENCES,
     **STRUCTURE_SENTENCES,
     **PROFILE_SENTENCES,

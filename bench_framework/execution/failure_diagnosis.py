@@ -98,8 +98,8 @@ def reproduction(plan: Plan, cell: Cell) -> str:
     """The command that measures a cell again, beside its baseline; it can be pasted into a shell."""
     variant, given = plan.variant(cell.variant_id), plan.input(cell.input_id)
     terms = [_term(name, value) for name, value in (*variant.values, *given.values)]
-    if variant.idea:
-        terms.insert(0, _term("idea", variant.idea))
+    if variant.experiment:
+        terms.insert(0, _term("experiment", variant.experiment))
     only = f" -k {shlex.quote(' '.join(terms))}" if terms else ""
     words = iter(plan.asked)
     kept = [

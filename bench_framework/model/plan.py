@@ -153,15 +153,15 @@ class Variant:
     """`None` for a program that is not built by us."""
     describe: str = ""
     """The scenario's words about it, shown as notes."""
-    idea: str | None = None
-    """Name of the idea that this variant tries."""
+    experiment: str | None = None
+    """Name of the experiment that this variant tries."""
     anchor: str = ""
     """The revision that is built as the anchor; empty for every other variant."""
 
     @property
     def id(self) -> str:
-        """Twelve hex digits over axis values, in whatever order the axes stand, and idea; not over the label."""
-        return _variant_id(self.values, self.idea, self.anchor)
+        """Twelve hex digits over axis values, in whatever order the axes stand, and experiment; not over the label."""
+        return _variant_id(self.values, self.experiment, self.anchor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +210,7 @@ class Hole:
 
 
 @dataclass(frozen=True, slots=True)
-class Idea:
+class Experiment:
     """The baseline with one change, tried beside the axes."""
 
     name: str
@@ -264,7 +264,7 @@ class Plan:
     """Variant id of the (first) baseline."""
     further_baselines: tuple[str, ...]
     """Variant ids of the other references, in the order of the scenario; on each input they are candidates too."""
-    ideas: tuple[Idea, ...]
+    experiments: tuple[Experiment, ...]
     program: tuple[str, ...] | None
     """Words of ``worker: {command: […]}``: ``{bin}`` is the first; `None` where cargo builds."""
     answer: AnswerPolicy
@@ -356,9 +356,9 @@ class Plan:
 
 
 @lru_cache(maxsize=_KEPT_IDS)
-def _variant_id(values: Values, idea: str | None, anchor: str) -> str:
+def _variant_id(values: Values, experiment: str | None, anchor: str) -> str:
     """Kept, as every look-up in a plan asks for it: without this a large report spends half its time here."""
-    return stable_id("variant", sorted(values), idea, *((anchor,) if anchor else ()))
+    return stable_id("variant", sorted(values), experiment, *((anchor,) if anchor else ()))
 
 
 @lru_cache(maxsize=_KEPT_IDS)

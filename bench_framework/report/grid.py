@@ -78,14 +78,14 @@ def _maps(data: ReportData) -> Iterator[_Map]:
     axes = [a for a in data.plan.axes if a.kind != "input" and len(a.values) >= FEWEST]
     baseline = data.baseline.values
     fixed = dict(baseline)
-    # An idea about something that is no axis has the baseline's values; one about an axis fills a place of the map.
-    ideas = [v for v in data.plan.variants if v.idea and v.values != baseline]
-    others = [v for v in data.plan.variants if not v.idea and not v.anchor]
+    # An experiment on a key of `fixed` has the baseline's values; one on an axis fills a place of the map.
+    experiments = [v for v in data.plan.variants if v.experiment and v.values != baseline]
+    others = [v for v in data.plan.variants if not v.experiment and not v.anchor]
     for first, second in itertools.combinations(axes, 2):
         down, across = (second, first) if len(second.values) > len(first.values) else (first, second)
         found = {
             (values[down.name], values[across.name]): v
-            for v in (*ideas, *others)
+            for v in (*experiments, *others)
             if {down.name, across.name} <= (values := dict(v.values)).keys()
             and all(values.get(n) == fixed.get(n) for n in {*values, *fixed} - {down.name, across.name})
         }  # fmt: skip

@@ -36,7 +36,7 @@ _LEFT_OUT: Final = {
     Role.BOUND: "a bound is compared with nothing, at no revision",
     Role.ANCHOR: "an anchor bridges records; two revisions are compared within one",
 }
-_IDEA: Final = "an idea: at two revisions the scenario's own variants are measured"
+_EXPERIMENT: Final = "an experiment: at two revisions the scenario's own variants are measured"
 
 
 def at_revisions(plan: Plan, revisions: Revisions) -> Plan:
@@ -48,7 +48,7 @@ def at_revisions(plan: Plan, revisions: Revisions) -> Plan:
 
     Returns:
         With the new axis ``rev`` (or another name, if the scenario has such an axis) and every axis of the scenario
-        as an axis of the input; ideas, bounds and anchors become holes.
+        as an axis of the input; experiments, bounds and anchors become holes.
     """
     taken = {axis.name for axis in plan.axes}
     name = next(name for name in AXIS_NAMES if name not in taken)
@@ -69,7 +69,8 @@ def at_revisions(plan: Plan, revisions: Revisions) -> Plan:
         cells=tuple(made for cell in kept for made in pairs.cells(cell)),
         holes=(*plan.holes, *pairs.holes()),
         baseline_id=variants[0].id, further_baselines=(), anchor_id="",
-        ideas=(), named=(), derived=(), causes=(), projections=(), design="full", profile=None, revisions=revisions,
+        experiments=(), named=(), derived=(),
+        causes=(), projections=(), design="full", profile=None, revisions=revisions,
         measure=replace(plan.measure, strategy="fixed"),
         judge=replace(plan.judge, gate=_gate(plan.judge.gate, heads)),
         notes=(Note("The scenario's question", plan.question), *plan.notes),
@@ -104,7 +105,8 @@ class _Pairs:
     def takes(self, cell: Cell) -> bool:
         """Whether a cell of the scenario is measured at both revisions."""
         return (
-            cell.role in (Role.BASELINE, Role.CANDIDATE) and self.plan.variant(cell.variant_id).idea is None
+            cell.role in (Role.BASELINE, Role.CANDIDATE)
+            and self.plan.variant(cell.variant_id).experiment is None
         )
 
     def holes(self) -> Iterator[Hole]:
@@ -112,7 +114,7 @@ class _Pairs:
         for cell in self.plan.cells:
             if cell.role is not Role.CONTROL and not self.takes(cell):
                 variant, given = self.plan.variant(cell.variant_id), self.plan.input(cell.input_id)
-                yield Hole((*variant.values, *given.values), _LEFT_OUT.get(cell.role, _IDEA))
+                yield Hole((*variant.values, *given.values), _LEFT_OUT.get(cell.role, _EXPERIMENT))
 
     def variant(self, variant_id: str, side: str) -> Variant:
         """A variant of the scenario at one of the revisions."""

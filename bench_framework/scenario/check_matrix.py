@@ -92,7 +92,7 @@ def _same_program(
             continue
         if pair not in told:
             told.add(pair)
-            place = ("ideas",) if variant.idea is not None else ("axes",)
+            place = ("experiments",) if variant.experiment is not None else ("axes",)
             yield scenario.document.key_problem(place, "BC204", message, note=note)
 
 

@@ -1,4 +1,4 @@
-"""Checks of everything that names axes and values: baseline, rules, ideas."""
+"""Checks of everything that names axes and values: baseline, rules, experiments."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     yield from _baselines(scenario, axes)
     yield from _exclude(scenario, axes)
     yield from _groups(scenario, axes)
-    yield from _ideas(scenario, axes)
+    yield from _experiments(scenario, axes)
     yield from _anchor(scenario, axes)
     for index, part in enumerate(scenario.spec.describe):
         for axis, value in part.variant.items():
@@ -140,23 +140,23 @@ def _groups(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Proble
                 yield scenario.document.value_problem(scenario.row(key, index), "BC206", message)
 
 
-def _ideas(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Problem]:
+def _experiments(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Problem]:
     names: set[str] = set()
     fixed = scenario.spec.fixed
-    for index, idea in enumerate(scenario.spec.ideas):
-        if idea.name in names:
+    for index, experiment in enumerate(scenario.spec.experiments):
+        if experiment.name in names:
             yield scenario.document.value_problem(
-                ("ideas", index, "name"), "BC206", f"two ideas are called `{idea.name}`"
+                ("experiments", index, "name"), "BC206", f"two experiments are called `{experiment.name}`"
             )
-        names.add(idea.name)
-        for key, value in idea.change.items():
-            path = ("ideas", index, "change", key)
+        names.add(experiment.name)
+        for key, value in experiment.change.items():
+            path = ("experiments", index, "change", key)
             if key not in fixed:
                 yield from named(scenario, {**axes}, path, key, value, variant_only=True, also=tuple(fixed))
             elif fixed[key] == value:
                 note = f"`fixed.{key}` is {value} already"
                 yield scenario.document.value_problem(
-                    path, "BC204", f"idea `{idea.name}` changes nothing", note=note
+                    path, "BC204", f"experiment `{experiment.name}` changes nothing", note=note
                 )
 
 

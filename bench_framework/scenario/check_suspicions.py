@@ -35,10 +35,13 @@ def _change(
     for key, value in part.change.items():
         path = ("causes", index, "change", key)
         if key in fixed:
-            if not any(idea.change == {key: value} for idea in scenario.spec.ideas):
-                advice = f"ideas: [{{name: …, change: {{{key}: {value}}}}}]"
+            if not any(experiment.change == {key: value} for experiment in scenario.spec.experiments):
+                advice = f"experiments: [{{name: …, change: {{{key}: {value}}}}}]"
                 yield scenario.document.value_problem(
-                    path, "BC206", f"no idea changes `{key}` to `{value}`, so nothing tests this", help=advice
+                    path,
+                    "BC206",
+                    f"no experiment changes `{key}` to `{value}`, so nothing tests this",
+                    help=advice,
                 )
             continue
         yield from named(scenario, axes, path, key, value, variant_only=True, also=tuple(fixed))

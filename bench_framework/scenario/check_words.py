@@ -194,5 +194,5 @@ def _given(scenario: Scenario, word: str, axes: dict[str, AxisView]) -> Iterator
             yield from ((name, value) for value in axes[str(name)].values)
         elif name in scenario.spec.fixed:
             yield name, scenario.spec.fixed[str(name)]
-            for idea in scenario.spec.ideas:
-                yield from ((name, value) for key, value in idea.change.items() if key == name)
+            for experiment in scenario.spec.experiments:
+                yield from ((name, value) for key, value in experiment.change.items() if key == name)

@@ -158,7 +158,7 @@ CODES: Final[dict[str, Explanation]] = {
     ),
     "BC206": Explanation(
         "a name that this scenario does not have",
-        "A rule, an idea or a policy names an axis, a value or a metric that is not there, or that cannot be "
+        "A rule, an experiment or a policy names an axis, a value or a metric that is not there, or that cannot be "
         "used in this place.",
         "pairs: [[io, sizes]]        write   pairs: [[io, size]]",
     ),

@@ -12,7 +12,7 @@ from bench_framework.model.plan import (
     BuildSpec,
     Cell,
     Dataset,
-    Idea,
+    Experiment,
     Input,
     NamedCell,
     Role,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from bench_framework.scenario.loaded import Scenario
     from bench_framework.scenario.matrix import AxisView, Matrix
-    from bench_framework.scenario.schema.parts import IdeaPart
+    from bench_framework.scenario.schema.parts import ExperimentPart
     from bench_framework.scenario.schema.worker import Setting
 
 _T = TypeVar("_T")
@@ -45,10 +45,10 @@ class Made:
 
     variant: Variant
     values: Mapping[str, str]
-    """Axis values and fixed keys, the idea's change among them."""
+    """Axis values and fixed keys, the experiment's change among them."""
     settings: tuple[Setting, ...]
     change: tuple[str, str] | None
-    """The idea's."""
+    """The experiment's."""
 
 
 class Expansion:
@@ -75,10 +75,10 @@ class Expansion:
             if (values := tuple((baseline_values(self.axes, given) or {}).items())) in self.made
         ]
         self.inputs = self._inputs()
-        self.ideas: list[Idea] = []
-        self.idea_makes: dict[str, Made] = {}
-        for part in scenario.spec.ideas:
-            self._add_idea(part, set(labels.values()))
+        self.experiments: list[Experiment] = []
+        self.experiment_makes: dict[str, Made] = {}
+        for part in scenario.spec.experiments:
+            self._add_experiment(part, set(labels.values()))
         self.anchor_made = self._make_anchor(set(labels.values()))
         self.anchor = self.anchor_made.variant if self.anchor_made is not None else None
 
@@ -97,11 +97,11 @@ class Expansion:
             return self.made[self.baseline.values]
         return replace(own, variant=replace(own.variant, build=build, anchor=part.rev, describe=""))
 
-    def _make(self, values: Values, label: str, idea: IdeaPart | None = None) -> Made:
-        chosen = {**self.scenario.spec.fixed, **dict(values), **(idea.change if idea else {})}
+    def _make(self, values: Values, label: str, experiment: ExperimentPart | None = None) -> Made:
+        chosen = {**self.scenario.spec.fixed, **dict(values), **(experiment.change if experiment else {})}
         settings = tuple(self.by_name[name].settings[value] for name, value in values)
         # What departs from the baseline in one thing is told by that thing: the rest stands beside the baseline.
-        whole = idea is None and (self.scenario.spec.design == "full" or dict(values) == self._first)
+        whole = experiment is None and (self.scenario.spec.design == "full" or dict(values) == self._first)
         about = [
             setting.about
             for (axis, value), setting in zip(values, settings, strict=True)
@@ -110,11 +110,11 @@ class Expansion:
         about += [
             part.text
             for part in self.scenario.spec.describe
-            if idea is None and part.text and is_about(part, values)
+            if experiment is None and part.text and is_about(part, values)
         ]
-        name = idea.name if idea else None
+        name = experiment.name if experiment else None
         variant = Variant(label, values, self._build(settings), "; ".join(about), name)
-        return Made(variant, chosen, settings, next(iter(idea.change.items())) if idea else None)
+        return Made(variant, chosen, settings, next(iter(experiment.change.items())) if experiment else None)
 
     def _build(self, settings: Sequence[Setting]) -> BuildSpec | None:
         worker = self.scenario.spec.worker
@@ -151,7 +151,7 @@ class Expansion:
             found[values] = (made, texts)
         return found
 
-    def _add_idea(self, part: IdeaPart, taken: set[str]) -> None:
+    def _add_experiment(self, part: ExperimentPart, taken: set[str]) -> None:
         ((key, value),) = part.change.items()
         change = ((key, value),)
         changed = tuple((axis, value if axis == key else old) for axis, old in self.baseline.values)
@@ -159,15 +159,17 @@ class Expansion:
             variant = self.made[changed].variant
         else:
             label = (
-                part.name if part.name not in taken and part.name != CONTROL_LABEL else f"{part.name} (idea)"
+                part.name
+                if part.name not in taken and part.name != CONTROL_LABEL
+                else f"{part.name} (experiment)"
             )
             taken.add(label)
-            self.idea_makes[part.name] = self._make(changed, label, part)
-            variant = self.idea_makes[part.name].variant
-        self.ideas.append(Idea(part.name, variant.id, change, part.why, part.decision))
+            self.experiment_makes[part.name] = self._make(changed, label, part)
+            variant = self.experiment_makes[part.name].variant
+        self.experiments.append(Experiment(part.name, variant.id, change, part.why, part.decision))
 
     def pairs(self) -> list[tuple[Variant, Input]]:
-        """What is measured, input by input: variants in the order of the matrix, then the ideas."""
+        """What is measured, input by input: variants in the order of the matrix, then the experiments."""
         kept = self._kept
         found: list[tuple[Variant, Input]] = []
         for given_values, (given, _) in self.inputs.items():
@@ -175,8 +177,8 @@ class Expansion:
                 if self._whole(values, given_values) in kept:
                     found.append((made.variant, given))
             if self._whole(self.baseline.values, given_values) in kept:
-                # An idea is no combination of the matrix: it is measured wherever the baseline is.
-                found += [(made.variant, given) for made in self.idea_makes.values()]
+                # An experiment is no combination of the matrix: it is measured wherever the baseline is.
+                found += [(made.variant, given) for made in self.experiment_makes.values()]
             if self.anchor is not None and (self.anchor, given) not in found:
                 found.append((self.anchor, given))
         return found
@@ -193,7 +195,11 @@ class Expansion:
         """A variant with what its cells need."""
         if self.anchor_made is not None and variant == self.anchor:
             return self.anchor_made
-        return self.made[variant.values] if variant.idea is None else self.idea_makes[variant.idea]
+        return (
+            self.made[variant.values]
+            if variant.experiment is None
+            else self.experiment_makes[variant.experiment]
+        )
 
     def cells(self, pairs: Iterable[tuple[Variant, Input]]) -> Iterable[Cell]:
         """The cells, the control arm last on each input that has the baseline."""
@@ -217,7 +223,9 @@ class Expansion:
         if variant == self.baseline:
             return Role.BASELINE
         own = dict(variant.values).items()
-        bound = variant.idea is None and any(given.items() <= own for given in self.scenario.spec.bounds)
+        bound = variant.experiment is None and any(
+            given.items() <= own for given in self.scenario.spec.bounds
+        )
         return Role.BOUND if bound else Role.CANDIDATE
 
     def named_cells(self) -> tuple[NamedCell, ...]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bench_framework.scenario.loaded import Scenario
     from bench_framework.scenario.schema.measure import BudgetPart
 
-OPEN_NAMES = ("variant", "input", "idea")
+OPEN_NAMES = ("variant", "input", "experiment")
 """What a selection may name beside the axes."""
 
 
@@ -60,7 +60,7 @@ def words_of(plan: Plan, cell: Cell) -> Mapping[str, str]:
     """What a selection can ask of a cell."""
     variant, given = plan.variant(cell.variant_id), plan.input(cell.input_id)
     own = {"variant": variant.label, "input": given.label, **dict((*variant.values, *given.values))}
-    return own | ({"idea": variant.idea} if variant.idea else {})
+    return own | ({"experiment": variant.experiment} if variant.experiment else {})
 
 
 def unit_of(scenario: Scenario, metric: str) -> str | None:

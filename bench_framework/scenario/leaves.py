@@ -164,7 +164,7 @@ def axis_name(value: Any) -> str:
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,63}", name):
         message = f"`{name}` cannot be a name here: it needs letters, digits, `-` or `_`, and a letter first"
         raise Refused("BC108", message)
-    if name in {"bin", "input", "args", "variant", "idea"}:
+    if name in {"bin", "input", "args", "variant", "experiment"}:
         raise Refused("BC108", f"`{name}` is taken: it has a meaning of its own in a scenario")
     return name
 

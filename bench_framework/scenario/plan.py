@@ -69,7 +69,11 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
         baseline_id=made.baseline.id,
         further_baselines=tuple(v.id for v in made.further_baselines if v in variants),
         anchor_id=made.anchor.id if made.anchor is not None and made.anchor in variants else "",
-        ideas=tuple(idea for idea in made.ideas if any(v.id == idea.variant_id for v in variants)),
+        experiments=tuple(
+            experiment
+            for experiment in made.experiments
+            if any(v.id == experiment.variant_id for v in variants)
+        ),
         program=_program(scenario),
         answer=_answer(scenario),
         measure=_measure(scenario),
@@ -96,11 +100,11 @@ def _select(
 ) -> tuple[list[tuple[Variant, Input]], list[Hole]]:
     """The cells that ``-k`` takes, the baselines beside them, and a hole for each cell left out."""
     names = {axis.name: axis.values for axis in made.axes}
-    selection = parse_selection(only, names, open_names=("variant", "input", "idea"))
+    selection = parse_selection(only, names, open_names=("variant", "input", "experiment"))
 
     def takes(variant: Variant, given: Input) -> bool:
         words = {"variant": variant.label, "input": given.label, **dict(made.values_of(variant, given))}
-        return selection.takes(words | ({"idea": variant.idea} if variant.idea else {}))
+        return selection.takes(words | ({"experiment": variant.experiment} if variant.experiment else {}))
 
     chosen = {(variant.id, given.id) for variant, given in pairs if takes(variant, given)}
     if not chosen:
@@ -113,7 +117,7 @@ def _select(
     for variant, given in pairs:
         if (variant.id, given.id) in chosen or (variant.id in always and given.id in inputs):
             kept.append((variant, given))
-        elif variant.idea is None:
+        elif variant.experiment is None:
             left_out.append(
                 Hole(made.values_of(variant, given), f"left out by -k {only}; the baseline is always kept")
             )

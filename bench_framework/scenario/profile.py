@@ -36,7 +36,7 @@ def _chosen(part: ProfilePart, variant: Variant, baseline_id: str) -> bool:
         return True
     if part.variants == "baseline":
         return variant.id == baseline_id
-    return variant.idea is None and any(_has(variant, wanted) for wanted in part.variants)
+    return variant.experiment is None and any(_has(variant, wanted) for wanted in part.variants)
 
 
 def _has(variant: Variant, wanted: Mapping[str, str] | str) -> bool:

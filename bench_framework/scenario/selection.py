@@ -3,7 +3,7 @@
 A selection is terms, all of which must hold, parted by blanks or commas. A term is a name, an operator
 and a value. ``=`` and ``!=`` compare names and sizes and take alternatives (``io=read|mmap``); ``<``, ``<=``,
 ``>`` and ``>=`` compare sizes and numbers; ``~`` and ``!~`` search with a regular expression. A value with
-blanks stands in single or double quotes. Names are the axes, ``variant``, ``input`` and ``idea``.
+blanks stands in single or double quotes. Names are the axes, ``variant``, ``input`` and ``experiment``.
 """
 
 from __future__ import annotations

@@ -37,12 +37,16 @@ def _suspicion(scenario: Scenario, made: Expansion, part: CausePart) -> Suspicio
 
 
 def _changed(made: Expansion, part: CausePart, end: Values) -> str:
-    """The variant with the change: one of the matrix, or that of an idea; an empty text if the plan has neither."""
+    """The variant with the change: of the matrix, or of an experiment; an empty text if there is neither."""
     ((key, value),) = part.change.items()
     if key in made.by_name and end in made.made:
         return made.made[end].variant.id
-    ideas = (idea.variant_id for idea in made.ideas if idea.change == ((key, value),) and not part.at)
-    return next(ideas, "")
+    experiments = (
+        experiment.variant_id
+        for experiment in made.experiments
+        if experiment.change == ((key, value),) and not part.at
+    )
+    return next(experiments, "")
 
 
 def projected_rows(scenario: Scenario) -> tuple[ProjectedRow, ...]:

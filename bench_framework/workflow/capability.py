@@ -57,7 +57,9 @@ def leave_out(plan: Plan, descriptions: Mapping[str, Description]) -> Plan:
         builds=tuple(spec for spec in plan.builds if any(variant.build == spec for variant in variants)),
         anchor_id="" if plan.anchor_id in reasons else plan.anchor_id,
         further_baselines=tuple(v for v in plan.further_baselines if v not in reasons),
-        ideas=tuple(idea for idea in plan.ideas if idea.variant_id not in reasons),
+        experiments=tuple(
+            experiment for experiment in plan.experiments if experiment.variant_id not in reasons
+        ),
         named=tuple(cell for cell in plan.named if cell.variant_id not in reasons),
     )
 

@@ -180,14 +180,14 @@ def _cells_where(plan: Plan, where: str | None) -> frozenset[str]:
     if where is None:
         return frozenset(cell.id for cell in plan.cells)
     known = {axis.name: [value.name for value in axis.values] for axis in plan.axes}
-    selection = parse_selection(where, known, open_names=("variant", "input", "idea"), option="--where")
+    selection = parse_selection(where, known, open_names=("variant", "input", "experiment"), option="--where")
     return frozenset(
         cell.id
         for cell in plan.cells
         for variant, item in ((plan.variant(cell.variant_id), plan.input(cell.input_id)),)
         if selection.takes(
             {"variant": variant.label, "input": item.label, **dict((*variant.values, *item.values))}
-            | ({"idea": variant.idea} if variant.idea else {})
+            | ({"experiment": variant.experiment} if variant.experiment else {})
         )
     )
 
@@ -235,7 +235,7 @@ def _other_plan(plan: Plan, baseline: str | None, candidate: str | None, metrics
         further_baselines=(),
         variants=tuple(variant for variant in plan.variants if variant.id in kept),
         cells=tuple(cells),
-        ideas=(),
+        experiments=(),
         judge=replace(plan.judge, metrics=metrics),
     )
 
@@ -262,13 +262,13 @@ def _selected(plan: Plan, text: str, option: str) -> tuple[Variant, ...]:
     from bench_framework.scenario.selection import parse_selection
 
     known = {axis.name: [value.name for value in axis.values] for axis in plan.axes if axis.kind != "input"}
-    selection = parse_selection(text, known, open_names=("variant", "idea"), option=option)
+    selection = parse_selection(text, known, open_names=("variant", "experiment"), option=option)
     found = tuple(
         variant
         for variant in plan.variants
         if selection.takes(
             {"variant": variant.label, **dict(variant.values)}
-            | ({"idea": variant.idea} if variant.idea else {})
+            | ({"experiment": variant.experiment} if variant.experiment else {})
         )
     )
     if not found:

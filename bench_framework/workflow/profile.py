@@ -258,16 +258,16 @@ def _selected(plan: Plan, text: str) -> tuple[Cell, ...]:
     from bench_framework.scenario.selection import parse_selection
 
     known = {axis.name: [value.name for value in axis.values] for axis in plan.axes}
-    selection = parse_selection(text, known, open_names=("variant", "input", "idea"))
+    selection = parse_selection(text, known, open_names=("variant", "input", "experiment"))
 
     def words(cell: Cell) -> Mapping[str, str]:
         variant, given = plan.variant(cell.variant_id), plan.input(cell.input_id)
-        idea = {"idea": variant.idea} if variant.idea else {}
+        experiment = {"experiment": variant.experiment} if variant.experiment else {}
         return {
             "variant": variant.label,
             "input": given.label,
             **dict((*variant.values, *given.values)),
-            **idea,
+            **experiment,
         }
 
     found = tuple(c for c in plan.cells if c.role is not Role.CONTROL and selection.takes(words(c)))

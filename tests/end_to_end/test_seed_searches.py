@@ -1,4 +1,4 @@
-"""Seed documents 001, 003 and 004, small: what was asked for ran and found the same, every idea has its line."""
+"""Seed documents 001, 003 and 004, small: what was asked for ran and found the same, every experiment has its line."""
 
 from __future__ import annotations
 
@@ -56,17 +56,20 @@ def test_all_find_the_same_in_the_ways_that_were_asked_for(
     page = (record / "report.md").read_text(encoding="utf-8")
     assert {variant["label"] for variant in plan["variants"]} >= LABELS[name]
     assert all(label in page for label in LABELS[name])
-    assert plan["ideas"]
-    for idea in plan["ideas"]:
-        lines = re.findall(rf"^\| {re.escape(idea['name'])} \|.*$", page, re.MULTILINE)
-        assert any(re.search(r"better|worse|equivalent|undecided", line) for line in lines), (idea, lines)
+    assert plan["experiments"]
+    for experiment in plan["experiments"]:
+        lines = re.findall(rf"^\| {re.escape(experiment['name'])} \|.*$", page, re.MULTILINE)
+        assert any(re.search(r"better|worse|equivalent|undecided", line) for line in lines), (
+            experiment,
+            lines,
+        )
     # What every candidate is held against stands in one table with the baseline.
     assert ("\n## Against each reference\n" in page) == bool(plan["further_baselines"])
     if plan["derived"]:
         with (record / "derived.csv").open(encoding="utf-8", newline="") as file:
             derived = {row["name"]: row["value"] for row in csv.DictReader(file)}
         assert all(float(derived[row["name"]]) > 0 for row in plan["derived"])
-    # A step of the ladder changes one thing; mimalloc is an idea and no step.
+    # A step of the ladder changes one thing; mimalloc is an experiment and no step.
     assert not any(
         {"sonic-rs", "mimalloc"} <= {v for _, v in variant["values"]}
         for variant in plan["variants"]

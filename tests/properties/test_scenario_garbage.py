@@ -121,7 +121,7 @@ KEYS = [
     "input.size",
     "measure.rounds.max",
     "exclude.0.io",
-    "ideas.0.change.block",
+    "experiments.0.change.block",
     "baseline",
     "command",
     "command.3",

@@ -1,4 +1,4 @@
-"""Hostile names of values, labels and ideas pass through to the plan unharmed."""
+"""Hostile names of values, labels and experiments pass through to the plan unharmed."""
 
 from __future__ import annotations
 
@@ -88,18 +88,18 @@ def test_any_values_are_arguments_as_they_stand(values: list[str]) -> None:
 
 @given(names, names, names)
 @settings(deadline=None)
-def test_env_labels_and_ideas_are_kept_as_they_stand(label: str, value: str, idea: str) -> None:
+def test_env_labels_and_experiments_are_kept_as_they_stand(label: str, value: str, experiment: str) -> None:
     plan = plan_of(
         ["a", "b"],
         axes={"arm": {"a": {"label": label}, "b": {"about": value}}},
         fixed={"k": value},
         env={"K": "{k}"},
-        ideas=[{"name": idea, "change": {"k": value + "!"}}],
+        experiments=[{"name": experiment, "change": {"k": value + "!"}}],
     )
     assert plan.axes[0].values[0].label == label
     assert plan.variants[1].describe == value
     assert dict(plan.cells[0].env) == {"K": value}
-    assert plan.ideas[0].name == idea
+    assert plan.experiments[0].name == experiment
     assert dict(plan.cells[2].env) == {"K": value + "!"}
 
 

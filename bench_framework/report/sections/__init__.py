@@ -11,8 +11,8 @@ from bench_framework.report.sections.causes import CAUSES
 from bench_framework.report.sections.conclusion import CONCLUSION
 from bench_framework.report.sections.contributions import CONTRIBUTIONS
 from bench_framework.report.sections.effects import EFFECTS
+from bench_framework.report.sections.experiments import ADOPTED, EXPERIMENTS
 from bench_framework.report.sections.headline import HEADLINE
-from bench_framework.report.sections.ideas import ADOPTED, IDEAS
 from bench_framework.report.sections.memory import MEMORY
 from bench_framework.report.sections.metrics import OTHER_METRICS
 from bench_framework.report.sections.platforms import PLATFORMS
@@ -44,7 +44,7 @@ SECTIONS: Final[tuple[SectionKind, ...]] = (
     EFFECTS,
     CONTRIBUTIONS,
     ADOPTED,
-    IDEAS,
+    EXPERIMENTS,
     BUDGET,
     CAUSES,
     PROFILE,

@@ -71,7 +71,7 @@ def _table(data: ReportData, item: Input, own: list[tuple[Replacement, Claim | N
     )  # fmt: skip
     caption = (
         f"Before and after, both in the same rounds{data.on_input(item, ', input ')}: pairs that differ in features or "
-        f"revision alone, and baselines with all adopted ideas. {caption_tail(data, item)}{turned(data)}"
+        f"revision alone, and baselines with all adopted experiments. {caption_tail(data, item)}{turned(data)}"
     )
     legend = (
         "Verdicts are those of the results: against a baseline, else of the best group's pairs, a family of its own.",
@@ -83,7 +83,7 @@ BEFORE_AFTER = SectionKind(
     "S05",
     "before-after",
     "Before and after",
-    "two variants that differ in features or revision alone, or two adopted ideas and a variant with all of them",
+    "two variants that differ in features or revision alone, or two adopted experiments and a variant with all of them",
     build,
     left_out,
     "No two variants that were measured differ in features or revision alone.",

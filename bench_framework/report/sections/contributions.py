@@ -181,8 +181,9 @@ CONTRIBUTIONS = SectionKind(
     "S13",
     "contributions",
     "What made the difference",
-    "a ladder of two steps or more, adopted ideas, a one-at-a-time design, or axes of two values fully crossed",
+    "a ladder of two steps or more, adopted experiments, a one-at-a-time design, or axes of two values fully crossed",
     build,
     left_out,
-    "What single changes bring was not told apart: it takes a ladder, adopted ideas, single changes or crossed axes.",
+    "What single changes bring was not told apart: it takes a ladder, adopted experiments, "
+    "single changes or crossed axes.",
 )

@@ -27,11 +27,11 @@ def build(data: ReportData) -> tuple[Block, ...]:
     if item is None or main is None:
         return ()
     lines = [*_cost(data, main), *_steps(data), *_elsewhere(data, main)]
-    ideas = _first(data, "ideas")
+    experiments = _first(data, "experiments")
     last = [*_first(data, "trust"), *_first(data, "race"), *_recommendation(data, item)]
     room = MOST_LINES - 1 - len(last)
-    lines += _axes(data, item)[: max(0, room - len(lines) - len(ideas))]
-    kept = [*[*lines, *ideas][:room], *last]
+    lines += _axes(data, item)[: max(0, room - len(lines) - len(experiments))]
+    kept = [*[*lines, *experiments][:room], *last]
     blocks: list[Block] = [Paragraph((sentence(main),), lead=True)]
     if kept:
         blocks.append(Bullets(tuple(sentence(c) for c in kept)))

@@ -24,7 +24,7 @@ from bench_framework.scenario.schema.parts import (
     CausePart,
     Commands,
     DescribePart,
-    IdeaPart,
+    ExperimentPart,
     InputPart,
     Limits,
     NameLists,
@@ -149,8 +149,8 @@ class ScenarioFile(Part):
     answer: AnswerPart = Field(default_factory=AnswerPart)
     """What shows that two runs did the same work."""
     fixed: dict[Name, Text] = {}
-    """Knobs that are not varied, used as `{name}`; an idea may change one."""
-    ideas: list[IdeaPart] = []
+    """Knobs that are not varied, used as `{name}`; an experiment may change one."""
+    experiments: list[ExperimentPart] = []
     """Single changes to the baseline that are tried beside the axes."""
     bounds: list[Annotated[dict[Text, Text], Field(min_length=1)]] = []
     """Variants that are limits, not candidates: each item names axis values. They do other work, so they are timed

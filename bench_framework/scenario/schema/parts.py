@@ -68,11 +68,11 @@ class AnswerPart(Part):
     """Where the program's stdout goes while it is timed."""
 
 
-class IdeaPart(Part):
+class ExperimentPart(Part):
     """The baseline with one change, tried beside the axes."""
 
     name: ValueName
-    """Name of the idea: the label of its variant."""
+    """Name of the experiment: the label of its variant."""
     change: Annotated[dict[Text, Text], Field(min_length=1, max_length=1)]
     """One key of `fixed`, or one axis, and its other value."""
     why: Text = ""
@@ -89,8 +89,8 @@ class CausePart(Part):
     suspected: Text
     """What is suspected, such as "the queue's lock"; printed in your words, apart from what the runs say."""
     change: Annotated[dict[Text, Text], Field(max_length=1)] = {}
-    """One axis, or a key of `fixed` that an idea changes, and the value that takes the suspected thing away. Without it
-    the suspicion is printed as untested."""
+    """One axis, or a key of `fixed` that an experiment changes, and the value that takes the suspected thing away.
+    Without it the suspicion is printed as untested."""
     at: dict[Text, Text] = {}
     """Values of the other axes at which it is tested; an axis that is left out has the baseline's."""
     expect: Annotated[Literal["better", "worse"], read_by(leaves.choice("better", "worse"))] = "better"

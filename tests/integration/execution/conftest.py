@@ -69,7 +69,7 @@ def make_plan(
             Axis("on", "input", tuple(AxisValue(name, name) for name in inputs)),
         ),
         builds=(), variants=variants, inputs=items, cells=tuple(cells), holes=(), baseline_id=variants[0].id,
-        further_baselines=(), ideas=(), program=("/bin/true",), answer=answer or AnswerPolicy("none"),
+        further_baselines=(), experiments=(), program=("/bin/true",), answer=answer or AnswerPolicy("none"),
         measure=policy, judge=JudgePolicy(),
     )  # fmt: skip
 

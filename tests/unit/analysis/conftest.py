@@ -20,7 +20,7 @@ from bench_framework.model.plan import (
     BuildSpec,
     Cell,
     Dataset,
-    Idea,
+    Experiment,
     Input,
     JudgePolicy,
     MeasurePolicy,
@@ -65,7 +65,7 @@ class Study:
             name="study", question="Which arm?", scenario_path="s.yaml", scenario_sha256="0",
             axes=(arm, size) if any(self.sizes) else (arm,), builds=(),
             variants=tuple(variants), inputs=tuple(inputs), cells=tuple(cells), holes=(),
-            baseline_id=variants[0].id, further_baselines=(), ideas=(), program=("/bin/prog",),
+            baseline_id=variants[0].id, further_baselines=(), experiments=(), program=("/bin/prog",),
             answer=AnswerPolicy(compare=self.compare),  # type: ignore[arg-type]
             measure=replace(self.measure, control=self.control), judge=self.policy,
         )  # fmt: skip
@@ -179,10 +179,10 @@ class Crossed:
             for i in inputs for v in variants
         ]  # fmt: skip
         start = dict(variants[0].values)
-        ideas = []
+        experiments = []
         for axis, value in self.adopted:
             found = next((v for v in variants if dict(v.values) == {**start, axis: value}), variants[0])
-            ideas.append(Idea(f"{axis} {value}", found.id, ((axis, value),), decision="adopted"))
+            experiments.append(Experiment(f"{axis} {value}", found.id, ((axis, value),), decision="adopted"))
         further = [next(v.id for v in variants if dict(v.values) == dict(given)) for given in self.further]
         builds = tuple(dict.fromkeys(v.build for v in variants if v.build is not None))
         return Plan(
@@ -192,7 +192,7 @@ class Crossed:
                 Axis("where", "input", tuple(AxisValue(n, n) for n in self.inputs)),
             ),
             builds=builds, variants=tuple(variants), inputs=tuple(inputs), cells=tuple(cells), holes=(),
-            baseline_id=variants[0].id, further_baselines=tuple(further), ideas=tuple(ideas),
+            baseline_id=variants[0].id, further_baselines=tuple(further), experiments=tuple(experiments),
             program=("/bin/prog",), answer=AnswerPolicy(), measure=MeasurePolicy(control=False),
             judge=JudgePolicy(metrics=("wall",)), design=self.design,
         )  # fmt: skip

@@ -66,7 +66,7 @@ def test_revisions_are_before_and_after_however_many(crossed: type[Crossed]) -> 
     assert before_after.pairs(replace(plan, variants=flags)) == ()  # the compiler's flags changed too
 
 
-def test_each_baseline_with_all_adopted_ideas(crossed: type[Crossed]) -> None:
+def test_each_baseline_with_all_adopted_experiments(crossed: type[Crossed]) -> None:
     axes = {"engine": ["rayon", "tokio"], "parser": ["simd", "sonic"], "alloc": ["sys", "je"]}
     made = crossed(
         axes, adopted=[("parser", "sonic"), ("alloc", "je")],

@@ -158,7 +158,7 @@ def test_shapley_shares_split_an_interaction_evenly(crossed: type[Crossed]) -> N
 
 
 def test_changes_alone_leave_their_interaction_as_a_figure(crossed: type[Crossed]) -> None:
-    """A ladder whose ideas were each tried alone too: the third rung has both."""
+    """A ladder whose experiments were each tried alone too: the third rung has both."""
     exact: Exact = {
         ("simd", "sys"): 1.0, ("sonic", "sys"): 0.8, ("simd", "je"): 0.9, ("sonic", "je"): 0.9 * 0.9,
     }  # fmt: skip
@@ -182,7 +182,7 @@ def test_one_at_a_time_has_no_total(crossed: type[Crossed]) -> None:
     assert sentence(judged, "alone").startswith("no variant has every change, so that they have no total")
 
 
-def test_several_values_of_an_axis_are_shared_only_where_ideas_name_one(crossed: type[Crossed]) -> None:
+def test_several_values_of_an_axis_are_shared_only_where_experiments_name_one(crossed: type[Crossed]) -> None:
     axes = {"parser": ["simd", "sonic", "serde"], "alloc": ["sys", "je"]}
     wall = noisy(lambda v: seed({**v, "parser": "sonic" if v["parser"] == "sonic" else "simd"}))
     assert crossed(axes).judge(wall).structure.contributions == ()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench_framework.analysis.judge import judge
-from bench_framework.model.plan import Axis, AxisValue, Dataset, Idea, Input, Plan
+from bench_framework.model.plan import Axis, AxisValue, Dataset, Experiment, Input, Plan
 from bench_framework.model.run import PreparedInput
 
 if TYPE_CHECKING:
@@ -131,16 +131,17 @@ def judged_with_third(made: Study, plan: Plan) -> Judgement:
         ({"10MiB": 1.3, "200MiB": 1.3}, "1 slower"),
     ],
 )
-def test_an_idea_is_counted_by_one_word_only_if_all_inputs_agree(
+def test_an_experiment_is_counted_by_one_word_only_if_all_inputs_agree(
     study: type[Study], ratio: dict[str, float], told: str
 ) -> None:
     made = study(sizes=(SMALL, LARGE))
     plan = replace(
-        made.plan, ideas=(Idea("try", made.plan.variants[1].id, (("x", "y"),), decision="rejected"),)
+        made.plan,
+        experiments=(Experiment("try", made.plan.variants[1].id, (("x", "y"),), decision="rejected"),),
     )
     found = judged(made, plan, ratio)
-    (claim,) = (c for c in found.claims if c.kind == "ideas")
-    assert claim.text == f"1 idea not adopted: {told}"
+    (claim,) = (c for c in found.claims if c.kind == "experiments")
+    assert claim.text == f"1 experiment not adopted: {told}"
 
 
 def test_no_sentence_of_a_record_that_turns_speaks_of_all_inputs(study: type[Study]) -> None:

@@ -13,7 +13,7 @@ from bench_framework.analysis.judge import judge
 from bench_framework.analysis.looking import look
 from bench_framework.model.judgement import ONE_PROGRAM, Verdict
 from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import BIN, Axis, AxisValue, BuildSpec, Idea, Plan
+from bench_framework.model.plan import BIN, Axis, AxisValue, BuildSpec, Experiment, Plan
 from bench_framework.model.run import Build
 
 if TYPE_CHECKING:
@@ -136,12 +136,12 @@ def test_the_axis_that_has_no_effect_is_named_with_the_engine(study: type[Study]
     assert claim.values["effect"] == "arm has no effect on this program with engine=rayon"
 
 
-def test_an_idea_that_is_the_baseline_is_told_by_its_change(study: type[Study]) -> None:
+def test_an_experiment_that_is_the_baseline_is_told_by_its_change(study: type[Study]) -> None:
     plan, builds = built(study(), {"a": "same", "b": "same"})
-    variants = (plan.variants[0], replace(plan.variants[1], values=plan.variants[0].values, idea="try"))
+    variants = (plan.variants[0], replace(plan.variants[1], values=plan.variants[0].values, experiment="try"))
     ids = dict(zip((v.id for v in plan.variants), (v.id for v in variants), strict=True))
     cells = tuple(replace(c, variant_id=ids[c.variant_id]) for c in plan.cells)
-    idea = Idea("try", variants[1].id, (("lto", "fat"),), decision="rejected")
-    plan = replace(plan, variants=variants, cells=cells, ideas=(idea,))
+    experiment = Experiment("try", variants[1].id, (("lto", "fat"),), decision="rejected")
+    plan = replace(plan, variants=variants, cells=cells, experiments=(experiment,))
     (found,) = same_programs.same_programs(plan, builds)
     assert found.axes == ("lto",)

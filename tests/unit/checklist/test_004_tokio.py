@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from bench_framework.model.judgement import Verdict
-from bench_framework.model.plan import Idea
+from bench_framework.model.plan import Experiment
 from bench_framework.model.run import Answer
 from tests.unit.analysis.conftest import Study
 from tests.unit.checklist.conftest import draw, of, say, take_over
@@ -19,7 +19,7 @@ RUNS, SPREAD, MEAN = 20, 12.0, 239.8
 
 
 def table() -> str:
-    """Figures with the t values of the three ideas: mean ± sd of 20 runs each."""
+    """Figures with the t values of the three experiments: mean ± sd of 20 runs each."""
     rows = [f"kept,{MEAN},{SPREAD},{RUNS},ms"]
     error = SPREAD / MEAN * math.sqrt(2 / RUNS)
     for name, t in T_VALUES.items():
@@ -28,17 +28,17 @@ def table() -> str:
     return "label,mean,sd,n,unit\n" + "\n".join(rows) + "\n"
 
 
-@pytest.mark.parametrize("idea", T_VALUES)
-def test_made_performance_worse_is_undecided_for_ideas_with_a_t_below_2(idea: str) -> None:
+@pytest.mark.parametrize("experiment", T_VALUES)
+def test_made_performance_worse_is_undecided_for_experiments_with_a_t_below_2(experiment: str) -> None:
     told = take_over(table())
-    found = of(told, idea)
+    found = of(told, experiment)
     assert found.p is not None
     assert 0.05 < found.p < 0.5
     assert found.verdict is Verdict.UNDECIDED
-    text = next(t for t in told.of("block-comparison") if f"between {idea} and kept" in t)
+    text = next(t for t in told.of("block-comparison") if f"between {experiment} and kept" in t)
     assert "the runs do not decide" in text
     assert "would have been found" in text
-    told.never_says(rf"{idea} needs", r"more time", r"worse", r"degrad", r"contention")
+    told.never_says(rf"{experiment} needs", r"more time", r"worse", r"degrad", r"contention")
 
 
 def test_not_adopted_takes_its_reason_from_the_verdict() -> None:
@@ -46,23 +46,25 @@ def test_not_adopted_takes_its_reason_from_the_verdict() -> None:
     made = Study(arms=("kept", *T_VALUES))
     noisy = random.Random(4)
     blocks = made.blocks(lambda *_: math.exp(noisy.gauss(0, 0.1)))
-    ideas = tuple(
-        Idea(v.label, v.id, (("arm", v.label),), why="worse", decision="rejected")
+    experiments = tuple(
+        Experiment(v.label, v.id, (("arm", v.label),), why="worse", decision="rejected")
         for v in made.plan.variants[1:]
     )
-    told = say(made, blocks, plan=replace(made.plan, ideas=ideas))
-    assert told.of("ideas") == ["3 ideas not adopted: 3 undecided"]
+    told = say(made, blocks, plan=replace(made.plan, experiments=experiments))
+    assert told.of("experiments") == ["3 experiments not adopted: 3 undecided"]
     rows = [line for line in told.page.splitlines() if line.startswith("| ") and "| worse |" in line]
     assert len(rows) == len(T_VALUES)
     assert all("undecided" in row and "slower" not in row for row in rows)
 
 
-def test_an_idea_that_was_slower_is_not_adopted_as_slower() -> None:
+def test_an_experiment_that_was_slower_is_not_adopted_as_slower() -> None:
     made = Study(arms=("kept", "256 KB"))
     blocks = made.blocks(lambda a, i, r: draw(a, i, r) * (1.031 if a == "256 KB" else 1))
-    ideas = (Idea("larger buffers", made.plan.variants[1].id, (("arm", "256 KB"),), decision="rejected"),)
-    told = say(made, blocks, plan=replace(made.plan, ideas=ideas))
-    assert told.of("ideas") == ["1 idea not adopted: 1 slower"]
+    experiments = (
+        Experiment("larger buffers", made.plan.variants[1].id, (("arm", "256 KB"),), decision="rejected"),
+    )
+    told = say(made, blocks, plan=replace(made.plan, experiments=experiments))
+    assert told.of("experiments") == ["1 experiment not adopted: 1 slower"]
 
 
 def test_mimalloc_1_59x_slower_is_other_work() -> None:

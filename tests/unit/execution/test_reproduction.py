@@ -21,14 +21,14 @@ from bench_framework.model.plan import (
 from bench_framework.scenario.selection import parse_selection
 
 
-def plan_of(value: str, *, path: str = "bench/s.yaml", idea: str | None = None) -> Plan:
-    variant = Variant("v", (("arm", value), ("io", "read")), None, idea=idea)
+def plan_of(value: str, *, path: str = "bench/s.yaml", experiment: str | None = None) -> Plan:
+    variant = Variant("v", (("arm", value), ("io", "read")), None, experiment=experiment)
     given = Input("i", (("size", "10MiB"),), None)
     cell = Cell("c", variant.id, given.id, "v", Role.CANDIDATE, (("x",),))
     return Plan(
         name="n", question="?", scenario_path=path, scenario_sha256="0" * 64, axes=(), builds=(),
         variants=(variant,), inputs=(given,), cells=(cell,), holes=(), baseline_id=variant.id,
-        further_baselines=(), ideas=(), program=("/bin/true",), answer=AnswerPolicy("none"),
+        further_baselines=(), experiments=(), program=("/bin/true",), answer=AnswerPolicy("none"),
         measure=MeasurePolicy(), judge=JudgePolicy(),
     )  # fmt: skip
 
@@ -66,12 +66,12 @@ def test_overrides_are_kept_and_a_selection_is_not() -> None:
     ],
 )  # fmt: skip
 def test_whatever_a_value_holds_the_shell_and_the_selection_read_it_back(value: str) -> None:
-    plan = plan_of(value, path="odd name's.yaml", idea="larger blocks")
+    plan = plan_of(value, path="odd name's.yaml", experiment="larger blocks")
     words = shlex.split(reproduction(plan, plan.cells[0]))
     assert words[:4] == ["benchctl", "run", "odd name's.yaml", "-k"]
     assert words[5:] == ["--quick"]
-    found = {"arm": value, "io": "read", "size": "10MiB", "idea": "larger blocks"}
+    found = {"arm": value, "io": "read", "size": "10MiB", "experiment": "larger blocks"}
     names = {"arm": [value, "other"], "io": ["read"], "size": ["10MiB"]}
-    selection = parse_selection(words[4], names, open_names=("idea",))
+    selection = parse_selection(words[4], names, open_names=("experiment",))
     assert selection.takes(found)
     assert not selection.takes(found | {"arm": "other"})

@@ -36,8 +36,8 @@ from bench_framework.model.plan import (
     BuildSpec,
     Cell,
     Dataset,
+    Experiment,
     Hole,
-    Idea,
     Input,
     JudgePolicy,
     MeasurePolicy,
@@ -94,7 +94,7 @@ def variants() -> tuple[Variant, ...]:
         for allocator in ALLOCATORS
     ]
     found.append(
-        Variant(HOSTILE, (("runtime", "rayon"), ("allocator", "system")), spec("system"), idea=HOSTILE)
+        Variant(HOSTILE, (("runtime", "rayon"), ("allocator", "system")), spec("system"), experiment=HOSTILE)
     )
     return tuple(found)
 
@@ -154,10 +154,12 @@ def plan() -> Plan:
         ),
         baseline_id=vs[0].id,
         further_baselines=(next(v.id for v in vs if v.label == "rayon+jemalloc"),),
-        ideas=(
-            Idea(HOSTILE, vs[-1].id, (("block", "256KiB"),), "fewer *syscalls* | <b>", "rejected"),
-            Idea("another allocator", vs[1].id, (("allocator", tuple(ALLOCATORS)[1]),), "many short texts", "adopted"),
-            Idea("one thread per file", vs[3].id, (("runtime", tuple(RUNTIMES)[1]),), "less to steal", "adopted"),
+        experiments=(
+            Experiment(HOSTILE, vs[-1].id, (("block", "256KiB"),), "fewer *syscalls* | <b>", "rejected"),
+            Experiment(
+                "another allocator", vs[1].id, (("allocator", tuple(ALLOCATORS)[1]),), "many short texts", "adopted"
+            ),
+            Experiment("one thread per file", vs[3].id, (("runtime", tuple(RUNTIMES)[1]),), "less to steal", "adopted"),
         ),
         program=None,
         answer=AnswerPolicy(contract=True),
@@ -180,7 +182,7 @@ def factor(variant: Variant, size: str) -> float:
     ratio = RUNTIMES[values["runtime"]] * ALLOCATORS[values["allocator"]]
     if size == "10MiB" and values["runtime"] == "tokio":
         ratio *= 1.08
-    return ratio * (1.031 if variant.idea else 1.0)
+    return ratio * (1.031 if variant.experiment else 1.0)
 
 
 def refusal(variant: Variant, size: str) -> tuple[str, str]:
@@ -508,7 +510,7 @@ def bare() -> ReportData:
         full.judgement, states=(), summaries=(), comparisons=(), best=(), floors=(), scaling=(), claims=(), events=(),
         gaps=(), structure=Structure(), status="failed", causes=(), projections=(),
     )  # fmt: skip
-    p = replace(full.plan, notes=(), ideas=(), holes=(), causes=(), projections=(), platforms=())
+    p = replace(full.plan, notes=(), experiments=(), holes=(), causes=(), projections=(), platforms=())
     return replace(
         full, plan=p, judgement=empty, blocks=(), builds=(), inputs=(), events=(), record_dir="", commands=()
     )

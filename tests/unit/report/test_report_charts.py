@@ -191,14 +191,14 @@ def test_the_edges_of_a_map_say_what_the_table_of_effects_says(document: Documen
     assert "changes sign" in means
 
 
-def test_axes_that_are_not_crossed_make_no_map_and_an_idea_can_fill_it(data: ReportData) -> None:
+def test_axes_that_are_not_crossed_make_no_map_and_an_experiment_can_fill_it(data: ReportData) -> None:
     item, table = data.plan.inputs[0], NO_TABLE
     corner = [v for v in data.plan.variants if v.label in {"rayon+system", "smol+system", "rayon+jemalloc"}]
     star = replace(data, plan=replace(data.plan, variants=tuple(corner)))
     assert grid_of(star, item, table) is None
     fourth = next(v for v in data.plan.variants if v.label == "smol+jemalloc")
-    idea = replace(fourth, idea="both")
-    full = replace(data, plan=replace(data.plan, variants=(*corner, idea)))
+    experiment = replace(fourth, experiment="both")
+    full = replace(data, plan=replace(data.plan, variants=(*corner, experiment)))
     figure = grid_of(full, item, table)
     assert figure is not None
     assert len([p for p in figure.points if not p.strong]) == 4

@@ -29,7 +29,7 @@ from bench_framework.report.blocks import (
     Table,
 )
 from bench_framework.report.sections import SECTIONS
-from bench_framework.report.sections import ideas as ideas_section
+from bench_framework.report.sections import experiments as experiments_section
 from bench_framework.report.sections.recommendation import paste_block
 from bench_framework.report.sentences import sentence
 
@@ -75,7 +75,7 @@ def test_the_summary_answers_first_in_at_most_six_lines_and_tells_how_far_it_can
     assert [kinds[item.claim or ""] for item in rest.items] == [
         "best-by-input",
         "effect",
-        "ideas",
+        "experiments",
         "trust",
         "recommendation",
     ]
@@ -167,31 +167,33 @@ def test_growth_is_told_by_exponents_between_neighbours(document: Document) -> N
     assert "each interval is for itself, not adjusted for their number" in exponents.caption
 
 
-def test_the_reason_against_an_idea_comes_from_its_verdict(document: Document) -> None:
-    ideas = tables(section(document, "S12"))[0]
-    assert {r.cells[7].text for r in ideas.rows} == {"slower, size open"}
-    assert {r.cells[6].text for r in ideas.rows} == {"rejected"}
+def test_the_reason_against_an_experiment_comes_from_its_verdict(document: Document) -> None:
+    experiments = tables(section(document, "S12"))[0]
+    assert {r.cells[7].text for r in experiments.rows} == {"slower, size open"}
+    assert {r.cells[6].text for r in experiments.rows} == {"rejected"}
 
 
-def test_an_adopted_idea_stands_with_what_it_did_here(data: ReportData) -> None:
-    ideas = tuple(replace(i, decision="adopted", why="a hope") for i in data.plan.ideas)
-    document = report.build(replace(data, plan=replace(data.plan, ideas=ideas)))
+def test_an_adopted_experiment_stands_with_what_it_did_here(data: ReportData) -> None:
+    experiments = tuple(replace(i, decision="adopted", why="a hope") for i in data.plan.experiments)
+    document = report.build(replace(data, plan=replace(data.plan, experiments=experiments)))
     assert document.section("S12") is None
     (table,) = tables(section(document, "S11"))
-    assert len(table.rows) == len(ideas) * len(data.plan.inputs)
+    assert len(table.rows) == len(experiments) * len(data.plan.inputs)
     assert [c.title for c in table.columns][4:] == ["Verdict", "Memory vs baseline", "Binary", "Author's why"]
     # The author adopted what the runs show to be slower: the table says what the runs say.
     told = {r.cells[0].text: (r.cells[4].text, r.cells[6].text, r.cells[7].text) for r in table.rows}
     assert told == {
-        ideas[0].name: ("△ slower, size open", "the same", "a hope"),
-        ideas[1].name: ("▼ faster", "+226\u202fKiB", "a hope"),
-        ideas[2].name: ("? undecided", "the same", "a hope"),
+        experiments[0].name: ("△ slower, size open", "the same", "a hope"),
+        experiments[1].name: ("▼ faster", "+226\u202fKiB", "a hope"),
+        experiments[2].name: ("? undecided", "the same", "a hope"),
     }
 
 
 def test_a_column_of_inputs_stands_only_where_there_are_several(data: ReportData) -> None:
     fewer = replace(data, plan=replace(data.plan, inputs=data.plan.inputs[:1]))
-    several, one = (next(b for b in ideas_section.build(d) if isinstance(b, Table)) for d in (data, fewer))
+    several, one = (
+        next(b for b in experiments_section.build(d) if isinstance(b, Table)) for d in (data, fewer)
+    )
     titles = [column.title for column in several.columns]
     assert titles[2] == "Input"
     assert [column.title for column in one.columns] == [*titles[:2], *titles[3:]]
@@ -256,7 +258,7 @@ def test_a_section_without_data_says_so_in_one_line(empty: ReportData, code: str
     assert any(isinstance(b, Fallback) and b.text.endswith(".") for b in part.blocks)
 
 
-def test_ideas_and_notes_are_left_out_where_there_are_none(empty: ReportData) -> None:
+def test_experiments_and_notes_are_left_out_where_there_are_none(empty: ReportData) -> None:
     document = report.build(empty)
     assert document.section("S12") is None
     assert document.section("S23") is None

@@ -246,11 +246,12 @@ CATALOGUE = {
     ),
     "S11": Pair(
         whole, ("one thread per file", "? undecided", f"+226{THIN}KiB"), ("optimization", "improves by"), nothing,
-        "names no idea that was adopted",
+        "names no experiment that was adopted",
     ),
     "S12": Pair(
-        whole, ("slower, size open", "rejected", "1 idea not adopted: 1 slower (size open)"), ("no gain", "useless"),
-        nothing, "no idea that was tried and not adopted",
+        whole, ("slower, size open", "rejected", "1 experiment not adopted: 1 slower (size open)"),
+        ("no gain", "useless"),
+        nothing, "no experiment that was tried and not adopted",
     ),
     "S09": Pair(
         whole, ("ideal overlap is 812 [804, 822]", "share is 0.914 [0.905, 0.925]", "every figure of: gone."),

@@ -25,7 +25,7 @@ from bench_framework.report.sections import (
     budget,
     contributions,
     effects,
-    ideas,
+    experiments,
     masthead,
     memory,
     scaling,
@@ -224,11 +224,11 @@ def test_an_undecided_ratio_gets_no_digits_for_the_sake_of_a_bound() -> None:
     assert interval_cells(near, Verdict.WORSE_SIZE_OPEN, 0.02)[1].text == "[1.0004, 1.1000]"
 
 
-def test_an_idea_that_gains_time_for_more_memory_costs_memory() -> None:
+def test_an_experiment_that_gains_time_for_more_memory_costs_memory() -> None:
     memory = Comparison("a", "b", "peak_rss", "memory", Verdict.WORSE, margin=0.05, epsilon=0.01)
-    assert ideas.reason(Verdict.BETTER, memory) == "costs memory"
-    assert ideas.reason(Verdict.BETTER, replace(memory, verdict=Verdict.BETTER)) == "author's decision"
-    assert ideas.reason(Verdict.UNDECIDED, memory) == "undecided"
+    assert experiments.reason(Verdict.BETTER, memory) == "costs memory"
+    assert experiments.reason(Verdict.BETTER, replace(memory, verdict=Verdict.BETTER)) == "author's decision"
+    assert experiments.reason(Verdict.UNDECIDED, memory) == "undecided"
 
 
 def test_memory_is_told_as_a_share_of_the_input_and_not_the_other_way_round(data: ReportData) -> None:

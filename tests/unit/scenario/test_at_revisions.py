@@ -33,7 +33,7 @@ baseline: {mode: plain, threads: 1}
 bounds: [{mode: loud, threads: 2}]
 fixed: {block: 1}
 env: {BLOCK: "{block}"}
-ideas: [{name: larger, change: {block: 2}}]
+experiments: [{name: larger, change: {block: 2}}]
 gate: {wall: 2%}
 """
 
@@ -75,8 +75,8 @@ def test_what_is_left_out_is_a_hole_with_its_reason(plans: Plans) -> None:
     made = at_revisions(plans(WHOLE, head=CRATE), Revisions(BASE, HEAD))
     reasons = [hole.reason for hole in made.holes]
     assert sum("a bound is compared with nothing" in reason for reason in reasons) == 2
-    assert sum(reason.startswith("an idea") for reason in reasons) == 2
-    assert not made.ideas
+    assert sum(reason.startswith("an experiment") for reason in reasons) == 2
+    assert not made.experiments
     assert not any(cell.role is Role.BOUND for cell in made.cells)
 
 

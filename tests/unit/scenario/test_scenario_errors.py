@@ -479,11 +479,11 @@ SINGLE = {
         "axis `arm` is never used",
         "",
     ),
-    "idle idea": (
-        AXES + 'fixed: {k: v}\nenv: {K: "{k}"}\nideas: [{name: i, change: {k: v}}]',
+    "idle experiment": (
+        AXES + 'fixed: {k: v}\nenv: {K: "{k}"}\nexperiments: [{name: i, change: {k: v}}]',
         "BC204",
         "v",
-        "idea `i` changes nothing",
+        "experiment `i` changes nothing",
         "",
     ),
     "equal settings": (
@@ -523,15 +523,15 @@ SINGLE = {
         "`measure.until.precision` must be a percentage",
         "write 1%",
     ),
-    "two changes of an idea": (
-        AXES + "ideas: [{name: i, change: {arm: b, leg: c}}]",
+    "two changes of an experiment": (
+        AXES + "experiments: [{name: i, change: {arm: b, leg: c}}]",
         "BC102",
         "{arm: b, leg: c}",
         "must hold exactly 1, got 2",
         "",
     ),
-    "no change of an idea": (
-        AXES + "ideas: [{name: i, change: {}}]",
+    "no change of an experiment": (
+        AXES + "experiments: [{name: i, change: {}}]",
         "BC102",
         "{}",
         "must hold at least 1, got 0",
@@ -814,7 +814,7 @@ class TestFollowingErrors:
         error = refuses(
             "axes: {arm: [a, b], leg: oops, toe: {x: [1], y: {}}}\n"
             'command: ["{bin}", "{arm}{leg}{toe}"]\nbaseline: {arm: a, leg: c, toe: x}\n'
-            "exclude: {leg: d}\nideas: [{name: i, change: {leg: e}}]\nstdin: '{input}'\ninput: [1]"
+            "exclude: {leg: d}\nexperiments: [{name: i, change: {leg: e}}]\nstdin: '{input}'\ninput: [1]"
         )
         assert [problem.message for problem in error.problems] == [
             '`axes.leg` must be a list, got the text "oops"',

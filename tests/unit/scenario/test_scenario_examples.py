@@ -23,8 +23,8 @@ def test_the_full_example_becomes_cells_and_holes_of_the_full_product(house: Pla
     full = 4 * 2 * 2 * 3
     excluded = 2  # mmap, 200MiB, sequential: under both allocators
     assert len(house.holes) == excluded
-    ideas, controls = 3, 3
-    assert len(house.cells) == full - excluded + ideas + controls
+    experiments, controls = 3, 3
+    assert len(house.cells) == full - excluded + experiments + controls
 
 
 def test_an_excluded_combination_names_its_rule(house: Plan) -> None:
@@ -85,10 +85,14 @@ def test_each_input_has_one_baseline_and_its_control_with_equal_words(house: Pla
         assert house.cells_of(given.id)[-1] is control
 
 
-def test_the_idea_is_the_baseline_with_one_change(house: Plan) -> None:
-    (idea,) = house.ideas
-    assert (idea.name, idea.change, idea.decision) == ("larger blocks", (("block", "256KiB"),), "rejected")
-    variant = house.variant(idea.variant_id)
+def test_the_experiment_is_the_baseline_with_one_change(house: Plan) -> None:
+    (experiment,) = house.experiments
+    assert (experiment.name, experiment.change, experiment.decision) == (
+        "larger blocks",
+        (("block", "256KiB"),),
+        "rejected",
+    )
+    variant = house.variant(experiment.variant_id)
     assert variant.values == house.variant(house.baseline_id).values
     cells = [cell for cell in house.cells if cell.variant_id == variant.id]
     assert len(cells) == 3

@@ -262,9 +262,9 @@ class TestNames:
         plan = plans(
             "axes: {arm: {a: {label: same}, b: {label: same}, control: {}}}\n"
             'command: ["{bin}", "{arm}"]\nbaseline: {arm: a}\nfixed: {k: v}\nenv: {K: "{k}"}\n'
-            "ideas: [{name: same, change: {k: w}}]"
+            "experiments: [{name: same, change: {k: w}}]"
         )
-        assert labels(plan) == ["same", "arm=b", "arm=control", "same (idea)", "control"]
+        assert labels(plan) == ["same", "arm=b", "arm=control", "same (experiment)", "control"]
 
     def test_a_variant_is_described_by_its_values_and_by_the_scenario(self, plans: Plans) -> None:
         plan = plans(
@@ -277,7 +277,7 @@ class TestNames:
         plan = plans(
             "axes:\n  x: {a: {about: base x}, b: {about: other x}}\n  y: {c: {about: base y}, d: {about: other y}}\n"
             'command: ["{bin}", "{x}{y}{z}"]\nbaseline: {x: a, y: c}\ndesign: one-at-a-time\n'
-            "ideas: [{name: fast, change: {z: e}, why: w, decision: open}]\nfixed: {z: f}"
+            "experiments: [{name: fast, change: {z: e}, why: w, decision: open}]\nfixed: {z: f}"
         )
         assert {v.label: v.describe for v in plan.variants} == {
             "a + c": "base x; base y", "x=b": "other x", "y=d": "other y", "fast": "",
@@ -288,16 +288,16 @@ class TestNames:
         assert [(note.title, note.text) for note in plan.notes] == [("About", "more"), ("T", "words")]
 
 
-class TestIdeas:
-    def test_an_idea_that_is_a_variant_already_is_not_measured_twice(self, plans: Plans) -> None:
-        plan = plans(TWO + "ideas: [{name: try b, change: {arm: b}}]")
+class TestExperiments:
+    def test_an_experiment_that_is_a_variant_already_is_not_measured_twice(self, plans: Plans) -> None:
+        plan = plans(TWO + "experiments: [{name: try b, change: {arm: b}}]")
         assert labels(plan) == ["a", "b", "control"]
-        assert plan.variant(plan.ideas[0].variant_id).label == "b"
+        assert plan.variant(plan.experiments[0].variant_id).label == "b"
 
-    def test_an_idea_is_measured_even_if_a_rule_leaves_its_combination_out(self, plans: Plans) -> None:
+    def test_an_experiment_is_measured_even_if_a_rule_leaves_its_combination_out(self, plans: Plans) -> None:
         plan = plans(
             "axes: {arm: [a, b, c]}\ncommand: ['{bin}', '{arm}']\nbaseline: {arm: a}\n"
-            "exclude: [{arm: b}]\nideas: [{name: try b, change: {arm: b}}]"
+            "exclude: [{arm: b}]\nexperiments: [{name: try b, change: {arm: b}}]"
         )
         assert labels(plan) == ["a", "c", "try b", "control"]
         assert words(plan, "try b") == ["<bin>", "b"]

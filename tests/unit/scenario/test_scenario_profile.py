@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 AXES = (
     'axes: {arm: [a, b], io: [x, y]}\ncommand: ["{bin}", "{arm}", "{io}", "{k}"]\nbaseline: {arm: a, io: x}\n'
-    "fixed: {k: one}\nideas: [{name: two, change: {k: two}}]\n"
+    "fixed: {k: one}\nexperiments: [{name: two, change: {k: two}}]\n"
 )
 
 

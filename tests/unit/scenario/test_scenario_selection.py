@@ -21,7 +21,7 @@ TEXT = (
     "axes: {io: [read, mmap, odd one], threads: [1, 2, 16], size: [10MiB, 50MiB]}\n"
     'input: {dataset: prose, size: "{size}"}\nfixed: {k: v}\n'
     'command: ["{bin}", "{io}", "{threads}", "{k}", "{input}"]\nbaseline: {io: read, threads: 1}\n'
-    "ideas: [{name: other k, change: {k: w}}]\n"
+    "experiments: [{name: other k, change: {k: w}}]\n"
 )
 
 
@@ -43,7 +43,7 @@ BASE = {("read + 1", "10MiB"), ("read + 1", "50MiB")}
         ("io~^odd threads>=16", {("odd one + 16", "10MiB"), ("odd one + 16", "50MiB")}),
         ("io!~[ed] threads=1", {("mmap + 1", "10MiB"), ("mmap + 1", "50MiB")}),
         ("io=mmap|read threads=2", {(f"{io} + 2", s) for io in ("mmap", "read") for s in ("10MiB", "50MiB")}),
-        ("idea='other k'", {("other k", "10MiB"), ("other k", "50MiB")}),
+        ("experiment='other k'", {("other k", "10MiB"), ("other k", "50MiB")}),
         ("variant='mmap + 2'", {("mmap + 2", "10MiB"), ("mmap + 2", "50MiB")}),
     ],
 )
@@ -63,7 +63,7 @@ def test_what_is_left_out_is_a_hole_with_its_reason(plans: Plans) -> None:
     assert {hole.reason for hole in part.holes} == {"left out by -k io=mmap; the baseline is always kept"}
     matrix_cells = len([c for c in whole.cells if c.label not in {"control", "other k"}])
     assert len(part.holes) + len([c for c in part.cells if c.label != "control"]) == matrix_cells
-    assert part.ideas == ()
+    assert part.experiments == ()
 
 
 def test_selecting_the_baseline_alone_measures_it_against_its_control(plans: Plans) -> None:

@@ -19,7 +19,7 @@ axes: {mode: [read, mmap, ring], threads: ["1", "2"]}
 command: ["{bin}", "{mode}", "{threads}", "{block}"]
 baseline: {mode: read, threads: "1"}
 fixed: {block: 64K}
-ideas: [{name: larger, change: {block: 1M}}]
+experiments: [{name: larger, change: {block: 1M}}]
 cells: {plain: {mode: read}, other: {mode: mmap}}
 derived: {gain: rate(plain) / rate(other)}
 """
@@ -82,7 +82,7 @@ projections:
         ("causes: [{suspected: s, change: {mode: mnap}}]", "BC206", "axis `mode` has no value `mnap`"),
         ("causes: [{suspected: s, change: {made: mmap}}]", "BC206", "no axis or fixed key `made`"),
         ("causes: [{suspected: s, change: {mode: read}}]", "BC204", "this change tests nothing"),
-        ("causes: [{suspected: s, change: {block: 2M}}]", "BC206", "no idea changes `block` to `2M`"),
+        ("causes: [{suspected: s, change: {block: 2M}}]", "BC206", "no experiment changes `block` to `2M`"),
         ("causes: [{suspected: s, change: {mode: mmap}, at: {threads: '3'}}]", "BC206", "has no value `3`"),
         ("causes: [{suspected: s, change: {mode: mmap, threads: '2'}}]", "BC1", "causes"),
         ("causes: [{suspected: s, change: {mode: mmap}, expect: more}]", "BC102", "more"),

@@ -17,8 +17,8 @@ from bench_framework.model.plan import (
     BuildSpec,
     Cell,
     Dataset,
+    Experiment,
     Hole,
-    Idea,
     Input,
     JudgePolicy,
     MeasurePolicy,
@@ -43,7 +43,7 @@ from bench_framework.store.records import Record
 SPEC = BuildSpec("builtin", "tally", features=("jemalloc",), profile_keys=(("lto", "fat"),))
 PLAIN = BuildSpec("builtin", "tally", rustflags=("-C", "target-cpu=native"))
 BASE = Variant("system", (("allocator", "system"),), PLAIN)
-OTHER = Variant("jemalloc, “fat”", (("allocator", "jemalloc"),), SPEC, idea="try")
+OTHER = Variant("jemalloc, “fat”", (("allocator", "jemalloc"),), SPEC, experiment="try")
 SMALL = Input("1MiB", (("size", "1MiB"),), Dataset("generated", "prose", 1 << 20, 42))
 AT = "2026-03-02T17:04:09.123Z"
 
@@ -69,7 +69,7 @@ def plan() -> Plan:
             replace(cell("c" * 12, BASE, Role.CONTROL), label="control"),
         ),
         holes=(Hole((("allocator", "x"),), "not here", "demo.yaml:4"),), baseline_id=BASE.id,
-        further_baselines=(), ideas=(Idea("try", OTHER.id, (("allocator", "jemalloc"),)),), program=None,
+        further_baselines=(), experiments=(Experiment("try", OTHER.id, (("allocator", "jemalloc"),)),), program=None,
         answer=AnswerPolicy(contract=True), measure=MeasurePolicy(3, 3), judge=JudgePolicy(),
         notes=(Note("n", "größe"),),
     )  # fmt: skip

@@ -64,7 +64,7 @@ def made_plan() -> Plan:
             Axis("size", "input", (AxisValue("1MiB", "1 MiB", size_bytes=1 << 20),)),
         ),
         builds=tuple(SPECS.values()), variants=tuple(VARIANTS.values()), inputs=(TEXT,), cells=(*cells, control),
-        holes=(), baseline_id=VARIANTS["plain"].id, further_baselines=(), ideas=(), program=None,
+        holes=(), baseline_id=VARIANTS["plain"].id, further_baselines=(), experiments=(), program=None,
         answer=AnswerPolicy(contract=True), measure=MeasurePolicy(ROUNDS, ROUNDS, until="rounds"), judge=JudgePolicy(),
     )  # fmt: skip
 

@@ -22,7 +22,7 @@ axes: {io: [read, uring, mmap], threads: [1, 2], size: [1MiB, 2MiB]}
 input: {dataset: prose, size: "{size}", seed: 1}
 command: ["{bin}", "{io}", "{threads}", "{input}"]
 baseline: {io: read, threads: 1}
-ideas: [{name: ring, change: {io: uring}, decision: open}]
+experiments: [{name: ring, change: {io: uring}, decision: open}]
 cells: {ring: {io: uring}, plain: {io: read}}
 """
 WHY = "io_uring_setup failed with EPERM (1)"
@@ -56,7 +56,7 @@ def test_what_cannot_run_is_a_hole_with_the_reason(plan: Plan) -> None:
         for threads in ("1", "2")
     ]
     assert {hole.reason for hole in able.holes} == {f"io=uring is not available here: {WHY}"}
-    assert able.ideas == ()
+    assert able.experiments == ()
     assert [cell.name for cell in able.named] == ["plain"]
     assert sum(c.role is Role.CONTROL for c in able.cells) == 2
 

@@ -1,4 +1,4 @@
-"""S11 and S12: ideas that were tried. Adopting is the author's decision; what an idea did, its verdict says."""
+"""S11 and S12: experiments. Adopting one is the author's decision; the verdict says what it did."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bench_framework.report.sections.kind import SectionKind, left_out
 from bench_framework.report.sentences import sentence
 
 if TYPE_CHECKING:
-    from bench_framework.model.plan import Idea, Input
+    from bench_framework.model.plan import Experiment, Input
     from bench_framework.report.context import ReportData
 
 REASONS: Final = {
@@ -31,37 +31,43 @@ REASONS: Final = {
 COSTS_MEMORY: Final = "costs memory"
 AUTHOR: Final = "author's decision"
 NO_EFFECT: Final = "no effect on the binary"
-"""Of an idea that is the same program as its reference, whatever its figures."""
+"""Of an experiment that is the same program as its reference, whatever its figures."""
 
 
 _INPUT: Final = "Input"
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """One row per idea and input."""
+    """One row per experiment and input."""
     rows = _rows(data, adopted=False)
     if not rows:
         return ()
     columns = (
-        Column("Idea"), Column("Change", prose=True), Column(_INPUT), Column("Time vs baseline"), Column("Verdict"),
+        Column("Experiment"), Column("Change", prose=True), Column(_INPUT), Column("Time vs baseline"),
+        Column("Verdict"),
         Column("Memory vs baseline", drop=2), Column("Decision"), Column("Reason", prose=True),
         Column("Author's why", drop=3, prose=True),
     )  # fmt: skip
-    caption = f"Ideas tried beside the axes, each one change to {data.baseline.label}. {caption_tail(data)}"
-    blocks: list[Block] = [Table("ideas-table", caption, *_of_inputs(data, columns, rows), sortable=False)]
-    claims = [c for c in data.claims("ideas") if c.text]
+    caption = (
+        f"Experiments tried beside the axes, each one change to {data.baseline.label}. {caption_tail(data)}"
+    )
+    blocks: list[Block] = [
+        Table("experiments-table", caption, *_of_inputs(data, columns, rows), sortable=False)
+    ]
+    claims = [c for c in data.claims("experiments") if c.text]
     if claims:
         blocks.append(Bullets(tuple(sentence(c) for c in claims)))
     return tuple(blocks)
 
 
 def adopted(data: ReportData) -> tuple[Block, ...]:
-    """One row per idea and input; an adopted idea that was not shown to help is in the table as such."""
+    """One row per experiment and input; an adopted experiment that was not shown to help is in the table as such."""
     rows = _rows(data, adopted=True)
     if not rows:
         return ()
     columns = (
-        Column("Idea"), Column("Change", prose=True), Column(_INPUT), Column("Time vs baseline"), Column("Verdict"),
+        Column("Experiment"), Column("Change", prose=True), Column(_INPUT), Column("Time vs baseline"),
+        Column("Verdict"),
         Column("Memory vs baseline", drop=2), Column("Binary", "right", drop=1),
         Column("Author's why", drop=3, prose=True),
     )  # fmt: skip
@@ -86,14 +92,16 @@ def _of_inputs(
 
 
 def _rows(data: ReportData, *, adopted: bool) -> tuple[Row, ...]:
-    ideas = [idea for idea in data.plan.ideas if (idea.decision == "adopted") is adopted]
+    experiments = [
+        experiment for experiment in data.plan.experiments if (experiment.decision == "adopted") is adopted
+    ]
     row = _adopted_row if adopted else _row
-    return tuple(row(data, idea, item) for idea in ideas for item in data.plan.inputs)
+    return tuple(row(data, experiment, item) for experiment in experiments for item in data.plan.inputs)
 
 
-def _adopted_row(data: ReportData, idea: Idea, item: Input) -> Row:
-    tried = _row(data, idea, item)
-    before, after = (data.build_of(v) for v in (data.baseline, data.plan.variant(idea.variant_id)))
+def _adopted_row(data: ReportData, experiment: Experiment, item: Input) -> Row:
+    tried = _row(data, experiment, item)
+    before, after = (data.build_of(v) for v in (data.baseline, data.plan.variant(experiment.variant_id)))
     larger = Cell(DASH)
     if before is not None and after is not None and before.size_bytes and after.size_bytes:
         grown = after.size_bytes - before.size_bytes
@@ -103,24 +111,24 @@ def _adopted_row(data: ReportData, idea: Idea, item: Input) -> Row:
     return replace(tried, cells=(*tried.cells[:6], larger, tried.cells[8]))
 
 
-def _row(data: ReportData, idea: Idea, item: Input) -> Row:
-    cell = next((c for c in data.arms(item.id) if c.variant_id == idea.variant_id), None)
+def _row(data: ReportData, experiment: Experiment, item: Input) -> Row:
+    cell = next((c for c in data.arms(item.id) if c.variant_id == experiment.variant_id), None)
     time = data.comparison(cell.id, data.metric) if cell else None
     memory = data.comparison(cell.id, "peak_rss") if cell else None
     state = data.state(cell.id) if cell else None
     verdict = _verdict(time, state)
-    change = ", ".join(f"{axis}: {value}" for axis, value in idea.change)
+    change = ", ".join(f"{axis}: {value}" for axis, value in experiment.change)
     return Row(
         (
-            Cell(idea.name),
+            Cell(experiment.name),
             Cell(change),
             Cell(data.input_name(item)),
             _ratio(time),
             Cell(shown(verdict, data.metric), verdict.value, None, verdict),
             _ratio(memory),
-            Cell(idea.decision),
+            Cell(experiment.decision),
             Cell(NO_EFFECT if time is not None and time.reason == ONE_PROGRAM else reason(verdict, memory)),
-            Cell(idea.why),
+            Cell(experiment.why),
         ),
         verdict,
     )
@@ -140,7 +148,7 @@ def _verdict(time: Comparison | None, state: CellState | None) -> Verdict:
 
 
 def reason(verdict: Verdict, memory: Comparison | None) -> str:
-    """Why an idea was left out, as far as the runs tell: an undecided one is never called worse."""
+    """Why an experiment was left out, as far as the runs tell: an undecided one is never called worse."""
     if verdict in REASONS:
         return REASONS[verdict]
     if memory is not None and memory.verdict in {Verdict.WORSE, Verdict.WORSE_SIZE_OPEN}:
@@ -158,17 +166,17 @@ ADOPTED = SectionKind(
     "S11",
     "adopted",
     "Adopted changes",
-    "adopted ideas in the scenario",
+    "adopted experiments in the scenario",
     adopted,
     left_out,
-    "The scenario names no idea that was adopted.",
+    "The scenario names no experiment that was adopted.",
 )
-IDEAS = SectionKind(
+EXPERIMENTS = SectionKind(
     "S12",
-    "ideas",
+    "experiments",
     "Tested but not adopted",
-    "ideas in the scenario",
+    "experiments in the scenario",
     build,
     left_out,
-    "The scenario names no idea that was tried and not adopted.",
+    "The scenario names no experiment that was tried and not adopted.",
 )
