@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bench_framework.cli.console import Console
-    from bench_framework.workflow.watching import Watcher
+    from bench_framework.execution.progress import Observer
 
 
 @contextmanager
-def display_for(console: Console) -> Iterator[Watcher]:
+def display_for(console: Console) -> Iterator[Observer]:
     """The display that suits where stderr goes; closed at the end, whatever happens."""
     display: LiveDisplay | LineDisplay = LiveDisplay(console) if console.live else LineDisplay(console)
     try:

@@ -13,7 +13,7 @@ from bench_framework.units import format_clock, parse_duration
 
 if TYPE_CHECKING:
     from bench_framework.analysis.aa import WindowVerdicts
-    from bench_framework.execution.progress import Happening
+    from bench_framework.execution.progress import Update
 
 EPILOG = """
 [bold]Examples[/bold]
@@ -94,7 +94,8 @@ def _measure_noise(console: Console, seconds: float | None) -> None:
     from bench_framework.workflow.noise import NOISE_DEFAULT_S, examine_noise, noise_document
 
     wanted = NOISE_DEFAULT_S if seconds is None else seconds
-    findings = examine_noise(wanted, NoiseLines(console, wanted))
+    display = NoiseLines(console, wanted)
+    findings = examine_noise(wanted, display, display.show_window)
     if console.json:
         console.emit_json(noise_document(findings))
     else:
@@ -113,11 +114,11 @@ class NoiseLines:
         self._wanted = wanted_s
         self._waited = -WAIT_EVERY_S
 
-    def notify(self, happening: Happening) -> None:
-        """Say what a person would wonder about; nothing while a program is timed."""
-        from bench_framework.execution.progress import LockWaiting, Remark, ToolInstall
+    def notify(self, update: Update) -> None:
+        """Print waiting, installation, errors and messages; nothing while a program is timed."""
+        from bench_framework.execution.progress import LockWaiting, Message, Remark, ToolInstall
 
-        match happening:
+        match update:
             case LockWaiting(holder, elapsed) if elapsed - self._waited >= WAIT_EVERY_S:
                 self._waited = elapsed
                 self._console.say(f"waiting for {holder} ({format_clock(elapsed)})")
@@ -127,15 +128,13 @@ class NoiseLines:
                 )
             case Remark(event) if event.severity == "error":
                 self._console.warn(event)
+            case Message(text):
+                self._console.say(text)
             case _:
                 pass
 
-    def say(self, text: str) -> None:
-        """One sentence."""
-        self._console.say(text)
-
-    def window(self, verdicts: WindowVerdicts, number: int, elapsed_s: float) -> None:
-        """Say how far it is."""
+    def show_window(self, verdicts: WindowVerdicts, number: int, elapsed_s: float) -> None:
+        """Print the result of a window."""
         told = "told from its copy" if verdicts.tripped else "not told from its copy"
         self._console.say(
             f"window {number}, {format_clock(elapsed_s)} of about {format_clock(max(self._wanted, elapsed_s))}:"

@@ -14,9 +14,9 @@ from bench_framework.cli.console import Console, wrapped
 from bench_framework.errors import UsageError
 
 if TYPE_CHECKING:
+    from bench_framework.execution.progress import Observer
     from bench_framework.workflow.gate import Gated
     from bench_framework.workflow.run_options import RunOptions
-    from bench_framework.workflow.watching import Watcher
 
 EPILOG = """
 [bold]Examples[/bold]
@@ -103,12 +103,12 @@ def _refuse_alone(**given: object) -> None:
 
 
 def judge(
-    console: Console, record: str, watcher: Watcher, *, confirm: bool = True, fresh: bool = False
+    console: Console, record: str, observer: Observer, *, confirm: bool = True, fresh: bool = False
 ) -> Gated:
     """The gate's answer; for ``benchctl run --gate`` too."""
     from bench_framework.workflow.gate import gate_record
 
-    return gate_record(console.results, record, confirm=confirm, fresh=fresh, watcher=watcher)
+    return gate_record(console.results, record, confirm=confirm, fresh=fresh, observer=observer)
 
 
 def show(console: Console, found: Gated) -> None:

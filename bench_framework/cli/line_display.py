@@ -17,21 +17,20 @@ from bench_framework.execution.progress import (
     Counting,
     DataFinished,
     DataStarted,
-    Happening,
     LockWaiting,
     LookTaken,
+    Message,
+    PlanReady,
     Remark,
+    Resumed,
     RoundFinished,
     ToolInstall,
+    Update,
 )
 from bench_framework.units import format_clock, format_size
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from bench_framework.cli.console import Console
-    from bench_framework.model.judgement import Comparison
-    from bench_framework.model.plan import Plan
 
 EVERY_S = 10.0
 """Rounds finish too often for a log; one line in this time tells enough."""
@@ -50,63 +49,56 @@ class LineDisplay:
         self._last = 0.0
         self._grouped = False
 
-    def plan_ready(self, plan: Plan) -> None:
-        """The plan is known."""
-        self._work = Work(plan)
-        self._line("plan", f"{plan.name}: {counts(plan)}")
-
-    def resumed(self, rounds: Mapping[str, int]) -> None:
-        """Rounds that an earlier process has done, per input."""
+    def notify(self, update: Update) -> None:
+        """Print a line for the updates that a log needs."""
         if self._work is not None:
-            self._done_at_start = self._work.resume(rounds)
+            self._work.take(update)
+        match update:
+            case PlanReady():
+                self._work = Work(update.plan)
+                self._line("plan", f"{update.plan.name}: {counts(update.plan)}")
+            case Resumed() if self._work is not None:
+                self._done_at_start = self._work.resume(update.rounds)
+            case Message():
+                self._line("note", update.text)
+            case RoundFinished():
+                self._round()
+            case BlockFinished():
+                self._heartbeat()
+            case CellDropped():
+                self._line("drop", f"{self._label(update.cell_id)}: {update.reason}")
+            case LookTaken() if update.look.stopped and self._work is not None:
+                plan, look = self._work.plan, update.look
+                where = f"{plan.input(look.input_id).label}: " if len(plan.inputs) > 1 else ""
+                self._line("stop", f"{where}after {look.round} rounds, {look.reason}")
+            case Counting():
+                self._seldom("count", f"{update.what}: cell {update.index} of {update.total}")
+            case Remark():
+                self._console.warn(update.event)
+            case _:
+                self._preparation(update)
 
-    def judged(self, input_id: str, comparisons: tuple[Comparison, ...]) -> None:
-        """Interim verdicts of a look; the lines stay silent about them until the end."""
-        _ = input_id
-        if self._work is not None:
-            self._work.judge(comparisons)
-
-    def say(self, text: str) -> None:
-        """One sentence."""
-        self._line("note", text)
-
-    def notify(self, happening: Happening) -> None:
-        """Write a line if this is worth one."""
-        if self._work is not None:
-            self._work.take(happening)
-        match happening:
+    def _preparation(self, update: Update) -> None:
+        """Print a line for tools, builds and inputs."""
+        match update:
             case ToolInstall():
-                self._tool(happening)
+                self._tool(update)
             case LockWaiting():
-                self._seldom("wait", f"{happening.holder} ({format_clock(happening.elapsed_s)})")
+                self._seldom("wait", f"{update.holder} ({format_clock(update.elapsed_s)})")
             case BuildStarted() if self._on_github and not self._grouped:
                 self._grouped = True
                 self._console.say("::group::builds")
             case BuildStep():
                 self._seldom(
                     "build",
-                    f"{progress_of(happening)}, {format_clock(happening.elapsed_s)}",
+                    f"{progress_of(update)}, {format_clock(update.elapsed_s)}",
                 )
             case BuildFinished():
-                self._built(happening)
+                self._built(update)
             case DataStarted():
-                self._line("data", f"{happening.label}: generating {format_size(happening.size_bytes)}")
-            case DataFinished() if not happening.reused:
-                self._line("data", f"{happening.label}: ready")
-            case RoundFinished():
-                self._round()
-            case BlockFinished():
-                self._heartbeat()
-            case CellDropped():
-                self._line("drop", f"{self._label(happening.cell_id)}: {happening.reason}")
-            case LookTaken() if happening.look.stopped and self._work is not None:
-                plan, look = self._work.plan, happening.look
-                where = f"{plan.input(look.input_id).label}: " if len(plan.inputs) > 1 else ""
-                self._line("stop", f"{where}after {look.round} rounds, {look.reason}")
-            case Counting():
-                self._seldom("count", f"{happening.what}: cell {happening.index} of {happening.total}")
-            case Remark():
-                self._console.warn(happening.event)
+                self._line("data", f"{update.label}: generating {format_size(update.size_bytes)}")
+            case DataFinished() if not update.reused:
+                self._line("data", f"{update.label}: ready")
             case _:
                 pass
 
@@ -123,23 +115,23 @@ class LineDisplay:
             self._console.say("::endgroup::")
             self._grouped = False
 
-    def _tool(self, happening: ToolInstall) -> None:
-        if happening.elapsed_s == 0:
+    def _tool(self, update: ToolInstall) -> None:
+        if update.elapsed_s == 0:
             self._line(
                 "tool",
-                f"{happening.tool} {happening.version} is not here:"
+                f"{update.tool} {update.version} is not here:"
                 " installing it into the cache with cargo, once, about 1 minute",
             )
         else:
-            self._seldom("tool", f"{happening.tool}: {format_clock(happening.elapsed_s)}")
+            self._seldom("tool", f"{update.tool}: {format_clock(update.elapsed_s)}")
 
-    def _built(self, happening: BuildFinished) -> None:
-        build = happening.build
+    def _built(self, update: BuildFinished) -> None:
+        build = update.build
         what = (
             "failed" if not build.ok else "unchanged" if build.build_s is None else f"{build.build_s:.1f} s"
         )
-        self._line("build", f"{happening.index}/{happening.total} {happening.label}: {what}")
-        if happening.index == happening.total:
+        self._line("build", f"{update.index}/{update.total} {update.label}: {what}")
+        if update.index == update.total:
             self._end_group()
 
     def _round(self) -> None:

@@ -24,11 +24,15 @@ from bench_framework.execution.progress import (
     Counting,
     DataFinished,
     DataStep,
-    Happening,
+    InterimVerdicts,
     LockWaiting,
+    Message,
+    PlanReady,
     Remark,
+    Resumed,
     RoundFinished,
     ToolInstall,
+    Update,
 )
 from bench_framework.model import words
 from bench_framework.model.judgement import Verdict
@@ -36,13 +40,12 @@ from bench_framework.model.plan import Role
 from bench_framework.units import format_clock, format_duration, format_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from rich.console import RenderableType
 
     from bench_framework.cli.console import Console
-    from bench_framework.model.judgement import Comparison
-    from bench_framework.model.plan import Cell, Plan
+    from bench_framework.model.plan import Cell
 
 EVERY_S = 0.5
 """Between two drawings while measuring. A drawing takes milliseconds, and the terminal works on after it."""
@@ -79,32 +82,24 @@ class LiveDisplay:
         self._done_at_start = 0
         self._live.start()
 
-    def plan_ready(self, plan: Plan) -> None:
-        """The plan is known."""
-        self._work = Work(plan)
-        self._draw(force=True)
-
-    def resumed(self, rounds: Mapping[str, int]) -> None:
-        """Rounds that an earlier process has done, per input."""
+    def notify(self, update: Update) -> None:
+        """Record the update; draw if nothing is timed and the last drawing is old enough."""
         if self._work is not None:
-            self._done_at_start = self._work.resume(rounds)
-
-    def judged(self, input_id: str, comparisons: tuple[Comparison, ...]) -> None:
-        """Interim verdicts of a look."""
-        _ = input_id
-        if self._work is not None:
-            self._work.judge(comparisons)
-
-    def say(self, text: str) -> None:
-        """One sentence, above the region. Asked for by the user, so it may be drawn at once."""
-        with self._above():
-            self._console.say(text)
-
-    def notify(self, happening: Happening) -> None:
-        """Take note; draw if nothing is timed and the last drawing is old enough."""
-        if self._work is not None:
-            self._work.take(happening)
-        match happening:
+            self._work.take(update)
+        match update:
+            case PlanReady():
+                self._work = Work(update.plan)
+                self._draw(force=True)
+                return
+            case Resumed() if self._work is not None:
+                self._done_at_start = self._work.resume(update.rounds)
+                return
+            case InterimVerdicts():
+                return
+            case Message():  # the user asked for it, so it may be drawn at once
+                with self._above():
+                    self._console.say(update.text)
+                return
             case BlockStarted():
                 self._timing = True
                 return
@@ -115,9 +110,9 @@ class LiveDisplay:
                 self._done_at_start = self._work.rounds_done if self._work else 0
             case Remark():
                 with self._above():
-                    self._console.warn(happening.event)
+                    self._console.warn(update.event)
             case _:
-                if (doing := _doing(happening)) is not None:
+                if (doing := _doing(update)) is not None:
                     self._doing = doing
         self._draw()
 
@@ -213,26 +208,26 @@ class LiveDisplay:
         return Text(f"\n{looked}.  Ctrl-C keeps everything.", style="dim")
 
 
-def _doing(happening: Happening) -> str | None:
-    match happening:
+def _doing(update: Update) -> str | None:
+    match update:
         case ToolInstall():
             return (
-                f"installing {happening.tool} {happening.version} into the cache with cargo, once, about 1 minute"
-                f" ({format_clock(happening.elapsed_s)})"
+                f"installing {update.tool} {update.version} into the cache with cargo, once, about 1 minute"
+                f" ({format_clock(update.elapsed_s)})"
             )
         case LockWaiting():
-            return f"waiting for {happening.holder} ({format_clock(happening.elapsed_s)})"
+            return f"waiting for {update.holder} ({format_clock(update.elapsed_s)})"
         case BuildStep():
-            return f"building: {progress_of(happening)} ({format_clock(happening.elapsed_s)})"
+            return f"building: {progress_of(update)} ({format_clock(update.elapsed_s)})"
         case BuildFinished():
-            return f"built {happening.index}/{happening.total} {happening.label}"
+            return f"built {update.index}/{update.total} {update.label}"
         case DataStep():
-            size = format_size(happening.size_bytes)
-            return f"generating {happening.label}: {format_size(happening.done_bytes)} of {size}"
+            size = format_size(update.size_bytes)
+            return f"generating {update.label}: {format_size(update.done_bytes)} of {size}"
         case DataFinished():
-            return f"{happening.label} is ready"
+            return f"{update.label} is ready"
         case Counting():
-            times = f", {happening.run} of {happening.runs}" if happening.runs > 1 else ""
-            return f"counting {happening.what}: cell {happening.index} of {happening.total}{times}"
+            times = f", {update.run} of {update.runs}" if update.runs > 1 else ""
+            return f"counting {update.what}: cell {update.index} of {update.total}{times}"
         case _:
             return None

@@ -1,4 +1,4 @@
-"""What has been done and what is left, counted from what execution tells: the numbers of both displays."""
+"""Counts of finished and remaining work, from progress updates: the numbers of both displays."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
-    from bench_framework.execution.progress import BuildStep, Happening
+    from bench_framework.execution.progress import BuildStep, Update
     from bench_framework.model.judgement import Comparison
     from bench_framework.model.plan import Plan
     from bench_framework.model.run import Block
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 from bench_framework.execution.progress import (
     BlockFinished,
     CellDropped,
+    InterimVerdicts,
     LookTaken,
     RoundFinished,
     RoundStarted,
@@ -56,31 +57,29 @@ class Work:
         self.rounds.update(rounds)
         return self.rounds_done
 
-    def judge(self, comparisons: Iterable[Comparison]) -> None:
-        """Take over the verdicts of a look."""
-        self.verdicts.update({c.cell_id: c for c in comparisons if c.metric == "wall"})
-
-    def take(self, happening: Happening) -> None:
-        """Count one happening."""
-        match happening:
+    def take(self, update: Update) -> None:
+        """Count one update."""
+        match update:
             case RoundStarted():
-                self.input_id, self.round, self.warmup = happening.input_id, happening.round, happening.warmup
+                self.input_id, self.round, self.warmup = update.input_id, update.round, update.warmup
             case BlockFinished():
-                self._block(happening.block)
-            case RoundFinished() if happening.warmup:
+                self._block(update.block)
+            case RoundFinished() if update.warmup:
                 self.warmups_done += 1
-                self.measured_s = happening.elapsed_s
+                self.measured_s = update.elapsed_s
             case RoundFinished():
-                self.rounds[happening.input_id] = happening.round
-                self.measured_s = happening.elapsed_s
+                self.rounds[update.input_id] = update.round
+                self.measured_s = update.elapsed_s
             case CellDropped():
-                self.dropped[happening.cell_id] = happening.reason
-                if happening.raced:
-                    self.raced.add(happening.cell_id)
+                self.dropped[update.cell_id] = update.reason
+                if update.raced:
+                    self.raced.add(update.cell_id)
                 else:
                     self.problems += 1
-            case LookTaken() if happening.look.stopped:
-                self.stopped.add(happening.look.input_id)
+            case InterimVerdicts():
+                self.verdicts.update({c.cell_id: c for c in update.comparisons if c.metric == "wall"})
+            case LookTaken() if update.look.stopped:
+                self.stopped.add(update.look.input_id)
             case _:
                 pass
 

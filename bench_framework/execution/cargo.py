@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bench_framework.execution.process import Launcher
-    from bench_framework.execution.progress import Progress
+    from bench_framework.execution.progress import Observer
     from bench_framework.model.plan import BuildSpec, Plan
 
 BUILD_TIMEOUT_S: Final = 7200.0
@@ -57,7 +57,7 @@ class Builder:
 
     launcher: Launcher
     env: Mapping[str, str]
-    watcher: Progress
+    observer: Observer
     contract: bool
     """Whether the binaries are asked to describe themselves."""
     place: Path
@@ -80,7 +80,7 @@ class Builder:
         except MeasureError as error:
             causes = "\n".join(f"{name}: {text}" for name, text in error.details if text)
             build = Build(spec.id, ok=False, message=f"{error.message}\n{causes}".strip())
-        self.watcher.notify(BuildFinished(build, label, index, total))
+        self.observer.notify(BuildFinished(build, label, index, total))
         return build
 
     def _build(self, spec: BuildSpec, label: str, index: int, total: int) -> Build:
@@ -91,7 +91,7 @@ class Builder:
             log.parent.mkdir(parents=True, exist_ok=True)
             for path in (log, messages):
                 path.unlink(missing_ok=True)
-        steps = Steps(spec.id, label, index, total, messages, self.watcher)
+        steps = Steps(spec.id, label, index, total, messages, self.observer)
         start = seconds()
         finished = self.launcher.run(
             Command(
@@ -200,7 +200,7 @@ class Builder:
 
 
 def build_all(
-    plan: Plan, launcher: Launcher, env: Mapping[str, str], watcher: Progress, place: Path
+    plan: Plan, launcher: Launcher, env: Mapping[str, str], observer: Observer, place: Path
 ) -> tuple[Build, ...]:
     """Every build of a plan, in its order; a failed one costs its own variants only.
 
@@ -208,7 +208,7 @@ def build_all(
         plan: with the builds.
         launcher: starts cargo and the binaries.
         env: of cargo and the binaries.
-        watcher: told of the progress.
+        observer: told of the progress.
         place: where the binaries will work; what they can do there is asked of them.
 
     Raises:
@@ -225,7 +225,7 @@ def build_all(
                 effect="nothing was built or measured",
                 help="install Rust, or put cargo on PATH; `benchctl doctor` shows what is found",
             ) from error
-    builder = Builder(launcher, env, watcher, plan.answer.contract, place)
+    builder = Builder(launcher, env, observer, plan.answer.contract, place)
     total = len(plan.builds)
     return tuple(builder.build(spec, index, total) for index, spec in enumerate(plan.builds, start=1))
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from bench_framework.execution.progress import Progress
+    from bench_framework.execution.progress import Observer
 
 SHOWN_LINES: Final = 60
 """Of cargo's words in a message; the log has all."""
@@ -59,14 +59,14 @@ def failure_text(log: str) -> str:
 
 @dataclass(slots=True)
 class Steps:
-    """Follows cargo's messages while it works, and tells the watcher about crates that were compiled."""
+    """Follows cargo's messages while it works, and tells the observer about crates that were compiled."""
 
     build_id: str
     label: str
     index: int
     total: int
     messages: Path
-    watcher: Progress
+    observer: Observer
     _began: float = field(default_factory=seconds)
     _offset: int = 0
     _crates: int = 0
@@ -77,13 +77,13 @@ class Steps:
         """Read what is new; called about five times a second. A fresh build ends before the first call."""
         if not self._started:
             self._started = True
-            self.watcher.notify(BuildStarted(self.build_id, self.label, self.index, self.total))
+            self.observer.notify(BuildStarted(self.build_id, self.label, self.index, self.total))
         for line in self._lines():
             message = _artifact(line)
             if message is not None and not message.get("fresh"):
                 self._crates += 1
                 self._last = _package(message)
-        self.watcher.notify(BuildStep(self.build_id, self._crates, self._last, seconds() - self._began))
+        self.observer.notify(BuildStep(self.build_id, self._crates, self._last, seconds() - self._began))
 
     def _lines(self) -> Sequence[bytes]:
         try:

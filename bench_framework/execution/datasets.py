@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from types import ModuleType
 
-    from bench_framework.execution.progress import Progress
+    from bench_framework.execution.progress import Observer
     from bench_framework.model.plan import Dataset, Input, Plan
 
 ROOM_LEFT_BYTES: Final = 64 << 20
@@ -47,7 +47,7 @@ def workplace(plan: Plan, env: Mapping[str, str]) -> Path:
     return Path(dataset.path).parent if dataset.path else data_dir(plan, env)
 
 
-def prepare_inputs(plan: Plan, env: Mapping[str, str], watcher: Progress) -> tuple[PreparedInput, ...]:
+def prepare_inputs(plan: Plan, env: Mapping[str, str], observer: Observer) -> tuple[PreparedInput, ...]:
     """Every input of a plan, made if it is not there; several inputs may share one dataset.
 
     Raises:
@@ -65,7 +65,7 @@ def prepare_inputs(plan: Plan, env: Mapping[str, str], watcher: Progress) -> tup
             continue
         key = item.dataset.id
         if key not in made:
-            made[key] = _prepare(item, item.dataset, folder, env, watcher)
+            made[key] = _prepare(item, item.dataset, folder, env, observer)
         found.append(_for_input(made[key], item.id))
     return tuple(found)
 
@@ -95,20 +95,20 @@ def _is_folder(dataset: Dataset) -> bool:
 
 
 def _prepare(
-    item: Input, dataset: Dataset, folder: Path, env: Mapping[str, str], watcher: Progress
+    item: Input, dataset: Dataset, folder: Path, env: Mapping[str, str], observer: Observer
 ) -> PreparedInput:
     from bench_framework.execution.progress import DataFinished  # noqa: PLC0415 -- `benchctl plan` asks for paths alone
 
     if dataset.kind == "file":
         prepared = _user_file(item, dataset, cache_root(env) / "data" / "digests")
-        watcher.notify(DataFinished(item.label, prepared, reused=True))
+        observer.notify(DataFinished(item.label, prepared, reused=True))
         return prepared
     path = generated_path(dataset, folder)
     known = _known(path, _sidecar(path))
     taken = None
     if known is None:
         start = seconds()
-        known = _generate(item, dataset, path, watcher)
+        known = _generate(item, dataset, path, observer)
         taken = seconds() - start
     prepared = PreparedInput(
         item.id,
@@ -120,16 +120,16 @@ def _prepare(
         taken,
         filesystem_of(path),
     )
-    watcher.notify(DataFinished(item.label, prepared, reused=taken is None))
+    observer.notify(DataFinished(item.label, prepared, reused=taken is None))
     return prepared
 
 
-def _generate(item: Input, dataset: Dataset, path: Path, watcher: Progress) -> str:
+def _generate(item: Input, dataset: Dataset, path: Path, observer: Observer) -> str:
     """Write a dataset under a temporary name, bring it to the disk, rename it. Returns its digest."""
     from bench_framework.execution.progress import DataStarted, DataStep  # noqa: PLC0415 -- `benchctl plan` writes none
 
     size = dataset.size_bytes or 0
-    watcher.notify(DataStarted(item.label, size))
+    observer.notify(DataStarted(item.label, size))
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -140,7 +140,7 @@ def _generate(item: Input, dataset: Dataset, path: Path, watcher: Progress) -> s
             dataset.family,
             size,
             dataset.seed or 0,
-            lambda done: watcher.notify(DataStep(item.label, done, size)),
+            lambda done: observer.notify(DataStep(item.label, done, size)),
         )
         if temporary.is_dir():
             os.sync()  # one call for a thousand files

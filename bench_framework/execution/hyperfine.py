@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.errors import CellError, MachineError
 from bench_framework.execution.host import cache_root, seconds
 from bench_framework.execution.process import Command, Launcher
-from bench_framework.execution.progress import Progress, ToolInstall
+from bench_framework.execution.progress import Observer, ToolInstall
 from bench_framework.store.importers.hyperfine import read_export
 from bench_framework.store.layout import writing
 
@@ -116,7 +116,7 @@ def _unreadable(cause: str) -> CellError:
     )
 
 
-def find(launcher: Launcher, env: Mapping[str, str], progress: Progress) -> Hyperfine:
+def find(launcher: Launcher, env: Mapping[str, str], progress: Observer) -> Hyperfine:
     """The hyperfine to measure with: ``BENCHCTL_HYPERFINE``, PATH, our cache, or installed into it by cargo.
 
     Raises:
@@ -156,7 +156,7 @@ def probe(launcher: Launcher, env: Mapping[str, str], path: str) -> Version | No
     return (int(match[1]), int(match[2]), int(match[3])) if said.ok and match else None
 
 
-def install(launcher: Launcher, env: Mapping[str, str], root: Path, progress: Progress) -> str:
+def install(launcher: Launcher, env: Mapping[str, str], root: Path, progress: Observer) -> str:
     """``cargo install`` into `root`, announced. Returns the last line that cargo said."""
     progress.notify(ToolInstall("hyperfine", INSTALLED, 0.0))
     with writing(root):

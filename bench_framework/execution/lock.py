@@ -15,7 +15,7 @@ from bench_framework.execution.host import seconds, utc_now
 from bench_framework.execution.progress import LockWaiting
 
 if TYPE_CHECKING:
-    from bench_framework.execution.progress import Progress
+    from bench_framework.execution.progress import Observer
     from bench_framework.execution.stop import Stop
 
 FOLDERS: Final = (Path("/run/lock"), Path("/tmp"))  # noqa: S108 -- the lock is for all users of the machine
@@ -33,18 +33,18 @@ class MachineLock:
     """
 
     def __init__(
-        self, what: str, watcher: Progress, stop: Stop | None = None, path: Path | None = None
+        self, what: str, observer: Observer, stop: Stop | None = None, path: Path | None = None
     ) -> None:
         """Prepare to take the lock.
 
         Args:
             what: what is going to be measured; the others read it.
-            watcher: hears every 0.2 s for whom we wait.
+            observer: hears every 0.2 s for whom we wait.
             stop: ends the waiting.
             path: of the lock file; by default one that all users of the machine share.
         """
         self._what = what
-        self._watcher = watcher
+        self._observer = observer
         self._stop = stop
         self._path = path or lock_path()
         self._fd = -1
@@ -56,7 +56,7 @@ class MachineLock:
             while not self._try():
                 if self._stop is not None:
                     self._stop.check()
-                self._watcher.notify(LockWaiting(self._holder(), seconds() - start))
+                self._observer.notify(LockWaiting(self._holder(), seconds() - start))
                 time.sleep(AGAIN_S)
         except BaseException:
             os.close(self._fd)

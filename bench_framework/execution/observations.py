@@ -32,7 +32,7 @@ def observe_cells(
     builds: Iterable[Build],
     inputs: Iterable[PreparedInput],
     launcher: Launcher,
-    watcher: progress.Progress,
+    observer: progress.Observer,
     stop: Stop,
     env: Mapping[str, str],
 ) -> None:
@@ -51,16 +51,20 @@ def observe_cells(
         if cell.role is not Role.CONTROL
         and (target := _target(plan, record, cell, builds, inputs, env)) is not None
     ]
-    observer = Observer(plan, record, launcher, watcher, stop)
+    counting = CountingRuns(plan, record, launcher, observer, stop)
     if not plan.answer.contract:
-        observer.kernel(targets)
-    if plan.instructions is not None and targets and (used := _counter(plan, record, launcher, watcher, env)):
-        observer.instructions(targets, used)
+        counting.count_kernel(targets)
+    if (
+        plan.instructions is not None
+        and targets
+        and (used := _counter(plan, record, launcher, observer, env))
+    ):
+        counting.count_instructions(targets, used)
     record.sync()
 
 
 def _counter(
-    plan: Plan, record: Record, launcher: Launcher, watcher: progress.Progress, env: Mapping[str, str]
+    plan: Plan, record: Record, launcher: Launcher, observer: progress.Observer, env: Mapping[str, str]
 ) -> instructions.Counter | None:
     """What counts instructions; `None` where nothing can and only the gate asked, which is noted.
 
@@ -78,7 +82,7 @@ def _counter(
         )
         if event not in record.contents.events:
             record.append(lines.Noted(event))
-            watcher.notify(progress.Remark(event))
+            observer.notify(progress.Remark(event))
         return None
 
 
@@ -106,32 +110,32 @@ def _target(
 
 
 @dataclass(frozen=True, slots=True)
-class Observer:
-    """One session of counting."""
+class CountingRuns:
+    """The runs outside timing of one session."""
 
     plan: Plan
     record: Record
     launcher: Launcher
-    watcher: progress.Progress
+    observer: progress.Observer
     stop: Stop
 
     @property
     def _alone(self) -> Alone:
         return Alone(self.launcher, self.plan.answer, self.plan.measure.timeout_s)
 
-    def kernel(self, targets: list[Target]) -> None:
+    def count_kernel(self, targets: list[Target]) -> None:
         """One run of every cell, seen by the kernel."""
         for number, target in enumerate(targets, start=1):
             if self._done(target, "observed"):
                 continue
             self.stop.check()
-            self.watcher.notify(
+            self.observer.notify(
                 progress.Counting("what the kernel counts", target.cell.id, number, len(targets))
             )
             expected = self._expected(target)
             self._keep(kernel_counts.observe(self._alone, target, expected, self.plan.measure.timeout_s))
 
-    def instructions(self, targets: list[Target], used: instructions.Counter) -> None:
+    def count_instructions(self, targets: list[Target], used: instructions.Counter) -> None:
         """The repetitions of every cell; the first that fails is the last of its cell."""
         policy = self.plan.instructions
         assert policy is not None
@@ -142,7 +146,7 @@ class Observer:
                     break
                 self.stop.check()
                 what = f"instructions with {used.tool}"
-                self.watcher.notify(
+                self.observer.notify(
                     progress.Counting(what, target.cell.id, number, len(targets), run, policy.runs)
                 )
                 found = instructions.count(
@@ -184,4 +188,4 @@ class Observer:
         )
         if event not in self.record.contents.events:
             self.record.append(lines.Noted(event))
-            self.watcher.notify(progress.Remark(event))
+            self.observer.notify(progress.Remark(event))

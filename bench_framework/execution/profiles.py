@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.errors import Interrupted, MachineError, MeasureError
 from bench_framework.execution import symbols, worker
 from bench_framework.execution.process import Command, scratch_folder
+from bench_framework.execution.progress import InterruptibleObserver, Message
 from bench_framework.execution.samplers import Sampler, find_sampler
 from bench_framework.execution.target import build_id_of, target_of
 from bench_framework.model.plan import Role
@@ -17,11 +18,11 @@ from bench_framework.model.profile import Frame, Profile, Stack
 from bench_framework.model.run import Event
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from bench_framework.execution.perf_script import Samples
     from bench_framework.execution.process import Launcher
-    from bench_framework.execution.progress import Progress
+    from bench_framework.execution.progress import Observer
     from bench_framework.execution.stop import Stop
     from bench_framework.execution.target import Target
     from bench_framework.model.plan import Cell, Plan
@@ -65,8 +66,7 @@ class Means:
     launcher: Launcher
     env: Mapping[str, str]
     stop: Stop
-    watcher: Progress
-    say: Callable[[str], None]
+    observer: Observer
     place: Path
     """Where the programs work."""
 
@@ -154,7 +154,12 @@ class _Cell:
         if measured.id not in known:
             means = self._means
             known[measured.id] = symbols.with_symbols(
-                spec, measured, means.launcher, means.env, means.watcher, means.place
+                spec,
+                measured,
+                means.launcher,
+                means.env,
+                InterruptibleObserver(means.observer, means.stop),
+                means.place,
             )
         binary = known[measured.id]
         if binary.why:
@@ -191,9 +196,8 @@ class _Cell:
                 self._remarks.append(f"stopped by the user after {number - 1} of {runs} runs")
                 return
             if number == 1:
-                self._means.say(
-                    f"profiling {label} by {self._sampler.name}, {runs} run{'s' if runs != 1 else ''}"
-                )
+                text = f"profiling {label} by {self._sampler.name}, {runs} run{'s' if runs != 1 else ''}"
+                self._means.observer.notify(Message(text))
             why = self._run(target, unwinding)
             if self._means.stop.level > 1:  # it was killed: no fault of the program
                 self.stopped = True

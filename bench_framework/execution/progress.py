@@ -1,6 +1,6 @@
-"""What execution tells whoever watches: small facts, no words for a screen.
+"""Progress updates of a run, and the protocol of an observer that receives them.
 
-The watcher draws nothing between `BlockStarted` and `BlockFinished`: a program is being timed then.
+An observer draws nothing between `BlockStarted` and `BlockFinished`: a program is being timed then.
 """
 
 from __future__ import annotations
@@ -9,6 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bench_framework.execution.stop import Stop
+    from bench_framework.model.judgement import Comparison
+    from bench_framework.model.plan import Plan
     from bench_framework.model.run import Block, Build, Event, Look, PreparedInput
 
 
@@ -162,23 +167,83 @@ class Counting:
     runs: int = 1
 
 
-Happening = (
-    ToolInstall | LockWaiting
-    | BuildStarted | BuildStep | BuildFinished
-    | DataStarted | DataStep | DataFinished
-    | RoundStarted | BlockStarted | BlockFinished | RoundFinished | CellDropped | LookTaken | Counting | Remark
-)  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class PlanReady:
+    """The plan is known; nothing has been built or run yet."""
+
+    plan: Plan
 
 
-class Progress(Protocol):
-    """Who watches. `notify` is called in benchctl's only thread and must return at once."""
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """An interrupted record is continued; `rounds` has its complete rounds per input."""
 
-    def notify(self, happening: Happening) -> None:
-        """Take note of what happened."""
+    rounds: Mapping[str, int]
 
 
-class Unwatched:
-    """Nobody watches: a `Progress` for scripts and notebooks."""
+@dataclass(frozen=True, slots=True)
+class InterimVerdicts:
+    """Verdicts of an interim analysis; they can still change."""
 
-    def notify(self, happening: Happening) -> None:
-        """Ignore it."""
+    comparisons: tuple[Comparison, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One sentence for the user."""
+
+    text: str
+
+
+Update = (
+    PlanReady
+    | Resumed
+    | ToolInstall
+    | LockWaiting
+    | BuildStarted
+    | BuildStep
+    | BuildFinished
+    | DataStarted
+    | DataStep
+    | DataFinished
+    | RoundStarted
+    | BlockStarted
+    | BlockFinished
+    | RoundFinished
+    | CellDropped
+    | LookTaken
+    | InterimVerdicts
+    | Counting
+    | Remark
+    | Message
+)
+
+
+class Observer(Protocol):
+    """A display, a log or a test that follows a run."""
+
+    def notify(self, update: Update) -> None:
+        """Handle an update. It is called in the only thread of benchctl and must return at once."""
+
+
+class SilentObserver:
+    """An observer that ignores every update: for notebooks and scripts."""
+
+    def notify(self, update: Update) -> None:
+        """Ignore the update."""
+
+
+class InterruptibleObserver:
+    """An observer that passes updates on and raises `Interrupted` once the user asked to stop.
+
+    Not for measuring: there a stop waits for the run in progress.
+    """
+
+    def __init__(self, observer: Observer, stop: Stop) -> None:
+        self._observer = observer
+        self._stop = stop
+
+    def notify(self, update: Update) -> None:
+        """Pass the update on. Raises `Interrupted` if a stop was requested."""
+        self._observer.notify(update)
+        self._stop.check()

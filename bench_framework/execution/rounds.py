@@ -80,7 +80,7 @@ def measure(
     inputs: Iterable[PreparedInput],
     launcher: Launcher,
     hyperfine: Hyperfine,
-    watcher: progress.Progress,
+    observer: progress.Observer,
     looker: Looker,
     stop: Stop,
     env: Mapping[str, str],
@@ -98,7 +98,7 @@ def measure(
         launcher, hyperfine, record.raw, plan.answer, plan.measure.timeout_s, plan.metrics
     ) as runner:
         began = seconds() - record.contents.elapsed_s
-        measuring = Measuring(plan, record, launcher, runner, watcher, looker, stop, looks_of(plan), began)
+        measuring = Measuring(plan, record, launcher, runner, observer, looker, stop, looks_of(plan), began)
         try:
             measuring.run(
                 {build.id: build for build in builds}, {item.input_id: item for item in inputs}, env
@@ -115,7 +115,7 @@ class Measuring:
     record: Record
     launcher: Launcher
     runner: BlockRunner
-    watcher: progress.Progress
+    observer: progress.Observer
     looker: Looker
     stop: Stop
     looks: Looks
@@ -228,7 +228,7 @@ class Measuring:
                 self._note(event)
             state.stopped = True
             return
-        self.watcher.notify(progress.RoundStarted(state.input.id, number, warmup, len(order)))
+        self.observer.notify(progress.RoundStarted(state.input.id, number, warmup, len(order)))
         for position, cell_id in enumerate(order):
             self.stop.check()
             self._block(state, cell_id, number, position, warmup=warmup)
@@ -240,7 +240,7 @@ class Measuring:
         self.record.append(lines.RoundEnd(state.input.id, number, warmup, utc_now(), elapsed))
         self._let_go(state, number, warmup=warmup)
         self.record.sync()
-        self.watcher.notify(progress.RoundFinished(state.input.id, number, warmup, elapsed))
+        self.observer.notify(progress.RoundFinished(state.input.id, number, warmup, elapsed))
 
     def _order(self, state: Progression, number: int, *, warmup: bool) -> list[str]:
         if warmup and self.plan.measure.warmup_rounds == 0:
@@ -258,7 +258,7 @@ class Measuring:
         target = state.targets[cell_id]
         runs = 1 if warmup or target.prepare or self._has_cold(state) else state.repeats.get(cell_id, 1)
         place = Place(len(self.record.contents.blocks), number, position, warmup)
-        self.watcher.notify(progress.BlockStarted(cell_id, state.input.id, number, warmup, position, runs))
+        self.observer.notify(progress.BlockStarted(cell_id, state.input.id, number, warmup, position, runs))
         block = self.runner.run(target, place, runs)
         events: list[Event] = []
         if block.status in schedule.VOID:
@@ -273,7 +273,7 @@ class Measuring:
         state.blocks.setdefault(cell_id, []).append(block)
         for event in events:
             self._note(event)
-        self.watcher.notify(progress.BlockFinished(block))
+        self.observer.notify(progress.BlockFinished(block))
 
     def _has_cold(self, state: Progression) -> bool:
         """Whether any cell of the input empties the cache: only a first run is cold, and all cells get one K."""
@@ -358,7 +358,9 @@ class Measuring:
     ) -> None:
         del state.targets[cell_id]
         self.record.append(lines.Dropped(cell_id, state.input.id, number, warmup, why, reason))
-        self.watcher.notify(progress.CellDropped(cell_id, state.input.id, number, reason, raced=why in WORDS))
+        self.observer.notify(
+            progress.CellDropped(cell_id, state.input.id, number, reason, raced=why in WORDS)
+        )
         if not state.targets:
             state.stopped = True
 
@@ -402,7 +404,7 @@ class Measuring:
                 why = leaving[cell_id]
                 self._drop(other, cell_id, other.rounds, why, WORDS[why], warmup=False)
         self.record.sync()
-        self.watcher.notify(progress.LookTaken(look))
+        self.observer.notify(progress.LookTaken(look))
 
     def _leaving(self, look: Look, states: Sequence[Progression]) -> dict[str, race.Why]:
         """Cells that the race lets go after this look, of inputs that are measured further."""
@@ -428,4 +430,4 @@ class Measuring:
 
     def _note(self, event: Event) -> None:
         self.record.append(lines.Noted(event))
-        self.watcher.notify(progress.Remark(event))
+        self.observer.notify(progress.Remark(event))

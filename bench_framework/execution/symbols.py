@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.execution import cargo, worker
-from bench_framework.execution.progress import Unwatched
+from bench_framework.execution.progress import SilentObserver
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bench_framework.execution.process import Launcher
-    from bench_framework.execution.progress import Progress
+    from bench_framework.execution.progress import Observer
     from bench_framework.model.plan import BuildSpec
     from bench_framework.model.run import Build
 
@@ -49,7 +49,7 @@ def with_symbols(
     measured: Build,
     launcher: Launcher,
     env: Mapping[str, str],
-    watcher: Progress,
+    observer: Observer,
     place: Path,
 ) -> Symbols:
     """The binary of a variant with symbols; a program that is not built by us as it is.
@@ -59,7 +59,7 @@ def with_symbols(
         measured: what the record measured.
         launcher: starts cargo.
         env: of cargo.
-        watcher: told of the progress of the second build.
+        observer: told of the progress of the second build.
         place: where the program works.
     """
     if not measured.ok or measured.path is None:
@@ -70,7 +70,7 @@ def with_symbols(
         if digest != measured.sha256:
             return Symbols(why=f"{path} is not the program that was measured any more")
         return Symbols(measured.path, digest)
-    builder = cargo.Builder(launcher, env, Unwatched(), contract=False, place=place)
+    builder = cargo.Builder(launcher, env, SilentObserver(), contract=False, place=place)
     again = builder.build(spec, 1, 1)
     if again.sha256 != measured.sha256:
         return Symbols(
@@ -78,7 +78,7 @@ def with_symbols(
             or "its sources, compiler or dependencies changed since it was measured: cargo builds another binary"
         )
     further = () if spec.rustflags else CONFIGURED
-    builder = cargo.Builder(launcher, env, watcher, contract=False, place=place, further=further)
+    builder = cargo.Builder(launcher, env, observer, contract=False, place=place, further=further)
     build = builder.build(symbols_spec(spec), 1, 1)
     if not build.ok or build.path is None:
         return Symbols(why=f"it cannot be built with symbols: {build.message or 'cargo failed'}")

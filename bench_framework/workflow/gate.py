@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bench_framework import assets
 from bench_framework.errors import RecordError, UsageError
+from bench_framework.execution.progress import Message, Observer, SilentObserver
 from bench_framework.workflow import corrupt_records
 from bench_framework.workflow.run import run_plan
 from bench_framework.workflow.run_options import RunOptions
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from bench_framework.model.plan import Plan
     from bench_framework.report.render.gate import GatePage
     from bench_framework.store.records import Record
-    from bench_framework.workflow.watching import Watcher
 
 GATE_FILES = ("gate.json", "comment.md", "summary.md", "junit.xml")
 
@@ -64,7 +64,7 @@ def require_decidable(plan: Plan) -> None:
 
 
 def gate_record(
-    results: Path, name: str, *, confirm: bool = True, fresh: bool = False, watcher: Watcher | None = None
+    results: Path, name: str, *, confirm: bool = True, fresh: bool = False, observer: Observer | None = None
 ) -> Gated:
     """Judge a record against its scenario's gate, and write `GATE_FILES` into it.
 
@@ -73,7 +73,7 @@ def gate_record(
         name: of the record.
         confirm: measure again what looks worse; without it that is not judged.
         fresh: do not go on with measuring again where that was interrupted.
-        watcher: told of everything that is measured.
+        observer: receives the progress of what is measured.
 
     Raises:
         UsageError: BX108, its rounds can never find anything; BX112, accepted changes cannot be read.
@@ -83,8 +83,9 @@ def gate_record(
     """
     from bench_framework.store import records
 
+    observer = observer or SilentObserver()
     folder = _of_first_pass(
-        records.resolve_measured(results, name, watcher.say if watcher else None), watcher
+        records.resolve_measured(results, name, lambda text: observer.notify(Message(text))), observer
     )
     with records.Record.open(folder) as record, corrupt_records.blamed(folder):
         if not record.contents.complete:
@@ -94,11 +95,11 @@ def gate_record(
         require_decidable(record.plan)
         gating = _first(record)
         if confirm and gating.of("suspicious"):
-            gating = _again(RunOptions(results=results, fresh=fresh), record, gating, watcher)
+            gating = _again(RunOptions(results=results, fresh=fresh), record, gating, observer)
         return _write(record, gating)
 
 
-def _of_first_pass(folder: Path, watcher: Watcher | None) -> Path:
+def _of_first_pass(folder: Path, observer: Observer) -> Path:
     """The record that a gate is about: of a second pass, which stands beside it, the record of the first one.
 
     Raises:
@@ -117,8 +118,9 @@ def _of_first_pass(folder: Path, watcher: Watcher | None) -> Path:
             effect="nothing was judged",
             help="`benchctl run FILE --gate` measures both anew",
         )
-    if watcher is not None:
-        watcher.say(f"gate: {folder.name} is a second pass; judged is {first}, whose pairs it measures again")
+    observer.notify(
+        Message(f"gate: {folder.name} is a second pass; judged is {first}, whose pairs it measures again")
+    )
     return folder.parent / first
 
 
@@ -140,7 +142,7 @@ def accepted_changes(plan: Plan) -> tuple[Accepted, ...]:
     return read_accepted(Path(plan.judge.gate.accepted), plan) if plan.judge.gate.accepted else ()
 
 
-def _again(options: RunOptions, record: Record, first: Gating, watcher: Watcher | None) -> Gating:
+def _again(options: RunOptions, record: Record, first: Gating, observer: Observer) -> Gating:
     """Measure the suspicious pairs afresh, in a record of their own beside the first."""
     from bench_framework.analysis import gate
     from bench_framework.errors import Interrupted
@@ -148,15 +150,11 @@ def _again(options: RunOptions, record: Record, first: Gating, watcher: Watcher 
 
     plan = gate.confirmation_plan(record.plan, first, record.id)
     assert plan is not None
-    if watcher is not None:
-        count = len(first.of("suspicious"))
-        watcher.say(
-            f"gate: {'1 comparison looks worse and is' if count == 1 else f'{count} comparisons look worse and are'}"
-            " measured again, "
-            f"{plan.measure.rounds_max} rounds"
-        )
+    count = len(first.of("suspicious"))
+    which = "1 comparison looks worse and is" if count == 1 else f"{count} comparisons look worse and are"
+    observer.notify(Message(f"gate: {which} measured again, {plan.measure.rounds_max} rounds"))
     text = (record.path / layout.SCENARIO).read_text(encoding="utf-8")
-    outcome = run_plan(plan, text, options, watcher)
+    outcome = run_plan(plan, text, options, observer)
     if outcome.judgement is None or outcome.record is None:
         raise Interrupted(
             "interrupted while what looked worse was measured again",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework.errors import (
     EXIT_DONE,
@@ -16,14 +17,14 @@ from bench_framework.errors import (
     Interrupted,
     MachineError,
 )
+from bench_framework.execution.progress import InterruptibleObserver, Message
 from bench_framework.workflow.scenarios import plan_scenario
-from bench_framework.workflow.watching import Interruptible
 
 if TYPE_CHECKING:
     from bench_framework.analysis.aa import NoiseSummary, Rate, Window, WindowVerdicts
     from bench_framework.execution.hyperfine import Hyperfine
     from bench_framework.execution.process import Launcher
-    from bench_framework.execution.progress import Happening
+    from bench_framework.execution.progress import Observer
     from bench_framework.execution.reference_programs import Specimen
     from bench_framework.execution.stop import Stop
     from bench_framework.model.plan import Plan
@@ -40,17 +41,8 @@ METRICS: Final = ("wall", "cpu")
 EFFECT_ARM: Final = "more-{}"
 
 
-class NoiseWatcher(Protocol):
-    """Hears how far `examine_noise` is; every method returns at once."""
-
-    def notify(self, happening: Happening) -> None:
-        """Something happened in execution."""
-
-    def say(self, text: str) -> None:
-        """One sentence for the user."""
-
-    def window(self, verdicts: WindowVerdicts, number: int, elapsed_s: float) -> None:
-        """Window `number`, counted from 1, was measured and judged."""
+OnWindow = Callable[["WindowVerdicts", int, float], None]
+"""``on_window(verdicts, number, elapsed_s)``: window `number`, from 1, was measured and judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +96,11 @@ class _Bench:
     hyperfine: Hyperfine
     host: Host
     env: dict[str, str]
-    watcher: NoiseWatcher
+    observer: Observer
     stopping: Stop
 
 
-def examine_noise(seconds_wanted: float, watcher: NoiseWatcher) -> NoiseFindings:
+def examine_noise(seconds_wanted: float, observer: Observer, on_window: OnWindow) -> NoiseFindings:
     """Measure windows of both programs in turn for about the time that is given, at least one of each.
 
     Nothing is left behind: records, files and copies live in a temporary folder.
@@ -121,14 +113,14 @@ def examine_noise(seconds_wanted: float, watcher: NoiseWatcher) -> NoiseFindings
 
     host.require_linux()
     with process.Launcher() as launcher:
-        stopping = stop.Stop(launcher, lambda level: watcher.say(_on_stop(level)))
+        stopping = stop.Stop(launcher, lambda level: observer.notify(Message(_on_stop(level))))
         with (
             stopping.on_signals(),
             process.scratch_folder() as scratch,
-            lock.MachineLock("doctor --aa", watcher, stopping),
+            lock.MachineLock("doctor --aa", observer, stopping),
         ):
-            bench, subjects = _prepare(Path(scratch), launcher, watcher, stopping)
-            return _examine(bench, subjects, seconds_wanted)
+            bench, subjects = _prepare(Path(scratch), launcher, observer, stopping)
+            return _examine(bench, subjects, seconds_wanted, on_window)
 
 
 def _on_stop(level: int) -> str:
@@ -140,11 +132,11 @@ def _on_stop(level: int) -> str:
 
 
 def _prepare(
-    folder: Path, launcher: Launcher, watcher: NoiseWatcher, stopping: Stop
+    folder: Path, launcher: Launcher, observer: Observer, stopping: Stop
 ) -> tuple[_Bench, tuple[_Subject, ...]]:
     from bench_framework.execution import host, hyperfine, programs, reference_programs
 
-    found = hyperfine.find(launcher, host.environment(), Interruptible(watcher, stopping))
+    found = hyperfine.find(launcher, host.environment(), InterruptibleObserver(observer, stopping))
     # Copies of the programs go where everything else goes: into the folder that is removed.
     env = {**host.environment(), "BENCHCTL_CACHE": str(folder / "cache")}
     facts = host.facts(launcher, hyperfine=found.name, results=folder, data=folder, env=env)
@@ -157,9 +149,9 @@ def _prepare(
         plan = plan_scenario(str(scenario))
         build, event = programs.with_control(plan, programs.find_program(plan, env), {}, launcher, env)
         if event is not None:
-            watcher.say(event.message)
+            observer.notify(Message(event.message))
         subjects.append(_Subject(specimen, scenario, build))
-    return _Bench(folder, launcher, found, facts, env, watcher, stopping), tuple(subjects)
+    return _Bench(folder, launcher, found, facts, env, observer, stopping), tuple(subjects)
 
 
 def _scenario(specimen: Specimen, env: dict[str, str]) -> dict[str, Any]:
@@ -181,7 +173,9 @@ def _scenario(specimen: Specimen, env: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def _examine(bench: _Bench, subjects: tuple[_Subject, ...], wanted: float) -> NoiseFindings:
+def _examine(
+    bench: _Bench, subjects: tuple[_Subject, ...], wanted: float, on_window: OnWindow
+) -> NoiseFindings:
     from bench_framework.analysis.aa import judge_window, summarise_windows
     from bench_framework.execution.host import seconds
     from bench_framework.model.looks import schedule
@@ -206,7 +200,7 @@ def _examine(bench: _Bench, subjects: tuple[_Subject, ...], wanted: float) -> No
             break
         found.append(judge_window(window, looks, families=FAMILIES, seed=len(found) + 1))
         longest[place] = max(longest[place], seconds() - start)
-        bench.watcher.window(found[-1], len(found), seconds() - began)
+        on_window(found[-1], len(found), seconds() - began)
     return NoiseFindings(
         len(found),
         ROUNDS,
@@ -240,7 +234,7 @@ def _window(bench: _Bench, subject: _Subject, number: int) -> Window:
                 inputs=(),
                 launcher=bench.launcher,
                 hyperfine=bench.hyperfine,
-                watcher=bench.watcher,
+                observer=bench.observer,
                 looker=_go_on,
                 stop=bench.stopping,
                 env=bench.env,

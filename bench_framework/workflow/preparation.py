@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bench_framework.execution.progress import InterruptibleObserver, Message, PlanReady
 from bench_framework.model import environment_variables
 from bench_framework.workflow.capability import leave_out
-from bench_framework.workflow.watching import Interruptible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from bench_framework.errors import BenchError
     from bench_framework.execution.hyperfine import Hyperfine
     from bench_framework.execution.process import Launcher
+    from bench_framework.execution.progress import Observer
     from bench_framework.execution.stop import Stop
     from bench_framework.model.plan import Plan
     from bench_framework.model.run import Build, Event, Host, PreparedInput
     from bench_framework.workflow.run_options import RunOptions
-    from bench_framework.workflow.watching import Watcher
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Prepared:
 
 
 def prepare(
-    plan: Plan, options: RunOptions, watcher: Watcher, launcher: Launcher, stopping: Stop
+    plan: Plan, options: RunOptions, observer: Observer, launcher: Launcher, stopping: Stop
 ) -> Prepared:
     """Tools, builds and inputs of a plan, and what the machine is.
 
@@ -55,7 +55,7 @@ def prepare(
     from bench_framework.workflow.known_metrics import require_known
 
     env = host.environment()
-    careful = Interruptible(watcher, stopping)
+    careful = InterruptibleObserver(observer, stopping)
     found = hyperfine.find(launcher, env, careful)
     event: Event | None = None
     builds = cargo.build_all(plan, launcher, env, careful, datasets.workplace(plan, env))
@@ -69,8 +69,10 @@ def prepare(
     able = leave_out(plan, {build.id: build.describe for build in builds if build.describe})
     if able is not plan:
         for hole in able.holes[len(plan.holes) :]:
-            watcher.say(f"left out: {' '.join(value for _, value in hole.values)} ({hole.reason})")
-        watcher.plan_ready(able)
+            observer.notify(
+                Message(f"left out: {' '.join(value for _, value in hole.values)} ({hole.reason})")
+            )
+        observer.notify(PlanReady(able))
         kept = {spec.id for spec in able.builds}
         builds = tuple(build for build in builds if plan.program is not None or build.id in kept)
         plan = able

@@ -14,10 +14,17 @@ from bench_framework.errors import (
     RecordError,
     UsageError,
 )
+from bench_framework.execution.progress import (
+    InterruptibleObserver,
+    Message,
+    Observer,
+    PlanReady,
+    Remark,
+    SilentObserver,
+)
 from bench_framework.model.profile import OTHER, Bucket, ProfilePolicy
 from bench_framework.workflow import corrupt_records
 from bench_framework.workflow.pages import carries_runs, judge_record, own_templates, write_pages
-from bench_framework.workflow.watching import Interruptible, Nobody, Watcher
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -83,27 +90,26 @@ def profile_run(
     builds: Sequence[Build],
     inputs: Sequence[PreparedInput],
     policy: ProfilePolicy | None,
-    watcher: Watcher,
+    observer: Observer,
     launcher: Launcher,
     stopping: Stop,
 ) -> bool:
     """Profile what was just measured; warnings become part of the record. Returns whether the user stopped it."""
-    from bench_framework.execution.progress import Remark
     from bench_framework.store import lines
 
     if policy is None:
         return False
-    outcome = _profile(record, builds, inputs, policy, None, (watcher, launcher, stopping))
+    outcome = _profile(record, builds, inputs, policy, None, (observer, launcher, stopping))
     known = set(record.contents.events)
     for event in outcome.events:
-        watcher.notify(Remark(event))
+        observer.notify(Remark(event))
         if event not in known:
             record.append(lines.Noted(event))
     return outcome.stopped
 
 
 def profile_record(
-    results: Path, name: str, options: ProfileOptions, watcher: Watcher | None = None
+    results: Path, name: str, options: ProfileOptions, observer: Observer | None = None
 ) -> Profiled:
     """Profile cells of a record with the binaries that it measured, and write its report again.
 
@@ -118,8 +124,8 @@ def profile_record(
     from bench_framework.store import records
 
     host.require_linux()
-    watcher = watcher or Nobody()
-    folder = records.resolve_measured(results, name, watcher.say)
+    observer = observer or SilentObserver()
+    folder = records.resolve_measured(results, name, lambda text: observer.notify(Message(text)))
     with (
         records.Record.open(folder) as record,
         corrupt_records.blamed(folder),
@@ -133,16 +139,16 @@ def profile_record(
             )
         policy = _policy(record.plan, options)
         cells = _selected(record.plan, options.only) if options.only else None
-        stopping = stop.Stop(launcher, lambda level: watcher.say(_on_stop(level)))
+        stopping = stop.Stop(launcher, lambda level: observer.notify(Message(_on_stop(level))))
         env = host.environment()
-        watcher.plan_ready(record.plan)
-        with stopping.on_signals(), lock.MachineLock(record.plan.name, watcher, stopping):
-            inputs = datasets.prepare_inputs(record.plan, env, Interruptible(watcher, stopping))
+        observer.notify(PlanReady(record.plan))
+        with stopping.on_signals(), lock.MachineLock(record.plan.name, observer, stopping):
+            inputs = datasets.prepare_inputs(record.plan, env, InterruptibleObserver(observer, stopping))
             _require_same_inputs(record, inputs)
             outcome = _profile(
-                record, record.contents.builds, inputs, policy, cells, (watcher, launcher, stopping)
+                record, record.contents.builds, inputs, policy, cells, (observer, launcher, stopping)
             )
-        return _written(record, outcome, watcher)
+        return _written(record, outcome, observer)
 
 
 def _profile(
@@ -151,13 +157,13 @@ def _profile(
     inputs: Sequence[PreparedInput],
     policy: ProfilePolicy,
     cells: tuple[Cell, ...] | None,
-    means: tuple[Watcher, Launcher, Stop],
+    means: tuple[Observer, Launcher, Stop],
 ) -> Outcome:
     from bench_framework.execution import datasets, host, profiles
     from bench_framework.store import layout
     from bench_framework.store.profiles import write_profile
 
-    watcher, launcher, stopping = means
+    observer, launcher, stopping = means
     env, plan = host.environment(), record.plan
     subject = profiles.Subject(
         plan,
@@ -174,8 +180,7 @@ def _profile(
             launcher,
             env,
             stopping,
-            Interruptible(watcher, stopping),
-            watcher.say,
+            observer,
             datasets.workplace(plan, env),
         ),
     )
@@ -184,10 +189,9 @@ def _profile(
     return outcome
 
 
-def _written(record: Record, outcome: Outcome, watcher: Watcher) -> Profiled:
+def _written(record: Record, outcome: Outcome, observer: Observer) -> Profiled:
     """The record with its new profiles, judged as it was."""
     from bench_framework.analysis.profiles import attach
-    from bench_framework.execution.progress import Remark
     from bench_framework.report import build
     from bench_framework.store.profiles import read_profiles
     from bench_framework.workflow.pages import report_data
@@ -200,7 +204,7 @@ def _written(record: Record, outcome: Outcome, watcher: Watcher) -> Profiled:
             first.message, code=first.code, details=first.details, effect=first.effect, help=first.help
         )
     for event in outcome.events:
-        watcher.notify(Remark(event))
+        observer.notify(Remark(event))
     saved = record.judgement()
     judgement = (
         judge_record(record)

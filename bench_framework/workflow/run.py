@@ -14,12 +14,19 @@ from bench_framework.errors import (
     MachineError,
     UsageError,
 )
+from bench_framework.execution.progress import (
+    InterimVerdicts,
+    Message,
+    Observer,
+    PlanReady,
+    Resumed,
+    SilentObserver,
+)
 from bench_framework.workflow.pages import Pages, judge_record, require_readable, write_pages
 from bench_framework.workflow.preparation import prepare
 from bench_framework.workflow.profile import profile_run, wanted
 from bench_framework.workflow.run_options import plan_run
 from bench_framework.workflow.scenarios import find_scenario
-from bench_framework.workflow.watching import Nobody, Watcher
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,13 +63,13 @@ class Outcome:
     exit_code: int
 
 
-def run_scenario(name: str, options: RunOptions, watcher: Watcher | None = None) -> Outcome:
+def run_scenario(name: str, options: RunOptions, observer: Observer | None = None) -> Outcome:
     """Build, run, judge and report a scenario; resumes an interrupted record of it.
 
     Args:
         name: a file, or the name of a shipped scenario.
         options: see there.
-        watcher: told of everything that happens.
+        observer: receives the progress.
 
     Raises:
         ScenarioError, UsageError: nothing was done. BX113, where a template fails on the page: all was measured.
@@ -73,17 +80,17 @@ def run_scenario(name: str, options: RunOptions, watcher: Watcher | None = None)
     plan = plan_run(name, options)
     if options.template is not None:
         require_readable(options.template)  # after an hour of measuring it would be late to say so
-    return run_plan(plan, find_scenario(name).read_text(encoding="utf-8"), options, watcher)
+    return run_plan(plan, find_scenario(name).read_text(encoding="utf-8"), options, observer)
 
 
-def run_plan(plan: Plan, text: str, options: RunOptions, watcher: Watcher | None = None) -> Outcome:
+def run_plan(plan: Plan, text: str, options: RunOptions, observer: Observer | None = None) -> Outcome:
     """Build, run, judge and report a plan, whatever made it.
 
     Args:
         plan: what to measure.
         text: of its scenario; the record keeps it.
         options: folder and whether to resume; what to select was decided in `plan`.
-        watcher: told of everything that happens.
+        observer: receives the progress.
 
     Raises:
         MachineError, RecordError: as `run`.
@@ -92,32 +99,32 @@ def run_plan(plan: Plan, text: str, options: RunOptions, watcher: Watcher | None
 
     host.require_linux()
     affinity.require(plan)
-    watcher = watcher or Nobody()
-    watcher.plan_ready(plan)
+    observer = observer or SilentObserver()
+    observer.notify(PlanReady(plan))
     with process.Launcher() as launcher:
-        stopping = stop.Stop(launcher, lambda level: watcher.say(_on_stop(level)))
+        stopping = stop.Stop(launcher, lambda level: observer.notify(Message(_on_stop(level))))
         try:
-            with stopping.on_signals(), lock.MachineLock(plan.name, watcher, stopping):
-                return _run_locked(plan, text, options, watcher, launcher, stopping)
+            with stopping.on_signals(), lock.MachineLock(plan.name, observer, stopping):
+                return _run_locked(plan, text, options, observer, launcher, stopping)
         except Interrupted:  # while it waited for another benchctl
             return _interrupted(None, plan)
 
 
 def _run_locked(
-    plan: Plan, text: str, options: RunOptions, watcher: Watcher, launcher: Launcher, stopping: Stop
+    plan: Plan, text: str, options: RunOptions, observer: Observer, launcher: Launcher, stopping: Stop
 ) -> Outcome:
     record: Record | None = None
     try:
-        prepared = prepare(plan, options, watcher, launcher, stopping)
+        prepared = prepare(plan, options, observer, launcher, stopping)
         plan = prepared.plan
-        record = _record_for(plan, text, options, watcher, prepared)
+        record = _record_for(plan, text, options, observer, prepared)
         with record:
-            _tune(plan, record, prepared, watcher, launcher, stopping)
-            _measure(plan, record, prepared, watcher, launcher, stopping)
-            _observe(plan, record, prepared, watcher, launcher, stopping)
+            _tune(plan, record, prepared, observer, launcher, stopping)
+            _measure(plan, record, prepared, observer, launcher, stopping)
+            _observe(plan, record, prepared, observer, launcher, stopping)
             stopped = options.profile is not False and profile_run(
                 record, prepared.builds, prepared.inputs, wanted(plan, asked=bool(options.profile)),
-                watcher, launcher, stopping,
+                observer, launcher, stopping,
             )  # fmt: skip
     except Interrupted:
         return _interrupted(record, plan)
@@ -151,7 +158,7 @@ def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:
         ) from error
 
 
-def _record_for(plan: Plan, text: str, options: RunOptions, watcher: Watcher, prepared: Prepared) -> Record:
+def _record_for(plan: Plan, text: str, options: RunOptions, observer: Observer, prepared: Prepared) -> Record:
     import bench_framework
     from bench_framework.execution.host import utc_now
     from bench_framework.store import lines
@@ -161,10 +168,8 @@ def _record_for(plan: Plan, text: str, options: RunOptions, watcher: Watcher, pr
     if record is not None:
         require_same(record, plan, prepared.host, prepared.builds)
         done = sum(record.contents.rounds.values())
-        watcher.say(
-            f"continuing the interrupted record {record.path}: whole rounds kept: {done}"
-            " (--fresh starts over); a round that was cut is measured again"
-        )
+        kept = f"continuing the interrupted record {record.path}: whole rounds kept: {done}"
+        observer.notify(Message(f"{kept} (--fresh starts over); a round that was cut is measured again"))
     else:
         try:
             record = Record.create(
@@ -186,22 +191,22 @@ def _record_for(plan: Plan, text: str, options: RunOptions, watcher: Watcher, pr
     for event in prepared.events:
         if event not in known:
             record.append(lines.Noted(event))
-    watcher.resumed(record.contents.rounds)
+    observer.notify(Resumed(record.contents.rounds))
     return record
 
 
 def _tune(
-    plan: Plan, record: Record, prepared: Prepared, watcher: Watcher, launcher: Launcher, stopping: Stop
+    plan: Plan, record: Record, prepared: Prepared, observer: Observer, launcher: Launcher, stopping: Stop
 ) -> None:
     from bench_framework.execution import host, tuning
 
     if plan.tuning and not tuning.is_done(record):
-        watcher.say("tuning: one command, before anything is measured")
+        observer.notify(Message("tuning: one command, before anything is measured"))
         tuning.tune(plan, record, prepared.builds, prepared.inputs, launcher, host.environment(), stopping)
 
 
 def _measure(
-    plan: Plan, record: Record, prepared: Prepared, watcher: Watcher, launcher: Launcher, stopping: Stop
+    plan: Plan, record: Record, prepared: Prepared, observer: Observer, launcher: Launcher, stopping: Stop
 ) -> None:
     from bench_framework.analysis.looking import look
     from bench_framework.execution import host, rounds
@@ -210,7 +215,7 @@ def _measure(
 
     def looker(input_id: str, index: int, number: int) -> rounds.Decision:
         seen = look(plan, record.contents.blocks, input_id, index, number, builds=builds)
-        watcher.judged(input_id, seen.verdicts)
+        observer.notify(InterimVerdicts(seen.verdicts))
         return rounds.Decision(seen.stop, seen.reason, seen.trailing, seen.idle)
 
     rounds.measure(
@@ -220,7 +225,7 @@ def _measure(
         inputs=prepared.inputs,
         launcher=launcher,
         hyperfine=prepared.hyperfine,
-        watcher=watcher,
+        observer=observer,
         looker=looker,
         stop=stopping,
         env=host.environment(),
@@ -228,7 +233,7 @@ def _measure(
 
 
 def _observe(
-    plan: Plan, record: Record, prepared: Prepared, watcher: Watcher, launcher: Launcher, stopping: Stop
+    plan: Plan, record: Record, prepared: Prepared, observer: Observer, launcher: Launcher, stopping: Stop
 ) -> None:
     from bench_framework.execution import host, observations
 
@@ -238,7 +243,7 @@ def _observe(
         builds=prepared.builds,
         inputs=prepared.inputs,
         launcher=launcher,
-        watcher=watcher,
+        observer=observer,
         stop=stopping,
         env=host.environment(),
     )

@@ -16,7 +16,7 @@ import pytest
 from bench_framework.errors import MachineError
 from bench_framework.execution import host, hyperfine, lock, reference_programs
 from bench_framework.execution.process import Launcher
-from bench_framework.execution.progress import Unwatched
+from bench_framework.execution.progress import Message, SilentObserver
 from bench_framework.workflow import noise
 from bench_framework.workflow.noise import examine_noise
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bench_framework.analysis.aa import WindowVerdicts
-    from bench_framework.execution.progress import Happening
+    from bench_framework.execution.progress import Update
 
 FAKE = Path(__file__).parents[1] / "fakes" / "hyperfine"
 BRIEF_S = 0.001
 """Less than a window: one of each program is measured."""
 
 
-class Watcher:
+class Recorder:
     """Remembers the windows, and lets a test act on each."""
 
     def __init__(self, react: Callable[[int], None] | None = None) -> None:
@@ -39,11 +39,9 @@ class Watcher:
         self.said: list[str] = []
         self._react = react
 
-    def notify(self, happening: Happening) -> None:
-        pass
-
-    def say(self, text: str) -> None:
-        self.said.append(text)
+    def notify(self, update: Update) -> None:
+        if isinstance(update, Message):
+            self.said.append(update.text)
 
     def window(self, verdicts: WindowVerdicts, number: int, elapsed_s: float) -> None:
         self.programs.append(verdicts.program)
@@ -88,9 +86,9 @@ def test_one_window_of_each_program_however_short_the_time(
     fake: Callable[..., None], alone: Path, tmp_path: Path
 ) -> None:
     fake({"match": "more-10.txt", "wall_s": 0.033}, {"match": "more-5.txt", "wall_s": 0.0301}, plain())
-    watcher = Watcher()
-    found = examine_noise(BRIEF_S, watcher)
-    assert watcher.programs == ["factor", "wc -l"]
+    observer = Recorder()
+    found = examine_noise(BRIEF_S, observer, observer.window)
+    assert observer.programs == ["factor", "wc -l"]
     assert (found.windows, found.exit_code, found.interrupted) == (2, 0, False)
     assert (found.summary.relabelled.tries, found.summary.as_measured.tries) == (10, 2)
     assert found.summary.relabelled.count == found.summary.as_measured.count == 0
@@ -108,7 +106,7 @@ def test_a_copy_that_is_slower_is_told_apart_and_the_machine_is_not_trusted(
 ) -> None:
     """The control arm runs a copy from the cache; here that path is slow in both programs."""
     fake({"match": "/cache/binaries/", "wall_s": 0.032}, plain())
-    found = examine_noise(BRIEF_S, Watcher())
+    found = examine_noise(BRIEF_S, SilentObserver(), lambda *_: None)
     assert (found.summary.as_measured.count, found.summary.as_measured.tries) == (2, 2)
     assert found.summary.relabelled.count <= 2
     assert found.summary.refuted
@@ -117,17 +115,17 @@ def test_a_copy_that_is_slower_is_told_apart_and_the_machine_is_not_trusted(
 
 def test_ctrl_c_keeps_the_windows_that_were_measured(fake: Callable[..., None], alone: Path) -> None:
     fake(plain())
-    watcher = Watcher(lambda number: os.kill(os.getpid(), signal.SIGINT) if number == 1 else None)
-    found = examine_noise(3600.0, watcher)
+    observer = Recorder(lambda number: os.kill(os.getpid(), signal.SIGINT) if number == 1 else None)
+    found = examine_noise(3600.0, observer, observer.window)
     assert (found.windows, found.interrupted, found.exit_code) == (1, True, 130)
     assert found.summary.as_measured.tries == 1
-    assert "stopping after the run in flight; what was found is kept" in watcher.said
+    assert "stopping after the run in flight; what was found is kept" in observer.said
     assert list(alone.iterdir()) == []
 
 
 def test_a_program_that_fails_ends_it_with_what_was_found(fake: Callable[..., None], alone: Path) -> None:
     fake({"match": "lines.txt", "wall_s": 0.03, "exit_code": 1}, plain())
-    found = examine_noise(BRIEF_S, Watcher())
+    found = examine_noise(BRIEF_S, SilentObserver(), lambda *_: None)
     assert (found.windows, found.exit_code) == (1, 3)
     assert found.failure is not None
     assert found.failure.code == "BX239"
@@ -140,7 +138,7 @@ def test_a_missing_program_is_named_before_anything_is_measured(
     fake(plain())
     monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
     with pytest.raises(MachineError, match="the program factor is not on PATH") as raised:
-        examine_noise(BRIEF_S, Watcher())
+        examine_noise(BRIEF_S, SilentObserver(), lambda *_: None)
     assert raised.value.code == "BX239"
 
 
@@ -163,8 +161,8 @@ def test_with_the_real_hyperfine_more_work_takes_more_time(
     monkeypatch.setattr(noise, "FAMILIES", 20)
     monkeypatch.setattr(noise, "ROUNDS", 12)
     with Launcher() as launcher:
-        hyperfine.find(launcher, host.environment(), Unwatched())
-    found = examine_noise(BRIEF_S, Watcher())
+        hyperfine.find(launcher, host.environment(), SilentObserver())
+    found = examine_noise(BRIEF_S, SilentObserver(), lambda *_: None)
     assert (found.windows, found.failure) == (2, None)
     assert found.summary.relabelled.tries == 40
     largest = [f for f in found.summary.found if f.effect == 0.1]

@@ -12,7 +12,7 @@ import pytest
 
 from bench_framework.execution import host, hyperfine, rounds
 from bench_framework.execution.process import Launcher
-from bench_framework.execution.progress import BlockFinished, BlockStarted, Happening, Unwatched
+from bench_framework.execution.progress import BlockFinished, BlockStarted, SilentObserver, Update
 from bench_framework.execution.stop import Stop
 from bench_framework.model.plan import (
     AnswerPolicy,
@@ -80,16 +80,16 @@ def never_stop(input_id: str, index: int, number: int) -> tuple[bool, str]:
 
 
 @dataclass
-class Watcher:
+class Recorder:
     """Remembers what happened, and lets a test act on it."""
 
-    happenings: list[Happening] = field(default_factory=list)
-    react: Callable[[Happening], None] | None = None
+    updates: list[Update] = field(default_factory=list)
+    react: Callable[[Update], None] | None = None
 
-    def notify(self, happening: Happening) -> None:
-        self.happenings.append(happening)
+    def notify(self, update: Update) -> None:
+        self.updates.append(update)
         if self.react is not None:
-            self.react(happening)
+            self.react(update)
 
 
 @dataclass
@@ -100,7 +100,7 @@ class Laboratory:
     launcher: Launcher
     tool: hyperfine.Hyperfine
     env: dict[str, str]
-    watcher: Watcher = field(default_factory=Watcher)
+    observer: Recorder = field(default_factory=Recorder)
     build: Build = field(default_factory=lambda: Build("program", ok=True, sha256="0" * 64, path="/bin/true"))
     stop: Stop | None = None
 
@@ -138,7 +138,7 @@ class Laboratory:
             record.prepare(at="2026-03-02T17:05:00.000Z", host=facts, builds=[self.build], inputs=inputs)
             rounds.measure(
                 plan, record, builds=[self.build], inputs=inputs, launcher=self.launcher, hyperfine=self.tool,
-                watcher=self.watcher, looker=looker, stop=self.stop, env=self.env,
+                observer=self.observer, looker=looker, stop=self.stop, env=self.env,
             )  # fmt: skip
         return record
 
@@ -157,7 +157,7 @@ def fake(tmp_path: Path, launcher: Launcher) -> Laboratory:
     copy.write_text(f"#!{sys.executable} -IS\n" + FAKE_HYPERFINE.read_text().partition("\n")[2])
     copy.chmod(0o755)
     env = {**host.environment(), "BENCHCTL_HYPERFINE": str(copy)}
-    lab = Laboratory(tmp_path, launcher, hyperfine.find(launcher, env, Unwatched()), env)
+    lab = Laboratory(tmp_path, launcher, hyperfine.find(launcher, env, SilentObserver()), env)
     lab.script()
     return lab
 
@@ -166,7 +166,7 @@ def fake(tmp_path: Path, launcher: Launcher) -> Laboratory:
 def real(tmp_path: Path, launcher: Launcher) -> Laboratory:
     """A laboratory with the real hyperfine, found or installed as for a user."""
     env = {key: value for key, value in host.environment().items() if key != "BENCHCTL_HYPERFINE"}
-    return Laboratory(tmp_path, launcher, hyperfine.find(launcher, env, Unwatched()), env)
+    return Laboratory(tmp_path, launcher, hyperfine.find(launcher, env, SilentObserver()), env)
 
 
 @pytest.fixture
@@ -198,21 +198,21 @@ def events_of() -> Callable[[Record, str], list[Event]]:
 
 
 @pytest.fixture
-def timed_spans() -> Callable[[Watcher], list[list[Happening]]]:
+def timed_spans() -> Callable[[Recorder], list[list[Update]]]:
     """What was told between the start and the end of each block."""
 
-    def find(watcher: Watcher) -> list[list[Happening]]:
-        spans: list[list[Happening]] = []
-        inside: list[Happening] | None = None
-        for happening in watcher.happenings:
-            if isinstance(happening, BlockStarted):
+    def find(observer: Recorder) -> list[list[Update]]:
+        spans: list[list[Update]] = []
+        inside: list[Update] | None = None
+        for update in observer.updates:
+            if isinstance(update, BlockStarted):
                 inside = []
-            elif isinstance(happening, BlockFinished):
+            elif isinstance(update, BlockFinished):
                 assert inside is not None
                 spans.append(inside)
                 inside = None
             elif inside is not None:
-                inside.append(happening)
+                inside.append(update)
         return spans
 
     return find

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bench_framework.execution import host, hyperfine, rounds
 from bench_framework.execution.process import Launcher
-from bench_framework.execution.progress import Unwatched
+from bench_framework.execution.progress import SilentObserver
 from bench_framework.execution.stop import Stop
 from bench_framework.model.run import Build
 from bench_framework.store import wire
@@ -23,7 +23,7 @@ def main() -> None:
     build = Build("program", ok=True, sha256="0" * 64, path="/bin/sleep")
     env = host.environment()
     with Launcher() as launcher:
-        tool = hyperfine.find(launcher, env, Unwatched())
+        tool = hyperfine.find(launcher, env, SilentObserver())
         facts = host.facts(launcher, hyperfine=tool.name, results=folder, data=folder)
         record = find_resumable(folder / "results", plan) or Record.create(
             folder / "results", plan, "x", started_at=host.utc_now(), benchctl="0.1.0"
@@ -33,7 +33,7 @@ def main() -> None:
             (folder / "launcher.pid").write_text(str(launcher.pid))
             rounds.measure(
                 plan, record, builds=[build], inputs=[], launcher=launcher, hyperfine=tool,
-                watcher=Unwatched(), looker=lambda *_: (False, ""), stop=Stop(launcher), env=env,
+                observer=SilentObserver(), looker=lambda *_: (False, ""), stop=Stop(launcher), env=env,
             )  # fmt: skip
     (folder / "done").touch()
 

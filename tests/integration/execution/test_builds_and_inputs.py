@@ -15,7 +15,7 @@ from bench_framework.errors import Interrupted, MachineError
 from bench_framework.execution import cargo, datasets, host, programs
 from bench_framework.execution.lock import MachineLock
 from bench_framework.execution.process import Launcher
-from bench_framework.execution.progress import LockWaiting, Unwatched
+from bench_framework.execution.progress import LockWaiting, SilentObserver
 from bench_framework.execution.stop import Stop
 from bench_framework.model.plan import BIN, BuildSpec, Dataset, Input
 
@@ -57,7 +57,7 @@ def crate(tmp_path: Path) -> Path:
 def build(
     plan: Plan, specs: tuple[BuildSpec, ...], launcher: Launcher, env: dict[str, str]
 ) -> tuple[Build, ...]:
-    return cargo.build_all(replace(plan, builds=specs), launcher, env, Unwatched(), Path.cwd())
+    return cargo.build_all(replace(plan, builds=specs), launcher, env, SilentObserver(), Path.cwd())
 
 
 def git(folder: Path, *words: str) -> str:
@@ -152,18 +152,18 @@ def test_a_generated_input_is_made_once_and_is_the_same_again(
     dataset = Dataset("generated", "prose", 100_000, 42)
     items = (Input("a", (("on", "a"),), dataset), Input("b", (("on", "b"),), dataset))
     plan = replace(plan_of({"a": ["x"]}), inputs=items, data_dir=str(tmp_path / "data"))
-    first = datasets.prepare_inputs(plan, env, Unwatched())
+    first = datasets.prepare_inputs(plan, env, SilentObserver())
     assert first[0].path == first[1].path
     assert [item.input_id for item in first] == [item.id for item in items]
     path = Path(str(first[0].path))
     assert path.stat().st_size == first[0].size_bytes == 100_000
     assert first[0].made_s is not None
     text = path.read_bytes()
-    again = datasets.prepare_inputs(plan, env, Unwatched())
+    again = datasets.prepare_inputs(plan, env, SilentObserver())
     assert again[0].made_s is None
     assert again[0].sha256 == first[0].sha256
     path.write_bytes(b"someone wrote here")
-    third = datasets.prepare_inputs(plan, env, Unwatched())
+    third = datasets.prepare_inputs(plan, env, SilentObserver())
     assert third[0].made_s is not None
     assert path.read_bytes() == text
     assert not [item for item in path.parent.iterdir() if "part" in item.name]
@@ -175,7 +175,7 @@ def test_a_disk_without_room_is_an_error_before_anything_is_written(
     huge = Input("a", (), Dataset("generated", "prose", 1 << 60, 42))
     plan = replace(plan_of({"a": ["x"]}), inputs=(huge,), data_dir=str(tmp_path / "data"))
     with pytest.raises(MachineError, match="needed in") as caught:
-        datasets.prepare_inputs(plan, env, Unwatched())
+        datasets.prepare_inputs(plan, env, SilentObserver())
     assert caught.value.code == "BC401"
     assert not (tmp_path / "data").exists()
 
@@ -186,7 +186,7 @@ def test_an_unknown_kind_of_text_names_the_known_ones(
     item = Input("a", (), Dataset("generated", "poetry", 10, 42))
     plan = replace(plan_of({"a": ["x"]}), inputs=(item,), data_dir=str(tmp_path / "data"))
     with pytest.raises(MachineError, match="poetry") as caught:
-        datasets.prepare_inputs(plan, env, Unwatched())
+        datasets.prepare_inputs(plan, env, SilentObserver())
     assert "prose" in dict(caught.value.details)["kinds"]
 
 
@@ -197,15 +197,15 @@ def test_a_users_file_is_digested_once_and_again_when_it_changes(
     path.write_text("abc")
     item = Input("a", (), Dataset("file", "mine", path=str(path)))
     plan = replace(plan_of({"a": ["x"]}), inputs=(item,))
-    first = datasets.prepare_inputs(plan, env, Unwatched())[0]
+    first = datasets.prepare_inputs(plan, env, SilentObserver())[0]
     assert (first.path, first.size_bytes) == (str(path), 3)
     assert first.sha256 == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-    assert datasets.prepare_inputs(plan, env, Unwatched())[0] == first
+    assert datasets.prepare_inputs(plan, env, SilentObserver())[0] == first
     path.write_text("abcd")
-    assert datasets.prepare_inputs(plan, env, Unwatched())[0].sha256 != first.sha256
+    assert datasets.prepare_inputs(plan, env, SilentObserver())[0].sha256 != first.sha256
     path.unlink()
     with pytest.raises(MachineError, match="does not exist"):
-        datasets.prepare_inputs(plan, env, Unwatched())
+        datasets.prepare_inputs(plan, env, SilentObserver())
 
 
 def test_a_programs_control_is_a_copy_that_does_the_same(
@@ -277,17 +277,17 @@ def test_a_second_benchctl_waits_and_knows_for_whom(tmp_path: Path, launcher: La
     stop = Stop(launcher)
     seen: list[Any] = []
 
-    class Watcher:
-        def notify(self, happening: object) -> None:
-            seen.append(happening)
+    class Recorder:
+        def notify(self, update: object) -> None:
+            seen.append(update)
             stop.request()
 
-    with MachineLock("first.yaml", Unwatched(), path=path):
-        with pytest.raises(Interrupted), MachineLock("second.yaml", Watcher(), stop, path=path):
+    with MachineLock("first.yaml", SilentObserver(), path=path):
+        with pytest.raises(Interrupted), MachineLock("second.yaml", Recorder(), stop, path=path):
             raise AssertionError("both hold the lock")
         assert isinstance(seen[0], LockWaiting)
         assert f"first.yaml (process {os.getpid()}" in seen[0].holder
-    with MachineLock("third.yaml", Unwatched(), path=path):
+    with MachineLock("third.yaml", SilentObserver(), path=path):
         assert "third.yaml" in path.read_text()
     assert path.read_text() == ""
     assert path.stat().st_mode & 0o777 == 0o666

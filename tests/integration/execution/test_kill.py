@@ -16,7 +16,7 @@ import pytest
 
 from bench_framework.execution import host, hyperfine
 from bench_framework.execution.process import Launcher
-from bench_framework.execution.progress import Unwatched
+from bench_framework.execution.progress import SilentObserver
 from bench_framework.model.plan import MeasurePolicy
 from bench_framework.store import wire
 from bench_framework.store.records import Record, find_records
@@ -73,7 +73,7 @@ def launcher_is_gone(folder: Path) -> bool:
 def fetched() -> None:
     """hyperfine is there before anything is waited for: on a new machine cargo builds it first, in a minute or two."""
     with Launcher() as launcher:
-        hyperfine.find(launcher, host.environment(), Unwatched())
+        hyperfine.find(launcher, host.environment(), SilentObserver())
 
 
 @pytest.fixture

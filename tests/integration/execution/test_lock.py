@@ -11,14 +11,14 @@ import pytest
 
 from bench_framework.errors import MachineError
 from bench_framework.execution.lock import MachineLock
-from bench_framework.execution.progress import Unwatched
+from bench_framework.execution.progress import SilentObserver
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
 def take(path: Path) -> None:
-    with MachineLock("test", Unwatched(), path=path):
+    with MachineLock("test", SilentObserver(), path=path):
         pass
 
 
@@ -61,7 +61,7 @@ def test_another_users_file_that_may_only_be_read_is_a_lock_all_the_same(
         return real(name, flags, *mode)
 
     monkeypatch.setattr(os, "open", as_a_stranger)
-    with MachineLock("one", Unwatched(), path=path):
+    with MachineLock("one", SilentObserver(), path=path):
         other = real(path, os.O_RDONLY)
         with pytest.raises(BlockingIOError):
             fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -34,7 +34,7 @@ needs_valgrind = pytest.mark.skipif(
 def observe(lab: Any, plan: Plan, record: Record) -> list[Observation]:
     with record:
         observations.observe_cells(
-            plan, record, builds=[lab.build], inputs=(), launcher=lab.launcher, watcher=lab.watcher,
+            plan, record, builds=[lab.build], inputs=(), launcher=lab.launcher, observer=lab.observer,
             stop=lab.stop, env=lab.env,
         )  # fmt: skip
     return record.contents.observations
@@ -115,11 +115,11 @@ def test_a_stop_keeps_what_was_counted(fake: Any, plan_of: Callable[..., Plan]) 
     record = fake.measure(plan)
     stop = Stop(fake.launcher)
     fake.stop = stop
-    fake.watcher.react = lambda h: stop.request() if isinstance(h, Counting) else None
+    fake.observer.react = lambda h: stop.request() if isinstance(h, Counting) else None
     with pytest.raises(Interrupted):
         observe(fake, plan, record)
     assert len(record.contents.observations) == 1
-    fake.stop, fake.watcher.react = Stop(fake.launcher), None
+    fake.stop, fake.observer.react = Stop(fake.launcher), None
     assert len(observe(fake, plan, record)) == 2
 
 

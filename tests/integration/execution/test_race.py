@@ -57,7 +57,7 @@ def test_who_trails_is_measured_no_further(fake: Any, plan_of: MakePlan) -> None
     assert rounds_of(record) == {
         ("all", "a"): 20, ("all", "b"): 20, ("all", "c"): first, ("all", "control"): 20,
     }  # fmt: skip
-    [dropped] = [h for h in fake.watcher.happenings if isinstance(h, CellDropped)]
+    [dropped] = [h for h in fake.observer.updates if isinstance(h, CellDropped)]
     assert (dropped.raced, dropped.round) == (True, first)
     assert record.contents.looks[0].trailing == record.contents.looks[0].dropped == (dropped.cell_id,)
 

@@ -202,14 +202,14 @@ def test_our_own_share_of_a_block_is_small(real: Any, plan_of: MakePlan) -> None
     record = real.create(plan_of({"a": ["/bin/sleep", "0.02"]}, measure=policy(12)))
     last = time.perf_counter()
 
-    def react(happening: object) -> None:
+    def react(update: object) -> None:
         nonlocal last
-        if type(happening).__name__ == "BlockStarted":
+        if type(update).__name__ == "BlockStarted":
             last = time.perf_counter()
-        elif type(happening).__name__ == "BlockFinished":
-            spans.append(time.perf_counter() - last - sum(happening.block.wall_s))  # type: ignore[attr-defined]
+        elif type(update).__name__ == "BlockFinished":
+            spans.append(time.perf_counter() - last - sum(update.block.wall_s))  # type: ignore[attr-defined]
 
-    real.watcher.react = react
+    real.observer.react = react
     real.measure(record.plan, record)
     assert statistics.median(spans) < 0.030, spans
 

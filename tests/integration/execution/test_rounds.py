@@ -11,7 +11,7 @@ import pytest
 
 from bench_framework.errors import Interrupted, MachineError
 from bench_framework.execution import block as measuring
-from bench_framework.execution.progress import BlockStarted, CellDropped, Happening, LookTaken, RoundFinished
+from bench_framework.execution.progress import BlockStarted, CellDropped, LookTaken, RoundFinished, Update
 from bench_framework.execution.rounds import Decision
 from bench_framework.model.plan import AnswerPolicy, MeasurePolicy
 from bench_framework.model.run import PreparedInput
@@ -91,7 +91,7 @@ def test_the_journal_says_what_was_measured(fake: Any, plan_of: MakePlan) -> Non
 def test_nothing_is_told_while_a_program_is_timed(fake: Any, plan_of: MakePlan, timed_spans: Any) -> None:
     fake.script({"match": "run-b", "exit_code": 3})
     fake.measure(plan_of(ARMS))
-    spans = timed_spans(fake.watcher)
+    spans = timed_spans(fake.observer)
     assert len(spans) == 2 * 4 + 3 * 3
     assert all(span == [] or {type(item).__name__ for item in span} == {"Remark"} for span in spans)
 
@@ -101,7 +101,7 @@ def test_one_process_per_cell_and_round_with_the_journal_synced_between_rounds(
 ) -> None:
     record = fake.measure(plan_of(ARMS))
     assert len(fake.calls()) == len(record.contents.blocks)
-    finished = [h for h in fake.watcher.happenings if isinstance(h, RoundFinished)]
+    finished = [h for h in fake.observer.updates if isinstance(h, RoundFinished)]
     assert [(h.warmup, h.round) for h in finished] == [
         (True, 1),
         (True, 2),
@@ -209,7 +209,7 @@ def test_a_cell_that_always_fails_is_dropped_after_the_warm_up_and_the_others_go
     assert [block.status for block in blocks_of(record, "b")] == ["failed"] * 2
     assert [block.status for block in blocks_of(record, "c")] == ["ok"] * 5
     assert len(events_of(record, "BX201")) == 1
-    [dropped] = [h for h in fake.watcher.happenings if isinstance(h, CellDropped)]
+    [dropped] = [h for h in fake.observer.updates if isinstance(h, CellDropped)]
     assert (dropped.round, dropped.reason) == (2, "exit status 101")
 
 
@@ -279,7 +279,7 @@ def test_looks_are_taken_on_schedule_and_can_stop_an_input(fake: Any, plan_of: M
     looks = [(look.index, look.round, look.stopped, look.reason) for look in record.contents.looks]
     assert looks[2] == (1, 18, True, "decided")
     assert looks[-1] == (2, 27, True, "the last round is reached")
-    assert [h.look for h in fake.watcher.happenings if isinstance(h, LookTaken)] == record.contents.looks
+    assert [h.look for h in fake.observer.updates if isinstance(h, LookTaken)] == record.contents.looks
 
 
 def test_the_looker_finds_the_blocks_in_the_record(fake: Any, plan_of: MakePlan) -> None:
@@ -303,13 +303,13 @@ def test_a_spent_budget_takes_the_last_look_at_the_round_reached(fake: Any, plan
     assert record.contents.looks[0].reason == "the budget is spent"
 
 
-def stop_at(fake: Any, number: int) -> Callable[[Happening], None]:
+def stop_at(fake: Any, number: int) -> Callable[[Update], None]:
     """Asks to stop when block `number` begins (counted over the session, from 1)."""
     count = 0
 
-    def react(happening: Happening) -> None:
+    def react(update: Update) -> None:
         nonlocal count
-        if isinstance(happening, BlockStarted):
+        if isinstance(update, BlockStarted):
             count += 1
             if count == number:
                 fake.stop.request()
@@ -321,12 +321,12 @@ def test_ctrl_c_finishes_the_block_and_the_record_goes_on_with_a_whole_round(
     fake: Any, plan_of: MakePlan
 ) -> None:
     plan = plan_of(ARMS)
-    fake.watcher.react = stop_at(fake, 14)  # the second block of round 2
+    fake.observer.react = stop_at(fake, 14)  # the second block of round 2
     record = fake.create(plan)
     with pytest.raises(Interrupted):
         fake.measure(plan, record)
     assert len(record.contents.blocks) == 14
-    fake.watcher.react = None
+    fake.observer.react = None
     again = fake.measure(plan, Record.open(record.path))
     assert again.contents.complete
     assert [block.status for block in again.contents.blocks][8:16] == ["ok"] * 4 + ["skipped"] * 2 + [
@@ -346,11 +346,11 @@ def test_a_resumed_record_keeps_its_order_its_repeats_and_its_reference(
     fake.script({"match": "run-", "wall_s": 0.004, "spread": 0, "digest": "d"})
     whole = fake.measure(plan)
     (fake.root / "script.json.calls").unlink()
-    fake.watcher.react = stop_at(fake, 10)
+    fake.observer.react = stop_at(fake, 10)
     cut = fake.create(plan)
     with pytest.raises(Interrupted):
         fake.measure(plan, cut)
-    fake.watcher.react = None
+    fake.observer.react = None
     # Now faster and with another answer: the record holds on to what it began with.
     fake.script(
         {"match": "run-a", "wall_s": 0.001, "spread": 0, "digest": "d"},
@@ -369,15 +369,15 @@ def test_a_second_ctrl_c_kills_the_block_and_drops_it(fake: Any, plan_of: MakePl
     plan = plan_of(ARMS)
     record = fake.create(plan)
 
-    def react(happening: Happening) -> None:
-        if isinstance(happening, BlockStarted):
+    def react(update: Update) -> None:
+        if isinstance(update, BlockStarted):
             fake.stop.request()
             # The second one arrives while the program runs.
             threading.Timer(0.5, fake.stop.request).start()
 
     import threading  # noqa: PLC0415
 
-    fake.watcher.react = react
+    fake.observer.react = react
     with pytest.raises(Interrupted):
         fake.measure(plan, record)
     assert record.contents.blocks == []
@@ -421,11 +421,11 @@ def test_an_input_that_changes_ends_the_measuring_of_that_input_only(
         for item, path in zip(plan.inputs, paths, strict=True)
     ]
 
-    def react(happening: Happening) -> None:
-        if isinstance(happening, RoundFinished) and happening.round == 1 and not happening.warmup:
+    def react(update: Update) -> None:
+        if isinstance(update, RoundFinished) and update.round == 1 and not update.warmup:
             os.utime(paths[0], ns=(1, 1))
 
-    fake.watcher.react = react
+    fake.observer.react = react
     record = fake.measure(plan, inputs=inputs)
     assert len(events_of(record, "BX420")) == 1
     assert [record.contents.rounds.get(item.id, 0) for item in plan.inputs] == [1, 3]
@@ -481,16 +481,16 @@ def test_a_disk_that_others_filled_ends_the_run_and_it_goes_on_later(
     plan = plan_of(ARMS)
     record = fake.create(plan)
     real = measuring._free
-    fake.watcher.react = lambda happening: (
+    fake.observer.react = lambda update: (
         monkeypatch.setattr(measuring, "_free", lambda _: 0)
-        if isinstance(happening, RoundFinished) and happening.round == 2 and not happening.warmup
+        if isinstance(update, RoundFinished) and update.round == 2 and not update.warmup
         else None
     )
     with pytest.raises(MachineError, match="No space left") as caught:
         fake.measure(plan, record)
     assert caught.value.exit_code == 3
     monkeypatch.setattr(measuring, "_free", real)
-    fake.watcher.react = None
+    fake.observer.react = None
     again = Record.open(record.path)
     assert again.contents.rounds == {plan.inputs[0].id: 2}
     fake.measure(plan, again)
@@ -532,11 +532,11 @@ def test_a_program_that_is_replaced_meanwhile_is_measured_no_further(
     program.write_text("#!/bin/sh\n")
     fake.build = replace(fake.build, path=str(program))
 
-    def rebuild(happening: Happening) -> None:
-        if isinstance(happening, RoundFinished) and happening.round == 2 and not happening.warmup:
+    def rebuild(update: Update) -> None:
+        if isinstance(update, RoundFinished) and update.round == 2 and not update.warmup:
             program.write_text("#!/bin/sh\n# another\n")
 
-    fake.watcher.react = rebuild
+    fake.observer.react = rebuild
     record = fake.measure(plan_of(ARMS, measure=policy(12)))
     [event] = events_of(record, "BX420")
     assert str(program) in event.message

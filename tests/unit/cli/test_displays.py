@@ -17,10 +17,11 @@ from bench_framework.execution.progress import (
     BlockFinished,
     BlockStarted,
     CellDropped,
-    Happening,
     LookTaken,
+    PlanReady,
     RoundFinished,
     RoundStarted,
+    Update,
 )
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Look
@@ -65,7 +66,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return clock
 
 
-def a_round(plan: Plan, number: int, *, warmup: bool = False) -> Iterator[Happening]:
+def a_round(plan: Plan, number: int, *, warmup: bool = False) -> Iterator[Update]:
     here = plan.inputs[0].id
     yield RoundStarted(here, number, warmup, len(plan.cells))
     for position, cell in enumerate(plan.cells):
@@ -83,14 +84,14 @@ def test_nothing_is_drawn_while_a_process_is_timed(
     kind: type[LiveDisplay | LineDisplay], plan: Plan, clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     display = kind(Console())
-    display.plan_ready(plan)
+    display.notify(PlanReady(plan))
     written = 0
-    for happening in [*a_round(plan, 1, warmup=True), *a_round(plan, 1), *a_round(plan, 2)]:
+    for update in [*a_round(plan, 1, warmup=True), *a_round(plan, 1), *a_round(plan, 2)]:
         clock.now += 120  # every redraw and every heartbeat is due
-        if isinstance(happening, BlockStarted):
+        if isinstance(update, BlockStarted):
             capsys.readouterr()
-        display.notify(happening)
-        if isinstance(happening, BlockStarted):
+        display.notify(update)
+        if isinstance(update, BlockStarted):
             assert capsys.readouterr() == ("", "")
         else:
             written += len(capsys.readouterr().err)
@@ -102,10 +103,10 @@ def test_lines_have_no_control_characters_and_tell_the_rounds(
     plan: Plan, clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     display = LineDisplay(Console())
-    display.plan_ready(plan)
+    display.notify(PlanReady(plan))
     for number in (1, 2, 3):
-        for happening in a_round(plan, number):
-            display.notify(happening)
+        for update in a_round(plan, number):
+            display.notify(update)
         clock.now += 20
     said = capsys.readouterr().err
     assert "\x1b" not in said
@@ -117,8 +118,8 @@ def test_what_is_left_is_counted_from_this_processs_own_rounds(plan: Plan) -> No
     work = Work(plan)
     work.rounds[plan.inputs[0].id] = 10  # done by an interrupted process
     before = work.rounds_done
-    for happening in a_round(plan, 11):
-        work.take(happening)
+    for update in a_round(plan, 11):
+        work.take(update)
     assert work.rounds_total == 21
     assert work.left_s(2.0, before) == pytest.approx(2.0 * (21 - 11))
     assert work.left_s(2.0, work.rounds_done) is None

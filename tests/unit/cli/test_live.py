@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 from bench_framework.cli.console import Console
 from bench_framework.cli.live_display import LiveDisplay
-from bench_framework.execution.progress import CellDropped, Remark, RoundStarted
+from bench_framework.execution.progress import CellDropped, Message, PlanReady, Remark, RoundStarted
 from bench_framework.model.run import Event
 from bench_framework.workflow.scenarios import plan_scenario
 
@@ -67,12 +67,12 @@ def test_warnings_stay_above_the_region_and_the_region_goes(
     plan: Plan, capsys: pytest.CaptureFixture[str]
 ) -> None:
     display = LiveDisplay(Console())
-    display.plan_ready(plan)
+    display.notify(PlanReady(plan))
     for number in range(4):
         display._drawn = float("-inf")  # the last drawing is long ago
         display.notify(RoundStarted(plan.inputs[0].id, 1, warmup=False, blocks=7))
         display.notify(Remark(Event(f"BX30{number}", f"remark {number}", help="one\ntwo\nthree")))
-    display.say("stopping after the run in flight")
+    display.notify(Message("stopping after the run in flight"))
     display.close()
     shown = [line for line in screen(capsys.readouterr().err) if line]
     wanted = [
@@ -90,7 +90,7 @@ def test_warnings_stay_above_the_region_and_the_region_goes(
 
 def test_a_cell_that_is_dropped_says_why(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:
     display = LiveDisplay(Console())
-    display.plan_ready(plan)
+    display.notify(PlanReady(plan))
     cell, other = plan.cells[1], plan.cells[2]
     display.notify(CellDropped(cell.id, cell.input_id, 1, "prints another result than the baseline"))
     display.notify(CellDropped(other.id, cell.input_id, 1, "x" * 200))
@@ -111,7 +111,7 @@ def test_the_bar_takes_what_the_words_leave(
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
     display = LiveDisplay(Console())
-    display.plan_ready(plan)
+    display.notify(PlanReady(plan))
     work = display._work
     assert work is not None
     display._start = 0.0

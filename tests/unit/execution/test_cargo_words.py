@@ -10,13 +10,13 @@ import pytest
 from bench_framework.execution.cargo import Builder, arguments, label_of, lockfile_of, toml_value
 from bench_framework.execution.cargo_messages import Messages, Steps, failure_text, read_messages
 from bench_framework.execution.process import Launcher
-from bench_framework.execution.progress import BuildStarted, BuildStep, Unwatched
+from bench_framework.execution.progress import BuildStarted, BuildStep, SilentObserver
 from bench_framework.model.plan import BuildSpec
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bench_framework.execution.progress import Happening
+    from bench_framework.execution.progress import Update
 
 
 def artifact(package: str, *, executable: str | None = None, fresh: bool = False, name: str = "") -> bytes:
@@ -46,7 +46,11 @@ def test_the_users_shell_changes_no_binary(tmp_path: Path, name: str) -> None:
     }
     with Launcher() as launcher:
         builder = Builder(
-            launcher, {**env, "BENCHCTL_CACHE": str(tmp_path)}, Unwatched(), contract=False, place=tmp_path
+            launcher,
+            {**env, "BENCHCTL_CACHE": str(tmp_path)},
+            SilentObserver(),
+            contract=False,
+            place=tmp_path,
         )
         passed = builder._environment(BuildSpec(str(tmp_path), "prog"), tmp_path)
         flagged = builder._environment(BuildSpec(str(tmp_path), "prog", rustflags=("-C", "lto")), tmp_path)
@@ -157,10 +161,10 @@ def test_a_failure_is_told_in_cargos_own_words_from_the_first_error_on() -> None
 
 class Seen:
     def __init__(self) -> None:
-        self.happenings: list[Happening] = []
+        self.updates: list[Update] = []
 
-    def notify(self, happening: Happening) -> None:
-        self.happenings.append(happening)
+    def notify(self, update: Update) -> None:
+        self.updates.append(update)
 
 
 def test_progress_counts_what_is_compiled_and_names_its_package(tmp_path: Path) -> None:
@@ -174,6 +178,6 @@ def test_progress_counts_what_is_compiled_and_names_its_package(tmp_path: Path) 
     with path.open("ab") as file:
         file.write(b"}\n" + artifact("path+file:///src/tally#0.1.0", name="build-script-build") + b"\n")
     steps.poll()
-    assert isinstance(seen.happenings[0], BuildStarted)
-    found = [(step.crates, step.crate) for step in seen.happenings if isinstance(step, BuildStep)]
+    assert isinstance(seen.updates[0], BuildStarted)
+    found = [(step.crates, step.crate) for step in seen.updates if isinstance(step, BuildStep)]
     assert found == [(0, ""), (1, "libc"), (2, "tally")]
