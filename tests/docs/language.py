@@ -9,6 +9,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from functools import lru_cache
 from pathlib import Path
 
@@ -78,7 +79,7 @@ def tracked_files() -> list[str]:
 def findings(path: str) -> Iterator[Finding]:
     """Yield every finding in one file; `path` is relative to the root."""
     read, names, allowed = rules()
-    exceptions = [words for pattern, words in allowed if Path(path).match(pattern)]
+    exceptions = [words for pattern, words in allowed if fnmatch(path, pattern)]
     if None in exceptions:
         return
     text = (ROOT / path).read_text(encoding="utf-8")
