@@ -21,11 +21,13 @@ from bench_framework.analysis.family import holm, over_looks
 from bench_framework.analysis.looking import floor_fraction
 from bench_framework.analysis.samples import Pair
 from bench_framework.analysis.verdict import Case, Rules, judge_family
-from bench_framework.model.judgement import Comparison, Verdict
+from bench_framework.model.metrics import WALL
+from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
+    from bench_framework.model.judgement import Comparison
     from bench_framework.model.looks import Looks
-    from bench_framework.model.plan import Metric
+    from bench_framework.model.policies import Metric
 
 Floats = npt.NDArray[np.float64]
 Series = Mapping["Metric", Floats]
@@ -94,7 +96,7 @@ def cases_at(
     """The pairs of a family as they stand after `taken` looks."""
     levels = Levels(looks.level / (looks.count * looks.family), looks.level / looks.count)
     reached = looks.rounds[:taken]
-    names = metrics or ("wall",) * len(pairs)
+    names = metrics or (WALL,) * len(pairs)
     made = []
     for i, (x, y) in enumerate(pairs):
         n = min(reached[-1], len(x))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from bench_framework.model.accepted import Accepted
     from bench_framework.model.gate import GatedPair, Gating
-    from bench_framework.model.plan import Metric
+    from bench_framework.model.policies import Metric
 
 
 def accept(gating: Gating, entries: Sequence[Accepted], day: str) -> Gating:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from bench_framework.analysis.contrasts import Measured
     from bench_framework.model.judgement import Comparison
-    from bench_framework.model.plan import BuildSpec, Metric, Plan, Variant
+    from bench_framework.model.plan import BuildSpec, Plan, Variant
+    from bench_framework.model.policies import Metric
 
 SOURCE_FIELDS: Final = frozenset({"features", "default_features", "revision"})
 """Of a build: what the source is made of. Two builds that differ in nothing else are before and after."""

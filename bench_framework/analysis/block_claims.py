@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.analysis import fact_words, wording
 from bench_framework.analysis.block_pairs import pair_contrast, runs_at_estimate
 from bench_framework.model import words
-from bench_framework.model.judgement import Claim, Verdict
+from bench_framework.model.judgement import Claim
+from bench_framework.model.metrics import PEAK_RSS, WALL
+from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import up_to_two_digits
 from bench_framework.units import THIN_SPACE, format_duration, format_percent
 
@@ -54,7 +56,7 @@ class _Author:
         for session, group in zip(self._imported.sessions, self._judgement.best, strict=True):
             yield self._main(session, group)
         if self._several:
-            yield Claim("", "sessions", "sessions", None, "wall", (), None)
+            yield Claim("", "sessions", "sessions", None, WALL, (), None)
         for comparison in self._judgement.comparisons:
             yield self._comparison(comparison)
         yield from map(self._limits, self._imported.sessions)
@@ -70,7 +72,7 @@ class _Author:
     def _main(self, session: Session, group: BestGroup) -> Claim:
         own = [
             c for c in self._judgement.comparisons
-            if c.family == "headline" and c.metric == "wall" and self._imported.place(c.cell_id)[0] is session
+            if c.family == "headline" and c.metric == WALL and self._imported.place(c.cell_id)[0] is session
         ]  # fmt: skip
         better = [c for c in own if c.cell_id in group.cell_ids and c.verdict in _BETTER]
         settled = [c for c in own if c.verdict.settled]
@@ -79,7 +81,7 @@ class _Author:
             return replace(self._comparison(own[0]), kind="block-only")
         if chosen is None or not group.cell_ids:
             return Claim(
-                "", "block-nothing", session.label, None, "wall", self._scope(session), None,
+                "", "block-nothing", session.label, None, WALL, self._scope(session), None,
                 cells=tuple(c.cell_id for c in own), values={"reason": _why(own)},
             )  # fmt: skip
         labels = [self._label(command) for command in group.cell_ids]
@@ -115,12 +117,12 @@ class _Author:
 
     def _cost(self, gain: Comparison) -> str:
         """R21: ``"for 3× as much memory"``, where less time costs CPU time or memory."""
-        if gain.verdict not in _BETTER or gain.metric != "wall":
+        if gain.verdict not in _BETTER or gain.metric != WALL:
             return ""
         paid = [
             c for c in self._judgement.comparisons
             if (c.cell_id, c.ref_cell_id) == (gain.cell_id, gain.ref_cell_id)
-            and c.metric != "wall" and c.verdict is Verdict.WORSE and c.shown is not None
+            and c.metric != WALL and c.verdict is Verdict.WORSE and c.shown is not None
         ]  # fmt: skip
         return f"for {' and '.join(map(wording.amount, paid))}" if paid else ""
 
@@ -203,11 +205,11 @@ def _comparison(claim: Claim) -> str:
 
 
 def _value(value: float, claim: Claim) -> str:
-    return fact_words.size(value, "iec") if claim.metric == "peak_rss" else format_duration(value)
+    return fact_words.size(value, "iec") if claim.metric == PEAK_RSS else format_duration(value)
 
 
 def _undecided(claim: Claim) -> str:
-    aspect = "" if claim.metric == "wall" else f" in {words.noun(claim.metric or 'wall')}"
+    aspect = "" if claim.metric == WALL else f" in {words.noun(claim.metric or WALL)}"
     text = f"the runs do not decide between {claim.subject} and {claim.reference}{aspect}"
     if claim.estimate is not None and claim.lo is not None and claim.hi is not None:
         text += f": {change(claim.estimate, claim.lo, claim.hi, claim.margin or 0.0)} ({_runs(claim)})"

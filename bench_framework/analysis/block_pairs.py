@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Final, Literal
 from bench_framework.analysis import verdict, welch
 from bench_framework.analysis.family import Adjusted, holm
 from bench_framework.analysis.samples import VOID_SHARE
-from bench_framework.model.judgement import Comparison, Interval, Verdict
+from bench_framework.model.judgement import Comparison
+from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.rounding import decimal, rounded, thresholds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bench_framework.model.imported import Command, Session
-    from bench_framework.model.plan import JudgePolicy, Metric
+    from bench_framework.model.policies import JudgePolicy, Metric
 
 BLOCK: Final = 1
 """Rounds of a comparison in blocks: each command has one."""

@@ -23,18 +23,19 @@ from bench_framework.analysis.block_pairs import (
     refusal,
 )
 from bench_framework.analysis.mirror import mirrored
-from bench_framework.model.judgement import BestGroup, Comparison, Judgement, Summary, Verdict
+from bench_framework.model.judgement import BestGroup, Comparison, Judgement, Summary
 from bench_framework.model.looks import Looks
+from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
+from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bench_framework.model.imported import Command, Imported, Session
     from bench_framework.model.judgement import RecordStatus
-    from bench_framework.model.plan import JudgePolicy, Metric
+    from bench_framework.model.policies import JudgePolicy, Metric
 
-TIMED: Final[tuple[Metric, ...]] = ("wall", "cpu")
-MEMORY: Final = "peak_rss"
+TIMED: Final[tuple[Metric, ...]] = (WALL, CPU)
 
 
 def judge_imported(imported: Imported) -> Judgement:
@@ -123,9 +124,9 @@ def _best(imported: Imported, session: Session) -> BestGroup:
 
     A pair that the headline compares keeps the headline's verdict, as in a record (`looking.best_group`).
     """
-    usable = [a for a in session.commands if refusal(session, a, a, "wall") is None]
-    pairs = [(b, a, "wall") for a, b in itertools.combinations(usable, 2)]
-    own = [c for c in _headline(imported, session) if c.metric == "wall"]
+    usable = [a for a in session.commands if refusal(session, a, a, WALL) is None]
+    pairs = [(b, a, WALL) for a, b in itertools.combinations(usable, 2)]
+    own = [c for c in _headline(imported, session) if c.metric == WALL]
     told = {(c.cell_id, c.ref_cell_id): c for h in own for c in (mirrored(h), h)}
     comparisons = [
         replace(told.get((c.cell_id, c.ref_cell_id), c), family="best")
@@ -134,7 +135,7 @@ def _best(imported: Imported, session: Session) -> BestGroup:
     beaten = {c.cell_id for c in comparisons if c.verdict in _WORSE}
     beaten |= {c.ref_cell_id for c in comparisons if c.verdict in _BETTER}
     members = tuple(a.id for a in usable if a.id not in beaten) if comparisons else ()
-    return BestGroup(session.id, "wall", members, len(usable) == len(session.commands), tuple(comparisons))
+    return BestGroup(session.id, WALL, members, len(usable) == len(session.commands), tuple(comparisons))
 
 
 _BETTER: Final = frozenset({Verdict.BETTER, Verdict.BETTER_SIZE_OPEN})
@@ -144,23 +145,23 @@ _WORSE: Final = frozenset({Verdict.WORSE, Verdict.WORSE_SIZE_OPEN})
 def _memory(imported: Imported, session: Session) -> list[Comparison]:
     """Peak memory by medians, where a file has it per run; one figure is a value, and a running maximum is nothing."""
     base, policy = session.command(imported.baseline), imported.judge
-    theirs = base.of(MEMORY) if base is not None else None
+    theirs = base.of(PEAK_RSS) if base is not None else None
     if base is None or theirs is None or session.memory != "per-run":
         return []
-    others = [a for a in session.commands if a is not base and a.of(MEMORY) is not None]
+    others = [a for a in session.commands if a is not base and a.of(PEAK_RSS) is not None]
     found = []
     for command in others:
-        ours = command.of(MEMORY)
+        ours = command.of(PEAK_RSS)
         assert ours is not None
-        if (why := refusal(session, command, base, MEMORY)) is not None:
-            draft = draft_of(command, base, MEMORY, "memory", policy)
+        if (why := refusal(session, command, base, PEAK_RSS)) is not None:
+            draft = draft_of(command, base, PEAK_RSS, "memory", policy)
             found.append(replace(draft, verdict=why[0], reason=why[1]))
             continue
         shared = min(len(ours.values), len(theirs.values))
         pair = sampling.Pair(tuple(range(shared)), ours.values, theirs.values)
         judged = medians.compare_medians(
-            command.id, base.id, MEMORY, pair, level=policy.level, size=len(others),
-            margin=policy.margin_of(MEMORY), epsilon=policy.epsilon_of(MEMORY),
+            command.id, base.id, PEAK_RSS, pair, level=policy.level, size=len(others),
+            margin=policy.margin_of(PEAK_RSS), epsilon=policy.epsilon_of(PEAK_RSS),
         )  # fmt: skip
         reason = judged.reason.replace("rounds", "runs")
         runs, runs_ref = len(ours.values), len(theirs.values)

@@ -20,13 +20,15 @@ from bench_framework.analysis import anchors, bridge_words, intervals, medians, 
 from bench_framework.analysis.family import DETECTION_POWER, MDE_FACTOR, holm
 from bench_framework.analysis.verdict import EQUIVALENCE_LEVEL, by_interval
 from bench_framework.model.bridge import Bridge, BridgedCell
-from bench_framework.model.judgement import Comparison, Interval, Verdict
+from bench_framework.model.judgement import Comparison
+from bench_framework.model.metrics import CPU, WALL
+from bench_framework.model.verdict import Interval, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from bench_framework.analysis.anchors import Match, Side
-    from bench_framework.model.plan import Metric
+    from bench_framework.model.policies import Metric
 
 Floats = npt.NDArray[np.float64]
 
@@ -37,7 +39,7 @@ FEWEST: Final = 6
 """Rounds of either record below which there is no 95 % interval."""
 PLAIN: Final = 0.95
 NORMAL_95: Final = 1.959964
-TIMES: Final = ("wall", "cpu")
+TIMES: Final = (WALL, CPU)
 EXACT: Final = ("binary_size", "stripped_size")
 NO_ANCHOR: Final = "no cell of this input is the same in both records"
 ANCHOR_CHANGED: Final = (
@@ -95,7 +97,7 @@ def bridge(before: Side, after: Side, metrics: Sequence[Metric] = TIMES) -> Brid
         before.record_id, after.record_id, refused, anchors.remarks(before.host, after.host), tuple(rows),
         anchors.unmatched(before, after, found),
         family=max(1, sum(1 for r in rows if r.role == "changed" and r.comparison.metric in TIMES)),
-        level=policy.level, margin=policy.margin_of(times[0] if times else "wall"),
+        level=policy.level, margin=policy.margin_of(times[0] if times else WALL),
     )  # fmt: skip
     return replace(made, claims=bridge_words.claims(made))
 

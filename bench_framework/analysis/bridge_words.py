@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis import wording
 from bench_framework.analysis.scope_words import where
-from bench_framework.model.judgement import Claim, Comparison, Verdict
+from bench_framework.model.judgement import Claim, Comparison
+from bench_framework.model.metrics import WALL
+from bench_framework.model.verdict import Verdict
 from bench_framework.units import THIN_SPACE, format_percent
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ def moved(worst: Comparison, metric: str, count: int, of: int) -> str:
     shown = worst.shown
     if shown is None:
         return f"{what} could not be compared: {worst.reason or 'no figures'}"
-    aspect = "" if metric == "wall" else f" in {wording.noun(metric)}"
+    aspect = "" if metric == WALL else f" in {wording.noun(metric)}"
     change = wording.percent_change(shown.ratio, shown.lo, shown.hi, worst.margin, keep=False)
     furthest = change if of == 1 else f"the furthest {change}"
     if worst.verdict.decided:
@@ -82,7 +84,7 @@ def _change(claim: Claim) -> str:
 
 
 def _aspect(claim: Claim) -> str:
-    return "" if claim.metric == "wall" else f" in {wording.noun(claim.metric)}"
+    return "" if claim.metric == WALL else f" in {wording.noun(claim.metric)}"
 
 
 def _conditions(claim: Claim) -> str:

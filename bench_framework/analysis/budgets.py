@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from bench_framework.model.budget import Budget
     from bench_framework.model.gate import BudgetState
     from bench_framework.model.observation import Observation
-    from bench_framework.model.plan import Metric, Plan
+    from bench_framework.model.plan import Plan
+    from bench_framework.model.policies import Metric
     from bench_framework.model.run import Block, Build
 
 LEVEL: Final = 0.01

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from bench_framework.analysis.looking import Request
     from bench_framework.model.judgement import Comparison
     from bench_framework.model.looks import Looks
-    from bench_framework.model.plan import Cell, Metric, Plan
+    from bench_framework.model.plan import Cell, Plan
+    from bench_framework.model.policies import Metric
     from bench_framework.model.run import Block, Build, Look
 
 Pair = tuple["Cell", "Cell"]

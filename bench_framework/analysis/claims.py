@@ -13,7 +13,9 @@ from bench_framework.analysis.race_claims import race_claims
 from bench_framework.analysis.reference_claims import gap_claims
 from bench_framework.analysis.structure_claims import StructureClaims
 from bench_framework.analysis.suspicion_words import suspicion_claims
-from bench_framework.model.judgement import ONE_PROGRAM, Claim, Verdict
+from bench_framework.model.judgement import ONE_PROGRAM, Claim
+from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
+from bench_framework.model.verdict import Verdict
 from bench_framework.units import format_percent
 
 if TYPE_CHECKING:
@@ -267,8 +269,8 @@ class _Author(Names):
         """What is worse where wall time is better: CPU time, memory, size of the binary (R21)."""
         families = ("headline", "memory", "exact")
         for c in self._by_pair.values():
-            gain = self._by_pair.get((c.cell_id, "wall"))
-            pays = c.metric != "wall" and c.family in families and c.verdict is Verdict.WORSE
+            gain = self._by_pair.get((c.cell_id, WALL))
+            pays = c.metric != WALL and c.family in families and c.verdict is Verdict.WORSE
             if pays and gain is not None and gain.verdict in BETTER:
                 yield self._comparison(c, "cost")
 
@@ -283,7 +285,7 @@ class _Author(Names):
         floor = "no noise floor"
         if fractions:
             most = fact_words.upward(max(fractions))
-            aspect = "" if metric == "wall" else f" of {wording.noun(metric)}"
+            aspect = "" if metric == WALL else f" of {wording.noun(metric)}"
             floor = f"noise floor{aspect} {'up to ' if len(self.plan.inputs) > 1 else ''}{most}"
         events = dict.fromkeys((*self._noted, *self._judgement.events))
         count = sum(1 for e in events if e.severity != "note")
@@ -324,7 +326,7 @@ class _Author(Names):
         if cells[0] == baseline:
             return {"tail": "it is the baseline: nothing is to be changed"}
         open_ = [
-            wording.noun(c.metric) for m in ("cpu", "peak_rss")
+            wording.noun(c.metric) for m in (CPU, PEAK_RSS)
             if (c := self._by_pair.get((cells[0], m))) is not None and c.verdict is Verdict.UNDECIDED
         ]  # fmt: skip
         told = [f"against {self.label(baseline)} it takes {paid[cells[0]]}"] if paid[cells[0]] else []

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from bench_framework.analysis.samples import Sample
     from bench_framework.model.judgement import Comparison, NoiseFloor
     from bench_framework.model.looks import Looks
-    from bench_framework.model.plan import Metric, Plan
+    from bench_framework.model.plan import Plan
+    from bench_framework.model.policies import Metric
     from bench_framework.model.run import Look, PreparedInput
 
 Floats = npt.NDArray[np.float64]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.analysis import wording
 from bench_framework.analysis.metric_words import natural_ratio
 from bench_framework.model import words
-from bench_framework.model.judgement import Verdict
+from bench_framework.model.metrics import WALL
+from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,7 +24,7 @@ class Costs:
     def __init__(self, comparisons: Iterable[Comparison]) -> None:
         self._worse: dict[tuple[str, str], list[Comparison]] = {}
         for c in comparisons:
-            if c.metric != "wall" and c.shown is not None and c.verdict is Verdict.WORSE:
+            if c.metric != WALL and c.shown is not None and c.verdict is Verdict.WORSE:
                 self._worse.setdefault((c.cell_id, c.ref_cell_id), []).append(c)
 
     def told(self, cell_id: str, ref_cell_id: str, *, percent: bool = False) -> str:
@@ -33,7 +34,7 @@ class Costs:
 
     def paid(self, verdict: Verdict | None, cell_id: str, ref_cell_id: str, metric: str) -> str:
         """``"for 25 % more CPU time"``, where a gain in time costs something."""
-        told = self.told(cell_id, ref_cell_id) if verdict in BETTER and metric == "wall" else ""
+        told = self.told(cell_id, ref_cell_id) if verdict in BETTER and metric == WALL else ""
         return f"for {told}" if told else ""
 
     def nouns(self, cell_id: str, ref_cell_id: str) -> str:

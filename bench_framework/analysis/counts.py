@@ -8,14 +8,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis import medians, states
-from bench_framework.model.judgement import BestGroup, Comparison, Summary, Verdict
+from bench_framework.model.judgement import BestGroup, Comparison, Summary
 from bench_framework.model.plan import Role
+from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from bench_framework.model.observation import Observation
-    from bench_framework.model.plan import Cell, Metric, Plan
+    from bench_framework.model.plan import Cell, Plan
+    from bench_framework.model.policies import Metric
     from bench_framework.model.run import Block, Build
 
 INSTRUCTIONS: Final = "instructions"

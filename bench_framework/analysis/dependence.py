@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.analysis import metric_words, wording
 from bench_framework.analysis.costs import BETTER, Costs
 from bench_framework.model import words
-from bench_framework.model.judgement import ONE_PROGRAM, Claim, Verdict
+from bench_framework.model.judgement import ONE_PROGRAM, Claim
+from bench_framework.model.metrics import WALL
+from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -137,5 +139,5 @@ def _outcome(names: Names, variant_id: str, comparisons: Sequence[Comparison], c
 
 def _one_word(c: Comparison, costs: Costs) -> str:
     word = words.word(c.verdict, c.metric).replace(", size open", " (size open)")
-    paid = costs.nouns(c.cell_id, c.ref_cell_id) if c.verdict in BETTER and c.metric == "wall" else ""
+    paid = costs.nouns(c.cell_id, c.ref_cell_id) if c.verdict in BETTER and c.metric == WALL else ""
     return f"{word} at the cost of {paid}" if paid else word

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.analysis.summary import LEVEL, median_interval
 from bench_framework.model.formula import Formula, Unit, parse
 from bench_framework.model.judgement import Derived
+from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Role
 from bench_framework.model.verdict import Verdict
 
@@ -54,7 +55,7 @@ def derived_rows(
     sizes = {item.input_id: item.size_bytes for item in inputs}
     pairs: Pairs = {}
     for comparison in comparisons:
-        if comparison.metric == "wall":
+        if comparison.metric == WALL:
             pairs.setdefault((comparison.cell_id, comparison.ref_cell_id), comparison)
     found: list[Derived] = []
     for item in plan.inputs:
@@ -126,10 +127,10 @@ def as_steps(
     A pair of the results themselves keeps theirs. Others are judged among the best group's pairs as well, a far
     larger family; a page must not tell one pair in both.
     """
-    told = {(c.cell_id, c.ref_cell_id) for c in results if c.metric == "wall"}
+    told = {(c.cell_id, c.ref_cell_id) for c in results if c.metric == WALL}
     steps = {
         (s.cell_id, s.ref_cell_id): s.contrast
-        for table in tables if table.metric == "wall" for s in (*table.steps, *table.beyond)
+        for table in tables if table.metric == WALL for s in (*table.steps, *table.beyond)
     }  # fmt: skip
     found = []
     for row in rows:
@@ -149,7 +150,7 @@ def _ids(cells: Mapping[str, Cell], variants: Sequence[str]) -> tuple[str, ...]:
 
 
 def _times_and_rates(sample: Sample, size: int | None) -> tuple[Series, Series]:
-    walls = sample.of("wall")
+    walls = sample.of(WALL)
     handled = {block.round: _bytes(block, size) for block in sample.blocks}
     rates = {
         number: count / wall

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis.scope_words import where
 from bench_framework.model import words
+from bench_framework.model.metrics import WALL
 from bench_framework.rounding import plain, rounded, up_to_two_digits
 from bench_framework.units import MINUS, THIN_SPACE, format_percent, format_size, size_unit, time_unit
 
@@ -44,7 +45,9 @@ def _noise_floor(claim: Claim) -> str:
     if claim.estimate is None:
         return f"{where(claim)}no noise floor: there is no control arm"
     tripped = "; control tripped" if claim.values.get("tripped") else ""
-    return f"{where(claim)}noise floor of {words.noun(claim.metric or 'wall')}: {upward(claim.estimate)}{tripped}"
+    return (
+        f"{where(claim)}noise floor of {words.noun(claim.metric or WALL)}: {upward(claim.estimate)}{tripped}"
+    )
 
 
 def _scaling(claim: Claim) -> str:
@@ -52,7 +55,7 @@ def _scaling(claim: Claim) -> str:
     assert claim.lo is not None
     assert claim.hi is not None
     made = rounded(claim.estimate, claim.lo, claim.hi, margin=0.05, least=2)
-    aspect = "" if claim.metric == "wall" else f" in {words.noun(claim.metric or 'wall')}"
+    aspect = "" if claim.metric == WALL else f" in {words.noun(claim.metric or WALL)}"
     figures = f"{made.estimate} [{made.lo}, {made.hi}]".replace("-", MINUS)
     start, end = claim.values["from"], claim.values["to"]
     return (

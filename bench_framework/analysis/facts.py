@@ -7,8 +7,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis import cache_states, fact_words, same_programs
-from bench_framework.model.judgement import Claim, Verdict
+from bench_framework.model.judgement import Claim
+from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.plan import Role
+from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -95,7 +97,7 @@ class Facts(Names):
 
     def _memory_shares(self) -> Iterator[Claim]:
         for cell in self.plan.cells:
-            peak = self._medians.get((cell.id, "peak_rss"))
+            peak = self._medians.get((cell.id, PEAK_RSS))
             if peak is None or cell.role is Role.CONTROL:
                 continue
             size = self._sizes.get(cell.input_id)
@@ -105,7 +107,7 @@ class Facts(Names):
             if size:
                 values["share"] = peak.median / size
             yield Claim(
-                "", "memory-share", self.label(cell.id), None, "peak_rss", self.scope(cell.input_id), None,
+                "", "memory-share", self.label(cell.id), None, PEAK_RSS, self.scope(cell.input_id), None,
                 estimate=peak.median, lo=peak.lo, hi=peak.hi, level=0.95 if peak.lo is not None else None,
                 rounds=peak.n_rounds, runs=peak.n_runs, cells=(cell.id,), values=values,
             )  # fmt: skip
@@ -114,7 +116,7 @@ class Facts(Names):
         return Claim(
             "", "derived", row.name.replace("_", " "), None, None, self.scope(row.input_id), None,
             estimate=row.value, lo=row.lo, hi=row.hi, level=row.level if row.lo is not None else None,
-            rounds=row.rounds, margin=self.plan.judge.margin_of("wall") if row.judged else None,
+            rounds=row.rounds, margin=self.plan.judge.margin_of(WALL) if row.judged else None,
             cells=row.cell_ids,
             values={
                 "formula": row.formula, "unit": row.unit, "family": self.plan.unit_family,

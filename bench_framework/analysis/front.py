@@ -14,16 +14,18 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis import states
-from bench_framework.model.judgement import Verdict
+from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Role
 from bench_framework.model.structure import MEASURED_COSTS, Front, Standing
+from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from bench_framework.analysis.same_programs import Pairs
     from bench_framework.model.judgement import Comparison, Summary
-    from bench_framework.model.plan import Cell, Metric, Plan
+    from bench_framework.model.plan import Cell, Plan
+    from bench_framework.model.policies import Metric
     from bench_framework.model.run import Build
 
 EXACT: Final = ("binary_size", "build_time", "dependencies")
@@ -126,7 +128,7 @@ def _exact(build: Build | None, metric: Metric) -> float | None:
 
 def _comparable(costs: Sequence[Costs]) -> list[Costs]:
     """Variants whose time has an interval, in the metrics that all of them have, and exact ones that differ."""
-    timed = [c for c in costs if "wall" in c.measured]
+    timed = [c for c in costs if WALL in c.measured]
     if not timed:
         return []
     measured = [m for m in MEASURED_COSTS if all(m in c.measured for c in timed)]

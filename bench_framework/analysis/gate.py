@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis import accepting, budgets, same_programs
 from bench_framework.analysis.counts import INSTRUCTIONS
-from bench_framework.analysis.gate_answer import BUILD_TIME, MEMORY, conclude, timed_metrics
+from bench_framework.analysis.gate_answer import BUILD_TIME, conclude, timed_metrics
 from bench_framework.analysis.judge import judge
 from bench_framework.errors import EXIT_DONE
 from bench_framework.model.gate import GatedPair, Gating
-from bench_framework.model.judgement import Comparison, Verdict
+from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of
-from bench_framework.model.metrics import is_exact
+from bench_framework.model.metrics import PEAK_RSS, WALL, is_exact
 from bench_framework.model.plan import Note, Role
+from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import up_to_two_digits
 from bench_framework.units import THIN_SPACE, format_percent
 
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
     from bench_framework.model.judgement import Judgement
     from bench_framework.model.looks import Looks
     from bench_framework.model.observation import Observation
-    from bench_framework.model.plan import GatePolicy, Metric, Plan
+    from bench_framework.model.plan import Plan
+    from bench_framework.model.policies import GatePolicy, Metric
     from bench_framework.model.run import Block, Build, Event, Look, PreparedInput
 
 LEVEL: Final = 0.01
@@ -86,7 +88,7 @@ def _judged_by(
 ) -> Plan:  # fmt: skip
     known = dict(plan.judge.margins) | dict(margins)
     # With no timed metric there is still memory to judge, and a judgement needs one metric.
-    judged = replace(plan.judge, metrics=metrics or ("wall",), margins=tuple(known.items()), level=level)
+    judged = replace(plan.judge, metrics=metrics or (WALL,), margins=tuple(known.items()), level=level)
     return replace(plan, judge=judged, further_baselines=())
 
 
@@ -124,7 +126,7 @@ def first_pass(
         found |= _sentences(judge(facts, blocks, builds, inputs, looks_taken, noted=noted, observed=observed))
     same = same_programs.same_cells(strict, builds)
     uncounted = next((event.message for event in noted if event.code == UNCOUNTED), "")
-    medians_of = {s.cell_id: s.median for s in judged.summaries if s.metric == MEMORY}
+    medians_of = {s.cell_id: s.median for s in judged.summaries if s.metric == PEAK_RSS}
     pairs = []
     for cell in strict.cells:
         baseline = strict.baseline_cell(cell.input_id)
@@ -200,7 +202,7 @@ def _state(
 def _worse(c: Comparison, growth: float, margin: float, grown_bytes: float) -> tuple[PairState, str]:
     if growth <= margin:
         return "passed", f"{_short(growth)} more, and {format_percent(margin)} is tolerated"
-    if c.metric == MEMORY and grown_bytes <= LEAST_MEMORY_BYTES:
+    if c.metric == PEAK_RSS and grown_bytes <= LEAST_MEMORY_BYTES:
         return "passed", "not more than 1 MiB"
     if c.family == "exact" and c.shown is not None:
         if c.shown.lo == c.shown.hi:

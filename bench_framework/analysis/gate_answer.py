@@ -6,15 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED, EXIT_NOT_MEASURED, EXIT_WORSE
-from bench_framework.model.metrics import is_exact
+from bench_framework.model.metrics import PEAK_RSS, is_exact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sized
 
     from bench_framework.model.gate import BudgetFinding, BudgetState, GatedPair, Gating
-    from bench_framework.model.plan import GatePolicy, Metric
+    from bench_framework.model.policies import GatePolicy, Metric
 
-MEMORY: Final = "peak_rss"
 BUILD_TIME: Final = "build_time"
 """One build is one run: it is told, and judged by nobody."""
 JUDGED: Final = ("passed", "accepted", "worse")
@@ -22,7 +21,7 @@ JUDGED: Final = ("passed", "accepted", "worse")
 
 def timed_metrics(policy: GatePolicy) -> tuple[Metric, ...]:
     """The gated metrics that are judged by rounds: not memory, not the build, and nothing that is exact."""
-    others = (MEMORY, BUILD_TIME)
+    others = (PEAK_RSS, BUILD_TIME)
     return tuple(m for m in policy.tolerated if m not in others and not is_exact(m))
 
 

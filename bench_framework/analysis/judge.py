@@ -36,10 +36,11 @@ from bench_framework.model.judgement import (
     NoiseFloor,
     RecordStatus,
     Summary,
-    Verdict,
 )
 from bench_framework.model.looks import looks_of
+from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.plan import Role
+from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -47,12 +48,12 @@ if TYPE_CHECKING:
     from bench_framework.analysis.samples import Sample
     from bench_framework.model.looks import Looks
     from bench_framework.model.observation import Observation
-    from bench_framework.model.plan import Cell, Metric, Plan
+    from bench_framework.model.plan import Cell, Plan
+    from bench_framework.model.policies import Metric
     from bench_framework.model.run import Block, Build, Event, Look, PreparedInput
 
     Exact = Callable[[Cell, Cell, Metric], Comparison]
 
-MEMORY: Final = "peak_rss"
 _FULLY_DECIDED: Final = frozenset({Verdict.BETTER, Verdict.WORSE, Verdict.EQUIVALENT})
 
 
@@ -208,13 +209,13 @@ def _memory(
 ) -> tuple[Comparison, ...]:  # fmt: skip
     """Peak RSS of every candidate against the baseline; judged once, at the last look."""
     baseline = plan.baseline_cell(input_id)
-    if baseline is None or MEMORY in plan.judge.metrics:
+    if baseline is None or PEAK_RSS in plan.judge.metrics:
         return ()
     size = sum(1 for c in plan.cells if c.role is Role.CANDIDATE)
     found = []
     for cell in plan.cells_of(input_id):
         samples = [stage.samples.get(c.id) for c in (cell, baseline)]
-        if cell.role is not Role.CANDIDATE or any(s is None or not s.of(MEMORY) for s in samples):
+        if cell.role is not Role.CANDIDATE or any(s is None or not s.of(PEAK_RSS) for s in samples):
             continue
         pair = same_programs.told(_memory_pair(plan, stage, cell, baseline, size), stage.same)
         found.append(refusals.refused(plan, pair, state_of, stage.samples))
@@ -223,16 +224,23 @@ def _memory(
 
 def _memory_pair(plan: Plan, stage: Stage, cell: Cell, baseline: Cell, size: int) -> Comparison:
     ours, theirs = stage.samples[cell.id], stage.samples[baseline.id]
-    margin, epsilon = plan.judge.margin_of(MEMORY), plan.judge.epsilon_of(MEMORY)
-    pair = sampling.pair(ours.of(MEMORY), theirs.of(MEMORY))
+    margin, epsilon = plan.judge.margin_of(PEAK_RSS), plan.judge.epsilon_of(PEAK_RSS)
+    pair = sampling.pair(ours.of(PEAK_RSS), theirs.of(PEAK_RSS))
     pair = pair.until(stage.reached[-1]) if stage.reached else pair.until(0)
     if not len(pair):
-        reason = f"no round has {MEMORY} of both" if stage.reached else looking.BEFORE_FIRST
+        reason = f"no round has {PEAK_RSS} of both" if stage.reached else looking.BEFORE_FIRST
         return Comparison(
-            cell.id, baseline.id, MEMORY, "memory", Verdict.UNDECIDED, reason, margin=margin, epsilon=epsilon
+            cell.id,
+            baseline.id,
+            PEAK_RSS,
+            "memory",
+            Verdict.UNDECIDED,
+            reason,
+            margin=margin,
+            epsilon=epsilon,
         )
     found = medians.compare_medians(
-        cell.id, baseline.id, MEMORY, pair,
+        cell.id, baseline.id, PEAK_RSS, pair,
         level=plan.judge.level, size=size, margin=margin, epsilon=epsilon,
     )  # fmt: skip
     return replace(
@@ -260,7 +268,7 @@ def _stage(
 
 
 def _timed(plan: Plan) -> tuple[Metric, ...]:
-    return tuple(m for m in plan.judge.metrics if m in ("wall", "cpu")) or ("wall",)
+    return tuple(m for m in plan.judge.metrics if m in (WALL, CPU)) or (WALL,)
 
 
 def _summaries(plan: Plan, samples: Mapping[str, Sample]) -> tuple[Summary, ...]:

@@ -16,16 +16,18 @@ from bench_framework.analysis import samples as sampling
 from bench_framework.analysis.compare import Levels, examine_looks
 from bench_framework.analysis.mirror import mirrored
 from bench_framework.analysis.verdict import Case, Rules, judge_family
-from bench_framework.model.judgement import ONE_PROGRAM, BestGroup, Comparison, NoiseFloor, Verdict
+from bench_framework.model.judgement import ONE_PROGRAM, BestGroup, Comparison, NoiseFloor
 from bench_framework.model.looks import Looks, looks_of
 from bench_framework.model.metrics import is_exact
 from bench_framework.model.plan import Role
+from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from bench_framework.analysis.samples import Sample
-    from bench_framework.model.plan import Cell, Metric, Plan
+    from bench_framework.model.plan import Cell, Plan
+    from bench_framework.model.policies import Metric
     from bench_framework.model.run import Block, Build
 
 CONTROL_TRIPPED: Final = "control tripped"

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis import summary
 from bench_framework.analysis.verdict import by_interval
-from bench_framework.model.judgement import Comparison, Interval, Verdict
+from bench_framework.model.judgement import Comparison
 from bench_framework.model.metrics import METRICS, is_exact
+from bench_framework.model.verdict import Interval, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bench_framework.analysis.samples import Pair
-    from bench_framework.model.plan import Metric
+    from bench_framework.model.policies import Metric
 
 EXACT_METRICS: Final = frozenset(name for name in METRICS if is_exact(name))
 """The same in every run of the same binary: a difference is a difference."""

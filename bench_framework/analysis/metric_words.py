@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from bench_framework.model.metrics import METRICS
+from bench_framework.model.metrics import METRICS, WALL
 
 if TYPE_CHECKING:
     from bench_framework.model.judgement import Claim, Comparison
-    from bench_framework.model.plan import Metric
+    from bench_framework.model.policies import Metric
 
 HIGHER = "higher"
 
@@ -33,7 +33,7 @@ _OWN = Frame("has", "lower", "higher", "the", "of")
 
 def frame(metric: Metric | None) -> Frame:
     """The words for a metric; a worker's or a scenario's own is lower or higher, as it may be no amount of anything."""
-    kind = METRICS.get(metric or "wall")
+    kind = METRICS.get(metric or WALL)
     if kind is None:
         return _OWN
     return _NUMBER if kind.countable else _AMOUNT

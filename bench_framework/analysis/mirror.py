@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.model.judgement import Interval, Verdict
+from bench_framework.model.verdict import Interval, Verdict
 
 if TYPE_CHECKING:
     from bench_framework.model.judgement import Comparison

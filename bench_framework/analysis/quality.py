@@ -11,6 +11,7 @@ from scipy.stats import kendalltau, theilslopes
 
 from bench_framework.analysis import same_programs
 from bench_framework.model import contention
+from bench_framework.model.metrics import WALL
 from bench_framework.model.run import Event
 from bench_framework.units import format_percent
 
@@ -38,8 +39,8 @@ def drift_events(plan: Plan, samples: Mapping[str, Sample]) -> list[Event]:
         sample = samples.get(cell.id) if cell else None
         if sample is None or cell is None:
             continue
-        moved = drift(sample.of("wall"))
-        if moved is None or abs(moved) < plan.judge.margin_of("wall"):
+        moved = drift(sample.of(WALL))
+        if moved is None or abs(moved) < plan.judge.margin_of(WALL):
             continue
         way = "more" if moved > 0 else "less"
         found.append(

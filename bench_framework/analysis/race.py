@@ -6,14 +6,14 @@ import statistics
 from typing import TYPE_CHECKING
 
 from bench_framework.analysis.mirror import mirrored
-from bench_framework.model.judgement import Comparison, Verdict
 from bench_framework.model.race import Lost, Race
+from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from bench_framework.analysis.samples import Sample
-    from bench_framework.model.judgement import BestGroup
+    from bench_framework.model.judgement import BestGroup, Comparison
     from bench_framework.model.plan import Plan
     from bench_framework.model.run import Look
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bench_framework.model.judgement import Claim, Verdict
+from bench_framework.model.judgement import Claim
+from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from bench_framework.analysis.scope_words import where
 from bench_framework.model import words
+from bench_framework.model.metrics import WALL
 from bench_framework.rounding import plain
 from bench_framework.units import MINUS, THIN_SPACE, time_unit
 
@@ -17,7 +18,7 @@ def gap(claim: Claim) -> str:
     """``"Gap to Rayon: 90 → 42 ms with Tokio (optimised), 54 % closed [48, 60]"``; the share only with its interval."""
     before, after = float(claim.values["before"]), float(claim.values["after"])
     unit, scale = time_unit(before)
-    aspect = "" if claim.metric == "wall" else f" in {words.noun(claim.metric or 'wall')}"
+    aspect = "" if claim.metric == WALL else f" in {words.noun(claim.metric or WALL)}"
     told = f"{_figure(before * scale)} → {_figure(after * scale)}{THIN_SPACE}{unit}"
     head = f"{where(claim)}Gap to {claim.reference}{aspect}: {told} from {claim.values['baseline']} to {claim.subject}"
     cost = f", {claim.values['cost']}" if "cost" in claim.values else ""

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from bench_framework.analysis.summary import LEVEL, median_rank
-from bench_framework.model.judgement import Gap, Verdict
+from bench_framework.model.judgement import Gap
+from bench_framework.model.metrics import CPU, WALL
+from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,11 +24,12 @@ if TYPE_CHECKING:
     from bench_framework.analysis.looking import Request, Stage
     from bench_framework.analysis.samples import Sample
     from bench_framework.model.judgement import Comparison
-    from bench_framework.model.plan import Metric, Plan
+    from bench_framework.model.plan import Plan
+    from bench_framework.model.policies import Metric
 
 SLOWER: Final = (Verdict.WORSE, Verdict.WORSE_SIZE_OPEN)
 FASTER: Final = (Verdict.BETTER, Verdict.BETTER_SIZE_OPEN)
-TIMES: Final = ("wall", "cpu")
+TIMES: Final = (WALL, CPU)
 """Metrics in seconds: a distance between others has no word."""
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis import counts
 from bench_framework.analysis import samples as sampling
-from bench_framework.model.judgement import Verdict
 from bench_framework.model.plan import Role
+from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bench_framework.analysis import states
-from bench_framework.model.judgement import ONE_PROGRAM, Claim, Comparison, Verdict
+from bench_framework.model.judgement import ONE_PROGRAM, Claim, Comparison
 from bench_framework.model.plan import Role
+from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.model.metrics import RECEIPT_COUNTS
+from bench_framework.model.metrics import OF_A_BLOCK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from bench_framework.model.plan import CacheState, Metric
+    from bench_framework.model.plan import CacheState
+    from bench_framework.model.policies import Metric
     from bench_framework.model.run import Block
 
-STANDARD_METRICS: Final = ("wall", "cpu", "user", "sys", "peak_rss")
 VOID_SHARE: Final = 0.05
 """A cell with a larger share of void rounds has failed (METHOD 1)."""
 VOIDING: Final = frozenset({"failed", "timeout"})
@@ -123,7 +123,7 @@ def _sample(cell_id: str, blocks: Sequence[Block], cache: CacheState | None = No
         n for b in good for n in b.metrics
     }
     series: dict[Metric, dict[int, float]] = {}
-    for name in (*STANDARD_METRICS, *RECEIPT_COUNTS, *sorted(own)):
+    for name in (*OF_A_BLOCK, *sorted(own)):
         values = {b.round: v for b in good if (v := b.metric(name)) is not None}
         if values:
             series[name] = values

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Final, Literal
 from bench_framework.analysis import compare, intervals
 from bench_framework.analysis import samples as sampling
 from bench_framework.model.judgement import Scaling
+from bench_framework.model.metrics import WALL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from bench_framework.analysis.samples import Sample
-    from bench_framework.model.plan import Input, Metric, Plan
+    from bench_framework.model.plan import Input, Plan
+    from bench_framework.model.policies import Metric
     from bench_framework.model.run import PreparedInput
 
 LEVEL: Final = 0.95
@@ -31,7 +33,7 @@ def exponents(
     samples: Mapping[str, Sample],
     inputs: Sequence[PreparedInput],
     usable: frozenset[str],
-    metrics: Iterable[Metric] = ("wall",),
+    metrics: Iterable[Metric] = (WALL,),
 ) -> tuple[Scaling, ...]:
     """Exponents of every variant between neighbouring sizes of one family and seed.
 

@@ -14,6 +14,7 @@ from bench_framework.analysis.products import Factor, printed_product
 from bench_framework.analysis.structure_wording import TIMES_FROM, change
 from bench_framework.model import words
 from bench_framework.model.judgement import ONE_PROGRAM, Claim
+from bench_framework.model.metrics import WALL
 from bench_framework.model.structure import MEASURED_COSTS, TYPICAL_HERE
 from bench_framework.rounding import plain
 from bench_framework.units import THIN_SPACE, size_unit
@@ -118,7 +119,7 @@ class StructureClaims(Names):
 
     def _effect_cost(self, effect: Effect) -> Values:
         """What a gain costs in the combinations where that is judged: those that stand beside the baseline (R21)."""
-        if not effect.pooled or effect.mean.verdict not in BETTER or effect.metric != "wall":
+        if not effect.pooled or effect.mean.verdict not in BETTER or effect.metric != WALL:
             return {}
         pairs = [cell.cell_ids for cell in effect.cells]
         told = [t for own in pairs if len(own) == PAIR and (t := self._costs.told(*own))]
@@ -144,7 +145,7 @@ class StructureClaims(Names):
             level=finite.level if finite else None,
             adjust=blank.adjust if finite else None,
             rounds=contrast.rounds if contrast else None,
-            margin=self.plan.judge.margin_of(blank.metric or "wall"),
+            margin=self.plan.judge.margin_of(blank.metric or WALL),
             cells=blank.cells, values=blank.values,
         )  # fmt: skip
 
@@ -197,7 +198,7 @@ class StructureClaims(Names):
         factors = [Factor(own[0], plain(*own, most=3).decimals) for own in ends]
         left = None if table.remainder is not None else self._natural(table.total.shown)[0]
         product = printed_product(factors, left)
-        what = "the time" if table.metric == "wall" else f"the {words.noun(table.metric)}"
+        what = "the time" if table.metric == WALL else f"the {words.noun(table.metric)}"
         return {"multiply": f"{product} of {what}"}
 
     def _natural(self, shown: Interval) -> tuple[float, float, float]:

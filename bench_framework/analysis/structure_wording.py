@@ -11,6 +11,7 @@ from bench_framework.analysis import metric_words
 from bench_framework.analysis.scope_words import where
 from bench_framework.model import words
 from bench_framework.model.judgement import ONE_PROGRAM
+from bench_framework.model.metrics import WALL
 from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import rounded
 from bench_framework.units import MINUS, THIN_SPACE, format_percent
@@ -52,8 +53,8 @@ def change(
         return f"undecided in {what} {_signed_bounds(estimate, lo, hi, margin, keep=False)}"
     if estimate >= TIMES_FROM and not percent:
         made = rounded(estimate, lo, hi, margin=margin, least=1)
-        return f"{made.estimate}× {'as long' if metric == 'wall' else f'{frame.times} {what}'} [{made.lo}, {made.hi}]"
-    if estimate <= 1 / TIMES_FROM and lo > 0 and metric == "wall" and not percent:
+        return f"{made.estimate}× {'as long' if metric == WALL else f'{frame.times} {what}'} [{made.lo}, {made.hi}]"
+    if estimate <= 1 / TIMES_FROM and lo > 0 and metric == WALL and not percent:
         made = rounded(1 / estimate, 1 / hi, 1 / lo, margin=margin, least=1)
         return f"{made.estimate}× as fast [{made.lo}, {made.hi}]"
     made = rounded(estimate, lo, hi, margin=margin)
@@ -83,7 +84,7 @@ def _change(claim: Claim) -> str:
     assert claim.lo is not None
     assert claim.hi is not None
     return change(
-        claim.verdict, claim.estimate, claim.lo, claim.hi, claim.margin or 0.0, claim.metric or "wall",
+        claim.verdict, claim.estimate, claim.lo, claim.hi, claim.margin or 0.0, claim.metric or WALL,
         higher=_higher(claim), percent=claim.values.get("scale") == "percent",
     )  # fmt: skip
 
@@ -101,7 +102,7 @@ def _effect(claim: Claim) -> str:
     cells, less, more = (int(claim.values[k]) for k in ("cells", "less", "more"))
     head = f"{where(claim, ', ')}{claim.subject} against {claim.reference}"
     if claim.values.get("pooled") == 0:
-        frame, what = metric_words.frame(claim.metric), words.noun(claim.metric or "wall")
+        frame, what = metric_words.frame(claim.metric), words.noun(claim.metric or WALL)
         first, second = (frame.more, frame.less) if _higher(claim) else (frame.less, frame.more)
         return (
             f"{head} depends on the other axes: {first} {what} in {less} of {_cells(cells)}, {second} in {more}; "
@@ -142,7 +143,7 @@ def _one_program(claim: Claim, head: str) -> str:
     assert claim.hi is not None
     ends = (claim.estimate, claim.lo, claim.hi)
     bounds = _signed_bounds(*ends, claim.margin or 0.0, keep=False)
-    aspect = "" if claim.metric == "wall" else f" in {words.noun(claim.metric or 'wall')}"
+    aspect = "" if claim.metric == WALL else f" in {words.noun(claim.metric or WALL)}"
     return f"{head}: {ONE_PROGRAM}{aspect} {bounds}"
 
 
@@ -180,7 +181,7 @@ def _before_after(claim: Claim) -> str:
     if claim.values.get("reason") == ONE_PROGRAM and claim.estimate is not None:
         return _one_program(claim, head)
     if claim.estimate is None or claim.verdict is None:
-        return f"{head}: {words.word(claim.verdict or Verdict.UNDECIDED, 'wall')}{_reason(claim)}"
+        return f"{head}: {words.word(claim.verdict or Verdict.UNDECIDED, WALL)}{_reason(claim)}"
     fastest = " in the fastest third of the rounds" if claim.values.get("statistic") == "floor" else ""
     cost = f", {claim.values['cost']}" if "cost" in claim.values else ""
     return f"{head}: {_change(claim)}{fastest}{cost}{_reason(claim)}"

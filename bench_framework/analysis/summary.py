@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bench_framework.analysis.samples import Sample
-    from bench_framework.model.plan import Metric
+    from bench_framework.model.policies import Metric
 
 LEVEL: Final = 0.95
 FEWEST_FOR_P95: Final = 20

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.analysis.scope_words import where
 from bench_framework.analysis.structure_wording import change
 from bench_framework.model import words
-from bench_framework.model.judgement import Claim, Verdict
+from bench_framework.model.judgement import Claim
+from bench_framework.model.metrics import WALL
+from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import plain
 from bench_framework.units import MINUS, THIN_SPACE, size_unit, time_unit
 
@@ -75,9 +77,9 @@ def _cause(claim: Claim) -> str:
         return f"{head}{told}{reason}"
     test = f"{head}: with {claim.values['change']} and no other axis changed"
     if claim.estimate is None or claim.lo is None or claim.hi is None:
-        return f"{test}, {words.word(claim.verdict or Verdict.UNDECIDED, claim.metric or 'wall')}{reason}"
+        return f"{test}, {words.word(claim.verdict or Verdict.UNDECIDED, claim.metric or WALL)}{reason}"
     told = change(
-        claim.verdict, claim.estimate, claim.lo, claim.hi, claim.margin or 0.0, claim.metric or "wall",
+        claim.verdict, claim.estimate, claim.lo, claim.hi, claim.margin or 0.0, claim.metric or WALL,
         higher=claim.values.get("direction") == "higher",
     )  # fmt: skip
     fastest = " in the fastest third of the rounds" if claim.values.get("statistic") == "floor" else ""

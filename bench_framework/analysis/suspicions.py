@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis.before_after import judged_pairs
 from bench_framework.analysis.derived import derived_rows
-from bench_framework.model.judgement import ONE_PROGRAM, Verdict
+from bench_framework.model.judgement import ONE_PROGRAM
 from bench_framework.model.plan import DerivedRow, Role
 from bench_framework.model.suspicion import UNTESTED, Cause, Projection
+from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Final, Literal
 from bench_framework import rounding
 from bench_framework.analysis import compare, family, intervals
 from bench_framework.analysis.family import Adjusted, holm, over_looks
-from bench_framework.model.judgement import Comparison, Interval, Verdict
+from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import STATISTICS
+from bench_framework.model.verdict import Interval, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from bench_framework.analysis.compare import Evidence
     from bench_framework.analysis.intervals import Bounds
     from bench_framework.analysis.samples import Pair
-    from bench_framework.model.plan import Metric
+    from bench_framework.model.policies import Metric
 
 EQUIVALENCE_LEVEL: Final = 0.05
 """Of each of the two one-sided tests, before it is shared among the looks."""

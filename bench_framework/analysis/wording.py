@@ -15,7 +15,9 @@ from bench_framework.analysis.scope_words import where
 from bench_framework.analysis.structure_wording import STRUCTURE_SENTENCES
 from bench_framework.analysis.suspicion_words import SUSPICION_SENTENCES
 from bench_framework.model import words
-from bench_framework.model.judgement import ONE_PROGRAM, Verdict
+from bench_framework.model.judgement import ONE_PROGRAM
+from bench_framework.model.metrics import WALL
+from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import (
     LARGEST_RATIO,
     Rounded,
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from bench_framework.model.judgement import Claim, Comparison
-    from bench_framework.model.plan import Metric
+    from bench_framework.model.policies import Metric
 
 TIMES_FROM: Final = 1.5
 """From this factor on a ratio is told as "n×", below it as a percentage (R1)."""
@@ -41,7 +43,7 @@ FASTEST: Final = "in the fastest third of the rounds"
 
 def noun(metric: Metric | None) -> str:
     """What a metric measures, in words; of elapsed time where a claim names none."""
-    return words.noun(metric or "wall")
+    return words.noun(metric or WALL)
 
 
 def say(claim: Claim) -> str:
@@ -113,10 +115,10 @@ def _times(claim: Claim) -> str | None:
     if claim.estimate >= TIMES_FROM:
         made = rounded(claim.estimate, claim.lo, claim.hi, margin=margin, least=1)
         frame = metric_words.frame(claim.metric)
-        rest = "as long as" if claim.metric == "wall" else f"{frame.times} {what} {frame.joint}"
-        verb = "takes" if claim.metric == "wall" else frame.verb
+        rest = "as long as" if claim.metric == WALL else f"{frame.times} {what} {frame.joint}"
+        verb = "takes" if claim.metric == WALL else frame.verb
         return f"{claim.subject} {verb} {made.estimate}× {rest} {claim.reference} [{made.lo}, {made.hi}]"
-    if claim.estimate <= 1 / TIMES_FROM and claim.metric == "wall" and claim.lo > 0:
+    if claim.estimate <= 1 / TIMES_FROM and claim.metric == WALL and claim.lo > 0:
         made = rounded(1 / claim.estimate, 1 / claim.hi, 1 / claim.lo, margin=margin, least=1)
         return (
             f"against {claim.reference}, {claim.subject} is {made.estimate}× as fast [{made.lo}, {made.hi}]"
@@ -160,7 +162,7 @@ def _equivalent(claim: Claim) -> str:
     assert claim.lo is not None
     assert claim.hi is not None
     margin = claim.margin or 0.0
-    aspect = "" if claim.metric == "wall" else f" in {noun(claim.metric)}"
+    aspect = "" if claim.metric == WALL else f" in {noun(claim.metric)}"
     change = percent_change(claim.estimate, claim.lo, claim.hi, margin)
     bounds = "" if claim.lo == claim.hi == 1 else " " + change[change.index("[") :]
     return (
@@ -169,7 +171,7 @@ def _equivalent(claim: Claim) -> str:
 
 
 def _undecided(claim: Claim) -> str:
-    aspect = "" if claim.metric == "wall" else f" in {noun(claim.metric)}"
+    aspect = "" if claim.metric == WALL else f" in {noun(claim.metric)}"
     parts = [f"The runs do not decide between {claim.subject} and {claim.reference}{aspect}"]
     if claim.estimate is not None and claim.lo is not None and claim.hi is not None:
         parts[0] += f": {percent_change(claim.estimate, claim.lo, claim.hi, claim.margin or 0.0, keep=False)}"
@@ -196,7 +198,7 @@ def _other_output(claim: Claim) -> str:
 
 
 def _refused(claim: Claim) -> str:
-    verdict = words.word(claim.verdict or Verdict.FAILED, "wall")
+    verdict = words.word(claim.verdict or Verdict.FAILED, WALL)
     reason = claim.values.get("reason", "")
     return f"{claim.subject}: {verdict}" + (f" ({reason})" if reason else "")
 
@@ -222,7 +224,7 @@ def _comparison(claim: Claim) -> str:
 
 def _one_program(claim: Claim) -> str:
     """Two names of one program: the figures, and no word about a difference."""
-    aspect = "" if claim.metric == "wall" else f" in {noun(claim.metric)}"
+    aspect = "" if claim.metric == WALL else f" in {noun(claim.metric)}"
     told = f"{claim.subject} and {claim.reference} are {ONE_PROGRAM}{aspect}"
     if claim.estimate is None or claim.lo is None or claim.hi is None:
         return told
@@ -264,7 +266,7 @@ def _by_input(claim: Claim) -> str:
 def _nothing(claim: Claim) -> str:
     if "elsewhere" not in claim.values:
         return f"{where(claim)}Nothing is decided: {claim.values['reason']}"
-    what = noun(claim.metric or "wall")
+    what = noun(claim.metric or WALL)
     return (
         f"{where(claim)}Nothing is decided in {what}: {claim.values['reason']}; {claim.values['elsewhere']}"
     )

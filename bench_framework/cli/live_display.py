@@ -35,8 +35,9 @@ from bench_framework.execution.progress import (
     Update,
 )
 from bench_framework.model import words
-from bench_framework.model.judgement import Verdict
+from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Role
+from bench_framework.model.verdict import Verdict
 from bench_framework.units import format_clock, format_duration, format_size
 
 if TYPE_CHECKING:
@@ -198,7 +199,7 @@ class LiveDisplay:
         comparison = work.verdicts.get(cell.id)
         if comparison is None:
             return Text(label), time, Text("", style="dim"), count
-        word = Text(words.shown(comparison.verdict, "wall"), style=STYLES.get(comparison.verdict, ""))
+        word = Text(words.shown(comparison.verdict, WALL), style=STYLES.get(comparison.verdict, ""))
         return Text(label), time, word, count
 
     def _footer(self, work: Work) -> RenderableType:

@@ -22,6 +22,7 @@ from bench_framework.execution.progress import (
     RoundFinished,
     RoundStarted,
 )
+from bench_framework.model.metrics import WALL
 
 
 def progress_of(step: BuildStep) -> str:
@@ -77,7 +78,7 @@ class Work:
                 else:
                     self.problems += 1
             case InterimVerdicts():
-                self.verdicts.update({c.cell_id: c for c in update.comparisons if c.metric == "wall"})
+                self.verdicts.update({c.cell_id: c for c in update.comparisons if c.metric == WALL})
             case LookTaken() if update.look.stopped:
                 self.stopped.add(update.look.input_id)
             case _:

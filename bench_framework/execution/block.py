@@ -15,6 +15,7 @@ from bench_framework.execution import hyperfine as hf
 from bench_framework.execution.host import utc_now
 from bench_framework.execution.process import Command, Finished, signal_name
 from bench_framework.execution.sensors import Gauge, between
+from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.run import Block, PageCache
 from bench_framework.store.layout import writing
 from bench_framework.units import format_size
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from bench_framework.execution.process import Launcher
     from bench_framework.execution.target import Target
     from bench_framework.model.metrics import DeclaredMetric
-    from bench_framework.model.plan import AnswerPolicy
+    from bench_framework.model.policies import AnswerPolicy
     from bench_framework.store.layout import Raw
 
 HYPERFINE_OVERHEAD_S: Final = 1.0
@@ -225,7 +226,7 @@ class BlockRunner:
         if self._policy.contract:
             said = self._answers.read()
             replies = worker.read_replies(said, runs)
-            peaks = [reply.receipt.peak_rss_bytes for reply in replies]
+            peaks = [reply.receipt.counts.get(PEAK_RSS) for reply in replies]
             block = replace(
                 block,
                 answer=None if self._policy.compare == "none" else replies[0].answer,

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from bench_framework.execution.process import Launcher
     from bench_framework.execution.target import Target
-    from bench_framework.model.plan import AnswerPolicy, Cell, Plan
+    from bench_framework.model.plan import Cell, Plan
+    from bench_framework.model.policies import AnswerPolicy
     from bench_framework.model.run import Answer, Block
     from bench_framework.store.layout import Raw
 

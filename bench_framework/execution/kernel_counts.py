@@ -9,11 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.execution.host import utc_now
+from bench_framework.model.metrics import KERNEL_KEYS
 from bench_framework.model.observation import Observation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from bench_framework.execution.process import Finished
     from bench_framework.execution.single_run import Alone
     from bench_framework.execution.target import Target
@@ -34,10 +33,6 @@ def observe(alone: Alone, target: Target, expected: str | None, timeout_s: float
 
 
 def values_of(finished: Finished) -> dict[str, float]:
-    """Metric → count, of what the kernel told: bytes of storage only where it keeps that account (see proc(5))."""
-    used: Mapping[str, int] = finished.used
-    names = {
-        "minor_faults": "ru_minflt", "major_faults": "ru_majflt", "ctx_vol": "ru_nvcsw", "ctx_invol": "ru_nivcsw",
-        "read_bytes": "read_bytes", "write_bytes": "write_bytes",
-    }  # fmt: skip
-    return {metric: float(used[name]) for metric, name in names.items() if name in used}
+    """Return metric → count; bytes of storage only where the kernel keeps that account (see proc(5))."""
+    used = finished.used
+    return {metric: float(used[key]) for metric, key in KERNEL_KEYS.items() if key in used}

@@ -8,7 +8,8 @@ per line. It imports nothing of ours, for three reasons:
 * Forking a small process is cheap.
 * When benchctl dies, even by SIGKILL, this process reads end-of-file and kills what it started.
 
-Request ``{"argv", "env", "cwd", "stdin", "stdout", "stderr", "timeout_s", "cpus", "observe"}``; answers ``{"pid"}``
+Request ``{"argv", "env", "cwd", "stdin", "stdout", "stderr", "timeout_s", "cpus", "observe"}``, where
+``observe`` lists names of getrusage(2) and /proc/PID/io to report under ``used``; answers ``{"pid"}``
 and then ``{"exit_code", "signal", "timed_out", "killed", "stragglers", "seconds", "read_bytes", "used"}``, or
 ``{"error", "errno"}`` if the program could not be started. ``{"kill": true}`` ends the running command.
 """
@@ -96,7 +97,8 @@ def serve(request: dict[str, Any], lines: Lines) -> bool:
     timed_out, killed = watch(pid, request.get("timeout_s"), lines)
     if timed_out or killed:
         kill_group(pid)
-    storage = storage_of(pid) if request.get("observe") else {}
+    wanted = request.get("observe") or []
+    storage = storage_of(pid, wanted) if wanted else {}
     _, status, used = os.wait4(pid, 0)
     seconds = time.monotonic() - start
     kill_group(pid)
@@ -112,29 +114,29 @@ def serve(request: dict[str, Any], lines: Lines) -> bool:
             "seconds": seconds,
             # Of it and of all children that it waited for; the kernel counts in 512 bytes whatever the device does.
             "read_bytes": used.ru_inblock * 512,
-            "used": {**counts_of(used), **storage} if request.get("observe") else {},
+            "used": {**counts_of(used, wanted), **storage},
         }
     )
     return not lines.ended
 
 
-def counts_of(used: Any) -> dict[str, int]:
-    """Faults and context switches of a process and of all children that it waited for (getrusage(2))."""
-    names = ("ru_minflt", "ru_majflt", "ru_nvcsw", "ru_nivcsw")
-    return {name: getattr(used, name) for name in names}
+def counts_of(used: Any, wanted: list[str]) -> dict[str, int]:
+    """Return the wanted fields of getrusage(2) for a process and all children that it waited for."""
+    return {name: getattr(used, name) for name in wanted if hasattr(used, name)}
 
 
-def storage_of(pid: int) -> dict[str, int]:
-    """Bytes from and to storage by ``/proc/PID/io``, of a process that has ended and is not waited for yet.
+def storage_of(pid: int, wanted: list[str]) -> dict[str, int]:
+    """Return the wanted fields of ``/proc/PID/io`` for a process that has ended and is not waited for yet.
 
-    The children that it waited for are in it. Empty where the kernel keeps no such account, or tells it to root alone.
+    The children that it waited for are included. Empty where the kernel keeps no such account, or only
+    root may read it.
     """
     try:
         with open(f"/proc/{pid}/io", "rb") as file:  # noqa: PTH123 -- pathlib costs 2 MB
-            pairs = [line.split(b": ") for line in file.read().splitlines()]
+            pairs = [line.decode().split(": ") for line in file.read().splitlines()]
     except OSError:
         return {}
-    return {name.decode(): int(value) for name, value in pairs if name in (b"read_bytes", b"write_bytes")}
+    return {name: int(value) for name, value in pairs if name in wanted}
 
 
 def watch(pid: int, timeout_s: float | None, lines: Lines) -> tuple[bool, bool]:

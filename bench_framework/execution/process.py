@@ -42,7 +42,7 @@ class Command:
         stdout: file that is appended to; likewise `stderr`.
         timeout_s: after which the process group is killed.
         cpus: CPU numbers that it may use; all if empty.
-        observe: tell `Finished.used`.
+        observe: names of getrusage(2) and proc(5) to report in `Finished.used`.
     """
 
     argv: Sequence[str]
@@ -53,7 +53,7 @@ class Command:
     stderr: str | None = None
     timeout_s: float | None = None
     cpus: tuple[int, ...] = ()
-    observe: bool = False
+    observe: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +66,7 @@ class Finished:
         stragglers: processes that it left behind, all killed.
         seconds: from the request to its end; not a measurement.
         read_bytes: what it and its children read from storage, by the kernel's account (getrusage(2)).
-        used: faults, context switches and bytes of storage, by their names in getrusage(2) and proc(5); empty unless
-            `Command.observe` asks for it.
+        used: the counters that `Command.observe` names; those that the kernel does not keep are absent.
     """
 
     exit_code: int | None

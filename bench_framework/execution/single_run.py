@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Final, Literal
 from bench_framework.errors import AnswerError, Interrupted, MeasureError
 from bench_framework.execution import worker
 from bench_framework.execution.process import Command, scratch_folder
+from bench_framework.model.metrics import KERNEL_KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from bench_framework.execution.process import Finished, Launcher
     from bench_framework.execution.target import Target
-    from bench_framework.model.plan import AnswerPolicy
+    from bench_framework.model.policies import AnswerPolicy
     from bench_framework.model.run import Receipt
 
 STDERR_LINES: Final = 3
@@ -100,7 +101,7 @@ class Alone:
             str(said),
             timeout_s=timeout_s,
             cpus=target.cpus,
-            observe=True,
+            observe=tuple(KERNEL_KEYS.values()),
         )
         try:
             finished = self.launcher.run(command)

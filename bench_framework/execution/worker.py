@@ -10,20 +10,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from bench_framework.errors import AnswerError
+from bench_framework.model.metrics import RECEIPT_KEYS
 from bench_framework.model.run import Answer, Receipt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from bench_framework.model.plan import AnswerPolicy
+    from bench_framework.model.policies import AnswerPolicy
 
 PROTOCOL: Final = 1
 ANSWERS: Final = "BENCHCTL_ANSWERS"
-_COUNTS: Final = (
-    "threads", "bytes", "peak_rss_bytes", "anon_bytes", "file_bytes", "minor_faults", "major_faults",
-    "ctx_vol", "ctx_invol", "read_bytes", "write_bytes",
-)  # fmt: skip
 LARGEST_COUNT: Final = (1 << 63) - 1
 _CHUNK: Final = 1 << 20
 _SHOWN: Final = 80
@@ -88,7 +85,13 @@ def parse_reply(line: bytes) -> Reply:
                 phases_s=_numbers(said.get("phases_s")),
                 metrics=_numbers(said.get("metrics")),
                 notes=tuple(map(str, said.get("notes") or ())),
-                **{name: _count(said, name) for name in _COUNTS},
+                threads=_count(said, "threads"),
+                bytes=_count(said, "bytes"),
+                counts={
+                    name: value
+                    for name, key in RECEIPT_KEYS.items()
+                    if (value := _count(said, key)) is not None
+                },
             ),
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:

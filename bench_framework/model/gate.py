@@ -7,7 +7,7 @@ from typing import Literal
 
 from bench_framework.model.budget import Budget
 from bench_framework.model.judgement import Comparison
-from bench_framework.model.plan import Metric
+from bench_framework.model.policies import Metric
 
 PairState = Literal["passed", "accepted", "worse", "suspicious", "not-judged", "failed", "not-comparable"]
 """``suspicious`` only until it is measured again, or for good where that is not done."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from bench_framework.model.plan import JudgePolicy, Metric
+from bench_framework.model.metrics import WALL
+from bench_framework.model.policies import JudgePolicy, Metric
 
 Format = Literal["hyperfine-1", "hyperfine-2", "table"]
 MemoryKind = Literal["none", "per-run", "one-figure", "running-maximum"]
@@ -50,7 +51,7 @@ class Command:
     @property
     def runs(self) -> int | None:
         """Runs behind the wall time; `None` where the file does not say."""
-        wall = self.of("wall")
+        wall = self.of(WALL)
         return wall.n if wall is not None else 0
 
 

@@ -8,14 +8,13 @@ from typing import Final, Literal
 
 from bench_framework.model.formula import Unit
 from bench_framework.model.looks import Looks
-from bench_framework.model.plan import Metric
+from bench_framework.model.policies import Metric
 from bench_framework.model.profile import ProfileShares
 from bench_framework.model.race import Race
 from bench_framework.model.run import Event
 from bench_framework.model.structure import Structure
 from bench_framework.model.suspicion import Cause, Projection
-from bench_framework.model.verdict import Interval as Interval  # noqa: PLC0414 -- a judgement's words: imported from here
-from bench_framework.model.verdict import Verdict as Verdict  # noqa: PLC0414 -- likewise
+from bench_framework.model.verdict import Interval, Verdict
 
 ONE_PROGRAM: Final = "the same program; their difference is an A/A test"
 """Reason of a comparison whose two sides are equal code with equal commands."""

@@ -17,19 +17,30 @@ Judged = Literal["rounds", "medians", "exact", "shown"]
 """How a difference is judged: by paired rounds, by two medians, as a figure of the program alone, or not at all."""
 
 
+WALL: Final = "wall"
+CPU: Final = "cpu"
+PEAK_RSS: Final = "peak_rss"
+INSTRUCTIONS: Final = "instructions"
+
+
 @dataclass(frozen=True, slots=True)
 class MetricKind:
-    """One metric: what it is called in sentences, what it counts, and where it comes from.
+    """One metric: its name in sentences, what it counts, and where it comes from.
 
     Attributes:
         name: the same in scenarios, tables and records.
-        noun: in sentences, such as ``CPU time``.
-        unit: of every stored value.
+        noun: its name in sentences, such as `CPU time`.
+        unit: unit of every stored value.
         direction: which way is better.
-        judged: how, if it is named under `judge`; peak memory is judged by medians without being named.
-        source: who measures it.
-        about: one line for the reference.
-        countable: it is "fewer" and "many" of it, not "less" and "much".
+        judged: how it is judged if `judge` names it; peak memory is always judged by medians.
+        source: the program or file that supplies the values.
+        about: one line for the reference, the columns of the tables and the report's legend.
+        countable: sentences say "fewer" and "many" of it, not "less" and "much".
+        title: heading of its column in the report; empty for the noun.
+        gated: the gate of a scenario takes a tolerated growth for it.
+        receipt_key: its key in the answer line of a worker that follows the protocol.
+        kernel_key: its name in getrusage(2) or /proc/PID/io, by which the kernel counts it for any program.
+        formula: numerator and denominator, both metrics of a round, for a metric that is derived.
     """
 
     name: str
@@ -40,93 +51,125 @@ class MetricKind:
     source: str
     about: str
     countable: bool = False
+    title: str = ""
+    gated: bool = False
+    receipt_key: str = ""
+    kernel_key: str = ""
+    formula: tuple[str, str] | None = None
+
+    @property
+    def heading(self) -> str:
+        """Title of its column in the report, without the unit."""
+        return self.title or self.noun[:1].upper() + self.noun[1:]
 
 
-_WORKER: Final = "the worker, else one run outside timing"
-_CARGO: Final = "the build"
+def _time(name: str, noun: str, about: str, title: str = "") -> MetricKind:
+    return MetricKind(name, noun, "s", "lower", "rounds", "hyperfine", about, title=title, gated=True)
+
+
+def _rate(name: str, noun: str, unit: Unit, direction: Direction, about: str) -> MetricKind:
+    countable = unit == "ratio"
+    return MetricKind(name, noun, unit, direction, "shown", DERIVED, about, countable)
+
+
+def _memory(name: str, noun: str, about: str) -> MetricKind:
+    return MetricKind(name, noun, "bytes", "lower", "shown", "the worker", about, receipt_key=name)
+
+
+def _system_counter(
+    name: str, noun: str, about: str, kernel_key: str, unit: Unit = "count", title: str = ""
+) -> MetricKind:
+    """A counter of the kernel: in the answer line of a worker, else counted in one run outside timing."""
+    source = "the worker, else one run outside timing"
+    return MetricKind(
+        name, noun, unit, "lower", "rounds", source, about,
+        countable=True, title=title, receipt_key=name, kernel_key=kernel_key,
+    )  # fmt: skip
+
+
+def _of_build(name: str, noun: str, about: str, unit: Unit = "bytes", *, gated: bool = False) -> MetricKind:
+    judged: Judged = "shown" if unit == "s" else "exact"
+    return MetricKind(name, noun, unit, "lower", judged, BUILD, about, unit == "count", gated=gated)
+
+
+DERIVED: Final = "derived"
+BUILD: Final = "the build"
 
 METRICS: Final[dict[str, MetricKind]] = {
     kind.name: kind
     for kind in (
-        MetricKind("wall", "time", "s", "lower", "rounds", "hyperfine", "elapsed time of a run"),
-        MetricKind(
-            "cpu", "CPU time", "s", "lower", "rounds", "hyperfine",
-            "processor time of a run and of what it waited for: user plus system",
+        _time(WALL, "time", "elapsed time of a run"),
+        _time(CPU, "CPU time", "processor time of a run and of what it waited for: user plus system"),
+        _time("user", "user CPU time", "processor time in the program", "User"),
+        _time("sys", "system CPU time", "processor time in the kernel", "System"),
+        _rate(
+            "cores_used", "cores used", "ratio", "none",
+            "CPU time divided by elapsed time, of the two medians",
         ),
-        MetricKind("user", "user CPU time", "s", "lower", "rounds", "hyperfine", "processor time in the program"),
-        MetricKind("sys", "system CPU time", "s", "lower", "rounds", "hyperfine", "processor time in the kernel"),
-        MetricKind(
-            "cores_used", "cores used", "ratio", "none", "shown", "derived",
-            "CPU time divided by elapsed time, of the two medians", countable=True,
-        ),
-        MetricKind(
-            "throughput", "throughput", "bytes/s", "higher", "shown", "derived",
+        _rate(
+            "throughput", "throughput", "bytes/s", "higher",
             "size of the input, or bytes that the worker reports, divided by the median time; judged as `wall`",
         ),
         MetricKind(
-            "peak_rss", "memory", "bytes", "lower", "medians", "the worker (VmHWM), else hyperfine",
+            PEAK_RSS, "memory", "bytes", "lower", "medians", "the worker (VmHWM), else hyperfine",
             "largest resident set, mapped file pages included",
+            gated=True, receipt_key="peak_rss_bytes",
+        ),
+        _memory("anon_bytes", "anonymous memory", "resident anonymous pages at the end of a run (RssAnon)"),
+        _memory("file_bytes", "mapped file memory", "resident file pages at the end of a run (RssFile)"),
+        _system_counter(
+            "minor_faults", "minor page faults", "pages that the kernel mapped without reading", "ru_minflt"
+        ),
+        _system_counter("major_faults", "major page faults", "pages that had to be read first", "ru_majflt"),
+        _system_counter(
+            "ctx_vol", "voluntary context switches", "times that the program waited and gave up its core",
+            "ru_nvcsw",
+        ),
+        _system_counter(
+            "ctx_invol", "involuntary context switches", "times that the kernel took its core away", "ru_nivcsw"
+        ),
+        _system_counter(
+            "read_bytes", "bytes read from storage", "bytes that came from storage, not from the page cache",
+            "read_bytes", "bytes", "Read from storage",
+        ),
+        _system_counter(
+            "write_bytes", "bytes written to storage", "bytes that were sent towards storage",
+            "write_bytes", "bytes", "Written to storage",
         ),
         MetricKind(
-            "anon_bytes", "anonymous memory", "bytes", "lower", "shown", "the worker",
-            "resident anonymous pages at the end of a run (RssAnon)",
+            INSTRUCTIONS, "instructions", "count", "lower", "exact", "valgrind or perf, outside timing",
+            "instructions of the program in user code; excludes I/O, locks and waiting",
+            countable=True, gated=True,
         ),
-        MetricKind(
-            "file_bytes", "mapped file memory", "bytes", "lower", "shown", "the worker",
-            "resident file pages at the end of a run (RssFile)",
-        ),
-        MetricKind(
-            "minor_faults", "page faults without I/O", "count", "lower", "rounds", _WORKER,
-            "pages that the kernel mapped without reading", countable=True,
-        ),
-        MetricKind(
-            "major_faults", "page faults with I/O", "count", "lower", "rounds", _WORKER,
-            "pages that had to be read first", countable=True,
-        ),
-        MetricKind(
-            "ctx_vol", "voluntary context switches", "count", "lower", "rounds", _WORKER,
-            "times that the program waited and gave up its core", countable=True,
-        ),
-        MetricKind(
-            "ctx_invol", "involuntary context switches", "count", "lower", "rounds", _WORKER,
-            "times that the kernel took its core away", countable=True,
-        ),
-        MetricKind(
-            "read_bytes", "bytes read from storage", "bytes", "lower", "rounds", _WORKER,
-            "bytes that came from storage, not from the page cache", countable=True,
-        ),
-        MetricKind(
-            "write_bytes", "bytes written to storage", "bytes", "lower", "rounds", _WORKER,
-            "bytes that were sent towards storage", countable=True,
-        ),
-        MetricKind(
-            "instructions", "instructions", "count", "lower", "exact", "valgrind or perf, outside timing",
-            "instructions of the program in user code; says nothing of I/O, locks and waiting", countable=True,
-        ),
-        MetricKind("binary_size", "binary size", "bytes", "lower", "exact", _CARGO, "size of the binary's file"),
-        MetricKind(
-            "stripped_size", "size without symbols", "bytes", "lower", "exact", _CARGO,
-            "size of the binary without symbols",
-        ),
-        MetricKind(
-            "dependencies", "dependencies", "count", "lower", "exact", _CARGO,
+        _of_build("binary_size", "binary size", "size of the binary's file", gated=True),
+        _of_build("stripped_size", "size without symbols", "size of the binary without symbols"),
+        _of_build(
+            "dependencies", "dependencies",
             "packages compiled for the binary with its features, build scripts' among them, its own not counted",
-            countable=True,
+            "count",
         ),
-        MetricKind(
-            "build_time", "build time", "s", "lower", "shown", _CARGO,
+        _of_build(
+            "build_time", "build time",
             "elapsed time of cargo; none where the binary was there already, and never of two builds alike",
+            "s", gated=True,
         ),
     )
 }  # fmt: skip
-"""By name, in the order of the reference."""
+"""Every built-in metric by name, in the order of the reference. A new metric is one entry here; one that a worker
+counts is also one line in `native/crates/worker/src/usage.rs`."""
 
-RECEIPT_COUNTS: Final = (
-    "anon_bytes", "file_bytes", "minor_faults", "major_faults", "ctx_vol", "ctx_invol", "read_bytes", "write_bytes",
-)  # fmt: skip
-"""What a worker with the contract counts in every run."""
-OBSERVED: Final = ("minor_faults", "major_faults", "ctx_vol", "ctx_invol", "read_bytes", "write_bytes")
-"""What the kernel counts of a program without the contract, in one run outside timing."""
+GATED: Final = tuple(kind for kind in METRICS.values() if kind.gated)
+"""Metrics for which `gate` takes a tolerated growth."""
+OF_A_BLOCK: Final = tuple(
+    kind.name for kind in METRICS.values() if kind.judged in {"rounds", "medians"} or kind.receipt_key
+)
+"""Metrics that a block of timed runs may have."""
+RECEIPT_KEYS: Final = {kind.name: kind.receipt_key for kind in METRICS.values() if kind.receipt_key}
+"""Metric to its key in the answer line, of what a worker with the contract counts in every run."""
+KERNEL_KEYS: Final = {kind.name: kind.kernel_key for kind in METRICS.values() if kind.kernel_key}
+"""Metric to its name in the kernel, of what is counted of a program without the contract, outside timing."""
+SYSTEM_COUNTERS: Final = tuple(kind.name for kind in METRICS.values() if kind.kernel_key or kind.formula)
+"""Counters of the kernel and what is derived from them, as the report shows them."""
 
 UNITS: Final[dict[str, tuple[Unit, float]]] = {
     "s": ("s", 1.0), "ms": ("s", 1e-3), "us": ("s", 1e-6), "µs": ("s", 1e-6), "ns": ("s", 1e-9),

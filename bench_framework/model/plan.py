@@ -14,11 +14,7 @@ from functools import lru_cache
 from typing import Any, Final, Literal, TypeVar
 
 from bench_framework.model.metrics import DeclaredMetric, InstructionPolicy
-from bench_framework.model.policies import AnswerPolicy as AnswerPolicy  # noqa: PLC0414 -- a plan's words: imported from here
-from bench_framework.model.policies import GatePolicy as GatePolicy  # noqa: PLC0414 -- likewise
-from bench_framework.model.policies import JudgePolicy as JudgePolicy  # noqa: PLC0414 -- likewise
-from bench_framework.model.policies import MeasurePolicy as MeasurePolicy  # noqa: PLC0414 -- likewise
-from bench_framework.model.policies import Metric as Metric  # noqa: PLC0414 -- likewise
+from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
 from bench_framework.model.profile import ProfilePolicy
 from bench_framework.model.revisions import Revisions
 from bench_framework.model.suspicion import ProjectedRow, Suspicion

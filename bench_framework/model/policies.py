@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from bench_framework.model.budget import Budget
-from bench_framework.model.metrics import sampled
+from bench_framework.model.metrics import CPU, PEAK_RSS, WALL, sampled
 
 AnswerKind = Literal["exact", "sorted-lines", "json", "none"]
 Metric = str
 """A metric's name, the same everywhere: ``wall``, ``cpu``, ``user``, ``sys``, ``peak_rss``,
 ``binary_size``, ``build_time``, ``instructions``, or a worker's own."""
 
-GATE_MARGINS: Final[tuple[tuple[Metric, float], ...]] = (("wall", 0.02), ("cpu", 0.02), ("peak_rss", 0.05))
+GATE_MARGINS: Final[tuple[tuple[Metric, float], ...]] = ((WALL, 0.02), (CPU, 0.02), (PEAK_RSS, 0.05))
 """What a gate tolerates where its scenario does not say."""
 
 
@@ -78,11 +78,11 @@ class GatePolicy:
 class JudgePolicy:
     """How differences are judged (METHOD 2 to 5). Fractions; per metric where a tuple names it."""
 
-    metrics: tuple[Metric, ...] = ("wall", "cpu")
+    metrics: tuple[Metric, ...] = (WALL, CPU)
     margin: float = 0.02
     epsilon: float = 0.01
-    margins: tuple[tuple[Metric, float], ...] = (("peak_rss", 0.05),)
-    epsilons: tuple[tuple[Metric, float], ...] = (("peak_rss", 0.01),)
+    margins: tuple[tuple[Metric, float], ...] = ((PEAK_RSS, 0.05),)
+    epsilons: tuple[tuple[Metric, float], ...] = ((PEAK_RSS, 0.01),)
     level: float = 0.05
     """Family-wise α."""
     gate: GatePolicy = field(default_factory=GatePolicy)
@@ -98,7 +98,7 @@ class JudgePolicy:
 
         The first that rounds decide; the first at all where none does.
         """
-        return next(iter((*self.sampled, *self.metrics)), "wall")
+        return next(iter((*self.sampled, *self.metrics)), WALL)
 
     def margin_of(self, metric: Metric) -> float:
         """δ of a metric."""

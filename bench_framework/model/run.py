@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
-from bench_framework.model.metrics import RECEIPT_COUNTS
+from bench_framework.model.metrics import CPU, METRICS, PEAK_RSS, RECEIPT_KEYS, WALL
 
 Status = Literal["ok", "failed", "timeout", "other-output", "skipped"]
 """``skipped``: measured, but its round was cut by an interruption; never used."""
@@ -31,15 +31,8 @@ class Receipt:
     threads: int | None = None
     phases_s: Mapping[str, float] = field(default_factory=dict)
     bytes: int | None = None
-    peak_rss_bytes: int | None = None
-    anon_bytes: int | None = None
-    file_bytes: int | None = None
-    minor_faults: int | None = None
-    major_faults: int | None = None
-    ctx_vol: int | None = None
-    ctx_invol: int | None = None
-    read_bytes: int | None = None
-    write_bytes: int | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """Value of each built-in metric that the worker reported, by the metric's name."""
     metrics: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -131,23 +124,25 @@ class Block:
 
     def metric(self, name: str) -> float | None:
         """The block's value of a metric; `None` where it was not measured."""
-        match name:
-            case "wall":
-                return self.wall
-            case "cpu":
-                return self.cpu
-            case "user":
-                return self.user_s
-            case "sys":
-                return self.sys_s
-            case "peak_rss":
-                return None if self.peak_rss_bytes is None else float(self.peak_rss_bytes)
-            case _ if name in RECEIPT_COUNTS:
-                counts = [c for r in self.receipts if (c := getattr(r, name)) is not None]
-                return float(statistics.median(counts)) if counts else None
-            case _:
-                values = [r.metrics[name] for r in self.receipts if name in r.metrics]
-                return statistics.median(values) if values else self.metrics.get(name)
+        if (value := _OF_BLOCK.get(name)) is not None:
+            return value(self)
+        if (kind := METRICS.get(name)) is not None and kind.formula is not None:
+            above, below = (self.metric(part) for part in kind.formula)
+            return above / below if above is not None and below else None
+        if name in RECEIPT_KEYS:
+            counts = [r.counts[name] for r in self.receipts if name in r.counts]
+            return float(statistics.median(counts)) if counts else None
+        values = [r.metrics[name] for r in self.receipts if name in r.metrics]
+        return statistics.median(values) if values else self.metrics.get(name)
+
+
+_OF_BLOCK: Final[Mapping[str, Callable[[Block], float | None]]] = {
+    WALL: lambda block: block.wall,
+    CPU: lambda block: block.cpu,
+    "user": lambda block: block.user_s,
+    "sys": lambda block: block.sys_s,
+    PEAK_RSS: lambda block: None if block.peak_rss_bytes is None else float(block.peak_rss_bytes),
+}
 
 
 @dataclass(frozen=True, slots=True)

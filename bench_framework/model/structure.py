@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from bench_framework.model.plan import Metric
+from bench_framework.model.metrics import PEAK_RSS, WALL
+from bench_framework.model.policies import Metric
 from bench_framework.model.verdict import Interval, Verdict
 
 Design = Literal["ladder", "alone", "shapley"]
 TYPICAL_HERE: Final = "the typical ratio; the results tell the fastest third"
 """Why two cells have other figures among the contributions than in the results."""
-MEASURED_COSTS: Final[tuple[Metric, ...]] = ("wall", "peak_rss")
+MEASURED_COSTS: Final[tuple[Metric, ...]] = (WALL, PEAK_RSS)
 """Costs on a front that are known with an interval."""
 
 

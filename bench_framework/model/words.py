@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from bench_framework.model.metrics import METRICS
+from bench_framework.model.metrics import METRICS, WALL
 from bench_framework.model.verdict import Verdict
 
 
@@ -90,7 +90,7 @@ def glyph(verdict: Verdict, *, unicode: bool = True) -> str:
 
 def word(verdict: Verdict, metric: str) -> str:
     """The word for a verdict on a metric: ``faster`` for wall time, ``less memory`` for memory."""
-    if metric == "wall":
+    if metric == WALL:
         return WORDS[verdict].time
     kind = METRICS.get(metric)
     if kind is None:

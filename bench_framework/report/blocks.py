@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 if TYPE_CHECKING:
-    from bench_framework.model.judgement import Claim, Verdict
+    from bench_framework.model.judgement import Claim
+    from bench_framework.model.verdict import Verdict
 
 Align = Literal["left", "right", "decimal"]
 Mark = Literal["pass", "warn", "fail", "unknown"]

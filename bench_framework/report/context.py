@@ -16,12 +16,13 @@ from bench_framework.model.judgement import (
     NoiseFloor,
     Summary,
 )
-from bench_framework.model.plan import Cell, Input, Metric, Plan, Role, Variant, Word
+from bench_framework.model.plan import Cell, Input, Plan, Role, Variant, Word
 from bench_framework.report.numbers import DASH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from bench_framework.model.policies import Metric
     from bench_framework.model.profile import Profile
     from bench_framework.model.run import Block, Build, Event, Host, PreparedInput
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from bench_framework.model.judgement import Verdict
+from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import WORDS, shown
 from bench_framework.report.blocks import Cell, KeyFinding
 from bench_framework.report.numbers import DASH, show_ratio

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan import Role
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def memory_family(data: ReportData) -> str:
     """What a table of memory says of multiplicity (R17): its comparisons are a family of their own, judged once."""
     looks = data.judgement.looks
     level = f"{looks.level * 100:g}\u202f%"
-    if "peak_rss" in data.plan.judge.metrics:
+    if PEAK_RSS in data.plan.judge.metrics:
         return f"judged in the family of the results, {looks.family} comparisons, family-wise level {level}"
     size = sum(cell.role is Role.CANDIDATE for cell in data.plan.cells)
     return (

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bench_framework.model.judgement import Comparison, Verdict
+from bench_framework.model.verdict import Verdict
 from bench_framework.report.numbers import margin_text, percent_up
 from bench_framework.rounding import up_to_two_digits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from bench_framework.model.judgement import Comparison
 
 
 def found(comparison: Comparison | None) -> str:

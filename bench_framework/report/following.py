@@ -10,7 +10,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.model.judgement import Verdict
+from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import WORDS, glyph
 from bench_framework.report.blocks import Cell, Details, Figure, Table
 from bench_framework.report.numbers import show_percent, show_plain, show_ratio, significant

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bench_framework.model.judgement import CellState, Comparison, Summary, Verdict
+from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role, Variant
+from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import glyph, noun, shown
 from bench_framework.report import detectable, racing
 from bench_framework.report.blocks import (
@@ -31,6 +32,7 @@ from bench_framework.report.numbers import (
 )
 
 if TYPE_CHECKING:
+    from bench_framework.model.judgement import CellState, Comparison, Summary
     from bench_framework.report.context import ReportData
 
 _REFUSED = {
@@ -38,7 +40,7 @@ _REFUSED = {
     "other-output": Verdict.OTHER_OUTPUT,
     "not-comparable": Verdict.NOT_COMPARABLE,
 }
-_NAMES = {"wall": "Time", "cpu": "CPU time", "peak_rss": "Peak RSS"}
+_NAMES = {WALL: "Time", CPU: "CPU time", PEAK_RSS: "Peak RSS"}
 
 
 def headline_table(data: ReportData, item: Input, name: str) -> Table:
@@ -51,7 +53,7 @@ def headline_table(data: ReportData, item: Input, name: str) -> Table:
         _row(data, cell, scales, strong=cell.id in best)
         for cell in sorted(arms, key=lambda cell: order(data, cell, baseline))
     ]
-    statistic = "the median of rounds" if data.metric != "peak_rss" else "the median of runs"
+    statistic = "the median of rounds" if data.metric != PEAK_RSS else "the median of runs"
     caption = (
         f"{_name(data.metric)} by variant{data.on_input(item, ', input ')}{data.cold(item)}: "
         f"{statistic}; ratios are {data.ratio_words(item)}. {caption_tail(data, item)}"
@@ -76,18 +78,18 @@ class _Scales:
         self.family = data.plan.unit_family
         self.metric = data.metric
         self.bytes = data.handled_bytes(item.id)
-        self.throughput = self.bytes is not None and data.metric == "wall"
+        self.throughput = self.bytes is not None and data.metric == WALL
         self.per_second = ("MB/s", 1e-6) if self.family == "si" else ("MiB/s", 2.0**-20)
         self.main = self._unit(data, item, data.metric)
-        self.cpu = self._unit(data, item, "cpu")
-        self.rss = self._unit(data, item, "peak_rss")
+        self.cpu = self._unit(data, item, CPU)
+        self.rss = self._unit(data, item, PEAK_RSS)
         self.decimals = {
             data.metric: self._decimals(data, item, data.metric, self.main[1]),
-            "cpu": self._decimals(data, item, "cpu", self.cpu[1]),
-            "peak_rss": self._decimals(data, item, "peak_rss", self.rss[1]),
+            CPU: self._decimals(data, item, CPU, self.cpu[1]),
+            PEAK_RSS: self._decimals(data, item, PEAK_RSS, self.rss[1]),
         }
-        self.shows_cpu = self._any(data, item, "cpu") and data.metric != "cpu"
-        self.shows_rss = self._any(data, item, "peak_rss") and data.metric != "peak_rss"
+        self.shows_cpu = self._any(data, item, CPU) and data.metric != CPU
+        self.shows_rss = self._any(data, item, PEAK_RSS) and data.metric != PEAK_RSS
 
     def _any(self, data: ReportData, item: Input, metric: str) -> bool:
         return any(data.summary(cell.id, metric) for cell in data.arms(item.id))
@@ -200,32 +202,32 @@ def _judged(
 
 
 def _further(data: ReportData, cell: PlanCell, scales: _Scales, *, refused: bool) -> list[Cell]:
-    wall, cpu, rss = (None if refused else data.summary(cell.id, m) for m in (data.metric, "cpu", "peak_rss"))
+    wall, cpu, rss = (None if refused else data.summary(cell.id, m) for m in (data.metric, CPU, PEAK_RSS))
     cells: list[Cell] = []
     if scales.throughput and scales.bytes is not None:
         rate = scales.bytes / wall.median if wall else None
         cells.append(Cell(significant(rate * scales.per_second[1], 3), rate) if rate else Cell(DASH))
     if scales.shows_cpu:
         cells += [
-            _measured(cpu, scales.cpu[1], scales.decimals["cpu"]),
+            _measured(cpu, scales.cpu[1], scales.decimals[CPU]),
             _cpu_ratio(data, cell, refused=refused),
         ]
         cores = cpu.median / wall.median if cpu and wall and wall.median > 0 else None
         cells.append(Cell(f"{cores:.2f}", cores) if cores is not None else Cell(DASH))
     if scales.shows_rss:
-        cells.append(_measured(rss, scales.rss[1], scales.decimals["peak_rss"]))
+        cells.append(_measured(rss, scales.rss[1], scales.decimals[PEAK_RSS]))
     return cells
 
 
 def _cpu_ratio(data: ReportData, cell: PlanCell, *, refused: bool) -> Cell:
     if cell.role is Role.BASELINE:
         return Cell("baseline", 1.0)
-    comparison = None if refused else data.comparison(cell.id, "cpu")
+    comparison = None if refused else data.comparison(cell.id, CPU)
     if comparison is None or comparison.shown is None:
         return Cell(DASH)
     text = show_comparison(comparison)
     assert text is not None
-    claim = data.claim_id(cell.id, "cpu")
+    claim = data.claim_id(cell.id, CPU)
     return Cell(
         f"{text.estimate} {glyph(comparison.verdict)}", comparison.shown.ratio, claim, comparison.verdict
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.model.judgement import Verdict
+from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
+from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import glyph, noun, shown
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table
 from bench_framework.report.numbers import (
@@ -49,7 +50,7 @@ class Figures:
         }
         self.best = {group.input_id: group.cell_ids for group in judgement.best}
 
-    def comparison(self, command: Command, metric: str = "wall") -> Comparison | None:
+    def comparison(self, command: Command, metric: str = WALL) -> Comparison | None:
         """An command against the baseline of its session."""
         return self._pairs.get((command.id, metric))
 
@@ -78,9 +79,9 @@ def replication(series: Series | None) -> str:
 
 def session_table(figures: Figures, session: Session, number: int) -> Table:
     """S03 of one session, the baseline in its place, sorted by the ratio."""
-    walls = [s for command in session.commands if (s := command.of("wall")) is not None]
+    walls = [s for command in session.commands if (s := command.of(WALL)) is not None]
     base = session.command(figures.imported.baseline)
-    scale_of = (base.of("wall") if base else None) or (walls[0] if walls else None)
+    scale_of = (base.of(WALL) if base else None) or (walls[0] if walls else None)
     unit, scale = time_unit(scale_of.mean if scale_of else 1.0)
     decimals = column_decimals(measured_decimals(s.mean, *_ends(s), scale) for s in walls)
     columns = (
@@ -120,7 +121,7 @@ def _ends(series: Series) -> tuple[float | None, float | None]:
 
 
 def _row(figures: Figures, session: Session, command: Command, column: tuple[float, int]) -> Row:
-    wall, c = command.of("wall"), figures.comparison(command)
+    wall, c = command.of(WALL), figures.comparison(command)
     scale, decimals = column
     is_base = command.label == figures.imported.baseline
     verdict = c.verdict if c is not None else None
@@ -141,9 +142,9 @@ def _row(figures: Figures, session: Session, command: Command, column: tuple[flo
             Cell(time, wall.mean if wall is not None else None),
             Cell(spread, wall.sd if wall is not None else None),
             Cell(compared, c.shown.ratio if c is not None and c.shown else (1.0 if is_base else None), claim),
-            Cell(shown(verdict, "wall") if verdict is not None else "", None, claim, verdict),
-            Cell(_second(figures, command, "cpu")),
-            Cell(_second(figures, command, "peak_rss")),
+            Cell(shown(verdict, WALL) if verdict is not None else "", None, claim, verdict),
+            Cell(_second(figures, command, CPU)),
+            Cell(_second(figures, command, PEAK_RSS)),
             Cell(replication(wall), wall.n if wall is not None else 0),
             Cell("; ".join(notes)),
         ),
@@ -160,7 +161,7 @@ def _second(figures: Figures, command: Command, metric: str) -> str:
     if series is None:
         return DASH
     value = show_size(series.mean, "iec")
-    if metric == "cpu":
+    if metric == CPU:
         unit, scale = time_unit(series.mean)
         value = f"{show_measured(series.mean, None, None, scale)}{THIN_SPACE}{unit}"
     return f"{value} {glyph(c.verdict)}" if c is not None else value
@@ -183,7 +184,7 @@ def forest(figures: Figures, session: Session, number: int) -> Figure | None:
             (
                 Cell(p.label),
                 Cell(p.text.rsplit(" ", 1)[0] if p.verdict else p.text, p.x),
-                Cell(shown(p.verdict, "wall") if p.verdict else "", None, None, p.verdict),
+                Cell(shown(p.verdict, WALL) if p.verdict else "", None, None, p.verdict),
             ),
             p.verdict, p.strong, p.baseline,
         )
@@ -192,7 +193,7 @@ def forest(figures: Figures, session: Session, number: int) -> Figure | None:
     columns = (Column("Variant"), Column("Ratio and interval"), Column("Verdict"))
     return Figure(
         f"session-{number}-forest", "forest", f"Ratio to {baseline}: {session.label}, in blocks",
-        f"Ratio of {noun('wall')} to {baseline}, with intervals that cover the runs alone. "
+        f"Ratio of {noun(WALL)} to {baseline}, with intervals that cover the runs alone. "
         f"The band is the margin of {margin_text(margin)}.",
         tuple(points),
         Table(f"session-{number}-forest-data", "The numbers of the plot", columns, rows, sortable=False),

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.model.judgement import Verdict
-from bench_framework.model.metrics import METRICS
+from bench_framework.model.metrics import METRICS, PEAK_RSS
+from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import FINE_ENOUGH, LARGEST_RATIO, decimal, decimals_of, plain, rounded
 from bench_framework.units import MINUS, THIN_SPACE, format_percent, format_size, size_unit, time_unit
 
@@ -45,7 +45,7 @@ class Shown:
         return f"{self.estimate} {self.bounds}"
 
 
-SIZES: Final = frozenset({"peak_rss", "binary_size"})
+SIZES: Final = frozenset({PEAK_RSS, "binary_size"})
 """Metrics in bytes."""
 _LEAST_SHOWN: Final = 0.1
 _MILLION: Final = 1e6

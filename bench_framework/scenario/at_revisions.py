@@ -27,7 +27,7 @@ from bench_framework.model.plan import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bench_framework.model.plan import GatePolicy
+    from bench_framework.model.policies import GatePolicy
     from bench_framework.model.revisions import Revisions
 
 BASE, HEAD = "base", "head"

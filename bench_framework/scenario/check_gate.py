@@ -30,7 +30,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
         yield document.value_problem(
             ("gate", "against"), "BC108", f"`gate.against` has no effect here: {why}", help=advice
         )
-    if gate.binary_size is not None and scenario.spec.worker.command is not None:
+    if "binary_size" in dict(gate.margins()) and scenario.spec.worker.command is not None:
         message = "`gate.binary_size` has no effect on a program that is not built"
         yield document.key_problem(("gate", "binary_size"), "BC108", message)
     for index, budget in enumerate(gate.budgets):

@@ -6,7 +6,15 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.model import json_path
-from bench_framework.model.metrics import METRICS, RECEIPT_COUNTS, UNITS, DeclaredMetric, InstructionPolicy
+from bench_framework.model.metrics import (
+    BUILD,
+    DERIVED,
+    INSTRUCTIONS,
+    METRICS,
+    UNITS,
+    DeclaredMetric,
+    InstructionPolicy,
+)
 from bench_framework.scenario import bundled
 from bench_framework.scenario.leaves import did_you_mean
 from bench_framework.scenario.schema.metrics import COUNTER_KEYS, SOURCE_KEYS
@@ -18,10 +26,8 @@ if TYPE_CHECKING:
     from bench_framework.scenario.loaded import Scenario
     from bench_framework.scenario.schema.metrics import MetricPart
 
-INSTRUCTIONS: Final = "instructions"
 GATED_COUNTS: Final = 2
 """Repetitions where only the gate asks: the fewest that show whether a count varies from run to run."""
-_BUILT: Final = frozenset({"binary_size", "stripped_size", "dependencies"})
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
@@ -50,7 +56,9 @@ def instruction_policy(scenario: Scenario) -> InstructionPolicy | None:
     """How instructions are counted; `None` where neither `judge`, `metrics` nor `gate` names them."""
     spec = scenario.spec
     part, judged = spec.metrics.get(INSTRUCTIONS), INSTRUCTIONS in spec.judge
-    gated = spec.gate.instructions is not None or any(b.metric == INSTRUCTIONS for b in spec.gate.budgets)
+    gated = INSTRUCTIONS in dict(spec.gate.margins()) or any(
+        b.metric == INSTRUCTIONS for b in spec.gate.budgets
+    )
     if part is not None:
         return InstructionPolicy(part.runs, part.timeout, part.tool, optional=gated and not judged)
     if judged:
@@ -164,13 +172,13 @@ def _why_not(scenario: Scenario, metric: str) -> str:
         )
     if metric == "build_time":
         return "a build is made once; its time is in the table of binaries"
-    if metric in {"cores_used", "throughput"}:
+    if kind.judged == "shown" and kind.source == DERIVED:
         return "it follows from `wall` and `cpu`"
     if kind.judged == "shown":
         return "it is shown and not judged"
-    if metric in RECEIPT_COUNTS and not speaks(scenario):
+    if kind.kernel_key and not speaks(scenario):
         return "without the protocol it is counted once, in a run outside timing"
-    if metric in _BUILT and scenario.spec.worker.command is not None:
+    if kind.source == BUILD and scenario.spec.worker.command is not None:
         return "nothing is built: all variants run one program"
     return ""
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from bench_framework.model.budget import Budget
 from bench_framework.model.metrics import METRICS
-from bench_framework.model.plan import GatePolicy, Role
+from bench_framework.model.plan import Role
+from bench_framework.model.policies import GatePolicy
 from bench_framework.scenario.leaves import Refused
 from bench_framework.scenario.selection import parse_selection
 from bench_framework.units import parse_duration, parse_size

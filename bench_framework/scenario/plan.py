@@ -5,17 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from bench_framework.errors import Problem
-from bench_framework.model.plan import (
-    AnswerPolicy,
-    DerivedRow,
-    Hole,
-    Input,
-    JudgePolicy,
-    MeasurePolicy,
-    Note,
-    Plan,
-    Variant,
-)
+from bench_framework.model.plan import DerivedRow, Hole, Input, Note, Plan, Variant
+from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
 from bench_framework.scenario import check_metrics, template
 from bench_framework.scenario.expansion import Expansion, size_texts, unique
 from bench_framework.scenario.gate_policy import with_gate

@@ -24,20 +24,6 @@ RUNS: Final = (
         unit="bytes",
     ),
     Column(
-        "anon_bytes",
-        "integer",
-        "anonymous memory at the end of the run, likewise",
-        nullable=True,
-        unit="bytes",
-    ),
-    Column(
-        "file_bytes",
-        "integer",
-        "mapped file pages at the end of the run, likewise",
-        nullable=True,
-        unit="bytes",
-    ),
-    Column(
         "block_peak_rss_bytes", "integer", "largest resident set of the block", nullable=True, unit="bytes"
     ),
     Column("answer_count", "integer", "things that the run counted", nullable=True),
@@ -69,8 +55,6 @@ def part(block: Block, index: int, build: Build | None, declared: Iterable[Decla
         "position": block.position,
         "reported": receipt is not None,
         "handled_bytes": receipt.bytes if receipt else None,
-        "anon_bytes": receipt.anon_bytes if receipt else None,
-        "file_bytes": receipt.file_bytes if receipt else None,
         "block_peak_rss_bytes": block.peak_rss_bytes,
         "answer_count": answer.count if answer else None,
         "answer_distinct": answer.distinct if answer else None,

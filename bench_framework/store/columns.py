@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from bench_framework.model.metrics import column_of
+from bench_framework.model.metrics import METRICS, PEAK_RSS, RECEIPT_KEYS, column_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -90,6 +90,15 @@ RUNS_BUILD: Final = (
     _text("cache_state", "the input's pages before the block, as they were seen: cold, warm, unknown"),
     Column("started_at", "datetime", "start of the block, UTC"),
 )
+COUNTED: Final = tuple(name for name in RECEIPT_KEYS if name != PEAK_RSS)
+"""Metrics of a receipt that have a column of their own name in ``runs.csv``."""
+
+
+def _counted(name: str) -> str:
+    kind = METRICS[name]
+    return f"{kind.noun}: {kind.about}, as the worker reports"
+
+
 RUNS_MEASURED: Final = (
     _number("wall_s", "wall time", "s"),
     _number("user_s", "user CPU time with waited-for children; the mean of the block's runs", "s"),
@@ -97,12 +106,7 @@ RUNS_MEASURED: Final = (
     _int("block_runs", "runs in the block (K)"),
     _int("peak_rss_bytes", "largest resident set; includes mapped file pages", nullable=True),
     _text("peak_rss_source", "worker (VmHWM) or hyperfine (one command per call)", nullable=True),
-    _int("minor_faults", "page faults without I/O, as the worker reports", nullable=True),
-    _int("major_faults", "page faults with I/O, as the worker reports", nullable=True),
-    _int("ctx_vol", "voluntary context switches, as the worker reports", nullable=True),
-    _int("ctx_invol", "involuntary context switches, as the worker reports", nullable=True),
-    _int("read_bytes", "bytes that came from storage, as the worker reports", nullable=True),
-    _int("write_bytes", "bytes that reached storage, as the worker reports", nullable=True),
+    *(Column(name, "integer", _counted(name), nullable=True, unit=METRICS[name].unit) for name in COUNTED),
     _int("exit_code", "exit status; 128 + n for signal n", nullable=True),
     _text("signal", "name of the signal that ended it", nullable=True),
     _bool("timed_out", "killed because its time was up"),

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bench_framework.model.imported import Command, Imported, Session
-    from bench_framework.model.judgement import Comparison, Interval, Judgement
+    from bench_framework.model.judgement import Comparison, Judgement
+    from bench_framework.model.verdict import Interval
 
 Row = dict[str, Any]
 _IDENTITY: Final = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from bench_framework.model.metrics import METRICS, OBSERVED, column_of
+from bench_framework.model.metrics import INSTRUCTIONS, METRICS, SYSTEM_COUNTERS, column_of
 from bench_framework.store.columns import Column
 
 if TYPE_CHECKING:
@@ -20,17 +20,17 @@ Row = dict[str, Any]
 RUNS: Final = (
     Column("kind", "string", "timed by hyperfine; or outside timing: observed (by the kernel), instructions"),
     Column("tool", "string", "who counted, in a run outside timing", nullable=True),
-    Column("instructions", "number", METRICS["instructions"].about, nullable=True, unit="count"),
+    Column("instructions", "number", METRICS[INSTRUCTIONS].about, nullable=True, unit="count"),
 )
 CELLS: Final = (
     Column("user_s", "number", "median of the user CPU time", nullable=True, unit="s"),
     Column("sys_s", "number", "median of the system CPU time", nullable=True, unit="s"),
     *(
         Column(name, "number", f"median of: {METRICS[name].about}", nullable=True, unit=METRICS[name].unit)
-        for name in OBSERVED
+        for name in SYSTEM_COUNTERS
     ),
     Column("counted_runs", "integer", "runs behind these counts; 1 for a run outside timing", nullable=True),
-    Column("instructions", "number", METRICS["instructions"].about, nullable=True, unit="count"),
+    Column("instructions", "number", METRICS[INSTRUCTIONS].about, nullable=True, unit="count"),
     Column("instructions_runs", "integer", "repetitions behind it", nullable=True),
     Column(
         "instructions_spread_pct",
@@ -93,11 +93,11 @@ def cell_part(
 ) -> Row:
     """The columns of ``cells.csv`` for one cell."""
     own = {metric: summary for (cell, metric), summary in summaries.items() if cell == cell_id}
-    row: Row = {name: own[name].median for name in OBSERVED if name in own}
+    row: Row = {name: own[name].median for name in SYSTEM_COUNTERS if name in own}
     row |= {f"{name}_s": own[name].median for name in ("user", "sys") if name in own}
-    counted = [own[name].n_runs for name in OBSERVED if name in own]
+    counted = [own[name].n_runs for name in SYSTEM_COUNTERS if name in own]
     row["counted_runs"] = max(counted) if counted else None
-    if (found := own.get("instructions")) is not None:
+    if (found := own.get(INSTRUCTIONS)) is not None:
         row |= {"instructions": found.median, "instructions_runs": found.n_runs}
         row["instructions_spread_pct"] = 100 * (found.max / found.min - 1) if found.min > 0 else None
     for metric in declared:

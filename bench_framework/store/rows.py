@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework.model import contention
+from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.store import block_columns, columns, metric_columns
 
 if TYPE_CHECKING:
@@ -231,23 +232,15 @@ def _steal_pct(source: Source, block: Block) -> float | None:
 
 def _run_part(source: Source, block: Block, index: int) -> Row:
     receipt = block.receipts[index] if index < len(block.receipts) else None
-    peak = receipt.peak_rss_bytes if receipt and receipt.peak_rss_bytes is not None else block.peak_rss_bytes
+    counts = receipt.counts if receipt else {}
     row: Row = {
         "wall_s": block.wall_s[index] if index < len(block.wall_s) else None,
         "exit_code": block.exit_codes[index] if index < len(block.exit_codes) else None,
-        "peak_rss_bytes": peak,
+        "peak_rss_bytes": counts.get(PEAK_RSS, block.peak_rss_bytes),
+        "threads": receipt.threads if receipt else None,
+        **{name: counts.get(name) for name in columns.COUNTED},
         "peak_rss_source": block.peak_rss_source,
     }
-    for name in (
-        "minor_faults",
-        "major_faults",
-        "ctx_vol",
-        "ctx_invol",
-        "read_bytes",
-        "write_bytes",
-        "threads",
-    ):
-        row[name] = getattr(receipt, name) if receipt else None
     if receipt is not None:
         row.update(_receipt_part(source, block.cell_id, receipt))
     row.update(metric_columns.declared_part(source.plan.metrics, block, index))
@@ -335,8 +328,8 @@ def cell_rows(source: Source) -> Iterator[Row]:
 
 
 def _summary_part(cell_id: str, summaries: Mapping[tuple[str, str], Summary], size: int | None) -> Row:
-    wall, cpu = summaries.get((cell_id, "wall")), summaries.get((cell_id, "cpu"))
-    peak = summaries.get((cell_id, "peak_rss"))
+    wall, cpu = summaries.get((cell_id, WALL)), summaries.get((cell_id, CPU))
+    peak = summaries.get((cell_id, PEAK_RSS))
     row: Row = {"flags": ";".join(sorted({w for s in (wall, cpu, peak) if s for w in s.warnings}))}
     if wall is not None:
         for name in ("median", "mean", "sd", "min", "p95", "lo", "hi"):

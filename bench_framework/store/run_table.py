@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, cast, get_args
 
 from bench_framework.errors import RecordError
-from bench_framework.model.metrics import OBSERVED, column_of
+from bench_framework.model.metrics import INSTRUCTIONS, KERNEL_KEYS, PEAK_RSS, column_of
 from bench_framework.model.observation import Observation
 from bench_framework.model.run import Answer, Block, PageCache, Receipt, Sensors, Status
 from bench_framework.store import columns, layout
@@ -32,10 +32,6 @@ _OUTSIDE: Final = frozenset({"observed", "instructions"})
 _CACHES: Final = frozenset({"cold", "warm", "unknown"})
 _SOURCES: Final = frozenset({"worker", "stdout", "file", "none"})
 _PEAKS: Final = frozenset({"worker", "hyperfine", ""})
-_COUNTS: Final = (
-    "minor_faults", "major_faults", "ctx_vol", "ctx_invol", "read_bytes", "write_bytes", "threads", "anon_bytes",
-    "file_bytes",
-)  # fmt: skip
 _BEYOND_BLOCKS: Final = (
     "position", "reported", "handled_bytes", "block_peak_rss_bytes", "answer_source", "steal_ticks",
 )  # fmt: skip
@@ -188,14 +184,18 @@ def _receipt(row: Fields, reader: _Reader, *, worker: bool) -> Receipt:
         for column in reader.header
         if column.startswith("effective_") and row[column]
     }
+    counted = {**dict.fromkeys(columns.COUNTED), **({PEAK_RSS: "peak_rss_bytes"} if worker else {})}
+    counts = {
+        name: value for name, column in counted.items() if (value := _whole(row, column or name)) is not None
+    }
     return Receipt(
         effective=effective,
         phases_s=phases,
         bytes=_whole(row, "handled_bytes"),
-        peak_rss_bytes=_whole(row, "peak_rss_bytes") if worker else None,
+        threads=_whole(row, "threads"),
+        counts=counts,
         metrics=metrics | _numbers(row, "further_metrics"),
         notes=_notes(row),
-        **{name: _whole(row, name) for name in _COUNTS},
     )
 
 
@@ -252,7 +252,7 @@ def _observation(line: int, row: Fields) -> Observation:
             row["cell_id"], cast("Any", _one_of(row, "kind", _OUTSIDE)), int(row["run"]), row["started_at"],
             row["tool"], cast("Any", _one_of(row, "status", STATUSES)),
         )  # fmt: skip
-        names = (*OBSERVED, "instructions")
+        names = (*KERNEL_KEYS, INSTRUCTIONS)
         values = {name: value for name in names if (value := _number(row, name)) is not None}
     except ValueError as error:
         raise _damaged(f"row {line}: {error}") from error

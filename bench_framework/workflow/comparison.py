@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bench_framework.errors import UsageError
 from bench_framework.model.looks import looks_of
-from bench_framework.model.metrics import is_exact
+from bench_framework.model.metrics import CPU, PEAK_RSS, WALL, is_exact
 from bench_framework.model.plan import Role
 from bench_framework.workflow import corrupt_records
 from bench_framework.workflow.pages import judge_record, report_data
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bench_framework.model.judgement import Comparison, Judgement
-    from bench_framework.model.plan import Axis, Cell, Metric, Plan, Variant
+    from bench_framework.model.plan import Axis, Cell, Plan, Variant
+    from bench_framework.model.policies import Metric
     from bench_framework.report import Document
 
-KNOWN_METRICS = ("wall", "cpu", "user", "sys", "peak_rss")
+KNOWN_METRICS = (WALL, CPU, "user", "sys", PEAK_RSS)
 SECTIONS = ("S03", "S04", "S06")
 
 
@@ -81,7 +82,7 @@ def compare_record(
     folder = records.resolve(results, name)
     if records.is_imported(folder):
         return imports.compare_imported(
-            folder, baseline=baseline, candidate=candidate, metrics=metrics or ("wall", "cpu")
+            folder, baseline=baseline, candidate=candidate, metrics=metrics or (WALL, CPU)
         )
     with records.Record.open(folder) as record, corrupt_records.blamed(folder):
         metrics = record.plan.judge.metrics if metrics is None else metrics

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework import assets
 from bench_framework.errors import UsageError
+from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.workflow.page_verification import page_differences
 from bench_framework.workflow.pages import FORMATS, Format, Pages
 from bench_framework.workflow.verification import Verification
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 NAMES: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 SECTIONS: Final = ("S02", "S03")
-METRICS: Final = ("wall", "cpu", "peak_rss")
+METRICS: Final = (WALL, CPU, PEAK_RSS)
 
 
 @dataclass(frozen=True, slots=True)

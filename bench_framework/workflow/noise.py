@@ -18,6 +18,7 @@ from bench_framework.errors import (
     MachineError,
 )
 from bench_framework.execution.progress import InterruptibleObserver, Message
+from bench_framework.model.metrics import CPU, WALL
 from bench_framework.workflow.scenarios import plan_scenario
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ FAMILIES: Final = 100
 """Relabelled ones per window: about a second of judging for five of measuring."""
 LEVEL: Final = 0.05
 CONFIDENCE_OF_BOUNDS: Final = 0.95
-METRICS: Final = ("wall", "cpu")
+METRICS: Final = (WALL, CPU)
 EFFECT_ARM: Final = "more-{}"
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import UsageError
+from bench_framework.model.metrics import CPU, WALL
 from bench_framework.workflow import corrupt_records
 
 if TYPE_CHECKING:
@@ -13,11 +14,11 @@ if TYPE_CHECKING:
 
     from bench_framework.analysis.anchors import Side
     from bench_framework.model.bridge import Bridge
-    from bench_framework.model.plan import Metric
+    from bench_framework.model.policies import Metric
     from bench_framework.report import Document
     from bench_framework.store.records import Record
 
-METRICS: Final = ("wall", "cpu", "binary_size", "stripped_size")
+METRICS: Final = (WALL, CPU, "binary_size", "stripped_size")
 """What two records can be compared on: times through anchors, sizes of binaries as they are."""
 BRIDGED_METRICS: Final = METRICS[:3]
 """Those that are shown unless others are asked for."""

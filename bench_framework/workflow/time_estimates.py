@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis.family import detectable
+from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Role, stable_id
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
     from bench_framework.model.judgement import Comparison, Judgement
     from bench_framework.model.looks import Looks
-    from bench_framework.model.plan import BuildSpec, Cell, Metric, Plan
+    from bench_framework.model.plan import BuildSpec, Cell, Plan
+    from bench_framework.model.policies import Metric
 
 MOST_RECORDS: Final = 12
 """The newest that are asked; each takes some milliseconds to read."""
@@ -101,7 +103,7 @@ def _measured(folder: Path) -> tuple[dict[str, float], tuple[Comparison, ...]]:
 
     if (folder / layout.CLAIMS).is_file():
         judgement: Judgement = wire.load_judged((folder / layout.CLAIMS).read_bytes()).judgement
-        walls = [s for s in judgement.summaries if s.metric == "wall" and s.n_rounds]
+        walls = [s for s in judgement.summaries if s.metric == WALL and s.n_rounds]
         told = tuple(c for c in judgement.comparisons if c.family == "headline")
         return {s.cell_id: s.mean * s.n_runs / s.n_rounds for s in walls}, told
     spent: dict[str, list[float]] = {}

@@ -17,7 +17,8 @@ from bench_framework.analysis.compare import Levels
 from bench_framework.analysis.samples import Pair
 from bench_framework.analysis.verdict import Case, Rules
 from bench_framework.model import words
-from bench_framework.model.judgement import Claim, Interval, Verdict
+from bench_framework.model.judgement import Claim
+from bench_framework.model.verdict import Interval, Verdict
 
 MIRROR = {
     Verdict.BETTER: Verdict.WORSE,

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "statistics"))  # the folder 
 
 from interval_words import BETTER, MIRROR, WORSE, _sentence_agrees, examine
 
-from bench_framework.model.judgement import Verdict
+from bench_framework.model.verdict import Verdict
 
 
 def test_4_000_random_intervals_are_told_as_they_are_printed_from_both_sides() -> None:

@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bench_framework.analysis.aa import at_least, at_most, judge_looks
-from bench_framework.model.judgement import Interval
 from bench_framework.model.looks import schedule
+from bench_framework.model.verdict import Interval
 
 Floats = npt.NDArray[np.float64]
 Shape = Callable[[np.random.Generator, int], Floats]

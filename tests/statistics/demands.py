@@ -11,8 +11,9 @@ from noise import SIMULATED, WORKS, Floats, Noise, Recorded, recorded
 
 from bench_framework.analysis import intervals
 from bench_framework.analysis.aa import MORE, at_least, at_most, judge_looks
-from bench_framework.model.judgement import Comparison, Verdict
+from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import Looks, schedule
+from bench_framework.model.verdict import Verdict
 
 GATE, REPORT = 0.01, 0.05
 ROUNDS, MANY_ROUNDS = 40, 60

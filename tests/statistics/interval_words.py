@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis import verdict, wording
-from bench_framework.model.judgement import Claim, Interval, Verdict
+from bench_framework.model.judgement import Claim
+from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.model.words import word
 from bench_framework.report.numbers import show_percent, show_ratio
 from bench_framework.rounding import decimal, rounded, thresholds

@@ -23,8 +23,9 @@ from bench_framework.analysis.aa import at_most, judge_looks, told_apart
 from bench_framework.analysis.intervals import typical
 from bench_framework.analysis.samples import Pair
 from bench_framework.analysis.verdict import Rules, detectable, half_width
-from bench_framework.model.judgement import Comparison, Verdict
+from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import schedule
+from bench_framework.model.verdict import Verdict
 
 ALPHA = 0.05
 ROUNDS = 40

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from bench_framework.analysis.aa import MORE, at_least, at_most
-from bench_framework.model.judgement import Verdict
+from bench_framework.model.verdict import Verdict
 
 TARGET_S = 0.05
 NUMBER = "1125902456980891"

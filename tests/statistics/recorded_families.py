@@ -23,8 +23,8 @@ from noise import WORKS, Floats, Recorded, Stream, race, recorded, stream
 from scipy.stats import ttest_ind
 
 from bench_framework.analysis.aa import MORE, at_most, cases_at, rules_of, tells_apart
-from bench_framework.model.judgement import Verdict
 from bench_framework.model.looks import Looks, schedule
+from bench_framework.model.verdict import Verdict
 
 GATE, REPORT = 0.01, 0.05
 FIRST = 12

@@ -16,20 +16,11 @@ from collections import Counter
 from bench_framework.analysis import bridge
 from bench_framework.analysis.anchors import Side
 from bench_framework.analysis.samples import Sample
-from bench_framework.model.judgement import CellState, Verdict
-from bench_framework.model.plan import (
-    BIN,
-    AnswerPolicy,
-    BuildSpec,
-    Cell,
-    Input,
-    JudgePolicy,
-    MeasurePolicy,
-    Plan,
-    Role,
-    Variant,
-)  # fmt: skip
+from bench_framework.model.judgement import CellState
+from bench_framework.model.plan import BIN, BuildSpec, Cell, Input, Plan, Role, Variant  # fmt: skip
+from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy  # fmt: skip
 from bench_framework.model.run import Build, Host
+from bench_framework.model.verdict import Verdict
 
 ROUNDS = 20
 NOISE = 0.01

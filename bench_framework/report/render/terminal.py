@@ -28,7 +28,7 @@ from bench_framework.units import THIN_SPACE
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bench_framework.model.judgement import Verdict
+    from bench_framework.model.verdict import Verdict
 
 SHOWN: Final = ("S02", "S03", "S04", "S07", "S09", "S12", "S19")
 """Sections whose sentences a terminal prints; tables only of `S03`."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.model.judgement import Verdict
+from bench_framework.model.metrics import CPU, WALL
+from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import WORDS, shown
 from bench_framework.report.blocks import (
     Block,
@@ -38,8 +39,8 @@ DIGITS: Final = 4
 """Of a median: the ratio beside it carries the comparison."""
 _STAYED: Final = {Verdict.EQUIVALENT: "≡ stayed", Verdict.UNDECIDED: "? not known to have stayed"}
 _NAMES: Final = {
-    "wall": "Time",
-    "cpu": "CPU time",
+    WALL: "Time",
+    CPU: "CPU time",
     "binary_size": "Binary size",
     "stripped_size": "Without symbols",
 }

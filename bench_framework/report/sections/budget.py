@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Role
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
 from bench_framework.report.bounds import bars
@@ -85,7 +86,7 @@ def _row(data: ReportData, item: Input, row: Derived, rate: tuple[str, float]) -
     return Row(
         (
             Cell(row.name.replace("_", " ")),
-            *_figure(row, scale, claim, data.plan.judge.margin_of("wall")),
+            *_figure(row, scale, claim, data.plan.judge.margin_of(WALL)),
             Cell(unit),
             Cell(source, code=cell is None),
             Cell(role),

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.model.judgement import ONE_PROGRAM, CellState, Comparison, Verdict
+from bench_framework.model.judgement import ONE_PROGRAM, CellState, Comparison
+from bench_framework.model.metrics import PEAK_RSS
+from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import shown
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
 from bench_framework.report.counts import caption_tail
@@ -114,7 +116,7 @@ def _adopted_row(data: ReportData, experiment: Experiment, item: Input) -> Row:
 def _row(data: ReportData, experiment: Experiment, item: Input) -> Row:
     cell = next((c for c in data.arms(item.id) if c.variant_id == experiment.variant_id), None)
     time = data.comparison(cell.id, data.metric) if cell else None
-    memory = data.comparison(cell.id, "peak_rss") if cell else None
+    memory = data.comparison(cell.id, PEAK_RSS) if cell else None
     state = data.state(cell.id) if cell else None
     verdict = _verdict(time, state)
     change = ", ".join(f"{axis}: {value}" for axis, value in experiment.change)

@@ -7,6 +7,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from bench_framework.model.judgement import ONE_PROGRAM
+from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role
 from bench_framework.model.words import shown
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from bench_framework.model.judgement import Claim
     from bench_framework.report.context import ReportData
 
-RSS = "peak_rss"
 MAPPED = "mmap"
 MAPPED_NOTE = "includes mapped file pages"
 
@@ -42,7 +42,9 @@ def build(data: ReportData) -> tuple[Block, ...]:
     parts = _Parts(data)
     for number, item in enumerate(data.plan.inputs):
         cells = [
-            c for c in data.arms(item.id) if data.summary(c.id, RSS) and data.state(c.id).state == "measured"
+            c
+            for c in data.arms(item.id)
+            if data.summary(c.id, PEAK_RSS) and data.state(c.id).state == "measured"
         ]
         if not cells:
             continue
@@ -62,7 +64,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
 def _finding(data: ReportData, item: Input) -> Claim | None:
     """What the variant of the input's answer costs in memory, else the first that was settled (R6)."""
     main = key_claim(data, item)
-    own = data.claim_of(main.cells[0], RSS) if main is not None and main.cells else None
+    own = data.claim_of(main.cells[0], PEAK_RSS) if main is not None and main.cells else None
     settled = [
         c for c in data.claims("memory", item=item)
         if c.verdict is not None and c.verdict.settled and c.values.get("reason") != ONE_PROGRAM
@@ -79,19 +81,19 @@ class _Parts:
         anonymous: defaultdict[str, list[int]] = defaultdict(list)
         for block in data.measured_blocks:
             for receipt in block.receipts:
-                if receipt.anon_bytes is not None:
-                    anonymous[block.cell_id].append(receipt.anon_bytes)
+                if "anon_bytes" in receipt.counts:
+                    anonymous[block.cell_id].append(receipt.counts["anon_bytes"])
         self.anonymous = {cell: statistics.median(values) for cell, values in anonymous.items()}
 
 
 def _table(data: ReportData, item: Input, cells: list[PlanCell], parts: _Parts, name: str) -> Table:
     baseline = data.plan.baseline_cell(item.id)
-    reference = data.summary(baseline.id, RSS) if baseline else None
-    medians = {c.id: s.median for c in cells if (s := data.summary(c.id, RSS)) is not None}
+    reference = data.summary(baseline.id, PEAK_RSS) if baseline else None
+    medians = {c.id: s.median for c in cells if (s := data.summary(c.id, PEAK_RSS)) is not None}
     preferred = reference.median if reference else max(medians.values())
     unit = size_unit(column_size(preferred, medians.values(), data.plan.unit_family), data.plan.unit_family)
     ordered = sorted(cells, key=lambda c: medians[c.id])
-    summaries = (data.summary(c.id, RSS) for c in cells)
+    summaries = (data.summary(c.id, PEAK_RSS) for c in cells)
     most = column_decimals(measured_decimals(s.median, s.lo, s.hi, unit[1]) for s in summaries if s)
     rows = tuple(_row(data, item, cell, parts, (unit[1], most)) for cell in ordered)
     columns = (
@@ -107,7 +109,7 @@ def _table(data: ReportData, item: Input, cells: list[PlanCell], parts: _Parts, 
     )
     size = data.input_bytes(item.id)
     of_input = f" of {show_size(size, data.plan.unit_family)}" if size else ""
-    margin = margin_text(data.plan.judge.margin_of(RSS))
+    margin = margin_text(data.plan.judge.margin_of(PEAK_RSS))
     caption = (
         f"Peak resident memory by variant{data.on_input(item, ', input ')}{of_input}: the median of runs; margin "
         f"{margin}; {memory_family(data)}; {counts_of(data, item).text()}."
@@ -118,12 +120,12 @@ def _table(data: ReportData, item: Input, cells: list[PlanCell], parts: _Parts, 
 
 def _row(data: ReportData, item: Input, cell: PlanCell, parts: _Parts, form: tuple[float, int]) -> Row:
     scale, most = form
-    summary = data.summary(cell.id, RSS)
+    summary = data.summary(cell.id, PEAK_RSS)
     variant = data.variant_of(cell)
     baseline = cell.role is Role.BASELINE
-    comparison = None if baseline else data.comparison(cell.id, RSS)
+    comparison = None if baseline else data.comparison(cell.id, PEAK_RSS)
     verdict = comparison.verdict if comparison else None
-    claim = data.claim_id(cell.id, RSS)
+    claim = data.claim_id(cell.id, PEAK_RSS)
     interval = comparison.shown if comparison else None
     text = show_comparison(comparison) if comparison else None
     peak = summary.median if summary else 0.0
@@ -140,7 +142,7 @@ def _row(data: ReportData, item: Input, cell: PlanCell, parts: _Parts, form: tup
         if text and interval
         else Cell(DASH),
         Cell(text.bounds, interval.lo, claim) if text and interval else Cell(""),
-        Cell(shown(verdict, RSS), verdict.value, None, verdict) if verdict else Cell(""),
+        Cell(shown(verdict, PEAK_RSS), verdict.value, None, verdict) if verdict else Cell(""),
         Cell(f"{significant(100 * peak / size, 2)}{THIN_SPACE}%", peak / size) if size else Cell(DASH),
         Cell(significant(anonymous * scale, 3), anonymous) if anonymous is not None else Cell(DASH),
         Cell(_replication(data, cell)),
@@ -159,7 +161,7 @@ def _is_mapped(data: ReportData, cell: PlanCell) -> bool:
 
 
 def _replication(data: ReportData, cell: PlanCell) -> str:
-    summary = data.summary(cell.id, RSS)
+    summary = data.summary(cell.id, PEAK_RSS)
     if summary is None or not summary.n_rounds:
         return DASH
     return f"{summary.n_rounds}×{max(1, round(summary.n_runs / summary.n_rounds))}"
@@ -170,7 +172,7 @@ def _figure(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> 
     for cell in cells:
         if cell.role.apart:  # it does other work, so that it undercuts nobody
             continue
-        time, peak = data.summary(cell.id, "wall"), data.summary(cell.id, RSS)
+        time, peak = data.summary(cell.id, WALL), data.summary(cell.id, PEAK_RSS)
         if time is None or peak is None or peak.median <= 0:
             continue
         points.append(

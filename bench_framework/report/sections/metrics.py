@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypedDict
 
-from bench_framework.model.metrics import METRICS, OBSERVED
+from bench_framework.model.metrics import CPU, INSTRUCTIONS, METRICS, PEAK_RSS, SYSTEM_COUNTERS, WALL
 from bench_framework.model.plan import Role
 from bench_framework.model.words import glyph
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Heading, Row, Table
@@ -15,29 +15,19 @@ from bench_framework.report.sentences import sentence
 from bench_framework.units import THIN_SPACE
 
 if TYPE_CHECKING:
-    from bench_framework.model.judgement import Verdict
     from bench_framework.model.plan import Cell as PlanCell
     from bench_framework.model.plan import Input
+    from bench_framework.model.verdict import Verdict
     from bench_framework.report.context import ReportData
 
 OUTSIDE: Final = (
     "Counted outside timing, in one run of each variant: faults, switches and storage of programs that do not report "
     "them; no verdict rests on them."
 )
-INSTRUCTIONS: Final = (
+COUNTED: Final = (
     "Instructions are of user code, counted outside timing ({tool}); they say nothing of I/O, locks "
     "and waiting."
 )
-_TITLES: Final = {
-    "user": "User", "sys": "System", "minor_faults": "Faults", "major_faults": "Faults with I/O",
-    "ctx_vol": "Waits", "ctx_invol": "Preempted", "read_bytes": "Read", "write_bytes": "Written",
-}  # fmt: skip
-_LEGEND: Final = (
-    "Faults: pages mapped without I/O. Waits: voluntary context switches. Preempted: involuntary ones. Read, written: "
-    "bytes of storage, not of the page cache."
-)
-
-
 MOST_COLUMNS: Final = 11
 """Of one table, beside the variant's name, cores, throughput and rounds: what a page of A4 holds."""
 MOST_OWN: Final = 9
@@ -79,7 +69,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
 
 def _is_further(metric: str | None) -> bool:
     """Whether no other section tells a comparison of this metric."""
-    return metric is not None and metric not in {"wall", "cpu", "peak_rss"}
+    return metric is not None and metric not in {WALL, CPU, PEAK_RSS}
 
 
 def _tables(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> list[Table]:
@@ -131,26 +121,30 @@ def _process(
 
 def _columns(data: ReportData, cells: list[PlanCell]) -> list[_Shown]:
     found = []
-    for metric in ("cpu", "user", "sys", *_own(data, cells), "instructions", *OBSERVED):
+    for metric in (CPU, "user", "sys", *_own(data, cells), INSTRUCTIONS, *SYSTEM_COUNTERS):
         summaries = [s for cell in cells if (s := data.summary(cell.id, metric)) is not None]
-        if not summaries or (metric in OBSERVED and not any(s.median for s in summaries)):
+        if not summaries or (metric in SYSTEM_COUNTERS and not any(s.median for s in summaries)):
             continue
         if metric in _alike(data, cells):
             continue
-        title = _TITLES.get(metric) or (
-            METRICS[metric].noun if metric in METRICS else metric.replace("_", " ")
-        )
-        title = title[:1].upper() + title[1:]
+        title = _title(metric)
         unit, scale = _unit(data, metric, max(s.median for s in summaries))
         drop = (
             2
-            if metric in {"cpu", "instructions"} or metric not in METRICS
+            if metric in {CPU, INSTRUCTIONS} or metric not in METRICS
             else 6
-            if metric in OBSERVED
+            if metric in SYSTEM_COUNTERS
             else 5
         )
         found.append(_Shown(metric, f"{title}, {unit}" if unit else title, scale, drop))
     return found
+
+
+def _title(metric: str) -> str:
+    if metric in METRICS:
+        return METRICS[metric].heading
+    title = metric.replace("_", " ")
+    return title[:1].upper() + title[1:]
 
 
 def _own(data: ReportData, cells: list[PlanCell]) -> list[str]:
@@ -191,7 +185,7 @@ def _throughput(data: ReportData, item: Input) -> tuple[str, float, int] | None:
 
 
 def _row(data: ReportData, cell: PlanCell, figures: list[Cell]) -> Row:
-    wall = data.summary(cell.id, "wall")
+    wall = data.summary(cell.id, WALL)
     count = Cell(str(wall.n_rounds) if wall else DASH)
     cells = (Cell(data.variant_of(cell).label), *figures, count)
     return Row(cells, baseline=cell.role is Role.BASELINE)
@@ -199,7 +193,7 @@ def _row(data: ReportData, cell: PlanCell, figures: list[Cell]) -> Row:
 
 def _rates(data: ReportData, cell: PlanCell, throughput: tuple[str, float, int] | None) -> list[Cell]:
     """Cores in use and throughput, each a quotient of medians."""
-    wall, cpu = data.summary(cell.id, "wall"), data.summary(cell.id, "cpu")
+    wall, cpu = data.summary(cell.id, WALL), data.summary(cell.id, CPU)
     cores = cpu.median / wall.median if cpu and wall and wall.median > 0 else None
     cells = [Cell(f"{cores:.2f}", cores) if cores is not None else Cell(DASH)]
     if throughput:
@@ -213,11 +207,11 @@ def _measured(data: ReportData, cell: PlanCell, column: _Shown) -> Cell:
     summary = data.summary(cell.id, column.metric)
     if summary is None:
         return Cell(DASH)
-    digits = 4 if column.metric == "instructions" else 3
+    digits = 4 if column.metric == INSTRUCTIONS else 3
     scaled = summary.median * column.scale
     text = significant(scaled, digits) if scaled >= 0 else f"{scaled:.3g}"
     comparison = data.comparison(cell.id, column.metric)
-    if comparison is None or comparison.shown is None or column.metric in {"cpu", "user", "sys"}:
+    if comparison is None or comparison.shown is None or column.metric in {CPU, "user", "sys"}:
         return Cell(text, summary.median)
     ratio = show_comparison(comparison)
     verdict: Verdict = comparison.verdict
@@ -230,13 +224,13 @@ def _measured(data: ReportData, cell: PlanCell, column: _Shown) -> Cell:
 
 
 def _legend(data: ReportData, cells: list[PlanCell]) -> tuple[str, ...]:
-    lines = [_LEGEND] if any(data.summary(c.id, m) for c in cells for m in OBSERVED) else []
-    nowhere = [
-        METRICS[m].noun
-        for m in OBSERVED
+    counted = {
+        METRICS[m]: any(s.median for s in own)
+        for m in SYSTEM_COUNTERS
         if (own := [s for c in cells if (s := data.summary(c.id, m)) is not None])
-        and not any(s.median for s in own)
-    ]
+    }
+    lines = [f"{kind.heading}: {kind.about}." for kind, some in counted.items() if some]
+    nowhere = [kind.noun for kind, some in counted.items() if not some]
     lines += [f"None in any variant: {', '.join(nowhere)}."] if nowhere else []
     alike = [_alike_words(data, metric, value) for metric, value in _alike(data, cells).items()]
     lines += [f"The same in every run of every variant: {', '.join(alike)}."] if alike else []
@@ -262,17 +256,20 @@ def _note(data: ReportData, cells: list[PlanCell]) -> str:
     """What no reader of these figures may miss."""
     notes = []
     outside = [
-        s for c in cells for m in OBSERVED if (s := data.summary(c.id, m)) is not None and not s.n_rounds
+        s
+        for c in cells
+        for m in SYSTEM_COUNTERS
+        if (s := data.summary(c.id, m)) is not None and not s.n_rounds
     ]
     if outside:
         notes.append(OUTSIDE)
-    counted = [s for c in cells if (s := data.summary(c.id, "instructions")) is not None]
+    counted = [s for c in cells if (s := data.summary(c.id, INSTRUCTIONS)) is not None]
     if counted and data.plan.instructions is not None:
         spread = max(s.max / s.min - 1 for s in counted)
         told = "the same count every time" if spread == 0 else f"within {100 * spread:.2g} % of each other"
         runs = max(s.n_runs for s in counted)
         times = f"{runs} repetitions, {told}" if runs > 1 else "once"
-        notes.append(INSTRUCTIONS.format(tool=f"{data.plan.instructions.tool}, {times}"))
+        notes.append(COUNTED.format(tool=f"{data.plan.instructions.tool}, {times}"))
     return " ".join(notes)
 
 

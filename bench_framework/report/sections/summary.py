@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.model.judgement import Verdict
+from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Block, Bullets, Paragraph
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sentences import key_claim, sentence

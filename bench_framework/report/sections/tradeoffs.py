@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.model import words
+from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.structure import MEASURED_COSTS
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
 from bench_framework.report.contrasts import told
@@ -24,12 +25,13 @@ from bench_framework.report.sentences import sentence
 from bench_framework.units import format_clock
 
 if TYPE_CHECKING:
-    from bench_framework.model.plan import Input, Metric
+    from bench_framework.model.plan import Input
+    from bench_framework.model.policies import Metric
     from bench_framework.model.run import Build
     from bench_framework.model.structure import Front, Standing
     from bench_framework.report.context import ReportData
 
-_MEASURED: Final = (("peak_rss", "Peak RSS"), ("cpu", "CPU time"), ("wall", "Time"))
+_MEASURED: Final = ((PEAK_RSS, "Peak RSS"), (CPU, "CPU time"), (WALL, "Time"))
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
@@ -53,7 +55,7 @@ class _Column:
         found = [s for c in cells if (s := data.summary(c, metric)) is not None]
         self.empty = not found
         size = found[0].median if found else 1.0
-        if metric == "peak_rss":
+        if metric == PEAK_RSS:
             size = column_size(size, (s.median for s in found), data.plan.unit_family)
         unit, self._scale = metric_unit(metric, size, data.plan.unit_family)
         self._most = column_decimals(measured_decimals(s.median, s.lo, s.hi, self._scale) for s in found)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.model.judgement import Comparison, Verdict
+from bench_framework.model.metrics import CPU, WALL
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role
+from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import glyph
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Heading, Row, Sentence, Table
 from bench_framework.report.counts import caption_tail
@@ -23,6 +24,7 @@ from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sentences import sentence
 
 if TYPE_CHECKING:
+    from bench_framework.model.judgement import Comparison
     from bench_framework.report.context import ReportData
 
 _MIRRORED: Final = {
@@ -37,7 +39,7 @@ _GAP: Final = (
     "Gap: the median over rounds of the difference to the reference, which need not be the difference of two medians; "
     "its share with a 95 % interval for itself, not adjusted."
 )
-_NAMES: Final = {"wall": "Time", "cpu": "CPU time"}
+_NAMES: Final = {WALL: "Time", CPU: "CPU time"}
 
 
 def build(data: ReportData) -> tuple[Block, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.report.blocks import Block, Bullets, Details, Sentence
 from bench_framework.report.sections.kind import SectionKind, always
 from bench_framework.report.sentences import closed, sentence
@@ -67,7 +68,7 @@ def _refused(data: ReportData, *, told: bool) -> list[str]:
 
 def _metrics(data: ReportData) -> list[str]:
     measured = {s.metric for s in data.judgement.summaries}
-    names = {"wall": "wall time", "cpu": "CPU time", "peak_rss": "peak memory"}
+    names = {WALL: "wall time", CPU: "CPU time", PEAK_RSS: "peak memory"}
     missing = [words for metric, words in names.items() if metric not in measured]
     single = [s for s in data.judgement.summaries if s.metric == data.metric and s.n_rounds == 1]
     lines = [f"Metrics without a value: {', '.join(missing)}."] if missing else []

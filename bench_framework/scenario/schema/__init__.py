@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import Discriminator, Field, Tag, WithJsonSchema, model_validator
 
+from bench_framework.model.metrics import CPU, WALL
 from bench_framework.scenario import leaves
 from bench_framework.scenario.schema import docstrings
 from bench_framework.scenario.schema.measure import (
@@ -136,7 +137,7 @@ class ScenarioFile(Part):
     metrics: dict[Symbol, MetricPart] = {}
     """Numbers that the program prints or reports: name to where each stands, its unit and which way is better.
     `instructions` says how these are counted."""
-    judge: Annotated[list[Text], Field(min_length=1)] = ["wall", "cpu"]
+    judge: Annotated[list[Text], Field(min_length=1)] = [WALL, CPU]
     """Metrics whose differences are judged (docs/reference/metrics.md)."""
     margin: PerMetric | None = None
     """Change that is too small to care about: `2%`, or one per metric."""

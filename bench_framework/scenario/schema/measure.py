@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import ConfigDict, Discriminator, Field, Tag, create_model, model_validator
 
+from bench_framework.model.metrics import GATED
 from bench_framework.scenario import leaves
 from bench_framework.scenario.document import Scalar
 from bench_framework.scenario.schema.types import (
@@ -123,25 +124,25 @@ class BudgetPart(Part):
     """The most, with its unit: `1.2s`, `200MiB`; a bare number for a count."""
 
 
-class Gate(Part):
+if TYPE_CHECKING:
+    _Margins = Part
+else:
+    _Margins = create_model(
+        "_Margins",
+        __base__=Part,
+        **{
+            kind.name: (
+                Percent | None,
+                Field(None, description=f"Tolerated growth of {kind.noun}: {kind.about}."),
+            )
+            for kind in GATED
+        },
+    )
+
+
+class Gate(_Margins):
     """Growth against the baseline that is tolerated, by metric. Default: `{wall: 2%, cpu: 2%, peak_rss: 5%}`."""
 
-    wall: Percent | None = None
-    """Tolerated growth of elapsed time."""
-    cpu: Percent | None = None
-    """Tolerated growth of processor time (user and system)."""
-    user: Percent | None = None
-    """Tolerated growth of processor time in the program."""
-    sys: Percent | None = None
-    """Tolerated growth of processor time in the kernel."""
-    peak_rss: Percent | None = None
-    """Tolerated growth of peak memory."""
-    binary_size: Percent | None = None
-    """Tolerated growth of the binary."""
-    build_time: Percent | None = None
-    """Tolerated growth of the time to build."""
-    instructions: Percent | None = None
-    """Tolerated growth of the instructions that the program executes, counted by valgrind outside timing."""
     against: Text | None = None
     """Revision of the crate that every variant is compared with, each with itself: a branch, tag or commit, or
     `merge-base`, where the head left the main branch. Default: the scenario's own baseline."""
@@ -178,8 +179,6 @@ class Gate(Part):
         return self
 
     def margins(self) -> tuple[tuple[str, float], ...]:
-        """Metric and its tolerated growth as a fraction, in the order of this class."""
-        names = (
-            "wall", "cpu", "user", "sys", "peak_rss", "binary_size", "build_time", "instructions",
-        )  # fmt: skip
-        return tuple((name, value) for name in names if (value := getattr(self, name)) is not None)
+        """Return each gated metric and its tolerated growth as a fraction, in the order of the registry."""
+        given = ((kind.name, getattr(self, kind.name)) for kind in GATED)
+        return tuple((name, value) for name, value in given if value is not None)

@@ -10,13 +10,14 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.imported import Command, Format, MemoryKind, Series, Session
+from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.plan import stable_id
 from bench_framework.store.importers import faults, hyperfine, tables
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bench_framework.model.plan import Metric
+    from bench_framework.model.policies import Metric
 
 MOST_BYTES: Final = 64 * 1024 * 1024
 """hyperfine writes some 40 bytes per run: this is a million runs, and nobody meant to read a log of a gigabyte."""
@@ -133,16 +134,16 @@ def _timed(one: hyperfine.Timed, memory: MemoryKind, file: str, digest: str) -> 
     for value in one.memory:
         faults.require_amount(value, faults.MOST_MEMORY, "a memory figure", file, one.command)
     good = [i for i, code in enumerate(one.exit_codes) if code == 0]
-    series = [series_of("wall", [one.times[i] for i in good])]
+    series = [series_of(WALL, [one.times[i] for i in good])]
     if one.per_run:
-        series.append(series_of("cpu", [one.user[i] + one.system[i] for i in good]))
+        series.append(series_of(CPU, [one.user[i] + one.system[i] for i in good]))
         if len(one.memory) == len(one.times):
-            series.append(series_of("peak_rss", [one.memory[i] for i in good]))
+            series.append(series_of(PEAK_RSS, [one.memory[i] for i in good]))
     elif good:
         mean = one.user[0] + one.system[0]
-        series.append(Series("cpu", len(one.times), mean, None) if mean > 0 else None)
+        series.append(Series(CPU, len(one.times), mean, None) if mean > 0 else None)
         if memory == "one-figure":
-            series.append(Series("peak_rss", 1, max(one.memory), None))
+            series.append(Series(PEAK_RSS, 1, max(one.memory), None))
     return Command(
         stable_id("imported", digest, one.command),
         one.command,
@@ -161,8 +162,6 @@ def series_of(metric: Metric, values: list[float]) -> Series | None:
 
 def _table(text: str, file: str, digest: str) -> tuple[Command, ...]:
     return tuple(
-        Command(
-            stable_id("imported", digest, row.label), row.label, (Series("wall", row.n, row.mean, row.sd),)
-        )
+        Command(stable_id("imported", digest, row.label), row.label, (Series(WALL, row.n, row.mean, row.sd),))
         for row in tables.read_table(text, file)
     )

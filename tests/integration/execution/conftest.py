@@ -14,20 +14,8 @@ from bench_framework.execution import host, hyperfine, rounds
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import BlockFinished, BlockStarted, SilentObserver, Update
 from bench_framework.execution.stop import Stop
-from bench_framework.model.plan import (
-    AnswerPolicy,
-    Axis,
-    AxisValue,
-    Cell,
-    Input,
-    JudgePolicy,
-    MeasurePolicy,
-    Plan,
-    Role,
-    Variant,
-    Word,
-    stable_id,
-)
+from bench_framework.model.plan import Axis, AxisValue, Cell, Input, Plan, Role, Variant, Word, stable_id
+from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
 from bench_framework.model.run import Block, Build, Event, PreparedInput
 from bench_framework.store.records import Record
 

@@ -17,7 +17,7 @@ import pytest
 from bench_framework.execution import host, hyperfine
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
-from bench_framework.model.plan import MeasurePolicy
+from bench_framework.model.policies import MeasurePolicy
 from bench_framework.store import wire
 from bench_framework.store.records import Record, find_records
 

@@ -14,8 +14,8 @@ from bench_framework.execution import observations
 from bench_framework.execution.instructions import Counter, counter
 from bench_framework.execution.progress import Counting
 from bench_framework.execution.stop import Stop
-from bench_framework.model.metrics import OBSERVED, DeclaredMetric, InstructionPolicy
-from bench_framework.model.plan import AnswerPolicy
+from bench_framework.model.metrics import KERNEL_KEYS, DeclaredMetric, InstructionPolicy
+from bench_framework.model.policies import AnswerPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,7 +58,7 @@ def test_the_kernel_counts_each_cell_once_and_the_control_never(
         ("b", "observed", "ok"),
     ]
     for observation in found:
-        assert set(observation.values) == set(OBSERVED)
+        assert set(observation.values) == set(KERNEL_KEYS)
         assert observation.values["minor_faults"] > 10
     assert len(observe(fake, plan, record)) == 2, "a record that is continued keeps what it has"
 

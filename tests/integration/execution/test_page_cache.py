@@ -16,9 +16,10 @@ from bench_framework.analysis import cache_states
 from bench_framework.analysis.judge import judge
 from bench_framework.execution import mounts, pagecache
 from bench_framework.execution.pagecache import InputPages, around, judged
-from bench_framework.model.judgement import Verdict
-from bench_framework.model.plan import INPUT, MeasurePolicy
+from bench_framework.model.plan import INPUT
+from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.run import Block, PageCache, PreparedInput
+from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bench_framework.model.plan import MeasurePolicy
+from bench_framework.model.policies import MeasurePolicy
 from bench_framework.store import layout
 
 if TYPE_CHECKING:

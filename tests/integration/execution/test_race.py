@@ -11,7 +11,7 @@ import pytest
 from bench_framework.execution.progress import CellDropped
 from bench_framework.execution.rounds import Decision
 from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import MeasurePolicy
+from bench_framework.model.policies import MeasurePolicy
 from bench_framework.store.records import Record
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bench_framework.model.plan import AnswerPolicy, MeasurePolicy
+from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,7 @@ from bench_framework.errors import Interrupted, MachineError
 from bench_framework.execution import block as measuring
 from bench_framework.execution.progress import BlockStarted, CellDropped, LookTaken, RoundFinished, Update
 from bench_framework.execution.rounds import Decision
-from bench_framework.model.plan import AnswerPolicy, MeasurePolicy
+from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
 from bench_framework.model.run import PreparedInput
 from bench_framework.store.records import Record
 

@@ -14,7 +14,6 @@ from bench_framework.analysis import samples as sampling
 from bench_framework.analysis.judge import judge
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import (
-    AnswerPolicy,
     Axis,
     AxisValue,
     BuildSpec,
@@ -22,13 +21,12 @@ from bench_framework.model.plan import (
     Dataset,
     Experiment,
     Input,
-    JudgePolicy,
-    MeasurePolicy,
     Plan,
     Role,
     Variant,
     stable_id,
 )
+from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
 from bench_framework.model.run import Answer, Block, Build, Look, PreparedInput, Receipt
 
 if TYPE_CHECKING:

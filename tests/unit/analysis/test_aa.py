@@ -11,9 +11,9 @@ from scipy.stats import binomtest
 
 from bench_framework.analysis import aa
 from bench_framework.analysis.aa import Rate, Window, judge_looks, judge_window, relabelled, summarise_windows
-from bench_framework.model.judgement import Verdict
 from bench_framework.model.looks import schedule
-from bench_framework.model.plan import JudgePolicy
+from bench_framework.model.policies import JudgePolicy
+from bench_framework.model.verdict import Verdict
 
 LOOKS = schedule(12, 27, 2, 0.05)
 

@@ -13,7 +13,8 @@ from scipy import stats
 from bench_framework.analysis import welch
 from bench_framework.analysis.blocks_in_turn import judge_imported
 from bench_framework.model.imported import Command, Format, Imported, MemoryKind, Series, Session
-from bench_framework.model.judgement import Comparison, Judgement, Verdict
+from bench_framework.model.judgement import Comparison, Judgement
+from bench_framework.model.verdict import Verdict
 from bench_framework.store.importers.sessions import series_of
 
 

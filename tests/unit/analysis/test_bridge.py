@@ -10,9 +10,10 @@ import pytest
 
 from bench_framework.analysis import anchors, bridge, bridge_words
 from bench_framework.analysis.anchors import Side
-from bench_framework.model.judgement import Verdict
-from bench_framework.model.plan import BIN, BuildSpec, JudgePolicy, Plan, Role
+from bench_framework.model.plan import BIN, BuildSpec, Plan, Role
+from bench_framework.model.policies import JudgePolicy
 from bench_framework.model.run import Build, Host, PreparedInput
+from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,8 +11,8 @@ import pytest
 from bench_framework.analysis import cache_states
 from bench_framework.analysis import samples as sampling
 from bench_framework.analysis.judge import judge
-from bench_framework.model.judgement import Verdict
 from bench_framework.model.run import PageCache
+from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

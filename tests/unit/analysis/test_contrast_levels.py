@@ -11,8 +11,8 @@ import pytest
 
 from bench_framework.analysis import contrasts, crossover
 from bench_framework.analysis.judge import judge
-from bench_framework.model.judgement import Verdict
 from bench_framework.model.run import Look
+from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

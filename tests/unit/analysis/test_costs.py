@@ -10,8 +10,8 @@ import pytest
 
 from bench_framework.analysis import costs, fact_words, front, reference_words, structure_wording, wording
 from bench_framework.analysis.reference_claims import gap_claims
-from bench_framework.model.judgement import Claim, Comparison, Gap, Verdict
-from bench_framework.model.verdict import Interval
+from bench_framework.model.judgement import Claim, Comparison, Gap
+from bench_framework.model.verdict import Interval, Verdict
 
 if TYPE_CHECKING:
     from bench_framework.analysis.facts import Names

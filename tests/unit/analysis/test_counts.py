@@ -13,10 +13,11 @@ from bench_framework.analysis import metric_words, wording
 from bench_framework.analysis.counts import incomplete, summaries
 from bench_framework.analysis.medians import compare_counts, spread
 from bench_framework.model import words
-from bench_framework.model.judgement import Claim, Comparison, Interval, Verdict
+from bench_framework.model.judgement import Claim, Comparison
 from bench_framework.model.metrics import METRICS
 from bench_framework.model.observation import Observation
 from bench_framework.model.run import Block
+from bench_framework.model.verdict import Interval, Verdict
 
 
 def compared(counts: list[float], reference: list[float], margin: float = 0.02) -> Comparison:

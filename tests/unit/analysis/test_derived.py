@@ -10,11 +10,11 @@ import pytest
 from bench_framework.analysis.derived import as_steps, derived_rows
 from bench_framework.analysis.judge import judge
 from bench_framework.analysis.samples import collect
-from bench_framework.model.judgement import Comparison, Derived, Judgement, Verdict
+from bench_framework.model.judgement import Comparison, Derived, Judgement
 from bench_framework.model.plan import DerivedRow, NamedCell, Plan, Role
 from bench_framework.model.run import Answer, Block, Receipt
 from bench_framework.model.structure import Change, Contrast, Contribution, Step
-from bench_framework.model.verdict import Interval
+from bench_framework.model.verdict import Interval, Verdict
 from tests.unit.analysis.conftest import MIB, Study
 
 FORMULAS = (

@@ -12,10 +12,11 @@ import pytest
 from bench_framework.analysis import gate
 from bench_framework.analysis.judge import judge
 from bench_framework.model.gate import Gating
-from bench_framework.model.judgement import Verdict
 from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import GatePolicy, JudgePolicy, MeasurePolicy, Role
+from bench_framework.model.plan import Role
+from bench_framework.model.policies import GatePolicy, JudgePolicy, MeasurePolicy
 from bench_framework.model.run import Block, Build, Look
+from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from conftest import Study

@@ -15,7 +15,8 @@ from bench_framework.analysis.summary import median_interval
 from bench_framework.model.accepted import Accepted
 from bench_framework.model.budget import Budget
 from bench_framework.model.observation import Observation
-from bench_framework.model.plan import BuildSpec, GatePolicy, JudgePolicy
+from bench_framework.model.plan import BuildSpec
+from bench_framework.model.policies import GatePolicy, JudgePolicy
 from bench_framework.model.run import Build, Event
 
 if TYPE_CHECKING:

@@ -5,16 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bench_framework.analysis import samples, states
-from bench_framework.model.plan import (
-    AnswerPolicy,
-    Cell,
-    Input,
-    JudgePolicy,
-    MeasurePolicy,
-    Plan,
-    Role,
-    Variant,
-)
+from bench_framework.model.plan import Cell, Input, Plan, Role, Variant
+from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
 from bench_framework.model.run import Block, Status
 
 VARIANT = Variant("a", (("arm", "a"),), None)

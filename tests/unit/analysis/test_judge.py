@@ -10,9 +10,9 @@ import pytest
 
 from bench_framework.analysis.judge import judge
 from bench_framework.analysis.wording import say
-from bench_framework.model.judgement import Verdict
-from bench_framework.model.plan import JudgePolicy, MeasurePolicy
+from bench_framework.model.policies import JudgePolicy, MeasurePolicy
 from bench_framework.model.run import Answer, Build, Receipt
+from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from conftest import Study, Timing

@@ -13,8 +13,9 @@ from bench_framework.analysis.compare import Levels
 from bench_framework.analysis.judge import judge
 from bench_framework.analysis.samples import Pair
 from bench_framework.analysis.verdict import Case, Rules
-from bench_framework.model.judgement import Comparison, Interval, Verdict
+from bench_framework.model.judgement import Comparison
 from bench_framework.model.plan import Hole
+from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.rounding import rounded
 
 if TYPE_CHECKING:

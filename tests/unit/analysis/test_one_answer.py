@@ -11,10 +11,12 @@ import pytest
 
 from bench_framework.analysis import fact_words, front
 from bench_framework.analysis.judge import judge
-from bench_framework.model.judgement import ONE_PROGRAM, Verdict
+from bench_framework.model.judgement import ONE_PROGRAM
 from bench_framework.model.metrics import DeclaredMetric
-from bench_framework.model.plan import BIN, BuildSpec, JudgePolicy
+from bench_framework.model.plan import BIN, BuildSpec
+from bench_framework.model.policies import JudgePolicy
 from bench_framework.model.run import Build
+from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -11,8 +11,8 @@ import pytest
 
 from bench_framework.analysis import medians, quality, samples, scaling, summary
 from bench_framework.model import contention
-from bench_framework.model.judgement import Verdict
 from bench_framework.model.run import Block, Sensors
+from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from conftest import Study

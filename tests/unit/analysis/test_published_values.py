@@ -17,7 +17,7 @@ from bench_framework.analysis.compare import Levels, examine_looks
 from bench_framework.analysis.family import holm
 from bench_framework.analysis.samples import Pair
 from bench_framework.analysis.verdict import Case, Rules, detectable, equivalence_level, judge_family
-from bench_framework.model.judgement import Verdict
+from bench_framework.model.verdict import Verdict
 
 CORN = np.array([14, 56, 60, 16, 6, 8, -48, 49, 24, 28, 29, 41, -67, 23, 75], dtype=float)
 """Wilcoxon 1945, table II: Darwin's corn, crossed minus selfed, in eighths of an inch."""

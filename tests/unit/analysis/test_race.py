@@ -13,10 +13,12 @@ from bench_framework.analysis.judge import judge
 from bench_framework.analysis.looking import Stage, look
 from bench_framework.analysis.mirror import mirrored
 from bench_framework.model import race
-from bench_framework.model.judgement import Comparison, Interval, Verdict
+from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import MeasurePolicy, Role
+from bench_framework.model.plan import Role
+from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.run import Look
+from bench_framework.model.verdict import Interval, Verdict
 
 if TYPE_CHECKING:
     from conftest import Study, Timing

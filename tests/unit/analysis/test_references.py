@@ -11,10 +11,11 @@ import pytest
 from bench_framework.analysis.judge import judge
 from bench_framework.analysis.looking import look
 from bench_framework.analysis.references import share_closed
-from bench_framework.model.judgement import Verdict
 from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import BuildSpec, JudgePolicy
+from bench_framework.model.plan import BuildSpec
+from bench_framework.model.policies import JudgePolicy
 from bench_framework.model.run import Build
+from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from conftest import Study

@@ -11,10 +11,11 @@ import pytest
 from bench_framework.analysis import quality, same_programs
 from bench_framework.analysis.judge import judge
 from bench_framework.analysis.looking import look
-from bench_framework.model.judgement import ONE_PROGRAM, Verdict
+from bench_framework.model.judgement import ONE_PROGRAM
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import BIN, Axis, AxisValue, BuildSpec, Experiment, Plan
 from bench_framework.model.run import Build
+from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

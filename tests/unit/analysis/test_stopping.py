@@ -10,10 +10,11 @@ import pytest
 from bench_framework.analysis import stopping
 from bench_framework.analysis.judge import judge
 from bench_framework.analysis.looking import Stage, look
-from bench_framework.model.judgement import Comparison, Interval, Verdict
+from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of, schedule
-from bench_framework.model.plan import MeasurePolicy
+from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.run import Look
+from bench_framework.model.verdict import Interval, Verdict
 
 if TYPE_CHECKING:
     from conftest import Study, Timing

@@ -11,9 +11,10 @@ import pytest
 
 from bench_framework.analysis import suspicions
 from bench_framework.analysis.judge import judge
-from bench_framework.model.judgement import ONE_PROGRAM, Comparison, Verdict
+from bench_framework.model.judgement import ONE_PROGRAM, Comparison
 from bench_framework.model.plan import DerivedRow, NamedCell
 from bench_framework.model.suspicion import UNTESTED, Cause, ProjectedRow, Suspicion
+from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from conftest import Study

@@ -12,7 +12,8 @@ from bench_framework.analysis import compare, intervals, verdict
 from bench_framework.analysis.compare import Evidence, Levels
 from bench_framework.analysis.samples import Pair
 from bench_framework.analysis.verdict import Case, Rules
-from bench_framework.model.judgement import Comparison, Interval, Verdict
+from bench_framework.model.judgement import Comparison
+from bench_framework.model.verdict import Interval, Verdict
 
 RULES = Rules(looks=4, size=4, level=0.05, seed=0)
 

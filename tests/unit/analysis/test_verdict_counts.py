@@ -9,7 +9,8 @@ import pytest
 
 from bench_framework.analysis.judge import judge
 from bench_framework.analysis.verdict_counts import FEWEST, counts
-from bench_framework.model.judgement import Claim, Comparison, Verdict
+from bench_framework.model.judgement import Claim, Comparison
+from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from conftest import Study

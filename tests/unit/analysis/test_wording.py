@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from bench_framework.analysis.wording import say
-from bench_framework.model.judgement import Claim, Verdict
+from bench_framework.model.judgement import Claim
+from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import glyph, word
 
 THIN = "\u202f"

@@ -6,9 +6,9 @@ import math
 from dataclasses import replace
 
 from bench_framework.analysis.judge import judge
-from bench_framework.model.judgement import Verdict
-from bench_framework.model.plan import MeasurePolicy
+from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.run import Receipt
+from bench_framework.model.verdict import Verdict
 from tests.unit.analysis.conftest import Study
 from tests.unit.checklist.conftest import draw, of, say
 

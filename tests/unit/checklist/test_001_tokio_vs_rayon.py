@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from bench_framework.model.judgement import Verdict
 from bench_framework.model.plan import BIN, Axis, AxisValue, BuildSpec, Cell, Plan, Role, Variant
 from bench_framework.model.run import Build
+from bench_framework.model.verdict import Verdict
 from tests.unit.analysis.conftest import Study
 from tests.unit.checklist.conftest import Scales, Told, draw, of, say, take_over
 

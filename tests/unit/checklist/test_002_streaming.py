@@ -13,9 +13,9 @@ import pytest
 from bench_framework import dgen
 from bench_framework.dgen_strategies import evidence
 from bench_framework.errors import UsageError
-from bench_framework.model.judgement import Verdict
 from bench_framework.model.plan import DerivedRow, NamedCell, Plan, Role
 from bench_framework.model.run import Answer, Receipt
+from bench_framework.model.verdict import Verdict
 from tests.unit.checklist.conftest import Scales, Told, of, say, take_over
 
 GENERATE, WRITE, STREAMING = 2.13, 1.28, 0.80

@@ -6,8 +6,8 @@ import math
 import random
 import re
 
-from bench_framework.model.judgement import Verdict
-from bench_framework.model.plan import MeasurePolicy
+from bench_framework.model.policies import MeasurePolicy
+from bench_framework.model.verdict import Verdict
 from tests.unit.analysis.conftest import Study
 from tests.unit.checklist.conftest import of, say, take_over
 

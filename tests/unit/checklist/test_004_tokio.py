@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from bench_framework.model.judgement import Verdict
 from bench_framework.model.plan import Experiment
 from bench_framework.model.run import Answer
+from bench_framework.model.verdict import Verdict
 from tests.unit.analysis.conftest import Study
 from tests.unit.checklist.conftest import draw, of, say, take_over
 

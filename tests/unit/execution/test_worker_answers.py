@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from bench_framework.errors import AnswerError
 from bench_framework.execution.worker import AnswersFile, digest_file, parse_reply, read_replies
-from bench_framework.model.plan import AnswerPolicy
-from bench_framework.model.policies import AnswerKind
+from bench_framework.model.metrics import PEAK_RSS, RECEIPT_KEYS
+from bench_framework.model.policies import AnswerKind, AnswerPolicy
 
 PROTOCOL = Path(__file__).parents[2] / "fixtures" / "protocol"
 
@@ -31,10 +32,28 @@ def test_the_golden_answer_of_the_protocol_is_understood() -> None:
     receipt = reply.receipt
     assert receipt.effective["io"] == "read"
     assert receipt.phases_s["count"] == 0.208713
-    assert (receipt.threads, receipt.bytes, receipt.peak_rss_bytes) == (1, 104857600, 20742144)
-    assert (receipt.file_bytes, receipt.write_bytes) == (None, 0)
+    assert (receipt.threads, receipt.bytes, receipt.counts[PEAK_RSS]) == (1, 104857600, 20742144)
+    assert "file_bytes" not in receipt.counts
+    assert receipt.counts["write_bytes"] == 0
     assert receipt.metrics == {"read_calls": 1601.0, "wait_s": 0.25}
     assert len(receipt.notes) == 1
+
+
+def test_the_registry_has_every_counter_of_the_golden_answer() -> None:
+    """`native/crates/worker/tests/protocol.rs` compares the same keys with the worker's own table."""
+    said = json.loads((PROTOCOL / "answer.json").read_text())
+    others = {
+        "protocol",
+        "iteration",
+        "answer",
+        "effective",
+        "threads",
+        "phases_s",
+        "bytes",
+        "metrics",
+        "notes",
+    }
+    assert set(RECEIPT_KEYS.values()) == set(said) - others
 
 
 @pytest.mark.parametrize(

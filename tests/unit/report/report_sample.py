@@ -19,18 +19,15 @@ from bench_framework.model.judgement import (
     Comparison,
     Derived,
     Gap,
-    Interval,
     Judgement,
     NoiseFloor,
     Scaling,
     Summary,
-    Verdict,
 )
 from bench_framework.model.looks import Looks
 from bench_framework.model.plan import (
     BIN,
     INPUT,
-    AnswerPolicy,
     Axis,
     AxisValue,
     BuildSpec,
@@ -39,14 +36,13 @@ from bench_framework.model.plan import (
     Experiment,
     Hole,
     Input,
-    JudgePolicy,
-    MeasurePolicy,
     Note,
     Plan,
     Role,
     Variant,
     stable_id,
 )
+from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
 from bench_framework.model.run import (
     Answer,
     Block,
@@ -61,6 +57,7 @@ from bench_framework.model.run import (
 )
 from bench_framework.model.structure import Structure
 from bench_framework.model.suspicion import ProjectedRow, Projection, Suspicion
+from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report import ReportData
 
 HOSTILE = 'a"b;$(touch x)<script>alert(1)</script>../é 漢字 %s {{7*7}} | `x` *y* _z_'
@@ -453,7 +450,7 @@ def blocks(p: Plan, rounds: int = ROUNDS) -> tuple[Block, ...]:
                         started_at=f"2026-03-02T17:{4 + int(minutes):02d}:{rest:06.3f}+00:00", wall_s=(wall,),
                         user_s=wall * 1.8, sys_s=wall * 0.1, peak_rss_bytes=61 * MIB,
                         answer=Answer(digest(variant, item.label), 120_411),
-                        receipts=(Receipt(anon_bytes=44 * MIB, file_bytes=12 * MIB),),
+                        receipts=(Receipt(counts={"anon_bytes": 44 * MIB, "file_bytes": 12 * MIB}),),
                         sensors=Sensors(
                             steal_ticks=0, mem_available_bytes=5 << 30, swap_in_pages=0, swap_out_pages=0,
                             psi_cpu_us=int(wall * (2e5 if len(found) % 40 == 7 else 1e4)), psi_memory_us=0,

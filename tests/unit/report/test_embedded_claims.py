@@ -10,7 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bench_framework.model.judgement import Claim, Verdict
+from bench_framework.model.judgement import Claim
+from bench_framework.model.verdict import Verdict
 from bench_framework.report.render.embedding import packed, unpacked
 from bench_framework.report.render.html import embedded_claims, safe_json
 

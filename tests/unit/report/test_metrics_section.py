@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bench_framework.model.judgement import Comparison, Interval, Summary, Verdict
+from bench_framework.model.judgement import Comparison, Summary
 from bench_framework.model.metrics import DeclaredMetric, InstructionPolicy
 from bench_framework.model.plan import Role
+from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.blocks import Table
 from bench_framework.report.sections.metrics import MOST_COLUMNS, build
 
@@ -64,8 +65,8 @@ def test_each_input_has_its_table_with_n(data: ReportData) -> None:
 def test_counts_have_units_and_what_is_zero_everywhere_is_said_in_words(data: ReportData) -> None:
     table = next(block for block in build(with_counts(data)) if isinstance(block, Table))
     titles = [column.title for column in table.columns]
-    assert {"Instructions, million", "Faults", "Requests, 1/s"} <= set(titles)
-    assert "Written, B" not in titles
+    assert {"Instructions, million", "Minor page faults", "Requests, 1/s"} <= set(titles)
+    assert "Written to storage, B" not in titles
     assert any("None in any variant: bytes written to storage" in line for line in table.legend)
     assert any(line == "Requests: served; from stdout; larger is better." for line in table.legend)
     marked = [row.cells[titles.index("Requests, 1/s")].text for row in table.rows]

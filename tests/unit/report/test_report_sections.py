@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench_framework import report
-from bench_framework.model.judgement import Claim, Verdict
+from bench_framework.model.judgement import Claim
 from bench_framework.model.plan import Role
 from bench_framework.model.run import Receipt
 from bench_framework.model.structure import Structure
+from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import WORDS
 from bench_framework.report import checks
 from bench_framework.report.blocks import (

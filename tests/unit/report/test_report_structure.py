@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from report_sample import MIB, sample
 
 from bench_framework.analysis.claims import claims_of
-from bench_framework.model.judgement import Interval, Verdict
 from bench_framework.model.structure import Change, Contrast, Contribution, Crossing, Effect, EffectCell, Step
+from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.blocks import Bullets, KeyFinding, Table
 from bench_framework.report.sections import (
     before_after,

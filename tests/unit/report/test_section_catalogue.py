@@ -18,9 +18,10 @@ from bench_framework.analysis import bridge_words
 from bench_framework.analysis.claims import claims_of
 from bench_framework.analysis.profiles import attach
 from bench_framework.model.bridge import Bridge, BridgedCell
-from bench_framework.model.judgement import Comparison, Interval, Verdict
+from bench_framework.model.judgement import Comparison
 from bench_framework.model.profile import Frame, Profile, Stack
 from bench_framework.model.structure import Crossing, Structure
+from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.blocks import Details, Facts, Fallback
 from bench_framework.report.sections import SECTIONS
 from bench_framework.report.sections.bridge import document as bridged

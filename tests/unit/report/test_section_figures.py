@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework.model.judgement import Comparison, Derived, Interval, Verdict
+from bench_framework.model.judgement import Comparison, Derived
 from bench_framework.model.structure import (
     TYPICAL_HERE,
     Change,
@@ -17,6 +17,7 @@ from bench_framework.model.structure import (
     EffectCell,
     Step,
 )
+from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.blocks import KeyFinding, Table
 from bench_framework.report.checks import checks
 from bench_framework.report.contrasts import interval_cells

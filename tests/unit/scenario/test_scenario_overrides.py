@@ -30,7 +30,7 @@ def test_a_number_inside(loads: Loads) -> None:
 
 
 def test_a_key_that_the_file_does_not_have(loads: Loads) -> None:
-    assert loads(TEXT, "gate.wall=3%").spec.gate.wall == 0.03
+    assert loads(TEXT, "gate.wall=3%").spec.gate.margins() == (("wall", 0.03),)
 
 
 def test_keys_are_those_of_the_file(loads: Loads, refuses: Refuses) -> None:

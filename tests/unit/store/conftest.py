@@ -11,7 +11,6 @@ import pytest
 from bench_framework.model.observation import Observation
 from bench_framework.model.plan import (
     BIN,
-    AnswerPolicy,
     Axis,
     AxisValue,
     BuildSpec,
@@ -20,13 +19,12 @@ from bench_framework.model.plan import (
     Experiment,
     Hole,
     Input,
-    JudgePolicy,
-    MeasurePolicy,
     Note,
     Plan,
     Role,
     Variant,
 )
+from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
 from bench_framework.model.run import (
     Answer,
     Block,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework.model.judgement import Claim, Interval, Judgement, Verdict
+from bench_framework.model.judgement import Claim, Judgement
 from bench_framework.model.looks import looks_of
 from bench_framework.model.structure import (
     Change,
@@ -26,6 +26,7 @@ from bench_framework.model.structure import (
     Step,
     Structure,
 )
+from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.store import rows, structure_tables, tables, wire
 
 if TYPE_CHECKING:

@@ -11,18 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bench_framework.errors import RecordError
-from bench_framework.model.judgement import (
-    CellState,
-    Claim,
-    Comparison,
-    Interval,
-    Judgement,
-    NoiseFloor,
-    Summary,
-    Verdict,
-)
+from bench_framework.model.judgement import CellState, Claim, Comparison, Judgement, NoiseFloor, Summary
 from bench_framework.model.looks import looks_of
 from bench_framework.model.run import Event
+from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.store import columns, frames, layout, lines, metric_columns, rows, tables
 
 if TYPE_CHECKING:

@@ -12,19 +12,17 @@ from typing import TYPE_CHECKING
 
 from bench_framework.model.plan import (
     BIN,
-    AnswerPolicy,
     Axis,
     AxisValue,
     BuildSpec,
     Cell,
     Dataset,
     Input,
-    JudgePolicy,
-    MeasurePolicy,
     Plan,
     Role,
     Variant,
 )
+from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
 from bench_framework.model.run import (
     Answer,
     Block,
@@ -73,8 +71,12 @@ def made_block(chance: random.Random, seq: int, number: int, position: int, cell
     name = cell.label.partition(",")[0]
     wall = 0.05 * SPEEDS.get(name, 1.0) * math.exp(chance.gauss(0, 0.01))
     receipt = Receipt(
-        {"way": name if name in SPEEDS else "plain"}, 2, {"count": wall / 2}, 1 << 20, 4 << 20, 3 << 20, 1 << 20, 120,
-        1, 7, 3, 4096, 8192, {"records": 1234.0}, ("read ahead",),
+        {"way": name if name in SPEEDS else "plain"}, 2, {"count": wall / 2}, 1 << 20,
+        {
+            "peak_rss": 4 << 20, "anon_bytes": 3 << 20, "file_bytes": 1 << 20, "minor_faults": 120, "major_faults": 1,
+            "ctx_vol": 7, "ctx_invol": 3, "read_bytes": 4096, "write_bytes": 8192,
+        },
+        {"records": 1234.0}, ("read ahead",),
     )  # fmt: skip
     return Block(
         seq, number, position, cell.id, warmup=number == 0, status="ok", started_at=AT, wall_s=(wall, wall * 1.01),

@@ -14,10 +14,10 @@ from bench_framework.analysis import chosen_pairs
 from bench_framework.analysis.judge import judge
 from bench_framework.cli.app import app
 from bench_framework.errors import UsageError
-from bench_framework.model.judgement import Verdict
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import BIN, BuildSpec, Plan, Role
 from bench_framework.model.run import Answer, Block, Build, Host, Look
+from bench_framework.model.verdict import Verdict
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.store import lines

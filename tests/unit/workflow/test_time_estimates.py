@@ -11,9 +11,10 @@ import pytest
 
 from bench_framework.analysis.verdict import Rules, detectable
 from bench_framework.execution.host import this_host_id
-from bench_framework.model.judgement import Comparison, Interval, Verdict
+from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Plan
+from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.workflow import time_estimates
 from bench_framework.workflow.scenarios import plan_scenario
 from bench_framework.workflow.time_estimates import GUESS_S, GUESSED, REBUILT, SAME, SCALED, Precedent
