@@ -67,9 +67,11 @@ def _time(name: str, noun: str, about: str, title: str = "") -> MetricKind:
     return MetricKind(name, noun, "s", "lower", "rounds", "hyperfine", about, title=title, gated=True)
 
 
-def _rate(name: str, noun: str, unit: Unit, direction: Direction, about: str) -> MetricKind:
-    countable = unit == "ratio"
-    return MetricKind(name, noun, unit, direction, "shown", DERIVED, about, countable)
+def _rate(
+    name: str, noun: str, unit: Unit, direction: Direction, about: str, formula: tuple[str, str] | None = None
+) -> MetricKind:
+    countable = unit != "bytes/s"
+    return MetricKind(name, noun, unit, direction, "shown", DERIVED, about, countable, formula=formula)
 
 
 def _memory(name: str, noun: str, about: str) -> MetricKind:
@@ -121,6 +123,10 @@ METRICS: Final[dict[str, MetricKind]] = {
             "minor_faults", "minor page faults", "pages that the kernel mapped without reading", "ru_minflt"
         ),
         _system_counter("major_faults", "major page faults", "pages that had to be read first", "ru_majflt"),
+        _rate(
+            "major_faults_per_s", "major page faults per second", "1/s", "none",
+            "major page faults divided by elapsed time", ("major_faults", WALL),
+        ),
         _system_counter(
             "ctx_vol", "voluntary context switches", "times that the program waited and gave up its core",
             "ru_nvcsw",
@@ -161,7 +167,9 @@ counts is also one line in `native/crates/worker/src/usage.rs`."""
 GATED: Final = tuple(kind for kind in METRICS.values() if kind.gated)
 """Metrics for which `gate` takes a tolerated growth."""
 OF_A_BLOCK: Final = tuple(
-    kind.name for kind in METRICS.values() if kind.judged in {"rounds", "medians"} or kind.receipt_key
+    kind.name
+    for kind in METRICS.values()
+    if kind.judged in {"rounds", "medians"} or kind.receipt_key or kind.formula
 )
 """Metrics that a block of timed runs may have."""
 RECEIPT_KEYS: Final = {kind.name: kind.receipt_key for kind in METRICS.values() if kind.receipt_key}

@@ -173,7 +173,7 @@ def _why_not(scenario: Scenario, metric: str) -> str:
     if metric == "build_time":
         return "a build is made once; its time is in the table of binaries"
     if kind.judged == "shown" and kind.source == DERIVED:
-        return "it follows from `wall` and `cpu`"
+        return "it follows from other metrics"
     if kind.judged == "shown":
         return "it is shown and not judged"
     if kind.kernel_key and not speaks(scenario):

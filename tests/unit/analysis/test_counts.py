@@ -12,11 +12,12 @@ import pytest
 from bench_framework.analysis import metric_words, wording
 from bench_framework.analysis.counts import incomplete, summaries
 from bench_framework.analysis.medians import compare_counts, spread
+from bench_framework.analysis.samples import collect
 from bench_framework.model import words
 from bench_framework.model.judgement import Claim, Comparison
 from bench_framework.model.metrics import METRICS
 from bench_framework.model.observation import Observation
-from bench_framework.model.run import Block
+from bench_framework.model.run import Block, Receipt
 from bench_framework.model.verdict import Interval, Verdict
 
 
@@ -170,3 +171,10 @@ def test_a_verdict_of_an_own_metric_says_better_whatever_its_direction() -> None
 def test_every_metric_has_its_noun_and_a_line() -> None:
     assert all(kind.noun and kind.about and kind.source for kind in METRICS.values())
     assert len({kind.noun for kind in METRICS.values()}) == len(METRICS)
+
+
+def test_a_derived_metric_is_the_quotient_of_two_metrics_of_a_round() -> None:
+    receipt = Receipt(counts={"major_faults": 10})
+    found = Block(0, 1, 0, "c", warmup=False, status="ok", started_at="", wall_s=(0.5,), receipts=(receipt,))
+    assert collect([found])["c"].of("major_faults_per_s") == {1: 20.0}
+    assert "major_faults_per_s" not in collect([replace(found, receipts=())])["c"].series

@@ -64,7 +64,7 @@ BAD = {
     "unknown": ("judge: [wall, wal]", "BC206", "`wal` cannot be judged: this worker reports no metrics"),
     "twice": ("judge: [wall, wall]", "BC104", "`judge` names `wall` twice"),
     "build time": ("judge: [build_time]", "BC206", "a build is made once"),
-    "derived": ("judge: [throughput]", "BC206", "it follows from `wall` and `cpu`"),
+    "derived": ("judge: [throughput]", "BC206", "it follows from other metrics"),
     "nothing is built": ("judge: [wall, binary_size]", "BC206", "nothing is built"),
     "counted once": ("judge: [wall, minor_faults]", "BC206", "counted once, in a run outside timing"),
     "margin of nothing": ("margin: {speed: 2%}", "BC206", "there is no metric `speed`"),
