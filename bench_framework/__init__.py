@@ -1,112 +1,24 @@
-"""benchctl's package, and the notebook API: ``import bench_framework as bf; bf.load("@last").runs``.
+"""Benchmarks of Rust programs, and the notebook API: ``import bench_framework as bf; bf.load("@last").runs``.
 
-Importing it loads nothing heavy; what a name needs is loaded when it is used.
+Importing it loads nothing heavy: `load`, `figures` and `plot` come from `bench_framework.notebook` on first use.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from bench_framework.version import __version__
+
 if TYPE_CHECKING:
-    from pathlib import Path
+    from bench_framework.notebook import figures, load, plot
 
-    from bench_framework.store.frames import Frames
-    from bench_framework.store.imported_frames import ImportedFrames
-
-__version__ = "0.1.0"
 __all__ = ["__version__", "figures", "load", "plot"]
 
+if not TYPE_CHECKING:  # type checkers read the imports above
 
-def load(record: str | Path = "@last", *, results: str | Path = "results") -> Frames | ImportedFrames:
-    """A record as DataFrames: `runs` (one row per run), `cells`, `comparisons`, `claims`, `events`, `env`, `plan`.
-
-    An imported set has `runs`, `cells`, `comparisons` and `claims`, and no rounds, plan or machine.
-
-    Args:
-        record: a record's folder, ``SCENARIO/ID``, ``@last`` or ``@prev``; or a ``report.html`` that lies in no record
-            and carries its runs (``--embed-runs``): it is judged again, in a folder that goes with the frames.
-        results: the folder in which names are looked up.
-
-    Raises:
-        UsageError: nothing of that name is found; RecordError: the record is damaged or of a newer version.
-    """
-    from pathlib import Path
-
-    from bench_framework.store import frames, imported_frames, records
-
-    page = Path(record)
-    if page.suffix == ".html" and page.is_file() and not (page.parent / "journal.jsonl").is_file():
-        return _carried(page)
-    folder = records.resolve(Path(results), str(record))
-    return imported_frames.load(folder) if records.is_imported(folder) else frames.load(folder)
-
-
-def figures(record: str | Path | Frames = "@last", *, results: str | Path = "results") -> dict[str, str]:
-    """Name and title of every figure of a record's report, in its order; `plot` draws one.
-
-    Args:
-        record: what `load` takes, or what it gave.
-        results: the folder in which names are looked up.
-
-    Raises:
-        UsageError: nothing of that name, or an imported set, which has none; RecordError: damaged or not judged.
-    """
-    from bench_framework.workflow import plots
-
-    return {name: figure.title for name, figure in plots.figures_of(_measured(record, results)).items()}
-
-
-def plot(
-    name: str, record: str | Path | Frames = "@last", ax: Any = None, *, results: str | Path = "results"
-) -> Any:
-    """A figure of a record's report as matplotlib draws it: the same data, order and words as in the page.
-
-    Args:
-        name: of the figure, as in `figures`.
-        record: what `load` takes, or what it gave: then nothing is read twice.
-        ax: the Axes to draw on; without one, a new canvas of the figure's own size, without a display.
-        results: the folder in which names are looked up.
-
-    Returns:
-        The Axes; ``axes.figure.savefig("x.svg")`` writes it.
-
-    Raises:
-        UsageError: as `figures`, or BX114, the report has no figure of that name. RecordError: as `figures`.
-    """
-    from bench_framework.workflow import plots
-
-    return plots.plot(_measured(record, results), name, ax)
-
-
-def _measured(record: str | Path | Frames, results: str | Path) -> Frames:
-    """Frames of a record that was measured here, and has a report with figures."""
-    from bench_framework.errors import UsageError
-    from bench_framework.store.frames import Frames
-
-    found = record if isinstance(record, Frames) else load(record, results=results)
-    if not isinstance(found, Frames):
-        raise UsageError(
-            f"{record} was imported: it holds no rounds that a figure could show", code="BX114",
-            help="its tables are in `bf.load(...)`",
-        )  # fmt: skip
-    return found
-
-
-def _carried(page: Path) -> Frames:
-    """The record in a page, in a temporary folder that is removed with the frames."""
-    import shutil
-    import tempfile
-    import weakref
-    from pathlib import Path
-
-    from bench_framework.store import frames
-    from bench_framework.workflow.embedded_runs import unpack
-
-    folder = Path(tempfile.mkdtemp(prefix="benchctl-page-"))
-    try:
-        found = frames.Frames(folder, unpack(page, folder))
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-    weakref.finalize(found, shutil.rmtree, folder, ignore_errors=True)
-    return found
+    def __getattr__(name: str) -> Any:
+        """Return a function of the notebook API (PEP 562)."""
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"{__name__}.notebook"), name)

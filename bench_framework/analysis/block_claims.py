@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis import fact_words, wording
 from bench_framework.analysis.block_pairs import pair_contrast, runs_at_estimate
+from bench_framework.analysis.costs import amount
 from bench_framework.model import words
 from bench_framework.model.judgement import Claim
 from bench_framework.model.metrics import PEAK_RSS, WALL
@@ -124,7 +125,7 @@ class _Author:
             if (c.cell_id, c.ref_cell_id) == (gain.cell_id, gain.ref_cell_id)
             and c.metric != WALL and c.verdict is Verdict.WORSE and c.shown is not None
         ]  # fmt: skip
-        return f"for {' and '.join(map(wording.amount, paid))}" if paid else ""
+        return f"for {' and '.join(map(amount, paid))}" if paid else ""
 
     def _likely(self, c: Comparison) -> int | None:
         """Runs a side for the estimate itself; only where the difference is open and would be worth a word."""

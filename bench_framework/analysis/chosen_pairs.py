@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from bench_framework.analysis import cache_states, looking, same_programs, states
 from bench_framework.analysis import samples as sampling
-from bench_framework.analysis.looking import Stage
 from bench_framework.analysis.refusals import refused
+from bench_framework.analysis.stage import Stage
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Role
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from bench_framework.analysis.looking import Request
+    from bench_framework.analysis.stage import Request
     from bench_framework.model.judgement import Comparison
     from bench_framework.model.looks import Looks
     from bench_framework.model.plan import Cell, Plan

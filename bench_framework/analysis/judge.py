@@ -26,7 +26,7 @@ from bench_framework.analysis import (
     suspicions,
 )
 from bench_framework.analysis import samples as sampling
-from bench_framework.analysis.looking import Stage
+from bench_framework.analysis.stage import Asked, Stage
 from bench_framework.model.judgement import (
     ONE_PROGRAM,
     BestGroup,
@@ -194,7 +194,7 @@ def _judge_inputs(
 
 
 def _with_exact(
-    asked: Sequence[looking.Asked],
+    asked: Sequence[Asked],
     timed: Mapping[tuple[str, str, Metric], Comparison],
     exact: Exact,
 ) -> Iterator[Comparison]:

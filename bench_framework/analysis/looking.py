@@ -15,6 +15,7 @@ from bench_framework.analysis import cache_states, references, same_programs, st
 from bench_framework.analysis import samples as sampling
 from bench_framework.analysis.compare import Levels, examine_looks
 from bench_framework.analysis.mirror import mirrored
+from bench_framework.analysis.stage import Stage
 from bench_framework.analysis.verdict import Case, Rules, judge_family
 from bench_framework.model.judgement import ONE_PROGRAM, BestGroup, Comparison, NoiseFloor
 from bench_framework.model.looks import Looks, looks_of
@@ -25,44 +26,14 @@ from bench_framework.model.verdict import Verdict
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from bench_framework.analysis.samples import Sample
+    from bench_framework.analysis.stage import Asked, Request
     from bench_framework.model.plan import Cell, Plan
-    from bench_framework.model.policies import Metric
     from bench_framework.model.run import Block, Build
 
 CONTROL_TRIPPED: Final = "control tripped"
 BEFORE_FIRST: Final = "before the first look"
 Family = Literal["headline", "control", "best"]
 _REFUSED: Final = frozenset({"failed", "other-output", "not-comparable"})
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """All that the judging of one input needs.
-
-    Attributes:
-        plan: margins, levels, roles.
-        looks: the schedule: J and M.
-        samples: cell id → sample.
-        reached: rounds at which looks were taken, ascending.
-        last_look: index of the last of them in the schedule.
-        usable: ids of the cells that did the work that was asked for.
-        higher: metrics that are better when larger.
-        seed: of the swaps.
-        thorough: see `verdict.Rules`.
-        same: pairs of cells that run one program: they are no question.
-    """
-
-    plan: Plan
-    looks: Looks
-    samples: Mapping[str, Sample]
-    reached: tuple[int, ...]
-    last_look: int
-    usable: frozenset[str]
-    higher: frozenset[Metric] = frozenset()
-    seed: int = 0
-    thorough: bool = True
-    same: same_programs.Pairs = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +109,6 @@ def look(
 def _tripped(stage: Stage, input_id: str) -> bool:
     """Whether the control arm has a verdict: then nobody leaves on the strength of such rounds."""
     return any(c.verdict.decided for c in judge_pairs(control_pairs(stage, input_id), "control"))
-
-
-Asked = tuple["Cell", "Cell", "Metric"]
-"""Candidate, reference, metric."""
-Request = tuple[Stage, Asked]
 
 
 def _by_rounds(requests: Sequence[Request]) -> list[Request]:

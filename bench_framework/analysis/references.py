@@ -21,8 +21,8 @@ from bench_framework.model.verdict import Verdict
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from bench_framework.analysis.looking import Request, Stage
     from bench_framework.analysis.samples import Sample
+    from bench_framework.analysis.stage import Request, Stage
     from bench_framework.model.judgement import Comparison
     from bench_framework.model.plan import Plan
     from bench_framework.model.policies import Metric

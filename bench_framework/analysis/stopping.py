@@ -16,7 +16,7 @@ from bench_framework.model.race import may_leave
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from bench_framework.analysis.looking import Stage
+    from bench_framework.analysis.stage import Stage
     from bench_framework.model.judgement import BestGroup, Comparison
 
 

@@ -12,7 +12,7 @@ from bench_framework.analysis import fact_words, metric_words, race_words, refer
 from bench_framework.analysis.fact_words import FACT_SENTENCES
 from bench_framework.analysis.profile_words import PROFILE_SENTENCES
 from bench_framework.analysis.scope_words import where
-from bench_framework.analysis.structure_wording import STRUCTURE_SENTENCES
+from bench_framework.analysis.structure_wording import STRUCTURE_SENTENCES, TIMES_FROM
 from bench_framework.analysis.suspicion_words import SUSPICION_SENTENCES
 from bench_framework.model import words
 from bench_framework.model.judgement import ONE_PROGRAM
@@ -32,11 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from decimal import Decimal
 
-    from bench_framework.model.judgement import Claim, Comparison
+    from bench_framework.model.judgement import Claim
     from bench_framework.model.policies import Metric
-
-TIMES_FROM: Final = 1.5
-"""From this factor on a ratio is told as "n×", below it as a percentage (R1)."""
 
 FASTEST: Final = "in the fastest third of the rounds"
 
@@ -62,27 +59,6 @@ def percent_change(
     made = rounded(estimate, lo, min(hi, LARGEST_RATIO), margin=margin, least=least, keep=keep)
     upper = _signed(made, made.hi) if hi <= LARGEST_RATIO else "+∞"
     return f"{_signed(made, made.estimate)}{THIN_SPACE}% [{_signed(made, made.lo)}, {upper}]"
-
-
-def amount(c: Comparison, *, percent: bool = False) -> str:
-    """What a decided comparison costs or saves: ``"4.7 % more CPU time"``, ``"12.7× as much memory"`` (R1).
-
-    `percent`: never "n×", for a list in which not every figure is that large.
-    In three digits at most: the comparison's own sentence has them all, with its interval.
-    """
-    frame, what = metric_words.frame(c.metric), noun(c.metric)
-    ratio, lo, hi = metric_words.natural_ratio(c)
-    if ratio >= TIMES_FROM and not percent:
-        made = rounded(ratio, lo, hi, margin=c.margin, least=1)
-        return f"{_short(made.estimate, made.decimals, 3)}× {frame.times} {what}"
-    made = rounded(ratio, lo, hi, margin=c.margin)
-    change = _short(abs(made.estimate - 1) * 100, made.decimals - 2, 2)
-    return f"{change}{THIN_SPACE}% {frame.less if made.hi < 1 else frame.more} {what}"
-
-
-def _short(value: Decimal, decimals: int, digits: int) -> str:
-    """With so many decimals, and with so many significant digits at most."""
-    return f"{value:.{max(0, min(decimals, digits - len(str(int(value)))))}f}"
 
 
 def _signed(made: Rounded, value: Decimal) -> str:

@@ -12,7 +12,6 @@ from typing import Annotated, Literal
 
 import typer
 
-import bench_framework
 from bench_framework.cli import (
     clean,
     compare,
@@ -31,6 +30,7 @@ from bench_framework.cli import (
 )
 from bench_framework.cli.console import Console
 from bench_framework.errors import EXIT_BUG, BenchError, MachineError
+from bench_framework.version import __version__
 
 EPILOG = """
 [bold]Examples[/bold]
@@ -82,7 +82,7 @@ for module in COMMANDS:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        Console().emit(f"benchctl {bench_framework.__version__}")
+        Console().emit(f"benchctl {__version__}")
         raise typer.Exit
 
 
@@ -184,7 +184,7 @@ def _report_bug(arguments: list[str]) -> int:
     trace = traceback.format_exc()
     handle, path = tempfile.mkstemp(prefix="benchctl-bug-", suffix=".txt")
     with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(f"benchctl {bench_framework.__version__}, Python {sys.version}\n{arguments!r}\n\n{trace}")
+        file.write(f"benchctl {__version__}, Python {sys.version}\n{arguments!r}\n\n{trace}")
     console = Console()
     if _traceback_wanted(arguments):
         console.say(trace)

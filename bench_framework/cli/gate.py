@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bench_framework.cli import github
 from bench_framework.cli.arguments import Base, Head, Only, Overrides
-from bench_framework.cli.console import Console, wrapped
+from bench_framework.cli.console import Console
+from bench_framework.cli.measurement import judge, measure, show
 from bench_framework.errors import UsageError
 
 if TYPE_CHECKING:
-    from bench_framework.execution.progress import Observer
-    from bench_framework.workflow.gate import Gated
     from bench_framework.workflow.run_options import RunOptions
 
 EPILOG = """
@@ -83,13 +79,11 @@ def gate(
 
 def _measured(console: Console, file: str, options: RunOptions, *, confirm: bool) -> None:
     """Measure a scenario and judge what it left."""
-    from bench_framework.cli import run
-
     if file.startswith("@"):
         raise UsageError(
             "--base needs a scenario: which one is measured?", help="benchctl gate --base REV FILE"
         )
-    run.measure(console, file, options, confirm=confirm)
+    measure(console, file, options, confirm=confirm)
 
 
 def _refuse_alone(**given: object) -> None:
@@ -99,42 +93,4 @@ def _refuse_alone(**given: object) -> None:
         raise UsageError(
             f"{', '.join(named)}: a record is judged as it was measured",
             help="name a scenario in place of the record, and it is measured first",
-        )
-
-
-def judge(
-    console: Console, record: str, observer: Observer, *, confirm: bool = True, fresh: bool = False
-) -> Gated:
-    """The gate's answer; for ``benchctl run --gate`` too."""
-    from bench_framework.workflow.gate import gate_record
-
-    return gate_record(console.results, record, confirm=confirm, fresh=fresh, observer=observer)
-
-
-def show(console: Console, found: Gated) -> None:
-    """Print the answer; on GitHub also annotate it and add it to the summary of the step."""
-    from bench_framework.workflow.gate import GATE_FILES, gate_page
-
-    if console.json:
-        console.emit((found.record / "gate.json").read_text(encoding="utf-8"))
-    else:
-        console.emit(gate_page(found, console.width, console.unicode))
-        told = f"wrote {', '.join(GATE_FILES)} into {found.record}"
-        console.say(wrapped(told, console.stderr_width) if console.stderr_width else told)
-    if github.on_github():
-        for line in github.gate_lines([pair.again_text or pair.text for pair in found.gating.of("worse")]):
-            console.say(line, level=-1)
-        if target := os.environ.get("GITHUB_STEP_SUMMARY"):
-            _append_summary(console, Path(target), found.record / "summary.md")
-
-
-def _append_summary(console: Console, target: Path, summary: Path) -> None:
-    """Add the answer to the summary of the step; the exit code is the gate's, whatever becomes of this."""
-    try:
-        with target.open("a", encoding="utf-8") as file:
-            file.write(summary.read_text(encoding="utf-8"))
-    except OSError as error:
-        console.say(
-            f"the summary of the step is not written: {target}: {error.strerror}; it is in {summary}",
-            level=-1,
         )

@@ -14,11 +14,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import bench_framework
 from bench_framework.errors import MachineError
 from bench_framework.execution.mounts import filesystem_of
 from bench_framework.model.environment_variables import variables_of
 from bench_framework.model.run import Host
+from bench_framework.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -108,7 +108,7 @@ def facts(
         rustc=version_of(launcher, "rustc", env),
         cargo=version_of(launcher, "cargo", env),
         python=platform.python_version(),
-        benchctl=bench_framework.__version__,
+        benchctl=__version__,
         load1=os.getloadavg()[0],
         variables=variables_of(env),
     )

@@ -7,10 +7,10 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import bench_framework
 from bench_framework.errors import RecordError
 from bench_framework.store import columns, imported_rows, layout, manifest, tables, wire
 from bench_framework.store.journal import SCHEMA_VERSION
+from bench_framework.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -76,7 +76,7 @@ class ImportedSet:
             self.imported.record_id,
             self.imported.name,
             judgement,
-            bench_framework.__version__,
+            __version__,
         )
         layout.write_whole(self.path / layout.CLAIMS, wire.dump_judged(judged))
         made = {

@@ -9,7 +9,6 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
-import bench_framework
 from bench_framework.errors import MachineError, RecordError, UsageError
 from bench_framework.model.environment_variables import told
 from bench_framework.store import journal, layout, lines, manifest, rows, tables, wire
@@ -19,6 +18,7 @@ from bench_framework.store.finding import (
 from bench_framework.store.finding import is_imported as is_imported  # noqa: PLC0414 -- likewise
 from bench_framework.store.finding import resolve as resolve  # noqa: PLC0414 -- likewise
 from bench_framework.store.finding import resolve_measured as resolve_measured  # noqa: PLC0414 -- likewise
+from bench_framework.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -154,9 +154,7 @@ class Record:
         The reports are written after this; `seal` comes last of all.
         """
         if judgement is not None:
-            judged = wire.Judged(
-                journal.SCHEMA_VERSION, self.id, self.plan.name, judgement, bench_framework.__version__
-            )
+            judged = wire.Judged(journal.SCHEMA_VERSION, self.id, self.plan.name, judgement, __version__)
             layout.write_whole(self.path / layout.CLAIMS, wire.dump_judged(judged))
         tables.write_tables(self.path, rows.Source(self.plan, self.contents, judgement))
 

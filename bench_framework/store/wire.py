@@ -13,7 +13,6 @@ from typing import Annotated, Any, TypeVar
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
-import bench_framework
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.model.imported import Imported
 from bench_framework.model.judgement import Judgement  # noqa: TC001 -- pydantic reads the annotation
@@ -21,6 +20,7 @@ from bench_framework.model.plan import Plan
 from bench_framework.model.profile import Profile
 from bench_framework.model.run import Host
 from bench_framework.store.lines import Line
+from bench_framework.version import __version__
 
 T = TypeVar("T")
 
@@ -113,10 +113,10 @@ def load_judged(text: str | bytes) -> Judged:
         return _load(Judged, text, "claims.json")
     except RecordError as error:
         version = _version_of(text)
-        if version in {None, bench_framework.__version__}:
+        if version in {None, __version__}:
             raise
         raise RecordError(
-            f"claims.json was written by benchctl {version}, and this is {bench_framework.__version__}: it cannot be "
+            f"claims.json was written by benchctl {version}, and this is {__version__}: it cannot be "
             "read here",
             code="BX412",
             details=error.details,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench_framework import assets
@@ -12,10 +11,11 @@ from bench_framework.errors import RecordError, UsageError
 from bench_framework.execution.progress import Message, Observer, SilentObserver
 from bench_framework.workflow import corrupt_records
 from bench_framework.workflow.run import run_plan
-from bench_framework.workflow.run_options import RunOptions
+from bench_framework.workflow.run_options import RunOptions, accepted_changes, require_decidable
 
 if TYPE_CHECKING:
-    from bench_framework.model.accepted import Accepted
+    from pathlib import Path
+
     from bench_framework.model.gate import BudgetFinding, GatedPair, Gating
     from bench_framework.model.plan import Plan
     from bench_framework.report.render.gate import GatePage
@@ -39,28 +39,6 @@ class Gated:
     plan: Plan
     gating: Gating
     page: GatePage
-
-
-def _rounds(count: int) -> str:
-    return f"{count} round{'s' if count != 1 else ''}"
-
-
-def require_decidable(plan: Plan) -> None:
-    """Refuse a gate that can never find anything, or whose accepted changes cannot be read, before measuring.
-
-    Raises:
-        UsageError: BX108, its rounds are too few; BX112, the file of accepted changes is not there or damaged.
-    """
-    from bench_framework.analysis.gate import rounds_needed
-
-    if (needed := rounds_needed(plan)) is not None:
-        raise UsageError(
-            f"this gate can find nothing in {_rounds(plan.measure.rounds_max)}: it needs {needed}",
-            code="BX108",
-            effect="nothing was judged: such a gate would always pass",
-            help=f"-S measure.rounds.max={needed}, or fewer candidates, inputs or gated metrics",
-        )
-    accepted_changes(plan)
 
 
 def gate_record(
@@ -133,13 +111,6 @@ def _first(record: Record) -> Gating:
         record.plan, contents.blocks, builds, contents.inputs, contents.looks, tuple(contents.events),
         contents.observations, accepted=accepted_changes(record.plan), day=contents.header.started_at[:10],
     )  # fmt: skip
-
-
-def accepted_changes(plan: Plan) -> tuple[Accepted, ...]:
-    """The entries of the gate's file of accepted changes, as it is now. Raises `UsageError`, BX112."""
-    from bench_framework.scenario.accepted import read_accepted
-
-    return read_accepted(Path(plan.judge.gate.accepted), plan) if plan.judge.gate.accepted else ()
 
 
 def _again(options: RunOptions, record: Record, first: Gating, observer: Observer) -> Gating:

@@ -51,12 +51,12 @@ def import_files(files: Sequence[Path], options: ImportOptions) -> Pages:
         UsageError: BX100, BX450 to BX454: a file, a label or a name is wrong.
         MachineError: BX235, the set cannot be written.
     """
-    import bench_framework
     from bench_framework.analysis.blocks_in_turn import judge_imported
     from bench_framework.execution.host import utc_now
     from bench_framework.model.imported import Imported
     from bench_framework.store import imports, journal, records
     from bench_framework.store.importers import sessions as reader
+    from bench_framework.version import __version__
 
     name = _name(options.name, files)
     for path in (options.results.absolute(), *files):
@@ -75,7 +75,7 @@ def import_files(files: Sequence[Path], options: ImportOptions) -> Pages:
             final.name,
             name,
             at,
-            bench_framework.__version__,
+            __version__,
             baseline,
             found,
         )

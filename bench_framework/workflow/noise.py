@@ -216,15 +216,15 @@ def _examine(
 
 def _window(bench: _Bench, subject: _Subject, number: int) -> Window:
     """Measure one record by the product's own loop, with all looks taken, and read it back."""
-    import bench_framework
     from bench_framework.execution import rounds
     from bench_framework.execution.host import utc_now
     from bench_framework.store.records import Record
+    from bench_framework.version import __version__
 
     plan = plan_scenario(str(subject.scenario), overrides=(f"measure.seed={number}",))
     text = subject.scenario.read_text(encoding="utf-8")
     with Record.create(
-        bench.folder / "records", plan, text, started_at=utc_now(), benchctl=bench_framework.__version__
+        bench.folder / "records", plan, text, started_at=utc_now(), benchctl=__version__
     ) as record:
         try:
             record.prepare(at=utc_now(), host=bench.host, builds=(subject.build,), inputs=())

@@ -7,8 +7,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-import bench_framework
 from bench_framework.errors import RecordError, UsageError
+from bench_framework.version import __version__
 from bench_framework.workflow import versions
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def page_differences(page: str) -> list[str]:
     found += _unsaid(origin, claims)
     found += [line for one in named for line in _misquoted(one, claims)]
     if not origin.get("own_templates"):
-        ours = origin.get("rendered_by") == bench_framework.__version__
+        ours = origin.get("rendered_by") == __version__
         found += disagreements(
             page, claims, {one.claim for one in named}, shipped=_shipped() if ours else None
         )

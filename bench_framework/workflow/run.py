@@ -159,10 +159,10 @@ def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:
 
 
 def _record_for(plan: Plan, text: str, options: RunOptions, observer: Observer, prepared: Prepared) -> Record:
-    import bench_framework
     from bench_framework.execution.host import utc_now
     from bench_framework.store import lines
     from bench_framework.store.records import Record, find_resumable, require_same
+    from bench_framework.version import __version__
 
     record = None if options.fresh else find_resumable(options.results, plan)
     if record is not None:
@@ -177,7 +177,7 @@ def _record_for(plan: Plan, text: str, options: RunOptions, observer: Observer, 
                 plan,
                 text,
                 started_at=utc_now(),
-                benchctl=bench_framework.__version__,
+                benchctl=__version__,
             )
         except OSError as error:
             raise MachineError(

@@ -1,4 +1,4 @@
-"""What a run is asked for, and the plan that comes of it."""
+"""The options of a run, and the plan that it measures."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from bench_framework.workflow.scenarios import plan_scenario
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from bench_framework.model.accepted import Accepted
     from bench_framework.model.plan import Plan
 
 
@@ -59,7 +60,34 @@ def plan_run(name: str, options: RunOptions) -> Plan:
     elif options.head is not None:
         raise UsageError("--head needs --base: what is it compared with?", effect="nothing was measured")
     if options.gate:
-        from bench_framework.workflow.gate import require_decidable
-
         require_decidable(plan)
     return plan
+
+
+def _rounds(count: int) -> str:
+    return f"{count} round{'s' if count != 1 else ''}"
+
+
+def require_decidable(plan: Plan) -> None:
+    """Refuse a gate that can never find anything, or whose accepted changes cannot be read, before measuring.
+
+    Raises:
+        UsageError: BX108, its rounds are too few; BX112, the file of accepted changes is not there or damaged.
+    """
+    from bench_framework.analysis.gate import rounds_needed
+
+    if (needed := rounds_needed(plan)) is not None:
+        raise UsageError(
+            f"this gate can find nothing in {_rounds(plan.measure.rounds_max)}: it needs {needed}",
+            code="BX108",
+            effect="nothing was judged: such a gate would always pass",
+            help=f"-S measure.rounds.max={needed}, or fewer candidates, inputs or gated metrics",
+        )
+    accepted_changes(plan)
+
+
+def accepted_changes(plan: Plan) -> tuple[Accepted, ...]:
+    """The entries of the gate's file of accepted changes, as it is now. Raises `UsageError`, BX112."""
+    from bench_framework.scenario.accepted import read_accepted
+
+    return read_accepted(Path(plan.judge.gate.accepted), plan) if plan.judge.gate.accepted else ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import bench_framework
+from bench_framework.version import __version__
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,9 +16,9 @@ def judged_elsewhere(version: str) -> str | None:
     Args:
         version: that judged; empty where a record does not say.
     """
-    if version == bench_framework.__version__:
+    if version == __version__:
         return None
-    return f"judged by {_named(version)}, and this is {bench_framework.__version__}: statistics and words may differ"
+    return f"judged by {_named(version)}, and this is {__version__}: statistics and words may differ"
 
 
 def rendered_elsewhere(page: Path) -> str | None:
@@ -34,10 +34,10 @@ def rendered_elsewhere(page: Path) -> str | None:
 
 def foreign(version: object) -> str | None:
     """What is to be said of a page that another version rendered."""
-    if version == bench_framework.__version__:
+    if version == __version__:
         return None
     return (
-        f"rendered by {_named(version)}, and this is {bench_framework.__version__}: its words may differ, and its "
+        f"rendered by {_named(version)}, and this is {__version__}: its words may differ, and its "
         "style and script are not known here"
     )
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from markupsafe import Markup
 
-import bench_framework
 from bench_framework.report.following import cited
 from bench_framework.report.render.cells import cell_class, headed, row_class, shown
 from bench_framework.report.render.characters import visible
@@ -19,6 +18,7 @@ from bench_framework.report.render.embedding import packed, unpacked
 from bench_framework.report.render.seals import sealed
 from bench_framework.report.render.templates import CONTEXT_VERSION, Templates
 from bench_framework.report.sections.masthead import STATUS_GLYPHS
+from bench_framework.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -73,7 +73,7 @@ def page(
     style and the script of its own version's pages, and of no others.
     """
     folders = templates if isinstance(templates, Templates) else Templates(templates)
-    made_by = {"rendered_by": bench_framework.__version__, "own_templates": folders.own is not None}
+    made_by = {"rendered_by": __version__, "own_templates": folders.own is not None}
     given = context(cited(document), folders, figures, {**origin, **made_by}, scenario_text, runs)
     return sealed(folders.render("report.html.j2", given, FILTERS, _visible))
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bench_framework.analysis import compare, fact_words, looking, verdict, wording
+from bench_framework.analysis import compare, costs, fact_words, looking, verdict
 from bench_framework.analysis.compare import Levels
 from bench_framework.analysis.judge import judge
 from bench_framework.analysis.samples import Pair
+from bench_framework.analysis.stage import Stage
 from bench_framework.analysis.verdict import Case, Rules
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.plan import Hole
@@ -34,8 +35,8 @@ def comparison(metric: str, ratio: float, lo: float, hi: float) -> Comparison:
 
 
 def test_costs_are_told_as_percent_up_to_one_and_a_half_and_as_times_from_there() -> None:
-    assert wording.amount(comparison("cpu", 1.047, 1.035, 1.073)) == "4.7\u202f% more CPU time"
-    assert wording.amount(comparison("peak_rss", 12.72, 12.60, 12.84)) == "12.7× as much memory"
+    assert costs.amount(comparison("cpu", 1.047, 1.035, 1.073)) == "4.7\u202f% more CPU time"
+    assert costs.amount(comparison("peak_rss", 12.72, 12.60, 12.84)) == "12.7× as much memory"
 
 
 def test_the_lead_and_the_recommendation_name_the_cost(study: type[Study]) -> None:
@@ -136,7 +137,7 @@ def test_no_variant_is_slower_than_the_baseline_and_among_the_best(study: type[S
     judged = made.judge(blocks)
     worse = made.comparison(judged, "b")
     assert worse.verdict is Verdict.WORSE
-    stage = looking.Stage(made.plan, judged.looks, {}, (), 0, frozenset())
+    stage = Stage(made.plan, judged.looks, {}, (), 0, frozenset())
     assert looking.best_group(stage, made.plan.inputs[0].id, headline=(worse,)).cell_ids == ()
     assert worse.cell_id not in judged.best[0].cell_ids
 

@@ -10,8 +10,9 @@ import pytest
 
 from bench_framework.analysis import stopping
 from bench_framework.analysis.judge import judge
-from bench_framework.analysis.looking import Stage, look
+from bench_framework.analysis.looking import look
 from bench_framework.analysis.mirror import mirrored
+from bench_framework.analysis.stage import Stage
 from bench_framework.model import race
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of

@@ -9,7 +9,8 @@ import pytest
 
 from bench_framework.analysis import stopping
 from bench_framework.analysis.judge import judge
-from bench_framework.analysis.looking import Stage, look
+from bench_framework.analysis.looking import look
+from bench_framework.analysis.stage import Stage
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of, schedule
 from bench_framework.model.policies import MeasurePolicy
