@@ -17,7 +17,7 @@ benchctl report @last
 
 benchctl report results/quickstart/20260302T1704Z --format md
 
-benchctl report @last --embed-runs    one page to send: `benchctl verify` recomputes all of it
+benchctl report @last --embed-runs    # one page to send: `benchctl verify` recomputes all of it
 """
 
 

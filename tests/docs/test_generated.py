@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bench_framework.cli import reference
 from bench_framework.scenario.codes import CODES
 from bench_framework.scenario.schema import schema_text
 from bench_framework.workflow.explanations import PAGES, RUN_CODES
@@ -20,6 +21,11 @@ ABSTRACT = {"BX000", "BC000", "BX200", "BX230", "BX500", "BX501"}
 def test_a_generated_page_is_current(path: str) -> None:
     """`python -m bench_framework.workflow.explanations --write` makes it so."""
     assert (ROOT / path).read_text(encoding="utf-8") == PAGES[path]()
+
+
+def test_the_command_line_reference_is_current() -> None:
+    """`python -m bench_framework.cli.reference --write` makes it so."""
+    assert (ROOT / reference.TARGET).read_text(encoding="utf-8") == reference.page()
 
 
 def test_every_shipped_scenario_stands_in_the_page_with_its_question() -> None:
