@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.analysis import dependence, fact_words, metric_words, verdict_counts, wording
 from bench_framework.analysis.costs import BETTER, Costs, elsewhere
 from bench_framework.analysis.facts import Facts, Names
+from bench_framework.analysis.hypotheses import hypothesis_claims
 from bench_framework.analysis.race_claims import race_claims
 from bench_framework.analysis.reference_claims import gap_claims
 from bench_framework.analysis.structure_claims import StructureClaims
-from bench_framework.analysis.suspicion_words import suspicion_claims
 from bench_framework.model.judgement import ONE_PROGRAM, Claim
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.verdict import Verdict
@@ -97,7 +97,7 @@ class _Author(Names):
         yield from self._facts.write()
         yield from StructureClaims(self.plan, self._judgement, self._costs_of).write()
         yield from gap_claims(self, self._judgement.gaps, self._costs_of)
-        yield from suspicion_claims(self, self._judgement, self._costs_of)
+        yield from hypothesis_claims(self, self._judgement.hypotheses, self._costs_of)
         yield from race_claims(self, self._judgement, self._comparison)
 
     def _comparison(self, c: Comparison, kind: str | None = None) -> Claim:

@@ -88,6 +88,7 @@ def _of_input(
     units: dict[str, Unit] = {}
     rows: dict[str, Series] = {}
     needs: dict[str, tuple[str, ...]] = {}
+    assumed: dict[str, str] = {}
     for row in plan.derived:
         formula = parse(row.formula, units)
         units[row.name] = formula.unit
@@ -97,7 +98,12 @@ def _of_input(
         )
         ids = _ids(cells, [variants[name] for name in needs[row.name] if name in variants])
         worked_out = _row(input_id, row.name, row.formula, formula.unit, rows[row.name], cell_ids=ids)
-        yield _as_judged(worked_out, pairs) if formula.pair else worked_out
+        # What follows from a projection is a projection too.
+        assumed[row.name] = row.assuming or next((a for name in formula.rows if (a := assumed[name])), "")
+        if assumed[row.name]:
+            yield replace(worked_out, assuming=assumed[row.name])
+        else:
+            yield _as_judged(worked_out, pairs) if formula.pair else worked_out
 
 
 def _as_judged(row: Derived, pairs: Pairs) -> Derived:

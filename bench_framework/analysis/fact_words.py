@@ -79,6 +79,11 @@ def _derived(claim: Claim) -> str:
         made = rounded(claim.estimate, lo, hi, margin=claim.margin)
     interval = f" [{made.lo}, {made.hi}]" if claim.lo is not None else ""
     figure = f"{made.estimate}{interval}{THIN_SPACE}{unit}".rstrip(THIN_SPACE).replace("-", MINUS)
+    if "assuming" in claim.values:
+        return (
+            f"{where(claim)}{claim.subject} would be {figure}, projected and not measured: assuming "
+            f"{claim.values['assuming']}; {claim.values['formula']} over {claim.rounds} rounds"
+        )
     return f"{where(claim)}{claim.subject} is {figure} ({claim.values['formula']}, {claim.rounds} rounds)"
 
 

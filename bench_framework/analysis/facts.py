@@ -120,6 +120,7 @@ class Facts(Names):
             cells=row.cell_ids,
             values={
                 "formula": row.formula, "unit": row.unit, "family": self.plan.unit_family,
+                **({"assuming": row.assuming} if row.assuming else {}),
                 **self._smallest_rate(row),
             },
         )  # fmt: skip
@@ -128,9 +129,9 @@ class Facts(Names):
         """Of the rates of an input: they have one unit, in sentences as in their table (R14)."""
         rates = [
             d.value for d in self._judgement.derived
-            if d.input_id == row.input_id and d.unit == "bytes/s" and d.value is not None
+            if d.input_id == row.input_id and d.unit == "bytes/s" and d.value is not None and not d.assuming
         ]  # fmt: skip
-        return {"smallest": min(rates)} if row.unit == "bytes/s" else {}
+        return {"smallest": min(rates)} if row.unit == "bytes/s" and not row.assuming else {}
 
     def coverage(self) -> Claim:
         """How many cells were planned, and what became of them (R18)."""

@@ -12,6 +12,7 @@ from bench_framework.analysis import (
     contrasts,
     counts,
     derived,
+    hypotheses,
     looking,
     medians,
     quality,
@@ -23,7 +24,6 @@ from bench_framework.analysis import (
     states,
     structures,
     summary,
-    suspicions,
 )
 from bench_framework.analysis import samples as sampling
 from bench_framework.analysis.stage import Asked, Stage
@@ -116,8 +116,9 @@ def judge(
             plan, samples, inputs, usable, [*headline, *(c for j in judged for c in j.best.comparisons)]
         ),
         gaps=references.gaps(plan, headline, samples),
-        causes=suspicions.causes(plan, [*comparisons, *(c for j in judged for c in j.best.comparisons)]),
-        projections=suspicions.projections(plan, samples, inputs, usable),
+        hypotheses=hypotheses.hypothesis_tests(
+            plan, [*comparisons, *(c for j in judged for c in j.best.comparisons)]
+        ),
         race=race.race_of(plan, samples, looks_taken, [j.best for j in judged], headline),
         status=_status(headline, decidable=looks.decidable or not plan.judge.sampled),
         events=(

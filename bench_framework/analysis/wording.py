@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis import fact_words, metric_words, race_words, reference_words
 from bench_framework.analysis.fact_words import FACT_SENTENCES
+from bench_framework.analysis.hypotheses import HYPOTHESIS_SENTENCES
 from bench_framework.analysis.profile_words import PROFILE_SENTENCES
 from bench_framework.analysis.scope_words import where
 from bench_framework.analysis.structure_wording import STRUCTURE_SENTENCES, TIMES_FROM
-from bench_framework.analysis.suspicion_words import SUSPICION_SENTENCES
 from bench_framework.model import words
 from bench_framework.model.judgement import ONE_PROGRAM
 from bench_framework.model.metrics import WALL
@@ -294,6 +294,6 @@ SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     **FACT_SENTENCES,
     **STRUCTURE_SENTENCES,
     **PROFILE_SENTENCES,
-    **SUSPICION_SENTENCES,
+    **HYPOTHESIS_SENTENCES,
 }
 """Kind of claim → its wording rule."""

@@ -8,16 +8,18 @@ from typing import Final, Literal
 
 from bench_framework.model.formula import Unit
 from bench_framework.model.looks import Looks
+from bench_framework.model.plan import Hypothesis
 from bench_framework.model.policies import Metric
 from bench_framework.model.profile import ProfileShares
 from bench_framework.model.race import Race
 from bench_framework.model.run import Event
 from bench_framework.model.structure import Structure
-from bench_framework.model.suspicion import Cause, Projection
 from bench_framework.model.verdict import Interval, Verdict
 
 ONE_PROGRAM: Final = "the same program; their difference is an A/A test"
 """Reason of a comparison whose two sides are equal code with equal commands."""
+
+HypothesisStatus = Literal["supported", "not supported", "not tested"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,27 @@ class Derived:
     at that pair's level, or none where that pair is not compared. Else the interval is at 95 %, for it alone."""
     level: float | None = 0.95
     """Of the interval."""
+    assuming: str = ""
+    """What must be true for a figure that is projected and not measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class HypothesisTest:
+    """The result of a hypothesis on one input, read from an existing comparison."""
+
+    hypothesis: Hypothesis
+    input_id: str
+    metric: Metric
+    status: HypothesisStatus
+    cell_id: str
+    ref_cell_id: str
+    comparison: Comparison | None
+    """`None` where the record does not compare the two."""
+
+    @property
+    def reason(self) -> str:
+        """Why it was not tested, or why the comparison is inconclusive, if there is more to say."""
+        return self.comparison.reason if self.comparison else "this record does not compare the two"
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +272,6 @@ class Judgement:
     """In plan order; of the cells that were profiled."""
     gaps: tuple[Gap, ...] = ()
     structure: Structure = field(default_factory=Structure)
-    causes: tuple[Cause, ...] = ()
-    projections: tuple[Projection, ...] = ()
+    hypotheses: tuple[HypothesisTest, ...] = ()
     race: Race | None = None
     """`None` unless the plan says ``strategy: race``."""

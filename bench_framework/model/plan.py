@@ -14,10 +14,9 @@ from functools import lru_cache
 from typing import Any, Final, Literal, TypeVar
 
 from bench_framework.model.metrics import DeclaredMetric, InstructionPolicy
-from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
+from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy, Metric
 from bench_framework.model.profile import ProfilePolicy
 from bench_framework.model.revisions import Revisions
-from bench_framework.model.suspicion import ProjectedRow, Suspicion
 
 CacheState = Literal["warm", "cold", "unknown"]
 
@@ -217,6 +216,27 @@ class Experiment:
 
 
 @dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """An expected effect of one change on one metric.
+
+    Attributes:
+        text: the hypothesis in the author's words.
+        change: such as ``"engine: smol-own-executor → smol-global"``.
+        variant_id: of the variant with the change; empty where the plan has none.
+        reference_id: of the variant without it, equal in everything else; empty likewise.
+        expect: what the change does to the metric if the hypothesis is right.
+        metric: empty for the metric of the headline.
+    """
+
+    text: str
+    change: str
+    variant_id: str
+    reference_id: str
+    expect: Literal["better", "worse"] = "better"
+    metric: Metric = ""
+
+
+@dataclass(frozen=True, slots=True)
 class NamedCell:
     """A variant under the name that formulas use."""
 
@@ -226,10 +246,17 @@ class NamedCell:
 
 @dataclass(frozen=True, slots=True)
 class DerivedRow:
-    """A figure that follows from named cells (METHOD 7)."""
+    """A figure that follows from named cells.
+
+    Attributes:
+        name: of the figure.
+        formula: over named cells and earlier rows.
+        assuming: what must be true for a figure that is projected and not measured; else empty.
+    """
 
     name: str
     formula: str
+    assuming: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,10 +313,7 @@ class Plan:
     """How instructions are counted after measuring; `None`: they are not."""
     revisions: Revisions | None = None
     """What is compared with what, where each input holds one variant at two revisions."""
-    causes: tuple[Suspicion, ...] = ()
-    projections: tuple[ProjectedRow, ...] = ()
-    platforms: tuple[str, ...] = ()
-    """Where the author wants to know the answer, such as ``("Linux", "macOS")``."""
+    hypotheses: tuple[Hypothesis, ...] = ()
     confirms: str = ""
     """Id of the record whose suspicious pairs the gate measures again with this plan; empty for any other plan."""
     asked: tuple[str, ...] = ()

@@ -70,7 +70,7 @@ def at_revisions(plan: Plan, revisions: Revisions) -> Plan:
         holes=(*plan.holes, *pairs.holes()),
         baseline_id=variants[0].id, further_baselines=(), anchor_id="",
         experiments=(), named=(), derived=(),
-        causes=(), projections=(), design="full", profile=None, revisions=revisions,
+        hypotheses=(), design="full", profile=None, revisions=revisions,
         measure=replace(plan.measure, strategy="fixed"),
         judge=replace(plan.judge, gate=_gate(plan.judge.gate, heads)),
         notes=(Note("The scenario's question", plan.question), *plan.notes),

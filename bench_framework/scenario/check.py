@@ -17,7 +17,6 @@ from bench_framework.scenario import (
     check_metrics,
     check_profile,
     check_rules,
-    check_suspicions,
     check_words,
 )
 from bench_framework.scenario.schema import VERSION
@@ -61,7 +60,6 @@ def check(scenario: Scenario, *, damaged: bool = False) -> list[Problem]:
         *check_metrics.check(scenario),
         *check_gate.check(scenario),
         *check_derived.check(scenario),
-        *check_suspicions.check(scenario),
         *check_crate.check(scenario),
         *check_profile.check(scenario),
     ]

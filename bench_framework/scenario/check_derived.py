@@ -62,12 +62,12 @@ def _bounds(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Proble
 def _formulas(scenario: Scenario) -> Iterator[Problem]:
     units: dict[str, Unit] = {}
     cells = scenario.spec.cells
-    for name, text in scenario.spec.derived.items():
-        path = ("derived", name)
+    for name, part in scenario.spec.derived.items():
+        path = ("derived", name, "formula")
         if name in cells:
-            yield scenario.document.key_problem(path, "BC209", f"`{name}` names a cell already")
+            yield scenario.document.key_problem(path[:2], "BC209", f"`{name}` names a cell already")
         try:
-            formula = parse(text, units)
+            formula = parse(part.formula, units)
         except FormulaError as error:
             yield scenario.document.value_problem(path, "BC209", f"`{name}` cannot be worked out: {error}")
             continue

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from bench_framework.scenario.document import Path
     from bench_framework.scenario.loaded import Scenario
+    from bench_framework.scenario.schema.parts import ExperimentPart
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
@@ -142,22 +143,38 @@ def _groups(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Proble
 
 def _experiments(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Problem]:
     names: set[str] = set()
-    fixed = scenario.spec.fixed
     for index, experiment in enumerate(scenario.spec.experiments):
         if experiment.name in names:
             yield scenario.document.value_problem(
                 ("experiments", index, "name"), "BC206", f"two experiments are called `{experiment.name}`"
             )
         names.add(experiment.name)
-        for key, value in experiment.change.items():
-            path = ("experiments", index, "change", key)
-            if key not in fixed:
-                yield from named(scenario, {**axes}, path, key, value, variant_only=True, also=tuple(fixed))
-            elif fixed[key] == value:
-                note = f"`fixed.{key}` is {value} already"
-                yield scenario.document.value_problem(
-                    path, "BC204", f"experiment `{experiment.name}` changes nothing", note=note
-                )
+        yield from _experiment(scenario, axes, ("experiments", index), experiment)
+
+
+def _experiment(
+    scenario: Scenario, axes: Mapping[str, AxisView], path: Path, part: ExperimentPart
+) -> Iterator[Problem]:
+    document, fixed = scenario.document, scenario.spec.fixed
+    for axis, value in part.at.items():
+        yield from named(scenario, axes, (*path, "at", axis), axis, value, variant_only=True)
+    if part.metric is not None and part.metric not in scenario.spec.judge:
+        advice = did_you_mean(part.metric, scenario.spec.judge, "judged here") or None
+        message = f"`{part.metric}` is not judged in this scenario"
+        yield document.value_problem((*path, "metric"), "BC206", message, help=advice)
+    ((key, value),) = part.change.items()
+    where = (*path, "change", key)
+    if key in fixed and part.at:
+        message = f"with `at`, the change must be one of an axis; `{key}` is a key of `fixed`"
+        yield document.key_problem(where, "BC108", message)
+    elif key not in fixed:
+        yield from named(scenario, axes, where, key, value, variant_only=True, also=tuple(fixed))
+    first = scenario.spec.baseline[0] if scenario.spec.baseline else {}
+    chosen = (baseline_values(tuple(axes.values()), first) or {}) | part.at | fixed
+    if chosen.get(key) == value and (key in fixed or part.at or part.hypothesis):
+        note = f"`fixed.{key}` is {value} already" if key in fixed else f"`{key}` is {value} already"
+        message = f"experiment `{part.name}` changes nothing"
+        yield document.value_problem(where, "BC204", message, note=note)
 
 
 def _anchor(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Problem]:

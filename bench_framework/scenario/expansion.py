@@ -13,6 +13,7 @@ from bench_framework.model.plan import (
     Cell,
     Dataset,
     Experiment,
+    Hypothesis,
     Input,
     NamedCell,
     Role,
@@ -77,6 +78,7 @@ class Expansion:
         self.inputs = self._inputs()
         self.experiments: list[Experiment] = []
         self.experiment_makes: dict[str, Made] = {}
+        self.hypotheses: list[Hypothesis] = []
         for part in scenario.spec.experiments:
             self._add_experiment(part, set(labels.values()))
         self.anchor_made = self._make_anchor(set(labels.values()))
@@ -153,20 +155,29 @@ class Expansion:
 
     def _add_experiment(self, part: ExperimentPart, taken: set[str]) -> None:
         ((key, value),) = part.change.items()
-        change = ((key, value),)
-        changed = tuple((axis, value if axis == key else old) for axis, old in self.baseline.values)
+        start = named_values(self.axes, self.scenario.spec.baseline, part.at)
+        changed = tuple((axis, value if axis == key else old) for axis, old in start)
+        variant_id = ""
         if key in self.by_name and changed in self.made:
-            variant = self.made[changed].variant
-        else:
-            label = (
-                part.name
-                if part.name not in taken and part.name != CONTROL_LABEL
-                else f"{part.name} (experiment)"
-            )
+            variant_id = self.made[changed].variant.id
+        elif not part.at:
+            free = part.name not in taken and part.name != CONTROL_LABEL
+            label = part.name if free else f"{part.name} (experiment)"
             taken.add(label)
             self.experiment_makes[part.name] = self._make(changed, label, part)
-            variant = self.experiment_makes[part.name].variant
-        self.experiments.append(Experiment(part.name, variant.id, change, part.why, part.decision))
+            variant_id = self.experiment_makes[part.name].variant.id
+        if not part.at:
+            change = ((key, value),)
+            self.experiments.append(Experiment(part.name, variant_id, change, part.why, part.decision))
+        if part.hypothesis:
+            before = self.scenario.spec.fixed.get(key) or dict(start).get(key, "")
+            reference_id = self.made[start].variant.id if start in self.made else ""
+            change_text = f"{key}: {before} → {value}"
+            self.hypotheses.append(
+                Hypothesis(
+                    part.hypothesis, change_text, variant_id, reference_id, part.expect, part.metric or ""
+                )
+            )
 
     def pairs(self) -> list[tuple[Variant, Input]]:
         """What is measured, input by input: variants in the order of the matrix, then the experiments."""

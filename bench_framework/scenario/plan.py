@@ -15,7 +15,6 @@ from bench_framework.scenario.profile import profile_policy
 from bench_framework.scenario.schema.measure import Precision
 from bench_framework.scenario.schema.worker import BUILTIN
 from bench_framework.scenario.selection import OPTION, parse_selection, refusal, whole
-from bench_framework.scenario.suspicions import projected_rows, suspicions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -71,10 +70,10 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
         judge=_judge(scenario),
         notes=_notes(scenario),
         named=tuple(cell for cell in made.named_cells() if any(v.id == cell.variant_id for v in variants)),
-        derived=tuple(DerivedRow(name, text) for name, text in scenario.spec.derived.items()),
-        causes=suspicions(scenario, made),
-        projections=projected_rows(scenario),
-        platforms=tuple(scenario.spec.platforms),
+        derived=tuple(
+            DerivedRow(name, part.formula, part.assuming) for name, part in scenario.spec.derived.items()
+        ),
+        hypotheses=tuple(made.hypotheses),
         unit_family=_unit_family(scenario, made.axes),
         profile=profile_policy(scenario, variants, made.baseline.id),
         metrics=check_metrics.declared_metrics(scenario),

@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.report.sections.author import AUTHOR
 from bench_framework.report.sections.before_after import BEFORE_AFTER
 from bench_framework.report.sections.budget import BUDGET
-from bench_framework.report.sections.causes import CAUSES
 from bench_framework.report.sections.conclusion import CONCLUSION
 from bench_framework.report.sections.contributions import CONTRIBUTIONS
 from bench_framework.report.sections.effects import EFFECTS
 from bench_framework.report.sections.experiments import ADOPTED, EXPERIMENTS
 from bench_framework.report.sections.headline import HEADLINE
+from bench_framework.report.sections.hypotheses import HYPOTHESES
 from bench_framework.report.sections.memory import MEMORY
 from bench_framework.report.sections.metrics import OTHER_METRICS
-from bench_framework.report.sections.platforms import PLATFORMS
 from bench_framework.report.sections.profile import PROFILE
-from bench_framework.report.sections.projection import PROJECTION
 from bench_framework.report.sections.quality import QUALITY
 from bench_framework.report.sections.recommendation import RECOMMENDATION
 from bench_framework.report.sections.reproduce import REPRODUCE
@@ -46,15 +44,13 @@ SECTIONS: Final[tuple[SectionKind, ...]] = (
     ADOPTED,
     EXPERIMENTS,
     BUDGET,
-    CAUSES,
+    HYPOTHESES,
     PROFILE,
-    PROJECTION,
     RECOMMENDATION,
     TRADEOFFS,
     QUALITY,
     TECHNICAL,
     REPRODUCE,
-    PLATFORMS,
     UNMEASURED,
     AUTHOR,
     CONCLUSION,

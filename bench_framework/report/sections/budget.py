@@ -35,8 +35,9 @@ def build(data: ReportData) -> tuple[Block, ...]:
         rows = [row for row in data.judgement.derived if row.input_id == item.id]
         if not any(row.value is not None for row in rows):
             continue
-        table = _table(data, item, rows)
-        plot = bars(data, item, rows, table)
+        measured = [row for row in rows if not row.assuming]  # projections are sentences only
+        table = _table(data, item, measured)
+        plot = bars(data, item, measured, table)
         blocks += [plot, table] if plot is not None else [table]
         phases = _phases(data, item)
         if phases is not None:

@@ -22,16 +22,14 @@ from bench_framework.scenario.schema.parts import (
     AnchorPart,
     AnswerPart,
     Baselines,
-    CausePart,
     Commands,
+    DerivedPart,
     DescribePart,
     ExperimentPart,
     InputPart,
     Limits,
     NameLists,
     NotePart,
-    Platform,
-    ProjectionPart,
     Rules,
 )
 from bench_framework.scenario.schema.profile import ProfilePart
@@ -152,21 +150,15 @@ class ScenarioFile(Part):
     fixed: dict[Name, Text] = {}
     """Knobs that are not varied, used as `{name}`; an experiment may change one."""
     experiments: list[ExperimentPart] = []
-    """Single changes to the baseline that are tried beside the axes."""
+    """Single changes, measured next to the combinations of the axes; one with `hypothesis` is a test of it."""
     bounds: list[Annotated[dict[Text, Text], Field(min_length=1)]] = []
     """Variants that are limits, not candidates: each item names axis values. They do other work, so they are timed
     and shown, and compared with nothing."""
     cells: dict[Symbol, Annotated[dict[Text, Text], Field(min_length=1)]] = {}
     """Names for variants, used by `derived`: name to axis values; an axis that is left out has the baseline's."""
-    derived: dict[Symbol, Text] = {}
+    derived: dict[Symbol, DerivedPart] = {}
     """Figures that follow from named cells, round by round: `rate(cell)`, `time(cell)`, other rows above,
     `min`, `max`, `harmonic`, `+ - * /`."""
-    causes: list[CausePart] = []
-    """Suspected causes, each with the single change that tests it; the report says which of them are shown."""
-    projections: dict[Symbol, ProjectionPart] = {}
-    """Figures that nobody measured, worked out from those that were; printed in a section of their own."""
-    platforms: list[Platform] = []
-    """Where you want to know the answer, such as `[Linux, macOS]`; the report says where it was measured."""
     profile: ProfilePart | None = None
     """Functions in which the variants spend their time: sampled after measuring, never timed. A profile of the build is
     `worker.profile`."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from bench_framework.scenario import leaves
+from bench_framework.scenario.document import Scalar
 from bench_framework.scenario.schema.types import (
     SCALAR,
     Part,
@@ -20,6 +21,12 @@ DATASETS: Final = (
     "prose", "text", "cjk", "no-spaces", "crlf", "long-line",
     "sessions", "sessions-small", "sessions-large", "sessions-short-lines", "sessions-long-lines",
 )  # fmt: skip
+
+
+def _or_text(schema: dict[str, Any]) -> None:
+    whole = dict(schema)
+    schema.clear()
+    schema.update(anyOf=[dict(SCALAR), whole], description=whole.pop("description"))
 
 
 class InputPart(Part):
@@ -69,12 +76,22 @@ class AnswerPart(Part):
 
 
 class ExperimentPart(Part):
-    """The baseline with one change, tried beside the axes."""
+    """The baseline with one change, measured next to the combinations of the axes."""
 
     name: ValueName
     """Name of the experiment: the label of its variant."""
     change: Annotated[dict[Text, Text], Field(min_length=1, max_length=1)]
     """One key of `fixed`, or one axis, and its other value."""
+    at: dict[Text, Text] = {}
+    """Values of the axes before the change, where they are not the baseline's; only with `hypothesis`. Both variants
+    must be combinations of the axes."""
+    hypothesis: Text = ""
+    """What the change is expected to show, such as "the lock of the queue costs time"; the report says whether it is
+    supported, not supported or not tested."""
+    expect: Annotated[Literal["better", "worse"], read_by(leaves.choice("better", "worse"))] = "better"
+    """What the change does to the metric if the hypothesis is right."""
+    metric: Text | None = None
+    """The metric of the hypothesis, one of `judge`. Default: the first of them."""
     why: Text = ""
     """What was hoped for."""
     decision: Annotated[
@@ -82,37 +99,31 @@ class ExperimentPart(Part):
     ] = "open"
     """What became of it."""
 
-
-class CausePart(Part):
-    """A suspected cause, and the single change that tests it."""
-
-    suspected: Text
-    """What is suspected, such as "the queue's lock"; printed in your words, apart from what the runs say."""
-    change: Annotated[dict[Text, Text], Field(max_length=1)] = {}
-    """One axis, or a key of `fixed` that an experiment changes, and the value that takes the suspected thing away.
-    Without it the suspicion is printed as untested."""
-    at: dict[Text, Text] = {}
-    """Values of the other axes at which it is tested; an axis that is left out has the baseline's."""
-    expect: Annotated[Literal["better", "worse"], read_by(leaves.choice("better", "worse"))] = "better"
-    """What the change does to the first judged metric if the suspicion is right."""
+    @model_validator(mode="after")
+    def _consistent(self) -> ExperimentPart:
+        for key in ("at", "expect", "metric"):
+            unused = key in self.model_fields_set and not self.hypothesis
+            self.demand(not unused, "BC108", f"`{key}` has no effect without `hypothesis`", key)
+        decided = self.at and self.decision != "open"
+        message = "`decision` is about a change to the baseline, and `at` starts elsewhere"
+        self.demand(not decided, "BC108", message, "decision")
+        return self
 
 
-class ProjectionPart(Part):
-    """A figure that was not measured, as a formula over cells that were."""
+class DerivedPart(Part):
+    """A formula over named cells, or a mapping with the formula and what it assumes."""
+
+    model_config = ConfigDict(json_schema_extra=_or_text)
 
     formula: Text
-    """As under `derived`."""
-    assuming: Text
-    """What has to hold for it; printed beside the figure."""
-    measured: Text | None = None
-    """Name of a cell, under `cells`, that measures the same thing: once it is measured, nothing is projected."""
+    """`rate(cell)`, `time(cell)`, other rows above, `min`, `max`, `harmonic`, `+ - * /`."""
+    assuming: Text = ""
+    """What must be true for a figure that is projected and not measured; printed with the figure."""
 
-
-Platform: TypeAlias = Annotated[
-    Literal["Linux", "macOS", "Windows", "FreeBSD", "Android", "iOS"],
-    read_by(leaves.choice("Linux", "macOS", "Windows", "FreeBSD", "Android", "iOS")),
-]
-"""An operating system."""
+    @model_validator(mode="before")
+    @classmethod
+    def _formula_alone(cls, value: Any) -> Any:
+        return {"formula": value} if isinstance(value, Scalar) else value
 
 
 class AnchorPart(Part):

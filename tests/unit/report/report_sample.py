@@ -10,7 +10,7 @@ import random
 from dataclasses import replace
 from typing import Literal
 
-from bench_framework.analysis import contrasts, samples, structures, suspicions
+from bench_framework.analysis import contrasts, hypotheses, samples, structures
 from bench_framework.analysis.claims import claims_of
 from bench_framework.model.formula import Unit
 from bench_framework.model.judgement import (
@@ -35,6 +35,7 @@ from bench_framework.model.plan import (
     Dataset,
     Experiment,
     Hole,
+    Hypothesis,
     Input,
     Note,
     Plan,
@@ -56,7 +57,6 @@ from bench_framework.model.run import (
     Sensors,
 )
 from bench_framework.model.structure import Structure
-from bench_framework.model.suspicion import ProjectedRow, Projection, Suspicion
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report import ReportData
 
@@ -162,14 +162,12 @@ def plan() -> Plan:
         answer=AnswerPolicy(contract=True),
         measure=MeasurePolicy(seed=7),
         judge=JudgePolicy(),
-        causes=(
-            Suspicion("the system allocator's lock", "allocator: system → jemalloc", vs[1].id, vs[0].id),
-            Suspicion("stealing of work", "runtime: rayon → tokio", vs[6].id, vs[0].id),
-            Suspicion("the runtime of rayon", "runtime: rayon → smol", vs[3].id, vs[0].id),
-            Suspicion("<b>the disk</b>"),
+        hypotheses=(
+            Hypothesis("the system allocator's lock", "allocator: system → jemalloc", vs[1].id, vs[0].id),
+            Hypothesis("stealing of work", "runtime: rayon → tokio", vs[6].id, vs[0].id),
+            Hypothesis("the runtime of rayon", "runtime: rayon → smol", vs[3].id, vs[0].id),
+            Hypothesis("<b>the disk</b>", "disk: hdd → ssd", "", ""),
         ),
-        projections=(ProjectedRow("a_terabyte", "1024 * time(reading)", "a terabyte is written as 200 MiB are"),),
-        platforms=("Linux", "macOS"),
         notes=(Note("Why this matrix", "The index is read once a minute.\n\nNext: <try> `uring` & 2 threads."),),
     )  # fmt: skip
 
@@ -372,6 +370,11 @@ def derived(p: Plan) -> tuple[Derived, ...]:
         row("share", "rate(counting) / ideal_overlap", "ratio", both, 0.914),
         row("wait", "time(reading) - time(counting)", "s", both, 0.0123),
         row("gone", "rate(reading) / rate(missing)", "ratio", (first,), None),
+        replace(
+            row("a_terabyte", "1024 * time(reading)", "s", (first,), 252.4),
+            measured=False,
+            assuming="a terabyte is written as the first gigabyte is",
+        ),
     )
 
 
@@ -387,13 +390,7 @@ def judgement(p: Plan) -> Judgement:
         scaling=scaling(p),
         status="partly decided",
         derived=derived(p),
-        causes=suspicions.causes(p, comparisons(p)),
-        projections=(
-            Projection(
-                p.inputs[-1].id, "a_terabyte", "1024 * time(reading)", p.projections[0].assuming, "s",
-                (p.cells_of(p.inputs[-1].id)[0].id,), ROUNDS, 252.4, 250.1, 254.9,
-            ),
-        ),
+        hypotheses=hypotheses.hypothesis_tests(p, comparisons(p)),
         gaps=gaps(p),
         events=(
             Event("BX311", "feature `mimalloc` did not change the binary of smol+mimalloc", effect="an A/A test"),
@@ -505,9 +502,9 @@ def bare() -> ReportData:
     full = sample(rounds=0)
     empty = replace(
         full.judgement, states=(), summaries=(), comparisons=(), best=(), floors=(), scaling=(), claims=(), events=(),
-        gaps=(), structure=Structure(), status="failed", causes=(), projections=(),
+        gaps=(), structure=Structure(), status="failed", hypotheses=(),
     )  # fmt: skip
-    p = replace(full.plan, notes=(), experiments=(), holes=(), causes=(), projections=(), platforms=())
+    p = replace(full.plan, notes=(), experiments=(), holes=(), hypotheses=())
     return replace(
         full, plan=p, judgement=empty, blocks=(), builds=(), inputs=(), events=(), record_dir="", commands=()
     )

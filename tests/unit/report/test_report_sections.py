@@ -288,8 +288,7 @@ def test_programs_that_read_nothing_are_told_without_an_input(data: ReportData) 
         scaling=(),
         claims=(),
         structure=Structure(),
-        causes=(),
-        projections=(),
+        hypotheses=(),
     )
     plan = replace(data.plan, inputs=(only,), cells=cells)
     blocks = tuple(b for b in data.blocks if b.cell_id in kept)
@@ -367,7 +366,7 @@ class TestBudget:
         assert isinstance(told, Bullets)
         words = [item.text for item in told.items]
         assert "share is 0.914 [0.905, 0.925] (rate(counting) / ideal_overlap, 40 rounds)" in words[1]
-        assert len(words) == 3
+        assert len(words) == 4
 
     def test_phases_are_medians_of_the_workers_own_clocks_in_one_unit(self, data: ReportData) -> None:
         first, second, *_ = data.arms(data.plan.inputs[-1].id)

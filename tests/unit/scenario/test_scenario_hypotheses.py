@@ -1,0 +1,114 @@
+"""Hypotheses of experiments and assumptions of derived figures: in the plan, and their errors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench_framework.model.plan import DerivedRow, Hypothesis
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bench_framework.errors import ScenarioError
+    from bench_framework.model.plan import Plan
+
+BODY = """
+axes: {mode: [read, mmap, ring], threads: ["1", "2"]}
+command: ["{bin}", "{mode}", "{threads}", "{block}"]
+baseline: {mode: read, threads: "1"}
+fixed: {block: 64K}
+cells: {plain: {mode: read}, other: {mode: mmap}}
+"""
+
+
+def by_label(plan: Plan) -> dict[str, str]:
+    return {variant.label: variant.id for variant in plan.variants}
+
+
+def test_a_hypothesis_names_the_two_variants_that_differ_in_its_change(
+    plans: Callable[..., Plan],
+) -> None:
+    plan = plans(
+        BODY
+        + """
+experiments:
+  - {name: mapping, change: {mode: mmap}, hypothesis: copying}
+  - name: one thread
+    at: {mode: ring, threads: "2"}
+    change: {threads: "1"}
+    hypothesis: threads
+    expect: worse
+    metric: cpu
+  - {name: larger, change: {block: 1M}, hypothesis: syscalls}
+  - {name: untested, change: {block: 2M}}
+"""
+    )
+    ids = by_label(plan)
+    assert plan.hypotheses == (
+        Hypothesis("copying", "mode: read → mmap", ids["mmap + 1"], ids["read + 1"]),
+        Hypothesis("threads", "threads: 2 → 1", ids["ring + 1"], ids["ring + 2"], "worse", "cpu"),
+        Hypothesis("syscalls", "block: 64K → 1M", ids["larger"], ids["read + 1"]),
+    )
+    assert [e.name for e in plan.experiments] == ["mapping", "larger", "untested"]
+
+
+def test_a_change_that_the_matrix_leaves_out_has_no_variant(plans: Callable[..., Plan]) -> None:
+    plan = plans(
+        BODY
+        + "experiments: [{name: e, change: {mode: mmap}, at: {threads: '2'}, hypothesis: h}]\n"
+        + "exclude: {mode: mmap, threads: '2'}\n"
+    )
+    (hypothesis,) = plan.hypotheses
+    assert hypothesis.variant_id == ""
+    assert hypothesis.reference_id == by_label(plan)["read + 2"]
+
+
+def test_a_derived_figure_may_state_an_assumption(plans: Callable[..., Plan]) -> None:
+    plan = plans(BODY + "derived: {ten: {formula: 10 * time(plain), assuming: it grows}, twice: 2 * ten}\n")
+    assert plan.derived == (
+        DerivedRow("ten", "10 * time(plain)", "it grows"),
+        DerivedRow("twice", "2 * ten"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "words"),
+    [
+        ("change: {mode: mnap}", "BC206", "axis `mode` has no value `mnap`"),
+        ("change: {made: mmap}", "BC206", "no axis or fixed key `made`"),
+        ("change: {mode: read}", "BC204", "changes nothing"),
+        ("change: {mode: ring}, at: {mode: ring}", "BC204", "changes nothing"),
+        ("change: {block: 1M}, at: {mode: ring}", "BC108", "must be one of an axis"),
+        ("change: {mode: mmap}, at: {threads: '3'}", "BC206", "has no value `3`"),
+        ("change: {mode: mmap, threads: '2'}", "BC102", "must hold exactly 1"),
+        ("change: {mode: mmap}, expect: more", "BC102", "more"),
+        ("change: {mode: mmap}, metric: peak_rss", "BC206", "`peak_rss` is not judged"),
+        ("change: {mode: mmap}, at: {mode: ring}, decision: adopted", "BC108", "starts elsewhere"),
+    ],
+)
+def test_an_error_in_a_hypothesis_is_shown_at_its_place(
+    refuses: Callable[..., ScenarioError], text: str, code: str, words: str
+) -> None:
+    found = refuses(BODY + f"experiments: [{{name: e, hypothesis: h, {text}}}]\n").problems
+    assert any(p.code == code and words in p.message for p in found), found
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "words"),
+    [
+        ("experiments: [{name: e, change: {mode: mmap}, expect: worse}]", "BC108", "`hypothesis`"),
+        ("experiments: [{name: e, change: {mode: mmap}, at: {mode: ring}}]", "BC108", "`at` has no"),
+        ("derived: {p: {formula: time(nothing), assuming: x}}", "BC209", "no cell called `nothing`"),
+        ("derived: {p: {formula: time(plain) + rate(plain), assuming: x}}", "BC209", "worked out"),
+        ("derived: {p: {assuming: x}}", "BC107", "formula"),
+        ("derived: {p: [time(plain)]}", "BC102", "must be a mapping"),
+        ("causes: []", "BC101", "unknown key `causes`"),
+    ],
+)
+def test_other_errors_are_shown_at_their_places(
+    refuses: Callable[..., ScenarioError], text: str, code: str, words: str
+) -> None:
+    found = refuses(BODY + text + "\n").problems
+    assert any(p.code == code and words in p.message for p in found), found
