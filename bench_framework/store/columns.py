@@ -30,6 +30,11 @@ class Column:
     unit: str | None = None
 
 
+def row_of(columns: Iterable[Column], item: object, **values: Any) -> dict[str, Any]:
+    """Return the row of an item: each column takes its value from `values`, else the attribute of its name."""
+    return {c.name: values[c.name] if c.name in values else getattr(item, c.name) for c in columns}
+
+
 def _text(name: str, description: str, *, nullable: bool = False) -> Column:
     return Column(name, "string", description, nullable)
 

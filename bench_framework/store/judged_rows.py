@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bench_framework.store import columns
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -27,14 +29,21 @@ def comparison_rows(source: Source) -> Iterator[Row]:
     for comparison in (*judgement.comparisons, *pairs):
         cell = source.plan.cell(comparison.cell_id)
         claim = _claim_of(further if comparison.family == "reference" else claims, comparison)
-        yield {
-            **_comparison_part(source.plan, comparison),
-            "claim_id": claim.id if claim else None,
-            "text": claim.text if claim else None,
-            "family_size": judgement.looks.family,
-            "looks": judgement.looks.count,
-            "noise_floor": floors.get((cell.input_id, comparison.metric)),
-        }
+        yield columns.row_of(
+            columns.COMPARISONS,
+            comparison,
+            **_places(source.plan, comparison),
+            **_intervals(comparison),
+            kind=comparison.family,
+            adjust="holm",
+            verdict=comparison.verdict.value,
+            reason=comparison.reason or None,
+            claim_id=claim.id if claim else None,
+            text=claim.text if claim else None,
+            family_size=judgement.looks.family,
+            looks=judgement.looks.count,
+            noise_floor=floors.get((cell.input_id, comparison.metric)),
+        )
 
 
 def derived_rows(source: Source) -> Iterator[Row]:
@@ -44,19 +53,13 @@ def derived_rows(source: Source) -> Iterator[Row]:
     claims = iter([claim for claim in judgement.claims if claim.kind == "derived"])
     for row in judgement.derived:
         claim = next(claims) if row.value is not None else None
-        yield {
-            "input_id": row.input_id,
-            "input": source.plan.input(row.input_id).label,
-            "name": row.name,
-            "formula": row.formula,
-            "unit": row.unit,
-            "rounds": row.rounds,
-            "value": row.value,
-            "lo": row.lo,
-            "hi": row.hi,
-            "claim_id": claim.id if claim else None,
-            "text": claim.text if claim else None,
-        }
+        yield columns.row_of(
+            columns.DERIVED,
+            row,
+            input=source.plan.input(row.input_id).label,
+            claim_id=claim.id if claim else None,
+            text=claim.text if claim else None,
+        )
 
 
 def _claim_of(claims: Mapping[tuple[Any, ...], Claim], comparison: Comparison) -> Claim | None:
@@ -67,24 +70,18 @@ def _claim_of(claims: Mapping[tuple[Any, ...], Claim], comparison: Comparison) -
     return None
 
 
-def _comparison_part(plan: Plan, comparison: Comparison) -> Row:
+def _places(plan: Plan, comparison: Comparison) -> Row:
     cell, ref = plan.cell(comparison.cell_id), plan.cell(comparison.ref_cell_id)
-    row: Row = {
-        "kind": comparison.family,
-        "direction": comparison.direction,
+    return {
         "variant": cell.label if cell.role.value == "control" else plan.variant(cell.variant_id).label,
         "ref_variant": plan.variant(ref.variant_id).label,
         "input": plan.input(cell.input_id).label,
-        "adjust": "holm",
-        "verdict": comparison.verdict.value,
-        "reason": comparison.reason or None,
-        "level": comparison.shown.level if comparison.shown else None,
+        "scope": None,
     }
-    for name in (
-        "metric", "cell_id", "ref_cell_id", "statistic", "p", "p_adjusted", "look", "epsilon", "margin",
-        "mde", "rounds_needed", "rounds", "runs", "runs_ref",
-    ):  # fmt: skip
-        row[name] = getattr(comparison, name)
+
+
+def _intervals(comparison: Comparison) -> Row:
+    row: Row = {"level": comparison.shown.level if comparison.shown else None}
     for prefix, interval in (
         ("", comparison.shown),
         ("typical_", comparison.typical),

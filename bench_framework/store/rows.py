@@ -356,13 +356,5 @@ def event_rows(source: Source) -> Iterator[Row]:
         *(source.judgement.events if source.judgement else ()),
     )
     for event in found:
-        yield {
-            "code": event.code,
-            "severity": event.severity,
-            "message": event.message,
-            "cell_id": event.cell_id,
-            "round": event.round,
-            "effect": event.effect,
-            "help": event.help,
-            "details": json.dumps(event.details, ensure_ascii=False) if event.details else None,
-        }
+        details = json.dumps(event.details, ensure_ascii=False) if event.details else None
+        yield columns.row_of(columns.EVENTS, event, details=details)
