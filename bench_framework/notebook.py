@@ -8,13 +8,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bench_framework.store.frames import Frames
-    from bench_framework.store.imported_frames import ImportedFrames
 
 
-def load(record: str | Path = "@last", *, results: str | Path = "results") -> Frames | ImportedFrames:
+def load(record: str | Path = "@last", *, results: str | Path = "results") -> Frames:
     """A record as DataFrames: `runs` (one row per run), `cells`, `comparisons`, `claims`, `events`, `env`, `plan`.
 
-    An imported set has `runs`, `cells`, `comparisons` and `claims`, and no rounds, plan or machine.
+    The `runs` of an imported set have one row per run and metric; it has no machine.
 
     Args:
         record: a record's folder, ``SCENARIO/ID``, ``@last`` or ``@prev``; or a ``report.html`` that lies in no record
@@ -26,13 +25,13 @@ def load(record: str | Path = "@last", *, results: str | Path = "results") -> Fr
     """
     from pathlib import Path
 
-    from bench_framework.store import frames, imported_frames, records
+    from bench_framework.store import frames, records
 
     page = Path(record)
     if page.suffix == ".html" and page.is_file() and not (page.parent / "journal.jsonl").is_file():
         return _carried(page)
     folder = records.resolve(Path(results), str(record))
-    return imported_frames.load(folder) if records.is_imported(folder) else frames.load(folder)
+    return frames.load(folder)
 
 
 def figures(record: str | Path | Frames = "@last", *, results: str | Path = "results") -> dict[str, str]:
@@ -43,11 +42,11 @@ def figures(record: str | Path | Frames = "@last", *, results: str | Path = "res
         results: the folder in which names are looked up.
 
     Raises:
-        UsageError: nothing of that name, or an imported set, which has none; RecordError: damaged or not judged.
+        UsageError: nothing of that name; RecordError: damaged or not judged.
     """
     from bench_framework.workflow import plots
 
-    return {name: figure.title for name, figure in plots.figures_of(_measured(record, results)).items()}
+    return {name: figure.title for name, figure in plots.figures_of(_frames(record, results)).items()}
 
 
 def plot(
@@ -69,21 +68,14 @@ def plot(
     """
     from bench_framework.workflow import plots
 
-    return plots.plot(_measured(record, results), name, ax)
+    return plots.plot(_frames(record, results), name, ax)
 
 
-def _measured(record: str | Path | Frames, results: str | Path) -> Frames:
-    """Frames of a record that was measured here, and has a report with figures."""
-    from bench_framework.errors import UsageError
+def _frames(record: str | Path | Frames, results: str | Path) -> Frames:
+    """Return the frames of a record, opened unless they are given."""
     from bench_framework.store.frames import Frames
 
-    found = record if isinstance(record, Frames) else load(record, results=results)
-    if not isinstance(found, Frames):
-        raise UsageError(
-            f"{record} was imported: it holds no rounds that a figure could show", code="BX114",
-            help="its tables are in `bf.load(...)`",
-        )  # fmt: skip
-    return found
+    return record if isinstance(record, Frames) else load(record, results=results)
 
 
 def _carried(page: Path) -> Frames:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from bench_framework.model.imported import Series
 
 LEAST_RUNS: Final = 2
+POWER: Final = 0.80
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,8 @@ class Contrast:
     error: float
     """Standard error; above zero."""
     freedom: float
+    n: int
+    """Runs of the smaller side."""
 
     @property
     def p(self) -> float:
@@ -50,7 +53,7 @@ class Contrast:
 
 
 def log_mean(series: Series) -> LogMean | None:
-    """The centre of a series; `None` where it has no spread that could be told.
+    """The centre of a series; `None` where it has no spread.
 
     Single runs: the mean of their logarithms. Published figures: ln(mean) with (sd ÷ mean)² ÷ n, the delta method to
     first order, which is good while sd is a small part of the mean.
@@ -66,16 +69,29 @@ def log_mean(series: Series) -> LogMean | None:
     return LogMean(math.log(series.mean), (series.sd / series.mean) ** 2 / n, n - 1)
 
 
-def contrast(candidate: LogMean, reference: LogMean) -> Contrast | None:
+def compare(candidate: Series, reference: Series) -> Contrast | None:
     """Candidate less reference, with the degrees of freedom of Welch and Satterthwaite.
 
-    `None` where every spread is zero: figures that were rounded until nothing was left carry no interval.
+    `None` where a side has no spread, or both spreads are zero: rounded figures without spread carry no interval.
     """
-    sides = (candidate, reference)
-    variance = sum(side.variance for side in sides)
-    if not variance > 0:
+    ours, theirs = log_mean(candidate), log_mean(reference)
+    if ours is None or theirs is None or not ours.variance + theirs.variance > 0:
         return None
-    shares = sum(side.variance**2 / side.freedom for side in sides)
+    variance = ours.variance + theirs.variance
+    shares = sum(side.variance**2 / side.freedom for side in (ours, theirs))
     # A spread far below another's may vanish in the square; the other one then has all the weight.
-    freedom = variance**2 / shares if shares > 0 else min(side.freedom for side in sides)
-    return Contrast(candidate.centre - reference.centre, math.sqrt(variance), freedom)
+    freedom = variance**2 / shares if shares > 0 else min(ours.freedom, theirs.freedom)
+    n = min(candidate.n or 0, reference.n or 0)
+    return Contrast(ours.centre - theirs.centre, math.sqrt(variance), freedom, n)
+
+
+def runs_at_estimate(contrast: Contrast, level: float) -> int | None:
+    """Runs per command that would decide the estimate itself with 80 % power at a level, if it were the truth.
+
+    n · ((z₁₋a⁄₂ + z.₈₀) · SE ÷ estimate)²; `None` for an estimate of zero.
+    """
+    normal = statistics.NormalDist()
+    if contrast.estimate == 0:
+        return None
+    z = normal.inv_cdf(1 - level / 2) + normal.inv_cdf(POWER)
+    return math.ceil(contrast.n * (z * contrast.error / contrast.estimate) ** 2)

@@ -6,13 +6,15 @@ make the sentence again. A kind of claim is one function and one line in `SENTEN
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.analysis import fact_words, metric_words, race_words, reference_words
+from bench_framework.analysis import fact_words, metric_words, race_words, reference_words, session_words
 from bench_framework.analysis.fact_words import FACT_SENTENCES
 from bench_framework.analysis.hypotheses import HYPOTHESIS_SENTENCES
 from bench_framework.analysis.profile_words import PROFILE_SENTENCES
 from bench_framework.analysis.scope_words import where
+from bench_framework.analysis.session_words import IN_SESSION, TENTHS
 from bench_framework.analysis.structure_wording import STRUCTURE_SENTENCES, TIMES_FROM
 from bench_framework.model import words
 from bench_framework.model.judgement import ONE_PROGRAM
@@ -35,6 +37,9 @@ if TYPE_CHECKING:
     from bench_framework.model.judgement import Claim
     from bench_framework.model.policies import Metric
 
+MOST_STATED: Final = 100_000
+"""Rounds or runs above which no number is stated."""
+
 FASTEST: Final = "in the fastest third of the rounds"
 
 
@@ -49,7 +54,9 @@ def say(claim: Claim) -> str:
     Raises:
         KeyError: no wording rule of this kind.
     """
-    return SENTENCES[claim.kind](claim)
+    if IN_SESSION not in claim.values:
+        return SENTENCES[claim.kind](claim)
+    return session_words.in_session(claim, SENTENCES[claim.kind](replace(claim, scope=())))
 
 
 def percent_change(
@@ -150,12 +157,16 @@ def _undecided(claim: Claim) -> str:
     aspect = "" if claim.metric == WALL else f" in {noun(claim.metric)}"
     parts = [f"The runs do not decide between {claim.subject} and {claim.reference}{aspect}"]
     if claim.estimate is not None and claim.lo is not None and claim.hi is not None:
-        parts[0] += f": {percent_change(claim.estimate, claim.lo, claim.hi, claim.margin or 0.0, keep=False)}"
+        bounds, least = (claim.estimate, claim.lo, claim.hi), TENTHS if IN_SESSION in claim.values else 2
+        parts[0] += f": {percent_change(*bounds, claim.margin or 0.0, least=least, keep=False)}"
     if reason := claim.values.get("reason"):
         parts.append(str(reason))
     if (mde := claim.values.get("mde")) is not None:
         parts.append(f"a difference of {fact_words.upward(float(mde))} would have been found")
         parts += _needed(claim)
+    if likely := claim.values.get("runs_at_estimate"):
+        runs = _about(int(likely), "runs per command")
+        parts.append(f"this one would be decided by {runs} in 4 of 5 tries, if the estimate held")
     return "; ".join(parts)
 
 
@@ -165,7 +176,14 @@ def _needed(claim: Claim) -> list[str]:
         return [f"one of {limit} cannot be found with this method on this machine"]
     if int(needed) <= (claim.rounds or 0):
         return []
-    return [f"one of {limit} would need about {int(up_to_two_digits(float(needed)))} rounds"]
+    unit = "runs per command" if IN_SESSION in claim.values else "rounds"
+    return [f"one of {limit} would need {_about(int(needed), unit)}"]
+
+
+def _about(count: int, unit: str) -> str:
+    if count > MOST_STATED:
+        return f"more than {MOST_STATED} {unit}"
+    return f"about {int(up_to_two_digits(float(count)))} {unit}"
 
 
 def _other_output(claim: Claim) -> str:
@@ -194,7 +212,7 @@ def _comparison(claim: Claim) -> str:
     if verdict is Verdict.UNDECIDED:
         return _undecided(claim)
     if verdict is Verdict.SINGLE_RUN:
-        return f"{claim.subject} was run once: a value without a verdict"
+        return session_words.single_run(claim)
     return _other_output(claim) if verdict is Verdict.OTHER_OUTPUT else _refused(claim)
 
 
@@ -224,6 +242,8 @@ def _main(claim: Claim) -> str:
 
 def _extent(claim: Claim) -> str:
     """R4: ``"40 rounds × 1 run"``; runs differ between rounds only where a plan was continued."""
+    if IN_SESSION in claim.values:
+        return session_words.runs_each(claim)
     rounds, runs = claim.rounds or 0, claim.runs or 0
     if not rounds or runs % rounds:
         return f"{rounds} rounds, {runs} runs"
@@ -291,6 +311,8 @@ SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "idle": race_words.idle,
     "recommendation": _recommendation,
     "experiments": _experiments,
+    "limits": session_words.limits,
+    "sessions": session_words.sessions,
     **FACT_SENTENCES,
     **STRUCTURE_SENTENCES,
     **PROFILE_SENTENCES,

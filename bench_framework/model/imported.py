@@ -1,16 +1,16 @@
 """Figures that were measured elsewhere: commands timed one after the other, never interleaved. Immutable, no I/O.
 
-They are no rounds, and no type of this module can be taken for one: a set has sessions (one file each), a session has
-commands (one command each), and a command has what its runs gave.
+A set has sessions (one file each), and a session has commands with the figures of their runs.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
-from bench_framework.model.metrics import WALL
-from bench_framework.model.policies import JudgePolicy, Metric
+from bench_framework.model.metrics import CPU, WALL
+from bench_framework.model.plan import Axis, AxisValue, Cell, Input, Plan, Role, Variant, stable_id
+from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy, Metric
 
 Format = Literal["hyperfine-1", "hyperfine-2", "table"]
 MemoryKind = Literal["none", "per-run", "one-figure", "running-maximum"]
@@ -38,7 +38,6 @@ class Series:
 class Command:
     """One command of a session. Its runs were made back to back."""
 
-    id: str
     label: str
     series: tuple[Series, ...]
     failed: int = 0
@@ -59,7 +58,6 @@ class Command:
 class Session:
     """One file: what was measured in one go, command after command."""
 
-    id: str
     label: str
     """Name of the file."""
     source: str
@@ -68,10 +66,6 @@ class Session:
     format: Format
     commands: tuple[Command, ...]
     memory: MemoryKind = "none"
-
-    def command(self, label: str) -> Command | None:
-        """The command of this label."""
-        return next((command for command in self.commands if command.label == label), None)
 
     @property
     def raw(self) -> bool:
@@ -92,14 +86,60 @@ class Imported:
     baseline: str
     """Label of the command that others are compared with, in every session that has it."""
     sessions: tuple[Session, ...]
-    judge: JudgePolicy = field(default_factory=JudgePolicy)
 
-    def session(self, session_id: str) -> Session:
-        """The session of this id. Raises `KeyError`."""
-        return {s.id: s for s in self.sessions}[session_id]
+    @property
+    def commands(self) -> dict[str, tuple[Session, Command]]:
+        """Every command with its session, by the id of its cell."""
+        return {cell_id(s, command): (s, command) for s in self.sessions for command in s.commands}
 
-    def place(self, command_id: str) -> tuple[Session, Command]:
-        """A command with its session. Raises `KeyError`."""
-        return {command.id: (session, command) for session in self.sessions for command in session.commands}[
-            command_id
-        ]
+
+def cell_id(session: Session, command: Command) -> str:
+    """Twelve hex digits of a file and a label."""
+    return stable_id("imported", session.sha256, command.label)
+
+
+def plan_of(imported: Imported) -> Plan:
+    """The set as a plan that only describes it: a variant per command, an input per session, nothing to run."""
+    labels = list(dict.fromkeys(c.label for session in imported.sessions for c in session.commands))
+    variants = {label: Variant(label, (("command", label),), None) for label in labels}
+    inputs = tuple(Input(s.label, (("session", s.label),), None) for s in imported.sessions)
+    cells = tuple(
+        Cell(
+            cell_id(session, command),
+            variants[command.label].id,
+            item.id,
+            command.label,
+            Role.BASELINE if command.label == imported.baseline else Role.CANDIDATE,
+            (),
+        )
+        for session, item in zip(imported.sessions, inputs, strict=True)
+        for command in session.commands
+    )
+    axes = (
+        Axis("command", "run", tuple(AxisValue(label, label) for label in labels)),
+        Axis("session", "input", tuple(AxisValue(item.label, item.label) for item in inputs)),
+    )
+    return Plan(
+        name=imported.name,
+        question="What do these imported figures show?",
+        scenario_path="",
+        scenario_sha256="",
+        axes=axes,
+        builds=(),
+        variants=tuple(variants.values()),
+        inputs=inputs,
+        cells=cells,
+        holes=(),
+        baseline_id=variants[imported.baseline].id,
+        further_baselines=(),
+        experiments=(),
+        program=None,
+        answer=AnswerPolicy("none"),
+        measure=MeasurePolicy(),
+        judge=JudgePolicy(metrics=_timed(imported)),
+    )
+
+
+def _timed(imported: Imported) -> tuple[Metric, ...]:
+    """Wall time, and CPU time where a file has it per run."""
+    return (WALL, CPU) if any(s.format == "hyperfine-2" for s in imported.sessions) else (WALL,)

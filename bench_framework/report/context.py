@@ -22,6 +22,7 @@ from bench_framework.report.numbers import DASH
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from bench_framework.model.imported import Imported
     from bench_framework.model.policies import Metric
     from bench_framework.model.profile import Profile
     from bench_framework.model.run import Block, Build, Event, Host, PreparedInput
@@ -63,6 +64,8 @@ class ReportData:
     """What `plan.tuning` printed."""
     profiles: tuple[Profile, ...] = ()
     """What samplers saw, in the order of the plan's cells."""
+    imported: Imported | None = None
+    """The figures of an imported set, in place of blocks."""
     values: Mapping[str, str] = field(default_factory=dict)
     """Further facts for the masthead, such as ``{"Commit": "3c1f9ab, clean"}``."""
 

@@ -46,6 +46,7 @@ def _needed(comparisons: Sequence[Comparison], words: str) -> str:
     known = [c.rounds_needed for c in comparisons if c.rounds_needed is not None]
     if len(known) < len(comparisons):
         return words.format(margin, "more than 1000 rounds here")
+    unit = "runs per command" if comparisons[0].statistic == "welch" else "rounds"
     if max(known) <= max(c.rounds for c in comparisons):
         return ""
-    return words.format(margin, f"about {int(up_to_two_digits(float(max(known))))} rounds")
+    return words.format(margin, f"about {int(up_to_two_digits(float(max(known))))} {unit}")

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.words import WORDS
+from bench_framework.report import imported
 from bench_framework.report.blocks import Details, Document, Facts, Section
 from bench_framework.report.numbers import margin_text
 from bench_framework.report.sections import SECTIONS
@@ -30,6 +31,8 @@ def build(data: ReportData, only: tuple[str, ...] = ()) -> Document:
     Raises:
         ValueError: a code that is no section's.
     """
+    if data.imported is not None:
+        return imported.build(data, data.imported, only)
     unknown = sorted(set(only) - {kind.code for kind in SECTIONS})
     if unknown:
         known = ", ".join(kind.code for kind in SECTIONS)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from bench_framework.model.judgement import Comparison
 
 LEAST_DECIMALS: Final = 2
+TIMES_FROM: Final = 1.5
+"""From this factor on a ratio is stated as "n×"; below it imported figures have one digit more."""
 MOST_DIGITS: Final = 4
 """Of a measured value in a table: more are in cells.csv, and the ratio beside it carries the comparison."""
 DASH: Final = "—"
@@ -93,7 +95,9 @@ def show_comparison(comparison: Comparison) -> Shown | None:
     if shown is None:
         return None
     keep = comparison.verdict is not Verdict.UNDECIDED
-    return show_ratio(shown.ratio, shown.lo, shown.hi, comparison.margin, keep=keep)
+    near = shown.lo > 1 / TIMES_FROM and shown.hi < TIMES_FROM
+    least = LEAST_DECIMALS + (comparison.statistic == "welch" and near)
+    return show_ratio(shown.ratio, shown.lo, shown.hi, comparison.margin, least=least, keep=keep)
 
 
 def show_percent(ratio: float, lo: float, hi: float, margin: float, *, keep: bool = True) -> str:

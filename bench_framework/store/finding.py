@@ -20,6 +20,11 @@ def is_imported(folder: Path) -> bool:
     return (folder / layout.IMPORTED).is_file() and not (folder / layout.JOURNAL).is_file()
 
 
+def is_record(folder: Path) -> bool:
+    """Return whether a folder holds a record, measured or imported."""
+    return (folder / layout.JOURNAL).is_file() or is_imported(folder)
+
+
 def find_records(root: Path, scenario: str | None = None, *, imported: bool = False) -> list[Path]:
     """The folders of all records, or of one scenario's, oldest first; with `imported` those of imported sets too."""
     if scenario is not None:
@@ -32,7 +37,7 @@ def find_records(root: Path, scenario: str | None = None, *, imported: bool = Fa
         if folder.is_dir()
         for record in folder.iterdir()
         if layout.is_record_id(record.name)
-        and ((record / layout.JOURNAL).is_file() or (imported and is_imported(record)))
+        and (is_record(record) if imported else (record / layout.JOURNAL).is_file())
     ]
     return sorted(found, key=lambda path: (*layout.order_key(path.name), path.parent.name))
 
@@ -82,7 +87,7 @@ def resolve(root: Path, text: str, *, imported: bool = True) -> Path:
     with contextlib.suppress(OSError):  # a name that no file system takes is no record either
         for path in (root.__class__(text), root / text):
             folder = path.parent if path.is_file() else path
-            if (folder / layout.JOURNAL).is_file() or is_imported(folder):
+            if is_record(folder):
                 return folder
         if of_scenario := find_records(root, text, imported=imported):
             return of_scenario[-1]

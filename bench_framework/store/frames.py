@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd  # noqa: TID251 -- store is the door to it
 
 from bench_framework.errors import RecordError
-from bench_framework.store import layout, wire
+from bench_framework.store import imports, layout, wire
+from bench_framework.store.finding import is_imported
 from bench_framework.store.journal import read_header
 from bench_framework.store.records import Record
 
@@ -191,6 +192,8 @@ def load(path: Path) -> Frames:
     Raises:
         RecordError: BX411, it is not one or is damaged; BX412, a newer benchctl wrote it.
     """
+    if is_imported(path):
+        return Frames(path.absolute(), imports.open_record(path))
     found = Frames(path.absolute())
     _ = found.record_id, found.plan
     return found

@@ -1,101 +1,90 @@
-"""Imported sets on disk: a folder like a record's, with ``imported.json`` and the files in place of rounds."""
+"""Imported sets on disk: records with ``imported.json`` and the imported files in place of plan and journal."""
 
 from __future__ import annotations
 
 import contextlib
 import shutil
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from bench_framework.errors import RecordError
-from bench_framework.store import columns, imported_rows, layout, manifest, tables, wire
-from bench_framework.store.journal import SCHEMA_VERSION
-from bench_framework.version import __version__
+from bench_framework.errors import RecordError, UsageError
+from bench_framework.model.imported import plan_of
+from bench_framework.model.run import Host
+from bench_framework.store import journal, layout, lines, wire
+from bench_framework.store.finding import is_imported
+from bench_framework.store.importers.sessions import read_session
+from bench_framework.store.records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from bench_framework.model.imported import Imported
-    from bench_framework.model.judgement import Judgement
+
+UNKNOWN_HOST: Final = Host(
+    "", "", "not in the files", 0, 0, "", "", None, None, None, None, "", None, None, "", "",
+)  # fmt: skip
+"""The machine of an imported set: no file names it."""
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedSet:
-    """One imported set: its folder, and what its files hold."""
+def open_record(path: Path) -> Record:
+    """Open the folder of a record of either kind, measured or imported.
 
-    path: Path
-    imported: Imported
-
-    @classmethod
-    def open(cls, path: Path) -> ImportedSet:
-        """Open the folder of one.
-
-        Raises:
-            RecordError: BX411, it is damaged; BX412, a newer benchctl wrote it.
-        """
-        try:
-            imported = wire.load_imported((path / layout.IMPORTED).read_bytes())
-        except OSError as error:
-            raise RecordError(f"{path / layout.IMPORTED} cannot be read", code="BX411") from error
-        if imported.schema_version > SCHEMA_VERSION:
-            raise RecordError(
-                f"{path} has schema version {imported.schema_version}; this benchctl reads up to {SCHEMA_VERSION}",
-                code="BX412",
-                help="use a newer benchctl",
-            )
-        return cls(path.absolute(), imported)
-
-    def judgement(self) -> Judgement:
-        """The judgement that was saved. Raises `RecordError`, BX411."""
-        path = self.path / layout.CLAIMS
-        try:
-            return wire.load_judged(path.read_bytes()).judgement
-        except OSError as error:
-            raise RecordError(f"{path} cannot be read", code="BX411") from error
-
-    def source(self, name: str) -> bytes:
-        """The bytes of one imported file. Raises `RecordError`, BX411."""
-        try:
-            return (self.path / name).read_bytes()
-        except OSError as error:
-            raise RecordError(f"{self.path / name} cannot be read", code="BX411") from error
-
-    def save(self, judgement: Judgement, sources: Mapping[str, bytes]) -> None:
-        """Write figures, sources, judgement and tables; the pages come after, and `seal` last.
-
-        Args:
-            judgement: of this set.
-            sources: path within the folder to the bytes of the file that was imported.
-        """
-        for name, content in sources.items():
-            layout.write_whole(self.path / name, content)
-        layout.write_whole(self.path / layout.IMPORTED, wire.dump_imported(self.imported))
-        judged = wire.Judged(
-            SCHEMA_VERSION,
-            self.imported.record_id,
-            self.imported.name,
-            judgement,
-            __version__,
+    Raises:
+        RecordError: BX411, it is damaged; BX412, a newer benchctl wrote it.
+    """
+    if not is_imported(path):
+        return Record.open(path)
+    try:
+        imported = wire.load_imported((path / layout.IMPORTED).read_bytes())
+    except OSError as error:
+        raise RecordError(f"{path / layout.IMPORTED} cannot be read", code="BX411") from error
+    if imported.schema_version > journal.SCHEMA_VERSION:
+        raise RecordError(
+            f"{path} has schema version {imported.schema_version}; "
+            f"this benchctl reads up to {journal.SCHEMA_VERSION}",
+            code="BX412",
+            help="use a newer benchctl",
         )
-        layout.write_whole(self.path / layout.CLAIMS, wire.dump_judged(judged))
-        made = {
-            "runs": (imported_rows.RUNS, imported_rows.run_rows(self.imported)),
-            "cells": (imported_rows.CELLS, imported_rows.cell_rows(self.imported)),
-            "comparisons": (
-                imported_rows.COMPARISONS,
-                imported_rows.comparison_rows(self.imported, judgement),
-            ),
-        }
-        for name, (wanted, rows) in made.items():
-            layout.write_whole(self.path / f"{name}.csv", tables.to_csv(wanted, rows))
-        text = columns.dictionary({name: wanted for name, (wanted, _) in made.items()})
-        layout.write_whole(self.path / layout.COLUMNS, text)
+    return _record(path, imported)
 
-    def seal(self) -> None:
-        """Write ``manifest.json``: nothing changes after it."""
-        with layout.writing(self.path):
-            manifest.write_manifest(self.path)
+
+def create(path: Path, imported: Imported, sources: Mapping[str, bytes]) -> Record:
+    """Write the figures and the imported files into a folder; tables and pages follow as for any record.
+
+    Args:
+        path: of the folder.
+        imported: what the files hold.
+        sources: path within the folder to the bytes of the file that was imported.
+    """
+    for name, content in sources.items():
+        layout.write_whole(path / name, content)
+    layout.write_whole(path / layout.IMPORTED, wire.dump_imported(imported))
+    return _record(path, imported)
+
+
+def _record(path: Path, imported: Imported) -> Record:
+    header = lines.Header(
+        imported.schema_version, imported.record_id, imported.name, "", "", imported.imported_at, imported.benchctl
+    )  # fmt: skip
+    contents = journal.Contents(header, UNKNOWN_HOST, ended_at=imported.imported_at, imported=imported)
+    return Record(path, plan_of(imported), contents)
+
+
+def source_differences(record: Record) -> list[str]:
+    """Return which figures do not follow from the imported files; none of a measured record."""
+    imported = record.contents.imported
+    found = []
+    for number, session in enumerate(imported.sessions if imported is not None else (), 1):
+        try:
+            again = read_session((record.path / session.source).read_bytes(), session.label, number)
+        except OSError:
+            found.append(f"{session.source}: cannot be read")
+        except UsageError as error:
+            found.append(f"{session.source}: {error.message}")
+        else:
+            if again != session:
+                found.append(f"{layout.IMPORTED}: does not follow from {session.source}")
+    return found
 
 
 @contextlib.contextmanager

@@ -13,6 +13,7 @@ from bench_framework.store import layout, lines, wire
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from bench_framework.model.imported import Imported
     from bench_framework.model.observation import Observation
     from bench_framework.model.run import Block, Build, Event, Host, Look, PreparedInput
 
@@ -106,6 +107,8 @@ class Contents:
     ended_at: str | None = None
     sessions: int = 0
     """How often measuring was begun: 1 without an interruption."""
+    imported: Imported | None = None
+    """The figures of an imported set, in place of blocks; no journal holds them."""
 
     @property
     def complete(self) -> bool:

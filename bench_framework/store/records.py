@@ -15,7 +15,7 @@ from bench_framework.store import journal, layout, lines, manifest, rows, tables
 from bench_framework.store.finding import (
     find_records as find_records,  # noqa: PLC0414 -- whoever opens a record finds it first
 )
-from bench_framework.store.finding import is_imported as is_imported  # noqa: PLC0414 -- likewise
+from bench_framework.store.finding import is_imported
 from bench_framework.store.finding import resolve as resolve  # noqa: PLC0414 -- likewise
 from bench_framework.store.finding import resolve_measured as resolve_measured  # noqa: PLC0414 -- likewise
 from bench_framework.version import __version__
@@ -86,7 +86,7 @@ class Record:
 
     @classmethod
     def open(cls, path: Path) -> Record:
-        """Open a record's folder.
+        """Open the folder of a measured record; `imports.open_record` opens either kind.
 
         Raises:
             RecordError: BX411, it is not one or is damaged; BX412, a newer benchctl wrote it; BX455, it is an
@@ -227,8 +227,10 @@ def holds_its_plan(folder: Path) -> bool:
     """Whether ``plan.json`` is the plan that the journal begins with; false where either cannot be read.
 
     It is the file that is held against the digest, and not the plan as it is understood now: a later version may know
-    more of a plan, which changes no file.
+    more of a plan, which changes no file. An imported set has no plan of its own.
     """
+    if is_imported(folder):
+        return True
     try:
         said = json.loads((folder / layout.PLAN).read_bytes())
         header = journal.read_header(folder / layout.JOURNAL)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.store import (
     block_columns,
     columns,
+    imported_rows,
     judged_rows,
     layout,
     metric_columns,
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
+    from bench_framework.model.imported import Imported
     from bench_framework.store.columns import Column
     from bench_framework.store.rows import Row, Source
 
@@ -35,6 +37,12 @@ MAKERS: Final[dict[str, Callable[[Source], Iterator[Row]]]] = {
     "contributions": structure_tables.contribution_rows,
 }
 """Table to what makes its rows."""
+IMPORTED_MAKERS: Final[dict[str, Callable[[Source, Imported], Iterator[Row]]]] = {
+    "runs": imported_rows.run_rows,
+    "cells": imported_rows.cell_rows,
+    "comparisons": imported_rows.comparison_rows,
+}
+"""The same for an imported set, where its rows differ."""
 
 
 def table_columns(source: Source) -> dict[str, tuple[Column, ...]]:
@@ -56,6 +64,8 @@ def table_columns(source: Source) -> dict[str, tuple[Column, ...]]:
         "builds": columns.BUILDS,
         "events": columns.EVENTS,
     }
+    if source.contents.imported is not None:
+        found["runs"] = imported_rows.RUNS
     if source.judgement is not None:
         found["cells"] = (*columns.IDENTITY, *columns.CELL, *axes, *effective, *columns.CELLS_TAIL)
         found["cells"] += metric_columns.CELLS
@@ -76,7 +86,14 @@ def write_tables(folder: Path, source: Source) -> None:
 
 def table_texts(source: Source) -> dict[str, str]:
     """The text of every table by its name; equal sources give equal texts."""
-    return {name: to_csv(wanted, MAKERS[name](source)) for name, wanted in table_columns(source).items()}
+    return {name: to_csv(wanted, _rows(source, name)) for name, wanted in table_columns(source).items()}
+
+
+def _rows(source: Source, name: str) -> Iterator[Row]:
+    imported = source.contents.imported
+    if imported is not None and name in IMPORTED_MAKERS:
+        return IMPORTED_MAKERS[name](source, imported)
+    return MAKERS[name](source)
 
 
 def to_csv(wanted: tuple[Column, ...], found: Iterable[Row]) -> str:

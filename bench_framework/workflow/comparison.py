@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 KNOWN_METRICS = (WALL, CPU, "user", "sys", PEAK_RSS)
 SECTIONS = ("S03", "S04", "S06")
+OPERATORS = frozenset("=<>~")
+"""Characters without one of which a text is no condition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +78,10 @@ def compare_record(
         ScenarioError: BC113, a selection that cannot be read.
     """
     from bench_framework.report import build
-    from bench_framework.store import records
-    from bench_framework.workflow import imports
+    from bench_framework.store import imports, records
 
     folder = records.resolve(results, name)
-    if records.is_imported(folder):
-        return imports.compare_imported(
-            folder, baseline=baseline, candidate=candidate, metrics=metrics or (WALL, CPU)
-        )
-    with records.Record.open(folder) as record, corrupt_records.blamed(folder):
+    with imports.open_record(folder) as record, corrupt_records.blamed(folder):
         metrics = record.plan.judge.metrics if metrics is None else metrics
         _require_metrics(record.plan, metrics)
         own = baseline is None and candidate is None and metrics == record.plan.judge.metrics
@@ -99,8 +96,12 @@ def compare_record(
         document = replace(build(report_data(record, judgement), only=SECTIONS), files=(), next=())
         if not own:
             document = replace(document, run_line=f"{document.run_line}  {_chosen(judgement)}")
-    headline = tuple(c for c in judgement.comparisons if c.family == "headline")
-    return ComparedTable(headline, document)
+    compared = tuple(
+        c
+        for c in judgement.comparisons
+        if c.family == "headline" or (c.family == "memory" and c.metric in metrics)
+    )
+    return ComparedTable(compared, document)
 
 
 def _chosen(judgement: Judgement) -> str:
@@ -260,11 +261,25 @@ def _one(plan: Plan, text: str) -> Variant:
 
 
 def _selected(plan: Plan, text: str, option: str) -> tuple[Variant, ...]:
+    """The variants of a label or of a selection; a label may hold what a selection cannot, as a command line does."""
+    named = tuple(variant for variant in plan.variants if variant.label == text)
+    found = named if named or not OPERATORS & set(text) else _taken(plan, text, option)
+    if not found:
+        raise UsageError(
+            f"{text!r} selects no variant of this record",
+            code="BX106",
+            details=tuple(("there is", variant.label) for variant in plan.variants[:8]),
+            help="give a label, or conditions such as io=mmap",
+        )
+    return found
+
+
+def _taken(plan: Plan, text: str, option: str) -> tuple[Variant, ...]:
     from bench_framework.scenario.selection import parse_selection
 
     known = {axis.name: [value.name for value in axis.values] for axis in plan.axes if axis.kind != "input"}
     selection = parse_selection(text, known, open_names=("variant", "experiment"), option=option)
-    found = tuple(
+    return tuple(
         variant
         for variant in plan.variants
         if selection.takes(
@@ -272,10 +287,3 @@ def _selected(plan: Plan, text: str, option: str) -> tuple[Variant, ...]:
             | ({"experiment": variant.experiment} if variant.experiment else {})
         )
     )
-    if not found:
-        raise UsageError(
-            f"{text!r} selects no variant of this record",
-            code="BX106",
-            details=tuple(("there is", variant.label) for variant in plan.variants[:8]),
-        )
-    return found

@@ -117,7 +117,7 @@ def page_differences(page: str) -> list[str]:
     claims = {claim.id: claim for claim in embedded}
     named = quoted(page)
     found = [f"{name}: several claims have this number" for name in _twice(claim.id for claim in embedded)]
-    found += _unsaid(origin, claims)
+    found += _unsaid(claims)
     found += [line for one in named for line in _misquoted(one, claims)]
     if not origin.get("own_templates"):
         ours = origin.get("rendered_by") == __version__
@@ -144,11 +144,10 @@ def _shipped() -> tuple[str, str]:
     return templates.text("report.css"), templates.text("report.js")
 
 
-def _unsaid(origin: Mapping[str, object], claims: Mapping[str, Claim]) -> list[str]:
+def _unsaid(claims: Mapping[str, Claim]) -> list[str]:
     """Claims whose sentence does not follow from their own figures."""
-    from bench_framework.analysis import block_claims, wording
+    from bench_framework.analysis.wording import say
 
-    say = block_claims.say if "imported_at" in origin else wording.say
     found = []
     for claim in claims.values():
         try:

@@ -73,26 +73,18 @@ def report_record(
     Raises:
         UsageError: BX104, what was asked for does not go together; BX113, a template is broken: nothing was written.
     """
-    from bench_framework.store import records
-    from bench_framework.workflow import imports
+    from bench_framework.store import imports, records
 
     if embed_runs and "html" not in formats:
         raise UsageError("--embed-runs is for the HTML page, and --format leaves it out", code="BX104")
     folder = records.resolve(results, name)
-    if records.is_imported(folder):
-        if embed_runs:
+    with imports.open_record(folder) as record, corrupt_records.blamed(folder):
+        if embed_runs and record.contents.imported is not None:
             raise UsageError(
-                f"{folder} was imported: it holds no runs of a record that a page could carry",
+                f"{folder} was imported: it has no runs that a page could carry",
                 code="BX104",
-                help="leave --embed-runs out; the imported files lie in the set's folder",
+                help="leave --embed-runs out; the imported files are in the folder of the set",
             )
-        if template is not None:
-            raise UsageError(
-                f"{folder} was imported: templates are for the pages of records", code="BX104",
-                help="leave --template out",
-            )  # fmt: skip
-        return imports.report_imported(folder, formats)
-    with records.Record.open(folder) as record, corrupt_records.blamed(folder):
         judgement = record.judgement()
         if judgement is None:
             judgement = judge_record(record)
@@ -117,9 +109,12 @@ def judged(
     tripped: Collection[str] = (),
 ) -> Judgement:
     """Judge blocks and observations, wherever they were read from; as `judge_record`."""
+    from bench_framework.analysis.imported import judge_imported
     from bench_framework.analysis.judge import judge
     from bench_framework.analysis.profiles import attach
 
+    if contents.imported is not None:
+        return judge_imported(plan, contents.imported)
     judgement = judge(
         plan,
         contents.blocks,
@@ -150,7 +145,8 @@ def report_data(record: Record, judgement: Judgement) -> ReportData:
     contents, plan = record.contents, record.plan
     try:
         host = record_host(record)
-        scenario_text = (record.path / layout.SCENARIO).read_text(encoding="utf-8")
+        measured = contents.imported is None
+        scenario_text = (record.path / layout.SCENARIO).read_text(encoding="utf-8") if measured else ""
         tuning = json.loads((record.path / layout.TUNING).read_bytes()) if plan.tuning else None
     except (OSError, ValueError) as error:
         name = error.filename if isinstance(error, OSError) else f"a text of {record.path}"
@@ -172,10 +168,11 @@ def report_data(record: Record, judgement: Judgement) -> ReportData:
         finished=contents.ended_at or "",
         commands=(plan.command,),
         events=tuple(contents.events),
-        record_dir="/".join(record.path.parts[-3:]),
+        record_dir="/".join((*record.path.parts[-3:-1], record.id)),
         scenario_text=scenario_text,
         tuning=tuning,
         profiles=read_profiles(record.path, plan),
+        imported=contents.imported,
     )
 
 

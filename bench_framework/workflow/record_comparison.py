@@ -44,8 +44,8 @@ def compare_records(
         metrics: of `METRICS`.
 
     Raises:
-        UsageError: BX107, a metric that two records cannot be compared on; BX121, one record given twice, or one
-            that holds figures measured elsewhere.
+        UsageError: BX107, a metric that two records cannot be compared on; BX121, one record given twice.
+        RecordError: BX455, one of them holds imported figures.
     """
     from bench_framework.analysis.bridge import bridge
     from bench_framework.report.sections.bridge import document
@@ -65,13 +65,6 @@ def compare_records(
             code="BX121",
             help="give two records; `benchctl compare RECORD` compares within one",
         )
-    for folder, name in zip(folders, (earlier, later), strict=True):
-        if records.is_imported(folder):
-            raise UsageError(
-                f"{name} holds figures that were measured elsewhere: no binary and no input of it is known",
-                code="BX121",
-                help="`benchctl run` measures records that can be compared",
-            )
     with (
         records.Record.open(folders[0]) as first,
         records.Record.open(folders[1]) as second,

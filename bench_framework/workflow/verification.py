@@ -71,10 +71,9 @@ def verify(results: Path, name: str) -> Verification | PageVerification:
 
 
 def _lies_in_record(page: Path) -> bool:
-    from bench_framework.store import layout, records
+    from bench_framework.store.finding import is_record
 
-    folder = page.absolute().parent
-    return page.name == PAGE and ((folder / layout.JOURNAL).is_file() or records.is_imported(folder))
+    return page.name == PAGE and is_record(page.absolute().parent)
 
 
 def verify_record(results: Path, name: str) -> Verification:
@@ -83,18 +82,16 @@ def verify_record(results: Path, name: str) -> Verification:
     Raises:
         RecordError: it is not judged yet, or cannot be read at all.
     """
-    from bench_framework.store import layout, manifest, records
-    from bench_framework.workflow import imports
+    from bench_framework.store import imports, layout, manifest, records
 
     folder = records.resolve(results, name)
-    if records.is_imported(folder):
-        return imports.verify_imported(folder)
     listed = manifest.read_manifest(folder)
     found = [f"{mismatch.path}: {mismatch.what}" for mismatch in manifest.check_manifest(folder)]
     if not records.holds_its_plan(folder):
         found.append(f"{layout.PLAN}: not the plan that {layout.JOURNAL} begins with")
     try:
-        with records.Record.open(folder) as record, corrupt_records.blamed(folder):
+        with imports.open_record(folder) as record, corrupt_records.blamed(folder):
+            found += imports.source_differences(record)
             kept = _saved(record)
             saved = kept.judgement
             again, more, source = _judged(record, saved)
@@ -169,7 +166,8 @@ def _judged(record: Record, saved: Judgement) -> tuple[Judgement, list[str], str
 
     contents, lines = _from_table(record)
     if contents is None:
-        again, source = judge_record(record), JOURNAL
+        again = judge_record(record)
+        source = JOURNAL if record.contents.imported is None else layout.IMPORTED
     else:
         again = judged(record.plan, contents, read_profiles(record.path, record.plan))
         source = layout.RUNS
@@ -184,6 +182,8 @@ def _from_table(record: Record) -> tuple[Contents | None, list[str]]:
     from bench_framework.store import layout, run_table
 
     path = record.path / layout.RUNS
+    if record.contents.imported is not None:
+        return None, []
     if not path.is_file() or not run_table.is_whole(text := _text(path)):
         return None, []
     try:

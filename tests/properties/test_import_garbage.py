@@ -8,11 +8,13 @@ import math
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench_framework.analysis.blocks_in_turn import judge_imported
+from bench_framework import report
+from bench_framework.analysis.imported import judge_imported
 from bench_framework.errors import UsageError
-from bench_framework.model.imported import Imported, Session
-from bench_framework.report import imported as report
+from bench_framework.model.imported import Imported, Session, plan_of
+from bench_framework.report import ReportData
 from bench_framework.store.importers.sessions import read_session
+from bench_framework.store.imports import UNKNOWN_HOST
 from bench_framework.store.wire import dump_imported, load_imported
 
 CODES = {"BX451", "BX452", "BX453", "BX454"}
@@ -46,8 +48,14 @@ def judge(session: Session) -> None:
     """A set that was read round-trips, is judged, and has a page; no figure of it is not a number."""
     made = Imported(1, "r", "n", "2026-01-01T00:00:00Z", "0", session.commands[0].label, (session,))
     assert load_imported(dump_imported(made)) == made
-    judged = judge_imported(made)
-    report.build(made, judged)
+    plan = plan_of(made)
+    judged = judge_imported(plan, made)
+    report.build(
+        ReportData(
+            plan=plan, judgement=judged, builds=(), inputs=(), host=UNKNOWN_HOST, blocks=(), record_id="r",
+            started=made.imported_at, finished=made.imported_at, imported=made,
+        )
+    )  # fmt: skip
     for comparison in judged.comparisons:
         if comparison.shown is not None:
             assert not math.isnan(comparison.shown.ratio)

@@ -10,8 +10,7 @@ import bench_framework
 ROOT = Path(bench_framework.__file__).parent
 PACKAGE = ROOT.name
 PENDING = {
-    "bench_framework.workflow.imports": "record kinds replace its copies of report, compare and verify",
-    "bench_framework.workflow.pages": "imports and embedded runs write pages too",
+    "bench_framework.workflow.pages": "embedded runs write pages too",
     "bench_framework.scenario.bundled": "shares a type with matrix",
 }
 """Modules whose circles are known, each with the reason; their imports are not followed."""

@@ -134,6 +134,14 @@ def embedded_claims(page: str) -> tuple[Claim, ...]:
 
 def environment_of(data: ReportData) -> dict[str, object]:
     """What the page says of its own record, for ``benchctl verify`` and the notebook."""
+    if data.imported is not None:
+        files = {session.source: session.sha256 for session in data.imported.sessions}
+        return {
+            "record_id": data.record_id,
+            "name": data.plan.name,
+            "imported_at": data.started,
+            "files": files,
+        }
     return {
         "record_id": data.record_id,
         "started": data.started,

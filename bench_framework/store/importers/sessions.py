@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.imported import Command, Format, MemoryKind, Series, Session
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
-from bench_framework.model.plan import stable_id
 from bench_framework.store.importers import faults, hyperfine, tables
 
 if TYPE_CHECKING:
@@ -73,9 +72,9 @@ def read_session(content: bytes, file: str, number: int) -> Session:
     digest = hashlib.sha256(content).hexdigest()
     kind: Format
     if text.lstrip().startswith(("{", "[")):
-        kind, memory, commands = _hyperfine(text, file, digest)
+        kind, memory, commands = _hyperfine(text, file)
     else:
-        kind, memory, commands = "table", "none", _table(text, file, digest)
+        kind, memory, commands = "table", "none", _table(text, file)
     if len(commands) > MOST_COMMANDS:
         raise faults.fault(
             faults.UNKNOWN, file, f"{file} holds {len(commands)} commands; import takes {MOST_COMMANDS} at most",
@@ -88,10 +87,10 @@ def read_session(content: bytes, file: str, number: int) -> Session:
             help="give each command a name of its own (hyperfine -n NAME), or each row a label of its own",
         )  # fmt: skip
     source = f"sources/{number}-{slug(file)}"
-    return Session(f"s{number}", file, source, digest, kind, commands, memory)
+    return Session(file, source, digest, kind, commands, memory)
 
 
-def _hyperfine(text: str, file: str, digest: str) -> tuple[Format, MemoryKind, tuple[Command, ...]]:
+def _hyperfine(text: str, file: str) -> tuple[Format, MemoryKind, tuple[Command, ...]]:
     try:
         export = hyperfine.read_export(text)
     except _UNREADABLE as error:
@@ -105,7 +104,7 @@ def _hyperfine(text: str, file: str, digest: str) -> tuple[Format, MemoryKind, t
     if not export.commands:
         raise faults.fault(faults.UNKNOWN, file, f"{file} holds no command")
     memory = _memory_kind(export)
-    commands = tuple(_timed(one, memory, file, digest) for one in export.commands)
+    commands = tuple(_timed(one, memory, file) for one in export.commands)
     return ("hyperfine-2" if export.version >= hyperfine.PER_RUN else "hyperfine-1"), memory, commands
 
 
@@ -117,7 +116,7 @@ def _memory_kind(export: hyperfine.Export) -> MemoryKind:
     return "one-figure" if len(export.commands) == 1 else "running-maximum"
 
 
-def _timed(one: hyperfine.Timed, memory: MemoryKind, file: str, digest: str) -> Command:
+def _timed(one: hyperfine.Timed, memory: MemoryKind, file: str) -> Command:
     if not one.command.strip():
         raise faults.fault(faults.NAMES, file, "a result has no command")
     try:
@@ -145,7 +144,6 @@ def _timed(one: hyperfine.Timed, memory: MemoryKind, file: str, digest: str) -> 
         if memory == "one-figure":
             series.append(Series(PEAK_RSS, 1, max(one.memory), None))
     return Command(
-        stable_id("imported", digest, one.command),
         one.command,
         tuple(s for s in series if s is not None),
         len(one.times) - len(good),
@@ -160,8 +158,7 @@ def series_of(metric: Metric, values: list[float]) -> Series | None:
     return Series(metric, len(values), statistics.fmean(values), spread, tuple(values))
 
 
-def _table(text: str, file: str, digest: str) -> tuple[Command, ...]:
+def _table(text: str, file: str) -> tuple[Command, ...]:
     return tuple(
-        Command(stable_id("imported", digest, row.label), row.label, (Series(WALL, row.n, row.mean, row.sd),))
-        for row in tables.read_table(text, file)
+        Command(row.label, (Series(WALL, row.n, row.mean, row.sd),)) for row in tables.read_table(text, file)
     )

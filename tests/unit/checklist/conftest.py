@@ -13,15 +13,15 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from bench_framework import assets, report
-from bench_framework.analysis.blocks_in_turn import judge_imported
+from bench_framework.analysis.imported import judge_imported
 from bench_framework.analysis.judge import judge
-from bench_framework.model.imported import Imported
+from bench_framework.model.imported import Imported, plan_of
 from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Build
-from bench_framework.report import imported as imported_report
 from bench_framework.report.render import markdown
 from bench_framework.store.importers.sessions import read_session
+from bench_framework.store.imports import UNKNOWN_HOST
 from tests.unit.analysis.conftest import Study
 from tests.unit.report.report_sample import host
 
@@ -97,8 +97,13 @@ def take_over(*tables: str, baseline: str | None = None) -> Told:
     sessions = tuple(read_session(t.encode(), f"session-{n}.csv", n) for n, t in enumerate(tables, 1))
     first = baseline if baseline is not None else sessions[0].commands[0].label
     made = Imported(1, "r", "published", "2026-03-02T17:04:00Z", "0.1.0", first, sessions)
-    judged = judge_imported(made)
-    return Told(judged, _page(imported_report.build(made, judged)))
+    plan = plan_of(made)
+    judged = judge_imported(plan, made)
+    data = report.ReportData(
+        plan=plan, judgement=judged, builds=(), inputs=(), host=UNKNOWN_HOST, blocks=(), record_id="r",
+        started=made.imported_at, finished=made.imported_at, imported=made,
+    )  # fmt: skip
+    return Told(judged, _page(report.build(data)))
 
 
 def draw(arm: str, where: str, number: int, spread: float = 0.005) -> float:

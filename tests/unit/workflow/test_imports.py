@@ -13,7 +13,7 @@ import bench_framework as bf
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.store import records
-from bench_framework.store.imported_frames import ImportedFrames
+from bench_framework.store.frames import Frames
 from bench_framework.workflow.comparison import compare_record
 from bench_framework.workflow.imports import ImportOptions, import_files
 from bench_framework.workflow.pages import report_record, terminal_page
@@ -43,8 +43,8 @@ def test_ten_commands_of_one_call_become_a_set_with_its_report(tmp_path: Path) -
     folder = imported(tmp_path, TEN, name="ten")
     assert folder.parent.name == "ten"
     assert {p.name for p in folder.iterdir()} == {
-        "cells.csv", "claims.json", "columns.json", "comparisons.csv", "figures", "imported.json", "manifest.json",
-        "report.html", "report.md", "runs.csv", "sources",
+        "builds.csv", "cells.csv", "claims.json", "columns.json", "comparisons.csv", "events.csv", "figures",
+        "imported.json", "manifest.json", "report.html", "report.md", "runs.csv", "sources",
     }  # fmt: skip
     assert (folder / "sources" / "1-1.20-ten-commands.json").read_bytes() == TEN.read_bytes()
     page = (folder / "report.md").read_text()
@@ -52,8 +52,8 @@ def test_ten_commands_of_one_call_become_a_set_with_its_report(tmp_path: Path) -
         assert one["command"] in page
     assert "**Status: exploratory**" in page
     assert "running maximum" in page
-    assert "9 comparisons, Holm over them" in page
-    assert "What these files cannot say" in page
+    assert "9 comparisons, Holm-adjusted within the session" in page
+    assert "What these files cannot show" in page
     assert page.count("1×12") >= 10
     assert "±" not in page
     assert "fastest" not in page
@@ -76,7 +76,7 @@ def test_a_spread_a_thousand_times_the_mean_leaves_the_interval_open(tmp_path: P
     (tmp_path / "wild.csv").write_text(f"label,mean,sd,n,unit\na,1,{spread},10,ms\nb,2,1,10,ms\n")
     folder = imported(tmp_path, tmp_path / "wild.csv")
     page = (folder / "report.md").read_text().replace("\u202f", " ")
-    assert "2.00 [0.00, ∞]" in page
+    assert "| 2.00 | [0.00, ∞] |" in page
     assert "+∞" in page
     assert "0000000" not in page
     assert verify_record(tmp_path / "results", "@last").differences == ()
@@ -95,8 +95,10 @@ def test_every_command_that_opens_a_record_opens_a_set(tmp_path: Path, files: tu
     assert [c.verdict.value for c in table.comparisons] == ["worse", "undecided"]
     turned = compare_record(root, "@last", baseline="optimised", candidate="smol", metrics=("wall",))
     assert [c.verdict.value for c in turned.comparisons] == ["better", "undecided"]
-    assert "In one session, in blocks" in terminal_page(turned.document, WIDTH, color=False, unicode=True)
-    with pytest.raises(UsageError, match="no label"):
+    assert "In one session (second.csv), in blocks" in terminal_page(
+        turned.document, WIDTH, color=False, unicode=True
+    )
+    with pytest.raises(UsageError, match="rayon"):
         compare_record(root, "@last", baseline="rayon", candidate=None, metrics=("wall",))
     with pytest.raises(UsageError, match="no metric instructions"):
         compare_record(root, "@last", baseline=None, candidate=None, metrics=("instructions",))
@@ -107,16 +109,15 @@ def test_every_command_that_opens_a_record_opens_a_set(tmp_path: Path, files: tu
 def test_a_notebook_gets_frames_without_rounds(tmp_path: Path) -> None:
     folder = imported(tmp_path, TEN)
     found = bf.load(folder)
-    assert isinstance(found, ImportedFrames)
+    assert isinstance(found, Frames)
     assert len(found.runs[found.runs["metric"] == "wall"]) == 120
     assert "round" not in found.runs.columns
     assert len(found.comparisons[found.comparisons["kind"] == "headline"]) == 9
     assert len(found.comparisons[found.comparisons["kind"] == "best"]) == 45
-    walls = found.cells[found.cells["metric"] == "wall"]
-    assert set(walls["published"]) == {False}
-    assert set(found.cells["metric"]) == {"wall", "cpu"}
+    assert set(found.cells["runs"]) == {12}
+    assert set(found.comparisons["family_size"]) == {9}
     assert found.claims["text"].str.startswith("In one session, in blocks").all()
-    assert repr(found).endswith("1 session, exploratory>")
+    assert repr(found).endswith("10 cells, exploratory>")
 
 
 def test_what_needs_rounds_refuses_a_set(tmp_path: Path, files: tuple[Path, Path]) -> None:
@@ -134,9 +135,9 @@ def test_verify_sees_changed_sources_figures_sentences_and_pages(
     folder = imported(tmp_path, *files)
     changes = {
         "sources/1-first.csv": ("191.2", "171.2", "does not follow from sources/1-first.csv"),
-        "imported.json": ("0.1912", "0.1712", "claims.json: does not follow from the figures"),
-        "claims.json": ("needs 8.0", "needs 0.8", "claims.json: does not follow from the figures"),
-        "report.md": ("In one session, in blocks", "In rounds", "report.md: not what the claims render to"),
+        "imported.json": ("0.1912", "0.1712", "claims.json: "),
+        "claims.json": ("needs 8.0", "needs 0.8", "claims.json: "),
+        "report.md": ("one session", "two sessions", "report.md: not what the claims render to"),
     }
     for name, (old, new, words) in changes.items():
         path = folder / name

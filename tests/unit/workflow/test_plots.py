@@ -47,12 +47,14 @@ def test_a_wrong_name_is_answered_with_the_right_ones(full: Path) -> None:
     assert all(name in (caught.value.help or "") for name in bf.figures(full))
 
 
-def test_an_imported_set_and_a_record_without_judgement_have_no_figures(full: Path, tmp_path: Path) -> None:
+def test_an_imported_set_has_figures(tmp_path: Path) -> None:
     source = tmp_path / "x.csv"
     source.write_text("label,mean,sd,n,unit\na,177.1,7.5,100,ms\nb,191.2,13.7,100,ms\n", encoding="utf-8")
     imported = import_files([source], ImportOptions(tmp_path / "results")).record
-    with pytest.raises(UsageError, match="was imported"):
-        bf.figures(imported)
+    assert list(bf.figures(imported)) == ["results-1-forest"]
+
+
+def test_a_record_without_judgement_has_no_figures(full: Path, tmp_path: Path) -> None:
     open_record = tmp_path / "open"
     shutil.copytree(full, open_record)
     (open_record / layout.CLAIMS).unlink()
