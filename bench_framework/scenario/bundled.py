@@ -17,7 +17,7 @@ from bench_framework.scenario.schema.worker import BUILTIN
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bench_framework.scenario.loaded import Scenario
+    from bench_framework.scenario.definition import Scenario
     from bench_framework.scenario.matrix import AxisView
 
 
@@ -48,7 +48,7 @@ def description(scenario: Scenario) -> dict[str, Any]:
 def default_command(scenario: Scenario) -> list[str]:
     """``{bin} run``, a flag for each axis and fixed key that the worker describes, and the input.
 
-    Only `tally` works by that: the others need words that no axis has, and `check_words` asks for a command.
+    Only `tally` works by that: the others need words that no axis has, and `checks.commands` asks for a command.
     """
     spec = scenario.spec
     words = ["{bin}", "run"]

@@ -25,7 +25,7 @@ class Crate:
     """Sorted names of the binary targets."""
 
 
-class CrateMissing(Exception):  # noqa: N818 -- check.py turns it into a problem
+class CrateMissing(Exception):  # noqa: N818 -- checks turn it into a problem
     """No such crate or package; the message says what is missing."""
 
     def __init__(self, message: str, *, package: bool = False, known: tuple[str, ...] = ()) -> None:

@@ -32,7 +32,7 @@ from bench_framework.units import is_size, parse_size
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from bench_framework.scenario.loaded import Scenario
+    from bench_framework.scenario.definition import Scenario
     from bench_framework.scenario.matrix import AxisView, Matrix
     from bench_framework.scenario.schema.parts import ExperimentPart
     from bench_framework.scenario.schema.worker import Setting

@@ -9,7 +9,7 @@ from bench_framework.model.budget import Budget
 from bench_framework.model.metrics import METRICS
 from bench_framework.model.plan import Role
 from bench_framework.model.policies import GatePolicy
-from bench_framework.scenario.leaves import Refused
+from bench_framework.scenario.scalars import Refused
 from bench_framework.scenario.selection import parse_selection
 from bench_framework.units import parse_duration, parse_size
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bench_framework.model.plan import Cell, Plan
-    from bench_framework.scenario.loaded import Scenario
+    from bench_framework.scenario.definition import Scenario
     from bench_framework.scenario.schema.measure import BudgetPart
 
 OPEN_NAMES = ("variant", "input", "experiment")

@@ -9,13 +9,13 @@ from pydantic import ValidationError
 from bench_framework.errors import Problem, ScenarioError
 from bench_framework.scenario import document as documents
 from bench_framework.scenario import syntax
-from bench_framework.scenario.check import check, check_version
+from bench_framework.scenario.checks import check, check_version
+from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import Document, Place, Scalar, Unreadable
-from bench_framework.scenario.faults import document_value, problem_of
-from bench_framework.scenario.loaded import Scenario
 from bench_framework.scenario.overrides import apply
 from bench_framework.scenario.schema import ScenarioFile
 from bench_framework.scenario.snippet import render
+from bench_framework.scenario.validation_errors import document_value, problem_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,7 +14,7 @@ from bench_framework.units import is_size, parse_size
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from bench_framework.scenario.loaded import Scenario
+    from bench_framework.scenario.definition import Scenario
 
 BUILD_KEYS = ("features", "no_default_features", "profile", "rustflags", "toolchain", "revision")
 RUN_KEYS = ("args", "env", "cpus", "cache")

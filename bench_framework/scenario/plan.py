@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Literal
 from bench_framework.errors import Problem
 from bench_framework.model.plan import DerivedRow, Hole, Input, Note, Plan, Variant
 from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
-from bench_framework.scenario import check_metrics, template
+from bench_framework.scenario import template
+from bench_framework.scenario.checks.metrics import declared_metrics, instruction_policy
 from bench_framework.scenario.expansion import Expansion, size_texts, unique
 from bench_framework.scenario.gate_policy import with_gate
 from bench_framework.scenario.matrix import combine
@@ -19,7 +20,7 @@ from bench_framework.scenario.selection import OPTION, parse_selection, refusal,
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bench_framework.scenario.loaded import Scenario
+    from bench_framework.scenario.definition import Scenario
     from bench_framework.scenario.matrix import AxisView
 
 _DEFAULT_MIN, _DEFAULT_MAX = 12, 40
@@ -76,8 +77,8 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
         hypotheses=tuple(made.hypotheses),
         unit_family=_unit_family(scenario, made.axes),
         profile=profile_policy(scenario, variants, made.baseline.id),
-        metrics=check_metrics.declared_metrics(scenario),
-        instructions=check_metrics.instruction_policy(scenario),
+        metrics=declared_metrics(scenario),
+        instructions=instruction_policy(scenario),
         tuning=tuple(template.fill(word, scenario.spec.fixed) for word in scenario.spec.tuning or ()),
         data_dir=scenario.resolve(scenario.spec.data_dir) if scenario.spec.data_dir else None,
         design=scenario.spec.design,

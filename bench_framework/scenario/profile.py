@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from bench_framework.model.plan import Variant
-    from bench_framework.scenario.loaded import Scenario
+    from bench_framework.scenario.definition import Scenario
     from bench_framework.scenario.schema.profile import ProfilePart
 
 

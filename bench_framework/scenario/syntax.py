@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ruamel.yaml.error import MarkedYAMLError
     from ruamel.yaml.reader import ReaderError
 
-    from bench_framework.scenario.lines import LineStarts
+    from bench_framework.scenario.positions import LineStarts
 
 _PARTS: Final = {
     "sequence": "list",

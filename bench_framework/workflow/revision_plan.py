@@ -37,7 +37,7 @@ def plan_between(plan: Plan, base: str, head: str | None = None) -> Plan:
         GateError: BX111, base and head are one commit.
     """
     from bench_framework.execution import host, process, revisions
-    from bench_framework.scenario.at_revisions import at_revisions
+    from bench_framework.scenario.revisions import at_revisions
 
     source = _source(plan)
     env = host.environment()

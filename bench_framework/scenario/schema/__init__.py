@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from pydantic import Discriminator, Field, Tag, WithJsonSchema, model_validator
 
 from bench_framework.model.metrics import CPU, WALL
-from bench_framework.scenario import leaves
+from bench_framework.scenario import scalars
 from bench_framework.scenario.schema import docstrings
 from bench_framework.scenario.schema.measure import (
     Gate,
@@ -65,11 +65,11 @@ VERSION: Final = 1
 class ScenarioFile(Part):
     """A benchctl scenario: the question, the workload, the axes, how to measure and how to judge."""
 
-    version: Annotated[int, read_by(leaves.whole(1)), WithJsonSchema({"const": VERSION})]
+    version: Annotated[int, read_by(scalars.whole(1)), WithJsonSchema({"const": VERSION})]
     """Of the scenario language: 1."""
     name: Annotated[
         str,
-        read_by(leaves.scenario_name),
+        read_by(scalars.scenario_name),
         WithJsonSchema({"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"}),
     ]
     """Short name; its records are kept in a folder of this name."""
@@ -121,7 +121,7 @@ class ScenarioFile(Part):
     exclusive: NameLists = []
     """Axes of which at most one departs from the baseline at a time."""
     design: Annotated[
-        Literal["full", "one-at-a-time", "ladder"], read_by(leaves.choice("full", "one-at-a-time", "ladder"))
+        Literal["full", "one-at-a-time", "ladder"], read_by(scalars.choice("full", "one-at-a-time", "ladder"))
     ] = "full"
     """`full`: every combination; `one-at-a-time`: the baseline with one axis changed; `ladder`: changes piled
     up in the order of the axes."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from pydantic import ConfigDict, Discriminator, Field, Tag, create_model, model_validator
 
 from bench_framework.model.metrics import GATED
-from bench_framework.scenario import leaves
+from bench_framework.scenario import scalars
 from bench_framework.scenario.document import Scalar
 from bench_framework.scenario.schema.types import (
     CacheName,
@@ -66,7 +66,7 @@ class Precision(Part):
     """Half-width of every headline interval, such as `1%`."""
 
 
-_STRATEGY: Final = read_by(leaves.choice("fixed", "race"))
+_STRATEGY: Final = read_by(scalars.choice("fixed", "race"))
 
 
 class Measure(Part):
@@ -75,7 +75,7 @@ class Measure(Part):
     rounds: Rounds = Field(default_factory=Rounds)
     """Passes over all cells: `{min: 12, max: 40}`, or one number for exactly so many."""
     until: Annotated[
-        Annotated[Literal["decided", "rounds"], read_by(leaves.choice("decided", "rounds")), Tag("<scalar>")]
+        Annotated[Literal["decided", "rounds"], read_by(scalars.choice("decided", "rounds")), Tag("<scalar>")]
         | Annotated[Precision, Tag("<mapping>")]
         | Annotated[NotText, Tag("<list>")],
         Discriminator(shape),
@@ -157,7 +157,7 @@ class Gate(_Margins):
     """File of changes that are meant, relative to this file (docs/reference/gate.md)."""
     detect: Level = 0.03
     """A metric counts as judged if a change of this size would have been found."""
-    on_inconclusive: Annotated[Literal["warn", "fail"], read_by(leaves.choice("warn", "fail"))] = Field(
+    on_inconclusive: Annotated[Literal["warn", "fail"], read_by(scalars.choice("warn", "fail"))] = Field(
         default="warn", alias="on-inconclusive"
     )
     """What to do about a metric that could not be judged."""
@@ -168,7 +168,7 @@ class Gate(_Margins):
     def _known(self) -> Gate:
         gated = [name for name, _ in self.margins()]
         for metric in self.require:
-            advice = leaves.did_you_mean(metric, gated, "gated here")
+            advice = scalars.did_you_mean(metric, gated, "gated here")
             self.demand(
                 metric in gated,
                 "BC108",

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, model_validator
 
 from bench_framework.model.metrics import UNITS
-from bench_framework.scenario import leaves
+from bench_framework.scenario import scalars
 from bench_framework.scenario.schema.types import Duration, Part, Text, read_by
 
 COUNTER_KEYS: Final = ("runs", "timeout", "tool")
@@ -20,28 +20,28 @@ class MetricPart(Part):
     """A number that the program prints or reports; or, under the name `instructions`, how these are counted."""
 
     source: Annotated[
-        Literal["stdout", "answer", "worker"] | None, read_by(leaves.choice("stdout", "answer", "worker"))
+        Literal["stdout", "answer", "worker"] | None, read_by(scalars.choice("stdout", "answer", "worker"))
     ] = Field(default=None, alias="from")
     """`stdout`; `answer`: the file named by `answer.file`; `worker`: the line of a worker with the protocol."""
     json_path: Text | None = Field(default=None, alias="json")
     """Where the number stands in JSON: `latency.p99`, `rows[0].value`. The whole text is JSON, or its last line is."""
     regex: Text | None = None
     """A regular expression with one group, which holds the number. It may match once, or always the same."""
-    unit: Annotated[str, read_by(leaves.choice(*UNITS)), Field(json_schema_extra={"enum": list(UNITS)})] = (
+    unit: Annotated[str, read_by(scalars.choice(*UNITS)), Field(json_schema_extra={"enum": list(UNITS)})] = (
         "count"
     )
     """What the printed number is in; tables hold seconds, bytes, or the number itself."""
     direction: Annotated[
-        Literal["lower", "higher", "none"], read_by(leaves.choice("lower", "higher", "none"))
+        Literal["lower", "higher", "none"], read_by(scalars.choice("lower", "higher", "none"))
     ] = "none"
     """Which way is better; `none`: shown, and never judged."""
     about: Text = ""
     """What it is, for readers."""
-    runs: Annotated[int, read_by(leaves.whole(2)), Field(ge=2)] = 3
+    runs: Annotated[int, read_by(scalars.whole(2)), Field(ge=2)] = 3
     """Of `instructions`: how often each cell is counted; a single count would not show whether it varies."""
     timeout: Duration = 600.0
     """Of `instructions`: of one such run, which is ten to fifty times as slow."""
-    tool: Annotated[Literal["valgrind", "perf"], read_by(leaves.choice("valgrind", "perf"))] = "valgrind"
+    tool: Annotated[Literal["valgrind", "perf"], read_by(scalars.choice("valgrind", "perf"))] = "valgrind"
     """Of `instructions`: `valgrind` counts on every machine, `perf` where the processor's counters can be read."""
 
     @model_validator(mode="after")

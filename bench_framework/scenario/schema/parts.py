@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
-from bench_framework.scenario import leaves
+from bench_framework.scenario import scalars
 from bench_framework.scenario.document import Scalar
 from bench_framework.scenario.schema.types import (
     SCALAR,
@@ -64,12 +64,12 @@ class AnswerPart(Part):
 
     compare: Annotated[
         Literal["exact", "sorted-lines", "json", "none"],
-        read_by(leaves.choice("exact", "sorted-lines", "json", "none")),
+        read_by(scalars.choice("exact", "sorted-lines", "json", "none")),
     ] = "exact"
     """Bytes, lines in any order, JSON by value, or not at all."""
     file: ValueName | None = None
     """File that holds the answer, in place of stdout."""
-    stdout: Annotated[Literal["file", "pipe", "null"], read_by(leaves.choice("file", "pipe", "null"))] = (
+    stdout: Annotated[Literal["file", "pipe", "null"], read_by(scalars.choice("file", "pipe", "null"))] = (
         "file"
     )
     """Where the program's stdout goes while it is timed."""
@@ -88,14 +88,14 @@ class ExperimentPart(Part):
     hypothesis: Text = ""
     """What the change is expected to show, such as "the lock of the queue costs time"; the report says whether it is
     supported, not supported or not tested."""
-    expect: Annotated[Literal["better", "worse"], read_by(leaves.choice("better", "worse"))] = "better"
+    expect: Annotated[Literal["better", "worse"], read_by(scalars.choice("better", "worse"))] = "better"
     """What the change does to the metric if the hypothesis is right."""
     metric: Text | None = None
     """The metric of the hypothesis, one of `judge`. Default: the first of them."""
     why: Text = ""
     """What was hoped for."""
     decision: Annotated[
-        Literal["adopted", "rejected", "open"], read_by(leaves.choice("adopted", "rejected", "open"))
+        Literal["adopted", "rejected", "open"], read_by(scalars.choice("adopted", "rejected", "open"))
     ] = "open"
     """What became of it."""
 
@@ -200,7 +200,7 @@ _RULE = {
 }
 Rules: TypeAlias = Annotated[
     list[Annotated[Rule, Field(min_length=1)]],
-    read_by(leaves.mappings),
+    read_by(scalars.mappings),
     WithJsonSchema({"anyOf": [_RULE, {"type": "array", "items": _RULE}]}),
 ]
 Commands: TypeAlias = Annotated[
@@ -215,7 +215,7 @@ NameLists: TypeAlias = Annotated[
 ]
 Baselines: TypeAlias = Annotated[
     list[dict[Text, Text]],
-    read_by(leaves.mappings),
+    read_by(scalars.mappings),
     WithJsonSchema(
         {
             "anyOf": [

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from bench_framework.scenario import leaves
-from bench_framework.scenario.leaves import Refused
+from bench_framework.scenario import scalars
+from bench_framework.scenario.scalars import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,7 @@ PROFILE_KEYS: Final = (
 
 
 def refusal(refused: Refused, at: tuple[str, ...] = ()) -> PydanticCustomError:
-    """The error of pydantic that `faults` turns into a problem of ours."""
+    """The error of pydantic that `validation_errors` turns into a problem of ours."""
     context = {"message": refused.message, "label": refused.label, "help": refused.advice, "at": at}
     return PydanticCustomError(refused.code, "{message}", context)
 
@@ -48,28 +48,28 @@ SCALAR: Final = {"type": ["string", "number", "boolean"]}
 NEVER: Final[dict[str, Any]] = {"not": {}}
 _PERCENT: Final = {"type": "string", "pattern": r"^\s*[0-9]+(\.[0-9]+)?\s*%\s*$", "examples": ["2%"]}
 
-Text: TypeAlias = Annotated[str, read_by(leaves.text), WithJsonSchema(SCALAR)]
+Text: TypeAlias = Annotated[str, read_by(scalars.text), WithJsonSchema(SCALAR)]
 Name: TypeAlias = Annotated[
     str,
-    read_by(leaves.axis_name),
+    read_by(scalars.axis_name),
     WithJsonSchema({"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$"}),
 ]
 Symbol: TypeAlias = Annotated[
     str,
-    read_by(leaves.symbol),
+    read_by(scalars.symbol),
     WithJsonSchema({"type": "string", "pattern": "^[a-z][a-z0-9_]{0,63}$"}),
 ]
-Variable: TypeAlias = Annotated[str, read_by(leaves.variable_name), WithJsonSchema({"type": "string"})]
-ValueName: TypeAlias = Annotated[str, read_by(leaves.value_name), WithJsonSchema(SCALAR)]
-Natural: TypeAlias = Annotated[int, read_by(leaves.whole(0)), Field(ge=0)]
-ExitCode: TypeAlias = Annotated[int, read_by(leaves.whole(0, most=255)), Field(ge=0, le=255)]
-Positive: TypeAlias = Annotated[int, read_by(leaves.whole(1)), Field(ge=1)]
-Flag: TypeAlias = Annotated[bool, read_by(leaves.flag)]
-Percent: TypeAlias = Annotated[float, read_by(leaves.percent), WithJsonSchema(_PERCENT)]
-Level: TypeAlias = Annotated[float, read_by(leaves.fraction_of_all), WithJsonSchema(_PERCENT)]
+Variable: TypeAlias = Annotated[str, read_by(scalars.variable_name), WithJsonSchema({"type": "string"})]
+ValueName: TypeAlias = Annotated[str, read_by(scalars.value_name), WithJsonSchema(SCALAR)]
+Natural: TypeAlias = Annotated[int, read_by(scalars.whole(0)), Field(ge=0)]
+ExitCode: TypeAlias = Annotated[int, read_by(scalars.whole(0, most=255)), Field(ge=0, le=255)]
+Positive: TypeAlias = Annotated[int, read_by(scalars.whole(1)), Field(ge=1)]
+Flag: TypeAlias = Annotated[bool, read_by(scalars.flag)]
+Percent: TypeAlias = Annotated[float, read_by(scalars.percent), WithJsonSchema(_PERCENT)]
+Level: TypeAlias = Annotated[float, read_by(scalars.fraction_of_all), WithJsonSchema(_PERCENT)]
 Duration: TypeAlias = Annotated[
     float,
-    read_by(leaves.duration),
+    read_by(scalars.duration),
     WithJsonSchema(
         {
             "type": "string",
@@ -78,13 +78,13 @@ Duration: TypeAlias = Annotated[
         }
     ),
 ]
-CpuList: TypeAlias = Annotated[str, read_by(leaves.cpu_list), WithJsonSchema(SCALAR)]
+CpuList: TypeAlias = Annotated[str, read_by(scalars.cpu_list), WithJsonSchema(SCALAR)]
 CacheName: TypeAlias = Annotated[
-    Literal["warm", "cold", "unknown"], read_by(leaves.choice("warm", "cold", "unknown"))
+    Literal["warm", "cold", "unknown"], read_by(scalars.choice("warm", "cold", "unknown"))
 ]
 Words: TypeAlias = Annotated[
     list[Text],
-    read_by(leaves.words),
+    read_by(scalars.words),
     WithJsonSchema({"anyOf": [SCALAR, {"type": "array", "items": SCALAR}]}),
 ]
 """A list of texts, or one text that is split at blanks."""
@@ -94,7 +94,7 @@ NotPercent: TypeAlias = Annotated[Percent, WithJsonSchema(NEVER)]
 NotList: TypeAlias = Annotated[list[Text], WithJsonSchema(NEVER)]
 Profile: TypeAlias = Annotated[
     Annotated[Text, Tag("<scalar>")]
-    | Annotated[dict[Annotated[str, read_by(leaves.choice(*PROFILE_KEYS))], Text], Tag("<mapping>")]
+    | Annotated[dict[Annotated[str, read_by(scalars.choice(*PROFILE_KEYS))], Text], Tag("<mapping>")]
     | Annotated[NotText, Tag("<list>")],
     Discriminator(shape),
 ]

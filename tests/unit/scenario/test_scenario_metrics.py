@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bench_framework.errors import ScenarioError
-    from bench_framework.scenario.loaded import Scenario
+    from bench_framework.scenario.definition import Scenario
 
 AXES = "axes: {arm: [a, b]}\ncommand: ['{bin}', '{arm}']\nbaseline: {arm: a}\n"
 GOOD = (

@@ -9,16 +9,16 @@ from bench_framework import assets
 from bench_framework.scenario import bundled
 from bench_framework.scenario.crates import Crate, CrateMissing, read_crate
 from bench_framework.scenario.document import suggest
-from bench_framework.scenario.leaves import MAX_LISTED, did_you_mean
 from bench_framework.scenario.matrix import axes_of
+from bench_framework.scenario.scalars import MAX_LISTED, did_you_mean
 from bench_framework.scenario.schema.worker import BUILTIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bench_framework.errors import Problem
+    from bench_framework.scenario.definition import Scenario
     from bench_framework.scenario.document import Path as Place
-    from bench_framework.scenario.loaded import Scenario
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:

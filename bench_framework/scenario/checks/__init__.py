@@ -1,31 +1,48 @@
-"""What the models cannot see: names that must exist, and a matrix that can be measured.
+"""The checks of a scenario that go beyond its schema: names that must exist, and a valid matrix.
 
-Every check is a generator of problems. Those of the first kind look at one place and always run; those of
-the second kind need the whole matrix and run once the first kind has found nothing.
+A check is a generator of problems: one file and one line in `CHECKS` or `MATRIX_CHECKS`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from bench_framework.scenario import (
-    check_crate,
-    check_derived,
-    check_gate,
-    check_inputs,
-    check_matrix,
-    check_metrics,
-    check_profile,
-    check_rules,
-    check_words,
+from bench_framework.scenario.checks import (
+    commands,
+    crate,
+    derived,
+    gate,
+    inputs,
+    matrix,
+    metrics,
+    profile,
+    rules,
 )
 from bench_framework.scenario.schema import VERSION
 
 if TYPE_CHECKING:
-    from bench_framework.errors import Problem
-    from bench_framework.scenario.document import Document
-    from bench_framework.scenario.loaded import Scenario
+    from collections.abc import Callable, Iterator
 
+    from bench_framework.errors import Problem
+    from bench_framework.scenario.definition import Scenario
+    from bench_framework.scenario.document import Document
+
+CHECKS: Final[tuple[Callable[[Scenario], Iterator[Problem]], ...]] = (
+    commands.check,
+    inputs.check,
+    rules.check,
+    metrics.check,
+    gate.check,
+    derived.check,
+    crate.check,
+    profile.check,
+)
+"""Checks of one place each; they always run."""
+MATRIX_CHECKS: Final[tuple[Callable[[Scenario], Iterator[Problem]], ...]] = (
+    matrix.check,
+    derived.check_cells,
+)
+"""Checks of the whole matrix; they run if no other problem was found."""
 _CONSEQUENCES = frozenset({"BC205"})
 """Found about a scenario of which parts were left out as wrong, these may only follow from that."""
 
@@ -53,16 +70,7 @@ def check(scenario: Scenario, *, damaged: bool = False) -> list[Problem]:
         scenario: what the models took.
         damaged: whether parts of the file were left out because they are wrong.
     """
-    problems = [
-        *check_words.check(scenario),
-        *check_inputs.check(scenario),
-        *check_rules.check(scenario),
-        *check_metrics.check(scenario),
-        *check_gate.check(scenario),
-        *check_derived.check(scenario),
-        *check_crate.check(scenario),
-        *check_profile.check(scenario),
-    ]
+    problems = [problem for run in CHECKS for problem in run(scenario)]
     if damaged:
         return [problem for problem in problems if problem.code not in _CONSEQUENCES]
-    return problems or [*check_matrix.check(scenario), *check_derived.check_cells(scenario)]
+    return problems or [problem for run in MATRIX_CHECKS for problem in run(scenario)]

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from bench_framework.errors import Problem
 from bench_framework.scenario import bundled
-from bench_framework.scenario.leaves import did_you_mean
 from bench_framework.scenario.matrix import AxisView, axes_of, baseline_values
+from bench_framework.scenario.scalars import did_you_mean
 from bench_framework.scenario.schema.worker import BUILTIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from bench_framework.scenario.definition import Scenario
     from bench_framework.scenario.document import Path
-    from bench_framework.scenario.loaded import Scenario
     from bench_framework.scenario.schema.parts import ExperimentPart
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from bench_framework.errors import Problem
     from bench_framework.model.plan import Input, Variant
-    from bench_framework.scenario.loaded import Scenario
+    from bench_framework.scenario.definition import Scenario
 
 MAX_PRODUCT: Final = 20_000
 """Combinations, holes included, that are looked at one by one."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from bench_framework.scenario.check_rules import named
+from bench_framework.scenario.checks.rules import named
 from bench_framework.scenario.matrix import axes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bench_framework.errors import Problem
-    from bench_framework.scenario.loaded import Scenario
+    from bench_framework.scenario.definition import Scenario
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:

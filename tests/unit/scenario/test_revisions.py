@@ -9,7 +9,7 @@ import pytest
 from bench_framework.errors import UsageError
 from bench_framework.model.plan import Role
 from bench_framework.model.revisions import Revisions
-from bench_framework.scenario.at_revisions import at_revisions
+from bench_framework.scenario.revisions import at_revisions
 from bench_framework.store import wire
 from bench_framework.workflow.revision_plan import plan_between
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bench_framework.scenario import leaves
+from bench_framework.scenario import scalars
 from bench_framework.scenario.schema import ScenarioFile, docstrings
 from bench_framework.scenario.schema.types import parts_in
 from bench_framework.scenario.schema.worker import AxisTable
@@ -51,7 +51,7 @@ def _shape_problem(document: Document, path: Path, error: Any) -> Problem:
     value = document_value(document.data, path)
     label, advice = "", None
     if kind in _NEEDS:
-        message = f"must be {_NEEDS[kind]}, got {leaves.describe(value)}"
+        message = f"must be {_NEEDS[kind]}, got {scalars.describe(value)}"
         label = f"expected {_NEEDS[kind]}"
         advice = f"write [{value}]" if isinstance(value, str) and value and kind == "list_type" else None
     elif kind == "too_short":
@@ -92,7 +92,7 @@ def spell(path: Path) -> str:
 def _own(
     document: Document, loc: Sequence[str | int], path: Path, code: str, context: dict[str, Any]
 ) -> tuple[Problem, Path]:
-    """A refusal of ours: `leaves` about a value or a key, `demand` about a part."""
+    """A refusal of ours: `scalars` about a value or a key, `demand` about a part."""
     message = context["message"]
     more = {"label": context["label"], "help": context["help"] or None}
     at: Path = tuple(context["at"])
@@ -123,8 +123,8 @@ def _unknown_key(document: Document, loc: Sequence[str | int], path: Path) -> Pr
     key = str(loc[-1])
     keys = keys_of(part_at(loc[:-1]))
     where = f" in `{spell(path[:-1])}`" if path[:-1] else ""
-    near = leaves.did_you_mean(key, keys)
-    listed = f"keys allowed here: {', '.join(sorted(keys))}" if len(keys) <= leaves.MAX_LISTED else ""
+    near = scalars.did_you_mean(key, keys)
+    listed = f"keys allowed here: {', '.join(sorted(keys))}" if len(keys) <= scalars.MAX_LISTED else ""
     advice = "  ".join(text for text in (near, listed) if text)
     return document.key_problem(path, "BC101", f"unknown key `{key}`{where}", help=advice or None)
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from bench_framework.errors import Problem
 from bench_framework.scenario import template
-from bench_framework.scenario.leaves import did_you_mean
 from bench_framework.scenario.matrix import BUILD_KEYS, AxisView, axes_of
+from bench_framework.scenario.scalars import did_you_mean
 from bench_framework.scenario.schema.parts import DATASETS
 from bench_framework.scenario.schema.worker import BUILTIN
 from bench_framework.units import is_size, parse_size
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bench_framework.errors import Position
-    from bench_framework.scenario.loaded import Scenario
+    from bench_framework.scenario.definition import Scenario
 
 _MAX_FILLINGS = 2_000
-"""Texts with several axes are tried up to here; `check_matrix` refuses larger matrices anyway."""
+"""Texts with several axes are tried up to here; `checks.matrix` refuses larger matrices anyway."""
 _MAX_SEED = 2**64
 
 

@@ -16,14 +16,14 @@ from bench_framework.model.metrics import (
     InstructionPolicy,
 )
 from bench_framework.scenario import bundled
-from bench_framework.scenario.leaves import did_you_mean
+from bench_framework.scenario.scalars import did_you_mean
 from bench_framework.scenario.schema.metrics import COUNTER_KEYS, SOURCE_KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bench_framework.errors import Problem
-    from bench_framework.scenario.loaded import Scenario
+    from bench_framework.scenario.definition import Scenario
     from bench_framework.scenario.schema.metrics import MetricPart
 
 GATED_COUNTS: Final = 2
