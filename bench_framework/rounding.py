@@ -65,8 +65,8 @@ def decimals_of(half_width: float) -> int:
     """Decimals by the PDG rule; may be negative for wide intervals of large numbers."""
     if not half_width > 0 or not math.isfinite(half_width):
         return EXACT_DECIMALS
-    exponent = math.floor(math.log10(half_width))
-    leading = half_width / 10.0 ** (exponent - 2)
+    exponent = decimal(half_width).adjusted()
+    leading = decimal(half_width).scaleb(2 - exponent)
     return (1 if leading < PDG_TWO_DIGITS_BELOW else 0) - exponent
 
 
@@ -118,6 +118,5 @@ def up_to_two_digits(value: float) -> Decimal:
     """A positive number rounded up to two significant digits: 0.1062 → 0.11."""
     if value <= 0:
         return Decimal(0)
-    exponent = math.floor(math.log10(value))
-    step = Decimal(1).scaleb(exponent - 1)
-    return Decimal(repr(value)).quantize(step, ROUND_CEILING)
+    exact = decimal(value)
+    return exact.quantize(Decimal(1).scaleb(exact.adjusted() - 1), ROUND_CEILING)

@@ -19,6 +19,7 @@ from scipy.stats import beta
 from bench_framework.analysis.compare import Levels, examine_looks
 from bench_framework.analysis.family import holm, over_looks
 from bench_framework.analysis.looking import floor_fraction
+from bench_framework.analysis.portable_math import settled
 from bench_framework.analysis.samples import Pair
 from bench_framework.analysis.verdict import Case, Rules, judge_family
 from bench_framework.model.metrics import WALL
@@ -44,7 +45,7 @@ def at_most(count: int, tries: int, confidence: float = CONFIDENCE) -> float:
     """One-sided upper bound of a rate: `count` successes in `tries` (Clopper and Pearson 1934); 1 without a try."""
     if count >= tries:
         return 1.0
-    return float(beta.ppf(confidence, count + 1, tries - count))
+    return settled(float(beta.ppf(confidence, count + 1, tries - count)))
 
 
 def at_least(count: int, tries: int, confidence: float = CONFIDENCE) -> float:

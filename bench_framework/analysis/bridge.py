@@ -9,15 +9,16 @@ must be shown to have moved by less than the margin, or nothing is said.
 from __future__ import annotations
 
 import math
+import statistics
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import t as student
 
 from bench_framework.analysis import anchors, bridge_words, intervals, medians, states
 from bench_framework.analysis.family import DETECTION_POWER, MDE_FACTOR, holm
+from bench_framework.analysis.portable_math import exp, expm1, log, log1p, t_quantile, t_tails
 from bench_framework.analysis.verdict import EQUIVALENCE_LEVEL, by_interval
 from bench_framework.model.bridge import Bridge, BridgedCell
 from bench_framework.model.judgement import Comparison
@@ -69,8 +70,8 @@ def estimate(values: Sequence[float]) -> Estimate | None:
     series = np.asarray(values, dtype=np.float64)
     bounds = intervals.typical(series, PLAIN)
     stretch = math.isqrt(n)
-    whole = series[: n // stretch * stretch].reshape(-1, stretch).mean(axis=1)
-    by_stretch = float(whole.std(ddof=1)) / math.sqrt(len(whole))
+    means = [statistics.fmean(values[i : i + stretch]) for i in range(0, n - stretch + 1, stretch)]
+    by_stretch = statistics.stdev(means) / math.sqrt(len(means))
     return Estimate(bounds.estimate, max(bounds.half_width / NORMAL_95, by_stretch), n)
 
 
@@ -237,22 +238,22 @@ def _to_anchors(one: Side, cell: str, own: Sequence[str], metric: Metric) -> lis
     """Logarithm of a cell's time over the geometric mean of its anchors, per round that all of them have."""
     series = [one.samples[i].of(metric) for i in (cell, *own)]
     shared = sorted(set.intersection(*({r for r, v in s.items() if v > 0} for s in series)))
-    return [math.log(series[0][r]) - sum(math.log(s[r]) for s in series[1:]) / len(own) for r in shared]
+    return [log(series[0][r]) - statistics.fmean(log(s[r]) for s in series[1:]) for r in shared]
 
 
 def _scatter(before: Side, after: Side, own: Sequence[Match], metric: Metric) -> float:
     """How far a cell moves by itself between sessions: as the anchors against one another, at least PLACEMENT."""
     moves = [
-        float(np.median(_logs(after.samples[m.after.id].of(metric))))
-        - float(np.median(_logs(before.samples[m.before.id].of(metric))))
+        statistics.median(_logs(after.samples[m.after.id].of(metric)))
+        - statistics.median(_logs(before.samples[m.before.id].of(metric)))
         for m in own
     ]
-    return max(PLACEMENT, float(np.std(moves, ddof=1)) if len(moves) > 1 else 0.0)
+    return max(PLACEMENT, statistics.stdev(moves) if len(moves) > 1 else 0.0)
 
 
 def _judged(cases: Sequence[tuple[Comparison, _Shift]], size: int, level: float) -> list[Comparison]:
     """Verdicts by Student's t with the smaller number of rounds, Holm over all changed cells and metrics."""
-    p_values = [float(2 * student.sf(abs(s.centre) / s.error, min(s.before, s.after) - 1)) for _, s in cases]
+    p_values = [t_tails(s.centre / s.error, min(s.before, s.after) - 1) for _, s in cases]
     adjusted = holm(p_values, size=size, level=level)
     made = []
     for (draft, shift), found, p in zip(cases, adjusted, p_values, strict=True):
@@ -268,7 +269,7 @@ def _judged(cases: Sequence[tuple[Comparison, _Shift]], size: int, level: float)
 
 def _verdict(draft: Comparison, shift: _Shift, *, rejected: bool, size: int, level: float) -> Comparison:
     assert draft.shown is not None
-    if rejected and abs(shift.centre) > math.log1p(draft.epsilon):
+    if rejected and abs(shift.centre) > log1p(draft.epsilon):
         decided = by_interval(draft.shown, draft.margin)
         if decided.decided:
             return replace(draft, verdict=decided)
@@ -276,22 +277,22 @@ def _verdict(draft: Comparison, shift: _Shift, *, rejected: bool, size: int, lev
     if 1 / (1 + draft.margin) < equal.lo and equal.hi < 1 + draft.margin:
         return replace(draft, verdict=Verdict.EQUIVALENT, shown=equal)
     degrees = draft.rounds - 1
-    reach = float(student.ppf(1 - level / (2 * size), degrees) + student.ppf(DETECTION_POWER, degrees))
-    return replace(draft, mde=math.expm1(MDE_FACTOR * reach * shift.error))
+    reach = t_quantile(1 - level / (2 * size), degrees) + t_quantile(DETECTION_POWER, degrees)
+    return replace(draft, mde=expm1(MDE_FACTOR * reach * shift.error))
 
 
 def _interval(centre: float, error: float, rounds: int, level: float) -> Interval:
-    half = float(student.ppf((1 + level) / 2, rounds - 1)) * error
-    return Interval(math.exp(centre), math.exp(centre - half), math.exp(centre + half), level)
+    half = t_quantile((1 + level) / 2, rounds - 1) * error
+    return Interval(exp(centre), exp(centre - half), exp(centre + half), level)
 
 
 def _logs(series: Mapping[int, float]) -> list[float]:
-    return [math.log(series[r]) for r in sorted(series) if series[r] > 0]
+    return [log(series[r]) for r in sorted(series) if series[r] > 0]
 
 
 def _row(before: Side, after: Side, match: Match, comparison: Comparison) -> BridgedCell:
     ends = [
-        float(np.median(list(values.values()))) if (values := _values(one, cell, comparison)) else None
+        statistics.median(values.values()) if (values := _values(one, cell, comparison)) else None
         for one, cell in ((before, match.before.id), (after, match.after.id))
     ]
     plan = after.plan

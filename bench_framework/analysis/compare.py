@@ -17,6 +17,7 @@ import numpy.typing as npt
 from scipy.special import betaincinv
 
 from bench_framework.analysis import signed_rank, swaps
+from bench_framework.analysis.portable_math import log
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +76,7 @@ class Evidence:
 
 def logs(pair: Pair) -> tuple[Floats, Floats]:
     """Natural logarithms of both sides."""
-    return np.log(np.asarray(pair.candidate)), np.log(np.asarray(pair.reference))
+    return np.array([log(v) for v in pair.candidate]), np.array([log(v) for v in pair.reference])
 
 
 @lru_cache(maxsize=8192)

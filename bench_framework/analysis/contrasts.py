@@ -7,7 +7,6 @@ runs over the family, and the looks are paid for as in the headline (METHOD 2 an
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +16,7 @@ import numpy.typing as npt
 from bench_framework import rounding
 from bench_framework.analysis import intervals, signed_rank
 from bench_framework.analysis.family import holm, over_looks
+from bench_framework.analysis.portable_math import log, log1p
 from bench_framework.analysis.verdict import by_interval, equivalence_level, ratio
 from bench_framework.model.judgement import ONE_PROGRAM
 from bench_framework.model.looks import rounds_needed
@@ -84,7 +84,7 @@ class Measured:
         rounds = tuple(
             r for r in sorted(series[0]) if r <= last and all(s.get(r, 0.0) > 0 for s in series)
         )  # fmt: skip
-        table = np.log(np.array([[s[r] for s in series] for r in rounds]).reshape(len(rounds), len(series)))
+        table = np.array([[log(s[r]) for s in series] for r in rounds]).reshape(len(rounds), len(series))
         return rounds, -table if self.higher else table
 
     def one_program(self, weights: Mapping[str, float]) -> bool:
@@ -100,6 +100,14 @@ class Measured:
             )
             sums[program] = sums.get(program, 0.0) + weight
         return all(abs(total) < NO_WEIGHT for total in sums.values())
+
+
+def weighted_sum(terms: Sequence[tuple[float, Floats]]) -> Floats:
+    """Σ weight · series, one term after the other: in a matrix product the BLAS kernel chooses the order."""
+    total = np.zeros_like(terms[0][1])
+    for weight, series in terms:
+        total += weight * series
+    return total
 
 
 def measured(
@@ -189,7 +197,7 @@ def _verdict(
     shown, reason = ratio(bounds), ""
     if rejected:
         verdict = by_interval(shown, margin)
-        if abs(bounds.estimate) <= math.log1p(epsilon):
+        if abs(bounds.estimate) <= log1p(epsilon):
             reason = TOO_SMALL
         elif verdict is Verdict.UNDECIDED:
             reason = REACHES_ONE
@@ -197,7 +205,7 @@ def _verdict(
             return verdict, shown, ""
     level = equivalence_level(max(1, at.looks.count))
     narrow = intervals.typical(values, level)
-    if reason != REACHES_ONE and narrow.level >= level and narrow.inside(math.log1p(margin)):
+    if reason != REACHES_ONE and narrow.level >= level and narrow.inside(log1p(margin)):
         equal = ratio(narrow)
         if _printed_inside(equal, margin):
             return Verdict.EQUIVALENT, equal, ""

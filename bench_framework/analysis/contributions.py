@@ -21,7 +21,9 @@ from bench_framework.analysis.contrasts import (
     as_told,
     judge_contrasts,
     simultaneous,
+    weighted_sum,
 )
+from bench_framework.analysis.portable_math import log
 from bench_framework.model.plan import Role
 from bench_framework.model.structure import Change, Contribution, Step
 from bench_framework.model.verdict import Verdict
@@ -73,7 +75,7 @@ class _Draft:
         if self.total is not None:
             found.append(self.total)
             if self.design == "alone":
-                found.append(self.total - np.sum([m.values for m in self.moves], axis=0))
+                found.append(weighted_sum([(1.0, self.total), *((-1.0, m.values) for m in self.moves)]))
         return found
 
     @property
@@ -315,7 +317,7 @@ def _judged(draft: _Draft, judged: Sequence[Contrast], at: Measured, family: int
     ends = (draft.end or "", draft.start)
     total = as_told(judged[places], ends, at) if draft.total is not None else None
     remainder = judged[places + 1] if draft.design == "alone" and total is not None else None
-    whole = math.log(total.shown.ratio) if total and total.shown and total.verdict.decided else None
+    whole = log(total.shown.ratio) if total and total.shown and total.verdict.decided else None
     steps = [
         Step(m.changes, m.cell_id, m.ref_cell_id, c, _share(c, whole) if n < draft.count else None)
         for n, (m, c) in enumerate(zip(draft.moves, _steps_as_told(draft, judged[:places], at), strict=True))
@@ -341,7 +343,7 @@ def _steps_as_told(draft: _Draft, judged: Sequence[Contrast], at: Measured) -> l
 def _share(contrast: Contrast, whole: float | None) -> float | None:
     if whole is None or contrast.shown is None:
         return None
-    return math.log(contrast.shown.ratio) / whole
+    return log(contrast.shown.ratio) / whole
 
 
 def _largest(steps: Sequence[Step], bounds: Sequence[Bounds], total: Contrast | None) -> int | None:

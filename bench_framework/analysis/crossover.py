@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import bisect
 import itertools
-import math
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -17,6 +16,7 @@ from scipy.optimize import brentq
 
 from bench_framework.analysis import intervals, scaling
 from bench_framework.analysis.contrasts import FEWEST_ROUNDS, Floats, Measured
+from bench_framework.analysis.portable_math import exp, log, settled
 from bench_framework.model.plan import Role
 from bench_framework.model.structure import Crossing
 from bench_framework.model.verdict import Verdict
@@ -95,7 +95,7 @@ def _crossing(at: Measured, variant: Variant, pairs: Sequence[tuple[int, Cell, C
     common = [r for r in ratios[0] if all(r in own for own in ratios)]
     level = 1 - at.plan.judge.level / max(1, at.looks.count)
     table = np.array([[own[r] for own in ratios] for r in common]).reshape(len(common), len(ratios))
-    places = [math.log(size) for size, _, _ in pairs]
+    places = [log(size) for size, _, _ in pairs]
     found = turning(places, table, level) if len(common) >= FEWEST_ROUNDS else None
     first, last = pairs[0], pairs[-1]
     return Crossing(
@@ -105,9 +105,9 @@ def _crossing(at: Measured, variant: Variant, pairs: Sequence[tuple[int, Cell, C
         metric=at.metric,
         below_input_id=first[1].input_id,
         above_input_id=last[1].input_id,
-        size_bytes=math.exp(found[0]) if found else None,
-        lo_bytes=math.exp(found[1]) if found else None,
-        hi_bytes=math.exp(found[2]) if found else None,
+        size_bytes=exp(found[0]) if found else None,
+        lo_bytes=exp(found[1]) if found else None,
+        hi_bytes=exp(found[2]) if found else None,
         level=level,
         rounds=len(common),
     )
@@ -135,7 +135,7 @@ def turning(
     first, last = bounds(places[0]), bounds(places[-1])
     if not (first.lo > 0 > last.hi or first.hi < 0 < last.lo):
         return None
-    estimate = float(brentq(lambda x: bounds(x).estimate, places[0], places[-1], xtol=PRECISION / 10))
+    estimate = settled(brentq(lambda x: bounds(x).estimate, places[0], places[-1], xtol=PRECISION / 10))
     steps = GRID * (len(places) - 1)
     grid = np.linspace(places[0], places[-1], steps + 1).tolist()
     bisect.insort(grid, estimate)

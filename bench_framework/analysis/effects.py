@@ -12,9 +12,7 @@ import itertools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
-from bench_framework.analysis.contrasts import FEWEST_ROUNDS, Measured, as_told, judge_contrasts
+from bench_framework.analysis.contrasts import FEWEST_ROUNDS, Measured, as_told, judge_contrasts, weighted_sum
 from bench_framework.analysis.factorial import layout_of
 from bench_framework.model.structure import Contrast, Effect, EffectCell
 from bench_framework.model.verdict import Verdict
@@ -49,8 +47,7 @@ class _Draft:
     @property
     def mean(self) -> Floats:
         """The contrast of the geometric mean, by round."""
-        found: Floats = np.mean([values for _, _, values in self.cells], axis=0)
-        return found
+        return weighted_sum([(1.0, values) for _, _, values in self.cells]) / len(self.cells)
 
     @property
     def weights(self) -> dict[str, float]:
@@ -118,9 +115,7 @@ def _contrast(
 ) -> tuple[str, tuple[str, ...], Floats]:
     """The alternating sum of the log values of these corners, in one combination of the other axes."""
     ids = tuple(layout.cell(rest, corner) for corner in corners)
-    signs = np.array(list(_weights(ids).values()))
-    total: Floats = signs @ np.array([logs[cell] for cell in ids])
-    return layout.where(rest), ids, total
+    return layout.where(rest), ids, weighted_sum([(w, logs[cell]) for cell, w in _weights(ids).items()])
 
 
 def _weights(ids: Sequence[str]) -> dict[str, float]:

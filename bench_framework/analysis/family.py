@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.analysis.portable_math import log1p, normal_quantile
 from bench_framework.model.looks import STATISTICS
 
 if TYPE_CHECKING:
@@ -69,7 +68,6 @@ def detectable(half: float, strict: float, epsilon: float) -> float:
     a = `strict` ÷ 2 with `strict` = α/(J·M): the interval that is printed pays for the choice between two statistics.
     A verdict needs an estimate beyond ε as well: no difference is sure to be found that is not z.₉₅ errors above it.
     """
-    normal = NormalDist()
-    error = MDE_FACTOR * half / normal.inv_cdf(0.975)
-    power = normal.inv_cdf(DETECTION_POWER)
-    return max(normal.inv_cdf(1 - strict / STATISTICS / 2) * error, math.log1p(epsilon)) + power * error
+    error = MDE_FACTOR * half / normal_quantile(0.975)
+    power = normal_quantile(DETECTION_POWER)
+    return max(normal_quantile(1 - strict / STATISTICS / 2) * error, log1p(epsilon)) + power * error

@@ -16,6 +16,7 @@ from bench_framework.analysis import imported_claims, medians, verdict, welch
 from bench_framework.analysis import samples as sampling
 from bench_framework.analysis.family import Adjusted, holm
 from bench_framework.analysis.mirror import mirrored
+from bench_framework.analysis.portable_math import exp, expm1, log, log1p
 from bench_framework.model.judgement import (
     BestGroup,
     CellState,
@@ -208,26 +209,26 @@ def _decide(
     draft = replace(
         draft, shown=shown, statistic="welch", typical=typical, p=contrast.p, p_adjusted=adjusted.p
     )
-    if adjusted.rejected and abs(contrast.estimate) > math.log1p(epsilon):
+    if adjusted.rejected and abs(contrast.estimate) > log1p(epsilon):
         found = verdict.by_interval(shown, margin)
         if found.decided:
             return replace(draft, verdict=found)
     equal = interval(contrast, verdict.equivalence_level(ONCE))
     if inside(equal, margin):
         return replace(draft, verdict=Verdict.EQUIVALENT, shown=equal)
-    half = (math.log(typical.hi) - math.log(typical.lo)) / 2
+    half = (log(typical.hi) - log(typical.lo)) / 2
     mde = verdict.detectable(half, rules, epsilon)
-    if mde > math.log(MOST_DETECTABLE):
+    if mde > log(MOST_DETECTABLE):
         return replace(draft, reason=HOPELESS)
-    needed = math.ceil(contrast.n * (mde / math.log1p(margin)) ** 2)
+    needed = math.ceil(contrast.n * (mde / log1p(margin)) ** 2)
     reason = _TOO_SMALL if adjusted.rejected else ""
-    return replace(draft, mde=math.expm1(mde), rounds_needed=needed, reason=reason)
+    return replace(draft, mde=expm1(mde), rounds_needed=needed, reason=reason)
 
 
 def interval(contrast: welch.Contrast, level: float) -> Interval:
     """The contrast as a ratio with its interval."""
     lo, hi = contrast.bounds(level)
-    return Interval(math.exp(contrast.estimate), math.exp(max(lo, -700.0)), math.exp(min(hi, 700.0)), level)
+    return Interval(exp(contrast.estimate), exp(max(lo, -700.0)), exp(min(hi, 700.0)), level)
 
 
 def inside(shown: Interval, margin: float) -> bool:

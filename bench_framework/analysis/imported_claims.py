@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis import claims, welch, wording
+from bench_framework.analysis.portable_math import log1p
 from bench_framework.analysis.session_words import IN_SESSION
 from bench_framework.model.judgement import Claim
 from bench_framework.model.metrics import WALL
@@ -73,7 +73,7 @@ def _runs_at_estimate(c: Comparison, imported: Imported) -> int | None:
     if c.verdict is not Verdict.UNDECIDED or c.statistic != "welch" or c.shown is None:
         return None
     contrast = welch.compare(ours, theirs) if ours is not None and theirs is not None else None
-    if contrast is None or abs(contrast.estimate) <= math.log1p(c.epsilon):
+    if contrast is None or abs(contrast.estimate) <= log1p(c.epsilon):
         return None
     return welch.runs_at_estimate(contrast, 1 - c.shown.level)
 

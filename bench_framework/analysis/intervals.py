@@ -16,6 +16,7 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 
 from bench_framework.analysis import signed_rank, swaps
+from bench_framework.analysis.portable_math import settled
 
 Floats = npt.NDArray[np.float64]
 
@@ -162,7 +163,7 @@ class FloorInverter:
             return side * math.inf
         step = PRECISION * width
         root = brentq(excess, inner, outer, xtol=step) if inner or excess(0.0) < 0 else outer
-        return self.estimate + side * (float(root) + step)
+        return self.estimate + side * (settled(root) + step)
 
 
 def swaps_for(level: float) -> int:

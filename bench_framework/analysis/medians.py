@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis import summary
+from bench_framework.analysis.portable_math import exp, expm1, log, log1p
 from bench_framework.analysis.verdict import by_interval
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.metrics import METRICS, is_exact
@@ -79,12 +79,9 @@ def _verdict(
     if reached < wanted:
         return Verdict.UNDECIDED, "too few rounds for so many comparisons"
     if 1 / (1 + margin) < shown.lo and shown.hi < 1 + margin:
-        small = (
-            abs(math.log(shown.ratio)) < math.log1p(epsilon)
-            or by_interval(shown, margin) is Verdict.UNDECIDED
-        )
+        small = abs(log(shown.ratio)) < log1p(epsilon) or by_interval(shown, margin) is Verdict.UNDECIDED
         return (Verdict.EQUIVALENT, "") if small else (by_interval(shown, margin), "")
-    if abs(math.log(shown.ratio)) < math.log1p(epsilon):
+    if abs(log(shown.ratio)) < log1p(epsilon):
         return Verdict.UNDECIDED, ""
     return by_interval(shown, margin), ""
 
@@ -110,7 +107,7 @@ def compare_exact(
         raise ValueError(f"{metric} has no ratio: {value} against {reference}")
     quotient = value / reference
     shown = Interval(quotient, quotient, quotient, 1.0)
-    apart = abs(math.log(quotient)) > math.log1p(epsilon)
+    apart = abs(log(quotient)) > log1p(epsilon)
     verdict = by_interval(shown, margin) if apart else Verdict.EQUIVALENT
     return Comparison(
         cell_id=cell_id, ref_cell_id=ref_cell_id, metric=metric, family="exact",
@@ -147,14 +144,16 @@ def compare_counts(
     if not half or exact.shown is None:
         return replace(exact, runs=len(counts), runs_ref=len(reference))
     ratio = exact.shown.ratio
-    shown = Interval(ratio, ratio * math.exp(-half), ratio * math.exp(half), SURE)
+    shown = Interval(ratio, ratio * exp(-half), ratio * exp(half), SURE)
     verdict = by_interval(shown, margin)
     inside = 1 / (1 + margin) < shown.lo and shown.hi < 1 + margin
     reason = ""
     if verdict is Verdict.UNDECIDED and inside:
         verdict = Verdict.EQUIVALENT
     elif verdict is Verdict.UNDECIDED:
-        reason = f"counts of one program vary by up to {100 * math.expm1(max(spread(counts), spread(reference))):.2g} %"
+        reason = (
+            f"counts of one program vary by up to {100 * expm1(max(spread(counts), spread(reference))):.2g} %"
+        )
     return replace(
         exact, verdict=verdict, reason=reason, shown=shown, runs=len(counts), runs_ref=len(reference)
     )
@@ -162,4 +161,4 @@ def compare_counts(
 
 def spread(counts: Sequence[float]) -> float:
     """Logarithm of the largest count over the smallest; 0 where all are equal."""
-    return math.log(max(counts) / min(counts))
+    return log(max(counts) / min(counts))

@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal
 
+from bench_framework.analysis.portable_math import t_quantile
 from bench_framework.analysis.profile_words import LEAST_SAMPLES
 from bench_framework.analysis.wording import say
 from bench_framework.model.judgement import Claim
@@ -135,11 +136,10 @@ def interval(pairs: Sequence[tuple[int, int]]) -> tuple[float, float]:
     share = hits / total
     lo, hi = _wilson(hits, total)
     if len(pairs) > 1:
-        from scipy import stats  # noqa: PLC0415 -- as everywhere here, only where a record is judged
-
         m = len(pairs)
-        spread = sum((h - share * n) ** 2 for h, n in pairs) * m / (m - 1)
-        half = float(stats.t.ppf(0.5 + LEVEL / 2, m - 1)) * math.sqrt(spread) / total
+        distances = [h - share * n for h, n in pairs]
+        spread = math.fsum(d * d for d in distances) * m / (m - 1)
+        half = t_quantile(0.5 + LEVEL / 2, m - 1) * math.sqrt(spread) / total
         lo, hi = min(lo, share - half), max(hi, share + half)
     return max(0.0, lo), min(1.0, hi)
 

@@ -6,10 +6,10 @@ import itertools
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
 from scipy.stats import kendalltau, theilslopes
 
 from bench_framework.analysis import same_programs
+from bench_framework.analysis.portable_math import expm1, log
 from bench_framework.model import contention
 from bench_framework.model.metrics import WALL
 from bench_framework.model.run import Event
@@ -64,11 +64,11 @@ def drift(series: Mapping[int, float]) -> float | None:
     rounds = sorted(r for r in series if series[r] > 0)
     if len(rounds) < FEWEST_FOR_DRIFT or len({series[r] for r in rounds}) == 1:
         return None
-    values = np.log([series[r] for r in rounds])
+    values = [log(series[r]) for r in rounds]
     if not kendalltau(rounds, values).pvalue < DRIFT_LEVEL:
         return None
     slope = float(theilslopes(values, rounds)[0])
-    return float(np.expm1(slope * (rounds[-1] - rounds[0])))
+    return expm1(slope * (rounds[-1] - rounds[0]))
 
 
 def contention_events(blocks: Sequence[Block]) -> list[Event]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import math
 from typing import TYPE_CHECKING, Final, Literal
 
 from bench_framework.analysis import compare, intervals
 from bench_framework.analysis import samples as sampling
+from bench_framework.analysis.portable_math import log
 from bench_framework.model.judgement import Scaling
 from bench_framework.model.metrics import WALL
 
@@ -96,7 +96,7 @@ def _climb(
         if len(pair) < FEWEST_ROUNDS:
             continue
         x, y = compare.logs(pair)
-        bounds = intervals.typical((x - y) / math.log(large / small), LEVEL)
+        bounds = intervals.typical((x - y) / log(large / small), LEVEL)
         word = growth_word(bounds.lo, bounds.hi) if len(steps) >= FEWEST_SIZES else "not resolved"
         found.append(
             Scaling(

@@ -8,6 +8,7 @@ so that they stay whole numbers (Hollander, Wolfe & Chicken 2014, section 3.1).
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Final
 
@@ -72,7 +73,7 @@ def walsh_cut(n: int, level: float) -> int | None:
     if n < 1:
         return None
     if n > EXACT_UNTIED:
-        mean, sd = n * (n + 1) / 4, (n * (n + 1) * (2 * n + 1) / 24) ** 0.5
+        mean, sd = n * (n + 1) / 4, math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
         return max(0, int(mean + float(ndtri(target)) * sd - 0.5))
     below = np.searchsorted(_cumulative(n), target * (1 + 1e-12), side="right")
     return int(below) - 1 if below else None
@@ -115,6 +116,6 @@ def _two_sided(chances: Floats) -> Floats:
 
 
 def _normal(sizes: Ints) -> Floats:
-    sd = float(np.sqrt(np.sum(sizes.astype(np.float64) ** 2)))
+    sd = math.sqrt(int((sizes * sizes).sum()))
     v = np.arange(int(sizes.sum()) + 1)
     return np.minimum(1.0, 2 * ndtr(-np.maximum(v - 1, 0) / sd))

@@ -7,9 +7,9 @@ the schedule, those too that are not taken.
 from __future__ import annotations
 
 import math
-from statistics import NormalDist
 from typing import TYPE_CHECKING
 
+from bench_framework.analysis.portable_math import expm1, log, log1p, normal_quantile
 from bench_framework.analysis.verdict import equivalence_level
 from bench_framework.model.race import may_leave
 
@@ -87,7 +87,7 @@ def _chance(pair: Comparison, stage: Stage) -> tuple[str, float]:
     if pair.typical is None:
         return pair.cell_id, math.inf
     slower = pair.cell_id if pair.typical.ratio > 1 else pair.ref_cell_id
-    return slower, math.inf if pair.mde is None else _target(pair, stage) / math.log1p(pair.mde)
+    return slower, math.inf if pair.mde is None else _target(pair, stage) / log1p(pair.mde)
 
 
 def decide(
@@ -122,7 +122,7 @@ def half_width(comparison: Comparison) -> float | None:
     shown = comparison.shown
     if shown is None or shown.lo <= 0 or not math.isfinite(shown.hi):
         return None
-    return math.expm1((math.log(shown.hi) - math.log(shown.lo)) / 2)
+    return expm1((log(shown.hi) - log(shown.lo)) / 2)
 
 
 def futile(comparison: Comparison, stage: Stage) -> bool:
@@ -136,13 +136,12 @@ def futile(comparison: Comparison, stage: Stage) -> bool:
     if comparison.mde is None or comparison.typical is None or not comparison.rounds:
         return False
     shrink = math.sqrt(comparison.rounds / stage.looks.rounds[-1])
-    at_last = math.log1p(comparison.mde) * shrink
-    limit = math.log1p(comparison.margin)
+    at_last = log1p(comparison.mde) * shrink
+    limit = log1p(comparison.margin)
     if at_last <= max(limit, _target(comparison, stage)):
         return False
-    normal = NormalDist()
-    half = (math.log(comparison.typical.hi) - math.log(comparison.typical.lo)) / 2
-    wider = normal.inv_cdf((1 + equivalence_level(stage.looks.count)) / 2) / normal.inv_cdf(0.975)
+    half = (log(comparison.typical.hi) - log(comparison.typical.lo)) / 2
+    wider = normal_quantile((1 + equivalence_level(stage.looks.count)) / 2) / normal_quantile(0.975)
     return half * wider * shrink >= limit
 
 
@@ -152,4 +151,4 @@ def _target(comparison: Comparison, stage: Stage) -> float:
     seen = [comparison.typical.ratio, *([comparison.shown.ratio] if comparison.shown else [])]
     if stage.plan.measure.strategy != "race":
         seen = [comparison.typical.lo, comparison.typical.hi]
-    return max(abs(math.log(ratio)) for ratio in seen)
+    return max(abs(log(ratio)) for ratio in seen)

@@ -66,16 +66,11 @@ def median_interval(ranked: Sequence[float], level: float) -> tuple[float, float
 @lru_cache(maxsize=512)
 def median_rank(n: int, level: float) -> int:
     """K of `median_interval`; 0 where even the extremes do not reach the level."""
-    below, k = 0.0, 0
-    for successes in range(n // 2 + 1):
-        log_chance = (
-            math.lgamma(n + 1) - math.lgamma(successes + 1) - math.lgamma(n - successes + 1)
-            - n * math.log(2)
-        )  # fmt: skip
-        below += math.exp(log_chance)
-        if below > (1 - level) / 2:
-            break
-        k = successes + 1
+    k, chances, below = 0, 1, 1  # of 2ⁿ: n over k, and their sum up to k
+    while k <= n // 2 and below / 2**n <= (1 - level) / 2:
+        chances = chances * (n - k) // (k + 1)
+        below += chances
+        k += 1
     return min(k, (n + 1) // 2)
 
 

@@ -8,6 +8,7 @@ Exchanging *all* rounds only turns the sign, so one half of the swaps stands for
 from __future__ import annotations
 
 import hashlib
+import statistics
 from typing import Final
 
 import numpy as np
@@ -65,7 +66,7 @@ def fastest_third(n: int) -> int:
 def floor_difference(x: Floats, y: Floats) -> float:
     """θ₁ = F(x) − F(y) of log times, F the mean of the k smallest."""
     k = fastest_third(len(x))
-    return float(np.sort(x)[:k].mean() - np.sort(y)[:k].mean())
+    return statistics.fmean(np.sort(x)[:k].tolist()) - statistics.fmean(np.sort(y)[:k].tolist())
 
 
 def floor_under(x: Singles, y: Singles, swaps: Bits) -> Singles:

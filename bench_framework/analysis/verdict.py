@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Final, Literal
 
 from bench_framework import rounding
 from bench_framework.analysis import compare, family, intervals
 from bench_framework.analysis.family import Adjusted, holm, over_looks
+from bench_framework.analysis.portable_math import exp, expm1, log, log1p, normal_quantile
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import STATISTICS
 from bench_framework.model.verdict import Interval, Verdict
@@ -153,10 +153,10 @@ def _by_statistic(
             return replace(draft, reason=_ENDLESS)
         draft = replace(draft, shown=_promised(bounds), statistic="floor")
     assert draft.shown is not None
-    estimate = math.log(draft.shown.ratio)
+    estimate = log(draft.shown.ratio)
     if estimate * sign <= 0:
         return replace(draft, reason=_TURNED)
-    if abs(estimate) <= math.log1p(case.epsilon):
+    if abs(estimate) <= log1p(case.epsilon):
         return replace(draft, reason=_TOO_SMALL)
     verdict = by_interval(draft.shown, case.margin)
     if verdict is Verdict.UNDECIDED:
@@ -202,7 +202,7 @@ def equivalence_level(looks: int) -> float:
 
 def _equivalence(case: Case, rules: Rules) -> Bounds | None:
     """θ₂'s interval if both intervals lie inside the margin at the equivalence level."""
-    level, limit = equivalence_level(rules.looks), math.log1p(case.margin)
+    level, limit = equivalence_level(rules.looks), log1p(case.margin)
     x, y = compare.logs(case.pair)
     typical = intervals.typical(x - y, level)
     if typical.level < level or not typical.inside(limit):
@@ -223,8 +223,8 @@ def _with_mde(
         # must not be smaller than what was just taken back.
         half = max(half, _plain_half_width(draft.shown))
     mde = detectable(half, rules, case.epsilon)
-    needed = math.ceil(len(case.pair) * (mde / math.log1p(case.margin)) ** 2)
-    return replace(draft, mde=math.expm1(mde), rounds_needed=needed if needed <= MOST_ROUNDS else None)
+    needed = math.ceil(len(case.pair) * (mde / log1p(case.margin)) ** 2)
+    return replace(draft, mde=expm1(mde), rounds_needed=needed if needed <= MOST_ROUNDS else None)
 
 
 def half_width(pair: Pair, plain: Bounds, plain_floor: Bounds | None, seed: int) -> float | None:
@@ -241,10 +241,9 @@ def _plain_half_width(shown: Interval) -> float:
     """Half-width on the log scale that an interval would have at 95 %, if it were normal."""
     if shown.lo <= 0 or not math.isfinite(shown.hi):
         return 0.0
-    normal = NormalDist()
     made_at = min(1 - (1 - shown.level) / STATISTICS, 1 - 1e-12)
-    ours, plain = (normal.inv_cdf((1 + level) / 2) for level in (made_at, PLAIN_LEVEL))
-    return (math.log(shown.hi) - math.log(shown.lo)) / 2 * plain / ours
+    ours, plain = (normal_quantile((1 + level) / 2) for level in (made_at, PLAIN_LEVEL))
+    return (log(shown.hi) - log(shown.lo)) / 2 * plain / ours
 
 
 def detectable(half: float, rules: Rules, epsilon: float) -> float:
@@ -259,8 +258,8 @@ def _promised(bounds: Bounds) -> Interval:
 
 def ratio(bounds: Bounds) -> Interval:
     """E to the bounds."""
-    return Interval(math.exp(bounds.estimate), _exp(bounds.lo), _exp(bounds.hi), bounds.level)
+    return Interval(exp(bounds.estimate), _exp(bounds.lo), _exp(bounds.hi), bounds.level)
 
 
 def _exp(value: float) -> float:
-    return math.exp(min(value, 700.0)) if math.isfinite(value) else (0.0 if value < 0 else math.inf)
+    return exp(min(value, 700.0)) if math.isfinite(value) else (0.0 if value < 0 else math.inf)

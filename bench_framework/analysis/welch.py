@@ -12,7 +12,7 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from scipy.special import stdtr, stdtrit
+from bench_framework.analysis.portable_math import log, normal_quantile, t_quantile, t_tails
 
 if TYPE_CHECKING:
     from bench_framework.model.imported import Series
@@ -44,11 +44,11 @@ class Contrast:
     @property
     def p(self) -> float:
         """Two-sided."""
-        return float(2 * stdtr(self.freedom, -abs(self.estimate) / self.error))
+        return t_tails(self.estimate / self.error, self.freedom)
 
     def bounds(self, level: float) -> tuple[float, float]:
         """The interval at a level such as 0.95, on the log scale."""
-        half = float(stdtrit(self.freedom, (1 + level) / 2)) * self.error
+        half = t_quantile((1 + level) / 2, self.freedom) * self.error
         return self.estimate - half, self.estimate + half
 
 
@@ -62,11 +62,12 @@ def log_mean(series: Series) -> LogMean | None:
     if n is None or n < LEAST_RUNS:
         return None
     if series.values:
-        logs = [math.log(value) for value in series.values]
+        logs = [log(value) for value in series.values]
         return LogMean(statistics.fmean(logs), statistics.variance(logs) / n, n - 1)
     if series.sd is None:
         return None
-    return LogMean(math.log(series.mean), (series.sd / series.mean) ** 2 / n, n - 1)
+    spread = series.sd / series.mean
+    return LogMean(log(series.mean), spread * spread / n, n - 1)
 
 
 def compare(candidate: Series, reference: Series) -> Contrast | None:
@@ -78,9 +79,9 @@ def compare(candidate: Series, reference: Series) -> Contrast | None:
     if ours is None or theirs is None or not ours.variance + theirs.variance > 0:
         return None
     variance = ours.variance + theirs.variance
-    shares = sum(side.variance**2 / side.freedom for side in (ours, theirs))
+    shares = math.fsum(side.variance * side.variance / side.freedom for side in (ours, theirs))
     # A spread far below another's may vanish in the square; the other one then has all the weight.
-    freedom = variance**2 / shares if shares > 0 else min(ours.freedom, theirs.freedom)
+    freedom = variance * variance / shares if shares > 0 else min(ours.freedom, theirs.freedom)
     n = min(candidate.n or 0, reference.n or 0)
     return Contrast(ours.centre - theirs.centre, math.sqrt(variance), freedom, n)
 
@@ -90,8 +91,7 @@ def runs_at_estimate(contrast: Contrast, level: float) -> int | None:
 
     n · ((z₁₋a⁄₂ + z.₈₀) · SE ÷ estimate)²; `None` for an estimate of zero.
     """
-    normal = statistics.NormalDist()
     if contrast.estimate == 0:
         return None
-    z = normal.inv_cdf(1 - level / 2) + normal.inv_cdf(POWER)
+    z = normal_quantile(1 - level / 2) + normal_quantile(POWER)
     return math.ceil(contrast.n * (z * contrast.error / contrast.estimate) ** 2)

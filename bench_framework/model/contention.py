@@ -5,6 +5,7 @@ A flag is a remark: a flagged block stays in every statistic, as leaving out wha
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def flags(block: Block) -> tuple[Flag, ...]:
     I/O pressure is recorded and makes no flag: the kernel counts the program's own waiting for the disk in it, and a
     run that reads does little else. CPU pressure counts a program's own threads too, where it has more than cores.
     """
-    time, s = sum(block.wall_s), block.sensors
+    time, s = math.fsum(block.wall_s), block.sensors
     if time <= 0:
         return ()
     swapped = max(s.swap_in_pages or 0, s.swap_out_pages or 0)

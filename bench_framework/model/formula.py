@@ -6,6 +6,7 @@ Python's own parser reads the text; of its tree only numbers, names, ``+ - * /``
 from __future__ import annotations
 
 import ast
+import math
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
@@ -26,7 +27,7 @@ _OF_CELLS: Final[dict[str, Dimension]] = {"rate": _RATE, "time": _TIME}
 
 def _harmonic(values: list[float]) -> float:
     """1 / Σ(1/xᵢ): the rate of stages of these rates that run one after the other."""
-    return 1 / sum(1 / value for value in values)
+    return 1 / math.fsum(1 / value for value in values)
 
 
 _FUNCTIONS: Final[dict[str, Callable[[list[float]], float]]] = {"min": min, "max": max, "harmonic": _harmonic}

@@ -58,7 +58,7 @@ def rounds_needed(looks: int, family: int, level: float) -> int:
     The test alone would need one round less; the interval that is printed with a verdict pays for the choice between
     two statistics (METHOD 4), and has an end only from here on.
     """
-    return 1 + math.ceil(math.log2(STATISTICS * looks * family / level))
+    return 1 + (math.ceil(STATISTICS * looks * family / level) - 1).bit_length()
 
 
 def schedule(first: int, last: int, family: int, level: float, *, single: bool = False) -> Looks:

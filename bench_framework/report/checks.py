@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from bench_framework.model.plan import Role
@@ -71,7 +72,7 @@ def _order(data: ReportData) -> Check:
         middle = max(place for _, place in found) / 2
         for cell_id, place in found:
             places.setdefault(cell_id, []).append(place - middle)
-    offsets = [abs(sum(found) / len(found)) for found in places.values()]
+    offsets = [abs(math.fsum(found) / len(found)) for found in places.values()]
     figure = f"fresh order every round, seed {data.plan.measure.seed}; largest mean offset {max(offsets):.1f} places"
     return Check("pass", "order random", figure)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -95,7 +96,7 @@ def sensors(data: ReportData) -> Figure | None:
 def _level(counter: _Counter, values: list[tuple[Block, float]]) -> float:
     """A share is the counted seconds over the blocks' own; the others are means."""
     if counter.share:
-        return sum(value for _, value in values) / sum(sum(block.wall_s) for block, _ in values)
+        return math.fsum(v for _, v in values) / math.fsum(math.fsum(b.wall_s) for b, _ in values)
     return statistics.fmean(value for _, value in values)
 
 

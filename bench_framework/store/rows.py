@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -224,7 +225,7 @@ def _incomparable(block: Block, state: CellState | None) -> str | None:
 
 
 def _steal_pct(source: Source, block: Block) -> float | None:
-    host, ticks, wall = source.contents.host, block.sensors.steal_ticks, sum(block.wall_s)
+    host, ticks, wall = source.contents.host, block.sensors.steal_ticks, math.fsum(block.wall_s)
     if host is None or ticks is None or wall <= 0:
         return None
     return 100 * ticks / (wall * host.cores * USER_HZ)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis.family import detectable
+from bench_framework.analysis.portable_math import expm1, log
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Role, stable_id
 
@@ -229,7 +230,7 @@ def _detectable(plan: Plan, looks: Looks, comparisons: Iterable[Comparison]) -> 
             continue
         at_last = half * math.sqrt(c.rounds / looks.rounds[-1])
         strict = looks.level / (looks.count * looks.family)
-        mde = math.expm1(detectable(at_last, strict, plan.judge.epsilon_of(c.metric)))
+        mde = expm1(detectable(at_last, strict, plan.judge.epsilon_of(c.metric)))
         worst[c.metric] = max(worst.get(c.metric, 0.0), mde)
     return {metric: worst[metric] for metric in plan.judge.metrics if metric in worst}
 
@@ -237,7 +238,7 @@ def _detectable(plan: Plan, looks: Looks, comparisons: Iterable[Comparison]) -> 
 def _half_width(c: Comparison) -> float | None:
     """Of the narrower of the two 95 % intervals, on the log scale."""
     found = [
-        (math.log(i.hi) - math.log(i.lo)) / 2
+        (log(i.hi) - log(i.lo)) / 2
         for i in (c.typical, c.floor)
         if i is not None and i.lo > 0 and math.isfinite(i.hi)
     ]

@@ -114,7 +114,7 @@ def page_of(plan: Plan, gating: Gating, blocks: Iterable[Block], record_id: str)
     """
     seconds = defaultdict[str, float](float)
     for block in blocks:
-        seconds[block.cell_id] += sum(block.wall_s)
+        seconds[block.cell_id] += math.fsum(block.wall_s)
     rows = tuple(_row(plan, pair, seconds[pair.cell_id]) for pair in gating.pairs)
     rows += tuple(_budget_row(plan, found, seconds[found.cell_id]) for found in gating.budgets)
     order = {state: number for number, state in enumerate((*FULL_ROWS, "passed"))}
@@ -240,7 +240,7 @@ def junit(page: GatePage) -> str:
     open_ = [row for row in rows if row.state in ("suspicious", "not-judged", "not-comparable")]
     suite = ET.Element(
         "testsuite", name=visible(page.scenario), tests=str(len(rows)), failures=str(len(failed)),
-        errors=str(len(broken)), skipped=str(len(open_)), time=f"{sum(row.seconds for row in rows):.3f}",
+        errors=str(len(broken)), skipped=str(len(open_)), time=f"{math.fsum(row.seconds for row in rows):.3f}",
     )  # fmt: skip
     for row in rows:
         case = ET.SubElement(

@@ -199,7 +199,7 @@ def test_a_true_difference_of_the_stated_size_is_found_nine_times_in_ten() -> No
         pair = Pair(tuple(range(40)), tuple(np.exp(x).tolist()), tuple(np.exp(fresh[1]).tolist()))
         real = Case("x", "y", "wall", "headline", pair, (compare.examine(pair, levels, 0),), 0.001, 0.0)
         found += judged(real).verdict.decided
-    assert found >= 36
+    assert found >= 33, "of 40, with a chance of 0.9 each: fewer in 2 of 100 cases"
 
 
 def test_what_a_lowered_pair_could_have_found_is_not_smaller_than_what_was_taken_back() -> None:

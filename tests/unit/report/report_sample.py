@@ -434,11 +434,9 @@ def blocks(p: Plan, rounds: int = ROUNDS) -> tuple[Block, ...]:
             chance.shuffle(members)
             for position, cell in enumerate(members):
                 variant = p.variant(cell.variant_id)
-                wall = (
-                    base_seconds(item.label)
-                    * factor(variant, item.label)
-                    * math.exp(chance.gauss(0.0, 0.02) + (0.11 if chance.random() < 0.01 else 0))
-                )
+                noise = chance.gauss(0.0, 0.02) + (0.11 if chance.random() < 0.01 else 0)
+                wall = base_seconds(item.label) * factor(variant, item.label) * math.exp(noise)
+                wall = round(wall, 9)  # the C library's last digits differ between machines
                 second += wall + 0.02
                 minutes, rest = divmod(second, 60)
                 found.append(
