@@ -7,21 +7,22 @@ from typing import TYPE_CHECKING, Literal
 from bench_framework.errors import Problem
 from bench_framework.model.plan import DerivedRow, Hole, Input, Note, Plan, Variant
 from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
+from bench_framework.model.profile import Bucket, ProfilePolicy
 from bench_framework.scenario import template
 from bench_framework.scenario.checks.metrics import declared_metrics, instruction_policy
 from bench_framework.scenario.expansion import Expansion, size_texts, unique
 from bench_framework.scenario.gate_policy import with_gate
 from bench_framework.scenario.matrix import combine
-from bench_framework.scenario.profile import profile_policy
 from bench_framework.scenario.schema.measure import Precision
 from bench_framework.scenario.schema.worker import BUILTIN
 from bench_framework.scenario.selection import OPTION, parse_selection, refusal, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
     from bench_framework.scenario.definition import Scenario
     from bench_framework.scenario.matrix import AxisView
+    from bench_framework.scenario.schema.profile import ProfilePart
 
 _DEFAULT_MIN, _DEFAULT_MAX = 12, 40
 _SI_UNITS = ("kB", "KB", "MB", "GB", "TB")
@@ -76,7 +77,7 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
         ),
         hypotheses=tuple(made.hypotheses),
         unit_family=_unit_family(scenario, made.axes),
-        profile=profile_policy(scenario, variants, made.baseline.id),
+        profile=_profile_policy(scenario, variants, made.baseline.id),
         metrics=declared_metrics(scenario),
         instructions=instruction_policy(scenario),
         tuning=tuple(template.fill(word, scenario.spec.fixed) for word in scenario.spec.tuning or ()),
@@ -183,3 +184,34 @@ def _unit_family(scenario: Scenario, axes: Iterable[AxisView]) -> Literal["iec",
     texts = size_texts(scenario, axes)
     si = [text for text in texts if text.rstrip().endswith(_SI_UNITS)]
     return "si" if si and len(si) == len(texts) else "iec"
+
+
+def _profile_policy(
+    scenario: Scenario, variants: Sequence[Variant], baseline_id: str
+) -> ProfilePolicy | None:
+    """Return what to profile; `None` if the scenario has no `profile`."""
+    part = scenario.spec.profile
+    if part is None:
+        return None
+    return ProfilePolicy(
+        variant_ids=tuple(v.id for v in variants if _is_profiled(part, v, baseline_id)),
+        after_run=part.when == "after-run",
+        runs=part.runs,
+        frequency_hz=part.frequency,
+        sampler=part.sampler,
+        unwinding=part.stacks,
+        timeout_s=part.timeout,
+        buckets=tuple(Bucket(name, pattern) for name, pattern in part.buckets.items()),
+    )
+
+
+def _is_profiled(part: ProfilePart, variant: Variant, baseline_id: str) -> bool:
+    if part.variants == "all":
+        return True
+    if part.variants == "baseline":
+        return variant.id == baseline_id
+    return variant.experiment is None and any(_has(variant, wanted) for wanted in part.variants)
+
+
+def _has(variant: Variant, wanted: Mapping[str, str] | str) -> bool:
+    return not isinstance(wanted, str) and wanted.items() <= dict(variant.values).items()
