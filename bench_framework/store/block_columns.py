@@ -60,7 +60,6 @@ def part(block: Block, index: int, build: Build | None, declared: Iterable[Decla
         "answer_distinct": answer.distinct if answer else None,
         "answer_source": answer.source if answer else None,
         "cache_why": (cache.why or None) if cache else None,
-        "steal_ticks": block.sensors.steal_ticks,
         "notes": _json(list(receipt.notes)) if receipt and receipt.notes else None,
         "missing": _json(dict(block.missing)) if block.missing else None,
         "further_metrics": _json(own_ones) if (own_ones := _without(own, known)) else None,

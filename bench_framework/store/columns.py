@@ -152,6 +152,21 @@ RUNS_TAIL: Final = (
     _text("message", "why it failed, in one line", nullable=True),
 )
 
+SENSORS: Final = {
+    "cpu_mhz_mean": "cpu_mhz",
+    "steal_ticks": "steal_ticks",
+    "load1": "load1",
+    "mem_available_bytes": "mem_available_bytes",
+    "psi_cpu_us": "psi_cpu_us",
+    "psi_io_us": "psi_io_us",
+    "psi_memory_us": "psi_memory_us",
+    "device_read_bytes": "device_bytes",
+    "swap_in_pages": "swap_in_pages",
+    "swap_out_pages": "swap_out_pages",
+    "throttle_events": "throttle_events",
+}
+"""Column of ``runs.csv`` → field of `Sensors`, for writing and reading."""
+
 BUILDS: Final = (
     *IDENTITY,
     _text("build_id", "twelve hex digits of what was asked of cargo; `program` if nothing was"),

@@ -173,7 +173,7 @@ def _input_part(prepared: PreparedInput | None) -> Row:
 
 
 def _block_part(source: Source, block: Block, state: CellState | None) -> Row:
-    sensors, reason = block.sensors, _incomparable(block, state)
+    reason = _incomparable(block, state)
     return {
         "round": block.round,
         "block": block.seq,
@@ -188,12 +188,7 @@ def _block_part(source: Source, block: Block, state: CellState | None) -> Row:
         "incomparable_reason": reason,
         "output_sha256": block.answer.digest if block.answer else None,
         "output_ok": block.status != "other-output" if block.answer else None,
-        "cpu_mhz_mean": sensors.cpu_mhz,
         "steal_pct": _steal_pct(source, block),
-        "load1": sensors.load1,
-        "mem_available_bytes": sensors.mem_available_bytes,
-        "psi_cpu_us": sensors.psi_cpu_us,
-        "psi_io_us": sensors.psi_io_us,
         **_machine_part(block),
         "stderr_log": block.stderr_log,
         "message": block.message,
@@ -202,16 +197,12 @@ def _block_part(source: Source, block: Block, state: CellState | None) -> Row:
 
 def _machine_part(block: Block) -> Row:
     """The page cache as it was seen, and what the machine did beside."""
-    sensors, cache = block.sensors, block.page_cache
+    cache = block.page_cache
     return {
         "cache_state": cache.state if cache else "unknown",
         "resident_before_share": cache.resident_before if cache else None,
         "resident_after_share": cache.resident_after if cache else None,
-        "device_read_bytes": sensors.device_bytes,
-        "psi_memory_us": sensors.psi_memory_us,
-        "swap_in_pages": sensors.swap_in_pages,
-        "swap_out_pages": sensors.swap_out_pages,
-        "throttle_events": sensors.throttle_events,
+        **{column: getattr(block.sensors, field) for column, field in columns.SENSORS.items()},
         "contended": ";".join(contention.flags(block)) or None,
     }
 

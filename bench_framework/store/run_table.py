@@ -224,18 +224,12 @@ def _answer(row: Fields) -> Answer | None:
 
 
 def _sensors(row: Fields) -> Sensors:
-    return Sensors(
-        cpu_mhz=_number(row, "cpu_mhz_mean"),
-        load1=_number(row, "load1"),
-        device_bytes=_whole(row, "device_read_bytes"),
-        **{
-            name: _whole(row, name)
-            for name in (
-                "steal_ticks", "psi_cpu_us", "psi_io_us", "psi_memory_us", "mem_available_bytes", "swap_in_pages",
-                "swap_out_pages", "throttle_events",
-            )
-        },
-    )  # fmt: skip
+    numbers = {"cpu_mhz", "load1"}
+    values: dict[str, Any] = {
+        field: _number(row, column) if field in numbers else _whole(row, column)
+        for column, field in columns.SENSORS.items()
+    }
+    return Sensors(**values)
 
 
 def _page_cache(row: Fields) -> PageCache | None:
