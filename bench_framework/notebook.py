@@ -16,8 +16,8 @@ def load(record: str | Path = "@last", *, results: str | Path = "results") -> Fr
     The `runs` of an imported set have one row per run and metric; it has no machine.
 
     Args:
-        record: a record's folder, ``SCENARIO/ID``, ``@last`` or ``@prev``; or a ``report.html`` that lies in no record
-            and carries its runs (``--embed-runs``): it is judged again, in a folder that goes with the frames.
+        record: a record's folder, ``SCENARIO/ID``, ``@last`` or ``@prev``; or a ``report.html`` outside of its
+            record that contains its runs: they are judged again, in a temporary folder.
         results: the folder in which names are looked up.
 
     Raises:

@@ -36,3 +36,10 @@ Head = Annotated[
     str | None,
     typer.Option("--head", metavar="REV", help="The other revision; default: the files as they lie there."),
 ]
+EmbedRuns = Annotated[
+    bool | None,
+    typer.Option(
+        "--embed-runs/--no-embed-runs",
+        help="Whether report.html contains all runs, so that it can be verified alone; default: up to 1 MB.",
+    ),
+]

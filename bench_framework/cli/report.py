@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bench_framework.cli.arguments import RecordName
+from bench_framework.cli.arguments import EmbedRuns, RecordName
 from bench_framework.cli.console import Console
 
 EPILOG = """
@@ -17,7 +17,7 @@ benchctl report @last
 
 benchctl report results/quickstart/20260302T1704Z --format md
 
-benchctl report @last --embed-runs    # one page to send: `benchctl verify` recomputes all of it
+benchctl report @last --no-embed-runs    # a smaller page, which cannot be verified without its record
 """
 
 
@@ -32,10 +32,7 @@ def report(
     formats: Annotated[
         str, typer.Option("--format", metavar="LIST", help="What to write, of: html, md, term.")
     ] = "html,md,term",
-    embed_runs: Annotated[
-        bool,
-        typer.Option("--embed-runs", help="Let the page carry runs.csv, so that it can be verified alone."),
-    ] = False,
+    embed_runs: EmbedRuns = None,
     template: Annotated[
         Path | None,
         typer.Option("--template", metavar="DIR", help="Folder whose templates replace the shipped ones."),

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bench_framework.cli.arguments import Base, Head, Only, Overrides, ScenarioFile
+from bench_framework.cli.arguments import Base, EmbedRuns, Head, Only, Overrides, ScenarioFile
 from bench_framework.cli.console import Console
 from bench_framework.cli.measurement import measure
 
@@ -56,12 +56,7 @@ def run(
         bool | None,
         typer.Option("--profile/--no-profile", help="Sample functions after measuring; default from FILE."),
     ] = None,
-    embed_runs: Annotated[
-        bool,
-        typer.Option(
-            "--embed-runs", help="Let report.html carry runs.csv, so that it can be verified alone."
-        ),
-    ] = False,
+    embed_runs: EmbedRuns = None,
     template: Annotated[
         Path | None,
         typer.Option("--template", metavar="DIR", help="Folder whose templates replace the shipped ones."),

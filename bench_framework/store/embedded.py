@@ -1,12 +1,17 @@
-"""A record inside its page: ``runs.csv`` to download, and as JSON what the runs alone do not tell."""
+"""A record inside its page: ``runs.csv`` to download, and as JSON everything else that the report is made from.
+
+Both are compressed by bzip2: its output is the same with every version of the library, so that a page which is
+rendered again elsewhere is equal byte by byte.
+"""
 
 from __future__ import annotations
 
 import base64
 import binascii
+import bz2
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from bench_framework.errors import RecordError
@@ -17,16 +22,16 @@ from bench_framework.store import rows, run_table, tables, wire
 from bench_framework.store.journal import SCHEMA_VERSION, Contents
 from bench_framework.store.lines import Header  # noqa: TC001 -- likewise
 
-MARK: Final = '<script type="application/json" id="record">'
-DOWNLOAD: Final = "data:text/csv;charset=utf-8;base64,"
+MARK: Final = '<script type="application/x-bzip2" id="record-data">'
+DOWNLOAD: Final = "data:application/x-bzip2;base64,"
 _RECORD: Final = re.compile(re.escape(MARK) + r"(.*?)</script>", re.DOTALL)
-_RUNS: Final = re.compile(r'download="runs\.csv" href="' + re.escape(DOWNLOAD) + r'([^"]*)"')
+_RUNS: Final = re.compile(r'download="runs\.csv\.bz2" href="' + re.escape(DOWNLOAD) + r'([^"]*)"')
 _SCENARIO: Final = re.compile(r'<script type="application/json" id="scenario">(.*?)</script>', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """All of a record that is read from it but its runs and its judgement."""
+    """Everything in a record except its runs and its judgement."""
 
     schema_version: int
     plan: Plan
@@ -40,54 +45,57 @@ class Frame:
     record_dir: str
     tuning: dict[str, Any] | None = None
     profiles: tuple[Profile, ...] = ()
-    own_templates: bool = False
-    """Whether the page was rendered with templates of a user's, which it does not carry."""
+    templates: dict[str, str] = field(default_factory=dict)
+    """Custom templates that the page was rendered with: text by file name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """What a page with embedded runs carries."""
+    """The record that a page contains."""
 
     frame: Frame
     contents: Contents
     """With the blocks and observations of the runs."""
-    runs_csv: str
     scenario_text: str
 
 
-def frame_json(frame: Frame) -> dict[str, Any]:
-    """A frame as JSON values."""
-    said: dict[str, Any] = wire.adapter(Frame).dump_python(frame, mode="json")
-    return said
+def packed_frame(frame: Frame) -> str:
+    """Return a frame as compressed JSON in base64."""
+    return _packed(wire.adapter(Frame).dump_json(frame))
 
 
 def runs_link(source: rows.Source) -> str:
-    """``runs.csv`` as the address of a download: the very bytes of the file in the record."""
+    """Return ``runs.csv`` of the record, compressed, as the address of a download."""
     text = tables.to_csv(tables.table_columns(source)["runs"], rows.run_rows(source))
-    return DOWNLOAD + base64.b64encode(text.encode()).decode()
+    return DOWNLOAD + _packed(text.encode())
 
 
 def is_embedded(page: str) -> bool:
-    """Whether a page carries its runs."""
+    """Return whether a page contains its runs."""
     return MARK in page
 
 
 def read(page: str) -> Embedded:
-    """The record in a page.
+    """Return the record in a page.
 
     Raises:
-        RecordError: BX411, it carries none, or one that cannot be read; BX412, a newer benchctl wrote it.
+        RecordError: BX414, it contains no runs; BX411, they cannot be read; BX412, a newer benchctl wrote them.
     """
+    if not is_embedded(page):
+        raise RecordError(
+            "no runs in this page",
+            code="BX414",
+            help="use the record's folder instead; `benchctl report RECORD --embed-runs` writes a page with runs",
+        )
     record, runs, scenario = _RECORD.search(page), _RUNS.search(page), _SCENARIO.search(page)
     if record is None or runs is None:
-        raise _unreadable(
-            "the page carries no runs: `benchctl report RECORD --embed-runs` writes one that does"
-        )
+        raise _unreadable("the record in the page: a part of it is missing")
     try:
-        said = json.loads(record[1])
+        said = json.loads(_unpacked(record[1]))
         version = int(said["schema_version"])
-        text = base64.b64decode(runs[1], validate=True).decode()
-    except (ValueError, KeyError, TypeError, binascii.Error) as error:
+        text = _unpacked(runs[1])
+        scenario_text = str(json.loads(scenario[1])) if scenario else ""
+    except (ValueError, KeyError, TypeError, OSError, RecursionError, binascii.Error) as error:
         raise _unreadable(f"the record in the page: {error}") from error
     if version > SCHEMA_VERSION:
         raise RecordError(
@@ -113,8 +121,16 @@ def read(page: str) -> Embedded:
         ended_at=frame.ended_at,
         sessions=1,
     )
-    return Embedded(frame, contents, text, str(json.loads(scenario[1])) if scenario else "")
+    return Embedded(frame, contents, scenario_text)
+
+
+def _packed(data: bytes) -> str:
+    return base64.b64encode(bz2.compress(data)).decode()
+
+
+def _unpacked(text: str) -> str:
+    return bz2.decompress(base64.b64decode(text, validate=True)).decode()
 
 
 def _unreadable(what: str) -> RecordError:
-    return RecordError(what, code="BX411", effect="nothing was recomputed from runs")
+    return RecordError(what, code="BX411", effect="nothing was recomputed")

@@ -1,62 +1,40 @@
-"""A record in its page, and back: what ``--embed-runs`` writes, and what ``verify`` and ``load`` make of it."""
+"""Reading a page that contains its record: judge it again, render it again, or write it to a folder."""
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench_framework.errors import UsageError
+from bench_framework.workflow.pages import PAGE, embedded_runs, judged, render_files
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from bench_framework.model.judgement import Judgement
-    from bench_framework.report import ReportData
-    from bench_framework.report.render.html import Runs
     from bench_framework.store.embedded import Embedded
-    from bench_framework.store.journal import Contents
     from bench_framework.store.records import Record
 
 
-def embedded_runs(data: ReportData, contents: Contents, *, own_templates: bool = False) -> Runs:
-    """What a page needs to carry its record; equal records give equal values.
-
-    `own_templates`: the page is rendered with templates that it does not carry, so that nobody can render it again.
-    """
-    from bench_framework.report.render.html import Runs
-    from bench_framework.store import embedded
-    from bench_framework.store.journal import SCHEMA_VERSION
-    from bench_framework.store.rows import Source
-
-    frame = embedded.Frame(
-        schema_version=SCHEMA_VERSION,
-        plan=data.plan,
-        header=contents.header,
-        host=data.host,
-        builds=contents.builds,
-        inputs=contents.inputs,
-        looks=tuple(contents.looks),
-        events=tuple(contents.events),
-        ended_at=contents.ended_at,
-        record_dir=data.record_dir,
-        tuning=dict(data.tuning) if data.tuning is not None else None,
-        profiles=data.profiles,
-        own_templates=own_templates,
-    )
-    link = embedded.runs_link(Source(data.plan, contents, data.judgement))
-    return Runs(link, embedded.frame_json(frame))
+def read_page(page: Path) -> str:
+    """Return the text of a page. Raises `UsageError`, BX101: it cannot be read."""
+    try:
+        return page.read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{page} cannot be read", code="BX101", details=(("cause", str(error)),)) from error
 
 
 def judged_again(found: Embedded) -> Judgement:
-    """The judgement of the runs in a page."""
-    from bench_framework.workflow.pages import judged
-
+    """Judge the runs in a page."""
     return judged(found.frame.plan, found.contents, found.frame.profiles)
 
 
 def rendered_again(found: Embedded, judgement: Judgement) -> str:
-    """The page that the runs in a page render to."""
+    """Render the page of the runs in a page.
+
+    Raises:
+        UsageError: BX113, a custom template in the page cannot be used.
+    """
     from bench_framework.report import ReportData, build
-    from bench_framework.workflow.pages import render_files
 
     frame, contents = found.frame, found.contents
     data = ReportData(
@@ -76,24 +54,33 @@ def rendered_again(found: Embedded, judgement: Judgement) -> str:
         tuning=frame.tuning,
         profiles=frame.profiles,
     )
-    runs = embedded_runs(data, contents)
-    return render_files(data, build(data), formats=("html",), runs=runs)["report.html"]
+    runs = embedded_runs(data, contents, frame.templates)
+    with tempfile.TemporaryDirectory(prefix="benchctl-templates-") as folder:
+        own = _write_templates(Path(folder), frame.templates) if frame.templates else None
+        return render_files(data, build(data), formats=("html",), runs=runs, own=own)[PAGE]
+
+
+def _write_templates(folder: Path, templates: dict[str, str]) -> Path:
+    for name, text in templates.items():
+        path = folder / name
+        if not path.resolve().is_relative_to(folder.resolve()):
+            raise UsageError(f"the template {name} in the page is outside of its folder", code="BX113")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return folder
 
 
 def unpack(page: Path, folder: Path) -> Record:
-    """The record that a page carries, as files in a folder: tables, plan, machine and judgement; no journal, no raw.
+    """Write the record in a page to a folder: tables, plan, machine and judgement; no journal, no raw files.
 
     Raises:
-        UsageError: BX101, the page cannot be read. RecordError: BX411, it carries no runs, or none that can be read.
+        UsageError: BX101, the page cannot be read.
+        RecordError: BX414, it contains no runs; BX411 or BX412, they cannot be read.
     """
     from bench_framework.store import embedded, layout, wire
     from bench_framework.store.records import Record
 
-    try:
-        text = page.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{page} cannot be read", code="BX101", details=(("cause", str(error)),)) from error
-    found = embedded.read(text)
+    found = embedded.read(read_page(page))
     layout.write_whole(folder / layout.SCENARIO, found.scenario_text)
     layout.write_whole(folder / layout.PLAN, wire.dump_plan(found.frame.plan))
     layout.write_whole(folder / layout.ENV, wire.dump_host(found.frame.host))

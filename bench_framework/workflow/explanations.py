@@ -87,6 +87,7 @@ RUN_CODES: Final[dict[str, str]] = {
     "BX411": "a file of a record is missing or damaged.",
     "BX412": "a newer benchctl wrote this record.",
     "BX413": "the record is not judged yet.",
+    "BX414": "a page contains no runs, so it can be neither verified nor loaded without its record.",
     "BX420": "an input or a program changed while it was measured. Give the program its own copy by `prepare`.",
     "BX450": "a file to import is not there, is no file, is empty, or is larger than 64 MiB.",
     "BX451": "a file to import is neither hyperfine's JSON (version 1 or 2) nor a table that import knows.",

@@ -11,7 +11,7 @@ from bench_framework.errors import RecordError, UsageError
 from bench_framework.workflow import corrupt_records
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
     from bench_framework.model.judgement import Judgement
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 Format = Literal["html", "md", "term"]
 FORMATS: tuple[Format, ...] = ("html", "md", "term")
 PAGE: Final = "report.html"
+MOST_EMBEDDED: Final = 1_000_000
+"""Bytes of compressed runs that a page contains unless the user says otherwise."""
 TEMPLATES: Final = "templates"
 """Folder of a record that holds the templates of its pages, where they are not the shipped ones."""
 
@@ -62,13 +64,14 @@ def report_record(
     name: str,
     *,
     formats: tuple[Format, ...] = FORMATS,
-    embed_runs: bool = False,
+    embed_runs: bool | None = None,
     template: Path | None = None,
 ) -> Pages:
     """Render a record again.
 
     A record that was interrupted has no judgement yet; it is judged now, by the looks that were taken. `template` is a
     folder whose templates replace the shipped ones; the record keeps them, so that `verify` can render it again.
+    `embed_runs` as in `write_pages`.
 
     Raises:
         UsageError: BX104, what was asked for does not go together; BX113, a template is broken: nothing was written.
@@ -81,7 +84,7 @@ def report_record(
     with imports.open_record(folder) as record, corrupt_records.blamed(folder):
         if embed_runs and record.contents.imported is not None:
             raise UsageError(
-                f"{folder} was imported: it has no runs that a page could carry",
+                f"{folder} was imported: it has no runs that a page could contain",
                 code="BX104",
                 help="leave --embed-runs out; the imported files are in the folder of the set",
             )
@@ -181,17 +184,23 @@ def write_pages(
     judgement: Judgement,
     *,
     formats: tuple[Format, ...] = FORMATS,
-    embed_runs: bool = False,
+    embed_runs: bool | None = None,
     template: Path | None = None,
 ) -> Pages:
     """Write ``report.html``, ``report.md`` and ``figures/`` into a record and seal it again.
 
     With `template` the record keeps a copy of that folder's templates; without, it has none. Where either is so, both
     pages are written, whichever was asked for: one made with other templates could not be verified.
+
+    Args:
+        record: what to report.
+        judgement: of the record.
+        formats: which pages.
+        embed_runs: whether ``report.html`` contains the runs; `None`: if they take at most `MOST_EMBEDDED` bytes.
+        template: a folder whose templates replace the shipped ones.
     """
     from bench_framework.report import build
     from bench_framework.store import layout
-    from bench_framework.workflow.embedded_runs import embedded_runs
 
     data = report_data(record, judgement)
     document = build(data)
@@ -199,11 +208,11 @@ def write_pages(
     pages: tuple[Format, ...] = ("html", "md")
     if (kept or own_templates(record)) and set(pages) & set(formats):
         formats = (*pages, *(name for name in formats if name not in pages))
-    runs = (
-        embedded_runs(data, record.contents, own_templates=template is not None)
-        if embed_runs and "html" in formats
-        else None
-    )
+    runs = None
+    if embed_runs is not False and record.contents.imported is None and "html" in formats:
+        runs = embedded_runs(data, record.contents, kept)
+        if embed_runs is None and runs.compressed_bytes > MOST_EMBEDDED:
+            runs = None
     made = render_files(data, document, formats=formats, runs=runs, own=template)
     if made:
         layout.replace_folder(record.path / TEMPLATES, kept)
@@ -213,6 +222,32 @@ def write_pages(
         record.seal()
     files = tuple(record.path / name for name in made if "/" not in name)
     return Pages(record.path, files, document if "term" in formats else None)
+
+
+def embedded_runs(data: ReportData, contents: Contents, templates: Mapping[str, str]) -> Runs:
+    """Return the record as a page contains it, with the custom templates of the page by file name."""
+    from bench_framework.report.render.html import Runs
+    from bench_framework.store import embedded
+    from bench_framework.store.journal import SCHEMA_VERSION
+    from bench_framework.store.rows import Source
+
+    frame = embedded.Frame(
+        schema_version=SCHEMA_VERSION,
+        plan=data.plan,
+        header=contents.header,
+        host=data.host,
+        builds=contents.builds,
+        inputs=contents.inputs,
+        looks=tuple(contents.looks),
+        events=tuple(contents.events),
+        ended_at=contents.ended_at,
+        record_dir=data.record_dir,
+        tuning=dict(data.tuning) if data.tuning is not None else None,
+        profiles=data.profiles,
+        templates=dict(templates),
+    )
+    link = embedded.runs_link(Source(data.plan, contents, data.judgement))
+    return Runs(link, embedded.packed_frame(frame))
 
 
 def template_texts(folder: Path) -> dict[str, str]:
@@ -235,12 +270,14 @@ def own_templates(record: Record) -> Path | None:
     return folder if folder.is_dir() else None
 
 
-def carries_runs(record: Record) -> bool:
-    """Whether the page of a record, as it lies there, carries the runs: one that is written again then does too."""
+def carries_runs(record: Record) -> bool | None:
+    """Return whether the HTML page of a record contains its runs; `None` if there is no such page."""
     from bench_framework.store import embedded
 
     page = record.path / PAGE
-    return page.is_file() and embedded.is_embedded(page.read_text(encoding="utf-8", errors="replace"))
+    if not page.is_file():
+        return None
+    return embedded.is_embedded(page.read_text(encoding="utf-8", errors="replace"))
 
 
 def render_files(
@@ -253,7 +290,7 @@ def render_files(
 ) -> dict[str, str]:
     """The files of a report by their name in the record; nothing is written.
 
-    Equal records give equal texts. `runs` is the record that the page carries, if it is to; `own` a folder whose
+    Equal records give equal texts. `runs` is the record that the page is to contain, if any; `own` a folder whose
     templates replace the shipped ones. Raises `UsageError`, BX113, where one of those is broken.
     """
     from bench_framework.report import figures

@@ -26,7 +26,7 @@ class RunOptions:
         overrides: such as ``measure.rounds.max=5``.
         fresh: start a new record even if one was interrupted.
         profile: whether to profile after measuring; `None`: if the scenario says so.
-        embed_runs: whether ``report.html`` carries ``runs.csv``.
+        embed_runs: whether ``report.html`` contains the runs; `None`: if they are small.
         base: measure every variant at this revision too, and compare it with itself there.
         head: the other revision; `None`: the crate's files as they lie there.
         gate: the record is for the scenario's gate, whose `against` is the base unless `base` names one.
@@ -38,7 +38,7 @@ class RunOptions:
     overrides: Sequence[str] = ()
     fresh: bool = False
     profile: bool | None = None
-    embed_runs: bool = False
+    embed_runs: bool | None = None
     base: str | None = None
     head: str | None = None
     gate: bool = False

@@ -1,4 +1,4 @@
-"""Whether a record still is what benchctl wrote, and still says what follows from its runs."""
+"""Verification of records and pages: check file hashes, judge the runs again, render the pages again."""
 
 from __future__ import annotations
 
@@ -8,46 +8,45 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.errors import RecordError
+from bench_framework.errors import RecordError, UsageError
 from bench_framework.workflow import corrupt_records, versions
-from bench_framework.workflow.page_verification import (
-    PageVerification,
-    claim_differences,
-    page_differences,
-    verify_page,
-)
 from bench_framework.workflow.pages import (
     PAGE,
     carries_runs,
+    embedded_runs,
     judge_record,
     judged,
     own_templates,
     render_files,
     report_data,
+    template_texts,
 )
 
 if TYPE_CHECKING:
-    from bench_framework.model.judgement import Judgement
+    from bench_framework.model.judgement import Claim, Judgement
     from bench_framework.store.journal import Contents
     from bench_framework.store.records import Record
     from bench_framework.store.wire import Judged
 
 JOURNAL: Final = "the journal"
+IN_PAGE: Final = "the runs in the page"
 MOST_FIELDS: Final = 3
-"""Differing fields of a table that are named one by one."""
+"""Differing fields of a table, or lines of a page, that are named one by one."""
+_QUOTED: Final = 60
+"""Characters around a difference that are quoted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What differs; nothing if all is as it was.
+    """Differences between a record or page and what follows from its runs; none if it is unchanged.
 
     Attributes:
-        record: its folder.
-        files: how many the manifest lists.
-        claims: how many were made again.
+        record: its folder, or the file of a page.
+        files: number of files that were checked.
+        claims: number of claims that were recomputed.
         differences: one line each.
-        source: what they were made from: ``runs.csv``, unless that is of an earlier version or cannot be read.
-        notes: what differences may come from other than somebody's change.
+        source: where the runs were read: ``runs.csv``, unless that is of an earlier version or cannot be read.
+        notes: other causes that differences may have than a change by someone, or what was not checked.
     """
 
     record: Path
@@ -58,11 +57,12 @@ class Verification:
     notes: tuple[str, ...] = ()
 
 
-def verify(results: Path, name: str) -> Verification | PageVerification:
-    """Verify a record; or a page that lies in none, which can be held against its own claims only.
+def verify(results: Path, name: str) -> Verification:
+    """Verify a record; or a page outside of any record, from the runs that it contains.
 
     Raises:
-        UsageError: BX101, there is no such record or page. RecordError: it cannot be read at all.
+        UsageError: BX101, there is no such record or page.
+        RecordError: it cannot be read at all; BX414, the page contains no runs.
     """
     path = Path(name)
     if path.suffix == ".html" and path.is_file() and not _lies_in_record(path):
@@ -74,6 +74,30 @@ def _lies_in_record(page: Path) -> bool:
     from bench_framework.store.finding import is_record
 
     return page.name == PAGE and is_record(page.absolute().parent)
+
+
+def verify_page(path: Path) -> Verification:
+    """Judge the runs in a page again, render it again, and compare it byte by byte.
+
+    Raises:
+        UsageError: BX101, it cannot be read. RecordError: BX414, it contains no runs.
+    """
+    from bench_framework.store import embedded
+    from bench_framework.workflow.embedded_runs import judged_again, read_page, rendered_again
+
+    page = read_page(path)
+    try:
+        found = embedded.read(page)
+        judgement = judged_again(found)
+        differences = line_differences(page, rendered_again(found, judgement))
+    except UsageError as error:
+        if error.code == "BX414":
+            raise
+        return Verification(path, 1, 0, (f"{IN_PAGE}: {error.message}",), IN_PAGE)
+    notes = versions.explained(versions.rendered_elsewhere(path) if differences else None)
+    if found.frame.templates:
+        notes += ("it was rendered with custom templates, which decide what it shows besides the results",)
+    return Verification(path, 1, len(judgement.claims), tuple(differences), IN_PAGE, notes)
 
 
 def verify_record(results: Path, name: str) -> Verification:
@@ -196,7 +220,6 @@ def _from_table(record: Record) -> tuple[Contents | None, list[str]]:
 def _pages(record: Record, judgement: Judgement) -> list[str]:
     """Pages that are not what the judgement renders to. Those that were never written are no difference."""
     from bench_framework.report import build
-    from bench_framework.workflow.embedded_runs import embedded_runs
 
     pages = (PAGE, "report.md", "figures", "profiles")
     if not any((record.path / name).exists() for name in pages):
@@ -205,13 +228,63 @@ def _pages(record: Record, judgement: Judgement) -> list[str]:
     own = own_templates(record)
     runs = None
     if carries_runs(record):
-        runs = embedded_runs(data, record.contents, own_templates=own is not None)
+        runs = embedded_runs(data, record.contents, template_texts(own) if own else {})
     made = render_files(data, build(data), runs=runs, own=own)
-    found = []
-    for name, text in made.items():
-        if not (record.path / name).is_file() or (record.path / name).read_bytes() == text.encode():
-            continue
-        if name == PAGE:
-            found += [f"{PAGE}: {line}" for line in page_differences(_text(record.path / PAGE))]
-        found.append(f"{name}: not what the claims render to")
-    return found
+    return [
+        f"{name}: {line}"
+        for name, text in made.items()
+        if (record.path / name).is_file() and (record.path / name).read_bytes() != text.encode()
+        for line in line_differences(_text(record.path / name), text)
+    ]
+
+
+def line_differences(there: str, wanted: str) -> list[str]:
+    """Return the first lines in which a page differs from the one that is rendered again."""
+    if there == wanted:
+        return []
+    ours, right = there.split("\n"), wanted.split("\n")
+    differing = [n for n, (a, b) in enumerate(zip(ours, right, strict=False)) if a != b]
+    lines = [
+        f"line {n + 1}: expected {b}, found {a}"
+        for n in differing[: MOST_FIELDS if len(ours) == len(right) else 1]
+        for a, b in [_around_difference(ours[n], right[n])]
+    ]
+    if len(ours) != len(right):
+        return [*lines, f"expected {len(right)} lines, found {len(ours)}"]
+    if len(differing) > len(lines):
+        lines.append(f"and {len(differing) - len(lines)} more lines")
+    return lines or ["differs in its encoding"]
+
+
+def _around_difference(one: str, other: str) -> tuple[str, str]:
+    """Quote two texts from shortly before the first character in which they differ."""
+    same = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
+    start = max(0, same - _QUOTED // 2)
+    first, second = (f"“{text[start : start + _QUOTED]}”" for text in (one, other))
+    return first, second
+
+
+def claim_differences(saved: tuple[Claim, ...], again: Judgement, source: str) -> list[str]:
+    """Return the saved claims that do not follow from the runs, and those that follow and are missing."""
+    kept, made = ({_content(claim): claim for claim in claims} for claims in (saved, again.claims))
+    lines = [
+        f"{claim.id}: does not follow from {_made_from(claim, source)}: {claim.text}"
+        for content, claim in kept.items()
+        if content not in made
+    ]
+    lines += [
+        f"{_made_from(claim, source)} says instead: {claim.text}"
+        for content, claim in made.items()
+        if content not in kept
+    ]
+    return lines
+
+
+def _made_from(claim: Claim, source: str) -> str:
+    """Return where the figures of a claim come from."""
+    return "its profile" if claim.kind.startswith("profile") else source
+
+
+def _content(claim: Claim) -> str:
+    """Return all of a claim except its number, which shifts where another claim is added."""
+    return repr((replace(claim, id="", values={}), sorted(claim.values.items())))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+import re
+from typing import TYPE_CHECKING, Final
 
 from bench_framework.version import __version__
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+_ORIGIN: Final = re.compile(r'<script type="application/json" id="env">(.*?)</script>', re.DOTALL)
 
 
 def judged_elsewhere(version: str) -> str | None:
@@ -23,23 +27,14 @@ def judged_elsewhere(version: str) -> str | None:
 
 def rendered_elsewhere(page: Path) -> str | None:
     """The same of a page; `None` where there is none that says what made it."""
-    from bench_framework.report.page_reading import origin_of
-
     try:
-        origin = origin_of(page.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        found = _ORIGIN.search(page.read_text(encoding="utf-8"))
+        version = json.loads(found[1])["rendered_by"] if found else ""
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return None
-    return foreign(origin.get("rendered_by"))
-
-
-def foreign(version: object) -> str | None:
-    """What is to be said of a page that another version rendered."""
     if version == __version__:
         return None
-    return (
-        f"rendered by {_named(version)}, and this is {__version__}: its words may differ, and its "
-        "style and script are not known here"
-    )
+    return f"rendered by {_named(version)}, and this is {__version__}: words and style may differ"
 
 
 def explained(*notes: str | None) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ FIGURE_SPACE: Final = "\u2007"
 POINT_SPACE: Final = "\u2008"
 REFUSED: Final = frozenset({Verdict.FAILED, Verdict.OTHER_OUTPUT, Verdict.NOT_COMPARABLE})
 DIGITS: Final = 12
-"""Significant digits of a number that no claim vouches for: the files of the record have it to the last bit."""
+"""Significant digits of a value: the last bits may depend on the processor; the record's files have them all."""
 _PLAIN: Final = re.compile(r"\d+(?:\.\d+)?")
 _TITLE_END: Final = re.compile(r"[:;] |\. (?=[A-Z0-9])|\.$")
 WHOLE: Final = 1e15
@@ -50,7 +50,7 @@ def _column(column: Column, cells: list[Cell]) -> list[tuple[str, str | None]]:
 
 
 def _datum(cell: Cell) -> str | None:
-    """A value to be sorted by: that of a claim to the last bit, others as short as they can be told."""
+    """Return the value that a cell is sorted by."""
     value = cell.value
     if value is None or (cell.claim is None and value == cell.verdict):
         return None
@@ -58,7 +58,7 @@ def _datum(cell: Cell) -> str | None:
         return value
     if float(value).is_integer() and abs(value) < WHOLE:
         return str(int(value))
-    return repr(float(value)) if cell.claim is not None else f"{value:.{DIGITS}g}"
+    return f"{value:.{DIGITS}g}"
 
 
 def headed(caption: str) -> tuple[str, str]:

@@ -5,17 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import re
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from markupsafe import Markup
 
-from bench_framework.report.following import cited
 from bench_framework.report.render.cells import cell_class, headed, row_class, shown
 from bench_framework.report.render.characters import visible
-from bench_framework.report.render.embedding import packed, unpacked
-from bench_framework.report.render.seals import sealed
 from bench_framework.report.render.templates import CONTEXT_VERSION, Templates
 from bench_framework.report.sections.masthead import STATUS_GLYPHS
 from bench_framework.version import __version__
@@ -24,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from bench_framework.model.judgement import Claim
     from bench_framework.report.blocks import Document
     from bench_framework.report.context import ReportData
 
@@ -34,10 +29,15 @@ MOST_SCRIPT_BYTES = 6 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """A record that a page carries: its runs as the address of a download, and the rest as JSON values."""
+    """The record that a page contains: its runs as the address of a download, and the rest as compressed JSON."""
 
     link: str
-    record: Mapping[str, object]
+    record: str
+
+    @property
+    def compressed_bytes(self) -> int:
+        """Size before base64, which adds a third."""
+        return (len(self.link) + len(self.record)) * 3 // 4
 
 
 def render(
@@ -51,10 +51,10 @@ def render(
 
     Args:
         document: the tree.
-        data: for what is embedded to be read by machine: claims, environment, scenario.
+        data: for what is embedded to be read by machine: environment, scenario.
         templates: folder that holds ``report.html.j2``, ``report.css`` and ``report.js``.
         figures: anchor of a figure to its inline SVG; a figure without one shows its table alone.
-        runs: the record, if the page is to carry it.
+        runs: the record, if the page is to contain it.
     """
     return page(document, templates, figures, environment_of(data), data.scenario_text, runs)
 
@@ -67,15 +67,11 @@ def page(
     scenario_text: str = "",
     runs: Runs | None = None,
 ) -> str:
-    """One HTML document of any origin: `origin` is embedded as JSON, scenario and runs where there are any.
-
-    With the origin stands which version renders it, and whether with a user's templates: `benchctl verify` knows the
-    style and the script of its own version's pages, and of no others.
-    """
+    """One HTML document: `origin` and the version that renders it as JSON, scenario and runs where there are any."""
     folders = templates if isinstance(templates, Templates) else Templates(templates)
-    made_by = {"rendered_by": __version__, "own_templates": folders.own is not None}
-    given = context(cited(document), folders, figures, {**origin, **made_by}, scenario_text, runs)
-    return sealed(folders.render("report.html.j2", given, FILTERS, _visible))
+    origin = {**origin, "rendered_by": __version__}
+    given = context(document, folders, figures, origin, scenario_text, runs)
+    return folders.render("report.html.j2", given, FILTERS, _visible)
 
 
 def context(
@@ -98,11 +94,10 @@ def context(
         "script": _trusted(script),
         "policy": policy(script),
         "figures": {anchor: _trusted(svg) for anchor, svg in figures.items()},
-        "claims_json": _trusted(safe_json(packed(document.claims))),
         "env_json": _trusted(safe_json(dict(origin))),
         "scenario_json": _trusted(safe_json(scenario_text)) if scenario_text else "",
         "runs_link": runs.link if runs else "",
-        "record_json": _trusted(safe_json(dict(runs.record))) if runs else "",
+        "record_data": runs.record if runs else "",
     }
 
 
@@ -118,18 +113,6 @@ def safe_json(value: object) -> str:
     for character, code in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026")):
         text = text.replace(character, code)
     return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-
-
-def embedded_claims(page: str) -> tuple[Claim, ...]:
-    """The claims that a page carries.
-
-    Raises:
-        ValueError: it carries none, or none that can be read.
-    """
-    found = re.search(r'<script type="application/json" id="claims">(.*?)</script>', page, re.DOTALL)
-    if found is None:
-        raise ValueError("the page carries no claims")
-    return unpacked(json.loads(found[1]))
 
 
 def environment_of(data: ReportData) -> dict[str, object]:

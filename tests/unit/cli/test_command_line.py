@@ -307,4 +307,6 @@ def test_signs_become_ascii_where_the_stream_has_no_others(monkeypatch: pytest.M
 
 def test_a_sentence_is_folded_and_a_path_stays_whole() -> None:
     path = "results/" + "x" * 40
-    assert wrapped(f"{path}: as it was written (23 files)", 50) == f"{path}:\n  as it was written (23 files)"
+    assert wrapped(f"{path}: unchanged (23 files checked, 9 claims)", 50) == (
+        f"{path}:\n  unchanged (23 files checked, 9 claims)"
+    )

@@ -1,4 +1,4 @@
-"""A page stays small enough to be sent by mail, however many cells it has (limits of the design)."""
+"""A page without its runs stays small enough to be sent by mail, however many configurations it has."""
 
 from __future__ import annotations
 
@@ -33,9 +33,7 @@ def test_a_page_with_every_number_stays_small(cells: int, rounds: int, most: int
     inline = {f.anchor: figures.inline(drawn[f.anchor], f) for f in document.figures()}
     page = html.render(document, data, templates, inline)
     assert len(page.encode()) <= most
-    # Small, and whole: every claim, every figure, every row of every table.
-    assert html.embedded_claims(page) == document.claims
-    assert len(document.claims) > 7 * cells
+    # Small, and whole: every figure, every row of every table.
     assert page.count("<svg ") == len(document.figures())
     assert page.count('<th scope="row">') >= sum(len(t.rows) for t in tables(document)) > 4 * cells
     assert sum(len(t.rows) for t in tables(document) if t.anchor.startswith("results-")) == cells
