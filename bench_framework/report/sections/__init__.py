@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.report.sections.author import AUTHOR
 from bench_framework.report.sections.before_after import BEFORE_AFTER
 from bench_framework.report.sections.budget import BUDGET
-from bench_framework.report.sections.conclusion import CONCLUSION
 from bench_framework.report.sections.contributions import CONTRIBUTIONS
 from bench_framework.report.sections.effects import EFFECTS
 from bench_framework.report.sections.experiments import ADOPTED, EXPERIMENTS
@@ -53,5 +52,4 @@ SECTIONS: Final[tuple[SectionKind, ...]] = (
     REPRODUCE,
     UNMEASURED,
     AUTHOR,
-    CONCLUSION,
 )

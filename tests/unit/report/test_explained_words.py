@@ -10,10 +10,9 @@ import pytest
 from bench_framework import report
 from bench_framework.model.judgement import Claim
 from bench_framework.model.plan import Role
-from bench_framework.report.blocks import Bullets, Details, Paragraph
+from bench_framework.report.blocks import Bullets, Details
 from bench_framework.report.render.cells import headed
-from bench_framework.report.sections import summary, unmeasured
-from bench_framework.report.sections.conclusion import CONCLUSION
+from bench_framework.report.sections import unmeasured
 from bench_framework.report.terms import terms
 
 if TYPE_CHECKING:
@@ -82,14 +81,3 @@ def test_few_combinations_are_told_one_by_one(data: ReportData) -> None:
     (said,) = unmeasured.build(with_holes(data, *few))
     assert isinstance(said, Bullets)
     assert [item.claim for item in said.items][: len(few)] == [claim.id for claim in few]
-
-
-def test_the_conclusion_has_the_sentences_of_the_summary_in_their_order(data: ReportData) -> None:
-    first, *rest = CONCLUSION.build(data)
-    lead, *lines = summary.build(data)
-    assert isinstance(first, Paragraph)
-    assert isinstance(lead, Paragraph)
-    assert (lead.lead, first.lead) == (True, False)
-    assert first.sentences == lead.sentences
-    assert rest == lines
-    assert rest

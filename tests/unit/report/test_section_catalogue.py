@@ -296,10 +296,6 @@ CATALOGUE = {
         ("Everything that was planned was measured.",), all_measured, "Other machines: every figure is from one host",
     ),
     "S23": Pair(whole, ("The index is read once a minute.",), ("c1",), nothing, "The author wrote no notes."),
-    "S26": Pair(
-        whole, ("On 200MiB: best group of 2: rayon+jemalloc, smol+jemalloc.", "1 failed"), ("in conclusion", "clearly"),
-        nothing, "Nothing is decided: ",
-    ),
 }  # fmt: skip
 """Code → its two records. S10 belongs to two records and has tests of its own below."""
 
@@ -347,19 +343,6 @@ def test_two_records_with_nothing_in_common_are_not_compared() -> None:
     assert isinstance(section.blocks[0], Fallback)
     assert section.blocks[0].text == "No cell stands in both records: there is nothing to compare."
     assert "needs" not in everything(made.sections)
-
-
-def test_the_conclusion_is_the_summarys_claims_in_their_order() -> None:
-    document = told(whole)
-    first, last = (document.section(code) for code in ("S02", "S26"))
-    assert first is not None
-    assert last is not None
-    ids = [
-        [s.claim for block in part.blocks for s in (getattr(block, "sentences", ()) or getattr(block, "items", ()))]
-        for part in (first, last)
-    ]  # fmt: skip
-    assert ids[0] == ids[1]
-    assert len(ids[0]) >= 4
 
 
 def test_a_projection_stands_in_no_table_and_in_no_summary() -> None:
