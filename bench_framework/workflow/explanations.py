@@ -1,11 +1,12 @@
 """Codes of what can go wrong beyond the scenario, and of the warnings that a record keeps; the pages made from lists.
 
 The codes of the scenario language are `bench_framework.scenario.codes`'; a test holds both lists complete.
-Run as a module with ``--write`` it renews ``docs/reference/codes.md`` and ``scenarios/README.md``.
+Run as a module with ``--write`` it writes every page of `PAGES` again.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Final
@@ -147,8 +148,29 @@ def scenarios_page() -> str:
     )
 
 
+SECTION_TABLE: Final = re.compile(
+    r"(?<=<!-- section table -->\n).*?(?=<!-- end of section table -->)", re.DOTALL
+)
+REPORT_PAGE: Final = "docs/reference/report.md"
+_ROOT: Final = Path(__file__).resolve().parents[2]
+
+
+def report_page() -> str:
+    """Return ``docs/reference/report.md`` with the table of all sections in the order of the report."""
+    from bench_framework.report.sections import SECTIONS
+
+    rows = [
+        f"| {kind.code} | {kind.title} | {kind.about} | "
+        + (f"left out: “{kind.without}” |" if kind.without else "one line says why |")
+        for kind in SECTIONS
+    ]
+    table = "\n".join(("| code | section | shows | without its data |", "|:--|:--|:--|:--|", *rows, ""))
+    return SECTION_TABLE.sub(lambda _: table, (_ROOT / REPORT_PAGE).read_text(encoding="utf-8"))
+
+
 PAGES: Final = {
     "docs/reference/codes.md": page,
+    REPORT_PAGE: report_page,
     "docs/reference/metrics.md": metric_page.page,
     "scenarios/README.md": scenarios_page,
 }
@@ -158,4 +180,4 @@ if __name__ == "__main__":
     if sys.argv[1:] != ["--write"]:
         sys.exit("usage: python -m bench_framework.workflow.explanations --write")
     for target, write in PAGES.items():
-        Path(__file__).resolve().parents[2].joinpath(target).write_text(write(), encoding="utf-8")
+        _ROOT.joinpath(target).write_text(write(), encoding="utf-8")

@@ -83,7 +83,7 @@ BEFORE_AFTER = SectionKind(
     "S05",
     "before-after",
     "Before and after",
-    "two variants that differ in features or revision alone, or two adopted experiments and a variant with all of them",
+    "pairs that differ in features or revision alone, and baselines with all adopted experiments",
     build,
     left_out,
     "No two variants that were measured differ in features or revision alone.",

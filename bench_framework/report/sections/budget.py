@@ -163,7 +163,7 @@ BUDGET = SectionKind(
     "S09",
     "budget",
     "What bounds the work",
-    "`cells` and `derived` in the scenario",
+    "rates of named cells, and values derived from them",
     build,
     left_out,
     "No cell and no formula is named, so that nothing says what bounds the work.",

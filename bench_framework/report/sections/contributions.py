@@ -181,7 +181,7 @@ CONTRIBUTIONS = SectionKind(
     "S13",
     "contributions",
     "What made the difference",
-    "a ladder of two steps or more, adopted experiments, a one-at-a-time design, or axes of two values fully crossed",
+    "steps of a ladder, each change alone, Shapley shares",
     build,
     left_out,
     "What single changes bring was not told apart: it takes a ladder, adopted experiments, "

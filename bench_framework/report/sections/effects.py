@@ -149,7 +149,7 @@ EFFECTS = SectionKind(
     "S14",
     "effects",
     "What each axis does",
-    "two axes of variants that are fully crossed, on one input",
+    "the effect of each axis as a geometric mean over the other axes, and interactions",
     build,
     _fallback,
     "No two axes vary, so that no effect can be averaged over another axis.",

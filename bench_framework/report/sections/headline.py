@@ -56,4 +56,6 @@ def _fallback(data: ReportData) -> str:
     return "" if data.plan.inputs else "The plan holds no input."
 
 
-HEADLINE = SectionKind("S03", "results", "Results", "at least two cells of one input", build, _fallback)
+HEADLINE = SectionKind(
+    "S03", "results", "Results", "per input a forest plot, a table and a key finding", build, _fallback
+)

@@ -72,7 +72,7 @@ HYPOTHESES = SectionKind(
     "S16",
     "hypotheses",
     "Hypotheses tested",
-    "experiments with `hypothesis` in the scenario",
+    "each hypothesis with the single change that tests it, and whether it is supported",
     build,
     left_out,
     "No experiment of the scenario states a hypothesis.",

@@ -1,4 +1,4 @@
-"""What every section is: a code of the catalogue, what it needs, and what it says without it."""
+"""A kind of section: its code, title and blocks, and the line that is printed without its data."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class SectionKind:
     """One kind of section.
 
     Attributes:
-        code: such as ``S03`` (REPORTS 1.6).
-        needs: the data without which it has nothing to show, in words for the reference.
+        code: such as ``S03``.
+        about: what it shows, for the table in ``docs/reference/report.md``.
         build: its blocks; an empty tuple where the data are missing.
         fallback: the line printed instead, or an empty text where the section is left out.
         without: the line that “Not measured” prints of a section that is left out.
@@ -28,7 +28,7 @@ class SectionKind:
     code: str
     anchor: str
     title: str
-    needs: str
+    about: str
     build: Callable[[ReportData], tuple[Block, ...]]
     fallback: Callable[[ReportData], str]
     without: str = ""

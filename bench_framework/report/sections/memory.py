@@ -213,7 +213,7 @@ MEMORY = SectionKind(
     "S06",
     "memory",
     "Memory",
-    "peak resident memory of at least one cell",
+    "peak RSS against baseline and input; memory against time",
     build,
     always("Memory was not measured."),
 )

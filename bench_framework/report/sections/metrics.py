@@ -277,7 +277,7 @@ OTHER_METRICS = SectionKind(
     "S28",
     "metrics",
     "Other metrics",
-    "a cell that was measured",
+    "user and system time, cores, faults, context switches, storage, instructions, metrics of scenario and worker",
     build,
     always("Nothing was measured."),
 )

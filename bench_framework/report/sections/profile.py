@@ -198,4 +198,11 @@ def _sampler(profile: Profile) -> str:
     return f"{profile.tool}, event {profile.event}, {profile.frequency_hz} Hz{user}"
 
 
-PROFILE = SectionKind("S15", "profile", "Profile and remaining bottlenecks", "a profile", build, fallback)
+PROFILE = SectionKind(
+    "S15",
+    "profile",
+    "Profile and remaining bottlenecks",
+    "functions by their share of the samples",
+    build,
+    fallback,
+)

@@ -163,5 +163,5 @@ def _environment(data: ReportData) -> tuple[tuple[str, str], ...]:
 
 
 QUALITY = SectionKind(
-    "S21", "quality", "Can it be believed?", "blocks of a record", build, always("No block was finished.")
+    "S21", "quality", "Can it be believed?", "checks of data quality", build, always("No block was finished.")
 )

@@ -144,5 +144,5 @@ def _fallback(data: ReportData) -> str:
 
 
 RECOMMENDATION = SectionKind(
-    "S19", "recommendation", "Recommendation", "a best group on an input that was measured", build, _fallback
+    "S19", "recommendation", "Recommendation", "the best group, ready to paste", build, _fallback
 )

@@ -61,4 +61,6 @@ def _inputs(data: ReportData) -> Table:
     return Table("inputs", "The inputs, as they lay on disk.", columns, tuple(rows), sortable=False)
 
 
-REPRODUCE = SectionKind("S24", "reproduce", "Reproduce", "a plan", build, always("No command was planned."))
+REPRODUCE = SectionKind(
+    "S24", "reproduce", "Reproduce", "commands, inputs, seeds", build, always("No command was planned.")
+)

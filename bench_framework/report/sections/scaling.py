@@ -201,7 +201,7 @@ SCALING = SectionKind(
     "S08",
     "scaling",
     "Growth with the input",
-    "at least three sizes of one generator and seed",
+    "time and throughput by input size, with scaling exponents",
     build,
     always("Growth is not told: it takes at least three sizes of one generator and seed."),
 )

@@ -113,4 +113,4 @@ def _fallback(data: ReportData) -> str:
     return f"Nothing is decided: {reason.rstrip('.')}."
 
 
-SUMMARY = SectionKind("S02", "answer", "Summary", "a comparison", build, _fallback)
+SUMMARY = SectionKind("S02", "answer", "Summary", "the answer in a few sentences", build, _fallback)

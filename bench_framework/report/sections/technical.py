@@ -141,5 +141,10 @@ def _some(labels: list[str]) -> str:
 
 
 TECHNICAL = SectionKind(
-    "S22", "technical", "Technical notes", "builds of a record", build, always("No binary was recorded.")
+    "S22",
+    "technical",
+    "Technical notes",
+    "binaries, flags, digests",
+    build,
+    always("No binary was recorded."),
 )

@@ -130,7 +130,7 @@ TRADEOFFS = SectionKind(
     "S20",
     "tradeoffs",
     "Trade-offs",
-    "two variants with time and one more cost",
+    "time, CPU time, memory, binary size, build time, dependencies, and which variants lead in each",
     build,
     left_out,
     "No two variants have a time and one more cost that could be traded for it.",

@@ -82,7 +82,7 @@ TURNING = SectionKind(
     "S07",
     "changes",
     "Where the answer changes",
-    "a verdict that is better on one input, or in one combination of axes, and worse on another",
+    "verdicts that change with the input, with the size at which they do, or with another axis",
     build,
     left_out,
     "No verdict was found to turn from one input or axis value to another.",

@@ -157,7 +157,7 @@ TWO_REFERENCES = SectionKind(
     "S04",
     "references",
     "Against each reference",
-    "two or more baselines in the scenario, measured on one input",
+    "signed change against every baseline of the scenario, and how much of a gap is closed",
     build,
     _fallback,
     "The scenario names one baseline, so that there is no second reference.",

@@ -114,5 +114,10 @@ def _named(items: list[str]) -> str:
 
 
 UNMEASURED = SectionKind(
-    "S25", "unmeasured", "Not measured", "a plan", build, always("Everything that was planned was measured.")
+    "S25",
+    "unmeasured",
+    "Not measured",
+    "combinations, metrics and sections without results",
+    build,
+    always("Everything that was planned was measured."),
 )
