@@ -26,9 +26,9 @@ def test_every_figure_of_the_page_can_be_drawn_by_its_name(full: Path, page: str
     frames = bf.load(full)
     for name, title in names.items():
         axes = Canvas().add_subplot()
-        assert bf.plot(name, frames, axes) is axes  # type: ignore[arg-type]
+        assert bf.plot(name, frames, axes) is axes
         assert axes.get_children()
-        assert plots.figures_of(frames)[name].title == title  # type: ignore[arg-type]
+        assert plots.figures_of(frames)[name].title == title
 
 
 def test_without_axes_a_figure_has_its_own_size_and_can_be_saved(full: Path, tmp_path: Path) -> None:
