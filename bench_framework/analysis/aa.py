@@ -22,8 +22,9 @@ from bench_framework.analysis.looking import floor_fraction
 from bench_framework.analysis.portable_math import settled
 from bench_framework.analysis.samples import Pair
 from bench_framework.analysis.verdict import Case, Rules, judge_family
+from bench_framework.model.judgement import Comparison
 from bench_framework.model.metrics import WALL
-from bench_framework.model.verdict import Verdict
+from bench_framework.model.verdict import Thresholds, Verdict
 
 if TYPE_CHECKING:
     from bench_framework.model.judgement import Comparison
@@ -36,8 +37,7 @@ Series = Mapping["Metric", Floats]
 
 CONFIDENCE: Final = 0.95
 """Of the bounds of rates."""
-MARGIN: Final = 0.02
-EPSILON: Final = 0.01
+THRESHOLDS: Final = Thresholds(margin=0.02, minimum_effect=0.01)
 MORE: Final = frozenset({Verdict.WORSE, Verdict.WORSE_SIZE_OPEN})
 
 
@@ -103,7 +103,7 @@ def cases_at(
         n = min(reached[-1], len(x))
         pair = Pair(tuple(range(1, n + 1)), tuple(x[:n].tolist()), tuple(y[:n].tolist()))
         evidence = examine_looks(pair, reached, levels, seed)
-        made.append(Case(str(i), "reference", names[i], "headline", pair, evidence, MARGIN, EPSILON))
+        made.append(Case(str(i), "reference", names[i], "headline", pair, evidence, THRESHOLDS))
     return made
 
 

@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from bench_framework.analysis import anchors, bridge_words, intervals, medians, states
+from bench_framework.analysis.decide import Evidence, by_interval, decide, equivalence_level, within_margin
 from bench_framework.analysis.family import DETECTION_POWER, MDE_FACTOR, holm
-from bench_framework.analysis.portable_math import exp, expm1, log, log1p, t_quantile, t_tails
-from bench_framework.analysis.verdict import EQUIVALENCE_LEVEL, by_interval
+from bench_framework.analysis.portable_math import exp, expm1, log, t_quantile, t_tails
 from bench_framework.model.bridge import Bridge, BridgedCell
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.metrics import CPU, WALL
-from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.model.verdict import Interval, Thresholds, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -151,10 +151,8 @@ def _anchors(
             continue
         shift, error = second.centre - first.centre, math.hypot(first.error, second.error)
         shown = _interval(shift, error, min(first.rounds, second.rounds), PLAIN)
-        inside = 1 / (1 + draft.margin) < shown.lo and shown.hi < 1 + draft.margin
-        verdict = Verdict.EQUIVALENT if inside else Verdict.UNDECIDED
-        if not inside and (shown.lo > 1 or shown.hi < 1):
-            verdict = by_interval(shown, draft.margin)
+        inside = within_margin(shown, draft.margin)
+        verdict = Verdict.EQUIVALENT if inside else by_interval(shown, draft.margin)
         made = replace(
             draft,
             verdict=verdict,
@@ -269,13 +267,16 @@ def _judged(cases: Sequence[tuple[Comparison, _Shift]], size: int, level: float)
 
 def _verdict(draft: Comparison, shift: _Shift, *, rejected: bool, size: int, level: float) -> Comparison:
     assert draft.shown is not None
-    if rejected and abs(shift.centre) > log1p(draft.epsilon):
-        decided = by_interval(draft.shown, draft.margin)
-        if decided.decided:
-            return replace(draft, verdict=decided)
-    equal = _interval(shift.centre, shift.error, draft.rounds, 1 - 2 * EQUIVALENCE_LEVEL)
-    if 1 / (1 + draft.margin) < equal.lo and equal.hi < 1 + draft.margin:
-        return replace(draft, verdict=Verdict.EQUIVALENT, shown=equal)
+    level_needed = equivalence_level(1)
+    evidence = Evidence(
+        rejected,
+        draft.shown,
+        "typical",
+        lambda: _interval(shift.centre, shift.error, draft.rounds, level_needed),
+    )
+    found = decide(evidence, Thresholds(draft.margin, draft.epsilon))
+    if found.verdict.settled:
+        return replace(draft, verdict=found.verdict, shown=found.shown)
     degrees = draft.rounds - 1
     reach = t_quantile(1 - level / (2 * size), degrees) + t_quantile(DETECTION_POWER, degrees)
     return replace(draft, mde=expm1(MDE_FACTOR * reach * shift.error))

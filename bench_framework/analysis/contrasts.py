@@ -8,16 +8,16 @@ runs over the family, and the looks are paid for as in the headline (METHOD 2 an
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from bench_framework import rounding
 from bench_framework.analysis import intervals, signed_rank
+from bench_framework.analysis.decide import Evidence, decide, equivalence_level
 from bench_framework.analysis.family import holm, over_looks
-from bench_framework.analysis.portable_math import log, log1p
-from bench_framework.analysis.verdict import by_interval, equivalence_level, ratio
+from bench_framework.analysis.portable_math import log
 from bench_framework.model.judgement import ONE_PROGRAM
 from bench_framework.model.looks import rounds_needed
 from bench_framework.model.structure import TYPICAL_HERE, Contrast
@@ -39,8 +39,6 @@ Floats = npt.NDArray[np.float64]
 FEWEST_ROUNDS: Final = 6
 """Below them there is no 95 % interval, and nothing is said."""
 TOO_FEW: Final = "too few rounds for so many contrasts"
-TOO_SMALL: Final = "a difference was found, but it is smaller than the smallest effect worth a word"
-REACHES_ONE: Final = "its interval reaches 1"
 TRIPPED: Final = "control tripped"
 NO_WEIGHT: Final = 1e-9
 """Weights are sums of simple fractions: what is below this is their rounding."""
@@ -156,14 +154,18 @@ def judge_contrasts(
     found = []
     for i, (values, p, own) in enumerate(zip(series, p_values, adjusted, strict=True)):
         level = 1 - policy.level / (looks * own.divisor)
-        bounds = intervals.typical(values, level)
-        verdict, shown, reason = _verdict(bounds, values, at, rejected=own.rejected)
+        at_level = intervals.typical(values, level).ratio
+        equivalence = partial(_equivalence, values, equivalence_level(looks))
+        decision = decide(
+            Evidence(own.rejected, at_level, "typical", equivalence), policy.thresholds_of(at.metric)
+        )
+        verdict, shown, reason = decision.verdict, decision.shown, decision.reason
         if verdict is Verdict.UNDECIDED and len(values) < rounds_needed(looks, size, policy.level):
             reason = reason or TOO_FEW
         if tripped and tripped[i]:
-            verdict, shown, reason = Verdict.UNDECIDED, ratio(bounds), TRIPPED
+            verdict, shown, reason = Verdict.UNDECIDED, at_level, TRIPPED
         if weights and at.one_program(weights[i]):
-            verdict, shown, reason = Verdict.UNDECIDED, ratio(bounds), ONE_PROGRAM
+            verdict, shown, reason = Verdict.UNDECIDED, at_level, ONE_PROGRAM
         found.append(Contrast(verdict, shown, len(values), p, own.p, reason))
     return tuple(found)
 
@@ -189,34 +191,9 @@ def as_told(contrast: Contrast, cell_ids: Sequence[str], at: Measured) -> Contra
     return replace(contrast, verdict=told.verdict, shown=told.shown, reason=told.reason)
 
 
-def _verdict(
-    bounds: intervals.Bounds, values: Floats, at: Measured, *, rejected: bool
-) -> tuple[Verdict, Interval, str]:
-    """As METHOD 4 has it, for the typical statistic alone."""
-    margin, epsilon = at.plan.judge.margin_of(at.metric), at.plan.judge.epsilon_of(at.metric)
-    shown, reason = ratio(bounds), ""
-    if rejected:
-        verdict = by_interval(shown, margin)
-        if abs(bounds.estimate) <= log1p(epsilon):
-            reason = TOO_SMALL
-        elif verdict is Verdict.UNDECIDED:
-            reason = REACHES_ONE
-        else:
-            return verdict, shown, ""
-    level = equivalence_level(max(1, at.looks.count))
-    narrow = intervals.typical(values, level)
-    if reason != REACHES_ONE and narrow.level >= level and narrow.inside(log1p(margin)):
-        equal = ratio(narrow)
-        if _printed_inside(equal, margin):
-            return Verdict.EQUIVALENT, equal, ""
-    return Verdict.UNDECIDED, shown, reason
-
-
-def _printed_inside(shown: Interval, margin: float) -> bool:
-    """Whether the interval stays inside the margin in the digits that are printed."""
-    made = rounding.rounded(shown.ratio, shown.lo, shown.hi, margin=margin)
-    low, _, high = rounding.thresholds(margin)
-    return made.lo > rounding.decimal(low) and made.hi < rounding.decimal(high)
+def _equivalence(values: Floats, level: float) -> Interval | None:
+    bounds = intervals.typical(values, level)
+    return bounds.ratio if bounds.level >= level else None
 
 
 def simultaneous(values: Floats, at: Measured, size: int) -> intervals.Bounds:

@@ -7,16 +7,16 @@ nothing is pooled over sessions.
 from __future__ import annotations
 
 import itertools
-import math
 import statistics
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from bench_framework.analysis import imported_claims, medians, verdict, welch
 from bench_framework.analysis import samples as sampling
-from bench_framework.analysis.family import Adjusted, holm
+from bench_framework.analysis.decide import Evidence, decide, equivalence_level, rounds_for_margin
+from bench_framework.analysis.family import Adjusted, detectable, holm
 from bench_framework.analysis.mirror import mirrored
-from bench_framework.analysis.portable_math import exp, expm1, log, log1p
+from bench_framework.analysis.portable_math import exp, expm1, log
 from bench_framework.model.judgement import (
     BestGroup,
     CellState,
@@ -26,8 +26,7 @@ from bench_framework.model.judgement import (
 )
 from bench_framework.model.looks import Looks
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
-from bench_framework.model.verdict import Interval, Verdict
-from bench_framework.rounding import decimal, rounded, thresholds
+from bench_framework.model.verdict import Interval, Thresholds, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +41,6 @@ NO_SPREAD: Final = "its file gives no number of runs or no spread: values withou
 ZERO_SPREAD: Final = "every spread is given as zero: no interval follows from rounded figures"
 MOST_DETECTABLE: Final = 10.0
 HOPELESS: Final = "runs so few and so different would not have shown a factor of ten"
-_TOO_SMALL: Final = "a difference was found, but it is smaller than the smallest effect worth a word"
 _BETTER: Final = frozenset({Verdict.BETTER, Verdict.BETTER_SIZE_OPEN})
 _WORSE: Final = frozenset({Verdict.WORSE, Verdict.WORSE_SIZE_OPEN})
 
@@ -203,39 +201,28 @@ def _decide(
     draft: Comparison, contrast: welch.Contrast, adjusted: Adjusted, rules: verdict.Rules
 ) -> Comparison:
     """The verdict of one pair by its contrast."""
-    margin, epsilon = draft.margin, draft.epsilon
+    thresholds = Thresholds(draft.margin, draft.epsilon)
     shown = interval(contrast, 1 - rules.level / adjusted.divisor)
+    level = equivalence_level(ONCE)
+    found = decide(Evidence(adjusted.rejected, shown, "welch", lambda: interval(contrast, level)), thresholds)
     typical = interval(contrast, verdict.PLAIN_LEVEL)
     draft = replace(
-        draft, shown=shown, statistic="welch", typical=typical, p=contrast.p, p_adjusted=adjusted.p
-    )
-    if adjusted.rejected and abs(contrast.estimate) > log1p(epsilon):
-        found = verdict.by_interval(shown, margin)
-        if found.decided:
-            return replace(draft, verdict=found)
-    equal = interval(contrast, verdict.equivalence_level(ONCE))
-    if inside(equal, margin):
-        return replace(draft, verdict=Verdict.EQUIVALENT, shown=equal)
-    half = (log(typical.hi) - log(typical.lo)) / 2
-    mde = verdict.detectable(half, rules, epsilon)
+        draft, verdict=found.verdict, reason=found.reason, shown=found.shown, statistic="welch",
+        typical=typical, p=contrast.p, p_adjusted=adjusted.p,
+    )  # fmt: skip
+    if found.verdict.settled:
+        return draft
+    mde = detectable((log(typical.hi) - log(typical.lo)) / 2, rules.strict, thresholds.minimum_effect)
     if mde > log(MOST_DETECTABLE):
         return replace(draft, reason=HOPELESS)
-    needed = math.ceil(contrast.n * (mde / log1p(margin)) ** 2)
-    reason = _TOO_SMALL if adjusted.rejected else ""
-    return replace(draft, mde=expm1(mde), rounds_needed=needed, reason=reason)
+    needed = rounds_for_margin(contrast.n, mde, thresholds.margin)
+    return replace(draft, mde=expm1(mde), rounds_needed=needed)
 
 
 def interval(contrast: welch.Contrast, level: float) -> Interval:
     """The contrast as a ratio with its interval."""
     lo, hi = contrast.bounds(level)
     return Interval(exp(contrast.estimate), exp(max(lo, -700.0)), exp(min(hi, 700.0)), level)
-
-
-def inside(shown: Interval, margin: float) -> bool:
-    """Whether an interval, as it is printed, lies within the margin."""
-    low, _, high = thresholds(margin)
-    made = rounded(shown.ratio, shown.lo, shown.hi, margin=margin)
-    return made.lo > decimal(low) and made.hi < decimal(high)
 
 
 def _state(cell: Cell, command: Command) -> CellState:

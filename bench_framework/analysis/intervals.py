@@ -16,7 +16,8 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 
 from bench_framework.analysis import signed_rank, swaps
-from bench_framework.analysis.portable_math import settled
+from bench_framework.analysis.portable_math import exp, settled
+from bench_framework.model.verdict import Interval
 
 Floats = npt.NDArray[np.float64]
 
@@ -50,6 +51,12 @@ class Bounds:
     def half_width(self) -> float:
         """Half the distance between the ends."""
         return (self.hi - self.lo) / 2
+
+    @property
+    def ratio(self) -> Interval:
+        """E to the bounds; 0 and infinity for infinite ones."""
+        lo, hi = (exp(min(v, 700.0)) if math.isfinite(v) else max(0.0, v) for v in (self.lo, self.hi))
+        return Interval(exp(self.estimate), lo, hi, self.level)
 
     def inside(self, limit: float) -> bool:
         """Whether the whole interval lies strictly between −limit and +limit."""

@@ -212,7 +212,7 @@ def _case(stage: Stage, asked: Asked, family: Family, levels: Levels) -> Case | 
     return Case(
         cell_id=cell.id, ref_cell_id=reference.id, metric=metric, family=family, pair=whole,
         evidence=examine_looks(whole, stage.reached, levels, stage.seed),
-        margin=judge.margin_of(metric), epsilon=judge.epsilon_of(metric),
+        thresholds=judge.thresholds_of(metric),
         look=stage.last_look,
         runs=sampling.runs_within(stage.samples[cell.id], whole.rounds),
         runs_ref=sampling.runs_within(stage.samples[reference.id], whole.rounds),

@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.analysis import summary
-from bench_framework.analysis.portable_math import exp, expm1, log, log1p
-from bench_framework.analysis.verdict import by_interval
+from bench_framework.analysis.decide import Decision, decide_by_interval
+from bench_framework.analysis.portable_math import exp, expm1, log
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.metrics import METRICS, is_exact
-from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.model.verdict import Interval, Thresholds, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,26 +64,18 @@ def compare_medians(
     a = summary.median_interval(ours, reached - 1e-12) or (ours[0], ours[-1])
     b = summary.median_interval(theirs, reached - 1e-12) or (theirs[0], theirs[-1])
     shown = Interval(estimate, a[0] / b[1], a[1] / b[0], 1 - 2 * (1 - reached))
-    verdict, reason = _verdict(shown, wanted, reached, margin, epsilon)
+    found = _decide(shown, wanted, reached, Thresholds(margin, epsilon))
     return Comparison(
-        cell_id=cell_id, ref_cell_id=ref_cell_id, metric=metric, family="memory", verdict=verdict,
-        reason=reason, shown=shown, statistic="median", rounds=n, margin=margin, epsilon=epsilon,
+        cell_id=cell_id, ref_cell_id=ref_cell_id, metric=metric, family="memory", verdict=found.verdict,
+        reason=found.reason, shown=shown, statistic="median", rounds=n, margin=margin, epsilon=epsilon,
     )  # fmt: skip
 
 
-def _verdict(
-    shown: Interval, wanted: float, reached: float, margin: float, epsilon: float
-) -> tuple[Verdict, str]:  # fmt: skip
-    if reached < wanted and reached < LEAST_SURE:
-        return Verdict.UNDECIDED, "too few rounds"
+def _decide(shown: Interval, wanted: float, reached: float, thresholds: Thresholds) -> Decision:
     if reached < wanted:
-        return Verdict.UNDECIDED, "too few rounds for so many comparisons"
-    if 1 / (1 + margin) < shown.lo and shown.hi < 1 + margin:
-        small = abs(log(shown.ratio)) < log1p(epsilon) or by_interval(shown, margin) is Verdict.UNDECIDED
-        return (Verdict.EQUIVALENT, "") if small else (by_interval(shown, margin), "")
-    if abs(log(shown.ratio)) < log1p(epsilon):
-        return Verdict.UNDECIDED, ""
-    return by_interval(shown, margin), ""
+        reason = "too few rounds" if reached < LEAST_SURE else "too few rounds for so many comparisons"
+        return Decision(Verdict.UNDECIDED, shown, "median", reason)
+    return decide_by_interval(shown, "median", thresholds)
 
 
 def compare_exact(
@@ -107,11 +99,10 @@ def compare_exact(
         raise ValueError(f"{metric} has no ratio: {value} against {reference}")
     quotient = value / reference
     shown = Interval(quotient, quotient, quotient, 1.0)
-    apart = abs(log(quotient)) > log1p(epsilon)
-    verdict = by_interval(shown, margin) if apart else Verdict.EQUIVALENT
+    found = decide_by_interval(shown, "exact", Thresholds(margin, epsilon)).verdict
     return Comparison(
         cell_id=cell_id, ref_cell_id=ref_cell_id, metric=metric, family="exact",
-        verdict=verdict if verdict is not Verdict.UNDECIDED else Verdict.EQUIVALENT,
+        verdict=found if found.decided else Verdict.EQUIVALENT,
         shown=shown, statistic="exact", margin=margin, epsilon=epsilon,
     )  # fmt: skip
 
@@ -145,12 +136,9 @@ def compare_counts(
         return replace(exact, runs=len(counts), runs_ref=len(reference))
     ratio = exact.shown.ratio
     shown = Interval(ratio, ratio * exp(-half), ratio * exp(half), SURE)
-    verdict = by_interval(shown, margin)
-    inside = 1 / (1 + margin) < shown.lo and shown.hi < 1 + margin
+    verdict = decide_by_interval(shown, "exact", Thresholds(margin, 0.0)).verdict
     reason = ""
-    if verdict is Verdict.UNDECIDED and inside:
-        verdict = Verdict.EQUIVALENT
-    elif verdict is Verdict.UNDECIDED:
+    if not verdict.settled:
         reason = (
             f"counts of one program vary by up to {100 * expm1(max(spread(counts), spread(reference))):.2g} %"
         )

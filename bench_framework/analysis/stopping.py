@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from bench_framework.analysis.decide import equivalence_level
 from bench_framework.analysis.portable_math import expm1, log, log1p, normal_quantile
-from bench_framework.analysis.verdict import equivalence_level
 from bench_framework.model.race import may_leave
 
 if TYPE_CHECKING:

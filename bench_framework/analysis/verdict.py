@@ -1,4 +1,4 @@
-"""From evidence to a verdict (METHOD 4, REPORTS 1.3): the state machine, and nothing else."""
+"""Verdicts of pairs that were measured in the same rounds: which of the two statistics decides, and the MDE."""
 
 from __future__ import annotations
 
@@ -6,10 +6,18 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
-from bench_framework import rounding
-from bench_framework.analysis import compare, family, intervals
-from bench_framework.analysis.family import Adjusted, holm, over_looks
-from bench_framework.analysis.portable_math import exp, expm1, log, log1p, normal_quantile
+from bench_framework.analysis import compare, intervals
+from bench_framework.analysis.decide import (
+    REACHES_ONE,
+    Decision,
+    Evidence,
+    decide,
+    equivalence_level,
+    excludes_one,
+    rounds_for_margin,
+)
+from bench_framework.analysis.family import Adjusted, detectable, holm, over_looks
+from bench_framework.analysis.portable_math import expm1, log, log1p, normal_quantile
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import STATISTICS
 from bench_framework.model.verdict import Interval, Verdict
@@ -17,18 +25,15 @@ from bench_framework.model.verdict import Interval, Verdict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bench_framework.analysis.compare import Evidence
     from bench_framework.analysis.intervals import Bounds
     from bench_framework.analysis.samples import Pair
     from bench_framework.model.policies import Metric
+    from bench_framework.model.verdict import Thresholds
 
-EQUIVALENCE_LEVEL: Final = 0.05
-"""Of each of the two one-sided tests, before it is shared among the looks."""
 PLAIN_LEVEL: Final = 0.95
 FEWEST_FOR_MDE: Final = 6
 """Below 6 rounds there is no 95 % interval."""
 MOST_ROUNDS: Final = 1000
-REACHES_ONE: Final = "the displayed interval reaches 1"
 TOO_FEW: Final = "too few rounds for any verdict"
 
 
@@ -37,11 +42,12 @@ class Rules:
     """What all pairs of a family share.
 
     Attributes:
-        looks: J.
-        size: M, planned.
-        level: family-wise α.
-        seed: of the plan.
-        thorough: compute θ₁'s 95 % interval of every pair; otherwise only its half-width.
+        looks: J, the planned number of interim analyses: how often the data may be tested before measuring ends.
+        size: M, the planned number of comparisons in the family that share α.
+        level: α, the family-wise error rate: the chance of one or more false verdicts where no pair differs.
+        seed: of the label swaps.
+        thorough: compute the 95 % interval of θ₁ (the log ratio of the fastest thirds) for every pair; otherwise only
+            its half-width.
     """
 
     looks: int
@@ -65,15 +71,14 @@ class Case:
     metric: Metric
     family: Literal["headline", "control", "best"]
     pair: Pair
-    evidence: tuple[Evidence, ...]
-    margin: float
-    epsilon: float
+    evidence: tuple[compare.Evidence, ...]
+    thresholds: Thresholds
     look: int = 0
     runs: int = 0
     runs_ref: int = 0
 
     @property
-    def strongest(self) -> Evidence:
+    def strongest(self) -> compare.Evidence:
         """The evidence with the smallest p; the earliest of equals."""
         return min(self.evidence, key=lambda e: e.p)
 
@@ -90,125 +95,76 @@ def _judge(case: Case, adjusted: Adjusted, rules: Rules) -> Comparison:
     # often than that says (two-humped noise: 3.2 % instead of 2.5 %). The choice is paid for as if both were shown.
     level = 1 - rules.level / (STATISTICS * rules.looks * adjusted.divisor)
     x, y = compare.logs(case.pair)
-    plain, shown_typical = intervals.typical_at(x - y, (PLAIN_LEVEL, level))
-    draft = Comparison(
-        cell_id=case.cell_id, ref_cell_id=case.ref_cell_id, metric=case.metric, family=case.family,
-        verdict=Verdict.UNDECIDED, shown=_promised(shown_typical), statistic="typical",
-        typical=ratio(plain), p=case.strongest.p, p_adjusted=adjusted.p,
-        rounds=len(case.pair), runs=case.runs, runs_ref=case.runs_ref, look=case.look,
-        margin=case.margin, epsilon=case.epsilon,
-    )  # fmt: skip
-    plain_floor = None
-    if rules.thorough:
-        plain_floor = intervals.floor(x, y, PLAIN_LEVEL, rules.seed)
-        draft = replace(draft, floor=ratio(plain_floor) if plain_floor.bounded else None)
-    if adjusted.rejected:
-        decided = _decided(draft, case, level, rules)
-        if decided.reason != _TOO_SMALL:
-            return decided if decided.verdict.decided else _with_mde(decided, case, plain, plain_floor, rules)
-        draft = decided
-    if (equal := _equivalence(case, rules)) is not None:
-        made = replace(draft, verdict=Verdict.EQUIVALENT, reason="", shown=ratio(equal), statistic="typical")
-        if _inside(made):
-            return made
-    if not adjusted.rejected and _leaves_one_out(draft):
+    plain, at_level = intervals.typical_at(x - y, (PLAIN_LEVEL, level))
+    plain_floor = intervals.floor(x, y, PLAIN_LEVEL, rules.seed) if rules.thorough else None
+    typical = Evidence(adjusted.rejected, _promised(at_level), "typical", lambda: _equivalence(case, rules))
+    found = (
+        _significant(case, typical, level, rules) if typical.significant else decide(typical, case.thresholds)
+    )
+    margin, epsilon = case.thresholds.margin, case.thresholds.minimum_effect
+    if found.verdict is Verdict.UNDECIDED and not typical.significant and excludes_one(found.shown, margin):
         # An interval at this level that leaves 1 out rejects, unless no number of equal signs could.
-        draft = replace(draft, reason=TOO_FEW)
-    return _with_mde(draft, case, plain, plain_floor, rules)
+        found = replace(found, reason=TOO_FEW)
+    made = Comparison(
+        cell_id=case.cell_id, ref_cell_id=case.ref_cell_id, metric=case.metric, family=case.family,
+        verdict=found.verdict, reason=found.reason, shown=found.shown,
+        statistic="typical" if found.verdict is Verdict.EQUIVALENT else found.statistic,
+        typical=plain.ratio, floor=plain_floor.ratio if plain_floor and plain_floor.bounded else None,
+        p=case.strongest.p, p_adjusted=adjusted.p,
+        rounds=len(case.pair), runs=case.runs, runs_ref=case.runs_ref, look=case.look,
+        margin=margin, epsilon=epsilon,
+    )  # fmt: skip
+    return made if found.verdict.settled else _with_mde(made, case, plain, plain_floor, rules)
 
 
-_TOO_SMALL: Final = "a difference was found, but it is smaller than the smallest effect worth a word"
 _MIXED: Final = "mixed: the typical and the fastest rounds point in opposite directions"
 _TURNED: Final = "mixed: the direction changed after the look that found a difference"
 _ENDLESS: Final = "the fastest third differs, but its interval has no end"
 
 
-def _decided(draft: Comparison, case: Case, level: float, rules: Rules) -> Comparison:
-    """The verdict of a rejected pair; undecided with a reason where it cannot be given.
+def _significant(case: Case, typical: Evidence, level: float, rules: Rules) -> Decision:
+    """Decide a rejected pair; undecided with a reason where no verdict can be given.
 
     The statistic with the smaller p decides. Its interval is taken over all rounds, and later rounds may
     have widened it until it reaches 1; the other statistic is shown then, if its interval does not.
     """
     strongest = case.strongest
     if strongest.typical_sign * strongest.floor_sign < 0 and strongest.p_other <= 1 - level:
-        return replace(draft, reason=_MIXED)
+        return Decision(Verdict.UNDECIDED, typical.shown, typical.statistic, _MIXED)
     by_floor = strongest.floor_decides
-    first = _by_statistic(draft, case, level, rules, by_floor=by_floor)
+    first = _by_statistic(case, typical, level, rules, by_floor=by_floor)
     if first.reason not in (REACHES_ONE, _ENDLESS) or strongest.typical_sign != strongest.floor_sign:
         return first
-    second = _by_statistic(draft, case, level, rules, by_floor=not by_floor)
+    second = _by_statistic(case, typical, level, rules, by_floor=not by_floor)
     return second if second.verdict.decided else first
 
 
 def _by_statistic(
-    draft: Comparison, case: Case, level: float, rules: Rules, *, by_floor: bool
-) -> Comparison:  # fmt: skip
-    """The verdict by one of the two statistics, over all rounds."""
-    sign = case.strongest.typical_sign
+    case: Case, typical: Evidence, level: float, rules: Rules, *, by_floor: bool
+) -> Decision:  # fmt: skip
+    """Decide by one of the two statistics, over all rounds."""
+    evidence, sign = typical, case.strongest.typical_sign
     if by_floor:
-        sign = case.strongest.floor_sign
         x, y = compare.logs(case.pair)
         bounds = intervals.floor(x, y, level, rules.seed)
         if not bounds.bounded:
-            return replace(draft, reason=_ENDLESS)
-        draft = replace(draft, shown=_promised(bounds), statistic="floor")
-    assert draft.shown is not None
-    estimate = log(draft.shown.ratio)
-    if estimate * sign <= 0:
-        return replace(draft, reason=_TURNED)
-    if abs(estimate) <= log1p(case.epsilon):
-        return replace(draft, reason=_TOO_SMALL)
-    verdict = by_interval(draft.shown, case.margin)
-    if verdict is Verdict.UNDECIDED:
-        return replace(draft, reason=REACHES_ONE)
-    return replace(draft, verdict=verdict)
+            return Decision(Verdict.UNDECIDED, typical.shown, typical.statistic, _ENDLESS)
+        evidence = replace(typical, shown=_promised(bounds), statistic="floor")
+        sign = case.strongest.floor_sign
+    if log(evidence.shown.ratio) * sign <= 0:
+        return Decision(Verdict.UNDECIDED, evidence.shown, evidence.statistic, _TURNED)
+    return decide(evidence, case.thresholds)
 
 
-def by_interval(shown: Interval, margin: float) -> Verdict:
-    """The verdict of a decided pair by its displayed interval, in the digits that are printed."""
-    made = rounding.rounded(shown.ratio, shown.lo, shown.hi, margin=margin)
-    below, one, above = (
-        rounding.relation(made.lo, made.hi, rounding.decimal(t)) for t in rounding.thresholds(margin)
-    )
-    if one == 0:
-        return Verdict.UNDECIDED
-    if one < 0:
-        return Verdict.BETTER if below < 0 else Verdict.BETTER_SIZE_OPEN
-    return Verdict.WORSE if above > 0 else Verdict.WORSE_SIZE_OPEN
-
-
-def _leaves_one_out(comparison: Comparison) -> bool:
-    """Whether an undecided pair is printed with an interval on one side of 1."""
-    shown = comparison.shown
-    if shown is None or not math.isfinite(shown.hi):
-        return False
-    made = rounding.rounded(shown.ratio, shown.lo, shown.hi, margin=comparison.margin, keep=False)
-    return rounding.relation(made.lo, made.hi, rounding.decimal(1.0)) != 0
-
-
-def _inside(comparison: Comparison) -> bool:
-    """Whether the printed interval of an equivalent pair stays inside the margin."""
-    assert comparison.shown is not None
-    shown, margin = comparison.shown, comparison.margin
-    made = rounding.rounded(shown.ratio, shown.lo, shown.hi, margin=margin)
-    low, _, high = rounding.thresholds(margin)
-    return made.lo > rounding.decimal(low) and made.hi < rounding.decimal(high)
-
-
-def equivalence_level(looks: int) -> float:
-    """1 − 2·5 %/J: the level of both intervals that `equivalent` needs."""
-    return 1 - 2 * EQUIVALENCE_LEVEL / looks
-
-
-def _equivalence(case: Case, rules: Rules) -> Bounds | None:
-    """θ₂'s interval if both intervals lie inside the margin at the equivalence level."""
-    level, limit = equivalence_level(rules.looks), log1p(case.margin)
+def _equivalence(case: Case, rules: Rules) -> Interval | None:
+    """Return θ₂'s interval if θ₁'s lies inside the margin at the equivalence level as well."""
+    level, limit = equivalence_level(rules.looks), log1p(case.thresholds.margin)
     x, y = compare.logs(case.pair)
     typical = intervals.typical(x - y, level)
     if typical.level < level or not typical.inside(limit):
         return None
     floor = intervals.floor(x, y, level, rules.seed)
-    return typical if floor.level >= level and floor.inside(limit) else None
+    return typical.ratio if floor.level >= level and floor.inside(limit) else None
 
 
 def _with_mde(
@@ -222,8 +178,8 @@ def _with_mde(
         # The narrower interval belongs to the statistic that did not decide: what could have been found
         # must not be smaller than what was just taken back.
         half = max(half, _plain_half_width(draft.shown))
-    mde = detectable(half, rules, case.epsilon)
-    needed = math.ceil(len(case.pair) * (mde / log1p(case.margin)) ** 2)
+    mde = detectable(half, rules.strict, case.thresholds.minimum_effect)
+    needed = rounds_for_margin(len(case.pair), mde, case.thresholds.margin)
     return replace(draft, mde=expm1(mde), rounds_needed=needed if needed <= MOST_ROUNDS else None)
 
 
@@ -246,20 +202,6 @@ def _plain_half_width(shown: Interval) -> float:
     return (log(shown.hi) - log(shown.lo)) / 2 * plain / ours
 
 
-def detectable(half: float, rules: Rules, epsilon: float) -> float:
-    """MDE on the log scale of a pair under these rules."""
-    return family.detectable(half, rules.strict, epsilon)
-
-
 def _promised(bounds: Bounds) -> Interval:
     """What is printed: the interval of the statistic that was chosen, with the level that it keeps after the choice."""
-    return replace(ratio(bounds), level=1 - STATISTICS * (1 - bounds.level))
-
-
-def ratio(bounds: Bounds) -> Interval:
-    """E to the bounds."""
-    return Interval(exp(bounds.estimate), _exp(bounds.lo), _exp(bounds.hi), bounds.level)
-
-
-def _exp(value: float) -> float:
-    return exp(min(value, 700.0)) if math.isfinite(value) else (0.0 if value < 0 else math.inf)
+    return replace(bounds.ratio, level=1 - STATISTICS * (1 - bounds.level))

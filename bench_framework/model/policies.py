@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 from bench_framework.model.budget import Budget
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL, sampled
+from bench_framework.model.verdict import Thresholds
 
 AnswerKind = Literal["exact", "sorted-lines", "json", "none"]
 Metric = str
@@ -107,3 +108,7 @@ class JudgePolicy:
     def epsilon_of(self, metric: Metric) -> float:
         """ε of a metric."""
         return dict(self.epsilons).get(metric, self.epsilon)
+
+    def thresholds_of(self, metric: Metric) -> Thresholds:
+        """δ and ε of a metric."""
+        return Thresholds(self.margin_of(metric), self.epsilon_of(metric))

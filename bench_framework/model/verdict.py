@@ -37,6 +37,20 @@ _DECIDED = frozenset({Verdict.BETTER, Verdict.BETTER_SIZE_OPEN, Verdict.WORSE, V
 
 
 @dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Sizes of a difference that matter, as fractions of the reference's value: 0.02 is 2 %.
+
+    Attributes:
+        margin: δ, the equivalence margin. Ratios between 1 ÷ (1 + δ) and 1 + δ make no practical difference: variants
+            are equivalent if their ratio is shown to lie there.
+        minimum_effect: ε. A difference of at most this size is not reported as one, however significant it is.
+    """
+
+    margin: float
+    minimum_effect: float
+
+
+@dataclass(frozen=True, slots=True)
 class Interval:
     """A ratio (candidate ÷ baseline) with its interval at a level such as 0.95."""
 

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench_framework import rounding
-from bench_framework.analysis import compare, verdict, wording
+from bench_framework.analysis import compare, decide, verdict, wording
 from bench_framework.analysis.compare import Levels
 from bench_framework.analysis.samples import Pair
 from bench_framework.analysis.verdict import Case, Rules
 from bench_framework.model import words
 from bench_framework.model.judgement import Claim
-from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.model.verdict import Interval, Thresholds, Verdict
 
 MIRROR = {
     Verdict.BETTER: Verdict.WORSE,
@@ -51,7 +51,7 @@ def test_20_000_intervals_are_printed_as_they_were_judged() -> None:
         centre, half = draw.gauss(0, 10 ** draw.uniform(-3, 0.3)), 10 ** draw.uniform(-5, -0.5)
         shown = Interval(math.exp(centre), math.exp(centre - half), math.exp(centre + half), 0.99)
         margin = draw.choice([0.01, 0.02, 0.05])
-        decided = verdict.by_interval(shown, margin)
+        decided = decide.by_interval(shown, margin)
         if not decided.decided:
             continue
         text = wording.say(claim_of(shown, decided, margin))
@@ -94,7 +94,7 @@ series = st.integers(0, 2**32 - 1).flatmap(
 
 def case_of(pair: Pair) -> Case:
     evidence = compare.examine_looks(pair, (len(pair) // 2 + 1, len(pair)), LEVELS, 1)
-    return Case("x", "y", "wall", "headline", pair, evidence, 0.02, 0.01)
+    return Case("x", "y", "wall", "headline", pair, evidence, Thresholds(0.02, 0.01))
 
 
 def pair_of(drawn: tuple[int, int, float, float]) -> Pair:

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.analysis import verdict, wording
+from bench_framework.analysis import decide, wording
 from bench_framework.model.judgement import Claim
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.model.words import word
@@ -78,9 +78,9 @@ def examine(count: int, seed: int = 20261121) -> Found:
     found = Found()
     for shown, margin, metric in drawn(count, seed):
         found.intervals += 1
-        told = verdict.by_interval(shown, margin)
+        told = decide.by_interval(shown, margin)
         other = Interval(1 / shown.ratio, 1 / shown.hi, 1 / shown.lo, shown.level)
-        back = verdict.by_interval(other, margin)
+        back = decide.by_interval(other, margin)
         found.decided += told.decided
         wanted = MIRROR.get(told, told)
         if back is not wanted:

@@ -20,9 +20,10 @@ from noise import SIMULATED, WORKS, Floats, Noise, Recorded, recorded
 
 from bench_framework.analysis.aa import MORE as WORSE
 from bench_framework.analysis.aa import at_most, judge_looks, told_apart
+from bench_framework.analysis.family import detectable
 from bench_framework.analysis.intervals import typical
 from bench_framework.analysis.samples import Pair
-from bench_framework.analysis.verdict import Rules, detectable, half_width
+from bench_framework.analysis.verdict import Rules, half_width
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import schedule
 from bench_framework.model.verdict import Verdict
@@ -132,7 +133,7 @@ def detectable_table(replays: int) -> None:
             pair = Pair(tuple(range(ROUNDS)), tuple(x.tolist()), tuple(y.tolist()))
             plain = typical(np.log(x) - np.log(y), 0.95)
             half = half_width(pair, plain, None, rules.seed)
-            stated.append(math.exp(detectable(half or math.inf, rules, 0.01)))
+            stated.append(math.exp(detectable(half or math.inf, rules.strict, 0.01)))
             swap = rng.random(ROUNDS) < 0.5
             again, reference = np.where(swap, y, x), np.where(swap, x, y)
             same += judged([(again * stated[-1], reference)])[0].verdict in WORSE

@@ -16,7 +16,7 @@ from bench_framework.analysis.stage import Stage
 from bench_framework.analysis.verdict import Case, Rules
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.plan import Hole
-from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.rounding import rounded
 
 if TYPE_CHECKING:
@@ -86,7 +86,9 @@ def pair(x: np.ndarray, y: np.ndarray) -> Pair:
 def judged_pair(x: np.ndarray, y: np.ndarray, looks: tuple[int, ...]) -> Comparison:
     given = pair(x, y)
     evidence = compare.examine_looks(given, looks, LEVELS, 0)
-    (found,) = verdict.judge_family([Case("x", "y", "wall", "headline", given, evidence, 0.02, 0.01)], RULES)
+    (found,) = verdict.judge_family(
+        [Case("x", "y", "wall", "headline", given, evidence, Thresholds(0.02, 0.01))], RULES
+    )
     return found
 
 

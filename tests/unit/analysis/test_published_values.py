@@ -14,10 +14,11 @@ from statsmodels.stats.weightstats import ttost_paired
 from bench_framework.analysis import intervals, signed_rank, swaps
 from bench_framework.analysis.aa import at_least, at_most
 from bench_framework.analysis.compare import Levels, examine_looks
-from bench_framework.analysis.family import holm
+from bench_framework.analysis.decide import equivalence_level
+from bench_framework.analysis.family import detectable, holm
 from bench_framework.analysis.samples import Pair
-from bench_framework.analysis.verdict import Case, Rules, detectable, equivalence_level, judge_family
-from bench_framework.model.verdict import Verdict
+from bench_framework.analysis.verdict import Case, Rules, judge_family
+from bench_framework.model.verdict import Thresholds, Verdict
 
 CORN = np.array([14, 56, 60, 16, 6, 8, -48, 49, 24, 28, 29, 41, -67, 23, 75], dtype=float)
 """Wilcoxon 1945, table II: Darwin's corn, crossed minus selfed, in eighths of an inch."""
@@ -115,7 +116,9 @@ def verdict_of(x: np.ndarray, y: np.ndarray, looks: int) -> Verdict:
     pair = Pair(tuple(range(1, n + 1)), tuple(np.exp(x).tolist()), tuple(np.exp(y).tolist()))
     rules = Rules(looks, 1, 0.05, 1)
     evidence = examine_looks(pair, (n,), Levels(rules.strict, rules.strict), 1)
-    (found,) = judge_family([Case("a", "b", "wall", "headline", pair, evidence, 0.02, 0.01)], rules)
+    (found,) = judge_family(
+        [Case("a", "b", "wall", "headline", pair, evidence, Thresholds(0.02, 0.01))], rules
+    )
     return found.verdict
 
 
@@ -152,6 +155,6 @@ def test_the_detectable_difference_has_its_closed_form() -> None:
     """1.25 · (z₁₋ₐ⁄₂ + z₀.₉₅) · SE with a = α/(2·J·M): by a table of the normal distribution, 2.7344 and 1.6449."""
     rules = Rules(looks=2, size=2, level=0.05, seed=1)
     half = 0.02 * NormalDist().inv_cdf(0.975)
-    assert detectable(half, rules, 0.0) == pytest.approx(1.25 * (2.7344 + 1.6449) * 0.02, abs=2e-5)
+    assert detectable(half, rules.strict, 0.0) == pytest.approx(1.25 * (2.7344 + 1.6449) * 0.02, abs=2e-5)
     # A verdict needs an estimate beyond ε: where noise is next to nothing, ε itself is what can be found.
-    assert detectable(1e-9, rules, 0.01) == pytest.approx(math.log1p(0.01), abs=1e-6)
+    assert detectable(1e-9, rules.strict, 0.01) == pytest.approx(math.log1p(0.01), abs=1e-6)

@@ -8,12 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bench_framework.analysis import compare, intervals, verdict
+from bench_framework.analysis import compare, decide, intervals, verdict
 from bench_framework.analysis.compare import Evidence, Levels
+from bench_framework.analysis.family import detectable
 from bench_framework.analysis.samples import Pair
 from bench_framework.analysis.verdict import Case, Rules
 from bench_framework.model.judgement import Comparison
-from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.model.verdict import Interval, Thresholds, Verdict
 
 RULES = Rules(looks=4, size=4, level=0.05, seed=0)
 
@@ -24,7 +25,7 @@ def case(shift: float, sd: float = 0.002, n: int = 40, seed: int = 0) -> Case:
     x, y = base + shift + random.normal(0, sd, n), base + random.normal(0, sd, n)
     pair = Pair(tuple(range(1, n + 1)), tuple(np.exp(x).tolist()), tuple(np.exp(y).tolist()))
     evidence = compare.examine_looks(pair, (12, 18, 27, n), Levels(RULES.strict, 0.05 / 4), 0)
-    return Case("x", "y", "wall", "headline", pair, evidence, 0.02, 0.01)
+    return Case("x", "y", "wall", "headline", pair, evidence, Thresholds(0.02, 0.01))
 
 
 def judged(given: Case, rules: Rules = RULES) -> Comparison:
@@ -108,8 +109,8 @@ def test_equivalent_needs_the_fastest_rounds_too() -> None:
     y[1:10:2] -= 0.25
     pair = Pair(tuple(range(1, 41)), tuple(np.exp(x).tolist()), tuple(np.exp(y).tolist()))
     evidence = compare.examine_looks(pair, (12, 18, 27, 40), Levels(RULES.strict, 0.05 / 4), 0)
-    given = Case("x", "y", "wall", "headline", pair, evidence, 0.02, 0.01)
-    level, limit = verdict.equivalence_level(RULES.looks), math.log1p(0.02)
+    given = Case("x", "y", "wall", "headline", pair, evidence, Thresholds(0.02, 0.01))
+    level, limit = decide.equivalence_level(RULES.looks), math.log1p(0.02)
     assert intervals.typical(x - y, level).inside(limit)
     assert not intervals.floor(x, y, level, RULES.seed).inside(limit)
     assert judged(given).verdict is Verdict.UNDECIDED
@@ -119,7 +120,7 @@ def test_opposite_findings_of_the_two_statistics_are_mixed() -> None:
     given = case(math.log(1.1))
     e = given.evidence[-1]
     torn = Evidence(e.rounds, 1e-6, 1e-6, 1e-5, typical_sign=1, floor_sign=-1, swaps=99)
-    found = judged(Case("x", "y", "wall", "headline", given.pair, (torn,), 0.02, 0.01))
+    found = judged(Case("x", "y", "wall", "headline", given.pair, (torn,), Thresholds(0.02, 0.01)))
     assert found.verdict is Verdict.UNDECIDED
     assert found.reason.startswith("mixed")
 
@@ -127,7 +128,7 @@ def test_opposite_findings_of_the_two_statistics_are_mixed() -> None:
 def test_a_direction_that_turned_after_its_look_is_mixed() -> None:
     given = case(math.log(1.1))
     early = Evidence(12, 1e-7, 1e-7, None, typical_sign=-1, floor_sign=-1, swaps=0)
-    found = judged(Case("x", "y", "wall", "headline", given.pair, (early,), 0.02, 0.01))
+    found = judged(Case("x", "y", "wall", "headline", given.pair, (early,), Thresholds(0.02, 0.01)))
     assert found.verdict is Verdict.UNDECIDED
     assert "direction" in found.reason
 
@@ -135,10 +136,10 @@ def test_a_direction_that_turned_after_its_look_is_mixed() -> None:
 def test_a_decided_pair_whose_interval_reaches_one_is_lowered() -> None:
     given = case(0.03, sd=0.05, seed=8)
     strong = Evidence(40, 1e-7, 1e-7, None, typical_sign=1, floor_sign=1, swaps=0)
-    found = judged(Case("x", "y", "wall", "headline", given.pair, (strong,), 0.02, 0.001))
+    found = judged(Case("x", "y", "wall", "headline", given.pair, (strong,), Thresholds(0.02, 0.001)))
     assert found.shown is not None
     assert found.shown.lo < 1 < found.shown.hi
-    assert (found.verdict, found.reason) == (Verdict.UNDECIDED, verdict.REACHES_ONE)
+    assert (found.verdict, found.reason) == (Verdict.UNDECIDED, decide.REACHES_ONE)
     assert found.mde is not None
 
 
@@ -150,7 +151,7 @@ def test_the_fastest_third_decides_where_only_it_sees_the_difference() -> None:
     y = random.normal(0, 0.002, 40) + load * random.uniform(0, 1, 40)
     pair = Pair(tuple(range(40)), tuple(np.exp(x).tolist()), tuple(np.exp(y).tolist()))
     evidence = (compare.examine(pair, Levels(RULES.strict, 0.05 / 4), 0),)
-    found = judged(Case("x", "y", "wall", "headline", pair, evidence, 0.02, 0.01))
+    found = judged(Case("x", "y", "wall", "headline", pair, evidence, Thresholds(0.02, 0.01)))
     assert found.statistic == "floor"
     assert found.verdict in (Verdict.WORSE, Verdict.WORSE_SIZE_OPEN)
     assert found.floor is not None
@@ -170,15 +171,15 @@ def test_the_fastest_third_decides_where_only_it_sees_the_difference() -> None:
     ],
 )
 def test_the_displayed_interval_gives_the_row_of_the_table(lo: float, hi: float, expected: Verdict) -> None:
-    assert verdict.by_interval(Interval((lo + hi) / 2, lo, hi, 0.99), 0.02) is expected
+    assert decide.by_interval(Interval((lo + hi) / 2, lo, hi, 0.99), 0.02) is expected
 
 
 def test_the_detectable_difference_follows_its_formula() -> None:
     """SE 1 %, a = 5 % / (2 × 16): 1.25 × (3.1629 + 1.6449) × 0.01."""
-    assert verdict.detectable(0.0195996, RULES, 0.01) == pytest.approx(
+    assert detectable(0.0195996, RULES.strict, 0.01) == pytest.approx(
         1.25 * (3.1629 + 1.6449) * 0.01, rel=1e-4
     )
-    quiet = verdict.detectable(0.000195996, RULES, 0.01)
+    quiet = detectable(0.000195996, RULES.strict, 0.01)
     assert quiet == pytest.approx(math.log(1.01) + 1.25 * 1.6449 * 0.0001, rel=1e-4)
 
 
@@ -190,14 +191,18 @@ def test_a_true_difference_of_the_stated_size_is_found_nine_times_in_ten() -> No
         noise = random.exponential(0.03, (2, 40))
         start = Pair(tuple(range(40)), tuple(np.exp(noise[0]).tolist()), tuple(np.exp(noise[1]).tolist()))
         levels = Levels(RULES.strict, 0.05 / 4)
-        blank = Case("x", "y", "wall", "headline", start, (compare.examine(start, levels, 0),), 0.001, 0.0)
+        blank = Case(
+            "x", "y", "wall", "headline", start, (compare.examine(start, levels, 0),), Thresholds(0.001, 0.0)
+        )
         mde = judged(blank).mde
         if mde is None:
             continue
         fresh = np.random.default_rng(1000 + seed).exponential(0.03, (2, 40))
         x = fresh[0] + math.log1p(mde)
         pair = Pair(tuple(range(40)), tuple(np.exp(x).tolist()), tuple(np.exp(fresh[1]).tolist()))
-        real = Case("x", "y", "wall", "headline", pair, (compare.examine(pair, levels, 0),), 0.001, 0.0)
+        real = Case(
+            "x", "y", "wall", "headline", pair, (compare.examine(pair, levels, 0),), Thresholds(0.001, 0.0)
+        )
         found += judged(real).verdict.decided
     assert found >= 33, "of 40, with a chance of 0.9 each: fewer in 2 of 100 cases"
 

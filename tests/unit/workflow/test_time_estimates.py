@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework.analysis.verdict import Rules, detectable
+from bench_framework.analysis.family import detectable
+from bench_framework.analysis.verdict import Rules
 from bench_framework.execution.host import this_host_id
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of
@@ -87,7 +88,7 @@ def test_what_a_plan_decides_follows_from_the_noise_of_the_record(tmp_path: Path
     rules = Rules(looks.count, looks.family, looks.level, seed=0)
     assert (found.record, found.pairs) == ("other/1", 2)
     assert found.by_metric == {
-        metric: pytest.approx(math.expm1(detectable(0.02, rules, plan.judge.epsilon)))
+        metric: pytest.approx(math.expm1(detectable(0.02, rules.strict, plan.judge.epsilon)))
         for metric in ("wall", "cpu")
     }
 
