@@ -5,16 +5,15 @@ Nothing is drawn, flushed or computed between two blocks beyond what the next on
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING
 
 from bench_framework.errors import CellError
 from bench_framework.execution import declared_metrics, failure_diagnosis, inputs_check, progress, schedule
 from bench_framework.execution.block import BlockRunner, Place
 from bench_framework.execution.host import seconds, utc_now
+from bench_framework.execution.racing import REASONS, drop_pending, leaving_cells
 from bench_framework.execution.target import build_id_of, target_of
-from bench_framework.model import race
 from bench_framework.model.looks import looks_of
 from bench_framework.model.run import Event, Look
 from bench_framework.store import layout, lines
@@ -24,32 +23,14 @@ if TYPE_CHECKING:
 
     from bench_framework.execution.hyperfine import Hyperfine
     from bench_framework.execution.process import Launcher
+    from bench_framework.execution.racing import Looker
     from bench_framework.execution.stop import Stop
     from bench_framework.execution.target import Target
+    from bench_framework.model import race
     from bench_framework.model.looks import Looks
     from bench_framework.model.plan import Input, Plan
     from bench_framework.model.run import Answer, Block, Build, PreparedInput
     from bench_framework.store.records import Record
-
-
-WORDS: Final[Mapping[str, str]] = {
-    "raced": "decidedly worse than another variant",
-    "idle": "nothing about it is open in the rounds that are left",
-}
-"""Why a race lets a cell go, as users are told."""
-
-
-class Decision(NamedTuple):
-    """What a look decides: whether the input is measured no further, and why; and what a race found (`Look`)."""
-
-    stop: bool
-    reason: str = ""
-    trailing: tuple[str, ...] = ()
-    idle: tuple[str, ...] = ()
-
-
-Looker = Callable[[str, int, int], tuple[bool, str] | Decision]
-"""``looker(input_id, index, round)``: reads the blocks from ``record.contents``. `index` counts from 0."""
 
 
 @dataclass(slots=True)
@@ -134,7 +115,7 @@ class Measuring:
         if self.record.contents.complete:
             return
         guard = inputs_check.Guard(inputs, builds.values())
-        self._catch_up()
+        drop_pending(self.plan, self.record)
         states = [
             state
             for item in self.plan.inputs
@@ -359,7 +340,7 @@ class Measuring:
         del state.targets[cell_id]
         self.record.append(lines.Dropped(cell_id, state.input.id, number, warmup, why, reason))
         self.observer.notify(
-            progress.CellDropped(cell_id, state.input.id, number, reason, raced=why in WORDS)
+            progress.CellDropped(cell_id, state.input.id, number, reason, raced=why in REASONS)
         )
         if not state.targets:
             state.stopped = True
@@ -390,7 +371,7 @@ class Measuring:
         index = len(rounds) - 1 if last else rounds.index(number)
         if any(look.input_id == here and look.index == index for look in self.record.contents.looks):
             return
-        decision = Decision(*self.looker(here, index, number))
+        decision = self.looker(here, index, number)
         reason = decision.reason
         if last and not decision.stop:
             reason = "the budget is spent" if spent else "the last round is reached"
@@ -402,31 +383,19 @@ class Measuring:
         for other in states:
             for cell_id in [c for c in look.dropped if c in other.targets]:
                 why = leaving[cell_id]
-                self._drop(other, cell_id, other.rounds, why, WORDS[why], warmup=False)
+                self._drop(other, cell_id, other.rounds, why, REASONS[why], warmup=False)
         self.record.sync()
         self.observer.notify(progress.LookTaken(look))
 
     def _leaving(self, look: Look, states: Sequence[Progression]) -> dict[str, race.Why]:
         """Cells that the race lets go after this look, of inputs that are measured further."""
-        contents = self.record.contents
         measured = {
-            cell_id for state in states
-            if not (state.stopped or (look.stopped and state.input.id == look.input_id)) for cell_id in state.targets
-        }  # fmt: skip
-        gone = {cell_id for cell_id, line in contents.dropped.items() if line.state not in WORDS}
-        return race.leaving(self.plan, [*contents.looks, look], measured, gone)
-
-    def _catch_up(self) -> None:
-        """Drop what a look has dropped, if the process before died between the two lines."""
-        contents = self.record.contents
-        for look in contents.looks:
-            for cell_id in [c for c in look.dropped if c not in contents.dropped]:
-                here = self.plan.cell(cell_id).input_id
-                why: race.Why = "raced" if any(cell_id in o.trailing for o in contents.looks) else "idle"
-                number = contents.rounds.get(here, 0)
-                self.record.append(
-                    lines.Dropped(cell_id, here, number, warmup=False, state=why, reason=WORDS[why])
-                )
+            cell_id
+            for state in states
+            if not (state.stopped or (look.stopped and state.input.id == look.input_id))
+            for cell_id in state.targets
+        }
+        return leaving_cells(self.plan, self.record.contents, look, measured)
 
     def _note(self, event: Event) -> None:
         self.record.append(lines.Noted(event))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from bench_framework.execution.hyperfine import Hyperfine
     from bench_framework.execution.process import Launcher
     from bench_framework.execution.progress import Observer
+    from bench_framework.execution.racing import Decision
     from bench_framework.execution.reference_programs import Specimen
     from bench_framework.execution.stop import Stop
     from bench_framework.model.plan import Plan
@@ -246,9 +247,11 @@ def _window(bench: _Bench, subject: _Subject, number: int) -> Window:
             shutil.rmtree(record.path, ignore_errors=True)
 
 
-def _go_on(_input: str, _index: int, _round: int) -> tuple[bool, str]:
+def _go_on(_input: str, _index: int, _round: int) -> Decision:
     """Every window has all of its rounds, so that windows are alike."""
-    return False, ""
+    from bench_framework.execution.racing import Decision
+
+    return Decision(stop=False)
 
 
 def _read(plan: Plan, blocks: list[Any], specimen: Specimen) -> Window:

@@ -209,14 +209,14 @@ def _measure(
     plan: Plan, record: Record, prepared: Prepared, observer: Observer, launcher: Launcher, stopping: Stop
 ) -> None:
     from bench_framework.analysis.looking import look
-    from bench_framework.execution import host, rounds
+    from bench_framework.execution import host, racing, rounds
 
     builds = {build.id: build for build in prepared.builds}
 
-    def looker(input_id: str, index: int, number: int) -> rounds.Decision:
+    def looker(input_id: str, index: int, number: int) -> racing.Decision:
         seen = look(plan, record.contents.blocks, input_id, index, number, builds=builds)
         observer.notify(InterimVerdicts(seen.verdicts))
-        return rounds.Decision(seen.stop, seen.reason, seen.trailing, seen.idle)
+        return racing.Decision(seen.stop, seen.reason, seen.trailing, seen.idle)
 
     rounds.measure(
         plan,

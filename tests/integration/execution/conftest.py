@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bench_framework.execution import host, hyperfine, rounds
+from bench_framework.execution import host, hyperfine, racing, rounds
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import BlockFinished, BlockStarted, SilentObserver, Update
 from bench_framework.execution.stop import Stop
@@ -62,9 +62,9 @@ def make_plan(
     )  # fmt: skip
 
 
-def never_stop(input_id: str, index: int, number: int) -> tuple[bool, str]:
+def never_stop(input_id: str, index: int, number: int) -> racing.Decision:
     """A look that never ends the measuring."""
-    return False, ""
+    return racing.Decision(stop=False)
 
 
 @dataclass
@@ -113,7 +113,7 @@ class Laboratory:
         self,
         plan: Plan,
         record: Record | None = None,
-        looker: rounds.Looker = never_stop,
+        looker: racing.Looker = never_stop,
         inputs: Sequence[PreparedInput] = (),
     ) -> Record:
         """Measure a plan to its end, or go on with a record."""

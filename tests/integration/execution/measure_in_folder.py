@@ -11,6 +11,7 @@ from pathlib import Path
 from bench_framework.execution import host, hyperfine, rounds
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
+from bench_framework.execution.racing import Decision
 from bench_framework.execution.stop import Stop
 from bench_framework.model.run import Build
 from bench_framework.store import wire
@@ -33,7 +34,7 @@ def main() -> None:
             (folder / "launcher.pid").write_text(str(launcher.pid))
             rounds.measure(
                 plan, record, builds=[build], inputs=[], launcher=launcher, hyperfine=tool,
-                observer=SilentObserver(), looker=lambda *_: (False, ""), stop=Stop(launcher), env=env,
+                observer=SilentObserver(), looker=lambda *_: Decision(stop=False), stop=Stop(launcher), env=env,
             )  # fmt: skip
     (folder / "done").touch()
 

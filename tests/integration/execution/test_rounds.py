@@ -12,7 +12,7 @@ import pytest
 from bench_framework.errors import Interrupted, MachineError
 from bench_framework.execution import block as measuring
 from bench_framework.execution.progress import BlockStarted, CellDropped, LookTaken, RoundFinished, Update
-from bench_framework.execution.rounds import Decision
+from bench_framework.execution.racing import Decision
 from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
 from bench_framework.model.run import PreparedInput
 from bench_framework.store.records import Record
@@ -287,9 +287,9 @@ def test_the_looker_finds_the_blocks_in_the_record(fake: Any, plan_of: MakePlan)
     record = fake.create(plan)
     seen: list[int] = []
 
-    def looker(input_id: str, index: int, number: int) -> tuple[bool, str]:
+    def looker(input_id: str, index: int, number: int) -> Decision:
         seen.append(sum(not block.warmup for block in record.contents.blocks))
-        return False, ""
+        return Decision(stop=False)
 
     fake.measure(plan, record, looker)
     assert seen == [3 * 4]
