@@ -1,7 +1,7 @@
-"""The binary store: every program that is measured lies under its own digest, twice.
+"""The binary store: two copies of every measured program, under its digest.
 
-The control arm runs the second copy: copies of one binary already differ by up to half a percent through
-the pages that they happen to lie on, and that is part of what the control must show.
+The A/A control runs the second copy. Two copies of one binary differ by up to half a percent,
+because their pages are at different addresses; the control must include this difference.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ EXECUTABLE: Final = 0o755
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A program in the store: digest, its path, the control's path, and its size in bytes."""
+    """A program in the store: digest, path, path of the control's copy, and size in bytes."""
 
     sha256: str
     path: Path
@@ -37,20 +37,20 @@ class Stored:
 
     @property
     def folder(self) -> Path:
-        """Where it lies, with what is known about it."""
+        """Return the folder of the program and of its notes."""
         return self.path.parent
 
 
 def keep(root: Path, source: Path, name: str) -> Stored:
-    """Copy a program into the store, twice; what is there already is left as it is.
+    """Copy a program into the store, twice; existing copies are kept.
 
     Args:
         root: the store, ``<cache>/binaries``.
         source: the program.
-        name: what the copies are called; programs look at ``argv[0]``.
+        name: file name of the copies; programs may read ``argv[0]``.
 
     Raises:
-        MachineError: BX235, the disk refused.
+        MachineError: BX235, the store cannot be written.
     """
     digest = sha256_of(source)
     path, control = root / digest / name, root / digest / "control" / name
@@ -72,23 +72,23 @@ def keep(root: Path, source: Path, name: str) -> Stored:
 
 
 @dataclass(frozen=True, slots=True)
-class Bare:
-    """What is left of a program without symbols, build id and compiler's comment: its size and digest."""
+class Stripped:
+    """Size and digest of a program without symbols, build id and compiler's comment."""
 
     size_bytes: int
     sha256: str
 
 
-def without_symbols(stored: Stored, launcher: Launcher, env: Mapping[str, str]) -> Bare | None:
-    """Strip a copy of a program; `None` where ``strip`` is not installed. Kept beside the binary.
+def without_symbols(stored: Stored, launcher: Launcher, env: Mapping[str, str]) -> Stripped | None:
+    """Strip a copy of a program; `None` if ``strip`` is not installed. The result is stored next to it.
 
-    Equal digests mean the same code: two builds of it differ in the names of symbols, which hold a hash of
-    the features, and there only. Different digests do not mean different code: the compiler may have laid
-    out the same functions in another order.
+    Equal digests mean equal code: builds with other features differ in symbol names, which contain
+    a hash of the features. Different digests do not mean different code: the compiler may have
+    placed the same functions in another order.
     """
     note = stored.folder / "without-symbols.json"
     if note.is_file():
-        return Bare(**json.loads(note.read_text(encoding="utf-8")))
+        return Stripped(**json.loads(note.read_text(encoding="utf-8")))
     copy = stored.folder / ".stripped"
     argv = [
         "strip",
@@ -102,48 +102,50 @@ def without_symbols(stored: Stored, launcher: Launcher, env: Mapping[str, str]) 
         str(stored.path),
     ]
     try:
-        said = launcher.capture(argv, env)
-        if not said.ok:
+        output = launcher.capture(argv, env)
+        if not output.ok:
             return None
-        bare = Bare(copy.stat().st_size, sha256_of(copy))
+        stripped = Stripped(copy.stat().st_size, sha256_of(copy))
     except (MachineError, OSError):
         return None
     finally:
         copy.unlink(missing_ok=True)
-    write_whole(note, json.dumps(asdict(bare)) + "\n")
-    return bare
+    write_whole(note, json.dumps(asdict(stripped)) + "\n")
+    return stripped
 
 
 def describe(argv: Sequence[str], launcher: Launcher, env: Mapping[str, str], place: Path) -> dict[str, Any]:
-    """What a worker with the contract says about itself and about this machine, asked anew each time.
+    """Call a worker with `describe` and return its JSON object; the answer is not cached.
 
     Args:
-        argv: the worker's own words, without `describe`.
+        argv: command line of the worker, without `describe`.
         launcher: starts it.
-        env: its environment.
-        place: the folder in which it will work, or the nearest above it that exists: what a file system can do
-            is probed there.
+        env: environment of the worker.
+        place: the folder in which it will work. It runs there, or in the nearest existing parent,
+            to probe the filesystem.
 
     Raises:
-        BuildError: BX221, it does not answer as docs/reference/worker-protocol.md says.
+        BuildError: BX221, the answer does not follow docs/reference/worker-protocol.md.
     """
     cwd = next(folder for folder in (place.absolute(), *place.absolute().parents) if folder.is_dir())
-    said = launcher.capture([*argv, "describe"], env, cwd=str(cwd), timeout_s=DESCRIBE_TIMEOUT_S)
-    found = _object(said.stdout) if said.ok else None
-    if found is None or found.get("protocol") != PROTOCOL:
-        cause = said.finished.how if not said.ok else f"it printed no object with protocol {PROTOCOL}"
-        raise BuildError(
-            f"{Path(argv[0]).name} does not describe itself",
-            code="BX221",
-            details=(("cause", cause), ("stderr", said.stderr.strip()[-500:])),
-            help="a program without the worker protocol is measured with answer: {contract: false}",
+    output = launcher.capture([*argv, "describe"], env, cwd=str(cwd), timeout_s=DESCRIBE_TIMEOUT_S)
+    description = _object(output.stdout) if output.ok else None
+    if description is None or description.get("protocol") != PROTOCOL:
+        cause = (
+            output.finished.how if not output.ok else f"it printed no JSON object with protocol {PROTOCOL}"
         )
-    return found
+        raise BuildError(
+            f"{Path(argv[0]).name} gives no valid answer to `describe`",
+            code="BX221",
+            details=(("cause", cause), ("stderr", output.stderr.strip()[-500:])),
+            help="correct the worker; for a program without the worker protocol set answer: {contract: false}",
+        )
+    return description
 
 
 def _object(text: str) -> dict[str, Any] | None:
     try:
-        found = json.loads(text)
+        document = json.loads(text)
     except ValueError:
         return None
-    return found if isinstance(found, dict) else None
+    return document if isinstance(document, dict) else None

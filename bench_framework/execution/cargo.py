@@ -1,12 +1,13 @@
-"""Builds: what a variant asks of cargo, asked; the binary stored by its digest.
+"""Builds of variants with cargo; each binary is stored under its digest.
 
-cargo itself says whether anything must be built: a fresh build costs it 65 ms here, so a second run of twelve
-variants is checked in under a second, and a stamp of our own could only be wrong where cargo's is right.
+Cargo decides if anything must be built. A fresh build takes it 65 ms, so a second run of twelve
+variants is checked in under a second.
 
-All builds of one source folder share a build directory (``CARGO_BUILD_BUILD_DIR``, stable since 1.91), so a
-dependency is compiled once for all variants that use it alike; each has a target directory of its own for its
-binary. Two folders never share one: cargo names its units by paths relative to the workspace, so a working
-tree would be given the objects of another revision of it wherever its files are older than those.
+All builds of one source folder share a build directory (``CARGO_BUILD_BUILD_DIR``, stable since
+1.91), so a dependency is compiled once for all variants that use it with the same settings. Each
+build has its own target directory for its binary. Two source folders never share a build directory:
+cargo names its units by paths relative to the workspace, so a working tree would get the objects of
+another revision if its files are older than those objects.
 """
 
 from __future__ import annotations
@@ -38,42 +39,42 @@ if TYPE_CHECKING:
 BUILD_TIMEOUT_S: Final = 7200.0
 BUILTIN: Final = "builtin"
 SEPARATOR: Final = "\x1f"
-"""Between flags in CARGO_ENCODED_RUSTFLAGS: a flag may hold blanks."""
+"""Separator of flags in CARGO_ENCODED_RUSTFLAGS: a flag may contain spaces."""
 _BUILD_VARIABLE: Final = re.compile(
     r"RUSTFLAGS|CARGO_ENCODED_RUSTFLAGS|RUSTC|CARGO_BUILD_(RUSTFLAGS|RUSTC|TARGET)"
     r"|CARGO_TARGET_.+_(RUSTFLAGS|LINKER|RUNNER)|CARGO_PROFILE_.+"
 )
-"""Variables by which the user's shell would change a binary behind the scenario's back: not passed to cargo.
+"""Variables of the user's shell that would change a binary. They are not passed to cargo.
 
-A variant that names flags of its own would lose those of the shell and the others would keep them, so the two
-would differ in more than the scenario says. What is wanted stands in the scenario. A wrapper such as sccache
-changes no binary and stays.
+A variant with its own flags would lose those of the shell and the other variants would get them, so
+they would differ in more than the scenario states. Flags belong in the scenario. A wrapper such as
+sccache does not change a binary and is passed on.
 """
 
 
 @dataclass(slots=True)
 class Builder:
-    """Builds the specs of one plan. Holds what is the same for several of them."""
+    """Builder of the build specs of one plan, with caches that several specs share."""
 
     launcher: Launcher
     env: Mapping[str, str]
     observer: Observer
     contract: bool
-    """Whether the binaries are asked to describe themselves."""
+    """True if the binaries follow the worker protocol and are called with `describe`."""
     place: Path
-    """Where they will work."""
+    """Folder in which the binaries will work."""
     further: tuple[str, ...] = ()
-    """Arguments of cargo beyond those of the spec."""
+    """Additional arguments of cargo."""
     _rustc: dict[tuple[str | None, Path], str | None] = field(default_factory=dict)
     _states: dict[Path, tuple[str | None, bool | None]] = field(default_factory=dict)
 
     @property
     def cache(self) -> Path:
-        """Root of the cache."""
+        """Return the root of the cache."""
         return cache_root(self.env)
 
     def build(self, spec: BuildSpec, index: int, total: int) -> Build:
-        """One build. What fails is in its `message`, not an exception."""
+        """Run one build. A failure is in its `message`, not an exception."""
         label = label_of(spec)
         try:
             build = self._build(spec, label, index, total)
@@ -105,8 +106,8 @@ class Builder:
             steps.poll,
         )
         taken = seconds() - start
-        said = read_messages(messages.read_bytes(), spec.bin) if messages.is_file() else Messages()
-        if not finished.ok or said.executable is None:
+        artifacts = read_messages(messages.read_bytes(), spec.bin) if messages.is_file() else Messages()
+        if not finished.ok or artifacts.executable is None:
             words = failure_text(log.read_text(encoding="utf-8", errors="replace") if log.is_file() else "")
             return Build(
                 spec.id,
@@ -118,21 +119,21 @@ class Builder:
                 message=words or f"cargo: {finished.how}",
                 log=str(log),
             )
-        build = self._stored(spec, crate, said)
+        build = self._stored(spec, crate, artifacts)
         return replace(
             build,
-            build_s=None if said.fresh else taken,
-            cached=said.fresh,
+            build_s=None if artifacts.fresh else taken,
+            cached=artifacts.fresh,
             revision=commit,
             dirty=dirty,
             log=str(log),
         )
 
-    def _stored(self, spec: BuildSpec, crate: Path, said: Messages) -> Build:
-        assert said.executable is not None
-        stored = binaries.keep(self.cache / "binaries", Path(said.executable), spec.bin)
+    def _stored(self, spec: BuildSpec, crate: Path, artifacts: Messages) -> Build:
+        assert artifacts.executable is not None
+        stored = binaries.keep(self.cache / "binaries", Path(artifacts.executable), spec.bin)
         lock = lockfile_of(crate)
-        bare = binaries.without_symbols(stored, self.launcher, self.env)
+        stripped = binaries.without_symbols(stored, self.launcher, self.env)
         return Build(
             spec.id,
             ok=True,
@@ -140,24 +141,24 @@ class Builder:
             path=str(stored.path),
             control_path=str(stored.control),
             size_bytes=stored.size_bytes,
-            stripped_bytes=bare.size_bytes if bare else None,
-            code_sha256=bare.sha256 if bare else None,
+            stripped_bytes=stripped.size_bytes if stripped else None,
+            code_sha256=stripped.sha256 if stripped else None,
             rustc=self._version(spec, crate),
             lockfile_sha256=hashlib.sha256(lock.read_bytes()).hexdigest() if lock else None,
             describe=binaries.describe([str(stored.path)], self.launcher, self.env, self.place)
             if self.contract
             else None,
-            dependencies=said.dependencies,
+            dependencies=artifacts.dependencies,
         )
 
     def _source(self, spec: BuildSpec) -> tuple[Path, str | None, bool | None]:
-        """Folder of the crate, commit id, and whether it has uncommitted changes."""
+        """Return the folder of the crate, the commit id, and True if it has uncommitted changes."""
         git = revisions.Git(self.launcher, self.env)
         crate = None
         if spec.git is None:
             crate = assets.native_dir() if spec.crate == BUILTIN else Path(spec.crate)
             if not (crate / "Cargo.toml").is_file():
-                raise BuildError(f"{crate} holds no Cargo.toml", code="BX222")
+                raise BuildError(f"{crate} contains no Cargo.toml", code="BX222")
         if spec.git is not None or spec.revision is not None:
             folder, commit = revisions.checkout(
                 git, self.cache, crate=crate, url=spec.git, revision=spec.revision
@@ -186,13 +187,13 @@ class Builder:
         return env
 
     def _version(self, spec: BuildSpec, crate: Path) -> str | None:
-        """The compiler's version line, asked where cargo runs: the crate may name a toolchain of its own."""
+        """Return the compiler's version line in the folder of the crate, which may select a toolchain."""
         key = (spec.toolchain, crate)
         if key not in self._rustc:
             env = self._environment(spec, crate)
             try:
-                said = self.launcher.capture(["rustc", "-vV"], env, cwd=str(crate))
-                lines = said.stdout.splitlines() if said.ok else []
+                output = self.launcher.capture(["rustc", "-vV"], env, cwd=str(crate))
+                lines = output.stdout.splitlines() if output.ok else []
             except MachineError:
                 lines = []
             self._rustc[key] = lines[0] if lines else None
@@ -202,14 +203,14 @@ class Builder:
 def build_all(
     plan: Plan, launcher: Launcher, env: Mapping[str, str], observer: Observer, place: Path
 ) -> tuple[Build, ...]:
-    """Every build of a plan, in its order; a failed one costs its own variants only.
+    """Run every build of a plan, in its order. A failed build affects only its own variants.
 
     Args:
-        plan: with the builds.
+        plan: plan with the builds.
         launcher: starts cargo and the binaries.
-        env: of cargo and the binaries.
-        observer: told of the progress.
-        place: where the binaries will work; what they can do there is asked of them.
+        env: environment of cargo and the binaries.
+        observer: receives the progress.
+        place: folder in which the binaries will work, as `describe` checks it.
 
     Raises:
         MachineError: BX231, cargo is not installed.
@@ -219,11 +220,11 @@ def build_all(
             launcher.capture(["cargo", "--version"], env)
         except MachineError as error:
             raise MachineError(
-                "cargo cannot be started, and this scenario builds a crate",
+                "cargo cannot be started, but this scenario builds a crate",
                 code="BX231",
                 details=error.details,
                 effect="nothing was built or measured",
-                help="install Rust, or put cargo on PATH; `benchctl doctor` shows what is found",
+                help="install Rust from https://rustup.rs, or add cargo to PATH; `benchctl doctor` checks it",
             ) from error
     builder = Builder(launcher, env, observer, plan.answer.contract, place)
     total = len(plan.builds)
@@ -231,7 +232,7 @@ def build_all(
 
 
 def arguments(spec: BuildSpec, crate: Path) -> list[str]:
-    """The call of cargo for a spec whose crate lies in a folder."""
+    """Return the command line of cargo for a spec whose crate is in a folder."""
     argv = [
         "cargo", "build", "--message-format=json-render-diagnostics",
         "--manifest-path", str(crate / "Cargo.toml"), "--profile", spec.profile, "--bin", spec.bin,
@@ -251,14 +252,14 @@ def arguments(spec: BuildSpec, crate: Path) -> list[str]:
 
 
 def toml_value(text: str) -> str:
-    """A profile key's value as TOML: numbers and booleans bare, all else quoted (``lto = "fat"``)."""
+    """Return a profile key's value as TOML: numbers and booleans bare, other values quoted."""
     if text in {"true", "false"} or text.lstrip("-").isdigit():
         return text
     return json.dumps(text)
 
 
 def lockfile_of(crate: Path) -> Path | None:
-    """The Cargo.lock that governs a crate: its own, or that of the workspace above it."""
+    """Return the Cargo.lock of a crate: in its folder, or in the workspace above it."""
     for folder in (crate, *crate.parents):
         if (folder / "Cargo.lock").is_file():
             return folder / "Cargo.lock"
@@ -268,7 +269,7 @@ def lockfile_of(crate: Path) -> Path | None:
 
 
 def label_of(spec: BuildSpec) -> str:
-    """Short words for a build: ``tally +jemalloc lto=fat``."""
+    """Return a short label of a build: ``tally +jemalloc lto=fat``."""
     words = [spec.bin, *(f"+{feature}" for feature in spec.features)]
     words += [f"{key}={value}" for key, value in spec.profile_keys]
     words += spec.rustflags

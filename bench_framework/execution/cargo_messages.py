@@ -1,4 +1,4 @@
-"""What cargo says while it builds: its JSON messages, and its words about a failure."""
+"""Output of cargo during a build: its JSON messages, and the text of a failure."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from bench_framework.execution.progress import Observer
 
 SHOWN_LINES: Final = 60
-"""Of cargo's words in a message; the log has all."""
+"""Lines of cargo's output in a message; the log contains all lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class Messages:
-    """What cargo's JSON messages say about a build.
+    """A build as cargo's JSON messages describe it.
 
     Attributes:
         executable: path of the binary; `None` if it was not built.
-        fresh: nothing had to be compiled.
-        dependencies: packages that were compiled in, the binary's own not counted.
+        fresh: True if nothing had to be compiled.
+        dependencies: number of packages, without that of the binary.
     """
 
     executable: str | None = None
@@ -35,23 +35,23 @@ class Messages:
 
 
 def read_messages(text: bytes, name: str) -> Messages:
-    """Read cargo's messages; other lines, such as what a build script prints, are ignored."""
+    """Read cargo's messages; other lines, such as the output of a build script, are ignored."""
     artifacts = [message for line in text.splitlines() if (message := _artifact(line)) is not None]
-    own = [
+    binaries = [
         message for message in artifacts if message.get("executable") and message["target"]["name"] == name
     ]
-    if not own:
+    if not binaries:
         return Messages()
     packages = {message["package_id"] for message in artifacts}
     return Messages(
-        own[-1]["executable"],
+        binaries[-1]["executable"],
         all(message.get("fresh") for message in artifacts),
-        len(packages - {own[-1]["package_id"]}),
+        len(packages - {binaries[-1]["package_id"]}),
     )
 
 
 def failure_text(log: str) -> str:
-    """The words of cargo from the first error on, at most 60 lines."""
+    """Return the lines of cargo from the first error on, at most 60."""
     lines = log.splitlines()
     first = next((number for number, line in enumerate(lines) if line.startswith("error")), 0)
     return "\n".join(lines[first : first + SHOWN_LINES]).strip()
@@ -59,7 +59,7 @@ def failure_text(log: str) -> str:
 
 @dataclass(slots=True)
 class Steps:
-    """Follows cargo's messages while it works, and tells the observer about crates that were compiled."""
+    """Follower of cargo's messages that reports compiled crates to the observer."""
 
     build_id: str
     label: str
@@ -74,7 +74,7 @@ class Steps:
     _started: bool = False
 
     def poll(self) -> None:
-        """Read what is new; called about five times a second. A fresh build ends before the first call."""
+        """Read new messages; called about five times a second. A fresh build ends before the first call."""
         if not self._started:
             self._started = True
             self.observer.notify(BuildStarted(self.build_id, self.label, self.index, self.total))
@@ -98,7 +98,7 @@ class Steps:
 
 
 def _package(message: dict[str, Any]) -> str:
-    """Name of the package: a build script's own target name would be ``build-script-build``."""
+    """Return the name of the package: the target of a build script is ``build-script-build``."""
     # ``registry+https://…#libc@0.2.1``, or ``path+file:///…/tally#0.1.0`` where folder and name are equal.
     place, _, name = str(message["package_id"]).rpartition("#")
     return name.partition("@")[0] if "@" in name else place.rpartition("/")[2]
@@ -108,7 +108,7 @@ def _artifact(line: bytes) -> dict[str, Any] | None:
     if not line.startswith(b'{"reason":"compiler-artifact"'):
         return None
     try:
-        found: dict[str, Any] = json.loads(line)
+        message: dict[str, Any] = json.loads(line)
     except ValueError:
         return None
-    return found
+    return message

@@ -1,6 +1,6 @@
-"""Metrics that a scenario declares, read from what a run printed or reported; after it, outside timing.
+"""Metrics that a scenario declares, read from the output of a run after it, outside timing.
 
-A number that is not where it should be is missing, with the reason: never 0, and never one of an earlier run.
+A number that cannot be read is missing, with the reason. It is never 0 and never from an earlier run.
 """
 
 from __future__ import annotations
@@ -24,27 +24,28 @@ if TYPE_CHECKING:
     from bench_framework.model.run import Block, Receipt
 
 LARGEST_BYTES: Final = 64 << 20
-"""A larger text is not searched: it would take longer than many a run."""
-_SHOWN: Final = 40
+"""A larger text is not searched: that would take longer than many runs."""
+_EXCERPT: Final = 40
+"""Characters of a value that a message quotes."""
 _NUMBER: Final = re.compile(r"[-+]?(\d+(_\d+)*\.?\d*|\.\d+)([eE][-+]?\d+)?")
 
 
-class _Twice:
-    """What stands under a key that an object has twice, with different values: no reader knows which is meant."""
+class _Duplicate:
+    """The value of a duplicate key whose values differ: readers do not agree on one."""
 
 
-class Missing(Exception):  # noqa: N818 -- no error of ours: the reason why one number is not known
-    """A metric cannot be read; the message says why."""
+class Missing(Exception):  # noqa: N818 -- the reason for one missing number
+    """A metric cannot be read; the message gives the reason."""
 
 
 @dataclass(slots=True)
 class Readings:
-    """Reads the declared metrics of one plan.
+    """Reader of the declared metrics of one plan.
 
     Attributes:
-        declared: what to read.
-        stdout: the file that holds what the last run printed.
-        answer: the file named by `answer.file`.
+        declared: the metrics.
+        stdout: the file with the output of the last run.
+        answer: the file of `answer.file`.
     """
 
     declared: Sequence[DeclaredMetric]
@@ -54,16 +55,16 @@ class Readings:
 
     @property
     def needs_stdout(self) -> bool:
-        """Whether what a program prints must be kept."""
+        """True if the output of a program must be stored."""
         return any(metric.source == "stdout" for metric in self.declared)
 
     def mark(self) -> None:
-        """A block begins: a file that is the same after it was not written by it."""
+        """Mark the start of a block: an answer file that is unchanged after it was not written by it."""
         self._before = _signature(self.answer)
 
     def read(self, block: Block) -> Block:
-        """The block with what its last run printed, and with why the rest is missing."""
-        found: dict[str, float] = {}
+        """Return the block with the metrics of its last run and the reasons for missing ones."""
+        values: dict[str, float] = {}
         missing: dict[str, str] = {}
         texts: dict[str, str | Missing] = {}
         for metric in self.declared:
@@ -75,11 +76,13 @@ class Readings:
                 text = texts[metric.source]
                 if isinstance(text, Missing):
                     raise text
-                found[metric.name] = number_in(text, metric)
-            except Missing as why:
-                missing[metric.name] = str(why)
+                values[metric.name] = number_in(text, metric)
+            except Missing as reason:
+                missing[metric.name] = str(reason)
         return (
-            replace(block, metrics=found, missing={**block.missing, **missing}) if found or missing else block
+            replace(block, metrics=values, missing={**block.missing, **missing})
+            if values or missing
+            else block
         )
 
     def _text(self, source: str) -> str | Missing:
@@ -93,31 +96,31 @@ class Readings:
         except OSError as error:
             return Missing(f"{path} cannot be read: {error.strerror}")
         if len(text) > LARGEST_BYTES:
-            return Missing(f"{source} holds more than {LARGEST_BYTES >> 20} MiB")
+            return Missing(f"{source} is larger than {LARGEST_BYTES >> 20} MiB")
         return text.decode("utf-8", errors="replace")
 
     def of_replies(self, lines: Sequence[bytes], receipts: Sequence[Receipt]) -> tuple[Receipt, ...]:
-        """The receipts of a worker's runs with the declared metrics among its own, in stored units.
+        """Return the receipts of a worker's runs with the declared metrics added, in stored units.
 
-        Those that are missing are not there; `unreported` says why.
+        Missing metrics are left out; `unreported` gives the reasons.
         """
-        wanted = [metric for metric in self.declared if metric.source == "worker"]
-        if not wanted:
+        reported = [metric for metric in self.declared if metric.source == "worker"]
+        if not reported:
             return tuple(receipts)
-        found = []
+        completed = []
         for line, receipt in zip(lines, receipts, strict=True):
-            said, own = json.loads(line), dict(receipt.metrics)
-            for metric in wanted:
-                own.pop(metric.name, None)
+            reply, metrics = json.loads(line), dict(receipt.metrics)
+            for metric in reported:
+                metrics.pop(metric.name, None)
                 try:
-                    own[metric.name] = _number_at(said, metric.path or ("metrics", metric.name), metric)
+                    metrics[metric.name] = _number_at(reply, metric.path or ("metrics", metric.name), metric)
                 except Missing:
                     continue
-            found.append(replace(receipt, metrics=own))
-        return tuple(found)
+            completed.append(replace(receipt, metrics=metrics))
+        return tuple(completed)
 
     def unreported(self, lines: Sequence[bytes]) -> dict[str, str]:
-        """Declared metrics that a worker's lines do not hold, each with the reason of the first such line."""
+        """Return the declared metrics missing in a worker's lines, with the first reason of each."""
         missing: dict[str, str] = {}
         for line in lines:
             for metric in self.declared:
@@ -125,33 +128,33 @@ class Readings:
                     continue
                 try:
                     _number_at(json.loads(line), metric.path or ("metrics", metric.name), metric)
-                except Missing as why:
-                    missing.setdefault(metric.name, str(why))
+                except Missing as reason:
+                    missing.setdefault(metric.name, str(reason))
         return missing
 
 
 def number_in(text: str, metric: DeclaredMetric) -> float:
-    """A metric's value in what was printed, in stored units.
+    """Return a metric's value in a program's output, in stored units.
 
     Raises:
-        Missing: it is not there, is there several times with different values, or is no number.
+        Missing: it is absent, has several different values, or is not a number.
     """
     if not metric.regex:
         return _number_at(_document(text), metric.path, metric)
-    found = {match[1] for match in re.finditer(metric.regex, text, re.MULTILINE)}
-    if not found:
+    matches = {match[1] for match in re.finditer(metric.regex, text, re.MULTILINE)}
+    if not matches:
         raise Missing(f"`{metric.regex}` matches nothing in {metric.source}")
-    if len(found) > 1:
-        values = ", ".join(sorted(str(value)[:_SHOWN] for value in found)[:3])
-        raise Missing(f"`{metric.regex}` matches different values: {values}")
-    (written,) = found
+    if len(matches) > 1:
+        listed = ", ".join(sorted(str(value)[:_EXCERPT] for value in matches)[:3])
+        raise Missing(f"`{metric.regex}` matches different values: {listed}")
+    (written,) = matches
     if written is None or not _NUMBER.fullmatch(written):
-        raise Missing(f"`{metric.regex}` finds {_shown(written)}, which is no number")
+        raise Missing(f"`{metric.regex}` matches {_excerpt(written)}, which is not a number")
     return _finite(float(written), metric)
 
 
 def _document(text: str) -> Any:
-    """The text as JSON; if it is several documents, the last line."""
+    """Parse the text as JSON; if it contains several documents, parse the last line."""
     try:
         return json.loads(text, object_pairs_hook=_members)
     except ValueError:
@@ -161,14 +164,14 @@ def _document(text: str) -> Any:
     try:
         return json.loads(lines[-1], object_pairs_hook=_members) if lines else None
     except (ValueError, RecursionError) as error:
-        raise Missing(f"neither the whole text nor its last line is JSON: {_shown(lines[-1])}") from error
+        raise Missing(f"neither the whole text nor its last line is JSON: {_excerpt(lines[-1])}") from error
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     for key, value in pairs:
-        found[key] = value if key not in found or found[key] == value else _Twice()
-    return found
+        members[key] = value if key not in members or members[key] == value else _Duplicate()
+    return members
 
 
 def _number_at(document: Any, path: Sequence[str | int], metric: DeclaredMetric) -> float:
@@ -177,49 +180,49 @@ def _number_at(document: Any, path: Sequence[str | int], metric: DeclaredMetric)
         value = json_path.follow(document, path)
     except LookupError as error:
         raise Missing(f"`{where}`: {error.args[0]}") from error
-    if isinstance(value, _Twice):
-        raise Missing(f"`{where}` stands there twice, with different values")
+    if isinstance(value, _Duplicate):
+        raise Missing(f"`{where}` is a duplicate key with different values")
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise Missing(f"`{where}` is {_shown(value)}, which is no number")
+        raise Missing(f"`{where}` is {_excerpt(value)}, which is not a number")
     try:
         return _finite(float(value), metric)
     except OverflowError as error:
-        raise Missing(f"`{where}` is larger than any number that can be kept") from error
+        raise Missing(f"`{where}` is too large for a number") from error
 
 
 def _finite(value: float, metric: DeclaredMetric) -> float:
     scaled = value * metric.scale
     if not math.isfinite(scaled):
-        raise Missing(f"{value} is no finite number")
+        raise Missing(f"{value} is not a finite number")
     return scaled
 
 
-def _shown(value: Any) -> str:
+def _excerpt(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=True, default=str)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return text if len(text) <= _EXCERPT else f"{text[:_EXCERPT]}…"
 
 
 def _signature(path: Path | None) -> tuple[int, ...] | None:
     if path is None:
         return None
     try:
-        found = os.stat(path)  # noqa: PTH116 -- one call, between runs
+        status = os.stat(path)  # noqa: PTH116 -- one call, between runs
     except OSError:
         return None
-    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def missing_events(target: Target, block: Block) -> list[Event]:
-    """BX217: what this block lacks, and why; a cell has it once, for the first round that lacks something."""
-    told = "; ".join(f"{name}: {why}" for name, why in block.missing.items())
+    """Return the event BX217: metrics that are missing in a block, with reasons."""
+    reasons = "; ".join(f"{name}: {reason}" for name, reason in block.missing.items())
     return [
         Event(
             "BX217",
-            f"{target.cell.label}: a metric cannot be read ({told})",
+            f"{target.cell.label}: a metric cannot be read ({reasons})",
             "error",
             block.cell_id,
             block.round,
-            effect="a round without the number is in no comparison of that metric; its other figures stand",
-            help="see to what the program prints, or to `metrics` in the scenario",
+            effect="rounds without the number are left out of comparisons of this metric only",
+            help="correct the output of the program, or `metrics` in the scenario",
         )
     ]

@@ -1,4 +1,4 @@
-"""After a bad block, outside timing: what did the program say, and where does its output differ?"""
+"""Diagnosis of a failed block, outside timing: the stderr of the program and differences of its output."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
     from bench_framework.store.layout import Raw
 
 STDERR_LINES: Final = 20
-AGAIN_GOOD: Final = "run again, it succeeded"
+SUCCEEDED_AGAIN: Final = "a second run succeeded"
 LARGEST_REFERENCE_BYTES: Final = 64 << 20
-"""A larger output is only told apart by its digest; keeping it would fill the disk with the record."""
+"""A larger output is compared by its digest only; a copy would fill the disk."""
 CONTEXT_LINES: Final = 10
 
 
 def rerun(
     launcher: Launcher, target: Target, policy: AnswerPolicy, log: Path, timeout_s: float
 ) -> tuple[str, str]:
-    """Run a failed command once more to catch its stderr, which hyperfine loses.
+    """Run a failed command once more to capture its stderr, which hyperfine discards.
 
     Returns:
-        How it ended this time, in words, and the last lines of its stderr. The whole of it is in `log`.
+        The outcome of this run in words, and the last lines of its stderr. `log` contains all lines.
     """
-    answers = log.with_suffix(".answers")  # a worker that cannot answer would fail for another reason
+    answers = log.with_suffix(".answers")  # without the file a worker would fail for another reason
     try:
         log.parent.mkdir(parents=True, exist_ok=True)
         log.unlink(missing_ok=True)
@@ -59,28 +59,27 @@ def rerun(
     except MeasureError as error:
         return "; ".join((error.message, *(text for _, text in error.details))), ""
     except OSError as error:
-        return f"its stderr could not be kept: {error.strerror}", ""
+        return f"its stderr could not be stored: {error.strerror}", ""
     finally:
         with contextlib.suppress(OSError):
             answers.unlink(missing_ok=True)
-    how = AGAIN_GOOD if finished.exit_code in policy.exit_codes else finished.how
+    how = SUCCEEDED_AGAIN if finished.exit_code in policy.exit_codes else finished.how
     return how, "\n".join(lines[-STDERR_LINES:])
 
 
 def failure_event(plan: Plan, target: Target, block: Block, again: tuple[str, str] | None) -> Event:
-    """BX201: a cell's first failure, with what it said when it was run again."""
+    """Return the event BX201: a cell's first failure, with the outcome of a second run."""
     details = [("command", shlex.join(target.argv))]
     if again is not None:
         how, stderr = again
         if stderr:
-            shown = f"{stderr}   (last {STDERR_LINES} lines; all in {block.stderr_log})"
-            details.append(("stderr", shown))
+            excerpt = f"{stderr}   (last {STDERR_LINES} lines; all in {block.stderr_log})"
+            details.append(("stderr", excerpt))
         bad_end = any(code not in plan.answer.exit_codes for code in block.exit_codes)
-        if how == AGAIN_GOOD and bad_end:
-            how += ": a race, or something that the run before left behind"
-        if (
-            how != AGAIN_GOOD or not block.exit_codes or bad_end
-        ):  # it ended well before too: its answer is bad
+        if how == SUCCEEDED_AGAIN and bad_end:
+            how += "; the cause may be a data race or files of the previous run"
+        # If it succeeded before too, the failure is in its answer and this detail says nothing.
+        if how != SUCCEEDED_AGAIN or not block.exit_codes or bad_end:
             details.append(("again", how))
     round_name = f"warm-up round {block.round}" if block.warmup else f"round {block.round}"
     return Event(
@@ -89,31 +88,31 @@ def failure_event(plan: Plan, target: Target, block: Block, again: tuple[str, st
         "error",
         block.cell_id,
         block.round,
-        effect="its failed rounds are in no comparison; every other cell is measured as planned",
+        effect="its failed rounds are left out of comparisons; all other configurations are measured",
         help=f"reproduce: {reproduction(plan, target.cell)}",
         details=tuple(details),
     )
 
 
 def reproduction(plan: Plan, cell: Cell) -> str:
-    """The command that measures a cell again, beside its baseline; it can be pasted into a shell."""
+    """Return the shell command that measures a cell and its baseline again."""
     variant, given = plan.variant(cell.variant_id), plan.input(cell.input_id)
     terms = [_term(name, value) for name, value in (*variant.values, *given.values)]
     if variant.experiment:
         terms.insert(0, _term("experiment", variant.experiment))
     only = f" -k {shlex.quote(' '.join(terms))}" if terms else ""
     words = iter(plan.asked)
-    kept = [
+    settings = [
         word
         for option, value in zip(words, words, strict=False)
         if option == "-S"
         for word in (option, value)
     ]
-    return f"benchctl run {shlex.join((plan.scenario_path, *kept))}{only} --quick"
+    return f"benchctl run {shlex.join((plan.scenario_path, *settings))}{only} --quick"
 
 
 def _term(name: str, value: str) -> str:
-    """A condition as ``-k`` reads it; a value with both kinds of quotes is told by a pattern."""
+    """Return a condition of ``-k``; a value with both kinds of quotes becomes a pattern."""
     if re.fullmatch(r"[\w.+-]+", value):
         return f"{name}={value}"
     for quote in "'\"":
@@ -124,50 +123,54 @@ def _term(name: str, value: str) -> str:
 
 
 def cache_event(target: Target, block: Block) -> Event | None:
-    """BX341 or BX342: a cold or a warm page cache was asked for, and not seen; `None` if all is as asked."""
-    asked, seen = target.cell.cache, block.page_cache
-    if block.status in {"failed", "timeout"} or seen is None or asked in {"unknown", seen.state}:
+    """Return the event BX341 or BX342: the requested cold or warm page cache was not confirmed.
+
+    `None` if the state is as requested.
+    """
+    requested, actual = target.cell.cache, block.page_cache
+    if block.status in {"failed", "timeout"} or actual is None or requested in {"unknown", actual.state}:
         return None
-    cold = asked == "cold"
+    cold = requested == "cold"
     place = f"{'warm-up ' if block.warmup else ''}round {block.round}"
     return Event(
         "BX341" if cold else "BX342",
-        f"cache state not verified: {target.cell.label} in {place} was not seen to be {asked}: {seen.why}",
+        f"page cache not verified to be {requested}: {target.cell.label} in {place}: {actual.why}",
         cell_id=block.cell_id,
         round=block.round,
-        effect=("" if cold else "beside cold runs ")
-        + "the round is void for this cell; with more than 5 % such rounds it is compared with nothing",
-        help="keep the input on a local disk, in files of your own that no other program uses, and run as root"
+        effect=("" if cold else "in a comparison with cold runs, ")
+        + "the round does not count for this configuration; it is not compared if more than 5 % of its "
+        "rounds are lost",
+        help="store the input on a local disk, in files that you own and no other program uses, and run as root"
         if cold
-        else "choose an input that memory can hold, or say `cache: unknown`",
+        else "choose an input that fits into memory, or set `cache: unknown`",
         details=(("input", str(target.input_path)),),
     )
 
 
 def keep_reference(raw: Raw, input_id: str) -> None:
-    """Keep what the baseline printed, to show later where another output differs, if there is room for it."""
-    kept = raw.reference(input_id)
+    """Store the output of the baseline, so that a later difference can be shown; skip it on a full disk."""
+    copy = raw.reference(input_id)
     try:
         if raw.stdout.stat().st_size <= LARGEST_REFERENCE_BYTES:
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(raw.stdout, kept)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(raw.stdout, copy)
     except OSError:
-        # The digest decides; without the text only the place of a difference is not shown.
+        # The digest decides. Without the text only the position of a difference cannot be shown.
         with contextlib.suppress(OSError):
-            kept.unlink(missing_ok=True)
+            copy.unlink(missing_ok=True)
 
 
 def unsteady_event(target: Target, block: Block, reference: Answer) -> Event:
-    """BX214: the cell whose answer all others must give answered otherwise than before."""
+    """Return the event BX214: the answers of the reference cell differ between its runs."""
     assert block.answer is not None
     return Event(
         "BX214",
-        f"{target.cell.label} does not give the same answer each time, and the others are held against it",
+        f"{target.cell.label} is the reference for all answers, but its own answers differ between runs",
         "error",
         block.cell_id,
         block.round,
-        effect="no work is known that all cells must do; what differs is not compared",
-        help="make the program deterministic, or say answer: {compare: none}",
+        effect="configurations with another answer than its first one are not compared",
+        help="make the program deterministic, or set answer: {compare: none}",
         details=(("digest", f"{reference.digest[:12]}… ≠ {block.answer.digest[:12]}…"),),
     )
 
@@ -175,14 +178,14 @@ def unsteady_event(target: Target, block: Block, reference: Answer) -> Event:
 def other_output_event(
     target: Target, block: Block, reference: Answer, reference_label: str, raw: Raw | None
 ) -> Event:
-    """BX210: a cell did other work than the reference.
+    """Return the event BX210: a cell did other work than the reference.
 
     Args:
         target: the cell.
         block: its block.
         reference: the answer that was expected.
-        reference_label: of the cell that gave it.
-        raw: where stdout and the reference lie; `None` if the answer was not stdout.
+        reference_label: label of the cell that gave it.
+        raw: folder of stdout and the reference; `None` if the answer was not stdout.
     """
     assert block.answer is not None
     details = [("digest", f"{reference.digest[:12]}… ≠ {block.answer.digest[:12]}…")]
@@ -196,19 +199,23 @@ def other_output_event(
         "error",
         block.cell_id,
         block.round,
-        effect="its times are kept in runs.csv (comparable=false) and never compared",
-        help="if the order of lines may differ: answer: {compare: sorted-lines}",
+        effect="its times are in runs.csv (comparable=false) but not compared",
+        help="correct the program; if only the order of lines differs, set answer: {compare: sorted-lines}",
         details=tuple(details),
     )
 
 
 def save_difference(raw: Raw, cell_id: str, input_id: str) -> int | None:
-    """Write the first differing lines of stdout and reference side by side; their line number, from 1."""
+    """Write the first differing lines of stdout and reference to a file.
+
+    Returns:
+        The line number of the first difference, from 1; `None` if there is none to show.
+    """
     reference = raw.reference(input_id)
     if not reference.is_file() or not raw.stdout.is_file():
         return None
-    with reference.open("rb") as expected, raw.stdout.open("rb") as found:
-        pairs = enumerate(itertools.zip_longest(expected, found), start=1)
+    with reference.open("rb") as expected, raw.stdout.open("rb") as actual:
+        pairs = enumerate(itertools.zip_longest(expected, actual), start=1)
         first = next(((number, pair) for number, pair in pairs if pair[0] != pair[1]), None)
         if first is None:
             return None

@@ -1,1 +1,1 @@
-"""Is this machine fit to measure? One file per group of checks, one line each in `registry`."""
+"""Checks of the machine for `benchctl doctor`: one file per group, one line each in `registry`."""

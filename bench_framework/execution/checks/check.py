@@ -1,4 +1,4 @@
-"""What a check is, and what it may look at."""
+"""Types of a check: its result and the part of the machine that it reads."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ if TYPE_CHECKING:
     from bench_framework.execution.process import Launcher
 
 State = Literal["ok", "warn", "bad"]
-"""``warn``: results get noisier or poorer; ``bad``: something cannot be measured at all."""
+"""``warn``: results are noisier or less complete; ``bad``: something cannot be measured."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What a check found.
+    """The result of a check.
 
     Attributes:
-        name: of the check, as in the registry.
-        state: fit or not.
-        figure: what was found, in a few words.
-        meaning: what it does to results.
+        name: name of the check, as in the registry.
+        state: severity.
+        figure: measured state of the machine, in a few words.
+        meaning: effect on the results.
         mend: what to do; empty where nothing is to be done.
     """
 
@@ -35,15 +35,15 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What checks look at.
+    """The machine as checks read it.
 
     Attributes:
-        launcher: for tools.
-        env: benchctl's environment.
+        launcher: starts the tools.
+        env: environment of benchctl.
         results: folder of the records; it need not exist.
-        data: folder of generated inputs; likewise.
-        proc: /proc, or a stand-in for tests.
-        sys: /sys, likewise.
+        data: folder of generated inputs; it need not exist.
+        proc: /proc, or a replacement for tests.
+        sys: /sys, or a replacement for tests.
     """
 
     launcher: Launcher
@@ -54,7 +54,7 @@ class Place:
     sys: Path = Path("/sys")
 
     def read(self, path: Path) -> str | None:
-        """Text of a file without its last newline; `None` if it cannot be read."""
+        """Return the text of a file, stripped; `None` if it cannot be read."""
         try:
             return path.read_text(encoding="utf-8", errors="replace").strip()
         except OSError:
@@ -65,6 +65,6 @@ Probe = Callable[[Place], Check]
 
 
 def existing(path: Path) -> Path:
-    """The path itself, or the nearest folder above it that exists."""
+    """Return the path itself, or the nearest folder above it that exists."""
     path = path.absolute()
     return next(folder for folder in (path, *path.parents) if folder.exists())

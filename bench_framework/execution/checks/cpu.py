@@ -1,4 +1,4 @@
-"""Processors: how many, how fast, who else uses them."""
+"""Checks of the processors: number, frequency governor, load, virtualisation."""
 
 from __future__ import annotations
 
@@ -12,79 +12,84 @@ if TYPE_CHECKING:
     from bench_framework.execution.checks.check import Place
 
 BUSY_SHARE: Final = 0.25
-"""Of the cores: above it, another program runs during most blocks."""
+"""Load average per core above which another program runs during most samples."""
 STEADY: Final = frozenset({"performance"})
 
 
 def cores(place: Place) -> Check:  # noqa: ARG001 -- every check is called alike
-    """CPUs of the machine, and those that we may use (affinity, cpuset)."""
+    """Count the CPUs of the machine and those that benchctl may use (affinity, cpuset)."""
     there, ours = os.cpu_count() or 1, len(os.sched_getaffinity(0))
-    figure = f"{there}" if there == ours else f"{ours} of {there} may be used"
+    figure = f"{there}" if there == ours else f"{ours} of {there} usable"
     if ours == 1:
         return Check(
             "cores",
             "warn",
             figure,
-            "hyperfine and the timed program share one core; threads cannot be compared",
+            "hyperfine and the timed program share one core; thread counts cannot be compared",
             "give this machine or container a second core",
         )
     return Check("cores", "ok", figure)
 
 
 def governor(place: Place) -> Check:
-    """The frequency governor of the first CPU; virtual machines show none."""
-    said = place.read(place.sys / "devices/system/cpu/cpu0/cpufreq/scaling_governor")
-    if said is None:
-        return Check("governor", "ok", "not visible", "the clock may change unseen; the control arm shows it")
-    if said in STEADY:
-        return Check("governor", "ok", said)
+    """Read the frequency governor of the first CPU; virtual machines report none."""
+    name = place.read(place.sys / "devices/system/cpu/cpu0/cpufreq/scaling_governor")
+    if name is None:
+        return Check(
+            "governor",
+            "ok",
+            "not reported",
+            "frequency changes cannot be seen; they widen the noise floor",
+        )
+    if name in STEADY:
+        return Check("governor", "ok", name)
     return Check(
         "governor",
         "warn",
-        said,
-        "the clock follows the load, so short runs are slower and vary more",
+        name,
+        "the CPU frequency follows the load, so short runs are slower and vary more",
         "cpupower frequency-set -g performance",
     )
 
 
 def load(place: Place) -> Check:
-    """Load average against the number of cores."""
+    """Compare the load average with the number of cores."""
     text = place.read(place.proc / "loadavg")
     if text is None:
-        return Check("load", "warn", "not visible", "whether others use this machine is unknown")
+        return Check("load", "warn", "not reported", "other load on this machine cannot be detected")
     value, count = float(text.split()[0]), os.cpu_count() or 1
     if value > BUSY_SHARE * count:
         return Check(
             "load",
             "warn",
             f"{value:.2f} on {count} cores",
-            "other programs run: more rounds are needed for the same answer",
+            "other programs are running, so more rounds are needed for the same precision",
             "stop them, or measure later",
         )
     return Check("load", "ok", f"{value:.2f} on {count} cores")
 
 
 def virtual(place: Place) -> Check:  # noqa: ARG001 -- every check is called alike
-    """Whether a hypervisor may take time away."""
-    found = virtualisation()
-    if found is None:
-        return Check("virtualisation", "ok", "none seen")
+    """Detect a hypervisor or container, which may take CPU time away."""
+    name = virtualisation()
+    if name is None:
+        return Check("virtualisation", "ok", "none detected")
     return Check(
         "virtualisation",
         "ok",
-        found,
-        "neighbours may take CPU time; it is recorded as steal where the hypervisor tells",
+        name,
+        "other guests may take CPU time; it is recorded as steal if the hypervisor reports it",
     )
 
 
 def pressure(place: Place) -> Check:
-    """Pressure stall information, by which contended runs are marked."""
+    """Look for pressure stall information, which marks runs disturbed by other load."""
     if place.read(place.proc / "pressure/cpu") is not None:
         return Check("pressure", "ok", "available")
     return Check(
         "pressure",
         "warn",
         "not available",
-        "contended runs cannot be marked as such; verdicts do not need it",
-        "boot with psi=1",
+        "runs disturbed by other load are not marked; verdicts do not depend on it",
+        "boot the kernel with psi=1",
     )

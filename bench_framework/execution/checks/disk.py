@@ -1,4 +1,4 @@
-"""Disks: where records and inputs lie, and what can be done there."""
+"""Checks of the disks that contain records and inputs."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ ALIGNED: Final = 4096
 
 
 def results(place: Place) -> Check:
-    """The filesystem that records are written to."""
+    """Check the filesystem that records are written to."""
     return _filesystem("results folder", place.results, "records are lost at the next boot", "--out")
 
 
 def data(place: Place) -> Check:
-    """The filesystem that inputs are read from."""
-    meaning = "inputs are read from memory: cold-cache and O_DIRECT figures mean nothing there"
+    """Check the filesystem that inputs are read from."""
+    meaning = "inputs are read from memory: cold-cache and O_DIRECT times are meaningless there"
     return _filesystem("data folder", place.data, meaning, "data-dir:")
 
 
 def room(place: Place) -> Check:
-    """Free space for inputs and builds."""
+    """Check the free space for inputs and builds."""
     free = shutil.disk_usage(existing(place.data)).free
     if free < SCARCE_BYTES:
         return Check(
@@ -42,22 +42,22 @@ def room(place: Place) -> Check:
             "warn",
             f"{format_size(free)} free",
             "builds and large inputs may not fit",
-            "benchctl clean",
+            "free some space, for example with `benchctl clean`",
         )
     return Check("disk space", "ok", f"{format_size(free)} free")
 
 
 def direct_io(place: Place) -> Check:
-    """Whether a file in the data folder can be written by O_DIRECT, by doing it."""
+    """Write a file in the data folder with O_DIRECT."""
     folder = existing(place.data)
     kind = filesystem_of(folder)
     if kind in IN_MEMORY:
         return Check(
             "O_DIRECT",
             "warn",
-            f"no meaning on {kind}",
-            "O_DIRECT modes fall back or measure memory",
-            "data-dir: on ext4 or xfs",
+            f"meaningless on {kind}",
+            "O_DIRECT modes fall back to buffered I/O or measure memory",
+            "set `data-dir:` to a folder on ext4 or xfs",
         )
     try:
         _write_directly(folder)
@@ -66,8 +66,8 @@ def direct_io(place: Place) -> Check:
             "O_DIRECT",
             "warn",
             f"refused on {kind} ({errno.errorcode.get(error.errno or 0, error.errno)})",
-            "O_DIRECT modes fall back, and are shown as fallen back",
-            "data-dir: on ext4 or xfs",
+            "O_DIRECT modes fall back to buffered I/O; reports show the actual mode",
+            "set `data-dir:` to a folder on ext4 or xfs",
         )
     return Check("O_DIRECT", "ok", f"works on {kind}")
 
@@ -78,7 +78,7 @@ def _write_directly(folder: Path) -> None:
     try:
         fd = os.open(name, os.O_WRONLY | os.O_DIRECT)
         try:
-            # An anonymous mapping is aligned to a page, as O_DIRECT wants its buffers.
+            # An anonymous mapping is page-aligned, as O_DIRECT requires of its buffers.
             with mmap.mmap(-1, ALIGNED) as buffer:
                 os.write(fd, buffer)
         finally:
@@ -92,10 +92,18 @@ def _filesystem(name: str, path: Path, meaning: str, option: str) -> Check:
     kind = filesystem_of(folder) or "unknown"
     if not os.access(folder, os.W_OK):
         return Check(
-            name, "bad", f"{folder} cannot be written", "nothing can be kept", f"name another by {option}"
+            name,
+            "bad",
+            f"{folder} is not writable",
+            "nothing can be stored there",
+            f"choose another folder with {option}",
         )
     if kind in IN_MEMORY:
         return Check(
-            name, "warn", f"{kind} at {folder}", meaning, f"name a folder on ext4 or xfs by {option}"
+            name,
+            "warn",
+            f"{kind} at {folder}",
+            meaning,
+            f"choose a folder on ext4 or xfs with {option}",
         )
     return Check(name, "ok", f"{kind} at {folder}")

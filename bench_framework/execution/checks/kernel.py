@@ -1,4 +1,4 @@
-"""What the kernel lets us use: io_uring, hardware counters."""
+"""Checks of kernel features: io_uring, hardware counters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bench_framework.execution.checks.check import Place
 
 IO_URING_SETUP: Final = 425
-"""The same number on every architecture: it is younger than their common table."""
+"""System call number; it is the same on every architecture."""
 PERF_EVENT_OPEN: Final = {"x86_64": 298, "aarch64": 241, "riscv64": 241}
 PARAMS_BYTES: Final = 120
 """``sizeof(struct io_uring_params)``."""
@@ -24,8 +24,8 @@ HARDWARE, INSTRUCTIONS = 0, 1
 EXCLUDE_KERNEL_AND_HV: Final = 1 << 5 | 1 << 6
 _RING_MEANING: Final = {
     errno.ENOSYS: "this kernel has no io_uring",
-    errno.EPERM: "io_uring is switched off (kernel.io_uring_disabled) or filtered by the container",
-    errno.ENOMEM: "the limit of locked memory is too small for a ring",
+    errno.EPERM: "io_uring is disabled (kernel.io_uring_disabled) or blocked by the container",
+    errno.ENOMEM: "the limit of locked memory (ulimit -l) is too small for a ring",
 }
 
 
@@ -40,19 +40,22 @@ def io_uring(place: Place) -> Check:  # noqa: ARG001 -- every check is called al
         "io_uring",
         "warn",
         f"refused ({errno.errorcode.get(-ring, -ring)})",
-        f"{words}: its modes are excluded",
+        f"{words}; io_uring modes are excluded",
         "sysctl kernel.io_uring_disabled=0, or allow it in the container's seccomp profile",
     )
 
 
 def counters(place: Place) -> Check:
-    """Whether instructions can be counted, by counting our own."""
+    """Open a hardware counter of instructions for this process."""
     paranoid = place.read(place.proc / "sys/kernel/perf_event_paranoid")
-    figure = f"perf_event_paranoid {paranoid}" if paranoid is not None else "perf events are not built in"
+    figure = f"perf_event_paranoid {paranoid}" if paranoid is not None else "the kernel has no perf events"
     number = PERF_EVENT_OPEN.get(platform.machine())
     if number is None:
         return Check(
-            "counters", "warn", f"not probed on {platform.machine()}", "use valgrind for instructions"
+            "counters",
+            "warn",
+            f"not checked on {platform.machine()}",
+            "instructions are counted by valgrind only",
         )
     # struct perf_event_attr: type, size, config, sample_period, sample_type, read_format, flags.
     attr = struct.pack("=IIQQQQQ", HARDWARE, ATTR_BYTES, INSTRUCTIONS, 0, 0, 0, EXCLUDE_KERNEL_AND_HV)
@@ -67,13 +70,13 @@ def counters(place: Place) -> Check:
         "counters",
         "warn",
         f"{figure}; {'no hardware counters' if absent else 'refused'} ({name})",
-        "instructions are counted by valgrind only: exact, and 8 times slower",
+        "instructions are counted by valgrind only, which is exact but 8 times slower",
         "" if absent else "sysctl kernel.perf_event_paranoid=1",
     )
 
 
 def _syscall(number: int, *arguments: object) -> int:
-    """The result of a system call, or minus its errno."""
+    """Return the result of a system call, or the negated errno."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.syscall.restype = ctypes.c_long
     result = int(libc.syscall(ctypes.c_long(number), *arguments))

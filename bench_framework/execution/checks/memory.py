@@ -1,4 +1,4 @@
-"""Memory: how much is free, and what the kernel does with it."""
+"""Checks of memory: free memory, swap, huge pages."""
 
 from __future__ import annotations
 
@@ -15,24 +15,29 @@ SCARCE_BYTES: Final = 1 << 30
 
 
 def free(place: Place) -> Check:
-    """Available memory; inputs must stay in the page cache between rounds."""
+    """Check the available memory; inputs must stay in the page cache between rounds."""
     available = _field(place, "MemAvailable")
     if available is None:
-        return Check("memory", "warn", "not visible", "whether inputs stay in the page cache is unknown")
+        return Check(
+            "memory",
+            "warn",
+            "not reported",
+            "benchctl cannot tell if inputs fit into the page cache",
+        )
     figure = f"{format_size(available)} available"
     if available < SCARCE_BYTES:
         return Check(
             "memory",
             "warn",
             figure,
-            "inputs may be read from the disk again and again",
-            "stop other programs",
+            "inputs may not stay in the page cache and may be read from the disk repeatedly",
+            "stop other programs, or use smaller inputs",
         )
     return Check("memory", "ok", figure)
 
 
 def swap(place: Place) -> Check:
-    """Swap in use: a program that was swapped out comes back while it is timed."""
+    """Check the swap in use: a page that was swapped out is read back while a program is timed."""
     total, unused = _field(place, "SwapTotal"), _field(place, "SwapFree")
     if not total:
         return Check("swap", "ok", "none")
@@ -42,19 +47,19 @@ def swap(place: Place) -> Check:
             "swap",
             "warn",
             f"{format_size(used)} of {format_size(total)} used",
-            "pages may be fetched from the disk while a program is timed",
+            "pages may be read from the disk while a program is timed",
             "swapoff -a && swapon -a, or free memory",
         )
     return Check("swap", "ok", f"{format_size(total)}, unused")
 
 
 def huge_pages(place: Place) -> Check:
-    """Transparent huge pages: which allocators profit depends on it, so it is told."""
-    said = place.read(place.sys / "kernel/mm/transparent_hugepage/enabled")
-    match = re.search(r"\[(\w+)\]", said or "")
+    """Read the setting of transparent huge pages, which affects allocators differently."""
+    text = place.read(place.sys / "kernel/mm/transparent_hugepage/enabled")
+    match = re.search(r"\[(\w+)\]", text or "")
     if match is None:
-        return Check("huge pages", "ok", "not visible")
-    meaning = "peak memory comes in steps of 2 MiB" if match[1] == "always" else ""
+        return Check("huge pages", "ok", "not reported")
+    meaning = "peak memory grows in steps of 2 MiB" if match[1] == "always" else ""
     return Check("huge pages", "ok", match[1], meaning)
 
 

@@ -1,4 +1,4 @@
-"""Every check, in the order in which ``doctor`` shows them. A new one is a function and a line here."""
+"""Registry of checks, in the order of ``benchctl doctor``. A new check is a function and a line."""
 
 from __future__ import annotations
 
@@ -43,36 +43,36 @@ CHECKS: Final[dict[str, Probe]] = {
 MEANINGS: Final[dict[str, str]] = {
     "hyperfine": "times every run",
     "cargo": "builds the variants",
-    "rustc": "its version is kept with every binary",
+    "rustc": "its version is recorded with every binary",
     "cc": "crates with C code, such as jemalloc and mimalloc, can be built",
-    "git": "revisions can be built, and records know their commit",
-    "strip": "sizes without symbols can be told",
+    "git": "revisions can be built; records contain the commit",
+    "strip": "binary sizes without symbols are reported",
     "perf": "programs can be profiled",
     "valgrind": "instructions can be counted exactly",
-    "cores": "the timed program and hyperfine need not share one",
-    "governor": "the clock is held",
-    "load": "little else runs now",
-    "virtualisation": "no neighbour takes CPU time",
-    "pressure": "runs that others disturbed are marked",
+    "cores": "the timed program and hyperfine run on different cores",
+    "governor": "the CPU frequency is constant",
+    "load": "few other programs are running",
+    "virtualisation": "no other guest takes CPU time",
+    "pressure": "runs disturbed by other load are marked",
     "memory": "inputs stay in the page cache between rounds",
-    "swap": "no page comes back from the disk while a program is timed",
-    "huge pages": "programs get them only where they ask",
-    "results folder": "records outlive a restart",
-    "data folder": "inputs lie on a disk, as they would in earnest",
+    "swap": "no page is read from the disk while a program is timed",
+    "huge pages": "programs get them only on request",
+    "results folder": "records survive a reboot",
+    "data folder": "inputs are on a disk, as in production",
     "disk space": "builds and inputs fit",
     "O_DIRECT": "modes that bypass the page cache can be measured",
     "io_uring": "its modes can be measured",
-    "counters": "instructions can be counted by the hardware",
+    "counters": "hardware counters of instructions are available",
 }
-"""What it means that a check is fine, where the check itself has nothing more particular to say."""
+"""Effect of a check that passed, used if the check itself gives none."""
 
 
 def run_checks(place: Place) -> Iterator[Check]:
-    """Run every check; one that fails itself says so and the others go on."""
+    """Run every check; a check that raises an error is reported as a warning."""
     for name, probe in CHECKS.items():
         try:
             check = probe(place)
-            fine = check.state == "ok" and not check.meaning
-            yield replace(check, meaning=MEANINGS[name]) if fine else check
+            passed = check.state == "ok" and not check.meaning
+            yield replace(check, meaning=MEANINGS[name]) if passed else check
         except (OSError, ValueError) as error:
             yield Check(name, "warn", f"could not be checked ({error})")

@@ -1,4 +1,4 @@
-"""Which tools are there."""
+"""Checks of the tools that benchctl starts."""
 
 from __future__ import annotations
 
@@ -16,37 +16,41 @@ _NEEDED_FOR: Final[dict[str, tuple[State, str, str]]] = {
     "cargo": ("bad", "nothing can be built", "install Rust from https://rustup.rs"),
     "rustc": ("bad", "nothing can be built", "install Rust from https://rustup.rs"),
     "cc": ("warn", "crates with C code (jemalloc, mimalloc) cannot be built", "install gcc or clang"),
-    "git": ("warn", "no revisions, and records do not know which commit was built", "install git"),
-    "perf": ("warn", "no instruction counts by hardware counters", "install linux-perf"),
-    "valgrind": ("warn", "no exact instruction counts", "install valgrind"),
-    "strip": ("warn", "no sizes without symbols", "install binutils"),
+    "git": ("warn", "revisions cannot be built, and records do not contain the commit", "install git"),
+    "perf": ("warn", "instructions cannot be counted by hardware counters", "install linux-perf"),
+    "valgrind": ("warn", "instructions cannot be counted exactly", "install valgrind"),
+    "strip": ("warn", "binary sizes without symbols are not reported", "install binutils"),
 }
 
 
 def hyperfine(place: Place) -> Check:
-    """The hyperfine that `run` would use; nothing is installed here."""
+    """Find the hyperfine that `run` would use, without installing one."""
     name = "hyperfine"
     on_path = shutil.which("hyperfine", path=place.env.get("PATH"))
-    named = place.env.get("BENCHCTL_HYPERFINE")
-    for path in (named, on_path, str(hf.cached_path(place.env))):
+    configured = place.env.get("BENCHCTL_HYPERFINE")
+    for path in (configured, on_path, str(hf.cached_path(place.env))):
         version = path and hf.probe(place.launcher, place.env, path)
         if path and version and version >= hf.MINIMUM:
             return Check(name, "ok", f"{'.'.join(map(str, version))} at {path}")
-        if path and path == named:
+        if path and path == configured:
             return Check(
-                name, "bad", f"{path} is unfit", "nothing can be measured", "correct BENCHCTL_HYPERFINE"
+                name,
+                "bad",
+                f"{path} is not hyperfine {'.'.join(map(str, hf.MINIMUM))} or newer",
+                "nothing can be measured",
+                "set BENCHCTL_HYPERFINE to such a hyperfine, or unset it",
             )
     return Check(
         name,
         "warn",
         "not found",
-        f"the first run installs {hf.INSTALLED} by cargo, about a minute",
+        f"the first run installs {hf.INSTALLED} with cargo, which takes about a minute",
         f"cargo install --locked hyperfine@{hf.INSTALLED}",
     )
 
 
 def tool(place: Place, name: str) -> Check:
-    """A tool's version, or what is missing without it."""
+    """Report a tool's version, or the effect of its absence."""
     version = version_of(place.launcher, name, place.env)
     if version is not None:
         return Check(name, "ok", version)

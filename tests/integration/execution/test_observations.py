@@ -213,4 +213,4 @@ def test_a_declared_metric_is_read_after_each_block(
     assert {b.metric("requests") for b in by_label["b"]} == {None}
     (event,) = events_of(record, "BX217")
     assert event.severity == "error"
-    assert 'requests: `requests/s: (.*)` finds "many", which is no number' in event.message
+    assert 'requests: `requests/s: (.*)` finds "many", which is not a number' in event.message

@@ -87,7 +87,7 @@ def test_a_failure_that_does_not_come_again_is_called_so(
     flaky = f"test -e {tmp_path}/been && exit 0; touch {tmp_path}/been; exit 7"
     record = real.measure(plan_of({"a": [SH, "-c", flaky]}, control=False, measure=policy()))
     [event] = events_of(record, "BX201")
-    assert dict(event.details)["again"].startswith("run again, it succeeded: a race")
+    assert dict(event.details)["again"].startswith("a second run succeeded: a race")
     assert [block.status for block in record.contents.blocks] == ["failed", "ok", "ok", "ok"]
 
 

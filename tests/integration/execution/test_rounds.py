@@ -237,7 +237,7 @@ def test_declared_exit_codes_are_good(fake: Any, plan_of: MakePlan) -> None:
     [
         ({"json": "none"}, "No such file or directory"),
         ({"json": "{torn"}, "JSON cannot be read"),
-        ({"answer": "not json\n"}, "not a line of protocol 1"),
+        ({"answer": "not json\n"}, "not a valid line of protocol 1"),
         ({"answer": ""}, "answered 0 times"),
         ({"digests": ["d"], "exit_code": 0, "answer": '{"protocol": 9}\n'}, "protocol 9"),
     ],

@@ -1,4 +1,4 @@
-"""The checks of `doctor`: complete, and right about stand-ins of machines."""
+"""The checks of `doctor`, on this machine and on fake ones."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def write(path: Path, text: str) -> None:
     path.write_text(text)
 
 
-def test_every_check_answers_by_its_own_name_and_says_what_a_warning_means(tmp_path: Path) -> None:
+def test_every_check_has_its_name_and_a_warning_has_an_effect(tmp_path: Path) -> None:
     with Launcher() as launcher:
-        found = list(run_checks(Place(launcher, {"PATH": "/usr/bin:/bin"}, tmp_path, tmp_path)))
-    assert [check.name for check in found] == list(CHECKS)
-    for check in found:
+        checks = list(run_checks(Place(launcher, {"PATH": "/usr/bin:/bin"}, tmp_path, tmp_path)))
+    assert [check.name for check in checks] == list(CHECKS)
+    for check in checks:
         assert check.figure
         assert check.state == "ok" or check.meaning, check.name
 
@@ -41,13 +41,13 @@ def test_every_file_of_checks_is_registered() -> None:
     assert modules == {name for name in modules if f"{name}." in registry}
 
 
-def test_a_check_that_breaks_does_not_stop_the_others(place: Place) -> None:
+def test_a_check_that_raises_does_not_stop_the_others(place: Place) -> None:
     write(place.proc / "loadavg", "nonsense")
     with place.launcher:
-        found = {check.name: check for check in run_checks(place)}
-    assert found["load"].state == "warn"
-    assert "could not be checked" in found["load"].figure
-    assert set(found) == set(CHECKS)
+        checks = {check.name: check for check in run_checks(place)}
+    assert checks["load"].state == "warn"
+    assert "could not be checked" in checks["load"].figure
+    assert set(checks) == set(CHECKS)
 
 
 @pytest.mark.parametrize(
@@ -58,11 +58,11 @@ def test_governor(place: Place, text: str, state: str) -> None:
     assert cpu.governor(place).state == state
 
 
-def test_a_hidden_governor_is_no_fault(place: Place) -> None:
+def test_an_unreadable_governor_is_ok(place: Place) -> None:
     assert cpu.governor(place).state == "ok"
 
 
-def test_load_is_judged_against_the_cores(place: Place) -> None:
+def test_load_is_compared_with_the_number_of_cores(place: Place) -> None:
     write(place.proc / "loadavg", "0.01 0.5 0.5 1/100 1")
     assert cpu.load(place).state == "ok"
     write(place.proc / "loadavg", "900.00 0.5 0.5 1/100 1")
@@ -88,22 +88,22 @@ def test_little_memory_is_a_warning(place: Place) -> None:
     assert memory.free(place).state == "ok"
 
 
-def test_huge_pages_are_told(place: Place) -> None:
+def test_the_huge_page_setting_is_reported(place: Place) -> None:
     write(place.sys / "kernel/mm/transparent_hugepage/enabled", "[always] madvise never")
     assert memory.huge_pages(place).figure == "always"
 
 
-def test_a_missing_tool_says_what_cannot_be_done(place: Place) -> None:
+def test_a_missing_tool_is_reported_with_its_effect(place: Place) -> None:
     with place.launcher:
         assert tools.tool(place, "cargo").state == "bad"
         assert "instruction" in tools.tool(place, "perf").meaning
 
 
-def test_the_folder_of_results_may_not_exist_yet(place: Place, tmp_path: Path) -> None:
+def test_the_results_folder_need_not_exist(place: Place, tmp_path: Path) -> None:
     later = Place(place.launcher, {}, tmp_path / "not" / "yet", tmp_path)
     assert disk.results(later).state in {"ok", "warn"}
     assert not (tmp_path / "not").exists()
 
 
-def test_every_check_has_words_for_being_fine() -> None:
+def test_every_check_has_a_text_for_passing() -> None:
     assert set(MEANINGS) == set(CHECKS)

@@ -1,4 +1,4 @@
-"""What a run answered, and what is said when it answers badly."""
+"""Answers of runs, and the errors for invalid ones."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_the_golden_answer_of_the_protocol_is_understood() -> None:
 
 def test_the_registry_has_every_counter_of_the_golden_answer() -> None:
     """`native/crates/worker/tests/protocol.rs` compares the same keys with the worker's own table."""
-    said = json.loads((PROTOCOL / "answer.json").read_text())
+    answer = json.loads((PROTOCOL / "answer.json").read_text())
     others = {
         "protocol",
         "iteration",
@@ -53,7 +53,7 @@ def test_the_registry_has_every_counter_of_the_golden_answer() -> None:
         "metrics",
         "notes",
     }
-    assert set(RECEIPT_KEYS.values()) == set(said) - others
+    assert set(RECEIPT_KEYS.values()) == set(answer) - others
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_the_registry_has_every_counter_of_the_golden_answer() -> None:
         (b"{}", "KeyError: 'protocol'"),
         (b'{"protocol": 2}', "protocol 2"),
         (b'{"protocol": 1}', "KeyError: 'answer'"),
-        (b'{"protocol": 1, "answer": {"digest": 5}}', "not text"),
+        (b'{"protocol": 1, "answer": {"digest": 5}}', "not a string"),
         (b'{"protocol": 1, "answer": {"digest": "d", "count": "many"}}', "not a whole number"),
         (b'{"protocol": 1, "answer": {"digest": "d"}, "threads": true}', "not a whole number"),
         (
@@ -77,7 +77,7 @@ def test_the_registry_has_every_counter_of_the_golden_answer() -> None:
         ),
         (
             b'{"protocol": 1, "answer": {"digest": "d"}, "metrics": {"x": 1, "x": 2}}',
-            "'x' stands there twice",
+            "'x' is a duplicate key",
         ),
     ],
 )
