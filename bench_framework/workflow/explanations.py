@@ -151,12 +151,16 @@ def scenarios_page() -> str:
 SECTION_TABLE: Final = re.compile(
     r"(?<=<!-- section table -->\n).*?(?=<!-- end of section table -->)", re.DOTALL
 )
+VERDICT_TABLE: Final = re.compile(
+    r"(?<=<!-- verdict table -->\n).*?(?=<!-- end of verdict table -->)", re.DOTALL
+)
 REPORT_PAGE: Final = "docs/reference/report.md"
 _ROOT: Final = Path(__file__).resolve().parents[2]
 
 
 def report_page() -> str:
-    """Return ``docs/reference/report.md`` with the table of all sections in the order of the report."""
+    """Return ``docs/reference/report.md`` with its tables of sections and of verdicts."""
+    from bench_framework.model.words import WORDS
     from bench_framework.report.sections import SECTIONS
 
     rows = [
@@ -165,7 +169,15 @@ def report_page() -> str:
         for kind in SECTIONS
     ]
     table = "\n".join(("| code | section | shows | without its data |", "|:--|:--|:--|:--|", *rows, ""))
-    return SECTION_TABLE.sub(lambda _: table, (_ROOT / REPORT_PAGE).read_text(encoding="utf-8"))
+    verdicts = [
+        f"| {w.glyph} | `{w.ascii}` | {w.time} | {w.memory} | {w.meaning.format(margin='the margin')} |"
+        for w in WORDS.values()
+    ]
+    glyphs = "\n".join(
+        ("| glyph | ASCII | time | memory | meaning |", "|:--|:--|:--|:--|:--|", *verdicts, "")
+    )
+    text = (_ROOT / REPORT_PAGE).read_text(encoding="utf-8")
+    return VERDICT_TABLE.sub(lambda _: glyphs, SECTION_TABLE.sub(lambda _: table, text))
 
 
 PAGES: Final = {
