@@ -52,7 +52,7 @@ def test_what_the_markdown_is_given_is_documented(document: Document) -> None:
 def test_the_documentation_names_version_files_and_kinds_of_blocks() -> None:
     text = PAGE.read_text(encoding="utf-8")
     assert f"This is version {CONTEXT_VERSION} of the variables" in text
-    assert set(names(text.split("## What")[0])) == set(REPLACEABLE)
+    assert set(names(text.split("## Variables")[0])) == set(REPLACEABLE)
     kinds = {kind.kind for kind in Block.__args__}
     assert kinds <= set(re.findall(r"`(\w+)`", part("Sections and blocks")))
 
