@@ -1,7 +1,7 @@
-"""What the project checks, session by session. ``nox`` alone runs what CI runs; ``nox --list`` names the rest.
+"""What the project checks, session by session. ``nox`` alone runs the default sessions; ``nox -s full`` the long ones.
 
 Sessions use the environment that nox was started from (``pip install -e '.[dev]'``): one installation,
-one build of the extension. Only ``packaging`` makes environments of its own, because that is its point.
+one build of the extension. Only ``e2e`` makes an environment of its own, because it tests an installed wheel.
 """
 
 from __future__ import annotations
@@ -26,6 +26,15 @@ WITHOUT = "BENCHCTL_TESTS_WITHOUT"
 IO_URING_SETUP = 425
 """The number of the system call, the same on every architecture that Rust and we know."""
 
+PARALLEL = ("-n", "auto", "--dist", "loadfile")
+FETCH = """
+from bench_framework.execution import host, hyperfine
+from bench_framework.execution.process import Launcher
+from bench_framework.execution.progress import Unwatched
+with Launcher() as launcher:
+    print(hyperfine.find(launcher, host.environment(), Unwatched()).path)
+"""
+
 nox.options.default_venv_backend = "none"
 nox.options.sessions = [
     "lint",
@@ -34,7 +43,6 @@ nox.options.sessions = [
     "unit",
     "docs",
     "integration",
-    "packaging",
     "e2e",
 ]
 
@@ -52,7 +60,13 @@ def pytest(session: nox.Session, *args: str, **env: str) -> None:
 def cargo(session: nox.Session, *args: str, **env: str) -> None:
     """Run cargo on the native workspace, with its output outside the source tree."""
     with session.chdir(ROOT / "native"):
-        session.run("cargo", *args, external=True, env={"CARGO_TARGET_DIR": NATIVE_TARGET, **env})
+        build = {"CARGO_TARGET_DIR": NATIVE_TARGET, "CARGO_INCREMENTAL": "0"}
+        session.run("cargo", *args, external=True, env={**build, **env})
+
+
+def fetch_hyperfine(session: nox.Session) -> None:
+    """Install hyperfine into the cache before tests that run in parallel need it."""
+    python(session, "-c", FETCH)
 
 
 def lacking() -> dict[str, str]:
@@ -113,23 +127,16 @@ def types(session: nox.Session) -> None:
 
 @nox.session
 def native(session: nox.Session) -> None:
-    """rustfmt, clippy and the tests of the Rust workspace."""
+    """rustfmt, clippy and the tests of the Rust workspace with default features."""
     cargo(session, "fmt", "--all", "--check")
     cargo(session, "clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings")
     cargo(session, "test", "--locked", "--workspace", **without(session))
-    # A worker whose mode is silently swapped: its receipt must contradict the request.
-    cargo(
-        session, "test", "--locked", "--package", "tally", "--features", "test-swap-io", "--test", "swapped"
-    )
-    # The other allocators prove themselves only in binaries that have them.
-    for allocator in ("jemalloc", "mimalloc", "mimalloc-v2"):
-        cargo(session, "test", "--locked", "--package", "worker", "--features", allocator)
 
 
 @nox.session
 def unit(session: nox.Session) -> None:
     """Unit and property tests: no clock, no process, no network; so they run on all processors at once."""
-    pytest(session, "-n", "auto", "tests/unit", "tests/properties")
+    pytest(session, "-n", "auto", "-m", "not slow", "tests/unit", "tests/properties")
 
 
 @nox.session
@@ -147,19 +154,29 @@ def docs(session: nox.Session) -> None:
 @nox.session
 def integration(session: nox.Session) -> None:
     """Real processes: the launcher, the real hyperfine, interruption, kill -9, resumption."""
-    pytest(session, "tests/integration", **without(session))
-
-
-@nox.session
-def packaging(session: nox.Session) -> None:
-    """The wheel in a fresh environment, used from an empty directory."""
-    pytest(session, "tests/packaging")
+    fetch_hyperfine(session)
+    pytest(session, *PARALLEL, "-m", "not slow", "tests/integration", **without(session))
 
 
 @nox.session
 def e2e(session: nox.Session) -> None:
-    """From a scenario to a report, as a user runs it."""
-    pytest(session, "tests/end_to_end")
+    """The wheel in a fresh environment, and the quickstart with it, as a user runs it."""
+    pytest(session, "-m", "not slow", "tests/end_to_end")
+
+
+@nox.session
+def full(session: nox.Session) -> None:
+    """Run what the default leaves out: tests marked ``slow``, and the workers with other features."""
+    # In a worker whose mode is silently replaced, the reported mode must contradict the request.
+    swapped = ("--package", "tally", "--features", "test-swap-io", "--test", "swapped")
+    cargo(session, "test", "--locked", *swapped)
+    # The tests of an allocator need a binary that contains it.
+    for allocator in ("jemalloc", "mimalloc", "mimalloc-v2"):
+        cargo(session, "test", "--locked", "--package", "worker", "--features", allocator)
+    fetch_hyperfine(session)
+    env = without(session)
+    pytest(session, *PARALLEL, "-m", "slow", "tests/unit", "tests/properties", "tests/integration", **env)
+    pytest(session, "-m", "slow", "tests/end_to_end", **env)
 
 
 @nox.session

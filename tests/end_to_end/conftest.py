@@ -1,33 +1,64 @@
-"""benchctl as a user starts it: a process of its own, in a folder of its own, with the real tools."""
+"""benchctl as a user installs and starts it: a wheel in a fresh environment, used outside the checkout."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from bench_framework.execution.host import cache_root
+
+ROOT = Path(__file__).parents[2]
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel of the checkout."""
+    folder = tmp_path_factory.mktemp("wheel")
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", folder, ROOT], check=True
+    )
+    (found,) = folder.glob("*.whl")
+    return found
+
+
+@pytest.fixture(scope="session")
+def installed(wheel: Path) -> Path:
+    """benchctl of the wheel in a fresh environment.
+
+    The environment has the same path in every session, so that workers built from the installed sources find the
+    compiled dependencies of the session before.
+    """
+    digest = hashlib.sha256(str(ROOT).encode()).hexdigest()[:16]
+    folder = cache_root(os.environ) / "wheel-environments" / digest
+    subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
+    subprocess.run([folder / "bin" / "pip", "install", "--quiet", wheel], check=True)
+    return folder / "bin" / "benchctl"
+
+
+@pytest.fixture(scope="session")
 def checkout() -> Path:
     """The root of the repository."""
-    return Path(__file__).parents[2]
+    return ROOT
 
 
-@pytest.fixture
-def benchctl(tmp_path: Path) -> Run:
-    """Runs benchctl in an empty folder; words in, CompletedProcess out."""
+@pytest.fixture(scope="session")
+def benchctl_in(installed: Path) -> Run:
+    """A function that runs benchctl: working directory and arguments in, CompletedProcess out."""
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "VIRTUAL_ENV"))}
 
-    def call(*words: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
+    def call(folder: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "bench_framework", *map(str, words)],
-            cwd=tmp_path,
-            env={**os.environ, "COLUMNS": "100", **env},
+            [installed, *map(str, words)],
+            cwd=folder,
+            env={**clean, "COLUMNS": "100"},
             text=True,
             capture_output=True,
             check=False,
@@ -35,3 +66,9 @@ def benchctl(tmp_path: Path) -> Run:
         )
 
     return call
+
+
+@pytest.fixture
+def benchctl(benchctl_in: Run, tmp_path: Path) -> Run:
+    """A function that runs benchctl in an empty folder: arguments in, CompletedProcess out."""
+    return partial(benchctl_in, tmp_path)

@@ -8,6 +8,9 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 # Eight writers each have a block to write even if the probe takes its largest, 4 MiB.
 SMALL = (

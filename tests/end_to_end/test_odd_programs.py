@@ -107,7 +107,7 @@ def failing(tmp_path: Path) -> Path:
         "version: 1\nname: failing\nquestion: Does each failure stay in its own cell?\n"
         "worker: {command: [./arm.sh]}\naxes: {arm: [ok, exits, hangs, differs, dies]}\n"
         'command: ["{bin}", "{arm}"]\nbaseline: {arm: ok}\n'
-        "measure: {rounds: 3, until: rounds, warmup: 1, timeout: 500ms}\n",
+        "measure: {rounds: 3, until: rounds, warmup: 1, timeout: 3s}\n",
         encoding="utf-8",
     )
     return path

@@ -8,6 +8,9 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 SMALL = ("-S", "axes.size=[200kB, 400kB]", "-S", "measure.rounds=6", "-S", "measure.until=rounds")
 

@@ -161,8 +161,9 @@ def test_a_broken_pipe_is_felt_by_children(launcher: Launcher) -> None:
 
 def test_a_callback_is_called_about_five_times_a_second(launcher: Launcher) -> None:
     calls: list[int] = []
+    start = time.monotonic()
     launcher.run(sh("sleep 1"), lambda: calls.append(1))
-    assert 2 <= len(calls) <= 6
+    assert 1 <= len(calls) <= (time.monotonic() - start) / 0.2 + 1
 
 
 def test_a_callback_that_raises_ends_the_command(launcher: Launcher, tmp_path: Path) -> None:
