@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ import pytest
 
 from bench_framework.scenario import bundled
 
-ROOT = Path(__file__).parents[2]
 BUILD_AXES = {"allocator"}
 """Chosen by a cargo feature: what one binary says of it is no list of what a scenario may ask for."""
 KNOBS = {"output"}
@@ -25,17 +23,8 @@ def worker(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def described(worker: str) -> dict[str, Any]:
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "benchctl"
-    target = os.environ.get("CARGO_TARGET_DIR") or str(cache / "dev-target")
-    done = subprocess.run(
-        ["cargo", "run", "--quiet", "--locked", "--package", worker, "--", "describe"],
-        cwd=ROOT / "native",
-        env={**os.environ, "CARGO_TARGET_DIR": target},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+def described(worker: str, bundled_workers: Path) -> dict[str, Any]:
+    done = subprocess.run([bundled_workers / worker, "describe"], capture_output=True, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 

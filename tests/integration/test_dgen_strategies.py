@@ -15,24 +15,14 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
 STRATEGIES = ("python-loop", "python-threads")
 BLOCK = 64 * 1024
 Call = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture(scope="module")
-def program() -> Path:
-    """The binary, as it is in the tree."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "benchctl"
-    target = Path(os.environ.get("CARGO_TARGET_DIR") or cache / "dev-target")
-    subprocess.run(
-        ["cargo", "build", "--quiet", "--locked", "--package", "dgen"],
-        cwd=ROOT / "native",
-        env={**os.environ, "CARGO_TARGET_DIR": str(target)},
-        check=True,
-    )
-    return target / "debug" / "dgen"
+def program(bundled_workers: Path) -> Path:
+    return bundled_workers / "dgen"
 
 
 @pytest.fixture
