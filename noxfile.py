@@ -27,13 +27,6 @@ IO_URING_SETUP = 425
 """The number of the system call, the same on every architecture that Rust and we know."""
 
 PARALLEL = ("-n", "auto", "--dist", "loadfile")
-FETCH = """
-from bench_framework.execution import host, hyperfine
-from bench_framework.execution.process import Launcher
-from bench_framework.execution.progress import Unwatched
-with Launcher() as launcher:
-    print(hyperfine.find(launcher, host.environment(), Unwatched()).path)
-"""
 
 nox.options.default_venv_backend = "none"
 nox.options.sessions = [
@@ -62,11 +55,6 @@ def cargo(session: nox.Session, *args: str, **env: str) -> None:
     with session.chdir(ROOT / "native"):
         build = {"CARGO_TARGET_DIR": NATIVE_TARGET, "CARGO_INCREMENTAL": "0"}
         session.run("cargo", *args, external=True, env={**build, **env})
-
-
-def fetch_hyperfine(session: nox.Session) -> None:
-    """Install hyperfine into the cache before tests that run in parallel need it."""
-    python(session, "-c", FETCH)
 
 
 def lacking() -> dict[str, str]:
@@ -154,7 +142,7 @@ def docs(session: nox.Session) -> None:
 @nox.session
 def integration(session: nox.Session) -> None:
     """Real processes: the launcher, the real hyperfine, interruption, kill -9, resumption."""
-    fetch_hyperfine(session)
+    python(session, "tests/integration/install_hyperfine.py")
     pytest(session, *PARALLEL, "-m", "not slow", "tests/integration", **without(session))
 
 
@@ -173,7 +161,7 @@ def full(session: nox.Session) -> None:
     # The tests of an allocator need a binary that contains it.
     for allocator in ("jemalloc", "mimalloc", "mimalloc-v2"):
         cargo(session, "test", "--locked", "--package", "worker", "--features", allocator)
-    fetch_hyperfine(session)
+    python(session, "tests/integration/install_hyperfine.py")
     env = without(session)
     pytest(session, *PARALLEL, "-m", "slow", "tests/unit", "tests/properties", "tests/integration", **env)
     pytest(session, "-m", "slow", "tests/end_to_end", **env)

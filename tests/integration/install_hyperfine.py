@@ -1,0 +1,11 @@
+"""Install hyperfine into the cache, so that tests that run in parallel find it there."""
+
+from __future__ import annotations
+
+from bench_framework.execution import host, hyperfine
+from bench_framework.execution.process import Launcher
+from bench_framework.execution.progress import SilentObserver
+
+if __name__ == "__main__":
+    with Launcher() as launcher:
+        hyperfine.find(launcher, host.environment(), SilentObserver())
