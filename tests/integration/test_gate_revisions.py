@@ -13,7 +13,7 @@ import pytest
 
 from bench_framework.store.records import find_records
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.slow]
 ROOT = Path(__file__).parents[2]
 FAKE = ROOT / "tests" / "fakes" / "hyperfine"
 CALL = """

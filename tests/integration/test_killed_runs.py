@@ -22,6 +22,7 @@ from bench_framework.store.records import find_records
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 FAKE = ROOT / "tests" / "fakes" / "hyperfine"
 ARMS = ("base", "same", "slow", "broken", "other")
