@@ -150,6 +150,7 @@ def test_what_is_not_slower_passes_and_nothing_is_measured_again(tmp_path: Path)
     assert "≡ Benchmarks: passed" in even.said("comment.md")
 
 
+@pytest.mark.slow
 def test_without_a_second_pass_nobody_is_blamed(slower: Folder) -> None:
     assert slower("run", "gated.yaml").returncode == 0
     done = slower("gate", "--no-confirm")
@@ -171,6 +172,7 @@ def test_a_gate_that_could_find_nothing_is_refused_before_anything_is_measured(s
     assert "this gate can find nothing in 6 rounds" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_candidate_that_fails_is_an_exit_of_its_own(tmp_path: Path) -> None:
     broken = Folder(tmp_path, 0.055)
     script = json.loads((tmp_path / "script.json").read_text())
@@ -184,6 +186,7 @@ def test_a_candidate_that_fails_is_an_exit_of_its_own(tmp_path: Path) -> None:
     assert states["head", "wall"] == "worse"
 
 
+@pytest.mark.slow
 def test_without_valgrind_everything_but_instructions_is_judged_and_the_gate_says_so(tmp_path: Path) -> None:
     even = Folder(tmp_path, 0.05)
     text = SCENARIO.replace("cpu: 2%}", "cpu: 2%, instructions: 1%}")

@@ -153,6 +153,7 @@ def test_without_perf_and_valgrind_both_are_named(folder: Folder) -> None:
     assert "perf is not installed; valgrind is not installed" in err
 
 
+@pytest.mark.slow
 def test_no_profile_where_it_was_not_asked_for(folder: Folder) -> None:
     assert folder("run", "profiled.yaml", "--no-profile")[0] == 0
     assert (folder.calls, folder.profiles) == (0, [])
@@ -165,6 +166,7 @@ def test_no_profile_where_it_was_not_asked_for(folder: Folder) -> None:
     assert len(folder.profiles) == 2
 
 
+@pytest.mark.slow
 def test_a_record_is_profiled_later_by_selection_and_its_verdicts_stay(folder: Folder) -> None:
     assert folder("run", "profiled.yaml", "--no-profile")[0] == 0
     before = json.loads((folder.record / "claims.json").read_text())["judgement"]
@@ -188,6 +190,7 @@ def test_a_record_is_profiled_later_by_selection_and_its_verdicts_stay(folder: F
     assert json.loads(out)["profiles"][0]["functions"][0]["name"] == "prog::work"
 
 
+@pytest.mark.slow
 def test_another_program_or_another_answer_is_not_profiled(folder: Folder) -> None:
     assert folder("run", "profiled.yaml", "--no-profile")[0] == 0
     (folder.path / "prog").write_text("#!/bin/sh\necho 43\n")
@@ -205,9 +208,10 @@ def test_another_program_or_another_answer_is_not_profiled(folder: Folder) -> No
     assert folder.profiles == []
 
 
+@pytest.mark.slow
 def test_a_run_that_takes_too_long_is_dropped_and_the_others_stay(folder: Folder) -> None:
     scenario = folder.path / "profiled.yaml"
-    scenario.write_text(SCENARIO.replace("all, runs: 3", "baseline, runs: 3, timeout: 2s"))
+    scenario.write_text(SCENARIO.replace("all, runs: 3", "baseline, runs: 3, timeout: 8s"))
     code, _, err = folder("run", "profiled.yaml", sleep_s=30, sleep_after=2)
     assert code == 0, err
     made = json.loads((folder.profiles[0] / "profile.json").read_text())
