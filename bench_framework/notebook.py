@@ -34,7 +34,9 @@ def load(record: str | Path = "@last", *, results: str | Path = "results") -> Fr
     return frames.load(folder)
 
 
-def figures(record: str | Path | Frames = "@last", *, results: str | Path = "results") -> dict[str, str]:
+def figures(
+    record: str | Path | Frames = "@last", *, results: str | Path = "results"
+) -> dict[str, str]:
     """Name and title of every figure of a record's report, in its order; `plot` draws one.
 
     Args:
@@ -46,11 +48,17 @@ def figures(record: str | Path | Frames = "@last", *, results: str | Path = "res
     """
     from bench_framework.workflow import plots
 
-    return {name: figure.title for name, figure in plots.figures_of(_frames(record, results)).items()}
+    return {
+        name: figure.title for name, figure in plots.figures_of(_frames(record, results)).items()
+    }
 
 
 def plot(
-    name: str, record: str | Path | Frames = "@last", ax: Any = None, *, results: str | Path = "results"
+    name: str,
+    record: str | Path | Frames = "@last",
+    ax: Any = None,
+    *,
+    results: str | Path = "results",
 ) -> Any:
     """A figure of a record's report as matplotlib draws it: the same data, order and words as in the page.
 

@@ -72,7 +72,7 @@ def decimals_of(half_width: float) -> int:
 
 def rounded(
     estimate: float, lo: float, hi: float, *, margin: float, least: int = 2, keep: bool = True
-) -> Rounded:  # fmt: skip
+) -> Rounded:
     """A ratio and its interval in the digits that R15 gives.
 
     Where six decimals do not keep the relation to 1 and to the margin bounds, the relation of

@@ -107,7 +107,9 @@ def format_size(size: float, *, digits: int = 3) -> str:
 def size_unit(size: float, family: str) -> tuple[str, float]:
     """The unit in which a size reads best, and the factor from bytes: ``("MiB", 2 ** -20)``; `family` iec or si."""
     base, names = (
-        (1000.0, ("B", "kB", "MB", "GB")) if family == "si" else (1024.0, ("B", "KiB", "MiB", "GiB"))
+        (1000.0, ("B", "kB", "MB", "GB"))
+        if family == "si"
+        else (1024.0, ("B", "KiB", "MiB", "GiB"))
     )
     power = 0
     while power < len(names) - 1 and abs(size) >= base ** (power + 1):

@@ -93,9 +93,12 @@ def shared(
     verbose: Annotated[
         int, typer.Option("--verbose", "-v", count=True, help="Say more; twice: tracebacks.")
     ] = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say results and errors only.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Say results and errors only.")
+    ] = False,
     color: Annotated[
-        Literal["auto", "always", "never"], typer.Option(help="Colour on the terminal. NO_COLOR is honoured.")
+        Literal["auto", "always", "never"],
+        typer.Option(help="Colour on the terminal. NO_COLOR is honoured."),
     ] = "auto",
     no_progress: Annotated[bool, typer.Option("--no-progress", help="No live display.")] = False,
     as_json: Annotated[
@@ -105,7 +108,10 @@ def shared(
         Path, typer.Option("--dir", envvar="BENCHCTL_RESULTS", help="Folder of the records.")
     ] = Path("results"),
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
     ] = False,
 ) -> None:
     """Global options, kept for the command in the context."""

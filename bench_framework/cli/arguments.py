@@ -15,13 +15,19 @@ RecordName = Annotated[
 Only = Annotated[
     str | None,
     typer.Option(
-        "--only", "-k", metavar="CELLS", help="Only the cells that match, such as 'io=mmap size<=50MiB'."
+        "--only",
+        "-k",
+        metavar="CELLS",
+        help="Only the cells that match, such as 'io=mmap size<=50MiB'.",
     ),
 ]
 Overrides = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", "-S", metavar="KEY=VALUE", help="Change a key of the scenario, such as measure.rounds.max=5."
+        "--set",
+        "-S",
+        metavar="KEY=VALUE",
+        help="Change a key of the scenario, such as measure.rounds.max=5.",
     ),
 ]
 Base = Annotated[
@@ -34,7 +40,9 @@ Base = Annotated[
 ]
 Head = Annotated[
     str | None,
-    typer.Option("--head", metavar="REV", help="The other revision; default: the files as they lie there."),
+    typer.Option(
+        "--head", metavar="REV", help="The other revision; default: the files as they lie there."
+    ),
 ]
 EmbedRuns = Annotated[
     bool | None,

@@ -30,7 +30,8 @@ def clean(
         typer.Argument(metavar="KIND", help="Of: builds, binaries, data, tools, records."),
     ] = None,
     older: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Only what was last used longer ago, such as 720h.")
+        str | None,
+        typer.Option(metavar="TIME", help="Only what was last used longer ago, such as 720h."),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Remove; without it, only list.")] = False,
 ) -> None:
@@ -47,7 +48,10 @@ def clean(
         remove_kept(kept)
     if console.json:
         console.emit_json(
-            [{"kind": k.kind, "path": str(k.path), "bytes": k.size_bytes, "age_s": k.age_s} for k in kept]
+            [
+                {"kind": k.kind, "path": str(k.path), "bytes": k.size_bytes, "age_s": k.age_s}
+                for k in kept
+            ]
         )
         return
     for item in kept:
@@ -58,4 +62,6 @@ def clean(
         sizes = [item.size_bytes for item in kept if item.kind == kind]
         console.emit(f"{kind:<9} {format_size(sum(sizes)):>10}  in {counted(len(sizes), 'item')}")
     total = format_size(sum(item.size_bytes for item in kept))
-    console.emit(f"{'removed' if yes else 'would remove with --yes'}: {counted(len(kept), 'item')}, {total}")
+    console.emit(
+        f"{'removed' if yes else 'would remove with --yes'}: {counted(len(kept), 'item')}, {total}"
+    )

@@ -44,19 +44,24 @@ def compare(
     ] = None,
     baseline: Annotated[
         str | None,
-        typer.Option(metavar="CELLS", help="The one variant to compare with; default: the scenario's."),
+        typer.Option(
+            metavar="CELLS", help="The one variant to compare with; default: the scenario's."
+        ),
     ] = None,
     candidate: Annotated[
-        str | None, typer.Option(metavar="CELLS", help="The variants to compare; default: all others.")
+        str | None,
+        typer.Option(metavar="CELLS", help="The variants to compare; default: all others."),
     ] = None,
     axis: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="Levels of this axis against the baseline's, everything else equal."
+            metavar="NAME",
+            help="Levels of this axis against the baseline's, everything else equal.",
         ),
     ] = None,
     where: Annotated[
-        str | None, typer.Option(metavar="CELLS", help="With --axis: only these variants and inputs.")
+        str | None,
+        typer.Option(metavar="CELLS", help="With --axis: only these variants and inputs."),
     ] = None,
     metric: Annotated[
         str | None,
@@ -70,14 +75,22 @@ def compare(
 
     What is chosen after the data were seen is exploratory, and so are two records: neither is ever a gate.
     """
-    from bench_framework.workflow.comparison import compare_axis, compare_record, require_one_comparison
+    from bench_framework.workflow.comparison import (
+        compare_axis,
+        compare_record,
+        require_one_comparison,
+    )
     from bench_framework.workflow.record_comparison import BRIDGED_METRICS, compare_records
 
     console: Console = context.obj
-    require_one_comparison(later=later, baseline=baseline, candidate=candidate, axis=axis, where=where)
+    require_one_comparison(
+        later=later, baseline=baseline, candidate=candidate, axis=axis, where=where
+    )
     metrics = tuple(metric.split(",")) if metric is not None else None
     if later is not None:
-        bridged = compare_records(console.results, record, later, metrics=metrics or BRIDGED_METRICS)
+        bridged = compare_records(
+            console.results, record, later, metrics=metrics or BRIDGED_METRICS
+        )
         _show(console, bridged.document, asdict(bridged.bridge), full=True)
         return
     if axis is not None:
@@ -96,4 +109,6 @@ def _show(console: Console, document: Document, found: object, *, full: bool) ->
     if console.json:
         console.emit_json(found)
         return
-    console.emit(terminal_page(document, console.width, console.colored_stdout, console.unicode, full=full))
+    console.emit(
+        terminal_page(document, console.width, console.colored_stdout, console.unicode, full=full)
+    )

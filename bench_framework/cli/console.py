@@ -123,7 +123,9 @@ class Console:
 def wrapped(text: str, width: int) -> str:
     """A sentence in lines that fit; the further ones stand a little to the right. A path stays whole."""
     return "\n".join(
-        textwrap.wrap(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+        textwrap.wrap(
+            text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+        )
     )
 
 
@@ -144,9 +146,13 @@ def folded(text: str, width: int | None) -> str:
             continue
         kept = _QUOTED.sub(lambda quoted: quoted[0].replace(" ", _KEPT), line[sentence.end() :])
         made = textwrap.wrap(
-            kept, width, initial_indent=sentence[0], subsequent_indent=" " * (3 if head else sentence.end()),
-            break_long_words=False, break_on_hyphens=False,
-        )  # fmt: skip
+            kept,
+            width,
+            initial_indent=sentence[0],
+            subsequent_indent=" " * (3 if head else sentence.end()),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
         lines += [part.replace(_KEPT, " ") for part in made]
     return "\n".join(lines)
 

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 @contextmanager
 def display_for(console: Console) -> Iterator[Observer]:
     """The display that suits where stderr goes; closed at the end, whatever happens."""
-    display: LiveDisplay | LineDisplay = LiveDisplay(console) if console.live else LineDisplay(console)
+    display: LiveDisplay | LineDisplay = (
+        LiveDisplay(console) if console.live else LineDisplay(console)
+    )
     try:
         yield display
     finally:

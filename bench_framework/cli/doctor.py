@@ -12,8 +12,8 @@ from bench_framework.errors import UsageError
 from bench_framework.units import format_clock, parse_duration
 
 if TYPE_CHECKING:
-    from bench_framework.analysis.aa import WindowVerdicts
     from bench_framework.execution.progress import Update
+    from bench_framework.features.noise.compute import WindowVerdicts
 
 EPILOG = """
 [bold]Examples[/bold]
@@ -45,7 +45,9 @@ def doctor(
     ] = False,
     how_long: Annotated[
         str | None,
-        typer.Option("--for", metavar="TIME", help="How long --aa measures, such as 15m; default 1m."),
+        typer.Option(
+            "--for", metavar="TIME", help="How long --aa measures, such as 15m; default 1m."
+        ),
     ] = None,
 ) -> None:
     """Say line by line what this machine can measure, what that means, and how to mend it."""
@@ -83,7 +85,9 @@ def _seconds(text: str | None) -> float | None:
     try:
         found = parse_duration(text)
     except ValueError as error:
-        raise UsageError(f"--for {text}: {error}", help="a time with its unit, such as 90s or 15m") from error
+        raise UsageError(
+            f"--for {text}: {error}", help="a time with its unit, such as 90s or 15m"
+        ) from error
     if found <= 0:
         raise UsageError(f"--for {text} is no time to measure in", help="such as 90s or 15m")
     return found
@@ -156,4 +160,6 @@ def _conclusion(states: list[str]) -> str:
 def _wrap(text: str, width: int, indent: str) -> str:
     import textwrap
 
-    return textwrap.fill(text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
+    return textwrap.fill(
+        text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+    )

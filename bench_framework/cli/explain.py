@@ -48,7 +48,9 @@ def explain(
     context: typer.Context,
     topic: Annotated[
         str | None,
-        typer.Argument(metavar="TOPIC", help="'exit-codes', a code such as BC104 or BX201, or a command."),
+        typer.Argument(
+            metavar="TOPIC", help="'exit-codes', a code such as BC104 or BX201, or a command."
+        ),
     ] = None,
 ) -> None:
     """Explain a code, the exit codes or a command; without a topic, list what there is."""
@@ -65,7 +67,9 @@ def explain(
         console.emit(codes[topic.upper()])
     elif topic in commands:
         command = commands[topic]
-        console.emit(command.get_help(type(context)(command, info_name=topic, parent=context.parent)))
+        console.emit(
+            command.get_help(type(context)(command, info_name=topic, parent=context.parent))
+        )
     else:
         close = get_close_matches(topic, [*codes, *commands, "exit-codes"], n=1)
         hint = f"did you mean `{close[0]}`?  " if close else ""
@@ -85,5 +89,6 @@ def _topics(commands: list[str], codes: list[str], width: int) -> str:
     return "\n".join(
         wrapped
         for line in text.splitlines()
-        for wrapped in textwrap.wrap(line, width, subsequent_indent="  ", break_on_hyphens=False) or [""]
+        for wrapped in textwrap.wrap(line, width, subsequent_indent="  ", break_on_hyphens=False)
+        or [""]
     )

@@ -48,10 +48,14 @@ def gate(
     head: Head = None,
     only: Only = None,
     overrides: Overrides = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Do not resume an interrupted record.")] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Do not resume an interrupted record.")
+    ] = False,
     no_confirm: Annotated[
         bool,
-        typer.Option("--no-confirm", help="Measure nothing again: what looks worse is not judged (exit 4)."),
+        typer.Option(
+            "--no-confirm", help="Measure nothing again: what looks worse is not judged (exit 4)."
+        ),
     ] = False,
 ) -> None:
     """Judge a record against its scenario's gate, measure again what looks worse, and write the files for CI.
@@ -64,9 +68,14 @@ def gate(
     console: Console = context.obj
     if base is not None or record.endswith((".yaml", ".yml")):
         options = RunOptions(
-            results=console.results, only=only, overrides=tuple(overrides or ()), fresh=fresh, base=base, head=head,
+            results=console.results,
+            only=only,
+            overrides=tuple(overrides or ()),
+            fresh=fresh,
+            base=base,
+            head=head,
             gate=True,
-        )  # fmt: skip
+        )
         _measured(console, record, options, confirm=not no_confirm)
         return
     _refuse_alone(head=head, only=only, set=overrides)

@@ -29,7 +29,8 @@ def import_figures(
     context: typer.Context,
     files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Each file is one session.")],
     name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Name of the set; default: that of the first file.")
+        str | None,
+        typer.Option(metavar="NAME", help="Name of the set; default: that of the first file."),
     ] = None,
     baseline: Annotated[
         str | None, typer.Option(metavar="LABEL", help="Compare with this one; default: the first.")
@@ -43,7 +44,11 @@ def import_figures(
     options = ImportOptions(console.results, name, baseline)
     pages = import_files(files, options)
     if console.json:
-        console.emit_json({"record": str(pages.record), "files": [str(path) for path in pages.files]})
+        console.emit_json(
+            {"record": str(pages.record), "files": [str(path) for path in pages.files]}
+        )
         return
     if pages.document is not None:
-        console.emit(terminal_page(pages.document, console.width, console.colored_stdout, console.unicode))
+        console.emit(
+            terminal_page(pages.document, console.width, console.colored_stdout, console.unicode)
+        )

@@ -128,7 +128,11 @@ class LineDisplay:
     def _built(self, update: BuildFinished) -> None:
         build = update.build
         what = (
-            "failed" if not build.ok else "unchanged" if build.build_s is None else f"{build.build_s:.1f} s"
+            "failed"
+            if not build.ok
+            else "unchanged"
+            if build.build_s is None
+            else f"{build.build_s:.1f} s"
         )
         self._line("build", f"{update.index}/{update.total} {update.label}: {what}")
         if update.index == update.total:

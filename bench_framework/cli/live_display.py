@@ -60,10 +60,10 @@ KEPT_LINES = 4
 """Lines of the terminal that are left to what stood there before."""
 STYLES = {
     Verdict.BETTER: "blue",
-    Verdict.BETTER_SIZE_OPEN: "blue",
+    Verdict.BETTER_SIZE_UNCERTAIN: "blue",
     Verdict.EQUIVALENT: "dim",
-    Verdict.UNDECIDED: "magenta",
-    Verdict.WORSE_SIZE_OPEN: "yellow",
+    Verdict.INCONCLUSIVE: "magenta",
+    Verdict.WORSE_SIZE_UNCERTAIN: "yellow",
     Verdict.WORSE: "yellow",
 }
 
@@ -73,7 +73,9 @@ class LiveDisplay:
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._rich = RichConsole(stderr=True, no_color=console.color == "never" or None, highlight=False)
+        self._rich = RichConsole(
+            stderr=True, no_color=console.color == "never" or None, highlight=False
+        )
         self._live = self._region()
         self._work: Work | None = None
         self._doing = "reading the scenario"
@@ -147,7 +149,9 @@ class LiveDisplay:
         work = self._work
         if work is None or work.input_id is None:
             return Text(
-                f"{work.plan.name if work else 'benchctl'}  {self._doing}", overflow="ellipsis", no_wrap=True
+                f"{work.plan.name if work else 'benchctl'}  {self._doing}",
+                overflow="ellipsis",
+                no_wrap=True,
             )
         return Group(self._header(work, now), Text(), self._cells(work), self._footer(work))
 
@@ -161,13 +165,17 @@ class LiveDisplay:
         if room < SHORTEST_BAR:
             return Text.assemble((work.plan.name, "bold"), " " * GAP, state)
         row = Table.grid(padding=(0, GAP))
-        bar = ProgressBar(total=work.rounds_total, completed=work.rounds_done, width=min(LONGEST_BAR, room))
+        bar = ProgressBar(
+            total=work.rounds_total, completed=work.rounds_done, width=min(LONGEST_BAR, room)
+        )
         row.add_row(Text(work.plan.name, style="bold"), bar, state)
         return row
 
     def _cells(self, work: Work) -> RenderableType:
         assert work.input_id is not None
-        cells = [cell for cell in work.plan.cells_of(work.input_id) if cell.role is not Role.CONTROL]
+        cells = [
+            cell for cell in work.plan.cells_of(work.input_id) if cell.role is not Role.CONTROL
+        ]
         room = max(3, shutil.get_terminal_size().lines - KEPT_LINES - 6)
         shown = sorted(cells, key=lambda cell: work.median(cell.id) or float("inf"))[:room]
         stage = "warm-up" if work.warmup else f"round {work.round}"
@@ -193,7 +201,9 @@ class LiveDisplay:
             return Text(f"{label} (baseline)"), time, Text(""), count
         if cell.id in work.dropped:
             lost = cell.id in work.raced
-            why = Text(f"{'' if lost else '✕ '}{work.dropped[cell.id]}", style="dim" if lost else "red")
+            why = Text(
+                f"{'' if lost else '✕ '}{work.dropped[cell.id]}", style="dim" if lost else "red"
+            )
             why.truncate(LONGEST_REASON, overflow="ellipsis")
             return Text(label), time, why, count
         comparison = work.verdicts.get(cell.id)
@@ -204,7 +214,9 @@ class LiveDisplay:
 
     def _footer(self, work: Work) -> RenderableType:
         looked = (
-            "interim: verdicts can still change" if work.verdicts else "no verdicts before the first look"
+            "interim: verdicts can still change"
+            if work.verdicts
+            else "no verdicts before the first look"
         )
         return Text(f"\n{looked}.  Ctrl-C keeps everything.", style="dim")
 

@@ -65,7 +65,9 @@ def show(console: Console, found: Gated) -> None:
         told = f"wrote {', '.join(GATE_FILES)} into {found.record}"
         console.say(wrapped(told, console.stderr_width) if console.stderr_width else told)
     if github.on_github():
-        for line in github.gate_lines([pair.again_text or pair.text for pair in found.gating.of("worse")]):
+        for line in github.gate_lines(
+            [pair.again_text or pair.text for pair in found.gating.of("worse")]
+        ):
             console.say(line, level=-1)
         if target := os.environ.get("GITHUB_STEP_SUMMARY"):
             _append_summary(console, Path(target), found.record / "summary.md")
@@ -107,7 +109,9 @@ def _print_failures(console: Console, outcome: Outcome) -> None:
         )
     if metrics:
         where = f"{len(metrics)} cell{'s' if len(metrics) != 1 else ''}"
-        console.say(f"a metric of {where} could not be read or counted: exit {outcome.exit_code}", level=-1)
+        console.say(
+            f"a metric of {where} could not be read or counted: exit {outcome.exit_code}", level=-1
+        )
 
 
 def _print(console: Console, outcome: Outcome) -> None:
@@ -119,7 +123,9 @@ def _print(console: Console, outcome: Outcome) -> None:
         _print_failures(console, outcome)
         return
     if outcome.document is not None:
-        console.emit(terminal_page(outcome.document, console.width, console.colored_stdout, console.unicode))
+        console.emit(
+            terminal_page(outcome.document, console.width, console.colored_stdout, console.unicode)
+        )
     _print_warnings(console, outcome)
     _print_failures(console, outcome)
     if outcome.resume is not None:

@@ -11,7 +11,7 @@ from bench_framework.units import format_clock, format_percent
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from bench_framework.analysis.aa import Found, NoiseSummary, Rate
+    from bench_framework.features.noise.compute import Found, NoiseSummary, Rate
     from bench_framework.workflow.noise import NoiseFindings
 
 INDENT = " " * 4
@@ -31,7 +31,8 @@ def noise_page(findings: NoiseFindings, width: int) -> str:
         *_wrapped(_independence(findings), width, INDENT),
         "",
         *_wrapped(
-            "Noise floor: what a report could not have told from nothing. Median window (worst).", width
+            "Noise floor: what a report could not have told from nothing. Median window (worst).",
+            width,
         ),
         *_floors(summary),
         "",
@@ -81,13 +82,16 @@ def _independence(findings: NoiseFindings) -> str:
 def _floors(summary: NoiseSummary) -> Iterator[str]:
     rows = [("program", "metric", "median", "worst")]
     rows += [
-        (f.program, _metric(f.metric), _fraction(f.median), f"({_fraction(f.worst)})") for f in summary.floors
+        (f.program, _metric(f.metric), _fraction(f.median), f"({_fraction(f.worst)})")
+        for f in summary.floors
     ]
     return _table(rows)
 
 
 def _injected(summary: NoiseSummary) -> Iterator[str]:
-    rows: list[tuple[str, ...]] = [("program", "more", "found", "at least", "wall", "size", "CPU", "size")]
+    rows: list[tuple[str, ...]] = [
+        ("program", "more", "found", "at least", "wall", "size", "CPU", "size")
+    ]
     rows += [_found_row(found) for found in summary.found]
     return _table(rows)
 
@@ -98,7 +102,11 @@ def _found_row(found: Found) -> tuple[str, ...]:
         f"+{format_percent(found.effect)}",
         _of(found.either),
         _share(found.either.lower, up=False),
-        *(text for m in ("wall", "cpu") for text in (_of(found.on[m]), _signed(found.estimate.get(m)))),
+        *(
+            text
+            for m in ("wall", "cpu")
+            for text in (_of(found.on[m]), _signed(found.estimate.get(m)))
+        ),
     )
 
 
@@ -141,7 +149,9 @@ def _signed(value: float | None) -> str:
 
 
 def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
-    return textwrap.wrap(text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
+    return textwrap.wrap(
+        text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+    )
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:

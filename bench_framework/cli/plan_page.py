@@ -67,7 +67,11 @@ def page(forecast: Forecast, *, width: int, commands: bool) -> str:
 
 def _head(text: str, width: int) -> list[str]:
     return textwrap.wrap(
-        text, max(width, 2 * INDENT), subsequent_indent="  ", break_on_hyphens=False, break_long_words=False
+        text,
+        max(width, 2 * INDENT),
+        subsequent_indent="  ",
+        break_on_hyphens=False,
+        break_long_words=False,
     )
 
 
@@ -86,11 +90,11 @@ def _builds(forecast: Forecast) -> str:
     if not forecast.builds:
         return "nothing: the program is there"
     todo = [build for build in forecast.builds if not build.cached]
-    again = "; cargo builds again what has changed since" if len(todo) < len(forecast.builds) else ""
-    known = [build.build_s for build in todo if build.build_s is not None]
-    text = (
-        f"{len(forecast.builds)} for {counted(len(forecast.plan.variants), 'variant')}, {len(todo)} to build"
+    again = (
+        "; cargo builds again what has changed since" if len(todo) < len(forecast.builds) else ""
     )
+    known = [build.build_s for build in todo if build.build_s is not None]
+    text = f"{len(forecast.builds)} for {counted(len(forecast.plan.variants), 'variant')}, {len(todo)} to build"
     if todo and len(known) == len(todo):
         return f"{text}, about {format_clock(sum(known))} (as last time){again}"
     return f"{text}, time unknown before the first build{again}" if todo else f"{text}{again}"
@@ -140,7 +144,9 @@ def _run(forecast: Forecast) -> str:
 
 def _basis(forecast: Forecast) -> str:
     """Where the time comes from: an estimate that hides its basis misleads."""
-    return ", ".join(f"{counted(count, 'cell')}: {source}" for source, count in forecast.basis.items())
+    return ", ".join(
+        f"{counted(count, 'cell')}: {source}" for source, count in forecast.basis.items()
+    )
 
 
 def _judge(forecast: Forecast) -> str:
@@ -153,9 +159,7 @@ def _judge(forecast: Forecast) -> str:
         names = [plan.variant(v).label for v in (plan.baseline_id, *plan.further_baselines)]
         text += f"; against {' and '.join(names)}"
     if not looks.decidable:
-        text += (
-            f". Exploratory: a verdict needs {looks.needed} rounds, this plan has {plan.measure.rounds_max}"
-        )
+        text += f". Exploratory: a verdict needs {looks.needed} rounds, this plan has {plan.measure.rounds_max}"
     if plan.measure.strategy == "race":
         text += _race(forecast)
     if not plan.measure.control:
@@ -173,7 +177,9 @@ def _race(forecast: Forecast) -> str:
 
 def _gate(plan: Plan) -> str:
     policy = plan.judge.gate
-    tolerated = ", ".join(f"{metric} {format_percent(margin)}" for metric, margin in policy.tolerated.items())
+    tolerated = ", ".join(
+        f"{metric} {format_percent(margin)}" for metric, margin in policy.tolerated.items()
+    )
     return f"tolerates {tolerated}; `benchctl run --gate` or `benchctl gate` judges by it"
 
 
@@ -213,6 +219,7 @@ def _filled(words: Iterable[Word]) -> str:
     import shlex
 
     texts = [
-        "".join(f"{{{part.slot}}}" if isinstance(part, Slot) else part for part in word) for word in words
+        "".join(f"{{{part.slot}}}" if isinstance(part, Slot) else part for part in word)
+        for word in words
     ]
     return " ".join(text if text.startswith("{") else shlex.quote(text) for text in texts)

@@ -27,21 +27,26 @@ def profile(
     context: typer.Context,
     record: RecordName = "@last",
     only: Only = None,
-    runs: Annotated[int | None, typer.Option(min=1, help="Profiled runs of each cell; default 5.")] = None,
+    runs: Annotated[
+        int | None, typer.Option(min=1, help="Profiled runs of each cell; default 5.")
+    ] = None,
     frequency: Annotated[
-        int | None, typer.Option(min=1, max=10_000, metavar="HZ", help="Samples per second; default 997.")
+        int | None,
+        typer.Option(min=1, max=10_000, metavar="HZ", help="Samples per second; default 997."),
     ] = None,
     sampler: Annotated[
         Literal["auto", "perf", "callgrind"] | None,
         typer.Option(help="Who watches; default: perf, and callgrind where perf may not sample."),
     ] = None,
     stacks: Annotated[
-        Literal["auto", "frame-pointers", "dwarf"] | None, typer.Option(help="How perf finds callers.")
+        Literal["auto", "frame-pointers", "dwarf"] | None,
+        typer.Option(help="How perf finds callers."),
     ] = None,
     bucket: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME=REGEX", help="Share of the functions whose name fits; the first that fits."
+            metavar="NAME=REGEX",
+            help="Share of the functions whose name fits; the first that fits.",
         ),
     ] = None,
 ) -> None:

@@ -81,7 +81,13 @@ def _cell(text: str | None) -> str:
 def _default(parameter: Any) -> str:
     """The default, unless it is nothing or the text names it."""
     value = parameter.default
-    if value is None or value is False or value == 0 or callable(value) or "efault" in (parameter.help or ""):
+    if (
+        value is None
+        or value is False
+        or value == 0
+        or callable(value)
+        or "efault" in (parameter.help or "")
+    ):
         return ""
     return f" Default: `{value}`."
 

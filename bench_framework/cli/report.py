@@ -35,7 +35,9 @@ def report(
     embed_runs: EmbedRuns = None,
     template: Annotated[
         Path | None,
-        typer.Option("--template", metavar="DIR", help="Folder whose templates replace the shipped ones."),
+        typer.Option(
+            "--template", metavar="DIR", help="Folder whose templates replace the shipped ones."
+        ),
     ] = None,
 ) -> None:
     """Write a record's report again; verdicts are read from the record, none is recomputed."""
@@ -50,9 +52,13 @@ def report(
         template=template,
     )
     if console.json:
-        console.emit_json({"record": str(pages.record), "files": [str(path) for path in pages.files]})
+        console.emit_json(
+            {"record": str(pages.record), "files": [str(path) for path in pages.files]}
+        )
         return
     if pages.document is not None:
-        console.emit(terminal_page(pages.document, console.width, console.colored_stdout, console.unicode))
+        console.emit(
+            terminal_page(pages.document, console.width, console.colored_stdout, console.unicode)
+        )
     for path in pages.files:
         console.say(f"wrote {path}")

@@ -38,31 +38,47 @@ def run(
     overrides: Overrides = None,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="3 rounds, no verdicts: is it alive? The record says 'exploratory'."),
+        typer.Option(
+            "--quick", help="3 rounds, no verdicts: is it alive? The record says 'exploratory'."
+        ),
     ] = False,
     rounds: Annotated[
         str | None,
-        typer.Option(metavar="MIN:MAX", help="Passes over all cells; default from FILE, else 12:40."),
+        typer.Option(
+            metavar="MIN:MAX", help="Passes over all cells; default from FILE, else 12:40."
+        ),
     ] = None,
     budget: Annotated[
         str | None, typer.Option(metavar="TIME", help="Add no round after this, such as 20m.")
     ] = None,
     until: Annotated[
-        str | None, typer.Option(metavar="decided|rounds|X%", help="When to stop; default from FILE.")
+        str | None,
+        typer.Option(metavar="decided|rounds|X%", help="When to stop; default from FILE."),
     ] = None,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the records; as --dir.")] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Do not resume an interrupted record.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of the records; as --dir.")
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Do not resume an interrupted record.")
+    ] = False,
     profile: Annotated[
         bool | None,
-        typer.Option("--profile/--no-profile", help="Sample functions after measuring; default from FILE."),
+        typer.Option(
+            "--profile/--no-profile", help="Sample functions after measuring; default from FILE."
+        ),
     ] = None,
     embed_runs: EmbedRuns = None,
     template: Annotated[
         Path | None,
-        typer.Option("--template", metavar="DIR", help="Folder whose templates replace the shipped ones."),
+        typer.Option(
+            "--template", metavar="DIR", help="Folder whose templates replace the shipped ones."
+        ),
     ] = None,
     gated: Annotated[
-        bool, typer.Option("--gate", help="Also judge against the scenario's gate, and set the exit code.")
+        bool,
+        typer.Option(
+            "--gate", help="Also judge against the scenario's gate, and set the exit code."
+        ),
     ] = False,
     base: Base = None,
     head: Head = None,
@@ -74,7 +90,10 @@ def run(
     options = RunOptions(
         results=out or console.results,
         only=only,
-        overrides=(*(overrides or ()), *_overrides(quick=quick, rounds=rounds, budget=budget, until=until)),
+        overrides=(
+            *(overrides or ()),
+            *_overrides(quick=quick, rounds=rounds, budget=budget, until=until),
+        ),
         fresh=fresh,
         profile=profile,
         embed_runs=embed_runs,
@@ -86,7 +105,9 @@ def run(
     measure(console, file, options)
 
 
-def _overrides(*, quick: bool, rounds: str | None, budget: str | None, until: str | None) -> list[str]:
+def _overrides(
+    *, quick: bool, rounds: str | None, budget: str | None, until: str | None
+) -> list[str]:
     """The options of this command as overrides of the scenario: one way in, one place that checks."""
     found: list[str] = []
     if quick:
@@ -94,7 +115,9 @@ def _overrides(*, quick: bool, rounds: str | None, budget: str | None, until: st
     if rounds is not None:
         low, colon, high = rounds.partition(":")
         found.append(
-            f"measure.rounds={{min: {low or 12}, max: {high}}}" if colon else f"measure.rounds={rounds}"
+            f"measure.rounds={{min: {low or 12}, max: {high}}}"
+            if colon
+            else f"measure.rounds={rounds}"
         )
     if budget is not None:
         found.append(f"measure.budget={budget}")

@@ -62,7 +62,11 @@ class Work:
         """Count one update."""
         match update:
             case RoundStarted():
-                self.input_id, self.round, self.warmup = update.input_id, update.round, update.warmup
+                self.input_id, self.round, self.warmup = (
+                    update.input_id,
+                    update.round,
+                    update.warmup,
+                )
             case BlockFinished():
                 self._block(update.block)
             case RoundFinished() if update.warmup:
@@ -104,7 +108,9 @@ class Work:
     def rounds_done(self) -> int:
         """Rounds finished, those that stopping spared counted as done."""
         most = self.plan.measure.rounds_max
-        counted = sum(most if i.id in self.stopped else self.rounds.get(i.id, 0) for i in self.plan.inputs)
+        counted = sum(
+            most if i.id in self.stopped else self.rounds.get(i.id, 0) for i in self.plan.inputs
+        )
         return counted + self.warmups_done
 
     def left_s(self, elapsed_s: float, done_at_start: int) -> float | None:

@@ -44,7 +44,9 @@ def validate(
         except ScenarioError as error:
             failed = True
             console.error(error)
-            verdicts.append({"file": file, "ok": False, "problems": [_problem(p) for p in error.problems]})
+            verdicts.append(
+                {"file": file, "ok": False, "problems": [_problem(p) for p in error.problems]}
+            )
             _annotate(console, error)
             continue
         verdicts.append({"file": file, "ok": True, "cells": len(plan.cells)})

@@ -38,7 +38,8 @@ def verify(
     record: Annotated[
         str,
         typer.Argument(
-            metavar="RECORD", help="A record's folder, SCENARIO/ID, @last or @prev; or a report.html alone."
+            metavar="RECORD",
+            help="A record's folder, SCENARIO/ID, @last or @prev; or a report.html alone.",
         ),
     ] = "@last",
 ) -> None:
@@ -56,7 +57,9 @@ def verify(
         for line in found.differences[:MOST_SHOWN]:
             console.tell(line)
         if len(found.differences) > MOST_SHOWN:
-            console.emit(f"… and {len(found.differences) - MOST_SHOWN} more (all of them with --json)")
+            console.emit(
+                f"… and {len(found.differences) - MOST_SHOWN} more (all of them with --json)"
+            )
         console.tell(_summary(found))
         for note in found.notes:
             console.tell(f"note: {note}")
@@ -79,4 +82,6 @@ def _summary(found: Verification) -> str:
     count = len(found.differences)
     result = f"{count} difference{'s' if count != 1 else ''}" if count else "unchanged"
     files = f"{found.files} file{'s' if found.files != 1 else ''} checked"
-    return f"{found.record}: {result} ({files}, {found.claims} claims recomputed from {found.source})"
+    return (
+        f"{found.record}: {result} ({files}, {found.claims} claims recomputed from {found.source})"
+    )

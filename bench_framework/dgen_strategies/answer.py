@@ -61,7 +61,10 @@ def _line(done: Written) -> dict[str, Any]:
         "read_bytes": io.get("read_bytes"),
         "write_bytes": io.get("write_bytes"),
         "metrics": _metrics(done),
-        "notes": [*done.notes, f"driven by {platform.python_implementation()} {platform.python_version()}"],
+        "notes": [
+            *done.notes,
+            f"driven by {platform.python_implementation()} {platform.python_version()}",
+        ],
     }
     memory = _fields("/proc/self/status")
     line["peak_rss_bytes"] = memory.get("VmHWM", 0) * 1024
@@ -73,9 +76,15 @@ def _line(done: Written) -> dict[str, Any]:
 def _phases(done: Written) -> dict[str, float]:
     seen = done.evidence
     spent = {
-        "start": done.start, "open": done.opening, "generate": seen.generate, "submit": 0, "wait": seen.wait,
-        "write": seen.write, "fsync": seen.sync, "close": done.closing,
-    }  # fmt: skip
+        "start": done.start,
+        "open": done.opening,
+        "generate": seen.generate,
+        "submit": 0,
+        "wait": seen.wait,
+        "write": seen.write,
+        "fsync": seen.sync,
+        "close": done.closing,
+    }
     return {name: nanoseconds / 1e9 for name, nanoseconds in spent.items()}
 
 

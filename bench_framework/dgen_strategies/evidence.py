@@ -49,8 +49,12 @@ class Evidence:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.ranges += other.ranges
         self.latencies += other.latencies
-        self.first_done = min((t for t in (self.first_done, other.first_done) if t is not None), default=None)
-        self.last_done = max((t for t in (self.last_done, other.last_done) if t is not None), default=None)
+        self.first_done = min(
+            (t for t in (self.first_done, other.first_done) if t is not None), default=None
+        )
+        self.last_done = max(
+            (t for t in (self.last_done, other.last_done) if t is not None), default=None
+        )
         self.slots |= other.slots
         self.fillers |= other.fillers
         self.writers |= other.writers
@@ -62,9 +66,18 @@ class Evidence:
 
 
 _SUMS = (
-    "filled_bytes", "written_bytes", "operations", "repeated", "short", "syncs_between", "syncs_after",
-    "generate", "wait", "write", "sync",
-)  # fmt: skip
+    "filled_bytes",
+    "written_bytes",
+    "operations",
+    "repeated",
+    "short",
+    "syncs_between",
+    "syncs_after",
+    "generate",
+    "wait",
+    "write",
+    "sync",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +161,15 @@ def _direct(options: Options, target: Target) -> str:
 def _durability(options: Options, target: Target, seen: Evidence) -> str:
     between, after = seen.syncs_between > 0, seen.syncs_after > 0
     if options.sync_every is not None:
-        fits = after and not target.is_dsync and seen.syncs_between in _syncs(options.sync_every, seen)
+        fits = (
+            after and not target.is_dsync and seen.syncs_between in _syncs(options.sync_every, seen)
+        )
     else:
         fits = (target.is_dsync, between, after) == (
-            options.durability == "dsync", False, options.durability == "end-fsync",
-        )  # fmt: skip
+            options.durability == "dsync",
+            False,
+            options.durability == "end-fsync",
+        )
     if fits:
         return options.durability
     if target.is_dsync:

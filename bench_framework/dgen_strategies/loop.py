@@ -14,7 +14,9 @@ def run(work: steps.Work) -> Evidence:
     """
     seen = Evidence()
     if work.options.threads > 1:
-        work.target.notes.append(f"a loop has one thread; --threads {work.options.threads} was not used")
+        work.target.notes.append(
+            f"a loop has one thread; --threads {work.options.threads} was not used"
+        )
     (buffer,) = steps.pool(work.options.buffer, 1)
     for block in range(work.options.blocks):
         padded = steps.fill(work, seen, block, 0, buffer)

@@ -144,7 +144,9 @@ def _alignment(fd: int, buffer: int) -> int:
         message = f"O_DIRECT wants buffers aligned to {memory} bytes here"
         raise Fault(message)
     if buffer % offset:
-        message = f"a buffer of {buffer} bytes is no multiple of {offset}, which O_DIRECT needs here"
+        message = (
+            f"a buffer of {buffer} bytes is no multiple of {offset}, which O_DIRECT needs here"
+        )
         raise Fault(message, is_usage=True)
     return offset
 

@@ -104,7 +104,9 @@ class BlockRunner:
             Interrupted: it was killed by the user; nothing of it is kept.
             MachineError: BX235, the record's disk is full or the record was removed; BX231, hyperfine is gone.
         """
-        block = Block(place.seq, place.round, place.position, target.cell.id, place.warmup, "ok", utc_now())
+        block = Block(
+            place.seq, place.round, place.position, target.cell.id, place.warmup, "ok", utc_now()
+        )
         if failed := self._aside(target, target.prepare, "prepare"):
             return replace(block, status="failed", message=failed)
         block = self._in_state(target, block, runs)
@@ -125,7 +127,9 @@ class BlockRunner:
         self._pages[target.input_path] = pages
         seen = pagecache.around(pages, asked)
         block = self._timed(target, block, runs)
-        return replace(block, page_cache=pagecache.judged(pages, asked, seen, block.sensors.device_bytes))
+        return replace(
+            block, page_cache=pagecache.judged(pages, asked, seen, block.sensors.device_bytes)
+        )
 
     def _timed(self, target: Target, block: Block, runs: int) -> Block:
         keeps = self.stdout_is_answer or self._readings.needs_stdout
@@ -156,7 +160,9 @@ class BlockRunner:
             if error.code != "BX231" or not Path(self._tool.path).is_file():
                 raise
             # Its working directory is gone, or a CPU that it asks for: another cell may have its own.
-            return replace(block, status="failed", message="; ".join(text for _, text in error.details))
+            return replace(
+                block, status="failed", message="; ".join(text for _, text in error.details)
+            )
         after = self._gauge.read()
         sensors = replace(between(before, after), device_bytes=finished.read_bytes)
         block = replace(block, started_at=started_at, sensors=sensors)
@@ -164,7 +170,10 @@ class BlockRunner:
             raise Interrupted("interrupted", effect="the block in flight is dropped")
         if finished.timed_out:
             return replace(
-                block, status="timeout", timed_out=True, message=f"timed out after {self._timeout_s:g} s"
+                block,
+                status="timeout",
+                timed_out=True,
+                message=f"timed out after {self._timeout_s:g} s",
             )
         return self._without_room(block) or self._read(block, finished, runs, said)
 
@@ -197,11 +206,16 @@ class BlockRunner:
             result = hf.parse(text)
         except (OSError, CellError) as error:
             words = self._hyperfine_words(said) or (
-                f"hyperfine wrote no result ({finished.how})" if isinstance(error, OSError) else str(error)
+                f"hyperfine wrote no result ({finished.how})"
+                if isinstance(error, OSError)
+                else str(error)
             )
             return replace(block, status="failed", message=words)
         with writing(self._raw.hyperfine):
-            os.write(self._exports, b'{"seq":%d,"export":%s}\n' % (block.seq, b"".join(text.split(b"\n"))))
+            os.write(
+                self._exports,
+                b'{"seq":%d,"export":%s}\n' % (block.seq, b"".join(text.split(b"\n"))),
+            )
         block = replace(
             block,
             wall_s=result.times,
@@ -220,7 +234,9 @@ class BlockRunner:
             return self._readings.read(self._answered(block, runs))
         except AnswerError as error:
             cause = "; ".join(f"{name} {text}" for name, text in error.details)
-            return replace(block, status="failed", message=f"{error.message}{f' ({cause})' if cause else ''}")
+            return replace(
+                block, status="failed", message=f"{error.message}{f' ({cause})' if cause else ''}"
+            )
 
     def _answered(self, block: Block, runs: int) -> Block:
         if self._policy.contract:
@@ -234,7 +250,11 @@ class BlockRunner:
                 missing=self._readings.unreported(said),
             )
             known = [peak for peak in peaks if peak is not None]
-            return replace(block, peak_rss_bytes=max(known), peak_rss_source="worker") if known else block
+            return (
+                replace(block, peak_rss_bytes=max(known), peak_rss_source="worker")
+                if known
+                else block
+            )
         if self._policy.file is not None:
             return replace(block, answer=worker.digest_file(Path(self._policy.file), self._policy))
         if self.stdout_is_answer:
@@ -245,7 +265,9 @@ class BlockRunner:
         """Run `prepare` or `cleanup`, outside timing. Returns why it failed."""
         for argv in commands:
             try:
-                said = self._launcher.capture(argv, target.env, cwd=target.cwd, timeout_s=self._timeout_s)
+                said = self._launcher.capture(
+                    argv, target.env, cwd=target.cwd, timeout_s=self._timeout_s
+                )
             except MeasureError as error:
                 return f"{what}: {error.message}"
             if said.finished.killed:
@@ -259,7 +281,9 @@ class BlockRunner:
         with self._said.open("rb") as file:
             file.seek(start)
             text = file.read().decode(errors="replace")
-        lines = [line.strip() for line in text.splitlines() if line.strip().lower().startswith("error: ")]
+        lines = [
+            line.strip() for line in text.splitlines() if line.strip().lower().startswith("error: ")
+        ]
         return lines[-1].partition(": ")[2] if lines else None
 
 

@@ -47,7 +47,9 @@ def workplace(plan: Plan, env: Mapping[str, str]) -> Path:
     return Path(dataset.path).parent if dataset.path else data_dir(plan, env)
 
 
-def prepare_inputs(plan: Plan, env: Mapping[str, str], observer: Observer) -> tuple[PreparedInput, ...]:
+def prepare_inputs(
+    plan: Plan, env: Mapping[str, str], observer: Observer
+) -> tuple[PreparedInput, ...]:
     """Every input of a plan, made if it is not there; several inputs may share one dataset.
 
     Raises:
@@ -72,7 +74,9 @@ def prepare_inputs(plan: Plan, env: Mapping[str, str], observer: Observer) -> tu
 
 def require_room(folder: Path, size: int) -> None:
     """Raise `MachineError`, BC401, unless a folder's filesystem has `size` bytes free, and some more."""
-    existing = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+    existing = next(
+        path for path in (folder.absolute(), *folder.absolute().parents) if path.exists()
+    )
     free = shutil.disk_usage(existing).free
     if free < size + ROOM_LEFT_BYTES:
         raise MachineError(
@@ -163,7 +167,9 @@ def _generate(item: Input, dataset: Dataset, path: Path, observer: Observer) -> 
             details=(
                 (
                     "kinds",
-                    ", ".join(name for name, _ in (*_native().text_kinds(), *_native().session_profiles())),
+                    ", ".join(
+                        name for name, _ in (*_native().text_kinds(), *_native().session_profiles())
+                    ),
                 ),
             ),
             help="name one of these kinds in the scenario's input",
@@ -191,7 +197,10 @@ def _user_file(item: Input, dataset: Dataset, digests: Path) -> PreparedInput:
             effect="nothing was measured",
             help="the path in `input: {file: …}` is taken from the scenario's folder",
         )
-    sidecar = digests / f"{hashlib.sha256(str(path).encode(errors='surrogateescape')).hexdigest()[:16]}.json"
+    sidecar = (
+        digests
+        / f"{hashlib.sha256(str(path).encode(errors='surrogateescape')).hexdigest()[:16]}.json"
+    )
     digest = _known(path, sidecar)
     if digest is None:
         with reading(path):
@@ -199,7 +208,9 @@ def _user_file(item: Input, dataset: Dataset, digests: Path) -> PreparedInput:
         with contextlib.suppress(MachineError):  # without it the file is read again next time
             _remember(path, sidecar, digest)
     size = path.stat().st_size
-    return PreparedInput(item.id, str(path), size, digest, dataset.family, None, None, filesystem_of(path))
+    return PreparedInput(
+        item.id, str(path), size, digest, dataset.family, None, None, filesystem_of(path)
+    )
 
 
 @contextlib.contextmanager

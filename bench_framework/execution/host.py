@@ -87,7 +87,12 @@ def require_linux() -> None:
 
 
 def facts(
-    launcher: Launcher, *, hyperfine: str, results: Path, data: Path, env: Mapping[str, str] | None = None
+    launcher: Launcher,
+    *,
+    hyperfine: str,
+    results: Path,
+    data: Path,
+    env: Mapping[str, str] | None = None,
 ) -> Host:
     """What env.json keeps. `results` and `data` need not exist yet."""
     env = environment() if env is None else env
@@ -163,7 +168,16 @@ def virtualisation() -> str | None:
     if Path("/.dockerenv").exists() or Path("/run/.containerenv").exists():
         return "container"
     product = " ".join(filter(None, (_read(DMI / "sys_vendor"), _read(DMI / "product_name"))))
-    for mark in ("KVM", "QEMU", "VMware", "VirtualBox", "Xen", "Amazon EC2", "Google", "Firecracker"):
+    for mark in (
+        "KVM",
+        "QEMU",
+        "VMware",
+        "VirtualBox",
+        "Xen",
+        "Amazon EC2",
+        "Google",
+        "Firecracker",
+    ):
         if mark.lower() in product.lower():
             return mark
     if "Microsoft" in product and "Virtual" in product:

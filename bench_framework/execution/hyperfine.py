@@ -59,10 +59,24 @@ class Hyperfine:
             export: where the JSON goes.
         """
         return [
-            self.path, "--shell=none", "--style", "none", "--warmup", "0", "--runs", str(runs),
-            "--ignore-failure", "--export-json", str(export),
-            "--input", stdin or "null", "--output", output, "--", shlex.join(argv),
-        ]  # fmt: skip
+            self.path,
+            "--shell=none",
+            "--style",
+            "none",
+            "--warmup",
+            "0",
+            "--runs",
+            str(runs),
+            "--ignore-failure",
+            "--export-json",
+            str(export),
+            "--input",
+            stdin or "null",
+            "--output",
+            output,
+            "--",
+            shlex.join(argv),
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,13 +185,19 @@ def install(launcher: Launcher, env: Mapping[str, str], root: Path, progress: Ob
     except MachineError as error:
         return next((text for name, text in error.details if name == "cause"), error.message)
     lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    return next((line for line in reversed(lines) if line.startswith("error")), lines[-1] if lines else "")
+    return next(
+        (line for line in reversed(lines) if line.startswith("error")), lines[-1] if lines else ""
+    )
 
 
 def _named(launcher: Launcher, env: Mapping[str, str], path: str) -> Hyperfine:
     version = probe(launcher, env, path)
     if version is None or version < MINIMUM:
-        why = "is no hyperfine that runs" if version is None else f"is {'.'.join(map(str, version))}, too old"
+        why = (
+            "is no hyperfine that runs"
+            if version is None
+            else f"is {'.'.join(map(str, version))}, too old"
+        )
         raise _missing(
             (),
             f"BENCHCTL_HYPERFINE names {path}, which {why}",
@@ -196,5 +216,6 @@ def _missing(
         code="BC403",
         details=details,
         effect="nothing was measured",
-        help=help_text or f"cargo install --locked hyperfine@{INSTALLED}, or set BENCHCTL_HYPERFINE",
+        help=help_text
+        or f"cargo install --locked hyperfine@{INSTALLED}, or set BENCHCTL_HYPERFINE",
     )

@@ -22,7 +22,12 @@ class Guard:
     def __init__(self, inputs: Mapping[str, PreparedInput], builds: Iterable[Build] = ()) -> None:
         self._inputs = inputs
         self._stamps = {key: _stamp(item.path) for key, item in inputs.items()}
-        paths = {path for build in builds for path in (build.path, build.control_path) if path is not None}
+        paths = {
+            path
+            for build in builds
+            for path in (build.path, build.control_path)
+            if path is not None
+        }
         self._programs = {path: _stamp(path) for path in sorted(paths)}
         self._told: set[str] = set()
 

@@ -59,7 +59,9 @@ def counter(policy: InstructionPolicy, launcher: Launcher, env: Mapping[str, str
     """
     found = shutil.which(policy.tool, path=env.get("PATH"))
     if found is None:
-        raise _cannot(f"{policy.tool} is not installed", f"install the package of {policy.tool}, {_WITHOUT}")
+        raise _cannot(
+            f"{policy.tool} is not installed", f"install the package of {policy.tool}, {_WITHOUT}"
+        )
     if policy.tool == "perf":
         return _perf(found, launcher, env)
     try:
@@ -70,14 +72,18 @@ def counter(policy: InstructionPolicy, launcher: Launcher, env: Mapping[str, str
         ) from error
     if not said.ok:
         raise _cannot(
-            f"{found} --version: {said.finished.how}", f"repair the installation of valgrind, {_WITHOUT}"
+            f"{found} --version: {said.finished.how}",
+            f"repair the installation of valgrind, {_WITHOUT}",
         )
 
     def under(folder: Path) -> Sequence[str]:
         return [
-            found, "--tool=callgrind", "--trace-children=yes", f"--callgrind-out-file={folder}/counts.%p",
+            found,
+            "--tool=callgrind",
+            "--trace-children=yes",
+            f"--callgrind-out-file={folder}/counts.%p",
             f"--log-file={folder}/valgrind.%p",
-        ]  # fmt: skip
+        ]
 
     return Counter(said.stdout.strip(), under, read_valgrind)
 
@@ -87,7 +93,10 @@ _WITHOUT: Final = "or take `instructions` out of `judge`, `metrics` and `gate`"
 
 def _perf(found: str, launcher: Launcher, env: Mapping[str, str]) -> Counter:
     version = (
-        launcher.capture([found, "--version"], env).stdout.strip().replace("perf version", "perf").strip()
+        launcher.capture([found, "--version"], env)
+        .stdout.strip()
+        .replace("perf version", "perf")
+        .strip()
     )
     said = launcher.capture([found, "stat", "-x", ",", "-e", "instructions:u", "--", "true"], env)
     counted = parse_perf(said.stderr)
@@ -101,7 +110,11 @@ def _perf(found: str, launcher: Launcher, env: Mapping[str, str]) -> Counter:
 
     def read(folder: Path) -> int | str:
         path = folder / "perf"
-        return parse_perf(path.read_text(errors="replace")) if path.is_file() else "perf wrote no counts"
+        return (
+            parse_perf(path.read_text(errors="replace"))
+            if path.is_file()
+            else "perf wrote no counts"
+        )
 
     return Counter(version, under, read)
 
@@ -144,11 +157,24 @@ def count(
     why = _why(found, outcome, ran, policy)
     if why is None and isinstance(outcome, int):
         return Observation(
-            target.cell.id, "instructions", run, started, used.tool, "ok", {"instructions": float(outcome)}
+            target.cell.id,
+            "instructions",
+            run,
+            started,
+            used.tool,
+            "ok",
+            {"instructions": float(outcome)},
         )
     over = found.status == "timeout"
     return Observation(
-        target.cell.id, "instructions", run, started, used.tool, "timeout" if over else "failed", {}, why
+        target.cell.id,
+        "instructions",
+        run,
+        started,
+        used.tool,
+        "timeout" if over else "failed",
+        {},
+        why,
     )
 
 
@@ -167,7 +193,9 @@ def _why(
         return outcome
     effective = found.receipt.effective if found.receipt else {}
     other = [
-        f"{axis}: {ran[axis]} → {value}" for axis, value in effective.items() if ran.get(axis, value) != value
+        f"{axis}: {ran[axis]} → {value}"
+        for axis, value in effective.items()
+        if ran.get(axis, value) != value
     ]
     return (
         f"under {policy.tool} it takes another path than when it was timed ({'; '.join(other)})"
@@ -191,7 +219,9 @@ def read_valgrind(folder: Path) -> int | str:
 
 
 def _words(logs: Mapping[str, bytes]) -> str:
-    lines = [line.partition(b"== ")[2].strip() for text in logs.values() for line in text.splitlines()]
+    lines = [
+        line.partition(b"== ")[2].strip() for text in logs.values() for line in text.splitlines()
+    ]
     told = [line.decode(errors="replace") for line in lines if line]
     return f": {told[-1]}" if told else ""
 

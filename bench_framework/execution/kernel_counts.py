@@ -28,8 +28,12 @@ def observe(alone: Alone, target: Target, expected: str | None, timeout_s: float
     """
     started = utc_now()
     found = alone.run(target, expected, timeout_s)
-    values = values_of(found.finished) if found.status == "ok" and found.finished is not None else {}
-    return Observation(target.cell.id, "observed", 1, started, TOOL, found.status, values, found.message)
+    values = (
+        values_of(found.finished) if found.status == "ok" and found.finished is not None else {}
+    )
+    return Observation(
+        target.cell.id, "observed", 1, started, TOOL, found.status, values, found.message
+    )
 
 
 def values_of(finished: Finished) -> dict[str, float]:

@@ -193,8 +193,13 @@ def become(request: dict[str, Any], parent: int) -> None:
     if os.getppid() != parent:  # it died between fork and prctl
         os._exit(127)
     for number in (
-        signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE, signal.SIGXFSZ,
-    ):  # fmt: skip
+        signal.SIGINT,
+        signal.SIGTERM,
+        signal.SIGHUP,
+        signal.SIGQUIT,
+        signal.SIGPIPE,
+        signal.SIGXFSZ,
+    ):
         signal.signal(number, signal.SIG_DFL)
     if request.get("cpus"):
         confine(request["cpus"])
@@ -217,9 +222,7 @@ def confine(cpus: list[int]) -> None:
     os.sched_setaffinity(0, cpus)
     found = os.sched_getaffinity(0)
     if missing := sorted(set(cpus) - found):
-        words = (
-            f"no CPU {', '.join(map(str, missing))} for us; there are {', '.join(map(str, sorted(found)))}"
-        )
+        words = f"no CPU {', '.join(map(str, missing))} for us; there are {', '.join(map(str, sorted(found)))}"
         raise OSError(errno.EINVAL, words)
 
 

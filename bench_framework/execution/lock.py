@@ -89,7 +89,8 @@ class MachineLock:
 def lock_path() -> Path:
     """The lock file that all users of this machine share."""
     folder = next(
-        (folder for folder in FOLDERS if folder.is_dir() and os.access(folder, os.W_OK)), FOLDERS[-1]
+        (folder for folder in FOLDERS if folder.is_dir() and os.access(folder, os.W_OK)),
+        FOLDERS[-1],
     )
     return folder / NAME
 

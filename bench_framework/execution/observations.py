@@ -64,7 +64,11 @@ def observe_cells(
 
 
 def _counter(
-    plan: Plan, record: Record, launcher: Launcher, observer: progress.Observer, env: Mapping[str, str]
+    plan: Plan,
+    record: Record,
+    launcher: Launcher,
+    observer: progress.Observer,
+    env: Mapping[str, str],
 ) -> instructions.Counter | None:
     """What counts instructions; `None` where nothing can and only the gate asked, which is noted.
 
@@ -78,7 +82,11 @@ def _counter(
         if not plan.instructions.optional:
             raise
         event = Event(
-            "BX250", error.message, "warning", effect="the gate cannot judge instructions", help=error.help
+            "BX250",
+            error.message,
+            "warning",
+            effect="the gate cannot judge instructions",
+            help=error.help,
         )
         if event not in record.contents.events:
             record.append(lines.Noted(event))
@@ -133,7 +141,9 @@ class CountingRuns:
                 progress.Counting("what the kernel counts", target.cell.id, number, len(targets))
             )
             expected = self._expected(target)
-            self._keep(kernel_counts.observe(self._alone, target, expected, self.plan.measure.timeout_s))
+            self._keep(
+                kernel_counts.observe(self._alone, target, expected, self.plan.measure.timeout_s)
+            )
 
     def count_instructions(self, targets: list[Target], used: instructions.Counter) -> None:
         """The repetitions of every cell; the first that fails is the last of its cell."""
@@ -150,7 +160,13 @@ class CountingRuns:
                     progress.Counting(what, target.cell.id, number, len(targets), run, policy.runs)
                 )
                 found = instructions.count(
-                    self._alone, target, self._expected(target), used, policy, run, self._ran(target)
+                    self._alone,
+                    target,
+                    self._expected(target),
+                    used,
+                    policy,
+                    run,
+                    self._ran(target),
                 )
                 self._keep(found)
                 done.append(found)
@@ -165,12 +181,18 @@ class CountingRuns:
         """The digest that the cell's timed runs gave."""
         if self.plan.answer.compare == "none":
             return None
-        blocks = (b for b in self.record.contents.blocks if b.cell_id == target.cell.id and b.status == "ok")
+        blocks = (
+            b
+            for b in self.record.contents.blocks
+            if b.cell_id == target.cell.id and b.status == "ok"
+        )
         return next((b.answer.digest for b in blocks if b.answer is not None), None)
 
     def _ran(self, target: Target) -> Mapping[str, str]:
         """Effective modes of the cell's last timed run."""
-        blocks = [b for b in self.record.contents.blocks if b.cell_id == target.cell.id and b.receipts]
+        blocks = [
+            b for b in self.record.contents.blocks if b.cell_id == target.cell.id and b.receipts
+        ]
         return blocks[-1].receipts[-1].effective if blocks else {}
 
     def _keep(self, observation: Observation) -> None:

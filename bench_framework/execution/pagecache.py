@@ -153,7 +153,9 @@ def around(pages: InputPages, asked: CacheState) -> PageCache:
         return PageCache("unknown", why=f"{error.filename or pages.path}: {error.strerror}")
 
 
-def judged(pages: InputPages, asked: CacheState, seen: PageCache, device_bytes: int | None) -> PageCache:
+def judged(
+    pages: InputPages, asked: CacheState, seen: PageCache, device_bytes: int | None
+) -> PageCache:
     """The state of the page cache that a run really had.
 
     Args:
@@ -181,10 +183,16 @@ def judged(pages: InputPages, asked: CacheState, seen: PageCache, device_bytes: 
 def _not_warm(before: float | None) -> str:
     if before is None:
         return NOT_TOLD
-    return "" if before >= WARM_SHARE else f"only {format_percent(before, decimals=0)} of it was in memory"
+    return (
+        ""
+        if before >= WARM_SHARE
+        else f"only {format_percent(before, decimals=0)} of it was in memory"
+    )
 
 
-def _not_cold(size: int, before: float | None, after: float | None, device_bytes: int | None) -> str:
+def _not_cold(
+    size: int, before: float | None, after: float | None, device_bytes: int | None
+) -> str:
     """Why a run that was to be cold is not called so; empty if it is."""
     if before is None or after is None:
         return NOT_TOLD
@@ -214,7 +222,9 @@ class _Range(ctypes.Structure):
 
 
 class _Stat(ctypes.Structure):
-    _fields_ = tuple((name, ctypes.c_uint64) for name in ("cache", "dirty", "writeback", "evicted", "recent"))
+    _fields_ = tuple(
+        (name, ctypes.c_uint64) for name in ("cache", "dirty", "writeback", "evicted", "recent")
+    )
 
 
 @cache

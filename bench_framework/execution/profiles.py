@@ -77,7 +77,9 @@ def cells_of(plan: Plan, policy: ProfilePolicy) -> tuple[Cell, ...]:
     return tuple(c for c in plan.cells if c.variant_id in wanted and c.role is not Role.CONTROL)
 
 
-def profile(subject: Subject, policy: ProfilePolicy, cells: Sequence[Cell], means: Means) -> Outcome:
+def profile(
+    subject: Subject, policy: ProfilePolicy, cells: Sequence[Cell], means: Means
+) -> Outcome:
     """Profile cells one after the other. What fails is an event, not an exception: measuring worked.
 
     Raises:
@@ -177,7 +179,9 @@ class _Cell:
         except MeasureError as error:
             if isinstance(error, MachineError) and error.code != "BX231":
                 raise
-            self._remarks.append(f"{error.message} {'; '.join(text for _, text in error.details)}".strip())
+            self._remarks.append(
+                f"{error.message} {'; '.join(text for _, text in error.details)}".strip()
+            )
         if not self._runs:
             return "" if self.stopped else "; ".join(self._remarks) or "no run ended well"
         return self._made(measured, binary, unwinding, remarks)
@@ -245,7 +249,10 @@ class _Cell:
         digests = Counter(
             b.answer.digest
             for b in self._subject.blocks
-            if b.cell_id == self._cell.id and b.status == "ok" and b.answer and b.answer.source != "none"
+            if b.cell_id == self._cell.id
+            and b.status == "ok"
+            and b.answer
+            and b.answer.source != "none"
         )
         if not digests or policy.compare == "none":
             return ""
@@ -253,7 +260,9 @@ class _Cell:
             lines = answers.read_bytes().splitlines() if answers.is_file() else []
             digest = worker.parse_reply(lines[-1]).answer.digest if lines else ""
         else:
-            digest = worker.digest_file(Path(policy.file) if policy.file else printed, policy).digest
+            digest = worker.digest_file(
+                Path(policy.file) if policy.file else printed, policy
+            ).digest
         return "" if digest in digests else "it gave another answer than when it was measured"
 
     def _aside(self, target: Target, commands: Sequence[Sequence[str]], what: str) -> str:
@@ -266,7 +275,11 @@ class _Cell:
         return ""
 
     def _made(
-        self, measured: Build, binary: symbols.Symbols, unwinding: Unwinding, remarks: tuple[str, ...]
+        self,
+        measured: Build,
+        binary: symbols.Symbols,
+        unwinding: Unwinding,
+        remarks: tuple[str, ...],
     ) -> Profile:
         frames: dict[Frame, int] = {}
         stacks: list[Stack] = []

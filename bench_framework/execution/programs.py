@@ -48,7 +48,9 @@ def find_program(plan: Plan, env: Mapping[str, str]) -> Build:
     if not os.access(path, os.X_OK):
         raise _unfit(f"{path} may not be executed", f"chmod +x {shlex.quote(path)}")
     if not os.access(path, os.R_OK):
-        raise _unfit(f"{path} may not be read, so its digest cannot be kept", "let its owner allow reading")
+        raise _unfit(
+            f"{path} may not be read, so its digest cannot be kept", "let its owner allow reading"
+        )
     return Build(
         PROGRAM,
         ok=True,
@@ -59,7 +61,9 @@ def find_program(plan: Plan, env: Mapping[str, str]) -> Build:
     )
 
 
-def described(plan: Plan, build: Build, launcher: Launcher, env: Mapping[str, str], place: Path) -> Build:
+def described(
+    plan: Plan, build: Build, launcher: Launcher, env: Mapping[str, str], place: Path
+) -> Build:
     """The program with what it says of itself, if it is said to follow the protocol and does.
 
     One that answers runs without a description is measured all the same: what it cannot run then fails in its cell.
@@ -147,7 +151,9 @@ def _same(
     return True
 
 
-def _once(plan: Plan, target: Target, launcher: Launcher) -> tuple[int | None, int | None, str] | None:
+def _once(
+    plan: Plan, target: Target, launcher: Launcher
+) -> tuple[int | None, int | None, str] | None:
     """Exit code, signal and answer of one run; `None` if it cannot be told."""
     with scratch_folder() as folder:
         out, answers = Path(folder, "stdout"), Path(folder, "answers")

@@ -53,6 +53,10 @@ def drop_pending(plan: Plan, record: Record) -> None:
     for look in contents.looks:
         for cell_id in [c for c in look.dropped if c not in contents.dropped]:
             here = plan.cell(cell_id).input_id
-            why: race.Why = "raced" if any(cell_id in other.trailing for other in contents.looks) else "idle"
+            why: race.Why = (
+                "raced" if any(cell_id in other.trailing for other in contents.looks) else "idle"
+            )
             number = contents.rounds.get(here, 0)
-            record.append(lines.Dropped(cell_id, here, number, warmup=False, state=why, reason=REASONS[why]))
+            record.append(
+                lines.Dropped(cell_id, here, number, warmup=False, state=why, reason=REASONS[why])
+            )

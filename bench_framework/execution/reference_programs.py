@@ -85,10 +85,14 @@ def _factor(launcher: Launcher, env: Mapping[str, str], check: Callable[[], None
     )
 
 
-def _count(launcher: Launcher, env: Mapping[str, str], folder: Path, check: Callable[[], None]) -> Specimen:
+def _count(
+    launcher: Launcher, env: Mapping[str, str], folder: Path, check: Callable[[], None]
+) -> Specimen:
     path = _found("wc", env)
     plain = _written(folder / "lines.txt", FILE_BYTES)
-    more = {e: _written(folder / f"more-{round(e * UNITS)}.txt", round(e * FILE_BYTES)) for e in EFFECTS}
+    more = {
+        e: _written(folder / f"more-{round(e * UNITS)}.txt", round(e * FILE_BYTES)) for e in EFFECTS
+    }
     taken = _seconds(launcher, env, (path, "-l", plain), check)
     passes = max(1, min(MOST_PASSES, round(TARGET_S / taken)))
     words = ("-l", *([plain] * passes))

@@ -78,7 +78,9 @@ def checkout(
                 f"{crate} is in no git repository, so it has no revision {revision}", code="BX225"
             )
         repository, inner = Path(top), crate.resolve().relative_to(Path(top).resolve())
-    commit = git.ask("-C", str(repository), "rev-parse", "--verify", f"{revision or HEAD}^{{commit}}")
+    commit = git.ask(
+        "-C", str(repository), "rev-parse", "--verify", f"{revision or HEAD}^{{commit}}"
+    )
     folder = cache / "revisions" / _key(str(repository)) / commit
     if not folder.is_dir():
         _clone(git, repository, folder, commit)
@@ -138,7 +140,10 @@ def merge_base(git: Git, cache: Path, *, crate: Path, head: str, branches: Seque
 
 
 def _exists(git: Git, repository: Path, revision: str) -> bool:
-    return git.try_ask("-C", str(repository), "rev-parse", "--verify", f"{revision}^{{commit}}") is not None
+    return (
+        git.try_ask("-C", str(repository), "rev-parse", "--verify", f"{revision}^{{commit}}")
+        is not None
+    )
 
 
 def _repository(git: Git, cache: Path, crate: Path | None, url: str | None, revision: str) -> Path:
@@ -147,7 +152,9 @@ def _repository(git: Git, cache: Path, crate: Path | None, url: str | None, revi
     assert crate is not None
     top = git.try_ask("-C", str(crate), "rev-parse", "--show-toplevel")
     if top is None:
-        raise BuildError(f"{crate} is in no git repository, so it has no revision {revision}", code="BX225")
+        raise BuildError(
+            f"{crate} is in no git repository, so it has no revision {revision}", code="BX225"
+        )
     return Path(top)
 
 
@@ -187,7 +194,9 @@ def _mirror(git: Git, cache: Path, url: str, revision: str | None) -> Path:
         git.ask("clone", "--quiet", "--mirror", "--", url, str(part), timeout_s=CLONE_TIMEOUT_S)
         part.replace(folder)
         return folder
-    known = git.try_ask("-C", str(folder), "rev-parse", "--verify", f"{revision or HEAD}^{{commit}}")
+    known = git.try_ask(
+        "-C", str(folder), "rev-parse", "--verify", f"{revision or HEAD}^{{commit}}"
+    )
     # A commit id stays what it is; a branch or tag may have moved.
     if known is None or known != revision:
         git.ask("-C", str(folder), "fetch", "--quiet", "--prune", timeout_s=CLONE_TIMEOUT_S)
@@ -207,7 +216,9 @@ def _clone(git: Git, repository: Path, folder: Path, commit: str) -> None:
 
 def _borrow(git: Git, repository: Path, part: Path) -> None:
     """An empty repository that reads the commits of a shallow one, and knows where these end."""
-    common = git.ask("-C", str(repository), "rev-parse", "--path-format=absolute", "--git-common-dir")
+    common = git.ask(
+        "-C", str(repository), "rev-parse", "--path-format=absolute", "--git-common-dir"
+    )
     git.ask("init", "--quiet", str(part))
     with writing(part):
         (part / ".git" / "objects" / "info" / "alternates").write_text(

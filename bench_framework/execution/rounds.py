@@ -9,7 +9,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from bench_framework.errors import CellError
-from bench_framework.execution import declared_metrics, failure_diagnosis, inputs_check, progress, schedule
+from bench_framework.execution import (
+    declared_metrics,
+    failure_diagnosis,
+    inputs_check,
+    progress,
+    schedule,
+)
 from bench_framework.execution.block import BlockRunner, Place
 from bench_framework.execution.host import seconds, utc_now
 from bench_framework.execution.racing import REASONS, drop_pending, leaving_cells
@@ -79,7 +85,9 @@ def measure(
         launcher, hyperfine, record.raw, plan.answer, plan.measure.timeout_s, plan.metrics
     ) as runner:
         began = seconds() - record.contents.elapsed_s
-        measuring = Measuring(plan, record, launcher, runner, observer, looker, stop, looks_of(plan), began)
+        measuring = Measuring(
+            plan, record, launcher, runner, observer, looker, stop, looks_of(plan), began
+        )
         try:
             measuring.run(
                 {build.id: build for build in builds}, {item.input_id: item for item in inputs}, env
@@ -109,7 +117,10 @@ class Measuring:
         return seconds() - self.began
 
     def run(
-        self, builds: Mapping[str, Build], inputs: Mapping[str, PreparedInput], env: Mapping[str, str]
+        self,
+        builds: Mapping[str, Build],
+        inputs: Mapping[str, PreparedInput],
+        env: Mapping[str, str],
     ) -> None:
         """All rounds of all inputs that are not stopped yet."""
         if self.record.contents.complete:
@@ -197,12 +208,16 @@ class Measuring:
             if block.cell_id in cells and block.status != "skipped":
                 state.blocks.setdefault(block.cell_id, []).append(block)
         answers = [
-            b.answer for b in state.blocks.get(state.reference_id, ()) if b.status == "ok" and b.answer
+            b.answer
+            for b in state.blocks.get(state.reference_id, ())
+            if b.status == "ok" and b.answer
         ]
         state.reference = answers[0] if answers else None
         state.noted = {(event.cell_id or "", event.code) for event in contents.events}
 
-    def _round(self, state: Progression, number: int, guard: inputs_check.Guard, *, warmup: bool) -> None:
+    def _round(
+        self, state: Progression, number: int, guard: inputs_check.Guard, *, warmup: bool
+    ) -> None:
         order = self._order(state, number, warmup=warmup)
         if event := guard.changed(state.input.id) or guard.replaced():
             if event not in self.record.contents.events:
@@ -235,11 +250,19 @@ class Measuring:
             order.insert(0, state.reference_id)
         return order
 
-    def _block(self, state: Progression, cell_id: str, number: int, position: int, *, warmup: bool) -> None:
+    def _block(
+        self, state: Progression, cell_id: str, number: int, position: int, *, warmup: bool
+    ) -> None:
         target = state.targets[cell_id]
-        runs = 1 if warmup or target.prepare or self._has_cold(state) else state.repeats.get(cell_id, 1)
+        runs = (
+            1
+            if warmup or target.prepare or self._has_cold(state)
+            else state.repeats.get(cell_id, 1)
+        )
         place = Place(len(self.record.contents.blocks), number, position, warmup)
-        self.observer.notify(progress.BlockStarted(cell_id, state.input.id, number, warmup, position, runs))
+        self.observer.notify(
+            progress.BlockStarted(cell_id, state.input.id, number, warmup, position, runs)
+        )
         block = self.runner.run(target, place, runs)
         events: list[Event] = []
         if block.status in schedule.VOID:
@@ -260,7 +283,9 @@ class Measuring:
         """Whether any cell of the input empties the cache: only a first run is cold, and all cells get one K."""
         return any(cell.cache == "cold" for cell in self.plan.cells_of(state.input.id))
 
-    def _failed(self, state: Progression, target: Target, block: Block) -> tuple[Block, list[Event]]:
+    def _failed(
+        self, state: Progression, target: Target, block: Block
+    ) -> tuple[Block, list[Event]]:
         first = (block.cell_id, "BX201") not in state.noted
         if not first:
             return block, []
@@ -274,7 +299,9 @@ class Measuring:
             block = replace(block, stderr_log=str(log.relative_to(self.record.path)))
         return block, [failure_diagnosis.failure_event(self.plan, target, block, again)]
 
-    def _compared(self, state: Progression, target: Target, block: Block) -> tuple[Block, list[Event]]:
+    def _compared(
+        self, state: Progression, target: Target, block: Block
+    ) -> tuple[Block, list[Event]]:
         assert block.answer is not None
         by_stdout = self.runner.stdout_is_answer
         if target.cell.role.apart:
@@ -287,23 +314,33 @@ class Measuring:
             return block, []
         block = replace(block, status="other-output")
         if block.cell_id == state.reference_id:
-            return block, self._once(state, failure_diagnosis.unsteady_event(target, block, state.reference))
+            return block, self._once(
+                state, failure_diagnosis.unsteady_event(target, block, state.reference)
+            )
         if (block.cell_id, "BX210") in state.noted:
             return block, []
         state.noted.add((block.cell_id, "BX210"))
         reference = self.plan.cell(state.reference_id)
         raw = self.record.raw if by_stdout else None
         return block, [
-            failure_diagnosis.other_output_event(target, block, state.reference, reference.label, raw)
+            failure_diagnosis.other_output_event(
+                target, block, state.reference, reference.label, raw
+            )
         ]
 
-    def _own_answer(self, state: Progression, target: Target, block: Block) -> tuple[Block, list[Event]]:
+    def _own_answer(
+        self, state: Progression, target: Target, block: Block
+    ) -> tuple[Block, list[Event]]:
         """A bound does other work than the candidates: it is held against itself."""
         assert block.answer is not None
-        answers = [b.answer for b in state.blocks.get(block.cell_id, ()) if b.status == "ok" and b.answer]
+        answers = [
+            b.answer for b in state.blocks.get(block.cell_id, ()) if b.status == "ok" and b.answer
+        ]
         if not answers or answers[0].digest == block.answer.digest:
             return block, []
-        block = replace(block, status="other-output", message="it does not give the same answer each time")
+        block = replace(
+            block, status="other-output", message="it does not give the same answer each time"
+        )
         return block, self._once(state, failure_diagnosis.unsteady_event(target, block, answers[0]))
 
     def _once(self, state: Progression, event: Event) -> list[Event]:
@@ -350,7 +387,11 @@ class Measuring:
         if state.repeats:
             return
         walls = [
-            [wall for block in blocks if block.warmup and block.status == "ok" and (wall := block.wall)]
+            [
+                wall
+                for block in blocks
+                if block.warmup and block.status == "ok" and (wall := block.wall)
+            ]
             for blocks in state.blocks.values()
         ]
         state.repeats = dict.fromkeys(state.targets, schedule.repeats_of(walls))
@@ -369,13 +410,17 @@ class Measuring:
         # The last look is the last one even if the budget ended first (METHOD 3).
         last = spent or number == rounds[-1]
         index = len(rounds) - 1 if last else rounds.index(number)
-        if any(look.input_id == here and look.index == index for look in self.record.contents.looks):
+        if any(
+            look.input_id == here and look.index == index for look in self.record.contents.looks
+        ):
             return
         decision = self.looker(here, index, number)
         reason = decision.reason
         if last and not decision.stop:
             reason = "the budget is spent" if spent else "the last round is reached"
-        look = Look(here, index, number, decision.stop or last, reason, decision.trailing, decision.idle)
+        look = Look(
+            here, index, number, decision.stop or last, reason, decision.trailing, decision.idle
+        )
         leaving = self._leaving(look, states)
         look = replace(look, dropped=tuple(leaving))
         self.record.append(lines.Looked(look))

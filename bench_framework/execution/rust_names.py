@@ -14,10 +14,28 @@ DEEPEST: Final = 200
 LONGEST: Final = 4000
 """Back references can make a short symbol endless; no reader wants more than this of one."""
 _BASIC: Final = {
-    "a": "i8", "b": "bool", "c": "char", "d": "f64", "e": "str", "f": "f32", "h": "u8", "i": "isize", "j": "usize",
-    "l": "i32", "m": "u32", "n": "i128", "o": "u128", "s": "i16", "t": "u16", "u": "()", "v": "...", "x": "i64",
-    "y": "u64", "z": "!", "p": "_",
-}  # fmt: skip
+    "a": "i8",
+    "b": "bool",
+    "c": "char",
+    "d": "f64",
+    "e": "str",
+    "f": "f32",
+    "h": "u8",
+    "i": "isize",
+    "j": "usize",
+    "l": "i32",
+    "m": "u32",
+    "n": "i128",
+    "o": "u128",
+    "s": "i16",
+    "t": "u16",
+    "u": "()",
+    "v": "...",
+    "x": "i64",
+    "y": "u64",
+    "z": "!",
+    "p": "_",
+}
 _DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _POINTERS: Final = {"R": "&", "Q": "&mut ", "P": "*const ", "O": "*mut "}
 _SIGNED: Final = frozenset("anilsx")
@@ -249,7 +267,9 @@ class _Reader:
         if tag == "p":
             return "_"
         if tag not in "abchijlmnostxy":
-            raise Unreadable(self.text)  # of structures and texts: rare, and no part of a stable compiler yet
+            raise Unreadable(
+                self.text
+            )  # of structures and texts: rare, and no part of a stable compiler yet
         negative = self._eat("n")
         end = self.text.index("_", self.at)
         value = int(self.text[self.at : end] or "0", 16)

@@ -89,12 +89,24 @@ class Perf:
         """Record and read one run."""
         data, said = folder / "perf.data", folder / "perf.stderr"
         words = [
-            "perf", "record", "--no-buildid-cache", "--quiet", "-e", self.event, "-F", str(self.frequency_hz),
-            "--call-graph", "fp" if unwinding == "frame-pointers" else f"dwarf,{STACK_BYTES}",
-            "-o", str(data), "--",
-        ]  # fmt: skip
+            "perf",
+            "record",
+            "--no-buildid-cache",
+            "--quiet",
+            "-e",
+            self.event,
+            "-F",
+            str(self.frequency_hz),
+            "--call-graph",
+            "fp" if unwinding == "frame-pointers" else f"dwarf,{STACK_BYTES}",
+            "-o",
+            str(data),
+            "--",
+        ]
         finished = self.launcher.run(replace(command, argv=[*words, *command.argv]))
-        if finished.killed or finished.timed_out:  # perf was killed with it and has left half a file
+        if (
+            finished.killed or finished.timed_out
+        ):  # perf was killed with it and has left half a file
             return Watched(finished, None, finished.how)
         if not data.is_file():
             return Watched(finished, None, f"perf recorded nothing {_tail(said)}".strip())
@@ -105,9 +117,16 @@ class Perf:
         # Symbols are read from the files of this machine: nothing is asked of a server.
         env = {name: value for name, value in self.env.items() if name != "DEBUGINFOD_URLS"}
         words = [
-            "perf", "script", "-i", str(data), "--force", "--show-lost-events", "--no-inline",
-            "-F", "tid,time,event,ip,sym,dso",
-        ]  # fmt: skip
+            "perf",
+            "script",
+            "-i",
+            str(data),
+            "--force",
+            "--show-lost-events",
+            "--no-inline",
+            "-F",
+            "tid,time,event,ip,sym,dso",
+        ]
         finished = self.launcher.run(
             Command(words, env, stdout=str(out), stderr=str(said), timeout_s=SCRIPT_TIMEOUT_S)
         )
@@ -131,9 +150,13 @@ class Callgrind:
         del unwinding
         out = folder / "callgrind.out"
         words = [
-            "valgrind", "--tool=callgrind", "--quiet", "--trace-children=yes", "--dump-instr=no",
+            "valgrind",
+            "--tool=callgrind",
+            "--quiet",
+            "--trace-children=yes",
+            "--dump-instr=no",
             f"--callgrind-out-file={out}.%p",
-        ]  # fmt: skip
+        ]
         finished = self.launcher.run(replace(command, argv=[*words, "--", *command.argv]))
         if finished.killed or finished.timed_out:
             return Watched(finished, None, finished.how)
@@ -184,7 +207,8 @@ def find_perf(frequency_hz: int, launcher: Launcher, env: Mapping[str, str]) -> 
     version = _version("perf", launcher, env)
     if version is None:
         return Refusal(
-            "perf is not installed", "install linux-perf (Debian), linux-tools-generic (Ubuntu) or perf"
+            "perf is not installed",
+            "install linux-perf (Debian), linux-tools-generic (Ubuntu) or perf",
         )
     hertz = min(frequency_hz, _number(FASTEST) or frequency_hz)
     why = ""
@@ -207,7 +231,9 @@ def find_perf(frequency_hz: int, launcher: Launcher, env: Mapping[str, str]) -> 
             f"perf may not sample here: perf_event_paranoid is {paranoid}",
             "as root: sysctl kernel.perf_event_paranoid=2 (or 1, to see the kernel's functions)",
         )
-    return Refusal(words, "containers often forbid it: allow the system call perf_event_open (CAP_PERFMON)")
+    return Refusal(
+        words, "containers often forbid it: allow the system call perf_event_open (CAP_PERFMON)"
+    )
 
 
 def find_callgrind(launcher: Launcher, env: Mapping[str, str]) -> Callgrind | Refusal:

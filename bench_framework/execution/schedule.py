@@ -21,7 +21,9 @@ TIMEOUTS_IN_A_ROW: Final = 2
 VOID: Final = frozenset({"failed", "timeout"})
 
 
-def order_of(seed: int, input_id: str, number: int, ids: Iterable[str], *, warmup: bool) -> list[str]:
+def order_of(
+    seed: int, input_id: str, number: int, ids: Iterable[str], *, warmup: bool
+) -> list[str]:
     """The order of cells in a round: uniformly random, and a function of the arguments alone.
 
     `ids` count as a set: the order in which a scenario lists its values has no influence.
@@ -66,4 +68,6 @@ def hopeless(blocks: Sequence[Block], *, warmup_over: bool) -> bool:
     last = [block.status for block in blocks[-FAILURES_IN_A_ROW:]]
     if len(last) == FAILURES_IN_A_ROW and all(status in VOID for status in last):
         return True
-    return len(last) >= TIMEOUTS_IN_A_ROW and all(status == "timeout" for status in last[-TIMEOUTS_IN_A_ROW:])
+    return len(last) >= TIMEOUTS_IN_A_ROW and all(
+        status == "timeout" for status in last[-TIMEOUTS_IN_A_ROW:]
+    )

@@ -103,7 +103,9 @@ class Gauge:
     def _throttled(self) -> int | None:
         """Times that any core was slowed down, or a package with all of its cores."""
         cores = [int(text) for name in self._cores if (text := self._text(name).strip()).isdigit()]
-        packages = [int(text) for name in self._packages if (text := self._text(name).strip()).isdigit()]
+        packages = [
+            int(text) for name in self._packages if (text := self._text(name).strip()).isdigit()
+        ]
         return sum(cores) + max(packages, default=0) if cores or packages else None
 
     def _text(self, name: str) -> bytes:

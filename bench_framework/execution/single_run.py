@@ -88,7 +88,12 @@ class Alone:
             return found
 
     def _once(
-        self, target: Target, expected: str | None, timeout_s: float, folder: Path, under: Sequence[str]
+        self,
+        target: Target,
+        expected: str | None,
+        timeout_s: float,
+        folder: Path,
+        under: Sequence[str],
     ) -> SingleRun:
         out, said, answers = folder / "stdout", folder / "stderr", folder / "answers"
         keeps = self.policy.stdout == "file"
@@ -123,11 +128,17 @@ class Alone:
             cause = "; ".join(f"{name} {text}" for name, text in error.details)
             return SingleRun("failed", finished, f"{error.message}{f' ({cause})' if cause else ''}")
 
-    def _answered(self, finished: Finished, expected: str | None, out: Path, answers: Path) -> SingleRun:
+    def _answered(
+        self, finished: Finished, expected: str | None, out: Path, answers: Path
+    ) -> SingleRun:
         receipt = None
         digest = expected
         if self.policy.contract:
-            lines = [line for line in answers.read_bytes().split(b"\n") if line] if answers.is_file() else []
+            lines = (
+                [line for line in answers.read_bytes().split(b"\n") if line]
+                if answers.is_file()
+                else []
+            )
             reply = worker.read_replies(lines, 1)[0]
             receipt, digest = reply.receipt, reply.answer.digest
         elif expected is not None:
@@ -142,7 +153,9 @@ class Alone:
         """Why `prepare` or `cleanup` failed; nothing if it did not."""
         for argv in commands:
             try:
-                said = self.launcher.capture(argv, target.env, cwd=target.cwd, timeout_s=self.aside_s)
+                said = self.launcher.capture(
+                    argv, target.env, cwd=target.cwd, timeout_s=self.aside_s
+                )
             except MeasureError as error:
                 yield f"{what}: {error.message}"
                 return

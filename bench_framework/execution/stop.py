@@ -43,7 +43,9 @@ class Stop:
     def on_signals(self) -> Iterator[None]:
         """SIGINT, SIGTERM and SIGHUP ask to stop, within the block. Only in the main thread."""
         numbers = [signal.SIGINT, signal.SIGTERM]
-        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup: go on without the terminal
+        if (
+            signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN
+        ):  # nohup: go on without the terminal
             numbers.append(signal.SIGHUP)
         before = {number: signal.getsignal(number) for number in numbers}
         for number in numbers:

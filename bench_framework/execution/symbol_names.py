@@ -15,8 +15,15 @@ _SUFFIX: Final = re.compile(r"\.llvm\.[0-9A-F@]+$")
 _LEGACY: Final = re.compile(r"_{0,2}ZN(?P<rest>\d.*?)E(?P<tail>\..*)?$")
 _LEGACY_HASH: Final = re.compile(r"h[0-9a-f]{16}")
 _ESCAPES: Final = {
-    "SP": "@", "BP": "*", "RF": "&", "LT": "<", "GT": ">", "LP": "(", "RP": ")", "C": ",",
-}  # fmt: skip
+    "SP": "@",
+    "BP": "*",
+    "RF": "&",
+    "LT": "<",
+    "GT": ">",
+    "LP": "(",
+    "RP": ")",
+    "C": ",",
+}
 _ESCAPE: Final = re.compile(r"\$(?P<code>[A-Z]+|u[0-9a-f]{1,6})\$")
 _DELAYED: Final = 0x20
 """Escapes below this stand for control characters, which no compiler writes."""

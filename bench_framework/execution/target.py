@@ -57,12 +57,16 @@ def target_of(
     """
     binary = None
     if build is not None:
-        binary = build.control_path if cell.role is Role.CONTROL and build.control_path else build.path
+        binary = (
+            build.control_path if cell.role is Role.CONTROL and build.control_path else build.path
+        )
     path = prepared.path if prepared else None
     slots = {"bin": binary, "input": path, "tuning": tuning}
 
     def fill(words: Iterable[Word], *, quote: bool = False) -> tuple[str, ...]:
-        return tuple("".join(_fill(part, slots, cell, quote=quote) for part in word) for word in words)
+        return tuple(
+            "".join(_fill(part, slots, cell, quote=quote) for part in word) for word in words
+        )
 
     # The author's text is the shell's to read, and the plan has quoted the values in it; paths are known here.
     argv = fill(cell.command, quote=cell.shell)

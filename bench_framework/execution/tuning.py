@@ -77,7 +77,9 @@ def tune(
         raise _failed(target.argv, finished.how, complaints)
     text = said.read_bytes()[: LARGEST_BYTES + 1]
     if len(text) > LARGEST_BYTES or not is_object(text):
-        raise _failed(target.argv, f"printed no JSON object of at most {LARGEST_BYTES >> 20} MiB", complaints)
+        raise _failed(
+            target.argv, f"printed no JSON object of at most {LARGEST_BYTES >> 20} MiB", complaints
+        )
     layout.write_whole(record.path / layout.TUNING, text)
 
 

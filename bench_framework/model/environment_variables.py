@@ -37,7 +37,9 @@ CHANGES_WHAT_RUNS: Final = re.compile(
 
 def variables_of(env: Mapping[str, str]) -> Variables:
     """Those of an environment that change what runs; an empty value sets nothing."""
-    return tuple((name, env[name]) for name in sorted(env) if env[name] and CHANGES_WHAT_RUNS.fullmatch(name))
+    return tuple(
+        (name, env[name]) for name in sorted(env) if env[name] and CHANGES_WHAT_RUNS.fullmatch(name)
+    )
 
 
 def told(variables: Variables) -> str:
@@ -60,10 +62,12 @@ def _event(name: str, value: str, own: list[Cell]) -> Event:
     message = f"{name}={value} is set around benchctl, and no word of the scenario"
     if not own:
         return Event(
-            "BX343", f"{message}: all variants run with it", "note",
+            "BX343",
+            f"{message}: all variants run with it",
+            "note",
             effect="what is told holds with this setting; env.json keeps it",
             help=f"`env -u {name} benchctl run …` measures without it",
-        )  # fmt: skip
+        )
     labels = ", ".join(dict.fromkeys(cell.label for cell in own))
     return Event(
         "BX343",

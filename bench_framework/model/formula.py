@@ -30,7 +30,11 @@ def _harmonic(values: list[float]) -> float:
     return 1 / math.fsum(1 / value for value in values)
 
 
-_FUNCTIONS: Final[dict[str, Callable[[list[float]], float]]] = {"min": min, "max": max, "harmonic": _harmonic}
+_FUNCTIONS: Final[dict[str, Callable[[list[float]], float]]] = {
+    "min": min,
+    "max": max,
+    "harmonic": _harmonic,
+}
 _ARITHMETIC: Final[dict[type[ast.operator], Callable[[float, float], float]]] = {
     ast.Add: lambda a, b: a + b,
     ast.Sub: lambda a, b: a - b,
@@ -126,7 +130,9 @@ class _Reader:
     def dimension(self, node: ast.expr) -> Dimension:
         match node:
             case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-                if not abs(value) <= sys.float_info.max:  # no float holds it, nor what it is multiplied with
+                if (
+                    not abs(value) <= sys.float_info.max
+                ):  # no float holds it, nor what it is multiplied with
                     raise FormulaError("a number in it is too large")
                 return _PLAIN
             case ast.Name(id=name):
@@ -180,7 +186,9 @@ class _Reader:
         return dimensions[0]
 
 
-def _value(node: ast.expr, cells: Mapping[str, Mapping[str, float]], rows: Mapping[str, float]) -> float:
+def _value(
+    node: ast.expr, cells: Mapping[str, Mapping[str, float]], rows: Mapping[str, float]
+) -> float:
     match node:
         case ast.Constant(value=int() | float() as value):
             return float(value)
@@ -189,7 +197,9 @@ def _value(node: ast.expr, cells: Mapping[str, Mapping[str, float]], rows: Mappi
         case ast.UnaryOp(operand=operand):
             return -_value(operand, cells, rows)
         case ast.BinOp(left=left, op=operator, right=right):
-            return _ARITHMETIC[type(operator)](_value(left, cells, rows), _value(right, cells, rows))
+            return _ARITHMETIC[type(operator)](
+                _value(left, cells, rows), _value(right, cells, rows)
+            )
         case ast.Call(func=ast.Name(id=name), args=[ast.Name(id=cell)]) if name in _OF_CELLS:
             return cells[name][cell]
         case ast.Call(func=ast.Name(id=name), args=args):

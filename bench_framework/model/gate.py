@@ -9,7 +9,9 @@ from bench_framework.model.budget import Budget
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.policies import Metric
 
-PairState = Literal["passed", "accepted", "worse", "suspicious", "not-judged", "failed", "not-comparable"]
+PairState = Literal[
+    "passed", "accepted", "worse", "suspicious", "not-judged", "failed", "not-comparable"
+]
 """``suspicious`` only until it is measured again, or for good where that is not done."""
 BudgetState = Literal["kept", "over", "not-judged", "failed"]
 

@@ -193,7 +193,7 @@ class NoiseFloor:
     fraction: float | None
     """max(1 - 1/U, U - 1, …) over the displayed interval; `None` without a control."""
     tripped: bool = False
-    """The control arm got a verdict: every comparison of the input is undecided."""
+    """The control arm got a verdict: every comparison of the input is inconclusive."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ class Looks:
         rounds: after which rounds the data are looked at; the last is the plan's `max`.
         needed: n_min, the rounds without which no verdict can reach the level.
         decidable: whether the last look can reach the level at all. If not, the record is
-            exploratory: it is measured, and every verdict is undecided.
+            exploratory: it is measured, and every verdict is inconclusive.
         family: M, the number of comparisons that share the level.
         level: the family-wise α.
     """

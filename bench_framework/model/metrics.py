@@ -64,14 +64,23 @@ class MetricKind:
 
 
 def _time(name: str, noun: str, about: str, title: str = "") -> MetricKind:
-    return MetricKind(name, noun, "s", "lower", "rounds", "hyperfine", about, title=title, gated=True)
+    return MetricKind(
+        name, noun, "s", "lower", "rounds", "hyperfine", about, title=title, gated=True
+    )
 
 
 def _rate(
-    name: str, noun: str, unit: Unit, direction: Direction, about: str, formula: tuple[str, str] | None = None
+    name: str,
+    noun: str,
+    unit: Unit,
+    direction: Direction,
+    about: str,
+    formula: tuple[str, str] | None = None,
 ) -> MetricKind:
     countable = unit != "bytes/s"
-    return MetricKind(name, noun, unit, direction, "shown", DERIVED, about, countable, formula=formula)
+    return MetricKind(
+        name, noun, unit, direction, "shown", DERIVED, about, countable, formula=formula
+    )
 
 
 def _memory(name: str, noun: str, about: str) -> MetricKind:
@@ -84,12 +93,23 @@ def _system_counter(
     """A counter of the kernel: in the answer line of a worker, else counted in one run outside timing."""
     source = "the worker, else one run outside timing"
     return MetricKind(
-        name, noun, unit, "lower", "rounds", source, about,
-        countable=True, title=title, receipt_key=name, kernel_key=kernel_key,
-    )  # fmt: skip
+        name,
+        noun,
+        unit,
+        "lower",
+        "rounds",
+        source,
+        about,
+        countable=True,
+        title=title,
+        receipt_key=name,
+        kernel_key=kernel_key,
+    )
 
 
-def _of_build(name: str, noun: str, about: str, unit: Unit = "bytes", *, gated: bool = False) -> MetricKind:
+def _of_build(
+    name: str, noun: str, about: str, unit: Unit = "bytes", *, gated: bool = False
+) -> MetricKind:
     judged: Judged = "shown" if unit == "s" else "exact"
     return MetricKind(name, noun, unit, "lower", judged, BUILD, about, unit == "count", gated=gated)
 
@@ -101,66 +121,117 @@ METRICS: Final[dict[str, MetricKind]] = {
     kind.name: kind
     for kind in (
         _time(WALL, "time", "elapsed time of a run"),
-        _time(CPU, "CPU time", "processor time of a run and of what it waited for: user plus system"),
+        _time(
+            CPU, "CPU time", "processor time of a run and of what it waited for: user plus system"
+        ),
         _time("user", "user CPU time", "processor time in the program", "User"),
         _time("sys", "system CPU time", "processor time in the kernel", "System"),
         _rate(
-            "cores_used", "cores used", "ratio", "none",
+            "cores_used",
+            "cores used",
+            "ratio",
+            "none",
             "CPU time divided by elapsed time, of the two medians",
         ),
         _rate(
-            "throughput", "throughput", "bytes/s", "higher",
+            "throughput",
+            "throughput",
+            "bytes/s",
+            "higher",
             "size of the input, or bytes that the worker reports, divided by the median time; judged as `wall`",
         ),
         MetricKind(
-            PEAK_RSS, "memory", "bytes", "lower", "medians", "the worker (VmHWM), else hyperfine",
+            PEAK_RSS,
+            "memory",
+            "bytes",
+            "lower",
+            "medians",
+            "the worker (VmHWM), else hyperfine",
             "largest resident set, mapped file pages included",
-            gated=True, receipt_key="peak_rss_bytes",
+            gated=True,
+            receipt_key="peak_rss_bytes",
         ),
-        _memory("anon_bytes", "anonymous memory", "resident anonymous pages at the end of a run (RssAnon)"),
-        _memory("file_bytes", "mapped file memory", "resident file pages at the end of a run (RssFile)"),
+        _memory(
+            "anon_bytes",
+            "anonymous memory",
+            "resident anonymous pages at the end of a run (RssAnon)",
+        ),
+        _memory(
+            "file_bytes", "mapped file memory", "resident file pages at the end of a run (RssFile)"
+        ),
         _system_counter(
-            "minor_faults", "minor page faults", "pages that the kernel mapped without reading", "ru_minflt"
+            "minor_faults",
+            "minor page faults",
+            "pages that the kernel mapped without reading",
+            "ru_minflt",
         ),
-        _system_counter("major_faults", "major page faults", "pages that had to be read first", "ru_majflt"),
+        _system_counter(
+            "major_faults", "major page faults", "pages that had to be read first", "ru_majflt"
+        ),
         _rate(
-            "major_faults_per_s", "major page faults per second", "1/s", "none",
-            "major page faults divided by elapsed time", ("major_faults", WALL),
+            "major_faults_per_s",
+            "major page faults per second",
+            "1/s",
+            "none",
+            "major page faults divided by elapsed time",
+            ("major_faults", WALL),
         ),
         _system_counter(
-            "ctx_vol", "voluntary context switches", "times that the program waited and gave up its core",
+            "ctx_vol",
+            "voluntary context switches",
+            "times that the program waited and gave up its core",
             "ru_nvcsw",
         ),
         _system_counter(
-            "ctx_invol", "involuntary context switches", "times that the kernel took its core away", "ru_nivcsw"
+            "ctx_invol",
+            "involuntary context switches",
+            "times that the kernel took its core away",
+            "ru_nivcsw",
         ),
         _system_counter(
-            "read_bytes", "bytes read from storage", "bytes that came from storage, not from the page cache",
-            "read_bytes", "bytes", "Read from storage",
+            "read_bytes",
+            "bytes read from storage",
+            "bytes that came from storage, not from the page cache",
+            "read_bytes",
+            "bytes",
+            "Read from storage",
         ),
         _system_counter(
-            "write_bytes", "bytes written to storage", "bytes that were sent towards storage",
-            "write_bytes", "bytes", "Written to storage",
+            "write_bytes",
+            "bytes written to storage",
+            "bytes that were sent towards storage",
+            "write_bytes",
+            "bytes",
+            "Written to storage",
         ),
         MetricKind(
-            INSTRUCTIONS, "instructions", "count", "lower", "exact", "valgrind or perf, outside timing",
+            INSTRUCTIONS,
+            "instructions",
+            "count",
+            "lower",
+            "exact",
+            "valgrind or perf, outside timing",
             "instructions of the program in user code; excludes I/O, locks and waiting",
-            countable=True, gated=True,
+            countable=True,
+            gated=True,
         ),
         _of_build("binary_size", "binary size", "size of the binary's file", gated=True),
         _of_build("stripped_size", "size without symbols", "size of the binary without symbols"),
         _of_build(
-            "dependencies", "dependencies",
+            "dependencies",
+            "dependencies",
             "packages compiled for the binary with its features, build scripts' among them, its own not counted",
             "count",
         ),
         _of_build(
-            "build_time", "build time",
+            "build_time",
+            "build time",
             "elapsed time of cargo; none where the binary was there already, and never of two builds alike",
-            "s", gated=True,
+            "s",
+            gated=True,
         ),
     )
-}  # fmt: skip
+}
 """Every built-in metric by name, in the order of the reference. A new metric is one entry here; one that a worker
 counts is also one line in `native/crates/worker/src/usage.rs`."""
 
@@ -176,17 +247,36 @@ RECEIPT_KEYS: Final = {kind.name: kind.receipt_key for kind in METRICS.values() 
 """Metric to its key in the answer line, of what a worker with the contract counts in every run."""
 KERNEL_KEYS: Final = {kind.name: kind.kernel_key for kind in METRICS.values() if kind.kernel_key}
 """Metric to its name in the kernel, of what is counted of a program without the contract, outside timing."""
-SYSTEM_COUNTERS: Final = tuple(kind.name for kind in METRICS.values() if kind.kernel_key or kind.formula)
+SYSTEM_COUNTERS: Final = tuple(
+    kind.name for kind in METRICS.values() if kind.kernel_key or kind.formula
+)
 """Counters of the kernel and what is derived from them, as the report shows them."""
 
 UNITS: Final[dict[str, tuple[Unit, float]]] = {
-    "s": ("s", 1.0), "ms": ("s", 1e-3), "us": ("s", 1e-6), "µs": ("s", 1e-6), "ns": ("s", 1e-9),
-    "bytes": ("bytes", 1.0), "kB": ("bytes", 1e3), "MB": ("bytes", 1e6), "GB": ("bytes", 1e9),
-    "KiB": ("bytes", 2.0**10), "MiB": ("bytes", 2.0**20), "GiB": ("bytes", 2.0**30),
-    "count": ("count", 1.0), "ratio": ("ratio", 1.0), "%": ("ratio", 0.01), "1/s": ("1/s", 1.0),
-    "bytes/s": ("bytes/s", 1.0), "kB/s": ("bytes/s", 1e3), "MB/s": ("bytes/s", 1e6), "GB/s": ("bytes/s", 1e9),
-    "KiB/s": ("bytes/s", 2.0**10), "MiB/s": ("bytes/s", 2.0**20), "GiB/s": ("bytes/s", 2.0**30),
-}  # fmt: skip
+    "s": ("s", 1.0),
+    "ms": ("s", 1e-3),
+    "us": ("s", 1e-6),
+    "µs": ("s", 1e-6),
+    "ns": ("s", 1e-9),
+    "bytes": ("bytes", 1.0),
+    "kB": ("bytes", 1e3),
+    "MB": ("bytes", 1e6),
+    "GB": ("bytes", 1e9),
+    "KiB": ("bytes", 2.0**10),
+    "MiB": ("bytes", 2.0**20),
+    "GiB": ("bytes", 2.0**30),
+    "count": ("count", 1.0),
+    "ratio": ("ratio", 1.0),
+    "%": ("ratio", 0.01),
+    "1/s": ("1/s", 1.0),
+    "bytes/s": ("bytes/s", 1.0),
+    "kB/s": ("bytes/s", 1e3),
+    "MB/s": ("bytes/s", 1e6),
+    "GB/s": ("bytes/s", 1e9),
+    "KiB/s": ("bytes/s", 2.0**10),
+    "MiB/s": ("bytes/s", 2.0**20),
+    "GiB/s": ("bytes/s", 2.0**30),
+}
 """Unit as a program prints it → the unit that is stored, and what a value is multiplied by."""
 
 

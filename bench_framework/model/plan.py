@@ -368,9 +368,10 @@ class Plan:
     def comparisons_planned(self) -> int:
         """M: candidate × reference × metric × input; the control and deterministic metrics are not counted."""
         candidates = sum(
-            1 for cell in self.cells
+            1
+            for cell in self.cells
             if cell.role is Role.CANDIDATE and self.baseline_cell(cell.input_id) is not None
-        )  # fmt: skip
+        )
         further = sum(len(self.reference_pairs(item.id)) for item in self.inputs)
         return (candidates + further) * len(self.judge.sampled)
 
@@ -384,9 +385,19 @@ def _variant_id(values: Values, experiment: str | None, anchor: str) -> str:
 @lru_cache(maxsize=_KEPT_IDS)
 def _build_id(spec: BuildSpec) -> str:
     return stable_id(
-        "build", spec.crate, spec.bin, spec.git, spec.package, spec.features, spec.default_features,
-        spec.profile, spec.profile_keys, spec.rustflags, spec.toolchain, spec.revision,
-    )  # fmt: skip
+        "build",
+        spec.crate,
+        spec.bin,
+        spec.git,
+        spec.package,
+        spec.features,
+        spec.default_features,
+        spec.profile,
+        spec.profile_keys,
+        spec.rustflags,
+        spec.toolchain,
+        spec.revision,
+    )
 
 
 @lru_cache(maxsize=_KEPT_IDS)

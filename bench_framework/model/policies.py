@@ -14,7 +14,11 @@ Metric = str
 """A metric's name, the same everywhere: ``wall``, ``cpu``, ``user``, ``sys``, ``peak_rss``,
 ``binary_size``, ``build_time``, ``instructions``, or a worker's own."""
 
-GATE_MARGINS: Final[tuple[tuple[Metric, float], ...]] = ((WALL, 0.02), (CPU, 0.02), (PEAK_RSS, 0.05))
+GATE_MARGINS: Final[tuple[tuple[Metric, float], ...]] = (
+    (WALL, 0.02),
+    (CPU, 0.02),
+    (PEAK_RSS, 0.05),
+)
 """What a gate tolerates where its scenario does not say."""
 
 

@@ -39,7 +39,9 @@ def leaving(
     for cell in plan.cells:
         if cell.id not in measured or not may_leave(plan, cell):
             continue
-        own = [c for c in plan.cells if c.variant_id == cell.variant_id and c.role is Role.CANDIDATE]
+        own = [
+            c for c in plan.cells if c.variant_id == cell.variant_id and c.role is Role.CANDIDATE
+        ]
         places = [(c.id, last.get(c.input_id)) for c in own if c.id not in gone]
         if all(look is not None and c in look.trailing for c, look in places):
             found[cell.id] = "raced"

@@ -45,7 +45,7 @@ class Contrast:
     """Exact signed-rank, before looks and Holm."""
     p_adjusted: float
     reason: str = ""
-    """Why it is undecided, where there is a reason beyond the interval."""
+    """Why it is inconclusive, where there is a reason beyond the interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +78,28 @@ class Effect:
     @property
     def better(self) -> int:
         """Cells in which less is decided."""
-        return sum(c.contrast.verdict in (Verdict.BETTER, Verdict.BETTER_SIZE_OPEN) for c in self.cells)
+        return sum(
+            c.contrast.verdict in (Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN)
+            for c in self.cells
+        )
 
     @property
     def worse(self) -> int:
         """Cells in which more is decided."""
-        return sum(c.contrast.verdict in (Verdict.WORSE, Verdict.WORSE_SIZE_OPEN) for c in self.cells)
+        return sum(
+            c.contrast.verdict in (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN) for c in self.cells
+        )
 
     @property
     def holds_in(self) -> int:
-        """Cells whose verdict has the direction of the mean; of an undecided mean: none."""
+        """Cells whose verdict has the direction of the mean; of an inconclusive mean: none."""
         if not self.mean.verdict.decided:
             return 0
-        return self.better if self.mean.verdict in (Verdict.BETTER, Verdict.BETTER_SIZE_OPEN) else self.worse
+        return (
+            self.better
+            if self.mean.verdict in (Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN)
+            else self.worse
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ class Verdict(StrEnum):
     """The closed set (REPORTS 1.3); these codes are the only spelling in files."""
 
     BETTER = "better"
-    BETTER_SIZE_OPEN = "better-size-open"
+    BETTER_SIZE_UNCERTAIN = "better-size-uncertain"
     EQUIVALENT = "equivalent"
-    UNDECIDED = "undecided"
-    WORSE_SIZE_OPEN = "worse-size-open"
+    INCONCLUSIVE = "inconclusive"
+    WORSE_SIZE_UNCERTAIN = "worse-size-uncertain"
     WORSE = "worse"
     SINGLE_RUN = "single-run"
     OTHER_OUTPUT = "other-output"
@@ -33,7 +33,9 @@ class Verdict(StrEnum):
         return self in _DECIDED or self is Verdict.EQUIVALENT
 
 
-_DECIDED = frozenset({Verdict.BETTER, Verdict.BETTER_SIZE_OPEN, Verdict.WORSE, Verdict.WORSE_SIZE_OPEN})
+_DECIDED = frozenset(
+    {Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN, Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,4 +64,6 @@ class Interval:
     @property
     def inverse(self) -> Interval:
         """Baseline ÷ candidate; a bound of 0 has infinity on the other side."""
-        return Interval(1 / self.ratio, 1 / self.hi, 1 / self.lo if self.lo > 0 else math.inf, self.level)
+        return Interval(
+            1 / self.ratio, 1 / self.hi, 1 / self.lo if self.lo > 0 else math.inf, self.level
+        )

@@ -29,15 +29,23 @@ WORDS: Final[dict[Verdict, Words]] = {
         "less memory",
         "decided, and the whole interval lies below 1 by more than {margin}",
     ),
-    Verdict.BETTER_SIZE_OPEN: Words(
-        "▽", "v?", "faster, size open", "less memory, size open", "decided, perhaps by less than {margin}"
+    Verdict.BETTER_SIZE_UNCERTAIN: Words(
+        "▽",
+        "v?",
+        "faster, size uncertain",
+        "less memory, size uncertain",
+        "decided, perhaps by less than {margin}",
     ),
     Verdict.EQUIVALENT: Words(
         "≡", "~", "equivalent", "equivalent", "shown to differ by less than {margin}, either way"
     ),
-    Verdict.UNDECIDED: Words("?", "?", "undecided", "undecided", "the runs do not decide"),
-    Verdict.WORSE_SIZE_OPEN: Words(
-        "△", "^?", "slower, size open", "more memory, size open", "decided, perhaps by less than {margin}"
+    Verdict.INCONCLUSIVE: Words("?", "?", "inconclusive", "inconclusive", "the runs do not decide"),
+    Verdict.WORSE_SIZE_UNCERTAIN: Words(
+        "△",
+        "^?",
+        "slower, size uncertain",
+        "more memory, size uncertain",
+        "decided, perhaps by less than {margin}",
     ),
     Verdict.WORSE: Words(
         "▲",
@@ -46,12 +54,22 @@ WORDS: Final[dict[Verdict, Words]] = {
         "more memory",
         "decided, and the whole interval lies above 1 by more than {margin}",
     ),
-    Verdict.SINGLE_RUN: Words("·1", ".1", "single run", "single run", "one run: a value, no verdict"),
+    Verdict.SINGLE_RUN: Words(
+        "·1", ".1", "single run", "single run", "one run: a value, no verdict"
+    ),
     Verdict.OTHER_OUTPUT: Words(
-        "≠", "!=", "other output", "other output", "prints another result than the baseline: not compared"
+        "≠",
+        "!=",
+        "other output",
+        "other output",
+        "prints another result than the baseline: not compared",
     ),
     Verdict.NOT_COMPARABLE: Words(
-        "⊘", "/", "not comparable", "not comparable", "measured under other conditions than asked for"
+        "⊘",
+        "/",
+        "not comparable",
+        "not comparable",
+        "measured under other conditions than asked for",
     ),
     Verdict.FAILED: Words("✕", "x", "failed", "failed", "did not finish: nothing is judged"),
     Verdict.EXCLUDED: Words(
@@ -62,16 +80,16 @@ WORDS: Final[dict[Verdict, Words]] = {
 
 _AMOUNTS: Final[dict[Verdict, str]] = {
     Verdict.BETTER: "less {noun}",
-    Verdict.BETTER_SIZE_OPEN: "less {noun}, size open",
+    Verdict.BETTER_SIZE_UNCERTAIN: "less {noun}, size uncertain",
     Verdict.WORSE: "more {noun}",
-    Verdict.WORSE_SIZE_OPEN: "more {noun}, size open",
+    Verdict.WORSE_SIZE_UNCERTAIN: "more {noun}, size uncertain",
 }
 
 _OWN: Final[dict[Verdict, str]] = {
     Verdict.BETTER: "better {noun}",
-    Verdict.BETTER_SIZE_OPEN: "better {noun}, size open",
+    Verdict.BETTER_SIZE_UNCERTAIN: "better {noun}, size uncertain",
     Verdict.WORSE: "worse {noun}",
-    Verdict.WORSE_SIZE_OPEN: "worse {noun}, size open",
+    Verdict.WORSE_SIZE_UNCERTAIN: "worse {noun}, size uncertain",
 }
 """Of a metric that a worker or a scenario declares: larger may be better."""
 
@@ -95,7 +113,7 @@ def word(verdict: Verdict, metric: str) -> str:
     kind = METRICS.get(metric)
     if kind is None:
         return _OWN.get(verdict, WORDS[verdict].memory).format(noun=noun(metric))
-    if kind.countable and verdict in (Verdict.BETTER, Verdict.BETTER_SIZE_OPEN):
+    if kind.countable and verdict in (Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN):
         return _AMOUNTS[verdict].replace("less", "fewer").format(noun=noun(metric))
     return _AMOUNTS.get(verdict, WORDS[verdict].memory).format(noun=noun(metric))
 
@@ -106,9 +124,28 @@ def shown(verdict: Verdict, metric: str) -> str:
 
 
 _SIGNS: Final = str.maketrans(
-    {"\u202f": " ", "\u2009": " ", "−": "-", "×": "x", "÷": "/", "–": "-", "—": "-", "→": "->", "µ": "u", "·": "-",
-     "“": '"', "”": '"', "’": "'", "…": "...", "∞": "inf", "≤": "<=", "≥": ">=", "θ": "theta", "ρ": "rho"}
-)  # fmt: skip
+    {
+        "\u202f": " ",
+        "\u2009": " ",
+        "−": "-",
+        "×": "x",
+        "÷": "/",
+        "–": "-",
+        "—": "-",
+        "→": "->",
+        "µ": "u",
+        "·": "-",
+        "“": '"',
+        "”": '"',
+        "’": "'",
+        "…": "...",
+        "∞": "inf",
+        "≤": "<=",
+        "≥": ">=",
+        "θ": "theta",
+        "ρ": "rho",
+    }
+)
 
 
 def in_ascii(text: str) -> str:

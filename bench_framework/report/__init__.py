@@ -1,6 +1,6 @@
 """From claims to bytes: a document tree, its figures, and one renderer per format.
 
-`build` makes the document; ``render.markdown``, ``render.html`` and ``render.terminal`` print it, and
+`features.document.build` makes the document; ``render.markdown``, ``render.html`` and ``render.terminal`` print it, and
 ``figures`` draws what it shows. Figures and templates are loaded only by those who need them.
 """
 
@@ -8,6 +8,5 @@ from __future__ import annotations
 
 from bench_framework.report.blocks import Document
 from bench_framework.report.context import ReportData
-from bench_framework.report.document import build
 
-__all__ = ["Document", "ReportData", "build"]
+__all__ = ["Document", "ReportData"]

@@ -146,8 +146,17 @@ class Figure:
     kind: ClassVar[str] = "figure"
     anchor: str
     chart: Literal[
-        "forest", "scaling", "memory-time", "drift", "sensors", "waterfall", "bars", "runs", "order", "grid"
-    ]  # fmt: skip
+        "forest",
+        "scaling",
+        "memory-time",
+        "drift",
+        "sensors",
+        "waterfall",
+        "bars",
+        "runs",
+        "order",
+        "grid",
+    ]
     title: str
     desc: str
     points: tuple[Point, ...]
@@ -230,9 +239,20 @@ class Details:
 
 
 Block = (
-    Heading | Paragraph | Bullets | KeyFinding | Fallback | Table | Figure | Checklist | Code | Facts
-    | Links | AuthorText | Details
-)  # fmt: skip
+    Heading
+    | Paragraph
+    | Bullets
+    | KeyFinding
+    | Fallback
+    | Table
+    | Figure
+    | Checklist
+    | Code
+    | Facts
+    | Links
+    | AuthorText
+    | Details
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +296,10 @@ class Document:
     def figures(self) -> tuple[Figure, ...]:
         """Every figure, in order."""
         return tuple(
-            block for section in self.sections for block in _flat(section.blocks) if isinstance(block, Figure)
+            block
+            for section in self.sections
+            for block in _flat(section.blocks)
+            if isinstance(block, Figure)
         )
 
 

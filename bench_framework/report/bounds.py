@@ -23,18 +23,33 @@ def bars(data: ReportData, item: Input, rows: Sequence[Derived], table: Table) -
     rates = [row for row in rows if row.unit == "bytes/s" and row.value is not None]
     if len(rates) < FEWEST:
         return None
-    unit, scale = size_unit(min(row.value for row in rates if row.value is not None), data.plan.unit_family)
-    told = {row.cells[0].text: f"{row.cells[1].text} {row.cells[2].text}".strip() for row in table.rows}
+    unit, scale = size_unit(
+        min(row.value for row in rates if row.value is not None), data.plan.unit_family
+    )
+    told = {
+        row.cells[0].text: f"{row.cells[1].text} {row.cells[2].text}".strip() for row in table.rows
+    }
     points = tuple(
         Point(
-            name, (row.value or 0.0) * scale, x_lo=None if row.lo is None else row.lo * scale,
-            x_hi=None if row.hi is None else row.hi * scale, text=told.get(name, ""), strong=row.measured,
+            name,
+            (row.value or 0.0) * scale,
+            x_lo=None if row.lo is None else row.lo * scale,
+            x_hi=None if row.hi is None else row.hi * scale,
+            text=told.get(name, ""),
+            strong=row.measured,
         )
         for row in rates
         if (name := row.name.replace("_", " "))
-    )  # fmt: skip
+    )
     desc = "Filled: measured. Outlined: worked out from measured rates. Lines are 95 % intervals."
     title = f"What bounds the work{data.on_input(item, ', input ')}"
     return Figure(
-        f"{table.anchor}-plot", "bars", title, desc, points, table, (("x", f"{unit}/s"),), beside=True
+        f"{table.anchor}-plot",
+        "bars",
+        title,
+        desc,
+        points,
+        table,
+        (("x", f"{unit}/s"),),
+        beside=True,
     )

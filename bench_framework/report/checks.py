@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from bench_framework.model.plan import Role
-from bench_framework.report import racing
+from bench_framework.report import race_notes
 from bench_framework.report.blocks import Check, Mark
 from bench_framework.report.context import ReportData, span
 from bench_framework.report.machine_checks import machine_checks
@@ -24,10 +24,18 @@ BUSY = 0.5
 def checks(data: ReportData) -> tuple[Check, ...]:
     """Every question that the record can answer, in a fixed order."""
     return (
-        _outputs(data), _rounds(data), *racing.check(data),
-        _order(data), *_floors(data), _drift(data), _modes(data),
-        *machine_checks(data), _load(data), _governor(data), _tools(data),
-    )  # fmt: skip
+        _outputs(data),
+        _rounds(data),
+        *race_notes.check(data),
+        _order(data),
+        *_floors(data),
+        _drift(data),
+        _modes(data),
+        *machine_checks(data),
+        _load(data),
+        _governor(data),
+        _tools(data),
+    )
 
 
 def _outputs(data: ReportData) -> Check:
@@ -35,7 +43,11 @@ def _outputs(data: ReportData) -> Check:
     if kind == "none":
         return Check("warn", "outputs equal", "not compared: the scenario says `none`")
     bounds = {cell.id for cell in data.plan.cells if cell.role.apart}
-    answered = [s for s in data.judgement.states if s.state in {"measured", "other-output", "not-comparable"}]
+    answered = [
+        s
+        for s in data.judgement.states
+        if s.state in {"measured", "other-output", "not-comparable"}
+    ]
     measured = [s for s in answered if s.cell_id not in bounds]
     alone = len(answered) - len(measured)
     controls = _with_controls(data, [s.cell_id for s in measured])
@@ -86,14 +98,18 @@ def _floors(data: ReportData) -> tuple[Check, ...]:
             label = f"noise floor within the margin, {metric}, {name}"
             if floor.tripped:
                 found.append(
-                    Check("fail", label, "control tripped: every verdict of this input is withdrawn")
+                    Check(
+                        "fail", label, "control tripped: every verdict of this input is withdrawn"
+                    )
                 )
             elif floor.fraction is None:
                 found.append(Check("warn", label, "not measured: no control arm"))
             else:
                 mark: Mark = "pass" if floor.fraction <= margin else "warn"
                 found.append(
-                    Check(mark, label, f"{percent_up(floor.fraction)} against {margin_text(margin)}")
+                    Check(
+                        mark, label, f"{percent_up(floor.fraction)} against {margin_text(margin)}"
+                    )
                 )
     return tuple(found)
 
@@ -115,7 +131,9 @@ def _modes(data: ReportData) -> Check:
         return Check("unknown", label, "the program reports none")
     controls = _with_controls(data, [s.cell_id for s in data.judgement.states])
     return Check(
-        "pass", label, f"{len(reported)} of {len(data.judgement.states)} cells{controls}, by receipt"
+        "pass",
+        label,
+        f"{len(reported)} of {len(data.judgement.states)} cells{controls}, by receipt",
     )
 
 
@@ -134,7 +152,9 @@ def _load(data: ReportData) -> Check:
     if load is None:
         return Check("unknown", "no other load", "not read")
     mark: Mark = "warn" if load > BUSY * data.host.cores else "pass"
-    return Check(mark, "no other load", f"load {load:.2f} on {data.host.cores} cores before the start")
+    return Check(
+        mark, "no other load", f"load {load:.2f} on {data.host.cores} cores before the start"
+    )
 
 
 def _governor(data: ReportData) -> Check:

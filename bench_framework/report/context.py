@@ -147,22 +147,28 @@ class ReportData:
         wanted = ("headline", "reference", "exact")
         return next(
             (
-                c for c in self.judgement.comparisons
-                if c.family in wanted and (c.cell_id, c.ref_cell_id, c.metric) == (cell_id, ref_cell_id, metric)
+                c
+                for c in self.judgement.comparisons
+                if c.family in wanted
+                and (c.cell_id, c.ref_cell_id, c.metric) == (cell_id, ref_cell_id, metric)
             ),
             None,
-        )  # fmt: skip
+        )
 
     def control(self, input_id: str, metric: Metric) -> Comparison | None:
         """The control arm against the baseline."""
         cell = self.plan.control_cell(input_id)
         return next(
             (
-                c for c in self.judgement.comparisons
-                if cell is not None and c.family == "control" and c.cell_id == cell.id and c.metric == metric
+                c
+                for c in self.judgement.comparisons
+                if cell is not None
+                and c.family == "control"
+                and c.cell_id == cell.id
+                and c.metric == metric
             ),
             None,
-        )  # fmt: skip
+        )
 
     def state(self, cell_id: str) -> CellState:
         """What became of a cell."""
@@ -175,7 +181,9 @@ class ReportData:
 
     def best(self, input_id: str) -> BestGroup | None:
         """The best group of an input by the headline's metric; `None` if nothing was compared."""
-        groups = (g for g in self.judgement.best if g.input_id == input_id and g.metric == self.metric)
+        groups = (
+            g for g in self.judgement.best if g.input_id == input_id and g.metric == self.metric
+        )
         return next((g for g in groups if g.cell_ids), None)
 
     def ahead(self, input_id: str) -> frozenset[str]:
@@ -184,11 +192,14 @@ class ReportData:
         if group is None:
             return frozenset()
         compared = {
-            cell.id for cell in self.arms(input_id)
-            if cell.role is Role.BASELINE or (
-                (found := self.comparison(cell.id, self.metric)) is not None and found.shown is not None
+            cell.id
+            for cell in self.arms(input_id)
+            if cell.role is Role.BASELINE
+            or (
+                (found := self.comparison(cell.id, self.metric)) is not None
+                and found.shown is not None
             )
-        }  # fmt: skip
+        }
         return frozenset(group.cell_ids) if compared - set(group.cell_ids) else frozenset()
 
     def prepared(self, input_id: str) -> PreparedInput | None:
@@ -240,7 +251,9 @@ class ReportData:
         With `item` only those about that input: a record of one input names it in no claim.
         """
         return tuple(
-            c for c in self.judgement.claims if c.kind in kinds and (item is None or self._is_about(c, item))
+            c
+            for c in self.judgement.claims
+            if c.kind in kinds and (item is None or self._is_about(c, item))
         )
 
     def _is_about(self, claim: Claim, item: Input) -> bool:
@@ -250,11 +263,17 @@ class ReportData:
     def ratio_words(self, item: Input) -> str:
         """What the headline's ratios are: turned over where larger values are better."""
         name = self.baseline_on(item).label
-        return f"{name} ÷ variant (below 1 is better)" if self.higher(self.metric) else f"variant ÷ {name}"
+        return (
+            f"{name} ÷ variant (below 1 is better)"
+            if self.higher(self.metric)
+            else f"variant ÷ {name}"
+        )
 
     def higher(self, metric: Metric) -> bool:
         """Whether larger values of a metric are better; its ratios are turned over then."""
-        return any(c.direction == "higher" for c in self.judgement.comparisons if c.metric == metric)
+        return any(
+            c.direction == "higher" for c in self.judgement.comparisons if c.metric == metric
+        )
 
     def own_unit(self, metric: Metric) -> str:
         """The unit of a metric that the scenario declares or a worker announces; empty where none does."""
@@ -293,7 +312,9 @@ class ReportData:
 
     def cold(self, item: Input) -> str:
         """``, cold cache`` for captions, where every measured arm was seen to begin with one; empty elsewhere."""
-        states = [s for cell in self.arms(item.id) if (s := self.state(cell.id)).state == "measured"]
+        states = [
+            s for cell in self.arms(item.id) if (s := self.state(cell.id)).state == "measured"
+        ]
         return ", cold cache" if states and all(s.cache == "cold" for s in states) else ""
 
     def command(self, cell: Cell) -> str:
@@ -316,7 +337,9 @@ class ReportData:
     def replication(self, cell_ids: Iterable[str]) -> str:
         """``40×1``: rounds × runs per round over cells, a range where they differ."""
         pairs = [
-            (s.n_rounds, s.n_runs) for c in cell_ids if (s := self.summary(c, self.metric)) and s.n_rounds
+            (s.n_rounds, s.n_runs)
+            for c in cell_ids
+            if (s := self.summary(c, self.metric)) and s.n_rounds
         ]
         if not pairs:
             return "0×0"

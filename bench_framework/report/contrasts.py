@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import WORDS, shown
 from bench_framework.report.blocks import Cell, KeyFinding
+from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.numbers import DASH, show_ratio
-from bench_framework.report.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ def interval_cells(
     """Ratio and interval by R15; dashes where there is none."""
     if interval is None or interval.lo <= 0 or not math.isfinite(interval.hi):
         return Cell(DASH), Cell("")
-    keep = verdict is not Verdict.UNDECIDED
+    keep = verdict is not Verdict.INCONCLUSIVE
     text = show_ratio(interval.ratio, interval.lo, interval.hi, margin, keep=keep)
     return Cell(text.estimate, interval.ratio, claim), Cell(text.bounds, interval.lo, claim)
 
@@ -40,10 +40,10 @@ def verdict_cell(verdict: Verdict, metric: str) -> Cell:
 
 _TOGETHER: Final = {
     Verdict.BETTER: "less together",
-    Verdict.BETTER_SIZE_OPEN: "less together, size open",
+    Verdict.BETTER_SIZE_UNCERTAIN: "less together, size uncertain",
     Verdict.EQUIVALENT: "they multiply",
     Verdict.WORSE: "more together",
-    Verdict.WORSE_SIZE_OPEN: "more together, size open",
+    Verdict.WORSE_SIZE_UNCERTAIN: "more together, size uncertain",
 }
 
 
@@ -55,7 +55,9 @@ def together_cell(verdict: Verdict, *, higher: bool = False) -> Cell:
     return Cell(f"{WORDS[verdict].glyph} {word}", verdict.value, None, verdict)
 
 
-def contrast_cells(contrast: Contrast, data: ReportData, claim: str | None = None) -> tuple[Cell, Cell, Cell]:
+def contrast_cells(
+    contrast: Contrast, data: ReportData, claim: str | None = None
+) -> tuple[Cell, Cell, Cell]:
     """Ratio, interval and verdict of a contrast."""
     ratio, bounds = interval_cells(contrast.shown, contrast.verdict, margin(data), claim)
     return ratio, bounds, verdict_cell(contrast.verdict, data.metric)

@@ -57,9 +57,10 @@ def holes_of(data: ReportData, item: Input) -> tuple[Hole, ...]:
     """The combinations that are missing on an input."""
     wanted = dict(item.values)
     return tuple(
-        hole for hole in data.plan.holes
+        hole
+        for hole in data.plan.holes
         if all(dict(hole.values).get(axis, value) == value for axis, value in wanted.items())
-    )  # fmt: skip
+    )
 
 
 def memory_family(data: ReportData) -> str:

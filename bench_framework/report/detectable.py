@@ -1,4 +1,4 @@
-"""What undecided comparisons could have found, and the rounds that would find a difference of the margin."""
+"""What inconclusive comparisons could have found, and the rounds that would find a difference of the margin."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ def found(comparison: Comparison | None) -> str:
 
 
 def found_by_all(comparisons: Sequence[Comparison | None]) -> str:
-    """One line for all of a table that is undecided."""
+    """One line for all of a table that is inconclusive."""
     open_ = [c for c in comparisons if c is not None and _is_open(c)]
     if not open_:
         return ""
     sizes = sorted(c.mde or 0.0 for c in open_)
     least, most = percent_up(sizes[0]), percent_up(sizes[-1])
     span = least if least == most else f"{least} to {most}, by variant,"
-    return f"Undecided: a difference of {span} would have been found{_needed(open_, '; one of {} needs {}')}."
+    return f"Inconclusive: a difference of {span} would have been found{_needed(open_, '; one of {} needs {}')}."
 
 
 def _is_open(comparison: Comparison) -> bool:
-    return comparison.verdict is Verdict.UNDECIDED and bool(comparison.mde)
+    return comparison.verdict is Verdict.INCONCLUSIVE and bool(comparison.mde)
 
 
 def _needed(comparisons: Sequence[Comparison], words: str) -> str:

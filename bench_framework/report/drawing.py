@@ -41,7 +41,9 @@ def trimmed(text: str, anchor: str) -> str:
     text = re.sub(r"font: ([^\"';]*?)'DejaVu Sans'[^\";]*", _font, text)
     text = re.sub(r"font-family: 'DejaVu Sans'[^;\"]*;? ?", "", text)
     text = _ungrouped(re.sub(r'<g id="[^"]*">', "<g>", text))
-    text = text.replace('xlink:href="', 'href="').replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "")
+    text = text.replace('xlink:href="', 'href="').replace(
+        ' xmlns:xlink="http://www.w3.org/1999/xlink"', ""
+    )
     text = re.sub(r"\s*\n\s*(?=<)", "\n", text)
     text = re.sub(r" transform=\"rotate\(-0 [^\"]*\)\"", "", text)
     text = re.sub(r"\s*\n(?!<)", " ", text)

@@ -53,7 +53,9 @@ def drift(data: ReportData) -> Figure | None:
         f"the line is the median of neighbouring blocks. {_drawn(tuple(points))}"
     )
     labels = (("x", "minutes since the first measured block"), ("y", "from the cell's median, %"))
-    return Figure("drift-plot", "drift", "The machine over time", desc, tuple(points), _table(points), labels)
+    return Figure(
+        "drift-plot", "drift", "The machine over time", desc, tuple(points), _table(points), labels
+    )
 
 
 def _drawn(points: tuple[Point, ...]) -> str:
@@ -64,9 +66,7 @@ def _drawn(points: tuple[Point, ...]) -> str:
     elif (shown := len(ringed(points))) == flagged:
         rings = f"Rings: the {flagged} blocks that the machine was in the way of."
     else:
-        rings = (
-            f"The machine was in the way of {flagged} of {len(points)} blocks; {shown} of them have a ring."
-        )
+        rings = f"The machine was in the way of {flagged} of {len(points)} blocks; {shown} of them have a ring."
     step = every(len(points), MOST_DOTS)
     return rings if step == 1 else f"One dot for {step} blocks. {rings}"
 
@@ -91,10 +91,16 @@ def _table(points: list[Point]) -> Table:
             )
         )
     columns = (
-        Column("Minutes"), Column("Blocks", "right"), Column("Flagged", "right"), Column("Median", "right"),
-        Column("Lowest", "right"), Column("Highest", "right"),
-    )  # fmt: skip
-    return Table("drift-plot-data", "The plot in ten slices of time", columns, tuple(rows), sortable=False)
+        Column("Minutes"),
+        Column("Blocks", "right"),
+        Column("Flagged", "right"),
+        Column("Median", "right"),
+        Column("Lowest", "right"),
+        Column("Highest", "right"),
+    )
+    return Table(
+        "drift-plot-data", "The plot in ten slices of time", columns, tuple(rows), sortable=False
+    )
 
 
 def _percent(value: float) -> Cell:

@@ -64,7 +64,9 @@ def forest_plot(figure: Figure, ax: Axes | None = None, colours: Mapping[str, st
     return axes
 
 
-def scaling_plot(figure: Figure, ax: Axes | None = None, colours: Mapping[str, str] = LIGHT) -> Axes:
+def scaling_plot(
+    figure: Figure, ax: Axes | None = None, colours: Mapping[str, str] = LIGHT
+) -> Axes:
     """Time and throughput against size. The second panel is put beside the first, whose Axes is returned."""
     with mpl.rc_context(STYLE):
         size = (scaling.WIDTH, scaling.HEIGHT)
@@ -77,10 +79,16 @@ def scaling_plot(figure: Figure, ax: Axes | None = None, colours: Mapping[str, s
     return left
 
 
-def memory_time_plot(figure: Figure, ax: Axes | None = None, colours: Mapping[str, str] = LIGHT) -> Axes:
+def memory_time_plot(
+    figure: Figure, ax: Axes | None = None, colours: Mapping[str, str] = LIGHT
+) -> Axes:
     """Peak memory against time, both logarithmic."""
     with mpl.rc_context(STYLE):
-        axes = ax if ax is not None else _panel((memory_time.WIDTH, memory_time.HEIGHT), memory_time.PLACE)
+        axes = (
+            ax
+            if ax is not None
+            else _panel((memory_time.WIDTH, memory_time.HEIGHT), memory_time.PLACE)
+        )
         memory_time.draw(axes, figure, colours)
     return axes
 
@@ -154,10 +162,14 @@ def _panel(
     width, height = size
     target = canvas
     if not isinstance(target, Canvas):
-        target = Canvas(figsize=(width / UNITS_PER_INCH, height / UNITS_PER_INCH), dpi=UNITS_PER_INCH)
+        target = Canvas(
+            figsize=(width / UNITS_PER_INCH, height / UNITS_PER_INCH), dpi=UNITS_PER_INCH
+        )
         target.patch.set_visible(False)
     left, bottom, right, top = place
-    return target.add_axes((left / width, bottom / height, (right - left) / width, (top - bottom) / height))
+    return target.add_axes(
+        (left / width, bottom / height, (right - left) / width, (top - bottom) / height)
+    )
 
 
 def _drawing(figure: Figure) -> str:
@@ -170,7 +182,9 @@ def _drawing(figure: Figure) -> str:
         # The reader's fonts print the text; that matplotlib's own lack a sign changes only its measure.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         canvas.savefig(
-            buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None}
+            buffer,
+            format="svg",
+            metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
         )
     # XML has no way to hold most control characters: one in a name would leave a picture that nobody can open.
     return visible_lines(trimmed(buffer.getvalue(), figure.anchor))

@@ -56,7 +56,13 @@ def grid(data: ReportData, item: Input, table: Table) -> Figure | None:
     if made is None or len(made.downs) > MOST_ROWS or len(made.acrosses) > MOST_COLUMNS:
         return None
     points = [
-        _point(data, item, made.variants.get((down.name, across.name)), (x, across.label), (y, down.label))
+        _point(
+            data,
+            item,
+            made.variants.get((down.name, across.name)),
+            (x, across.label),
+            (y, down.label),
+        )
         for y, down in enumerate(made.downs)
         for x, across in enumerate(made.acrosses)
     ]
@@ -82,13 +88,17 @@ def _maps(data: ReportData) -> Iterator[_Map]:
     experiments = [v for v in data.plan.variants if v.experiment and v.values != baseline]
     others = [v for v in data.plan.variants if not v.experiment and not v.anchor]
     for first, second in itertools.combinations(axes, 2):
-        down, across = (second, first) if len(second.values) > len(first.values) else (first, second)
+        down, across = (
+            (second, first) if len(second.values) > len(first.values) else (first, second)
+        )
         found = {
             (values[down.name], values[across.name]): v
             for v in (*experiments, *others)
             if {down.name, across.name} <= (values := dict(v.values)).keys()
-            and all(values.get(n) == fixed.get(n) for n in {*values, *fixed} - {down.name, across.name})
-        }  # fmt: skip
+            and all(
+                values.get(n) == fixed.get(n) for n in {*values, *fixed} - {down.name, across.name}
+            )
+        }
         downs = tuple(v for v in down.values if any(a == v.name for a, _ in found))
         acrosses = tuple(v for v in across.values if any(b == v.name for _, b in found))
         yield _Map(down, across, downs, acrosses, found)
@@ -97,12 +107,15 @@ def _maps(data: ReportData) -> Iterator[_Map]:
 def _desc(data: ReportData, made: _Map, item: Input, margins: bool, holes: bool) -> str:  # noqa: FBT001 -- two facts
     fixed = dict(data.baseline.values)
     others = [
-        a for a in data.plan.axes
-        if a.kind != "input" and len(a.values) >= FEWEST and a.name not in {made.down.name, made.across.name}
-    ]  # fmt: skip
+        a
+        for a in data.plan.axes
+        if a.kind != "input"
+        and len(a.values) >= FEWEST
+        and a.name not in {made.down.name, made.across.name}
+    ]
     told = (
         f"Ratio to {data.baseline_on(item).label} by {made.down.name} (rows) and {made.across.name} (columns); blue is "
-        "better, orange is worse, hatched is undecided."
+        "better, orange is worse, hatched is inconclusive."
     )
     parts = [told]
     if others:
@@ -151,7 +164,9 @@ def _point(
     data: ReportData, item: Input, variant: Variant | None, x: tuple[int, str], y: tuple[int, str]
 ) -> Point:
     """A field: the ratio and the sign of its verdict, ``baseline``, or a dash for what was not compared."""
-    cell = next((c for c in data.arms(item.id) if variant is not None and c.variant_id == variant.id), None)
+    cell = next(
+        (c for c in data.arms(item.id) if variant is not None and c.variant_id == variant.id), None
+    )
     base = data.plan.baseline_cell(item.id)
     comparison = data.comparison(cell.id, data.metric) if cell else None
     text, ratio, verdict = DASH, None, None
@@ -162,4 +177,6 @@ def _point(
         shown = show_comparison(comparison)
         text = f"{shown.estimate} {glyph(verdict)}" if shown else glyph(verdict)
         ratio = comparison.shown.ratio if comparison.shown else None
-    return Point(y[1], float(x[0]), float(y[0]), x_lo=ratio, verdict=verdict, text=text, series=x[1])
+    return Point(
+        y[1], float(x[0]), float(y[0]), x_lo=ratio, verdict=verdict, text=text, series=x[1]
+    )

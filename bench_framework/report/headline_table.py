@@ -9,7 +9,7 @@ from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role, Variant
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import glyph, noun, shown
-from bench_framework.report import detectable, racing
+from bench_framework.report import detectable, race_notes
 from bench_framework.report.blocks import (
     Cell,
     Column,
@@ -66,7 +66,11 @@ def headline_table(data: ReportData, item: Input, name: str) -> Table:
         _legend(data, item, best=len(best)),
         stub=data.on_input(item),
         note=detectable.found_by_all(
-            [data.comparison(c.id, data.metric) for c in arms if data.state(c.id).state == "measured"]
+            [
+                data.comparison(c.id, data.metric)
+                for c in arms
+                if data.state(c.id).state == "measured"
+            ]
         ),
     )
 
@@ -101,7 +105,9 @@ class _Scales:
     def _unit(self, data: ReportData, item: Input, metric: str) -> tuple[str, float]:
         baseline = data.plan.baseline_cell(item.id)
         first = data.summary(baseline.id, metric) if baseline else None
-        found = [s for cell in data.arms(item.id) if (s := data.summary(cell.id, metric)) is not None]
+        found = [
+            s for cell in data.arms(item.id) if (s := data.summary(cell.id, metric)) is not None
+        ]
         chosen = first or next(iter(found), None)
         size = chosen.median if chosen else 1.0
         if metric in SIZES:
@@ -153,7 +159,9 @@ def _row(data: ReportData, cell: PlanCell, scales: _Scales, *, strong: bool) -> 
     cells = [
         Cell(variant.label),
         _measured(summary, scales.main[1], scales.decimals[data.metric]),
-        *_judged(comparison, claim, baseline=baseline, apart=cell.role.value if cell.role.apart else ""),
+        *_judged(
+            comparison, claim, baseline=baseline, apart=cell.role.value if cell.role.apart else ""
+        ),
         _verdict(verdict, state, data.metric),
         *_further(data, cell, scales, refused=refused is not None),
         Cell(data.replication([cell.id]) if summary else DASH),
@@ -162,7 +170,7 @@ def _row(data: ReportData, cell: PlanCell, scales: _Scales, *, strong: bool) -> 
                 part
                 for part in (
                     reason,
-                    racing.stopped(data, cell.id),
+                    race_notes.stopped(data, cell.id),
                     _by_floor(comparison),
                     detectable.found(comparison),
                     variant.describe,
@@ -202,11 +210,15 @@ def _judged(
 
 
 def _further(data: ReportData, cell: PlanCell, scales: _Scales, *, refused: bool) -> list[Cell]:
-    wall, cpu, rss = (None if refused else data.summary(cell.id, m) for m in (data.metric, CPU, PEAK_RSS))
+    wall, cpu, rss = (
+        None if refused else data.summary(cell.id, m) for m in (data.metric, CPU, PEAK_RSS)
+    )
     cells: list[Cell] = []
     if scales.throughput and scales.bytes is not None:
         rate = scales.bytes / wall.median if wall else None
-        cells.append(Cell(significant(rate * scales.per_second[1], 3), rate) if rate else Cell(DASH))
+        cells.append(
+            Cell(significant(rate * scales.per_second[1], 3), rate) if rate else Cell(DASH)
+        )
     if scales.shows_cpu:
         cells += [
             _measured(cpu, scales.cpu[1], scales.decimals[CPU]),
@@ -229,7 +241,10 @@ def _cpu_ratio(data: ReportData, cell: PlanCell, *, refused: bool) -> Cell:
     assert text is not None
     claim = data.claim_id(cell.id, CPU)
     return Cell(
-        f"{text.estimate} {glyph(comparison.verdict)}", comparison.shown.ratio, claim, comparison.verdict
+        f"{text.estimate} {glyph(comparison.verdict)}",
+        comparison.shown.ratio,
+        claim,
+        comparison.verdict,
     )
 
 
@@ -249,7 +264,11 @@ def _by_floor(comparison: Comparison | None) -> str:
     if comparison is None or comparison.statistic != "floor" or not comparison.verdict.decided:
         return ""
     all_rounds = comparison.typical
-    told = show_ratio(all_rounds.ratio, all_rounds.lo, all_rounds.hi, 0.0, keep=False) if all_rounds else None
+    told = (
+        show_ratio(all_rounds.ratio, all_rounds.lo, all_rounds.hi, 0.0, keep=False)
+        if all_rounds
+        else None
+    )
     return (
         f"by the fastest third of rounds; over all rounds {told}"
         if told

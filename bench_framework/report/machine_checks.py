@@ -31,8 +31,14 @@ FEWEST_CLOCKS: Final = 2
 def machine_checks(data: ReportData) -> tuple[Check, ...]:
     """One line per question, in a fixed order."""
     return (
-        *_caches(data), _cores(data), _steal(data), _memory(data), _swap(data), _throttling(data), _clock(data),
-    )  # fmt: skip
+        *_caches(data),
+        _cores(data),
+        _steal(data),
+        _memory(data),
+        _swap(data),
+        _throttling(data),
+        _clock(data),
+    )
 
 
 def _caches(data: ReportData) -> tuple[Check, ...]:
@@ -49,14 +55,20 @@ def _cache(data: ReportData, state: str, *, several: bool) -> Check:
     blocks = [b for b in data.measured_blocks if b.cell_id in cells]
     looked = [b for b in blocks if b.page_cache is not None]
     if not looked or state == "unknown":
-        return Check("unknown", label, f"{state}; not {'asked for' if state == 'unknown' else 'looked at'}")
+        return Check(
+            "unknown", label, f"{state}; not {'asked for' if state == 'unknown' else 'looked at'}"
+        )
     against = [b for b in looked if b.page_cache is not None and b.page_cache.state != state]
     seen = f"{'' if several else f'{state}: '}{len(looked) - len(against)} of {len(blocks)} blocks seen to be"
     figure = f"{seen}; {_shares(looked)}; {_device(data, looked)}"
     if against and against[0].page_cache is not None:
         figure += f". Not verified in round {against[0].round}: {against[0].page_cache.why}"
     mark: Mark = (
-        "pass" if len(looked) == len(blocks) and not against else "fail" if state == "cold" else "warn"
+        "pass"
+        if len(looked) == len(blocks) and not against
+        else "fail"
+        if state == "cold"
+        else "warn"
     )
     return Check(mark, label, figure)
 
@@ -64,9 +76,10 @@ def _cache(data: ReportData, state: str, *, several: bool) -> Check:
 def _shares(blocks: Sequence[Block]) -> str:
     """How much of the input lay in memory before the blocks."""
     shares = [
-        b.page_cache.resident_before for b in blocks
+        b.page_cache.resident_before
+        for b in blocks
         if b.page_cache is not None and b.page_cache.resident_before is not None
-    ]  # fmt: skip
+    ]
     if not shares:
         return "what lay in memory is not told"
     least, most = (format_percent(f(shares), decimals=1) for f in (min, max))
@@ -82,7 +95,9 @@ def _device(data: ReportData, blocks: Sequence[Block]) -> str:
     if not reading:
         return f"none of {len(told)} read from the device"
     family = data.plan.unit_family
-    sizes = {s for b in blocks if (s := data.input_bytes(data.plan.cell(b.cell_id).input_id)) is not None}
+    sizes = {
+        s for b in blocks if (s := data.input_bytes(data.plan.cell(b.cell_id).input_id)) is not None
+    }
     of_input = f" (input {show_size(sizes.pop(), family)})" if len(sizes) == 1 else ""
     median = show_size(statistics.median(reading), family)
     return f"{len(reading)} of {len(told)} read from the device, {median} at the median{of_input}"
@@ -96,7 +111,9 @@ def _cores(data: ReportData) -> Check:
         return Check("unknown", "cores free", "waiting for a core was not read")
     found = [flags for b in blocks if (flags := contention.flags(b))]
     counts = Counter(itertools.chain.from_iterable(found))
-    told = ", ".join(f"{words}: {counts[flag]}" for flag, words in contention.WORDS.items() if counts[flag])
+    told = ", ".join(
+        f"{words}: {counts[flag]}" for flag, words in contention.WORDS.items() if counts[flag]
+    )
     figure = (
         f"{sum(waits) / 1e6:.1f}{THIN_SPACE}s of waiting over {len(waits)} blocks; {len(found)} blocks flagged"
         f"{f' ({told})' if told else ''}, none left out"
@@ -109,9 +126,7 @@ def _steal(data: ReportData) -> Check:
     label = "no time stolen by the hypervisor"
     if not ticks:
         return Check("unknown", label, "not read")
-    figure = (
-        f"{sum(ticks) * contention.TICK_S:.2f}{THIN_SPACE}s in {sum(map(bool, ticks))} of {len(ticks)} blocks"
-    )
+    figure = f"{sum(ticks) * contention.TICK_S:.2f}{THIN_SPACE}s in {sum(map(bool, ticks))} of {len(ticks)} blocks"
     return Check("warn" if any(ticks) else "pass", label, figure)
 
 
@@ -134,7 +149,9 @@ def _swap(data: ReportData) -> Check:
     if not pages_in or not pages_out:
         return Check("unknown", "no swapping", "not read")
     flagged = sum("swap" in contention.flags(b) for b in data.measured_blocks)
-    figure = f"{sum(pages_in)} pages in, {sum(pages_out)} out, by any process; {flagged} blocks flagged"
+    figure = (
+        f"{sum(pages_in)} pages in, {sum(pages_out)} out, by any process; {flagged} blocks flagged"
+    )
     return Check("warn" if flagged else "pass", "no swapping", figure)
 
 
@@ -145,7 +162,9 @@ def _throttling(data: ReportData) -> Check:
     hit = sum(map(bool, events))
     figure = f"a CPU was slowed down {sum(events)} times, in {hit} of {len(events)} blocks"
     return Check(
-        "warn" if hit else "pass", "no throttling", figure if hit else f"in none of {len(events)} blocks"
+        "warn" if hit else "pass",
+        "no throttling",
+        figure if hit else f"in none of {len(events)} blocks",
     )
 
 

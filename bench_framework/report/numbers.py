@@ -12,8 +12,22 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.metrics import METRICS, PEAK_RSS
 from bench_framework.model.verdict import Verdict
-from bench_framework.rounding import FINE_ENOUGH, LARGEST_RATIO, decimal, decimals_of, plain, rounded
-from bench_framework.units import MINUS, THIN_SPACE, format_percent, format_size, size_unit, time_unit
+from bench_framework.rounding import (
+    FINE_ENOUGH,
+    LARGEST_RATIO,
+    decimal,
+    decimals_of,
+    plain,
+    rounded,
+)
+from bench_framework.units import (
+    MINUS,
+    THIN_SPACE,
+    format_percent,
+    format_size,
+    size_unit,
+    time_unit,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -64,8 +78,14 @@ def pdg_decimals(half_width: float) -> int:
 
 
 def show_ratio(
-    ratio: float, lo: float, hi: float, margin: float, *, least: int = LEAST_DECIMALS, keep: bool = True
-) -> Shown:  # fmt: skip
+    ratio: float,
+    lo: float,
+    hi: float,
+    margin: float,
+    *,
+    least: int = LEAST_DECIMALS,
+    keep: bool = True,
+) -> Shown:
     """A ratio with its interval by R15.
 
     The lower bound is rounded down, the upper one up, and decimals are added until the interval stands to
@@ -94,7 +114,7 @@ def show_comparison(comparison: Comparison) -> Shown | None:
     shown = comparison.shown
     if shown is None:
         return None
-    keep = comparison.verdict is not Verdict.UNDECIDED
+    keep = comparison.verdict is not Verdict.INCONCLUSIVE
     near = shown.lo > 1 / TIMES_FROM and shown.hi < TIMES_FROM
     least = LEAST_DECIMALS + (comparison.statistic == "welch" and near)
     return show_ratio(shown.ratio, shown.lo, shown.hi, comparison.margin, least=least, keep=keep)
@@ -105,7 +125,9 @@ def show_percent(ratio: float, lo: float, hi: float, margin: float, *, keep: boo
     if hi > LARGEST_RATIO:
         return f"{show_ratio(ratio, lo, hi, margin, keep=keep)}"
     made = rounded(ratio, lo, hi, margin=margin, keep=keep)
-    told, low, high = (_change(value, made.decimals - 2) for value in (made.estimate, made.lo, made.hi))
+    told, low, high = (
+        _change(value, made.decimals - 2) for value in (made.estimate, made.lo, made.hi)
+    )
     return f"{told}{THIN_SPACE}% [{low}, {high}]"
 
 
@@ -184,7 +206,11 @@ def show_size(size: float, family: str) -> str:
     if family != "si":
         return format_size(size)
     unit, scale = size_unit(size, family)
-    return f"{int(size)}{THIN_SPACE}B" if unit == "B" else f"{significant(size * scale, 3)}{THIN_SPACE}{unit}"
+    return (
+        f"{int(size)}{THIN_SPACE}B"
+        if unit == "B"
+        else f"{significant(size * scale, 3)}{THIN_SPACE}{unit}"
+    )
 
 
 def significant(value: float, digits: int) -> str:

@@ -16,7 +16,7 @@ LIGHT: Final[dict[str, str]] = {
     "band": "#e8ebf0",
     "better": "#0b5cad",
     "worse": "#b3400c",
-    "undecided": "#7a3e9d",
+    "inconclusive": "#7a3e9d",
     "series-1": "#0b5cad",
     "series-2": "#b3400c",
     "series-3": "#7a3e9d",
@@ -32,7 +32,7 @@ DARK: Final[dict[str, str]] = {
     "band": "#262b34",
     "better": "#6cb6ff",
     "worse": "#ff9a66",
-    "undecided": "#d2a8ff",
+    "inconclusive": "#d2a8ff",
     "series-1": "#6cb6ff",
     "series-2": "#ff9a66",
     "series-3": "#d2a8ff",
@@ -47,10 +47,10 @@ SENTINELS: Final[dict[str, str]] = {
 
 VERDICT_TOKENS: Final[dict[str, str]] = {
     "better": "better",
-    "better-size-open": "better",
+    "better-size-uncertain": "better",
     "worse": "worse",
-    "worse-size-open": "worse",
-    "undecided": "undecided",
+    "worse-size-uncertain": "worse",
+    "inconclusive": "inconclusive",
 }
 """Verdict code to its token; every other one is muted."""
 SERIES: Final = tuple(token for token in LIGHT if token.startswith("series-"))

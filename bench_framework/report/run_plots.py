@@ -36,25 +36,36 @@ def runs_plot(data: ReportData) -> Figure | None:
     order = sorted(walls, key=lambda cell: _rank(data, item, cell, walls[cell]))
     points = [
         Point(
-            "", wall, float(turn), series=data.label(cell), baseline=_is_baseline(data, item, cell),
+            "",
+            wall,
+            float(turn),
+            series=data.label(cell),
+            baseline=_is_baseline(data, item, cell),
             strong=is_far(wall, walls[cell]),
         )
         for cell in order[:MOST_PANELS]
         for turn, wall in enumerate(walls[cell][:: -(-len(walls[cell]) // MOST_RUNS)], 1)
-    ]  # fmt: skip
+    ]
     rows = tuple(_run_row(data, cell, walls[cell], item) for cell in order)
     columns = (
-        Column("Variant"), Column("Blocks", "right"), Column("Least", "right"), Column("First quarter", "right"),
-        Column("Median", "right"), Column("Third quarter", "right"), Column("Most", "right"),
+        Column("Variant"),
+        Column("Blocks", "right"),
+        Column("Least", "right"),
+        Column("First quarter", "right"),
+        Column("Median", "right"),
+        Column("Third quarter", "right"),
+        Column("Most", "right"),
         Column("Far out", "right"),
-    )  # fmt: skip
+    )
     more = f" {len(order) - MOST_PANELS} more are in the table." if len(order) > MOST_PANELS else ""
     desc = (
         "Share of the blocks at or below each time; grey: the baseline. Below, the blocks themselves, "
         "the first half of the record in one colour and the second in another; thick: more than 1.5 times the width of "
         f"the middle half away from it, and never left out.{more}"
     )
-    table = Table("runs-plot-data", "The spread of each cell in numbers", columns, rows, sortable=False)
+    table = Table(
+        "runs-plot-data", "The spread of each cell in numbers", columns, rows, sortable=False
+    )
     title = f"The runs themselves{data.on_input(item, ', input ')}"
     return Figure("runs-plot", "runs", title, desc, tuple(points), table)
 
@@ -66,7 +77,10 @@ def order_strip(data: ReportData) -> Figure | None:
         return None
     cells = {cell.id: cell for cell in data.plan.cells_of(item.id)}
     blocks = [b for b in data.measured_blocks if b.cell_id in cells]
-    names = {cell: "control" if cells[cell].role.value == "control" else data.label(cell) for cell in cells}
+    names = {
+        cell: "control" if cells[cell].role.value == "control" else data.label(cell)
+        for cell in cells
+    }
     drawn = list(names)[:MOST_ROWS]
     points = tuple(
         Point("", float(turn), float(b.round), series=names[cell])
@@ -75,7 +89,11 @@ def order_strip(data: ReportData) -> Figure | None:
         if b.cell_id == cell
     )
     rows = _places(blocks, names)
-    columns = (Column("Variant"), Column("Turns", "right"), Column("Mean place in its round", "right"))
+    columns = (
+        Column("Variant"),
+        Column("Turns", "right"),
+        Column("Mean place in its round", "right"),
+    )
     first = (
         f"The first {MOST_TURNS} of {len(blocks)} turns"
         if len(blocks) > MOST_TURNS
@@ -85,12 +103,12 @@ def order_strip(data: ReportData) -> Figure | None:
     if len(names) > len(drawn):
         desc += f" {len(names) - len(drawn)} more variants are in the table."
     size = fmean(len(_round(blocks, number)) for number in {b.round for b in blocks})
-    caption = (
-        f"Mean place of each variant in its rounds, from 1; chance alone makes it about {(size + 1) / 2:.3g}"
-    )
+    caption = f"Mean place of each variant in its rounds, from 1; chance alone makes it about {(size + 1) / 2:.3g}"
     table = Table("order-strip-data", caption, columns, rows, sortable=False)
     title = f"The order of the turns{data.on_input(item, ', input ')}"
-    return Figure("order-strip", "order", title, desc, points, table, (("x", "turns, one after the other"),))
+    return Figure(
+        "order-strip", "order", title, desc, points, table, (("x", "turns, one after the other"),)
+    )
 
 
 def _walls(data: ReportData) -> tuple[Input | None, dict[str, list[float]]]:
@@ -101,7 +119,9 @@ def _walls(data: ReportData) -> tuple[Input | None, dict[str, list[float]]]:
             times[block.cell_id].append(block.wall)
     for item in reversed(data.plan.inputs):
         arms = {
-            c.id: times[c.id] for c in data.arms(item.id) if len(times[c.id]) >= FEWEST and not c.role.apart
+            c.id: times[c.id]
+            for c in data.arms(item.id)
+            if len(times[c.id]) >= FEWEST and not c.role.apart
         }
         if arms:
             return item, arms
@@ -150,7 +170,13 @@ def _places(blocks: list[Block], names: dict[str, str]) -> tuple[Row, ...]:
         for place, block in enumerate(_round(blocks, number), 1):
             places[block.cell_id].append(place)
     return tuple(
-        Row((Cell(name), Cell(str(len(found)), len(found)), Cell(significant(fmean(found), 3), fmean(found))))
+        Row(
+            (
+                Cell(name),
+                Cell(str(len(found)), len(found)),
+                Cell(significant(fmean(found), 3), fmean(found)),
+            )
+        )
         for cell, name in names.items()
         if (found := places[cell])
     )

@@ -44,12 +44,20 @@ def _scaled(value: float | None, factor: float) -> float | None:
 def _counters(family: str) -> tuple[_Counter, ...]:
     return (
         _Counter("waiting for a core", lambda s: _scaled(s.psi_cpu_us, MICRO), percent, share=True),
-        _Counter("lost to another guest", lambda s: _scaled(s.steal_ticks, TICK_S), percent, share=True),
-        _Counter("waiting for memory", lambda s: _scaled(s.psi_memory_us, MICRO), percent, share=True),
+        _Counter(
+            "lost to another guest", lambda s: _scaled(s.steal_ticks, TICK_S), percent, share=True
+        ),
+        _Counter(
+            "waiting for memory", lambda s: _scaled(s.psi_memory_us, MICRO), percent, share=True
+        ),
         _Counter("waiting for storage", lambda s: _scaled(s.psi_io_us, MICRO), percent, share=True),
         _Counter("load of one minute", lambda s: s.load1, lambda value: significant(value, 2)),
         _Counter("clock", lambda s: s.cpu_mhz, lambda value: f"{value:.0f}{THIN_SPACE}MHz"),
-        _Counter("available memory", lambda s: s.mem_available_bytes, lambda value: show_size(value, family)),
+        _Counter(
+            "available memory",
+            lambda s: s.mem_available_bytes,
+            lambda value: show_size(value, family),
+        ),
     )
 
 
@@ -63,7 +71,9 @@ def sensors(data: ReportData) -> Figure | None:
     still: list[str] = []
     unread: list[str] = []
     for counter in _counters(data.plan.unit_family):
-        values = [(block, value) for block in blocks if (value := counter.read(block.sensors)) is not None]
+        values = [
+            (block, value) for block in blocks if (value := counter.read(block.sensors)) is not None
+        ]
         if len(values) < FEWEST:
             unread.append(counter.name)
             continue
@@ -85,12 +95,19 @@ def sensors(data: ReportData) -> Figure | None:
     desc += f" The same in every slice: {', '.join(still)}." if still else ""
     desc += f" Not to be read here: {', '.join(unread)}." if unread else ""
     columns = (
-        Column("Counter"), Column("Blocks", "right"), Column("Least", "right"), Column("Median", "right"),
+        Column("Counter"),
+        Column("Blocks", "right"),
+        Column("Least", "right"),
+        Column("Median", "right"),
         Column("Most", "right"),
-    )  # fmt: skip
-    table = Table("sensors-plot-data", "The counters of single blocks", columns, tuple(rows), sortable=False)
+    )
+    table = Table(
+        "sensors-plot-data", "The counters of single blocks", columns, tuple(rows), sortable=False
+    )
     labels = (("x", "minutes since the first measured block"),)
-    return Figure("sensors-plot", "sensors", "What the machine counted", desc, tuple(points), table, labels)
+    return Figure(
+        "sensors-plot", "sensors", "What the machine counted", desc, tuple(points), table, labels
+    )
 
 
 def _level(counter: _Counter, values: list[tuple[Block, float]]) -> float:
@@ -103,11 +120,15 @@ def _level(counter: _Counter, values: list[tuple[Block, float]]) -> float:
 def _points(counter: _Counter, values: list[tuple[Block, float]], origin: float) -> list[Point]:
     """Slices of equally many blocks, as many as the plot can show."""
     count = min(MOST_SLICES, len(values))
-    parts = [values[n * len(values) // count : (n + 1) * len(values) // count] for n in range(count)]
+    parts = [
+        values[n * len(values) // count : (n + 1) * len(values) // count] for n in range(count)
+    ]
     found = []
     for part in parts:
         begin, end = ((_seconds(block) - origin) / MINUTE for block in (part[0][0], part[-1][0]))
-        found.append(Point("", (begin + end) / 2, _level(counter, part), begin, end, series=counter.name))
+        found.append(
+            Point("", (begin + end) / 2, _level(counter, part), begin, end, series=counter.name)
+        )
     return found
 
 

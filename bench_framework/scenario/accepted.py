@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 KEYS: Final = ("cell", "metric", "level", "reason", "until")
 _EXAMPLE: Final = (
-    'accepted: [{cell: "size=1GiB", metric: wall, level: 10%, reason: "checks its input", until: 2026-12-31}]'
+    'accepted: [{cell: "size=1GiB", metric: wall, level: 10%, reason: "checks its input", '
+    "until: 2026-12-31}]"
 )
 
 
@@ -36,7 +37,9 @@ def read_accepted(path: Path, plan: Plan) -> tuple[Accepted, ...]:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is not UTF-8"
-        raise _fault(path, f"the gate's file of accepted changes cannot be read: {why}", None) from error
+        raise _fault(
+            path, f"the gate's file of accepted changes cannot be read: {why}", None
+        ) from error
     try:
         document = parse(text, str(path))
     except Unreadable as unreadable:
@@ -67,7 +70,9 @@ def _entry(path: Path, item: Any, place: Place, plan: Plan) -> Accepted:
     if not isinstance(item, dict):
         raise _fault(path, "an accepted change must be a mapping", line)
     unknown = [key for key in item if key not in KEYS]
-    missing = [key for key in KEYS[:4] if not isinstance(item.get(key), str) or not item[key].strip()]
+    missing = [
+        key for key in KEYS[:4] if not isinstance(item.get(key), str) or not item[key].strip()
+    ]
     if unknown or missing:
         what = f"does not take `{unknown[0]}`" if unknown else f"needs `{missing[0]}`"
         raise _fault(path, f"an accepted change {what}", line)
@@ -76,16 +81,24 @@ def _entry(path: Path, item: Any, place: Place, plan: Plan) -> Accepted:
         until = item.get("until", "")
         _ = dt.date.fromisoformat(until) if until else None
     except (ValueError, TypeError):
-        raise _fault(path, "`level` must be a percentage and `until` a day, 2026-12-31", line) from None
+        raise _fault(
+            path, "`level` must be a percentage and `until` a day, 2026-12-31", line
+        ) from None
     words, unknown_here = str(item["cell"]), ""
     try:
         ids = tuple(cell.id for cell in selected(plan, words))
     except ScenarioError as error:
         ids, unknown_here = (), error.problems[0].message
     return Accepted(
-        words, str(item["metric"]), level, str(item["reason"]), str(until), f"{path.name}:{line}", ids,
+        words,
+        str(item["metric"]),
+        level,
+        str(item["reason"]),
+        str(until),
+        f"{path.name}:{line}",
+        ids,
         unknown_here,
-    )  # fmt: skip
+    )
 
 
 def _fault(path: Path, message: str, line: int | None) -> UsageError:

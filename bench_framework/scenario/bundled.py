@@ -97,7 +97,9 @@ def command_of(scenario: Scenario) -> list[str]:
     return ["{bin}", "{input}"] if spec.input is not None and spec.stdin is None else ["{bin}"]
 
 
-def unavailable_values(scenario: Scenario, axes: tuple[AxisView, ...]) -> dict[tuple[str, str], str]:
+def unavailable_values(
+    scenario: Scenario, axes: tuple[AxisView, ...]
+) -> dict[tuple[str, str], str]:
     """Axis and value of the scenario to the reason why the bundled worker cannot run it."""
     missing = description(scenario).get("unavailable", {})
     links = axis_links(scenario, command_of(scenario))

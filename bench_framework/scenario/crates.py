@@ -89,7 +89,10 @@ def _members(folder: Path, manifest: dict[str, Any]) -> Iterator[tuple[str, Path
 
 def _crate(folder: Path, name: str, manifest: dict[str, Any]) -> Crate:
     return Crate(
-        folder, name, tuple(sorted(_features(manifest))), tuple(sorted(_bins(folder, name, manifest)))
+        folder,
+        name,
+        tuple(sorted(_features(manifest))),
+        tuple(sorted(_bins(folder, name, manifest))),
     )
 
 
@@ -99,7 +102,10 @@ def _features(manifest: dict[str, Any]) -> set[str]:
     for target in _table(manifest.get("target")).values():
         tables += [_table(_table(target).get(key)) for key in _DEPENDENCY_TABLES]
     optional = {
-        name for table in tables for name, spec in table.items() if _table(spec).get("optional") is True
+        name
+        for table in tables
+        for name, spec in table.items()
+        if _table(spec).get("optional") is True
     }
     # A dependency that some feature names as `dep:name` has no feature of its own name.
     hidden = {
@@ -114,7 +120,9 @@ def _features(manifest: dict[str, Any]) -> set[str]:
 
 def _bins(folder: Path, name: str, manifest: dict[str, Any]) -> set[str]:
     listed = manifest.get("bin", [])
-    entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
+    entries = (
+        [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
+    )
     found = {str(entry["name"]) for entry in entries if "name" in entry}
     if _table(manifest.get("package")).get("autobins") is False:
         return found

@@ -60,7 +60,9 @@ class Scenario:
     @property
     def sha256(self) -> str:
         """Of what the scenario says: comments, layout, order of keys and written defaults do not count."""
-        text = json.dumps(_said(self.spec), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(
+            _said(self.spec), sort_keys=True, ensure_ascii=False, separators=(",", ":")
+        )
         return hashlib.sha256(text.encode()).hexdigest()
 
     def resolve(self, path: str) -> str:

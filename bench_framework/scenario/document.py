@@ -122,7 +122,15 @@ def parse(text: str, file: str) -> Document:
         raise Unreadable(syntax.broken(error, text, file, lines)) from None
     except RecursionError:
         raise Unreadable(syntax.too_deep(file)) from None
-    except (YAMLError, ValueError, AssertionError, IndexError, AttributeError, KeyError, TypeError) as error:
+    except (
+        YAMLError,
+        ValueError,
+        AssertionError,
+        IndexError,
+        AttributeError,
+        KeyError,
+        TypeError,
+    ) as error:
         # The reader's own slips on damaged text; the user's file is at fault all the same.
         raise Unreadable(Problem("BC001", f"this is not YAML: {error}", file=file)) from None
     if root is None:
@@ -150,7 +158,9 @@ class _Builder:
         if self._nodes > MAX_NODES:
             msg = f"the document holds more than {MAX_NODES} values once its aliases are expanded"
             raise Unreadable(
-                Problem("BC006", msg, file=self.file, at=place.value, help="use fewer nested aliases")
+                Problem(
+                    "BC006", msg, file=self.file, at=place.value, help="use fewer nested aliases"
+                )
             )
         if id(node) in self._open:
             msg = "an alias refers to the value that holds it"
@@ -186,7 +196,9 @@ class _Builder:
         # `!!str 5`: a tag that says text counts as quotes.
         return str(
             node.tag
-        ) == "tag:yaml.org,2002:str" and node.end_mark.index - node.start_mark.index != len(str(node.value))
+        ) == "tag:yaml.org,2002:str" and node.end_mark.index - node.start_mark.index != len(
+            str(node.value)
+        )
 
     def _sequence(self, node: SequenceNode, place: Place, name: str) -> list[Any]:
         items = []
@@ -202,7 +214,9 @@ class _Builder:
             at = self.lines.position(key_node.start_mark.index, key_node.end_mark.index)
             if not isinstance(key_node, ScalarNode):
                 msg = "a key must be text, not a list or a mapping"
-                self.problems.append(Problem("BC102", msg, file=self.file, at=at, label="expected text"))
+                self.problems.append(
+                    Problem("BC102", msg, file=self.file, at=at, label="expected text")
+                )
                 continue
             key = str(self._scalar(key_node, at))
             value, child = self.build(value_node, f"{name}.{key}" if name else key)

@@ -100,10 +100,16 @@ class Expansion:
         return replace(own, variant=replace(own.variant, build=build, anchor=part.rev, describe=""))
 
     def _make(self, values: Values, label: str, experiment: ExperimentPart | None = None) -> Made:
-        chosen = {**self.scenario.spec.fixed, **dict(values), **(experiment.change if experiment else {})}
+        chosen = {
+            **self.scenario.spec.fixed,
+            **dict(values),
+            **(experiment.change if experiment else {}),
+        }
         settings = tuple(self.by_name[name].settings[value] for name, value in values)
         # What departs from the baseline in one thing is told by that thing: the rest stands beside the baseline.
-        whole = experiment is None and (self.scenario.spec.design == "full" or dict(values) == self._first)
+        whole = experiment is None and (
+            self.scenario.spec.design == "full" or dict(values) == self._first
+        )
         about = [
             setting.about
             for (axis, value), setting in zip(values, settings, strict=True)
@@ -116,7 +122,9 @@ class Expansion:
         ]
         name = experiment.name if experiment else None
         variant = Variant(label, values, self._build(settings), "; ".join(about), name)
-        return Made(variant, chosen, settings, next(iter(experiment.change.items())) if experiment else None)
+        return Made(
+            variant, chosen, settings, next(iter(experiment.change.items())) if experiment else None
+        )
 
     def _build(self, settings: Sequence[Setting]) -> BuildSpec | None:
         worker = self.scenario.spec.worker
@@ -168,14 +176,21 @@ class Expansion:
             variant_id = self.experiment_makes[part.name].variant.id
         if not part.at:
             change = ((key, value),)
-            self.experiments.append(Experiment(part.name, variant_id, change, part.why, part.decision))
+            self.experiments.append(
+                Experiment(part.name, variant_id, change, part.why, part.decision)
+            )
         if part.hypothesis:
             before = self.scenario.spec.fixed.get(key) or dict(start).get(key, "")
             reference_id = self.made[start].variant.id if start in self.made else ""
             change_text = f"{key}: {before} → {value}"
             self.hypotheses.append(
                 Hypothesis(
-                    part.hypothesis, change_text, variant_id, reference_id, part.expect, part.metric or ""
+                    part.hypothesis,
+                    change_text,
+                    variant_id,
+                    reference_id,
+                    part.expect,
+                    part.metric or "",
                 )
             )
 
@@ -229,7 +244,9 @@ class Expansion:
             yield control
 
     def _role(self, variant: Variant, given: Input) -> Role:
-        if variant == self.anchor and (variant.anchor or self.values_of(variant, given) not in self._kept):
+        if variant == self.anchor and (
+            variant.anchor or self.values_of(variant, given) not in self._kept
+        ):
             return Role.ANCHOR
         if variant == self.baseline:
             return Role.BASELINE
@@ -254,7 +271,10 @@ class Expansion:
         made = self.made_of(variant)
         texts = self.inputs[given.values][1]
         values = {**texts, **made.values, **dict(given.values)}
-        settings = (*made.settings, *(self.by_name[name].settings[value] for name, value in given.values))
+        settings = (
+            *made.settings,
+            *(self.by_name[name].settings[value] for name, value in given.values),
+        )
         env = {name: template.fill_text(value, values) for name, value in spec.env.items()}
         cpus, cache = spec.measure.cpus, spec.measure.cache
         for setting in settings:
@@ -341,7 +361,9 @@ def _profile(
     return (change, keys) if isinstance(change, str) else (name, keys)
 
 
-def _input(scenario: Scenario, values: Values, axes: Mapping[str, AxisView]) -> tuple[Input, dict[str, str]]:
+def _input(
+    scenario: Scenario, values: Values, axes: Mapping[str, AxisView]
+) -> tuple[Input, dict[str, str]]:
     """An input and the texts that its names stand for in a command."""
     chosen = dict(values)
     label = ", ".join(axes[name].settings[value].label or value for name, value in values)

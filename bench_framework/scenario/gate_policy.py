@@ -28,20 +28,26 @@ def with_gate(scenario: Scenario, plan: Plan) -> Plan:
     """The plan with the scenario's gate; the cells that this names must be those of the plan."""
     spec = scenario.spec.gate
     policy = GatePolicy(
-        spec.margins(), spec.detect, spec.on_inconclusive, tuple(spec.require),
+        spec.margins(),
+        spec.detect,
+        spec.on_inconclusive,
+        tuple(spec.require),
         against=spec.against or "",
         cells=spec.cells or "",
         chosen=tuple(c.id for c in selected(plan, spec.cells)) if spec.cells else None,
         min_compared=spec.min_compared,
         budgets=tuple(
             Budget(
-                part.cell, part.metric, budget_limit(scenario, part), part.max,
+                part.cell,
+                part.metric,
+                budget_limit(scenario, part),
+                part.max,
                 tuple(c.id for c in selected(plan, part.cell)),
             )
             for part in spec.budgets
         ),
         accepted=scenario.resolve(spec.accepted) if spec.accepted else "",
-    )  # fmt: skip
+    )
     return replace(plan, judge=replace(plan.judge, gate=policy))
 
 
@@ -94,9 +100,11 @@ def budget_limit(scenario: Scenario, part: BudgetPart) -> float:
     except ValueError:
         example = {"s": "1.2s", "bytes": "200MiB"}.get(unit or "", "12000000")
         raise Refused(
-            "BC102", f"`max` of {part.metric} cannot be `{text}`", label="expected an amount with its unit",
+            "BC102",
+            f"`max` of {part.metric} cannot be `{text}`",
+            label="expected an amount with its unit",
             advice=f"such as {example}",
-        ) from None  # fmt: skip
+        ) from None
     if not 0 < limit < float("inf"):
         raise Refused("BC102", f"`max` must be above zero, got {text}", label="expected an amount")
     return limit

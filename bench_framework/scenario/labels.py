@@ -23,7 +23,10 @@ def is_about(part: DescribePart, values: Values) -> bool:
 
 
 def labels_of(
-    parts: Iterable[Values], axes: Iterable[AxisView], spec: ScenarioFile, baseline: Mapping[str, str]
+    parts: Iterable[Values],
+    axes: Iterable[AxisView],
+    spec: ScenarioFile,
+    baseline: Mapping[str, str],
 ) -> dict[Values, str]:
     """A label per variant, all different: the scenario's own, else the values of the axes that vary.
 
@@ -35,7 +38,9 @@ def labels_of(
     taken = {CONTROL_LABEL}
     for values in parts:
         shown = [(name, value) for name, value in values if name in varying]
-        own = next((part.label for part in spec.describe if part.label and is_about(part, values)), None)
+        own = next(
+            (part.label for part in spec.describe if part.label and is_about(part, values)), None
+        )
         departing = [(name, value) for name, value in shown if baseline.get(name) != value]
         told = departing if departing and spec.design != "full" else shown
         named = told is departing and spec.design == "one-at-a-time"

@@ -32,7 +32,11 @@ _STAND_INS: dict[str, Any] = {
     "worker": {"command": ["true"]},
 }
 """In the place of what is missing, so that the rest can be checked; never part of a result."""
-_ENCODINGS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16", b"\xef\xbb\xbf": "UTF-8 with a byte order mark"}
+_ENCODINGS = {
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+    b"\xef\xbb\xbf": "UTF-8 with a byte order mark",
+}
 
 
 def load(path: Path, *, overrides: Sequence[str] = (), text: str | None = None) -> Scenario:
@@ -77,16 +81,25 @@ def _read(path: Path) -> str:
         raw = path.read_bytes() if path.is_file() or not path.exists() else _refuse_special(path)
     except FileNotFoundError:
         advice = "give the path of a scenario; `benchctl init` writes one"
-        raise Unreadable(Problem("BC003", f"there is no file `{file}`", file=file, help=advice)) from None
+        raise Unreadable(
+            Problem("BC003", f"there is no file `{file}`", file=file, help=advice)
+        ) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise Unreadable(Problem("BC003", f"`{file}` cannot be read: {reason}", file=file)) from None
+        raise Unreadable(
+            Problem("BC003", f"`{file}` cannot be read: {reason}", file=file)
+        ) from None
     if len(raw) > documents.MAX_BYTES:
         raise Unreadable(syntax.too_large(file, documents.MAX_BYTES))
     for mark, name in _ENCODINGS.items():
         if raw.startswith(mark):
             raise Unreadable(
-                Problem("BC004", f"the file is {name}", file=file, help="save it as UTF-8 without a mark")
+                Problem(
+                    "BC004",
+                    f"the file is {name}",
+                    file=file,
+                    help="save it as UTF-8 without a mark",
+                )
             )
     try:
         return raw.decode("utf-8")
@@ -105,11 +118,15 @@ def _refuse_special(path: Path) -> bytes:
 def _without_mark(text: str, file: str) -> str:
     if text.startswith("\ufeff"):
         advice = "save it as UTF-8 without a mark"
-        raise Unreadable(Problem("BC004", "the text starts with a byte order mark", file=file, help=advice))
+        raise Unreadable(
+            Problem("BC004", "the text starts with a byte order mark", file=file, help=advice)
+        )
     return text
 
 
-def _validate(document: Document) -> tuple[ScenarioFile | None, Document, list[Problem], frozenset[str]]:
+def _validate(
+    document: Document,
+) -> tuple[ScenarioFile | None, Document, list[Problem], frozenset[str]]:
     """The model of what is sound in the document, that part of it, the problems of the rest, and its names."""
     problems = list(document.problems)
     lost: set[str] = set()
@@ -157,7 +174,9 @@ def _plain(value: Any) -> Any:
     return Scalar(value, plain=True) if isinstance(value, str) else value
 
 
-def _prune(data: Any, place: Place, path: documents.Path, doomed: set[documents.Path]) -> tuple[Any, Place]:
+def _prune(
+    data: Any, place: Place, path: documents.Path, doomed: set[documents.Path]
+) -> tuple[Any, Place]:
     """Data and places without what stands at the doomed paths; lists close up."""
     if isinstance(data, dict):
         kept = [key for key in data if (*path, key) not in doomed]

@@ -43,12 +43,19 @@ class AxisView:
 
     def changes(self, keys: tuple[str, ...]) -> bool:
         """Whether any value sets one of these keys."""
-        return any(key in setting.model_fields_set for setting in self.settings.values() for key in keys)
+        return any(
+            key in setting.model_fields_set for setting in self.settings.values() for key in keys
+        )
 
     def plan_axis(self) -> Axis:
         """The axis as a plan carries it."""
         values = tuple(
-            AxisValue(name, setting.label or name, setting.about, parse_size(name) if self.is_size else None)
+            AxisValue(
+                name,
+                setting.label or name,
+                setting.about,
+                parse_size(name) if self.is_size else None,
+            )
             for name, setting in self.settings.items()
         )
         return Axis(self.name, self.kind, values, self.label or self.name, self.note)
@@ -128,7 +135,9 @@ def named_values(
     axes: tuple[AxisView, ...], baselines: Sequence[Mapping[str, str]], given: Mapping[str, str]
 ) -> Values:
     """The variant that a part of its values names: what is left out is as in the (first) baseline."""
-    return tuple((baseline_values(axes, {**(baselines[0] if baselines else {}), **given}) or {}).items())
+    return tuple(
+        (baseline_values(axes, {**(baselines[0] if baselines else {}), **given}) or {}).items()
+    )
 
 
 def combine(scenario: Scenario) -> Matrix:
@@ -195,7 +204,9 @@ class _Rules:
     def _departures(self, chosen: Mapping[str, str]) -> set[str]:
         """Axes that leave the baseline; paired ones count once, under the first name of their group."""
         first = {name: group[0] for group in reversed(self.pairs) for name in group}
-        return {first.get(name, name) for name, value in self.baseline.items() if chosen[name] != value}
+        return {
+            first.get(name, name) for name, value in self.baseline.items() if chosen[name] != value
+        }
 
     def _off_design(self, chosen: Mapping[str, str]) -> Iterator[tuple[str, tuple[str | int, ...]]]:
         design = self.scenario.spec.design
@@ -215,7 +226,12 @@ class _Rules:
                     steps.add(tuple(now.values()))
         return steps
 
-    def _not_exclusive(self, chosen: Mapping[str, str]) -> Iterator[tuple[str, tuple[str | int, ...]]]:
+    def _not_exclusive(
+        self, chosen: Mapping[str, str]
+    ) -> Iterator[tuple[str, tuple[str | int, ...]]]:
         for index, group in enumerate(self.scenario.spec.exclusive):
             if sum(chosen[name] != self.baseline.get(name, chosen[name]) for name in group) > 1:
-                yield f"{' and '.join(group)} exclude each other", self.scenario.row("exclusive", index)
+                yield (
+                    f"{' and '.join(group)} exclude each other",
+                    self.scenario.row("exclusive", index),
+                )

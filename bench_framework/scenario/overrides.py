@@ -27,7 +27,9 @@ def apply(document: Document, overrides: Sequence[str]) -> None:
         if not equals or not all(path) or not isinstance(document.data, dict):
             at = Position(1, 1, max(1, len(override)))
             advice = "write key=value, such as measure.rounds.max=5"
-            document.problems.append(Problem("BC112", "this is no override", file=file, at=at, help=advice))
+            document.problems.append(
+                Problem("BC112", "this is no override", file=file, at=at, help=advice)
+            )
             continue
         try:
             value = parse(text, file) if text.strip() else _nothing(file)
@@ -61,7 +63,9 @@ def _set(document: Document, path: list[str], value: Document) -> None:
             )
         else:  # YAML merges share values: a change belongs to this path alone
             data[key] = copy(data[key])
-            place.children[key] = replace(place.children[key], children=dict(place.children[key].children))
+            place.children[key] = replace(
+                place.children[key], children=dict(place.children[key].children)
+            )
         data, place = data[key], place.children[key]
     key = _key(data, path[-1])
     _put(data, key, value.data)

@@ -71,16 +71,21 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
         measure=_measure(scenario),
         judge=_judge(scenario),
         notes=_notes(scenario),
-        named=tuple(cell for cell in made.named_cells() if any(v.id == cell.variant_id for v in variants)),
+        named=tuple(
+            cell for cell in made.named_cells() if any(v.id == cell.variant_id for v in variants)
+        ),
         derived=tuple(
-            DerivedRow(name, part.formula, part.assuming) for name, part in scenario.spec.derived.items()
+            DerivedRow(name, part.formula, part.assuming)
+            for name, part in scenario.spec.derived.items()
         ),
         hypotheses=tuple(made.hypotheses),
         unit_family=_unit_family(scenario, made.axes),
         profile=_profile_policy(scenario, variants, made.baseline.id),
         metrics=declared_metrics(scenario),
         instructions=instruction_policy(scenario),
-        tuning=tuple(template.fill(word, scenario.spec.fixed) for word in scenario.spec.tuning or ()),
+        tuning=tuple(
+            template.fill(word, scenario.spec.fixed) for word in scenario.spec.tuning or ()
+        ),
         data_dir=scenario.resolve(scenario.spec.data_dir) if scenario.spec.data_dir else None,
         design=scenario.spec.design,
     )
@@ -95,12 +100,20 @@ def _select(
     selection = parse_selection(only, names, open_names=("variant", "input", "experiment"))
 
     def takes(variant: Variant, given: Input) -> bool:
-        words = {"variant": variant.label, "input": given.label, **dict(made.values_of(variant, given))}
-        return selection.takes(words | ({"experiment": variant.experiment} if variant.experiment else {}))
+        words = {
+            "variant": variant.label,
+            "input": given.label,
+            **dict(made.values_of(variant, given)),
+        }
+        return selection.takes(
+            words | ({"experiment": variant.experiment} if variant.experiment else {})
+        )
 
     chosen = {(variant.id, given.id) for variant, given in pairs if takes(variant, given)}
     if not chosen:
-        problem = Problem("BC207", "the selection takes no cell of this plan", file=OPTION, at=whole(only))
+        problem = Problem(
+            "BC207", "the selection takes no cell of this plan", file=OPTION, at=whole(only)
+        )
         raise refusal(only, problem)
     inputs = {given_id for _, given_id in chosen}
     always = {made.baseline.id, *(variant.id for variant in made.further_baselines)}
@@ -111,7 +124,10 @@ def _select(
             kept.append((variant, given))
         elif variant.experiment is None:
             left_out.append(
-                Hole(made.values_of(variant, given), f"left out by -k {only}; the baseline is always kept")
+                Hole(
+                    made.values_of(variant, given),
+                    f"left out by -k {only}; the baseline is always kept",
+                )
             )
     return kept, left_out
 

@@ -56,7 +56,9 @@ def at_revisions(plan: Plan, revisions: Revisions) -> Plan:
     kept = [cell for cell in plan.cells if pairs.takes(cell)]
     heads = {cell.id: pairs.cell_id(cell, HEAD) for cell in kept}
     variants = tuple(
-        dict.fromkeys(pairs.variant(cell.variant_id, side) for cell in kept for side in (BASE, HEAD))
+        dict.fromkeys(
+            pairs.variant(cell.variant_id, side) for cell in kept for side in (BASE, HEAD)
+        )
     )
     base_name, head_name = revisions.names
     return replace(
@@ -68,14 +70,21 @@ def at_revisions(plan: Plan, revisions: Revisions) -> Plan:
         inputs=tuple(pairs.input(cell) for cell in kept),
         cells=tuple(made for cell in kept for made in pairs.cells(cell)),
         holes=(*plan.holes, *pairs.holes()),
-        baseline_id=variants[0].id, further_baselines=(), anchor_id="",
-        experiments=(), named=(), derived=(),
-        hypotheses=(), design="full", profile=None, revisions=revisions,
+        baseline_id=variants[0].id,
+        further_baselines=(),
+        anchor_id="",
+        experiments=(),
+        named=(),
+        derived=(),
+        hypotheses=(),
+        design="full",
+        profile=None,
+        revisions=revisions,
         measure=replace(plan.measure, strategy="fixed"),
         judge=replace(plan.judge, gate=_gate(plan.judge.gate, heads)),
         notes=(Note("The scenario's question", plan.question), *plan.notes),
         asked=(*plan.asked, *revisions.words),
-    )  # fmt: skip
+    )
 
 
 def _gate(policy: GatePolicy, heads: dict[str, str]) -> GatePolicy:
@@ -96,7 +105,11 @@ class _Pairs:
         self.names = dict(zip((BASE, HEAD), revisions.names, strict=True))
         self.commits = {BASE: revisions.base, HEAD: revisions.head}
         values = tuple(
-            AxisValue(side, self.names[side], f"commit {commit}" if commit else "the files as they lie there")
+            AxisValue(
+                side,
+                self.names[side],
+                f"commit {commit}" if commit else "the files as they lie there",
+            )
             for side, commit in self.commits.items()
         )
         self.axis = Axis(name, "build", values, "Revision")
@@ -125,7 +138,10 @@ class _Pairs:
         if self.several:
             label = f"{own.label} @ {shown}"
         return replace(
-            own, label=label, values=((self.axis.name, side), *own.values), build=self._build(own.build, side)
+            own,
+            label=label,
+            values=((self.axis.name, side), *own.values),
+            build=self._build(own.build, side),
         )
 
     def _build(self, spec: BuildSpec, side: str) -> BuildSpec:
@@ -135,7 +151,11 @@ class _Pairs:
         """A cell of the scenario as an input: what is run on it is one program at two revisions."""
         variant, given = self.plan.variant(cell.variant_id), self.plan.input(cell.input_id)
         told = given.label if given.dataset or given.values else ""
-        label = ", ".join(text for text in (variant.label, told) if text) if self.several else given.label
+        label = (
+            ", ".join(text for text in (variant.label, told) if text)
+            if self.several
+            else given.label
+        )
         return Input(label, (*variant.values, *given.values), given.dataset)
 
     def cell_id(self, cell: Cell, side: str, role: str = "") -> str:
@@ -147,12 +167,20 @@ class _Pairs:
         input_id = self.input(cell).id
         base, head = (self.variant(cell.variant_id, side) for side in (BASE, HEAD))
         made = replace(
-            cell, id=self.cell_id(cell, BASE), variant_id=base.id, input_id=input_id, label=base.label,
+            cell,
+            id=self.cell_id(cell, BASE),
+            variant_id=base.id,
+            input_id=input_id,
+            label=base.label,
             role=Role.BASELINE,
-        )  # fmt: skip
+        )
         yield made
         yield replace(
-            made, id=self.cell_id(cell, HEAD), variant_id=head.id, label=head.label, role=Role.CANDIDATE
+            made,
+            id=self.cell_id(cell, HEAD),
+            variant_id=head.id,
+            label=head.label,
+            role=Role.CANDIDATE,
         )
         if self.plan.measure.control:
             control = self.cell_id(cell, BASE, CONTROL_LABEL)

@@ -19,7 +19,14 @@ _WHOLE: Final = re.compile(r"[-+]?[0-9]+")
 _NUMBER: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _TRUE: Final = frozenset({"true", "True", "TRUE"})
 _FALSE: Final = frozenset({"false", "False", "FALSE"})
-_YES_NO: Final = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
+_YES_NO: Final = {
+    "yes": "true",
+    "on": "true",
+    "y": "true",
+    "no": "false",
+    "off": "false",
+    "n": "false",
+}
 _OWN_VARIABLES: Final = frozenset({"BENCHCTL_ANSWERS", "HYPERFINE_ITERATION"})
 """Of the worker protocol: a run that is given another value would answer into another file."""
 MAX_LISTED: Final = 12
@@ -63,7 +70,12 @@ def whole(least: int, most: int | None = None) -> Callable[[Any], int]:
     """A reader of whole numbers of at least `least`, and at most `most` where that is given."""
 
     def read(value: Any) -> int:
-        if isinstance(value, Scalar) and value.plain and _WHOLE.fullmatch(value) and len(value) < 20:  # noqa: PLR2004 -- 64 bits
+        if (
+            isinstance(value, Scalar)
+            and value.plain
+            and _WHOLE.fullmatch(value)
+            and len(value) < 20  # noqa: PLR2004 -- digits of a 64-bit number
+        ):
             number = int(value)
             if most is not None and number > most:
                 message = f"must be a whole number of at most {most}, got {number}"
@@ -91,7 +103,9 @@ def flag(value: Any) -> bool:
                 label="expected true or false",
                 advice=f"write {meant}",
             )
-    raise Refused("BC102", f"must be true or false, got {describe(value)}", label="expected true or false")
+    raise Refused(
+        "BC102", f"must be true or false, got {describe(value)}", label="expected true or false"
+    )
 
 
 def percent(value: Any) -> float:
@@ -130,7 +144,9 @@ def duration(value: Any) -> float:
     bare = isinstance(value, Scalar) and _NUMBER.fullmatch(value)
     message = f"must be a duration such as 90s, 15m or 1h, got {describe(value)}"
     advice = f"write {value}s for seconds or {value}m for minutes" if bare else ""
-    raise Refused("BC102", message, label=f"{value} what?" if bare else "expected a duration", advice=advice)
+    raise Refused(
+        "BC102", message, label=f"{value} what?" if bare else "expected a duration", advice=advice
+    )
 
 
 def choice(*allowed: str) -> Callable[[Any], str]:
@@ -186,7 +202,9 @@ def scenario_name(value: Any) -> str:
     """A name that is also the name of the results' folder."""
     name = text(value)
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", name):
-        message = f"must be letters, digits, `-`, `_` and `.` (it names a folder), got {describe(value)}"
+        message = (
+            f"must be letters, digits, `-`, `_` and `.` (it names a folder), got {describe(value)}"
+        )
         raise Refused("BC102", message, label="cannot name a folder")
     return name
 
@@ -219,7 +237,9 @@ def cpu_list(value: Any) -> str:
         first, _, last = part.partition("-")
         if last and int(last) < int(first):  # it would name no CPU, and pin nothing
             advice = f"write {last}-{first}"
-            raise Refused("BC102", f"must be a list of CPUs, and {part} runs backwards", advice=advice)
+            raise Refused(
+                "BC102", f"must be a list of CPUs, and {part} runs backwards", advice=advice
+            )
     return cpus
 
 
@@ -231,7 +251,10 @@ def mappings(value: Any) -> list[Any]:
         return [value]
     advice = "write {axis: value}, or a list of such mappings"
     raise Refused(
-        "BC102", f"must be a mapping, got {describe(value)}", label="expected a mapping", advice=advice
+        "BC102",
+        f"must be a mapping, got {describe(value)}",
+        label="expected a mapping",
+        advice=advice,
     )
 
 

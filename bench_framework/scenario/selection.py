@@ -72,7 +72,11 @@ class Selection:
 
 
 def parse_selection(
-    text: str, known: Mapping[str, Sequence[str]], *, open_names: Sequence[str], option: str = OPTION
+    text: str,
+    known: Mapping[str, Sequence[str]],
+    *,
+    open_names: Sequence[str],
+    option: str = OPTION,
 ) -> Selection:
     """Read a selection.
 
@@ -115,7 +119,9 @@ def _split(text: str) -> tuple[list[Term], list[Problem]]:
         if match is None or match.end() == match.start("value"):
             at = Position(1, (match.start("name") if match else done) + 1, max(1, len(rest) - done))
             advice = "write name=value, such as io=mmap, size<=50MiB or runtime!=rayon"
-            return terms, [Problem("BC113", "this is no condition", file=OPTION, at=at, help=advice)]
+            return terms, [
+                Problem("BC113", "this is no condition", file=OPTION, at=at, help=advice)
+            ]
         value = match["value"]
         quoted = value[:1] in {"'", '"'} and len(value) > 1 and value[-1] == value[0]
         done = match.end()
@@ -135,7 +141,9 @@ def _split(text: str) -> tuple[list[Term], list[Problem]]:
     return terms, []
 
 
-def _check(term: Term, known: Mapping[str, Sequence[str]], open_names: Sequence[str]) -> Problem | None:
+def _check(
+    term: Term, known: Mapping[str, Sequence[str]], open_names: Sequence[str]
+) -> Problem | None:
     names = [*known, *open_names]
     if term.name not in names:
         at = Position(1, term.start + 1, len(term.name))
@@ -170,7 +178,9 @@ def _check_order(term: Term, values: Sequence[str], at: Position) -> Problem | N
         return Problem("BC113", message, file=OPTION, at=at, help="sizes have a unit: 50MiB, 200MB")
     if any(_number(value) is None or is_size(value) != is_size(term.value) for value in values):
         message = f"the values of {term.name} cannot be compared with `{term.value}`"
-        return Problem("BC113", message, file=OPTION, at=at, help=f"{term.name} takes: {', '.join(values)}")
+        return Problem(
+            "BC113", message, file=OPTION, at=at, help=f"{term.name} takes: {', '.join(values)}"
+        )
     return None
 
 

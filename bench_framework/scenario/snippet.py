@@ -96,7 +96,9 @@ def _shown(text: str) -> str:
 
 def visible(text: str) -> str:
     """Text in which nothing is hidden and nothing steers the terminal: such characters become escapes."""
-    return "".join(_escape(char) if unicodedata.category(char) in _INVISIBLE else char for char in text)
+    return "".join(
+        _escape(char) if unicodedata.category(char) in _INVISIBLE else char for char in text
+    )
 
 
 def _escape(char: str) -> str:

@@ -36,7 +36,9 @@ _COLON_HELP: Final = "check the indentation of this line, and quote text that ho
 def too_large(file: str, limit: int) -> Problem:
     """A text that no person wrote."""
     message = f"the file is larger than {limit // 1024} KiB"
-    return Problem("BC006", message, file=file, help="a scenario is a page of text; data belong elsewhere")
+    return Problem(
+        "BC006", message, file=file, help="a scenario is a page of text; data belong elsewhere"
+    )
 
 
 def empty(file: str) -> Problem:
@@ -53,7 +55,11 @@ def too_deep(file: str) -> Problem:
 
 def bad_character(error: ReaderError, file: str, lines: LineStarts) -> Problem:
     """A control character, or half of a pair."""
-    code = error.character if isinstance(error.character, int) else ord(str(error.character)[:1] or "?")
+    code = (
+        error.character
+        if isinstance(error.character, int)
+        else ord(str(error.character)[:1] or "?")
+    )
     at = lines.position(error.position, error.position + 1)
     advice = "remove it, or write it as an escape in double quotes"
     return Problem(
@@ -71,7 +77,9 @@ def broken(error: MarkedYAMLError, text: str, file: str, lines: LineStarts) -> P
     if text[mark.index : mark.index + 1] == "\t" and "cannot start any token" in problem:
         before = text[: mark.index].rsplit("\n", 1)[-1]
         message = "a tab stands between tokens" if before.strip() else "a tab starts this line"
-        return Problem("BC002", message, file=file, at=at, help="YAML allows spaces only for indentation")
+        return Problem(
+            "BC002", message, file=file, at=at, help="YAML allows spaces only for indentation"
+        )
     if (error.context or "").startswith("expected a single document"):
         return Problem(
             "BC007", "a second document starts here", file=file, at=at, help="one scenario per file"

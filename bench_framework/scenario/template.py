@@ -33,7 +33,9 @@ def placeholders(text: str) -> Iterator[Placeholder]:
         if match["escape"]:
             continue
         name = match["name"]
-        yield Placeholder(name if name is not None and _NAME.fullmatch(name) else None, *match.span())
+        yield Placeholder(
+            name if name is not None and _NAME.fullmatch(name) else None, *match.span()
+        )
 
 
 def names(text: str) -> set[str]:

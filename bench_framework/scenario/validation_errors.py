@@ -53,14 +53,18 @@ def _shape_problem(document: Document, path: Path, error: Any) -> Problem:
     if kind in _NEEDS:
         message = f"must be {_NEEDS[kind]}, got {scalars.describe(value)}"
         label = f"expected {_NEEDS[kind]}"
-        advice = f"write [{value}]" if isinstance(value, str) and value and kind == "list_type" else None
+        advice = (
+            f"write [{value}]" if isinstance(value, str) and value and kind == "list_type" else None
+        )
     elif kind == "too_short":
         message = f"must hold at least {context.get('min_length', 1)}, got {context.get('actual_length', 0)}"
     elif kind == "too_long":
         message = f"must hold exactly {context.get('max_length', 1)}, got {len(value)}"
     else:
         message = f"cannot be read: {error['msg']}"
-    return document.value_problem(path, "BC102", f"`{spell(path)}` {message}", label=label, help=advice)
+    return document.value_problem(
+        path, "BC102", f"`{spell(path)}` {message}", label=label, help=advice
+    )
 
 
 def known_path(data: Any, loc: Sequence[Any]) -> Path:
@@ -108,7 +112,9 @@ def _own(
     return document.value_problem(path, code, message, **more), path
 
 
-def _refused_key(document: Document, path: Path, code: str, message: str, more: dict[str, Any]) -> Problem:
+def _refused_key(
+    document: Document, path: Path, code: str, message: str, more: dict[str, Any]
+) -> Problem:
     """A key that is no name, or none of a closed set."""
     if code != "BC102":
         return document.key_problem(path, code, message, **more)
@@ -124,7 +130,9 @@ def _unknown_key(document: Document, loc: Sequence[str | int], path: Path) -> Pr
     keys = keys_of(part_at(loc[:-1]))
     where = f" in `{spell(path[:-1])}`" if path[:-1] else ""
     near = scalars.did_you_mean(key, keys)
-    listed = f"keys allowed here: {', '.join(sorted(keys))}" if len(keys) <= scalars.MAX_LISTED else ""
+    listed = (
+        f"keys allowed here: {', '.join(sorted(keys))}" if len(keys) <= scalars.MAX_LISTED else ""
+    )
     advice = "  ".join(text for text in (near, listed) if text)
     return document.key_problem(path, "BC101", f"unknown key `{key}`{where}", help=advice or None)
 

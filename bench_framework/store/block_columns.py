@@ -24,20 +24,45 @@ RUNS: Final = (
         unit="bytes",
     ),
     Column(
-        "block_peak_rss_bytes", "integer", "largest resident set of the block", nullable=True, unit="bytes"
+        "block_peak_rss_bytes",
+        "integer",
+        "largest resident set of the block",
+        nullable=True,
+        unit="bytes",
     ),
     Column("answer_count", "integer", "things that the run counted", nullable=True),
     Column("answer_distinct", "integer", "different ones among them", nullable=True),
-    Column("answer_source", "string", "who gave the answer: worker, stdout, file, none", nullable=True),
-    Column("cache_why", "string", "why the cache was not in the state that was asked for", nullable=True),
-    Column("steal_ticks", "integer", "ticks that the hypervisor took during the block", nullable=True),
+    Column(
+        "answer_source", "string", "who gave the answer: worker, stdout, file, none", nullable=True
+    ),
+    Column(
+        "cache_why",
+        "string",
+        "why the cache was not in the state that was asked for",
+        nullable=True,
+    ),
+    Column(
+        "steal_ticks", "integer", "ticks that the hypervisor took during the block", nullable=True
+    ),
     Column("notes", "string", "what the worker remarked on this run, as JSON", nullable=True),
-    Column("missing", "string", "declared metrics that could not be read, and why, as JSON", nullable=True),
-    Column("further_metrics", "string", "numbers that nobody declared or announced, as JSON", nullable=True),
+    Column(
+        "missing",
+        "string",
+        "declared metrics that could not be read, and why, as JSON",
+        nullable=True,
+    ),
+    Column(
+        "further_metrics",
+        "string",
+        "numbers that nobody declared or announced, as JSON",
+        nullable=True,
+    ),
 )
 
 
-def part(block: Block, index: int, build: Build | None, declared: Iterable[DeclaredMetric]) -> dict[str, Any]:
+def part(
+    block: Block, index: int, build: Build | None, declared: Iterable[DeclaredMetric]
+) -> dict[str, Any]:
     """These columns for run `index` of a block.
 
     Args:

@@ -41,7 +41,11 @@ def _text(name: str, description: str, *, nullable: bool = False) -> Column:
 
 def _int(name: str, description: str, *, nullable: bool = False, unit: str | None = None) -> Column:
     return Column(
-        name, "integer", description, nullable, unit or ("bytes" if name.endswith("_bytes") else None)
+        name,
+        "integer",
+        description,
+        nullable,
+        unit or ("bytes" if name.endswith("_bytes") else None),
     )
 
 
@@ -92,7 +96,9 @@ RUNS_BUILD: Final = (
     _text("input_family", "generator of the input, or the name of a file", nullable=True),
     _int("input_seed", "seed of the generator", nullable=True),
     _text("input_sha256", "digest of the input", nullable=True),
-    _text("cache_state", "the input's pages before the block, as they were seen: cold, warm, unknown"),
+    _text(
+        "cache_state", "the input's pages before the block, as they were seen: cold, warm, unknown"
+    ),
     Column("started_at", "datetime", "start of the block, UTC"),
 )
 COUNTED: Final = tuple(name for name in RECEIPT_KEYS if name != PEAK_RSS)
@@ -111,7 +117,10 @@ RUNS_MEASURED: Final = (
     _int("block_runs", "runs in the block (K)"),
     _int("peak_rss_bytes", "largest resident set; includes mapped file pages", nullable=True),
     _text("peak_rss_source", "worker (VmHWM) or hyperfine (one command per call)", nullable=True),
-    *(Column(name, "integer", _counted(name), nullable=True, unit=METRICS[name].unit) for name in COUNTED),
+    *(
+        Column(name, "integer", _counted(name), nullable=True, unit=METRICS[name].unit)
+        for name in COUNTED
+    ),
     _int("exit_code", "exit status; 128 + n for signal n", nullable=True),
     _text("signal", "name of the signal that ended it", nullable=True),
     _bool("timed_out", "killed because its time was up"),
@@ -135,15 +144,26 @@ RUNS_TAIL: Final = (
     _int("threads", "threads that did work, as the worker reports", nullable=True),
     _int("psi_cpu_us", "growth of CPU pressure during the block, microseconds", nullable=True),
     _int("psi_io_us", "growth of I/O pressure during the block, microseconds", nullable=True),
-    _number("resident_before_share", "share of the input's pages in memory just before the block, 0 to 1"),
+    _number(
+        "resident_before_share",
+        "share of the input's pages in memory just before the block, 0 to 1",
+    ),
     _number("resident_after_share", "the same just after it; of cold runs only"),
     _int(
-        "device_read_bytes", "read from storage by the block's processes, hyperfine's included", nullable=True
+        "device_read_bytes",
+        "read from storage by the block's processes, hyperfine's included",
+        nullable=True,
     ),
-    _int("psi_memory_us", "growth of memory pressure during the block, microseconds", nullable=True),
+    _int(
+        "psi_memory_us", "growth of memory pressure during the block, microseconds", nullable=True
+    ),
     _int("swap_in_pages", "pages read from swap during the block, by any process", nullable=True),
     _int("swap_out_pages", "pages written to swap during the block, by any process", nullable=True),
-    _int("throttle_events", "times that a CPU was slowed down by its heat during the block", nullable=True),
+    _int(
+        "throttle_events",
+        "times that a CPU was slowed down by its heat during the block",
+        nullable=True,
+    ),
     _text(
         "contended",
         "what was in the way: cpu, steal, memory, swap, throttled; in no case left out",
@@ -184,7 +204,9 @@ BUILDS: Final = (
     _text("binary_sha256", "digest of the binary", nullable=True),
     _int("binary_bytes", "size of the binary", nullable=True),
     _int("stripped_bytes", "size without symbols", nullable=True),
-    _text("code_sha256", "digest without symbols and build id: equal for the same code", nullable=True),
+    _text(
+        "code_sha256", "digest without symbols and build id: equal for the same code", nullable=True
+    ),
     _number("build_s", "wall time of the build; empty if it was there already", "s"),
     _bool("cached", "whether it was there already"),
     _text("rustc", "version line of the compiler", nullable=True),
@@ -294,9 +316,13 @@ def axis_columns(plan: Plan) -> tuple[Column, ...]:
     for axis in plan.axes:
         if axis.values and all(value.size_bytes is not None for value in axis.values):
             found.append(
-                _int(f"axis_{axis.name}", f"axis {axis.name}, in bytes", nullable=True, unit="bytes")
+                _int(
+                    f"axis_{axis.name}", f"axis {axis.name}, in bytes", nullable=True, unit="bytes"
+                )
             )
-            found.append(_text(f"axis_{axis.name}_label", f"axis {axis.name}, as written", nullable=True))
+            found.append(
+                _text(f"axis_{axis.name}_label", f"axis {axis.name}, as written", nullable=True)
+            )
         else:
             found.append(_text(f"axis_{axis.name}", f"axis {axis.name}", nullable=True))
     return tuple(found)
@@ -305,7 +331,8 @@ def axis_columns(plan: Plan) -> tuple[Column, ...]:
 def effective_columns(names: Iterable[str]) -> tuple[Column, ...]:
     """``effective_NAME``: what really ran, as the worker observed; of axes, and of what else it reports."""
     return tuple(
-        _text(f"effective_{name}", f"value of {name} that really ran", nullable=True) for name in names
+        _text(f"effective_{name}", f"value of {name} that really ran", nullable=True)
+        for name in names
     )
 
 
@@ -340,21 +367,31 @@ def metrics_of(build: Build) -> list[Mapping[str, Any]]:
     """The metrics that a worker announced."""
     said = (build.describe or {}).get("metrics")
     return (
-        [item for item in said if isinstance(item, dict) and "name" in item] if isinstance(said, list) else []
+        [item for item in said if isinstance(item, dict) and "name" in item]
+        if isinstance(said, list)
+        else []
     )
 
 
 def dictionary(tables: Mapping[str, Iterable[Column]]) -> str:
     """``columns.json``: a Frictionless package with one Table Schema per table."""
     resources = [
-        {"name": name, "path": f"{name}.csv", "schema": {"fields": [_field(column) for column in columns]}}
+        {
+            "name": name,
+            "path": f"{name}.csv",
+            "schema": {"fields": [_field(column) for column in columns]},
+        }
         for name, columns in tables.items()
     ]
     return json.dumps({"resources": resources}, indent=1, ensure_ascii=False) + "\n"
 
 
 def _field(column: Column) -> dict[str, Any]:
-    field: dict[str, Any] = {"name": column.name, "type": column.type, "description": column.description}
+    field: dict[str, Any] = {
+        "name": column.name,
+        "type": column.type,
+        "description": column.description,
+    }
     if column.unit:
         field["unit"] = column.unit
     if not column.nullable:

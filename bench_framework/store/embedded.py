@@ -26,7 +26,9 @@ MARK: Final = '<script type="application/x-bzip2" id="record-data">'
 DOWNLOAD: Final = "data:application/x-bzip2;base64,"
 _RECORD: Final = re.compile(re.escape(MARK) + r"(.*?)</script>", re.DOTALL)
 _RUNS: Final = re.compile(r'download="runs\.csv\.bz2" href="' + re.escape(DOWNLOAD) + r'([^"]*)"')
-_SCENARIO: Final = re.compile(r'<script type="application/json" id="scenario">(.*?)</script>', re.DOTALL)
+_SCENARIO: Final = re.compile(
+    r'<script type="application/json" id="scenario">(.*?)</script>', re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,9 @@ def resolve_measured(root: Path, text: str, say: Callable[[str], object] | None 
     except UsageError:
         if text in NEWEST:
             raise
-        return resolve(root, text)  # an imported set alone has this name: who opens it is told what it is
+        return resolve(
+            root, text
+        )  # an imported set alone has this name: who opens it is told what it is
     newest = resolve(root, text)
     if say is not None and folder != newest:
         place, other = (f"{path.parent.name}/{path.name}" for path in (folder, newest))

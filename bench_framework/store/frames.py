@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 _DTYPES: Final = {"integer": "Int64", "boolean": "boolean", "string": "string", "number": "float64"}
 _EXACT: Final[dict[str, Any]] = (
-    {} if tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1) else {"float_precision": "round_trip"}
+    {}
+    if tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1)
+    else {"float_precision": "round_trip"}
 )
 """The same number that was written, to the last digit: what pandas does by itself from 3.1 on."""
 

@@ -21,8 +21,23 @@ if TYPE_CHECKING:
     from bench_framework.model.imported import Imported
 
 UNKNOWN_HOST: Final = Host(
-    "", "", "not in the files", 0, 0, "", "", None, None, None, None, "", None, None, "", "",
-)  # fmt: skip
+    "",
+    "",
+    "not in the files",
+    0,
+    0,
+    "",
+    "",
+    None,
+    None,
+    None,
+    None,
+    "",
+    None,
+    None,
+    "",
+    "",
+)
 """The machine of an imported set: no file names it."""
 
 
@@ -64,9 +79,17 @@ def create(path: Path, imported: Imported, sources: Mapping[str, bytes]) -> Reco
 
 def _record(path: Path, imported: Imported) -> Record:
     header = lines.Header(
-        imported.schema_version, imported.record_id, imported.name, "", "", imported.imported_at, imported.benchctl
-    )  # fmt: skip
-    contents = journal.Contents(header, UNKNOWN_HOST, ended_at=imported.imported_at, imported=imported)
+        imported.schema_version,
+        imported.record_id,
+        imported.name,
+        "",
+        "",
+        imported.imported_at,
+        imported.benchctl,
+    )
+    contents = journal.Contents(
+        header, UNKNOWN_HOST, ended_at=imported.imported_at, imported=imported
+    )
     return Record(path, plan_of(imported), contents)
 
 

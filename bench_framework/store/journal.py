@@ -45,7 +45,9 @@ class JournalWriter:
         text = wire.dump_line(line)
         with layout.writing(self._path):
             state = os.fstat(self._fd)
-            if not state.st_nlink:  # the kernel would take our lines to the end, and nobody could read them
+            if (
+                not state.st_nlink
+            ):  # the kernel would take our lines to the end, and nobody could read them
                 raise MachineError(
                     f"the record {self._path.parent} was removed while it was measured",
                     code="BX235",
@@ -162,7 +164,9 @@ def read_journal(path: Path) -> Contents:
 
 
 def _unreadable(path: Path, error: OSError) -> RecordError:
-    return RecordError(f"{path} cannot be read", code="BX411", details=(("cause", str(error.strerror)),))
+    return RecordError(
+        f"{path} cannot be read", code="BX411", details=(("cause", str(error.strerror)),)
+    )
 
 
 def _header(path: Path, text: bytes) -> lines.Header:

@@ -73,7 +73,9 @@ def _claim_of(claims: Mapping[tuple[Any, ...], Claim], comparison: Comparison) -
 def _places(plan: Plan, comparison: Comparison) -> Row:
     cell, ref = plan.cell(comparison.cell_id), plan.cell(comparison.ref_cell_id)
     return {
-        "variant": cell.label if cell.role.value == "control" else plan.variant(cell.variant_id).label,
+        "variant": cell.label
+        if cell.role.value == "control"
+        else plan.variant(cell.variant_id).label,
         "ref_variant": plan.variant(ref.variant_id).label,
         "input": plan.input(cell.input_id).label,
         "scope": None,

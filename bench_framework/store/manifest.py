@@ -34,9 +34,15 @@ def write_manifest(folder: Path) -> None:
     must not make a changed journal look like the one that was written.
     """
     before = _of_measured(folder)
-    files = {name: _sha256(folder / name) for name in _files(folder) if not (before and is_measured(name))}
+    files = {
+        name: _sha256(folder / name)
+        for name in _files(folder)
+        if not (before and is_measured(name))
+    }
     files = dict(sorted((files | before).items()))
-    text = json.dumps({"schema_version": SCHEMA_VERSION, "files": files}, indent=1, ensure_ascii=False)
+    text = json.dumps(
+        {"schema_version": SCHEMA_VERSION, "files": files}, indent=1, ensure_ascii=False
+    )
     layout.write_whole(folder / layout.MANIFEST, text + "\n")
 
 
@@ -80,7 +86,9 @@ def read_manifest(folder: Path) -> dict[str, str]:
         if not all(isinstance(part, str) for pair in files.items() for part in pair):
             raise ValueError("a file or a digest is no text")  # noqa: TRY301 -- one answer for all of them
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-        raise RecordError(f"{path} cannot be read", code="BX411", details=(("cause", str(error)),)) from error
+        raise RecordError(
+            f"{path} cannot be read", code="BX411", details=(("cause", str(error)),)
+        ) from error
     if version > SCHEMA_VERSION:
         raise RecordError(
             f"{folder} has schema version {version}; this benchctl reads up to {SCHEMA_VERSION}",

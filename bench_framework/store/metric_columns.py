@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 RUNS: Final = (
-    Column("kind", "string", "timed by hyperfine; or outside timing: observed (by the kernel), instructions"),
+    Column(
+        "kind",
+        "string",
+        "timed by hyperfine; or outside timing: observed (by the kernel), instructions",
+    ),
     Column("tool", "string", "who counted, in a run outside timing", nullable=True),
     Column("instructions", "number", METRICS[INSTRUCTIONS].about, nullable=True, unit="count"),
 )
@@ -26,10 +30,21 @@ CELLS: Final = (
     Column("user_s", "number", "median of the user CPU time", nullable=True, unit="s"),
     Column("sys_s", "number", "median of the system CPU time", nullable=True, unit="s"),
     *(
-        Column(name, "number", f"median of: {METRICS[name].about}", nullable=True, unit=METRICS[name].unit)
+        Column(
+            name,
+            "number",
+            f"median of: {METRICS[name].about}",
+            nullable=True,
+            unit=METRICS[name].unit,
+        )
         for name in SYSTEM_COUNTERS
     ),
-    Column("counted_runs", "integer", "runs behind these counts; 1 for a run outside timing", nullable=True),
+    Column(
+        "counted_runs",
+        "integer",
+        "runs behind these counts; 1 for a run outside timing",
+        nullable=True,
+    ),
     Column("instructions", "number", METRICS[INSTRUCTIONS].about, nullable=True, unit="count"),
     Column("instructions_runs", "integer", "repetitions behind it", nullable=True),
     Column(
@@ -42,16 +57,20 @@ CELLS: Final = (
 )
 
 
-def declared_columns(declared: Iterable[DeclaredMetric], *, median: bool = False) -> tuple[Column, ...]:
+def declared_columns(
+    declared: Iterable[DeclaredMetric], *, median: bool = False
+) -> tuple[Column, ...]:
     """``w_NAME_UNIT`` of each metric that the scenario declares."""
     return tuple(
         Column(
-            column_of(metric.name, metric.unit), "number",
+            column_of(metric.name, metric.unit),
+            "number",
             ("median of: " if median else "") + (metric.about or f"metric {metric.name}"),
-            nullable=True, unit=metric.unit,
+            nullable=True,
+            unit=metric.unit,
         )
         for metric in declared
-    )  # fmt: skip
+    )
 
 
 def declared_part(declared: Iterable[DeclaredMetric], block: Block, index: int) -> Row:
@@ -59,9 +78,9 @@ def declared_part(declared: Iterable[DeclaredMetric], block: Block, index: int) 
     receipt = block.receipts[index].metrics if index < len(block.receipts) else {}
     printed = block.metrics if index == max(1, len(block.wall_s)) - 1 else {}
     return {
-        column_of(metric.name, metric.unit): (receipt if metric.source == "worker" else printed).get(
-            metric.name
-        )
+        column_of(metric.name, metric.unit): (
+            receipt if metric.source == "worker" else printed
+        ).get(metric.name)
         for metric in declared
     }
 
@@ -80,12 +99,22 @@ def observed_rows(
     for number, found in enumerate(observations):
         yield {
             **fixed[found.cell_id],
-            "round": 0, "block": blocks + number, "run": found.run, "seq": seq + number, "warmup": False,
-            "block_runs": 1, "started_at": found.started_at, "timed_out": found.status == "timeout",
-            "status": found.status, "comparable": False, "incomparable_reason": "outside timing",
-            "message": found.message, "kind": found.kind, "tool": found.tool,
+            "round": 0,
+            "block": blocks + number,
+            "run": found.run,
+            "seq": seq + number,
+            "warmup": False,
+            "block_runs": 1,
+            "started_at": found.started_at,
+            "timed_out": found.status == "timeout",
+            "status": found.status,
+            "comparable": False,
+            "incomparable_reason": "outside timing",
+            "message": found.message,
+            "kind": found.kind,
+            "tool": found.tool,
             **{name: int(value) for name, value in found.values.items()},
-        }  # fmt: skip
+        }
 
 
 def cell_part(
@@ -99,7 +128,9 @@ def cell_part(
     row["counted_runs"] = max(counted) if counted else None
     if (found := own.get(INSTRUCTIONS)) is not None:
         row |= {"instructions": found.median, "instructions_runs": found.n_runs}
-        row["instructions_spread_pct"] = 100 * (found.max / found.min - 1) if found.min > 0 else None
+        row["instructions_spread_pct"] = (
+            100 * (found.max / found.min - 1) if found.min > 0 else None
+        )
     for metric in declared:
         if metric.name in own:
             row[column_of(metric.name, metric.unit)] = own[metric.name].median

@@ -55,7 +55,9 @@ class Record:
         self.close()
 
     @classmethod
-    def create(cls, root: Path, plan: Plan, scenario_text: str, *, started_at: str, benchctl: str) -> Record:
+    def create(
+        cls, root: Path, plan: Plan, scenario_text: str, *, started_at: str, benchctl: str
+    ) -> Record:
         """A new record under ``root/<scenario>/``.
 
         Args:
@@ -154,7 +156,9 @@ class Record:
         The reports are written after this; `seal` comes last of all.
         """
         if judgement is not None:
-            judged = wire.Judged(journal.SCHEMA_VERSION, self.id, self.plan.name, judgement, __version__)
+            judged = wire.Judged(
+                journal.SCHEMA_VERSION, self.id, self.plan.name, judgement, __version__
+            )
             layout.write_whole(self.path / layout.CLAIMS, wire.dump_judged(judged))
         tables.write_tables(self.path, rows.Source(self.plan, self.contents, judgement))
 
@@ -220,7 +224,9 @@ def require_unicode(path: Path) -> None:
 
 def plan_sha256(plan: Plan) -> str:
     """Digest of all that a plan measures: where its scenario lies does not count."""
-    return hashlib.sha256(wire.dump_plan(replace(plan, scenario_path="", asked=())).encode()).hexdigest()
+    return hashlib.sha256(
+        wire.dump_plan(replace(plan, scenario_path="", asked=())).encode()
+    ).hexdigest()
 
 
 def holds_its_plan(folder: Path) -> bool:
@@ -306,9 +312,17 @@ def _changes(
             if before != now:
                 yield name.removesuffix("_id"), str(before), str(now)
         if old.variables != host.variables:
-            yield "environment", told(old.variables) or "nothing set", told(host.variables) or "nothing set"
+            yield (
+                "environment",
+                told(old.variables) or "nothing set",
+                told(host.variables) or "nothing set",
+            )
     known = {build.id: build for build in record.contents.builds}
     for build in builds:
         before = known.get(build.id)
         if before is not None and before.sha256 != build.sha256:
-            yield f"binary of build {build.id}", (before.sha256 or "none")[:12], (build.sha256 or "none")[:12]
+            yield (
+                f"binary of build {build.id}",
+                (before.sha256 or "none")[:12],
+                (build.sha256 or "none")[:12],
+            )

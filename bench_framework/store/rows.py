@@ -56,7 +56,10 @@ class Source:
         """Names whose effective value has a column: the axes in their order, then what workers report beside them."""
         axes = [axis.name for axis in self.plan.axes]
         told = {
-            name for block in self.contents.blocks for receipt in block.receipts for name in receipt.effective
+            name
+            for block in self.contents.blocks
+            for receipt in block.receipts
+            for name in receipt.effective
         }
         return axes + sorted(told.difference(axes))
 
@@ -259,7 +262,9 @@ def build_rows(source: Source) -> Iterator[Row]:
         said: Mapping[str, Any] = build.describe or {}
         yield {
             **source.identity(),
-            **{key: value for key, value in _build_part(spec, build).items() if key != "target_cpu"},
+            **{
+                key: value for key, value in _build_part(spec, build).items() if key != "target_cpu"
+            },
             "build_id": build.id,
             "variants": ";".join(
                 variant.label
@@ -292,7 +297,9 @@ def cell_rows(source: Source) -> Iterator[Row]:
     """One row per cell, in plan order. Needs the judgement."""
     assert source.judgement is not None
     plan, states = source.plan, source.states()
-    summaries = {(summary.cell_id, summary.metric): summary for summary in source.judgement.summaries}
+    summaries = {
+        (summary.cell_id, summary.metric): summary for summary in source.judgement.summaries
+    }
     by_cell: defaultdict[str, list[Block]] = defaultdict(list)
     for block in source.contents.blocks:
         by_cell[block.cell_id].append(block)
@@ -305,7 +312,10 @@ def cell_rows(source: Source) -> Iterator[Row]:
         yield {
             **source.identity(),
             **_cell_identity(plan, cell, variant, item),
-            **{f"effective_{name}": value for name, value in (state.effective if state else {}).items()},
+            **{
+                f"effective_{name}": value
+                for name, value in (state.effective if state else {}).items()
+            },
             "role": cell.role.value,
             "state": state.state if state else "not-started",
             "reason": (state.reason or None) if state else None,
@@ -319,7 +329,9 @@ def cell_rows(source: Source) -> Iterator[Row]:
         }
 
 
-def _summary_part(cell_id: str, summaries: Mapping[tuple[str, str], Summary], size: int | None) -> Row:
+def _summary_part(
+    cell_id: str, summaries: Mapping[tuple[str, str], Summary], size: int | None
+) -> Row:
     wall, cpu = summaries.get((cell_id, WALL)), summaries.get((cell_id, CPU))
     peak = summaries.get((cell_id, PEAK_RSS))
     row: Row = {"flags": ";".join(sorted({w for s in (wall, cpu, peak) if s for w in s.warnings}))}

@@ -33,8 +33,13 @@ _CACHES: Final = frozenset({"cold", "warm", "unknown"})
 _SOURCES: Final = frozenset({"worker", "stdout", "file", "none"})
 _PEAKS: Final = frozenset({"worker", "hyperfine", ""})
 _BEYOND_BLOCKS: Final = (
-    "position", "reported", "handled_bytes", "block_peak_rss_bytes", "answer_source", "steal_ticks",
-)  # fmt: skip
+    "position",
+    "reported",
+    "handled_bytes",
+    "block_peak_rss_bytes",
+    "answer_source",
+    "steal_ticks",
+)
 """Columns without which blocks cannot be read: tables of earlier versions lack them."""
 
 
@@ -95,7 +100,10 @@ def _damaged(what: str) -> RecordError:
 
 def _announced(plan: Plan, builds: Iterable[Build]) -> dict[str, dict[str, str]]:
     by_build = {
-        build.id: {columns.worker_column(metric): str(metric["name"]) for metric in columns.metrics_of(build)}
+        build.id: {
+            columns.worker_column(metric): str(metric["name"])
+            for metric in columns.metrics_of(build)
+        }
         for build in builds
     }
     declared = {metric.name for metric in plan.metrics}
@@ -172,13 +180,17 @@ def _receipt(row: Fields, reader: _Reader, *, worker: bool) -> Receipt:
     own = {column_of(m.name, m.unit): m.name for m in reader.declared if m.source == "worker"}
     own.update(reader.announced[row["cell_id"]])
     taken = own.keys() | {column_of(m.name, m.unit) for m in reader.declared}
-    metrics = {name: value for column, name in own.items() if (value := _number(row, column)) is not None}
+    metrics = {
+        name: value for column, name in own.items() if (value := _number(row, column)) is not None
+    }
     phases = {
         column[2:-2]: value
         for column in reader.header
-        if column.startswith("w_") and column.endswith("_s") and column not in taken
+        if column.startswith("w_")
+        and column.endswith("_s")
+        and column not in taken
         and (value := _number(row, column)) is not None
-    }  # fmt: skip
+    }
     effective = {
         column.removeprefix("effective_"): row[column]
         for column in reader.header
@@ -186,7 +198,9 @@ def _receipt(row: Fields, reader: _Reader, *, worker: bool) -> Receipt:
     }
     counted = {**dict.fromkeys(columns.COUNTED), **({PEAK_RSS: "peak_rss_bytes"} if worker else {})}
     counts = {
-        name: value for name, column in counted.items() if (value := _whole(row, column or name)) is not None
+        name: value
+        for name, column in counted.items()
+        if (value := _whole(row, column or name)) is not None
     }
     return Receipt(
         effective=effective,
@@ -243,9 +257,13 @@ def _page_cache(row: Fields) -> PageCache | None:
 def _observation(line: int, row: Fields) -> Observation:
     try:
         found = Observation(
-            row["cell_id"], cast("Any", _one_of(row, "kind", _OUTSIDE)), int(row["run"]), row["started_at"],
-            row["tool"], cast("Any", _one_of(row, "status", STATUSES)),
-        )  # fmt: skip
+            row["cell_id"],
+            cast("Any", _one_of(row, "kind", _OUTSIDE)),
+            int(row["run"]),
+            row["started_at"],
+            row["tool"],
+            cast("Any", _one_of(row, "status", STATUSES)),
+        )
         names = (*KERNEL_KEYS, INSTRUCTIONS)
         values = {name: value for name in names if (value := _number(row, name)) is not None}
     except ValueError as error:

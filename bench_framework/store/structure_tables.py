@@ -22,7 +22,7 @@ _JUDGED: Final = (
     Column("p_adjusted", "number", "after looks and Holm", nullable=True),
     Column("rounds", "integer", "rounds that have every cell of the row", nullable=True),
     Column("verdict", "string", "code of the verdict", nullable=True),
-    Column("reason", "string", "why it is undecided", nullable=True),
+    Column("reason", "string", "why it is inconclusive", nullable=True),
 )
 _TOLD: Final = (
     Column("claim_id", "string", "the claim that says it", nullable=True),
@@ -35,21 +35,32 @@ _PLACE: Final = (
 )
 EFFECTS: Final[tuple[Column, ...]] = (
     *_PLACE,
-    Column("kind", "string", "main or interaction: the mean over the cells; …-cell: one combination of the other axes"),
-    Column("axis", "string", "axis that is changed; several that advance together are joined by “and”"),
+    Column(
+        "kind",
+        "string",
+        "main or interaction: the mean over the cells; …-cell: one combination of the other axes",
+    ),
+    Column(
+        "axis", "string", "axis that is changed; several that advance together are joined by “and”"
+    ),
     Column("value", "string", "its value"),
     Column("reference", "string", "the baseline's value"),
     Column("axis_2", "string", "of an interaction: the other axis", nullable=True),
     Column("value_2", "string", "its value", nullable=True),
     Column("reference_2", "string", "the baseline's value", nullable=True),
     Column("where", "string", "of one combination: the values of the other axes", nullable=True),
-    Column("pooled", "boolean", "false where the verdict changes sign between cells: there is no mean", nullable=True),
+    Column(
+        "pooled",
+        "boolean",
+        "false where the verdict changes sign between cells: there is no mean",
+        nullable=True,
+    ),
     Column("cells", "integer", "combinations of the other axes", nullable=True),
     Column("better", "integer", "combinations in which less is decided", nullable=True),
     Column("worse", "integer", "combinations in which more is decided", nullable=True),
     *_JUDGED,
     *_TOLD,
-)  # fmt: skip
+)
 CONTRIBUTIONS: Final[tuple[Column, ...]] = (
     *_PLACE,
     Column("design", "string", "ladder, alone or shapley"),
@@ -57,8 +68,15 @@ CONTRIBUTIONS: Final[tuple[Column, ...]] = (
     Column("end", "string", "variant with all of them", nullable=True),
     Column("step", "string", "1, 2 …; beyond; interaction; total"),
     Column("change", "string", "what the step changes", nullable=True),
-    Column("cell_id", "string", "cell after the step; empty where orders are averaged", nullable=True),
-    Column("share", "number", "log step ÷ log total; empty where the total is not decided", nullable=True),
+    Column(
+        "cell_id", "string", "cell after the step; empty where orders are averaged", nullable=True
+    ),
+    Column(
+        "share",
+        "number",
+        "log step ÷ log total; empty where the total is not decided",
+        nullable=True,
+    ),
     *_JUDGED,
     *_TOLD,
 )
@@ -72,11 +90,22 @@ def effect_rows(source: Source) -> Iterator[Row]:
         head = {**_place(source, effect.input_id, effect.metric), **_changed(effect)}
         kind = "main" if len(effect.changes) == 1 else "interaction"
         yield {
-            **head, "kind": kind, "pooled": effect.pooled, "cells": len(effect.cells),
-            "better": effect.better, "worse": effect.worse, **_judged(effect.mean), **_claim(claim),
-        }  # fmt: skip
+            **head,
+            "kind": kind,
+            "pooled": effect.pooled,
+            "cells": len(effect.cells),
+            "better": effect.better,
+            "worse": effect.worse,
+            **_judged(effect.mean),
+            **_claim(claim),
+        }
         for cell in effect.cells:
-            yield {**head, "kind": f"{kind}-cell", "where": cell.where or None, **_judged(cell.contrast)}
+            yield {
+                **head,
+                "kind": f"{kind}-cell",
+                "where": cell.where or None,
+                **_judged(cell.contrast),
+            }
 
 
 def contribution_rows(source: Source) -> Iterator[Row]:
@@ -91,16 +120,25 @@ def _table_rows(source: Source, table: Contribution, claim: Claim | None) -> Ite
         return source.plan.variant(source.plan.cell(cell_id).variant_id).label if cell_id else None
 
     head = {
-        **_place(source, table.input_id, table.metric), "design": table.design,
-        "start": label(table.start_cell_id), "end": label(table.end_cell_id),
-    }  # fmt: skip
-    places = [(str(n), s) for n, s in enumerate(table.steps, 1)] + [("beyond", s) for s in table.beyond]
+        **_place(source, table.input_id, table.metric),
+        "design": table.design,
+        "start": label(table.start_cell_id),
+        "end": label(table.end_cell_id),
+    }
+    places = [(str(n), s) for n, s in enumerate(table.steps, 1)] + [
+        ("beyond", s) for s in table.beyond
+    ]
     for place, step in places:
         change = ", ".join(c.text for c in step.changes)
         own = {"step": place, "change": change, "cell_id": step.cell_id, "share": step.share}
         yield {**head, **own, **_judged(step.contrast)}
     if table.remainder is not None:
-        yield {**head, "step": "interaction", "share": table.unexplained, **_judged(table.remainder)}
+        yield {
+            **head,
+            "step": "interaction",
+            "share": table.unexplained,
+            **_judged(table.remainder),
+        }
     if table.total is not None:
         share = 1.0 if table.unexplained is not None else None
         total = {"step": "total", "cell_id": table.end_cell_id, "share": share}
@@ -121,11 +159,17 @@ def _changed(effect: Effect) -> Row:
 
 def _judged(contrast: Contrast) -> Row:
     shown = contrast.shown
-    figures = {name: getattr(shown, name) if shown else None for name in ("ratio", "lo", "hi", "level")}
+    figures = {
+        name: getattr(shown, name) if shown else None for name in ("ratio", "lo", "hi", "level")
+    }
     return {
-        **figures, "p": contrast.p, "p_adjusted": contrast.p_adjusted, "rounds": contrast.rounds,
-        "verdict": contrast.verdict.value, "reason": contrast.reason or None,
-    }  # fmt: skip
+        **figures,
+        "p": contrast.p,
+        "p_adjusted": contrast.p_adjusted,
+        "rounds": contrast.rounds,
+        "verdict": contrast.verdict.value,
+        "reason": contrast.reason or None,
+    }
 
 
 def _claim(claim: Claim | None) -> Row:
@@ -136,7 +180,11 @@ def _told(items: Sequence[Any], source: Source, *kinds: str) -> list[tuple[Any, 
     """Items with their claims: both are in the order of the judgement."""
     assert source.judgement is not None
     claims = [c for c in source.judgement.claims if c.kind in kinds]
-    return list(zip(items, claims, strict=True)) if len(claims) == len(items) else [(i, None) for i in items]
+    return (
+        list(zip(items, claims, strict=True))
+        if len(claims) == len(items)
+        else [(i, None) for i in items]
+    )
 
 
 def tables(source: Source) -> Mapping[str, tuple[Column, ...]]:

@@ -47,7 +47,10 @@ IMPORTED_MAKERS: Final[dict[str, Callable[[Source, Imported], Iterator[Row]]]] =
 
 def table_columns(source: Source) -> dict[str, tuple[Column, ...]]:
     """The columns of every table of a record, by the table's name."""
-    axes, effective = columns.axis_columns(source.plan), columns.effective_columns(source.effective())
+    axes, effective = (
+        columns.axis_columns(source.plan),
+        columns.effective_columns(source.effective()),
+    )
     found = {
         "runs": (
             *columns.RUNS_HEAD,
@@ -86,7 +89,9 @@ def write_tables(folder: Path, source: Source) -> None:
 
 def table_texts(source: Source) -> dict[str, str]:
     """The text of every table by its name; equal sources give equal texts."""
-    return {name: to_csv(wanted, _rows(source, name)) for name, wanted in table_columns(source).items()}
+    return {
+        name: to_csv(wanted, _rows(source, name)) for name, wanted in table_columns(source).items()
+    }
 
 
 def _rows(source: Source, name: str) -> Iterator[Row]:
@@ -112,5 +117,7 @@ def to_csv(wanted: tuple[Column, ...], found: Iterable[Row]) -> str:
             raise KeyError(", ".join(sorted(set(row) - known)))
         # The writer itself leaves what is missing empty, and gives a number the shortest text that reads back as it.
         values = map(row.get, names)
-        writer.writerow([("true" if v else "false") if v is True or v is False else v for v in values])
+        writer.writerow(
+            [("true" if v else "false") if v is True or v is False else v for v in values]
+        )
     return text.getvalue()

@@ -32,7 +32,9 @@ class Kept:
     """Since it was last changed."""
 
 
-def list_kept(results: Path, *, kinds: tuple[str, ...] = (), older_s: float = 0.0) -> tuple[Kept, ...]:
+def list_kept(
+    results: Path, *, kinds: tuple[str, ...] = (), older_s: float = 0.0
+) -> tuple[Kept, ...]:
     """What lies in the cache and, only if asked for by name, among the records; the oldest first.
 
     Raises:
@@ -40,11 +42,15 @@ def list_kept(results: Path, *, kinds: tuple[str, ...] = (), older_s: float = 0.
     """
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown:
-        raise UsageError(f"no kind {', '.join(unknown)}", code="BX105", help=f"kinds: {', '.join(KINDS)}")
+        raise UsageError(
+            f"no kind {', '.join(unknown)}", code="BX105", help=f"kinds: {', '.join(KINDS)}"
+        )
     # Records are measurements, not a cache: nobody loses one by asking for "everything".
     wanted = kinds or tuple(kind for kind in KINDS if kind != "records")
     found = [item for kind in wanted for item in _of_kind(kind, results)]
-    return tuple(sorted((item for item in found if item.age_s >= older_s), key=lambda item: -item.age_s))
+    return tuple(
+        sorted((item for item in found if item.age_s >= older_s), key=lambda item: -item.age_s)
+    )
 
 
 def remove_kept(kept: Iterable[Kept]) -> None:
@@ -71,5 +77,9 @@ def _of_kind(kind: str, results: Path) -> Iterator[Kept]:
 
 
 def _size(path: Path) -> int:
-    files = [path] if path.is_file() else [p for p in path.rglob("*") if p.is_file() and not p.is_symlink()]
+    files = (
+        [path]
+        if path.is_file()
+        else [p for p in path.rglob("*") if p.is_file() and not p.is_symlink()]
+    )
     return sum(file.stat().st_size for file in files)

@@ -32,13 +32,17 @@ def leave_out(plan: Plan, descriptions: Mapping[str, Description]) -> Plan:
     Raises:
         MachineError: BX223, the baseline cannot run here, or nothing beside it.
     """
-    reasons = {v.id: why for v in plan.variants if (why := _reason(plan, v, descriptions)) is not None}
+    reasons = {
+        v.id: why for v in plan.variants if (why := _reason(plan, v, descriptions)) is not None
+    }
     if not reasons:
         return plan
     if plan.baseline_id in reasons:
         raise _impossible(plan, f"the baseline cannot run here: {reasons[plan.baseline_id]}")
     kept = tuple(cell for cell in plan.cells if cell.variant_id not in reasons)
-    if any(c.role is Role.CANDIDATE for c in plan.cells) and not any(c.role is Role.CANDIDATE for c in kept):
+    if any(c.role is Role.CANDIDATE for c in plan.cells) and not any(
+        c.role is Role.CANDIDATE for c in kept
+    ):
         raise _impossible(plan, "nothing can run here beside the baseline", tuple(reasons.values()))
     holes = [
         Hole(
@@ -54,7 +58,9 @@ def leave_out(plan: Plan, descriptions: Mapping[str, Description]) -> Plan:
         variants=variants,
         cells=kept,
         holes=(*plan.holes, *holes),
-        builds=tuple(spec for spec in plan.builds if any(variant.build == spec for variant in variants)),
+        builds=tuple(
+            spec for spec in plan.builds if any(variant.build == spec for variant in variants)
+        ),
         anchor_id="" if plan.anchor_id in reasons else plan.anchor_id,
         further_baselines=tuple(v for v in plan.further_baselines if v not in reasons),
         experiments=tuple(
@@ -92,7 +98,9 @@ def unavailable(described: Description, axis: str, value: str) -> str | None:
     values = entry.get("values") if isinstance(entry, Mapping) else None
     if not isinstance(values, Sequence) or isinstance(values, str):
         return None
-    found = (v.get("unavailable") for v in values if isinstance(v, Mapping) and v.get("name") == value)
+    found = (
+        v.get("unavailable") for v in values if isinstance(v, Mapping) and v.get("name") == value
+    )
     why = next(found, None)
     return str(why) if why else None
 

@@ -36,7 +36,12 @@ class ComparedTable:
 
 
 def require_one_comparison(
-    *, later: str | None, baseline: str | None, candidate: str | None, axis: str | None, where: str | None
+    *,
+    later: str | None,
+    baseline: str | None,
+    candidate: str | None,
+    axis: str | None,
+    where: str | None,
 ) -> None:
     """Refuse options that ask for two kinds of comparison at once. Raises `UsageError`, BX121."""
     pair = baseline is not None or candidate is not None
@@ -77,7 +82,7 @@ def compare_record(
         UsageError: BX106, a selection that does not take what it must; BX107, an unknown metric.
         ScenarioError: BC113, a selection that cannot be read.
     """
-    from bench_framework.report import build
+    from bench_framework.features.document import build_document
     from bench_framework.store import imports, records
 
     folder = records.resolve(results, name)
@@ -91,9 +96,13 @@ def compare_record(
             measured = looks_of(record.plan)
             record.plan = other = _other_plan(record.plan, baseline, candidate, metrics)
             looks = measured.shared_by(other.comparisons_planned, other.judge.level)
-            judgement = replace(judge_record(record, looks=looks, tripped=tripped), status="exploratory")
+            judgement = replace(
+                judge_record(record, looks=looks, tripped=tripped), status="exploratory"
+            )
         # The record's own pages hold its own comparisons, not these.
-        document = replace(build(report_data(record, judgement), only=SECTIONS), files=(), next=())
+        document = replace(
+            build_document(report_data(record, judgement), only=SECTIONS), files=(), next=()
+        )
         if not own:
             document = replace(document, run_line=f"{document.run_line}  {_chosen(judgement)}")
     compared = tuple(
@@ -130,8 +139,8 @@ def compare_axis(
         UsageError: BX106, no such axis, an axis of the input, or nothing to compare; BX107, an unknown metric.
         ScenarioError: BC113, a selection that cannot be read.
     """
-    from bench_framework.analysis import chosen_pairs
-    from bench_framework.report.sections.axis_levels import document
+    from bench_framework.compare import requested_pairs
+    from bench_framework.features.axis_levels import document
     from bench_framework.store import records
 
     folder = records.resolve_measured(results, name)
@@ -146,15 +155,16 @@ def compare_axis(
                 help="the record's report compares it; --axis takes metrics that rounds decide",
             )
         chosen = _variant_axis(plan, axis)
-        pairs = chosen_pairs.axis_pairs(plan, axis, _cells_where(plan, where))
+        pairs = requested_pairs.axis_pairs(plan, axis, _cells_where(plan, where))
         if not pairs:
             raise UsageError(
-                f"no two cells of this record differ in {axis} alone" + (f" where {where}" if where else ""),
+                f"no two cells of this record differ in {axis} alone"
+                + (f" where {where}" if where else ""),
                 code="BX106",
                 help="an axis needs two measured levels with everything else equal",
             )
         builds = {build.id: build for build in contents.builds}
-        judged, looks = chosen_pairs.judge_chosen(
+        judged, looks = requested_pairs.judge_chosen(
             plan, contents.blocks, builds, contents.looks, pairs, metrics
         )
         judgement = record.judgement() or judge_record(record)
@@ -172,7 +182,9 @@ def _variant_axis(plan: Plan, name: str) -> Axis:
             if of_input
             else f"no axis {name} varies in this record"
         )
-        raise UsageError(why, code="BX106", help=f"axes: {', '.join(a.name for a in known) or 'none'}")
+        raise UsageError(
+            why, code="BX106", help=f"axes: {', '.join(a.name for a in known) or 'none'}"
+        )
     return found
 
 
@@ -182,7 +194,9 @@ def _cells_where(plan: Plan, where: str | None) -> frozenset[str]:
     if where is None:
         return frozenset(cell.id for cell in plan.cells)
     known = {axis.name: [value.name for value in axis.values] for axis in plan.axes}
-    selection = parse_selection(where, known, open_names=("variant", "input", "experiment"), option="--where")
+    selection = parse_selection(
+        where, known, open_names=("variant", "input", "experiment"), option="--where"
+    )
     return frozenset(
         cell.id
         for cell in plan.cells
@@ -205,7 +219,9 @@ def _require_metrics(plan: Plan, metrics: Sequence[Metric]) -> None:
         )
 
 
-def _other_plan(plan: Plan, baseline: str | None, candidate: str | None, metrics: tuple[Metric, ...]) -> Plan:
+def _other_plan(
+    plan: Plan, baseline: str | None, candidate: str | None, metrics: tuple[Metric, ...]
+) -> Plan:
     """The plan with another baseline and candidates; the control arm stays only if it is a copy of the baseline."""
     base = plan.variant(plan.baseline_id) if baseline is None else _one(plan, baseline)
     # An anchor is compared where it is asked for by name, and never by the way.
@@ -221,7 +237,9 @@ def _other_plan(plan: Plan, baseline: str | None, candidate: str | None, metrics
     kept = {variant.id for variant in chosen} | {base.id}
     if len(kept) < 2:  # noqa: PLR2004 -- a comparison has two sides
         raise UsageError(
-            "the candidate is the baseline", code="BX106", help="select another variant with --candidate"
+            "the candidate is the baseline",
+            code="BX106",
+            help="select another variant with --candidate",
         )
     same = base.id == plan.baseline_id
     cells = []
@@ -277,7 +295,11 @@ def _selected(plan: Plan, text: str, option: str) -> tuple[Variant, ...]:
 def _taken(plan: Plan, text: str, option: str) -> tuple[Variant, ...]:
     from bench_framework.scenario.selection import parse_selection
 
-    known = {axis.name: [value.name for value in axis.values] for axis in plan.axes if axis.kind != "input"}
+    known = {
+        axis.name: [value.name for value in axis.values]
+        for axis in plan.axes
+        if axis.kind != "input"
+    }
     selection = parse_selection(text, known, open_names=("variant", "experiment"), option=option)
     return tuple(
         variant

@@ -20,7 +20,9 @@ def read_page(page: Path) -> str:
     try:
         return page.read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{page} cannot be read", code="BX101", details=(("cause", str(error)),)) from error
+        raise UsageError(
+            f"{page} cannot be read", code="BX101", details=(("cause", str(error)),)
+        ) from error
 
 
 def judged_again(found: Embedded) -> Judgement:
@@ -34,7 +36,8 @@ def rendered_again(found: Embedded, judgement: Judgement) -> str:
     Raises:
         UsageError: BX113, a custom template in the page cannot be used.
     """
-    from bench_framework.report import ReportData, build
+    from bench_framework.features.document import build_document
+    from bench_framework.report import ReportData
 
     frame, contents = found.frame, found.contents
     data = ReportData(
@@ -57,14 +60,16 @@ def rendered_again(found: Embedded, judgement: Judgement) -> str:
     runs = embedded_runs(data, contents, frame.templates)
     with tempfile.TemporaryDirectory(prefix="benchctl-templates-") as folder:
         own = _write_templates(Path(folder), frame.templates) if frame.templates else None
-        return render_files(data, build(data), formats=("html",), runs=runs, own=own)[PAGE]
+        return render_files(data, build_document(data), formats=("html",), runs=runs, own=own)[PAGE]
 
 
 def _write_templates(folder: Path, templates: dict[str, str]) -> Path:
     for name, text in templates.items():
         path = folder / name
         if not path.resolve().is_relative_to(folder.resolve()):
-            raise UsageError(f"the template {name} in the page is outside of its folder", code="BX113")
+            raise UsageError(
+                f"the template {name} in the page is outside of its folder", code="BX113"
+            )
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return folder

@@ -117,9 +117,12 @@ def forecast_document(found: Forecast) -> dict[str, Any]:
         "inputs": [item.label for item in plan.inputs],
         "cells": [{"id": c.id, "label": c.label, "role": c.role} for c in plan.cells],
         "holes": [
-            {"values": dict(hole.values), "reason": hole.reason, "rule": hole.rule} for hole in plan.holes
+            {"values": dict(hole.values), "reason": hole.reason, "rule": hole.rule}
+            for hole in plan.holes
         ],
-        "builds": [{"id": b.spec.id, "variants": b.variants, "cached": b.cached} for b in found.builds],
+        "builds": [
+            {"id": b.spec.id, "variants": b.variants, "cached": b.cached} for b in found.builds
+        ],
         "looks": list(found.looks.rounds),
         "rounds_needed": found.looks.needed,
         "comparisons": found.looks.family,

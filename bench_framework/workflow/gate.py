@@ -42,7 +42,12 @@ class Gated:
 
 
 def gate_record(
-    results: Path, name: str, *, confirm: bool = True, fresh: bool = False, observer: Observer | None = None
+    results: Path,
+    name: str,
+    *,
+    confirm: bool = True,
+    fresh: bool = False,
+    observer: Observer | None = None,
 ) -> Gated:
     """Judge a record against its scenario's gate, and write `GATE_FILES` into it.
 
@@ -63,12 +68,15 @@ def gate_record(
 
     observer = observer or SilentObserver()
     folder = _of_first_pass(
-        records.resolve_measured(results, name, lambda text: observer.notify(Message(text))), observer
+        records.resolve_measured(results, name, lambda text: observer.notify(Message(text))),
+        observer,
     )
     with records.Record.open(folder) as record, corrupt_records.blamed(folder):
         if not record.contents.complete:
             raise RecordError(
-                f"{record.path} is not measured to its end", code="BX413", help="`benchctl run` finishes it"
+                f"{record.path} is not measured to its end",
+                code="BX413",
+                help="`benchctl run` finishes it",
             )
         require_decidable(record.plan)
         gating = _first(record)
@@ -97,32 +105,45 @@ def _of_first_pass(folder: Path, observer: Observer) -> Path:
             help="`benchctl run FILE --gate` measures both anew",
         )
     observer.notify(
-        Message(f"gate: {folder.name} is a second pass; judged is {first}, whose pairs it measures again")
+        Message(
+            f"gate: {folder.name} is a second pass; judged is {first}, whose pairs it measures again"
+        )
     )
     return folder.parent / first
 
 
 def _first(record: Record) -> Gating:
-    from bench_framework.analysis.gate import first_pass
+    from bench_framework.features.gate.compute import first_pass
 
     contents = record.contents
     builds = {build.id: build for build in contents.builds}
     return first_pass(
-        record.plan, contents.blocks, builds, contents.inputs, contents.looks, tuple(contents.events),
-        contents.observations, accepted=accepted_changes(record.plan), day=contents.header.started_at[:10],
-    )  # fmt: skip
+        record.plan,
+        contents.blocks,
+        builds,
+        contents.inputs,
+        contents.looks,
+        tuple(contents.events),
+        contents.observations,
+        accepted=accepted_changes(record.plan),
+        day=contents.header.started_at[:10],
+    )
 
 
 def _again(options: RunOptions, record: Record, first: Gating, observer: Observer) -> Gating:
     """Measure the suspicious pairs afresh, in a record of their own beside the first."""
-    from bench_framework.analysis import gate
     from bench_framework.errors import Interrupted
+    from bench_framework.features.gate import compute as gate
     from bench_framework.store import layout
 
     plan = gate.confirmation_plan(record.plan, first, record.id)
     assert plan is not None
     count = len(first.of("suspicious"))
-    which = "1 comparison looks worse and is" if count == 1 else f"{count} comparisons look worse and are"
+    which = (
+        "1 comparison looks worse and is"
+        if count == 1
+        else f"{count} comparisons look worse and are"
+    )
     observer.notify(Message(f"gate: {which} measured again, {plan.measure.rounds_max} rounds"))
     text = (record.path / layout.SCENARIO).read_text(encoding="utf-8")
     outcome = run_plan(plan, text, options, observer)

@@ -90,11 +90,14 @@ def _chosen_baseline(found: Sequence[Session], options: ImportOptions) -> str:
     twice = [digest for digest, count in Counter(s.sha256 for s in found).items() if count > 1]
     if twice:
         names = ", ".join(s.label for s in found if s.sha256 == twice[0])
-        raise _wrong(f"one file was given twice: {names}", "give each file once: each file is one session")
+        raise _wrong(
+            f"one file was given twice: {names}", "give each file once: each file is one session"
+        )
     known = list(dict.fromkeys(command.label for session in found for command in session.commands))
     if options.baseline is not None and options.baseline not in known:
         raise _wrong(
-            f"--baseline {options.baseline!r} is in no file", f"the labels are: {', '.join(known[:8])}"
+            f"--baseline {options.baseline!r} is in no file",
+            f"the labels are: {', '.join(known[:8])}",
         )
     return options.baseline if options.baseline is not None else known[0]
 

@@ -29,7 +29,10 @@ def require_known(plan: Plan, builds: Sequence[Build]) -> None:
     for metric in plan.judge.metrics:
         if metric in known or announced.get(metric) in {"lower", "higher"}:
             continue
-        told = ", ".join(name for name, way in announced.items() if way in {"lower", "higher"}) or "none"
+        told = (
+            ", ".join(name for name, way in announced.items() if way in {"lower", "higher"})
+            or "none"
+        )
         why = (
             "says that neither direction of it is better"
             if metric in announced

@@ -73,7 +73,7 @@ it can be read.
 - The count says nothing of I/O, locks, waiting, caches or branch prediction, and each instruction counts as one.
 - It is compared exactly if every repetition gives one number. If they differ (addresses and random seeds move hash
   tables; threads race), each median is taken to be uncertain by three times the range of its repetitions: a
-  difference within that is undecided, and sentence and table say how far counts of one program lie apart.
+  difference within that is inconclusive, and sentence and table say how far counts of one program lie apart.
 - It is refused before anything is measured where valgrind is missing, or perf has no counter (BX250). A cell that
   cannot be counted is an error of its own (BX251), and only its instructions are not compared: a program with
   AVX-512 or other instructions that valgrind does not know (`target-cpu=native`), one that forks children which go

@@ -22,13 +22,13 @@ from bench_framework.model.metrics import CPU, WALL
 from bench_framework.workflow.scenarios import plan_scenario
 
 if TYPE_CHECKING:
-    from bench_framework.analysis.aa import NoiseSummary, Rate, Window, WindowVerdicts
     from bench_framework.execution.hyperfine import Hyperfine
     from bench_framework.execution.process import Launcher
     from bench_framework.execution.progress import Observer
     from bench_framework.execution.racing import Decision
     from bench_framework.execution.reference_programs import Specimen
     from bench_framework.execution.stop import Stop
+    from bench_framework.features.noise.compute import NoiseSummary, Rate, Window, WindowVerdicts
     from bench_framework.model.plan import Plan
     from bench_framework.model.run import Build, Host
 
@@ -146,10 +146,13 @@ def _prepare(
     for specimen in reference_programs.specimens(launcher, env, folder, stopping.check):
         scenario = folder / f"aa-{len(subjects) + 1}.yaml"
         scenario.write_text(
-            json.dumps(_scenario(specimen, reference_programs.ENVIRONMENT), indent=1), encoding="utf-8"
+            json.dumps(_scenario(specimen, reference_programs.ENVIRONMENT), indent=1),
+            encoding="utf-8",
         )
         plan = plan_scenario(str(scenario))
-        build, event = programs.with_control(plan, programs.find_program(plan, env), {}, launcher, env)
+        build, event = programs.with_control(
+            plan, programs.find_program(plan, env), {}, launcher, env
+        )
         if event is not None:
             observer.notify(Message(event.message))
         subjects.append(_Subject(specimen, scenario, build))
@@ -178,8 +181,8 @@ def _scenario(specimen: Specimen, env: dict[str, str]) -> dict[str, Any]:
 def _examine(
     bench: _Bench, subjects: tuple[_Subject, ...], wanted: float, on_window: OnWindow
 ) -> NoiseFindings:
-    from bench_framework.analysis.aa import judge_window, summarise_windows
     from bench_framework.execution.host import seconds
+    from bench_framework.features.noise.compute import judge_window, summarise_windows
     from bench_framework.model.looks import schedule
 
     looks = schedule(12, ROUNDS, len(METRICS), LEVEL)
@@ -257,21 +260,25 @@ def _go_on(_input: str, _index: int, _round: int) -> Decision:
 def _read(plan: Plan, blocks: list[Any], specimen: Specimen) -> Window:
     import numpy as np
 
-    from bench_framework.analysis import samples
-    from bench_framework.analysis.aa import Window
+    from bench_framework.compare import samples
+    from bench_framework.features.noise.compute import Window
 
     collected = samples.collect(blocks)
     input_id = plan.inputs[0].id
     baseline, control = plan.baseline_cell(input_id), plan.control_cell(input_id)
     assert baseline is not None
     assert control is not None
-    by_label = {cell.label: cell.id for cell in plan.cells if cell.id not in (baseline.id, control.id)}
+    by_label = {
+        cell.label: cell.id for cell in plan.cells if cell.id not in (baseline.id, control.id)
+    }
     ids = [baseline.id, control.id, *by_label.values()]
     whole = set(range(1, ROUNDS + 1))
     for cell in ids:
         for metric in METRICS:
             whole &= (
-                {r for r, v in collected[cell].of(metric).items() if v > 0} if cell in collected else set()
+                {r for r, v in collected[cell].of(metric).items() if v > 0}
+                if cell in collected
+                else set()
             )
     if len(whole) < ROUNDS:
         raise MachineError(
@@ -286,7 +293,10 @@ def _read(plan: Plan, blocks: list[Any], specimen: Specimen) -> Window:
 
     arms = {effect: by_label[EFFECT_ARM.format(round(effect * 100))] for effect in specimen.slower}
     return Window(
-        specimen.name, series(baseline.id), series(control.id), {e: series(cell) for e, cell in arms.items()}
+        specimen.name,
+        series(baseline.id),
+        series(control.id),
+        {e: series(cell) for e, cell in arms.items()},
     )
 
 

@@ -79,7 +79,9 @@ def report_record(
     from bench_framework.store import imports, records
 
     if embed_runs and "html" not in formats:
-        raise UsageError("--embed-runs is for the HTML page, and --format leaves it out", code="BX104")
+        raise UsageError(
+            "--embed-runs is for the HTML page, and --format leaves it out", code="BX104"
+        )
     folder = records.resolve(results, name)
     with imports.open_record(folder) as record, corrupt_records.blamed(folder):
         if embed_runs and record.contents.imported is not None:
@@ -92,10 +94,14 @@ def report_record(
         if judgement is None:
             judgement = judge_record(record)
             record.save(judgement)
-        return write_pages(record, judgement, formats=formats, embed_runs=embed_runs, template=template)
+        return write_pages(
+            record, judgement, formats=formats, embed_runs=embed_runs, template=template
+        )
 
 
-def judge_record(record: Record, *, looks: Looks | None = None, tripped: Collection[str] = ()) -> Judgement:
+def judge_record(
+    record: Record, *, looks: Looks | None = None, tripped: Collection[str] = ()
+) -> Judgement:
     """Judge what a record holds, by the looks that were taken; `looks` and `tripped` as in `analysis.judge`."""
     from bench_framework.store.profiles import read_profiles
 
@@ -112,9 +118,9 @@ def judged(
     tripped: Collection[str] = (),
 ) -> Judgement:
     """Judge blocks and observations, wherever they were read from; as `judge_record`."""
-    from bench_framework.analysis.imported import judge_imported
-    from bench_framework.analysis.judge import judge
-    from bench_framework.analysis.profiles import attach
+    from bench_framework.features.imported.compute import judge_imported
+    from bench_framework.features.judge import judge
+    from bench_framework.features.profile.compute import attach
 
     if contents.imported is not None:
         return judge_imported(plan, contents.imported)
@@ -149,7 +155,9 @@ def report_data(record: Record, judgement: Judgement) -> ReportData:
     try:
         host = record_host(record)
         measured = contents.imported is None
-        scenario_text = (record.path / layout.SCENARIO).read_text(encoding="utf-8") if measured else ""
+        scenario_text = (
+            (record.path / layout.SCENARIO).read_text(encoding="utf-8") if measured else ""
+        )
         tuning = json.loads((record.path / layout.TUNING).read_bytes()) if plan.tuning else None
     except (OSError, ValueError) as error:
         name = error.filename if isinstance(error, OSError) else f"a text of {record.path}"
@@ -199,11 +207,11 @@ def write_pages(
         embed_runs: whether ``report.html`` contains the runs; `None`: if they take at most `MOST_EMBEDDED` bytes.
         template: a folder whose templates replace the shipped ones.
     """
-    from bench_framework.report import build
+    from bench_framework.features.document import build_document
     from bench_framework.store import layout
 
     data = report_data(record, judgement)
-    document = build(data)
+    document = build_document(data)
     kept = template_texts(template) if template is not None else {}
     pages: tuple[Format, ...] = ("html", "md")
     if (kept or own_templates(record)) and set(pages) & set(formats):
@@ -254,7 +262,10 @@ def template_texts(folder: Path) -> dict[str, str]:
     """The templates of a user's folder by their names in it. Raises `UsageError`, BX113: it replaces none."""
     from bench_framework.report.render.templates import replaced
 
-    return {name: (folder / name).read_text(encoding="utf-8", errors="replace") for name in replaced(folder)}
+    return {
+        name: (folder / name).read_text(encoding="utf-8", errors="replace")
+        for name in replaced(folder)
+    }
 
 
 def require_readable(folder: Path) -> None:
@@ -293,8 +304,8 @@ def render_files(
     Equal records give equal texts. `runs` is the record that the page is to contain, if any; `own` a folder whose
     templates replace the shipped ones. Raises `UsageError`, BX113, where one of those is broken.
     """
+    from bench_framework.features.profile.flame_graph import profile_files
     from bench_framework.report import figures
-    from bench_framework.report.flame import profile_files
     from bench_framework.report.render import html, markdown
     from bench_framework.report.render.templates import Templates
 
@@ -303,7 +314,9 @@ def render_files(
     drawings = figures.drawings(document) if {"html", "md"} & set(formats) else {}
     shown = {figure.anchor: figure for figure in document.figures() if figure.anchor in drawings}
     if "html" in formats:
-        inline = {anchor: figures.inline(drawings[anchor], figure) for anchor, figure in shown.items()}
+        inline = {
+            anchor: figures.inline(drawings[anchor], figure) for anchor, figure in shown.items()
+        }
         made[PAGE] = html.render(document, data, templates, inline, runs)
     if "md" in formats:
         for anchor, figure in shown.items():

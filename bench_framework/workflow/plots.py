@@ -20,7 +20,7 @@ def figures_of(frames: Frames) -> dict[str, Figure]:
     Raises:
         RecordError: BX413, the record is not judged yet; BX411, it is damaged.
     """
-    from bench_framework.report import build
+    from bench_framework.features.document import build_document
     from bench_framework.workflow.pages import report_data
 
     judgement = frames.judgement
@@ -30,7 +30,10 @@ def figures_of(frames: Frames) -> dict[str, Figure]:
             code="BX413",
             help="`benchctl run` finishes an interrupted record, `benchctl report RECORD` judges what there is",
         )
-    return {figure.anchor: figure for figure in build(report_data(frames.record, judgement)).figures()}
+    return {
+        figure.anchor: figure
+        for figure in build_document(report_data(frames.record, judgement)).figures()
+    }
 
 
 def plot(frames: Frames, name: str, ax: Axes | None = None) -> Axes:

@@ -79,7 +79,9 @@ def prepare(
     require_known(plan, builds)
     inputs = datasets.prepare_inputs(plan, env, careful)
     if plan.program is not None:
-        build, event = programs.with_control(plan, builds[0], {i.input_id: i for i in inputs}, launcher, env)
+        build, event = programs.with_control(
+            plan, builds[0], {i.input_id: i for i in inputs}, launcher, env
+        )
         builds = (build,)
     if plan.instructions is not None and not plan.instructions.optional:
         instructions.counter(plan.instructions, launcher, env)
@@ -96,7 +98,10 @@ def _nothing_built(builds: Sequence[Build]) -> BenchError:
     first = builds[0]
     return BuildError(
         "no variant could be built",
-        details=(("cargo", first.message or "failed"), *((("log", first.log),) if first.log else ())),
+        details=(
+            ("cargo", first.message or "failed"),
+            *((("log", first.log),) if first.log else ()),
+        ),
         effect="nothing was measured",
         help="mend the build; `benchctl run` goes on from there",
     )
@@ -109,7 +114,10 @@ def _one_side_only(plan: Plan, builds: Sequence[Build]) -> BenchError:
     variant = next(v for v in plan.variants if v.build is not None and v.build.id == failed.id)
     return BuildError(
         f"{variant.label} cannot be built",
-        details=(("cargo", failed.message or "failed"), *((("log", failed.log),) if failed.log else ())),
+        details=(
+            ("cargo", failed.message or "failed"),
+            *((("log", failed.log),) if failed.log else ()),
+        ),
         effect="nothing was measured: one revision alone answers nothing",
         help="name a base that builds, or leave the variant out with -k",
     )

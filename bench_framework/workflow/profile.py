@@ -143,10 +143,17 @@ def profile_record(
         env = host.environment()
         observer.notify(PlanReady(record.plan))
         with stopping.on_signals(), lock.MachineLock(record.plan.name, observer, stopping):
-            inputs = datasets.prepare_inputs(record.plan, env, InterruptibleObserver(observer, stopping))
+            inputs = datasets.prepare_inputs(
+                record.plan, env, InterruptibleObserver(observer, stopping)
+            )
             _require_same_inputs(record, inputs)
             outcome = _profile(
-                record, record.contents.builds, inputs, policy, cells, (observer, launcher, stopping)
+                record,
+                record.contents.builds,
+                inputs,
+                policy,
+                cells,
+                (observer, launcher, stopping),
             )
         return _written(record, outcome, observer)
 
@@ -191,17 +198,23 @@ def _profile(
 
 def _written(record: Record, outcome: Outcome, observer: Observer) -> Profiled:
     """The record with its new profiles, judged as it was."""
-    from bench_framework.analysis.profiles import attach
-    from bench_framework.report import build
+    from bench_framework.features.document import build_document
+    from bench_framework.features.profile.compute import attach
     from bench_framework.store.profiles import read_profiles
     from bench_framework.workflow.pages import report_data
 
     if not outcome.profiles:
         if outcome.stopped:
-            raise Interrupted("interrupted", effect="nothing was profiled", help="run the same command again")
+            raise Interrupted(
+                "interrupted", effect="nothing was profiled", help="run the same command again"
+            )
         first = outcome.events[0]
         raise MachineError(
-            first.message, code=first.code, details=first.details, effect=first.effect, help=first.help
+            first.message,
+            code=first.code,
+            details=first.details,
+            effect=first.effect,
+            help=first.help,
         )
     for event in outcome.events:
         observer.notify(Remark(event))
@@ -214,13 +227,15 @@ def _written(record: Record, outcome: Outcome, observer: Observer) -> Profiled:
     record.save(judgement)
     write_pages(record, judgement, embed_runs=carries_runs(record), template=own_templates(record))
     made = {profile.cell_id for profile in outcome.profiles}
-    code = EXIT_INTERRUPTED if outcome.stopped else EXIT_NOT_MEASURED if outcome.events else EXIT_DONE
+    code = (
+        EXIT_INTERRUPTED if outcome.stopped else EXIT_NOT_MEASURED if outcome.events else EXIT_DONE
+    )
     if [e.code for e in outcome.events] == ["BX351"] and not outcome.stopped:
         code = EXIT_DONE  # callgrind counted in place of perf: there is a profile, of another kind
     return Profiled(
         record.path,
         tuple(shares for shares in judgement.profiles if shares.cell_id in made),
-        build(report_data(record, judgement), only=SECTIONS),
+        build_document(report_data(record, judgement), only=SECTIONS),
         tuple(outcome.events),
         code,
     )
@@ -253,7 +268,9 @@ def _bucket(text: str) -> Bucket:
 
 
 def _no_bucket(text: str, why: str) -> UsageError:
-    return UsageError(f"{text!r} is no bucket: {why}", code="BX119", help="--bucket 'JSON=serde|sonic'")
+    return UsageError(
+        f"{text!r} is no bucket: {why}", code="BX119", help="--bucket 'JSON=serde|sonic'"
+    )
 
 
 def _selected(plan: Plan, text: str) -> tuple[Cell, ...]:

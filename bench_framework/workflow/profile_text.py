@@ -23,6 +23,7 @@ def profile_document(made: Profiled) -> dict[str, Any]:
         "exit_code": made.exit_code,
         "profiles": [asdict(shares) for shares in made.profiles],
         "events": [
-            {"code": e.code, "message": e.message, "effect": e.effect, "help": e.help} for e in made.events
+            {"code": e.code, "message": e.message, "effect": e.effect, "help": e.help}
+            for e in made.events
         ],
     }

@@ -12,7 +12,7 @@ from bench_framework.workflow import corrupt_records
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bench_framework.analysis.anchors import Side
+    from bench_framework.features.record_comparison.anchors import Side
     from bench_framework.model.bridge import Bridge
     from bench_framework.model.policies import Metric
     from bench_framework.report import Document
@@ -47,8 +47,8 @@ def compare_records(
         UsageError: BX107, a metric that two records cannot be compared on; BX121, one record given twice.
         RecordError: BX455, one of them holds imported figures.
     """
-    from bench_framework.analysis.bridge import bridge
-    from bench_framework.report.sections.bridge import document
+    from bench_framework.features.record_comparison.compute import bridge
+    from bench_framework.features.record_comparison.section import document
     from bench_framework.store import records
 
     unknown = [metric for metric in metrics if metric not in METRICS]
@@ -77,7 +77,7 @@ def compare_records(
 
 
 def _side(record: Record) -> Side:
-    from bench_framework.analysis.anchors import side
+    from bench_framework.features.record_comparison.anchors import side
     from bench_framework.workflow.pages import record_host
 
     contents = record.contents

@@ -97,7 +97,10 @@ class _Asking:
             raise GateError(
                 f"base and head are one commit, {base_id[:12]}: there is nothing to compare",
                 code="BX111",
-                details=(("base", base), ("head", head or "the working tree, which has no changes")),
+                details=(
+                    ("base", base),
+                    ("head", head or "the working tree, which has no changes"),
+                ),
                 effect=NOTHING,
                 help="on the main branch itself, compare with the commit before: --base HEAD~1",
             )
@@ -121,7 +124,11 @@ class _Asking:
                 help="name the base by a branch, tag or commit",
             )
         return revisions.merge_base(
-            self.git, self.cache, crate=self.source.crate, head=head or "HEAD", branches=self._branches()
+            self.git,
+            self.cache,
+            crate=self.source.crate,
+            head=head or "HEAD",
+            branches=self._branches(),
         )
 
     def _branches(self) -> Sequence[str]:

@@ -83,7 +83,9 @@ def run_scenario(name: str, options: RunOptions, observer: Observer | None = Non
     return run_plan(plan, find_scenario(name).read_text(encoding="utf-8"), options, observer)
 
 
-def run_plan(plan: Plan, text: str, options: RunOptions, observer: Observer | None = None) -> Outcome:
+def run_plan(
+    plan: Plan, text: str, options: RunOptions, observer: Observer | None = None
+) -> Outcome:
     """Build, run, judge and report a plan, whatever made it.
 
     Args:
@@ -111,7 +113,12 @@ def run_plan(plan: Plan, text: str, options: RunOptions, observer: Observer | No
 
 
 def _run_locked(
-    plan: Plan, text: str, options: RunOptions, observer: Observer, launcher: Launcher, stopping: Stop
+    plan: Plan,
+    text: str,
+    options: RunOptions,
+    observer: Observer,
+    launcher: Launcher,
+    stopping: Stop,
 ) -> Outcome:
     record: Record | None = None
     try:
@@ -123,9 +130,14 @@ def _run_locked(
             _measure(plan, record, prepared, observer, launcher, stopping)
             _observe(plan, record, prepared, observer, launcher, stopping)
             stopped = options.profile is not False and profile_run(
-                record, prepared.builds, prepared.inputs, wanted(plan, asked=bool(options.profile)),
-                observer, launcher, stopping,
-            )  # fmt: skip
+                record,
+                prepared.builds,
+                prepared.inputs,
+                wanted(plan, asked=bool(options.profile)),
+                observer,
+                launcher,
+                stopping,
+            )
     except Interrupted:
         return _interrupted(record, plan)
     judgement = judge_record(record)
@@ -134,9 +146,7 @@ def _run_locked(
     failures = _failures(plan, record)
     code = EXIT_NOT_MEASURED if failures else EXIT_DONE
     if stopped:
-        resume = (
-            f"profiling was stopped, all else is done; `benchctl profile {record.path}` makes the profiles"
-        )
+        resume = f"profiling was stopped, all else is done; `benchctl profile {record.path}` makes the profiles"
         return Outcome(record.path, judgement, pages.document, failures, resume, EXIT_INTERRUPTED)
     return Outcome(record.path, judgement, pages.document, failures, None, code)
 
@@ -144,7 +154,9 @@ def _run_locked(
 def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:
     """The record's pages. A template that fails costs nothing that was measured: the shipped ones stand in for it."""
     try:
-        return write_pages(record, judgement, embed_runs=options.embed_runs, template=options.template)
+        return write_pages(
+            record, judgement, embed_runs=options.embed_runs, template=options.template
+        )
     except UsageError as error:
         if options.template is None:
             raise
@@ -158,7 +170,9 @@ def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:
         ) from error
 
 
-def _record_for(plan: Plan, text: str, options: RunOptions, observer: Observer, prepared: Prepared) -> Record:
+def _record_for(
+    plan: Plan, text: str, options: RunOptions, observer: Observer, prepared: Prepared
+) -> Record:
     from bench_framework.execution.host import utc_now
     from bench_framework.store import lines
     from bench_framework.store.records import Record, find_resumable, require_same
@@ -169,7 +183,9 @@ def _record_for(plan: Plan, text: str, options: RunOptions, observer: Observer, 
         require_same(record, plan, prepared.host, prepared.builds)
         done = sum(record.contents.rounds.values())
         kept = f"continuing the interrupted record {record.path}: whole rounds kept: {done}"
-        observer.notify(Message(f"{kept} (--fresh starts over); a round that was cut is measured again"))
+        observer.notify(
+            Message(f"{kept} (--fresh starts over); a round that was cut is measured again")
+        )
     else:
         try:
             record = Record.create(
@@ -196,19 +212,31 @@ def _record_for(plan: Plan, text: str, options: RunOptions, observer: Observer, 
 
 
 def _tune(
-    plan: Plan, record: Record, prepared: Prepared, observer: Observer, launcher: Launcher, stopping: Stop
+    plan: Plan,
+    record: Record,
+    prepared: Prepared,
+    observer: Observer,
+    launcher: Launcher,
+    stopping: Stop,
 ) -> None:
     from bench_framework.execution import host, tuning
 
     if plan.tuning and not tuning.is_done(record):
         observer.notify(Message("tuning: one command, before anything is measured"))
-        tuning.tune(plan, record, prepared.builds, prepared.inputs, launcher, host.environment(), stopping)
+        tuning.tune(
+            plan, record, prepared.builds, prepared.inputs, launcher, host.environment(), stopping
+        )
 
 
 def _measure(
-    plan: Plan, record: Record, prepared: Prepared, observer: Observer, launcher: Launcher, stopping: Stop
+    plan: Plan,
+    record: Record,
+    prepared: Prepared,
+    observer: Observer,
+    launcher: Launcher,
+    stopping: Stop,
 ) -> None:
-    from bench_framework.analysis.looking import look
+    from bench_framework.compare.interim_analysis import look
     from bench_framework.execution import host, racing, rounds
 
     builds = {build.id: build for build in prepared.builds}
@@ -233,7 +261,12 @@ def _measure(
 
 
 def _observe(
-    plan: Plan, record: Record, prepared: Prepared, observer: Observer, launcher: Launcher, stopping: Stop
+    plan: Plan,
+    record: Record,
+    prepared: Prepared,
+    observer: Observer,
+    launcher: Launcher,
+    stopping: Stop,
 ) -> None:
     from bench_framework.execution import host, observations
 
@@ -253,7 +286,12 @@ def _interrupted(record: Record | None, plan: Plan) -> Outcome:
     resume = f"interrupted; `{plan.command}` "
     if record is None:
         return Outcome(
-            None, None, None, (), resume + "starts again; builds and inputs are kept", EXIT_INTERRUPTED
+            None,
+            None,
+            None,
+            (),
+            resume + "starts again; builds and inputs are kept",
+            EXIT_INTERRUPTED,
         )
     record.save()
     record.close()
@@ -279,7 +317,9 @@ def _failures(plan: Plan, record: Record) -> tuple[BenchError, ...]:
     found: list[BenchError] = []
     for build in contents.builds:
         if not build.ok:
-            lost = [v.label for v in plan.variants if v.build is not None and v.build.id == build.id]
+            lost = [
+                v.label for v in plan.variants if v.build is not None and v.build.id == build.id
+            ]
             found.append(
                 BuildError(
                     f"cannot build {', '.join(lost) or build.id}",
@@ -314,15 +354,23 @@ def outcome_document(outcome: Outcome) -> dict[str, Any]:
         "record": str(outcome.record) if outcome.record else None,
         "exit_code": outcome.exit_code,
         "status": judgement.status if judgement else "interrupted",
-        "claims": [_claim(claim.id, claim.kind, claim.verdict, claim.text) for claim in judgement.claims]
+        "claims": [
+            _claim(claim.id, claim.kind, claim.verdict, claim.text) for claim in judgement.claims
+        ]
         if judgement
         else [],
         "failures": [
-            {"code": error.code, "message": error.message, "help": error.help} for error in outcome.failures
+            {"code": error.code, "message": error.message, "help": error.help}
+            for error in outcome.failures
         ],
         "resume": outcome.resume,
     }
 
 
 def _claim(identity: str, kind: str, verdict: object, text: str) -> Mapping[str, str | None]:
-    return {"id": identity, "kind": kind, "verdict": str(verdict) if verdict else None, "text": text}
+    return {
+        "id": identity,
+        "kind": kind,
+        "verdict": str(verdict) if verdict else None,
+        "text": text,
+    }

@@ -58,7 +58,9 @@ def plan_run(name: str, options: RunOptions) -> Plan:
 
         plan = plan_between(plan, base, options.head)
     elif options.head is not None:
-        raise UsageError("--head needs --base: what is it compared with?", effect="nothing was measured")
+        raise UsageError(
+            "--head needs --base: what is it compared with?", effect="nothing was measured"
+        )
     if options.gate:
         require_decidable(plan)
     return plan
@@ -74,7 +76,7 @@ def require_decidable(plan: Plan) -> None:
     Raises:
         UsageError: BX108, its rounds are too few; BX112, the file of accepted changes is not there or damaged.
     """
-    from bench_framework.analysis.gate import rounds_needed
+    from bench_framework.features.gate.compute import rounds_needed
 
     if (needed := rounds_needed(plan)) is not None:
         raise UsageError(

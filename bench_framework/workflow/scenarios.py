@@ -35,7 +35,9 @@ def find_scenario(name: str) -> Path:
         f"there is no file {name}, and no shipped scenario of that name",
         code="BX102",
         details=(("shipped", ", ".join(shipped) or "none"),),
-        help=f"did you mean `{close[0]}`?" if close else "`benchctl init` writes a scenario to start from",
+        help=f"did you mean `{close[0]}`?"
+        if close
+        else "`benchctl init` writes a scenario to start from",
     )
 
 
@@ -67,7 +69,8 @@ def explanations_by_code() -> dict[str, str]:
     from bench_framework.workflow.explanations import RUN_CODES
 
     scenario = {
-        code: f"{code}: {c.title}\n\n{c.explanation}\n\n{c.example}".rstrip() for code, c in CODES.items()
+        code: f"{code}: {c.title}\n\n{c.explanation}\n\n{c.example}".rstrip()
+        for code, c in CODES.items()
     }
     return scenario | {code: f"{code}: {text}" for code, text in RUN_CODES.items()}
 
@@ -82,7 +85,9 @@ def start_folder(folder: Path, *, force: bool = False) -> tuple[Path, ...]:
     there = [path for path in (scenario, schema) if path.exists()]
     if there and not force:
         raise UsageError(
-            f"{there[0]} is there already", code="BX103", help="--force overwrites it, or name another folder"
+            f"{there[0]} is there already",
+            code="BX103",
+            help="--force overwrites it, or name another folder",
         )
     text = (assets.template_dir() / "scenario.yaml").read_text(encoding="utf-8")
     try:

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.analysis.family import detectable
-from bench_framework.analysis.portable_math import expm1, log
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Role, stable_id
+from bench_framework.stats.holm_family import detectable
+from bench_framework.stats.portable_math import expm1, log
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -133,7 +133,9 @@ def workload(plan: Plan, cell: Cell, *, sized: bool = True) -> str:
     """What a cell runs on what: equal between scenarios that ask for the same; without `sized` on any size."""
     variant, dataset = plan.variant(cell.variant_id), plan.input(cell.input_id).dataset
     made = variant.build.id if variant.build else plan.program
-    data = (dataset.id if sized else (dataset.kind, dataset.family, dataset.seed)) if dataset else None
+    data = (
+        (dataset.id if sized else (dataset.kind, dataset.family, dataset.seed)) if dataset else None
+    )
     return stable_id(made, cell.command, cell.env, cell.stdin, cell.cpus, cell.cache, data)
 
 
@@ -150,7 +152,7 @@ def block_times(plan: Plan, found: Sequence[Precedent]) -> tuple[float, dict[str
 
 def _block_time(
     plan: Plan, cell: Cell, found: Sequence[Precedent], now: Mapping[str, str]
-) -> tuple[float, str]:  # fmt: skip
+) -> tuple[float, str]:
     wanted = workload(plan, cell)
     for record in found:
         for other in record.plan.cells:
@@ -212,7 +214,9 @@ def resolution(plan: Plan, looks: Looks, found: Sequence[Precedent]) -> Resoluti
     for record in found:
         cells = {cell.id: workload(record.plan, cell) for cell in record.plan.cells}
         known = [
-            c for c in record.comparisons if (cells[c.cell_id], cells[c.ref_cell_id], c.metric) in wanted
+            c
+            for c in record.comparisons
+            if (cells[c.cell_id], cells[c.ref_cell_id], c.metric) in wanted
         ]
         same = record.plan.name == plan.name and not best.record
         if len(known) > best.pairs or (same and not known):

@@ -96,7 +96,9 @@ def verify_page(path: Path) -> Verification:
         return Verification(path, 1, 0, (f"{IN_PAGE}: {error.message}",), IN_PAGE)
     notes = versions.explained(versions.rendered_elsewhere(path) if differences else None)
     if found.frame.templates:
-        notes += ("it was rendered with custom templates, which decide what it shows besides the results",)
+        notes += (
+            "it was rendered with custom templates, which decide what it shows besides the results",
+        )
     return Verification(path, 1, len(judgement.claims), tuple(differences), IN_PAGE, notes)
 
 
@@ -137,7 +139,9 @@ def verify_record(results: Path, name: str) -> Verification:
 def _saved(record: Record) -> Judged:
     saved = record.judged()
     if saved is None:
-        raise RecordError("the record is not judged yet", code="BX413", help="`benchctl run` finishes it")
+        raise RecordError(
+            "the record is not judged yet", code="BX413", help="`benchctl run` finishes it"
+        )
     return saved
 
 
@@ -168,7 +172,9 @@ def table_differences(there: str, wanted: str) -> list[str]:
     ours, theirs = ([*csv.reader(io.StringIO(text, newline=""))] for text in (there, wanted))
     header, full = (rows[0] if rows else [] for rows in (ours, theirs))
     if not set(header) <= set(full):
-        return [f"the columns {', '.join(n for n in header if n not in full)} are none of this table's"]
+        return [
+            f"the columns {', '.join(n for n in header if n not in full)} are none of this table's"
+        ]
     places = [full.index(name) for name in header]
     theirs = [[row[place] for place in places] for row in theirs]
     lines = [
@@ -178,7 +184,9 @@ def table_differences(there: str, wanted: str) -> list[str]:
         if a != b
     ]
     if len(ours) != len(theirs) or any(len(row) != len(header) for row in ours):
-        lines.insert(0, f"{len(ours) - 1} rows instead of {len(theirs) - 1}, or rows of another length")
+        lines.insert(
+            0, f"{len(ours) - 1} rows instead of {len(theirs) - 1}, or rows of another length"
+        )
     more = [f"and {len(lines) - MOST_FIELDS} more fields"] if len(lines) > MOST_FIELDS else []
     return [*lines[:MOST_FIELDS], *more]
 
@@ -214,12 +222,14 @@ def _from_table(record: Record) -> tuple[Contents | None, list[str]]:
         table = run_table.read(text, record.plan, record.contents.builds)
     except RecordError as error:
         return None, [error.message]
-    return replace(record.contents, blocks=list(table.blocks), observations=list(table.observations)), []
+    return replace(
+        record.contents, blocks=list(table.blocks), observations=list(table.observations)
+    ), []
 
 
 def _pages(record: Record, judgement: Judgement) -> list[str]:
     """Pages that are not what the judgement renders to. Those that were never written are no difference."""
-    from bench_framework.report import build
+    from bench_framework.features.document import build_document
 
     pages = (PAGE, "report.md", "figures", "profiles")
     if not any((record.path / name).exists() for name in pages):
@@ -229,7 +239,7 @@ def _pages(record: Record, judgement: Judgement) -> list[str]:
     runs = None
     if carries_runs(record):
         runs = embedded_runs(data, record.contents, template_texts(own) if own else {})
-    made = render_files(data, build(data), runs=runs, own=own)
+    made = render_files(data, build_document(data), runs=runs, own=own)
     return [
         f"{name}: {line}"
         for name, text in made.items()

@@ -22,7 +22,9 @@ def judged_elsewhere(version: str) -> str | None:
     """
     if version == __version__:
         return None
-    return f"judged by {_named(version)}, and this is {__version__}: statistics and words may differ"
+    return (
+        f"judged by {_named(version)}, and this is {__version__}: statistics and words may differ"
+    )
 
 
 def rendered_elsewhere(page: Path) -> str | None:

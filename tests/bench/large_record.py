@@ -63,7 +63,9 @@ def measured(results: Path, rounds: int, *, judge: bool) -> Path:
             if following is None or following.round != block.round:
                 where = inputs[block.cell_id]
                 record.append(
-                    lines.RoundEnd(where, block.round, warmup=False, at=block.started_at, elapsed_s=0.0)
+                    lines.RoundEnd(
+                        where, block.round, warmup=False, at=block.started_at, elapsed_s=0.0
+                    )
                 )
         for look in made_record.looks(plan, rounds):
             record.append(lines.Looked(look))
@@ -105,7 +107,11 @@ def main() -> None:
         many = measured(folder / "loaded", LOADED_ROUNDS, judge=False)
         loading, rows = load(many)
     checks = (
-        (f"report of {CELLS} cells and {CELLS * REPORTED_ROUNDS} runs, seconds", seconds, MOST_SECONDS),
+        (
+            f"report of {CELLS} cells and {CELLS * REPORTED_ROUNDS} runs, seconds",
+            seconds,
+            MOST_SECONDS,
+        ),
         ("its peak memory, MiB", peak / (1 << 20), MOST_BYTES / (1 << 20)),
         ("its page, bytes", page, MOST_PAGE_BYTES),
         (f"{rows} runs as a DataFrame, seconds (best of {LOADS})", loading, MOST_LOADING_SECONDS),

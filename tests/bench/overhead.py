@@ -38,7 +38,10 @@ def main(folder: Path) -> None:
     with (record / "runs.csv").open(encoding="utf-8", newline="") as file:
         # Rows of other kinds are runs beside the timed ones (counters read once, after the last round).
         walls = [float(row["wall_s"]) for row in csv.DictReader(file) if row["kind"] == "timed"]
-    lines = [json.loads(line) for line in (record / "journal.jsonl").read_text(encoding="utf-8").splitlines()]
+    lines = [
+        json.loads(line)
+        for line in (record / "journal.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     ends = [line["elapsed_s"] for line in lines if "elapsed_s" in line]
     blocks = sum("block" in line for line in lines)
     untimed = max(ends) - sum(walls)

@@ -120,7 +120,9 @@ def main(rounds: int) -> int:
             rates(taken, TOTAL, "GB/s", 10**9)
             if size == POOL:
                 continue
-            print(f"          of memset's rate with zeros: {ratio(taken['memset-0'], taken['dgen'])}")
+            print(
+                f"          of memset's rate with zeros: {ratio(taken['memset-0'], taken['dgen'])}"
+            )
             words = f"of memset's rate, {threads} thread{'s' * (threads > 1)}, {size // MIB} MiB"
             found = ratio(taken["memset"], taken["dgen"])
             if size == LARGE:

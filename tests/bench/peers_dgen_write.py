@@ -59,8 +59,19 @@ def fio(folder: Path, size_mib: int, direct: str) -> Callable[[], float]:
     """A function that runs the equivalent job and returns the seconds by fio's own clock, the sync included."""
 
     def call() -> float:
-        command = ["fio", "--name=peer", f"--filename={folder / 'file'}", "--rw=write", "--ioengine=io_uring"]
-        command += [f"--bs={BLOCK_KIB}k", f"--size={size_mib}m", f"--iodepth={DEPTH}", "--refill_buffers"]
+        command = [
+            "fio",
+            "--name=peer",
+            f"--filename={folder / 'file'}",
+            "--rw=write",
+            "--ioengine=io_uring",
+        ]
+        command += [
+            f"--bs={BLOCK_KIB}k",
+            f"--size={size_mib}m",
+            f"--iodepth={DEPTH}",
+            "--refill_buffers",
+        ]
         command += [f"--direct={int(direct == 'require')}", "--end_fsync=1", "--fallocate=none"]
         # fio fails where the kernel refuses either.
         command += ["--fixedbufs", "--registerfiles"]
@@ -94,7 +105,9 @@ def side_by_side(folder: Path, size_mib: int, direct: str, rounds: int) -> bool:
     rates(taken, size_mib << 20)
     bound = [max(pair) for pair in zip(taken["generate-only"], taken["write-only"], strict=True)]
     own = target(
-        "streaming ÷ min(generate-only, write-only)", ratio(bound, taken["streaming"]), at_least=LIKE_BOUND
+        "streaming ÷ min(generate-only, write-only)",
+        ratio(bound, taken["streaming"]),
+        at_least=LIKE_BOUND,
     )
     peer = target("streaming ÷ fio", ratio(taken["fio"], taken["streaming"]), at_least=LIKE_FIO)
     return own and peer
@@ -102,13 +115,18 @@ def side_by_side(folder: Path, size_mib: int, direct: str, rounds: int) -> bool:
 
 def main() -> int:
     """Run both ways of writing; 0 if every target is met."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--size", type=int, default=1024, help="MiB of the file")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--dir", type=Path, help="folder on the disk in question")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=given.dir) as folder:
-        met = [side_by_side(Path(folder), given.size, direct, given.rounds) for direct in ("require", "off")]
+        met = [
+            side_by_side(Path(folder), given.size, direct, given.rounds)
+            for direct in ("require", "off")
+        ]
     return 0 if all(met) else 1
 
 

@@ -46,9 +46,14 @@ def parsing(binaries: Path, corpus: Path, size: int, rounds: int) -> bool:
     """Every line parsed: the engines against one thread that only parses, times the processors."""
     cores = len(os.sched_getaffinity(0))
     run = (binaries / "search", "run", "--query", RARE, "--output", "none", "--parser")
-    arms = [Arm(f"{p}, parse only, 1 thread", (binaries / "examples/parse_only", p, corpus)) for p in PARSERS]
+    arms = [
+        Arm(f"{p}, parse only, 1 thread", (binaries / "examples/parse_only", p, corpus))
+        for p in PARSERS
+    ]
     arms += [
-        Arm(f"{p}, {e}", (*run, p, "--engine", e, corpus)) for p in PARSERS for e in ("sequential", "rayon")
+        Arm(f"{p}, {e}", (*run, p, "--engine", e, corpus))
+        for p in PARSERS
+        for e in ("sequential", "rayon")
     ]
     taken = measure(arms, rounds=rounds)
     print(f"Every line parsed, {cores} processors, {size >> 20} MiB:")
@@ -57,11 +62,15 @@ def parsing(binaries: Path, corpus: Path, size: int, rounds: int) -> bool:
     for name in PARSERS:
         alone = taken[f"{name}, parse only, 1 thread"]
         met &= target(
-            f"{name}, sequential / parse only", ratio(alone, taken[f"{name}, sequential"]), at_least=0.7
+            f"{name}, sequential / parse only",
+            ratio(alone, taken[f"{name}, sequential"]),
+            at_least=0.7,
         )
         ideal = [seconds / cores for seconds in alone]
         met &= target(
-            f"{name}, rayon / (parse only x {cores})", ratio(ideal, taken[f"{name}, rayon"]), at_least=0.7
+            f"{name}, rayon / (parse only x {cores})",
+            ratio(ideal, taken[f"{name}, rayon"]),
+            at_least=0.7,
         )
     plain = [seconds / cores for seconds in taken["serde-json, parse only, 1 thread"]]
     met &= target(
@@ -78,12 +87,25 @@ def rare_word(binaries: Path, corpus: Path, size: int, rounds: int) -> bool:
     if ripgrep is None:
         print("ripgrep is not installed: not compared")
         return False
-    run = (binaries / "search", "run", "--query", RARE, "--output", "none", "--prefilter", "on", "--engine")
+    run = (
+        binaries / "search",
+        "run",
+        "--query",
+        RARE,
+        "--output",
+        "none",
+        "--prefilter",
+        "on",
+        "--engine",
+    )
     found = said(binaries / "search", "run", "--query", RARE, "--prefilter", "on", corpus)
     # ripgrep sees the word only where it is not escaped.
     pattern = RARE + "|" + "\\\\u007a" + RARE[1:]
     counted = subprocess.run(
-        [ripgrep, "-i", "--no-filename", "-c", pattern, corpus], capture_output=True, text=True, check=True
+        [ripgrep, "-i", "--no-filename", "-c", pattern, corpus],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     lines = sum(map(int, counted.stdout.split()))
     print(f"\nA rare word: search says {found!r}, ripgrep {lines} lines")
@@ -103,7 +125,9 @@ def rare_word(binaries: Path, corpus: Path, size: int, rounds: int) -> bool:
     met = True
     for peer in ("ripgrep -i", "ripgrep"):
         met &= target(
-            f"prefilter, rayon / {peer}", ratio(taken[peer], taken["search, prefilter, rayon"]), at_least=0.5
+            f"prefilter, rayon / {peer}",
+            ratio(taken[peer], taken["search, prefilter, rayon"]),
+            at_least=0.5,
         )
     return met
 

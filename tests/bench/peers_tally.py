@@ -61,9 +61,20 @@ def installed() -> Path:
     """Install word-tally, if it is not there yet."""
     program = PEERS / "bin" / "word-tally"
     if not program.exists():
-        words = ["cargo", "install", "word-tally", "--version", "0.28.0", "--locked", "--root", str(PEERS)]
+        words = [
+            "cargo",
+            "install",
+            "word-tally",
+            "--version",
+            "0.28.0",
+            "--locked",
+            "--root",
+            str(PEERS),
+        ]
         subprocess.run(words, check=True)
-    said = subprocess.run([program, "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    said = subprocess.run(
+        [program, "--version"], stdout=subprocess.PIPE, text=True, check=True
+    ).stdout
     if said.strip() != "word-tally 0.28.0":
         raise RuntimeError(f"{program} says that it is {said.strip()}")
     return program
@@ -106,7 +117,9 @@ def receipt(argv: tuple[str | Path, ...]) -> dict[str, Any]:
 
 def seed_modes(tally: Path, peer: Path, prose: Path, rounds: int) -> list[bool]:
     """Each way of counting that the seed document compares, beside word-tally's."""
-    print("\nThe seed's modes beside word-tally's, tokenizer unicode, the list of words written to /dev/null")
+    print(
+        "\nThe seed's modes beside word-tally's, tokenizer unicode, the list of words written to /dev/null"
+    )
     arms = [
         *(Arm(f"tally {name}", run(tally, *mode, prose)) for name, mode in SEED_MODES.items()),
         *(Arm(f"word-tally {name}", (peer, "-I", name, prose)) for name in SEED_MODES),
@@ -129,7 +142,9 @@ def words_of_ascii(tally: Path, prose: Path, rounds: int) -> bool:
     if wc is None:
         raise RuntimeError("there is no wc here")
     print("\nascii beside wc -w under LC_ALL=C.UTF-8, one thread each")
-    ascii_words = run(tally, "read", "sequential", prose, "--tokenizer", "ascii", "--output", "none")
+    ascii_words = run(
+        tally, "read", "sequential", prose, "--tokenizer", "ascii", "--output", "none"
+    )
     arms = [
         Arm("tally ascii, read, sequential", ascii_words),
         Arm("wc -w", (wc, "-w", prose), env={"LC_ALL": "C.UTF-8"}),
@@ -142,7 +157,9 @@ def words_of_ascii(tally: Path, prose: Path, rounds: int) -> bool:
 
 def overlap(tally: Path, prose: Path, threads: int, rounds: int) -> bool:
     """`pipeline` beside the longer of reading alone and counting alone, by the phases of their receipts."""
-    print(f"\npipeline with {threads} counting threads beside what it overlaps, by the workers' own phases")
+    print(
+        f"\npipeline with {threads} counting threads beside what it overlaps, by the workers' own phases"
+    )
     limit = ("--threads", str(threads))
 
     def phases(io: str, runtime: str, *names: str) -> float:
@@ -150,9 +167,15 @@ def overlap(tally: Path, prose: Path, threads: int, rounds: int) -> bool:
         return float(sum(found[name] for name in names))
 
     arms = [
-        Arm("read alone (phase of read, sequential)", call=lambda: phases("read", "sequential", "read")),
+        Arm(
+            "read alone (phase of read, sequential)",
+            call=lambda: phases("read", "sequential", "read"),
+        ),
         Arm("count alone (phase of slurp, rayon)", call=lambda: phases("slurp", "rayon", "count")),
-        Arm("read, pipeline (read and wait)", call=lambda: phases("read", "pipeline", "read", "wait")),
+        Arm(
+            "read, pipeline (read and wait)",
+            call=lambda: phases("read", "pipeline", "read", "wait"),
+        ),
     ]
     taken = measure(arms, rounds=rounds)
     rates(taken, SIZE)

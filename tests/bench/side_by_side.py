@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench_framework.analysis.intervals import typical
+from bench_framework.stats.intervals import typical
 
 LEVEL = 0.95
 PEERS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "benchctl" / "peers"
@@ -88,7 +88,9 @@ def _timed(arm: Arm) -> float:
         )
         seconds = time.perf_counter() - start
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or ["(nothing on stderr)"]
+        said = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or [
+            "(nothing on stderr)"
+        ]
         raise RuntimeError(f"{arm.name} ended with {done.returncode}: {said[0]}")
     return seconds
 
@@ -100,19 +102,29 @@ def ratio(numerator: list[float], denominator: list[float]) -> Ratio:
     return Ratio(math.exp(found.estimate), math.exp(found.lo), math.exp(found.hi), len(logs))
 
 
-def rates(taken: Mapping[str, list[float]], size: int, unit: str = "MiB/s", per: int = 1 << 20) -> None:
+def rates(
+    taken: Mapping[str, list[float]], size: int, unit: str = "MiB/s", per: int = 1 << 20
+) -> None:
     """Print the median rate and range of every arm that handled `size` bytes (or lines, with their own unit)."""
     width = max(map(len, taken), default=0)
     for name, seconds in taken.items():
         middle, slowest, fastest = (
             size / per / s for s in (statistics.median(seconds), max(seconds), min(seconds))
         )
-        print(f"  {name:<{width}}  {middle:9.1f} {unit}  [{slowest:.1f}, {fastest:.1f}]  n = {len(seconds)}")
+        print(
+            f"  {name:<{width}}  {middle:9.1f} {unit}  [{slowest:.1f}, {fastest:.1f}]  n = {len(seconds)}"
+        )
 
 
-def target(words: str, found: Ratio, *, at_least: float | None = None, at_most: float | None = None) -> bool:
+def target(
+    words: str, found: Ratio, *, at_least: float | None = None, at_most: float | None = None
+) -> bool:
     """Print a target with its figure; whether the estimate meets it. It judges nothing else: figures vary."""
-    met = (at_least is None or found.estimate >= at_least) and (at_most is None or found.estimate <= at_most)
+    met = (at_least is None or found.estimate >= at_least) and (
+        at_most is None or found.estimate <= at_most
+    )
     bound = f"at least {at_least:g}" if at_least is not None else f"at most {at_most:g}"
-    print(f"  {'met   ' if met else 'MISSED'}  {words}: {found}, target {bound}, {found.rounds} rounds")
+    print(
+        f"  {'met   ' if met else 'MISSED'}  {words}: {found}, target {bound}, {found.rounds} rounds"
+    )
     return met

@@ -19,7 +19,7 @@ sys.path.insert(
 
 from report_sample import bare, sample
 
-from bench_framework import report
+from bench_framework.features.document import build_document
 from bench_framework.report.render import html
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def written(data: ReportData, path: Path) -> Path:
     """A whole page of a record, figures and all."""
     from bench_framework.report import figures  # noqa: PLC0415 -- matplotlib takes half a second
 
-    document = report.build(data)
+    document = build_document(data)
     drawn = figures.drawings(document)
     inline = {f.anchor: figures.inline(drawn[f.anchor], f) for f in document.figures()}
     path.write_text(html.render(document, data, TEMPLATES, inline), encoding="utf-8")
@@ -60,7 +60,9 @@ def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 -- in the cache of that session only
 
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        started = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
+        )
         yield started
         started.close()
 

@@ -51,7 +51,8 @@ def rules() -> tuple[tuple[Rule, ...], frozenset[str], tuple[tuple[str, str | No
     read = tuple(
         Rule(
             re.compile(
-                rf"(?<![A-Za-z])(?:{entry['words']})(?![A-Za-z])".replace(" ", r"[\s_]+"), re.IGNORECASE
+                rf"(?<![A-Za-z])(?:{entry['words']})(?![A-Za-z])".replace(" ", r"[\s_]+"),
+                re.IGNORECASE,
             ),
             entry["say"],
             entry.get("where") == "reports",
@@ -66,7 +67,9 @@ def rules() -> tuple[tuple[Rule, ...], frozenset[str], tuple[tuple[str, str | No
 
 def tracked_files() -> list[str]:
     """Return the text files of the repository, as git lists them."""
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     return [
         path
         for path in listed.stdout.splitlines()
@@ -111,7 +114,9 @@ def name_findings(path: str, tree: ast.Module, denied: frozenset[str]) -> Iterat
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             text = node.value.value
             if isinstance(text, str) and text.split(" ", 1)[0].strip() in DOCSTRING_STARTS:
-                yield Finding(path, node.lineno, text.split(" ", 1)[0], "an imperative verb or a noun phrase")
+                yield Finding(
+                    path, node.lineno, text.split(" ", 1)[0], "an imperative verb or a noun phrase"
+                )
 
 
 def main() -> int:

@@ -33,21 +33,29 @@ def test_every_shipped_scenario_stands_in_the_page_with_its_question() -> None:
     files = sorted((ROOT / "scenarios").glob("*.yaml"))
     assert files
     for path in files:
-        question = re.search(r"^question: (.*)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        question = re.search(
+            r"^question: (.*)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE
+        )
         assert question is not None
         assert f"| [{path.stem}]({path.name}) | {question[1]} |" in page
 
 
 def test_the_schema_is_current() -> None:
-    assert (ROOT / "docs/reference/scenario.schema.json").read_text(encoding="utf-8") == schema_text()
+    assert (ROOT / "docs/reference/scenario.schema.json").read_text(
+        encoding="utf-8"
+    ) == schema_text()
 
 
 def test_every_code_in_the_sources_is_explained_and_no_other() -> None:
     sources = [
-        p for p in (ROOT / "bench_framework").rglob("*.py") if p.name not in {"codes.py", "explanations.py"}
+        p
+        for p in (ROOT / "bench_framework").rglob("*.py")
+        if p.name not in {"codes.py", "explanations.py"}
     ]
     raised = {
-        code for path in sources for code in re.findall(r'"(B[CX]\d{3})"', path.read_text(encoding="utf-8"))
+        code
+        for path in sources
+        for code in re.findall(r'"(B[CX]\d{3})"', path.read_text(encoding="utf-8"))
     }
     explained = set(CODES) | set(RUN_CODES)
     assert raised - explained - ABSTRACT == set()

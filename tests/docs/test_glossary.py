@@ -9,10 +9,38 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 WORDS = [
-    "Scenario", "Question", "Worker", "Dataset", "Axis", "Variant", "Input", "Cell", "Build", "Plan", "Run", "Block",
-    "Round", "Look", "Metric", "Measurement", "Sample", "Summary", "Receipt", "Answer", "Record", "Control",
-    "Noise floor", "Imported set", "session", "Baseline", "Comparison", "Margin", "Verdict", "Claim", "Gate",
-]  # fmt: skip
+    "Scenario",
+    "Question",
+    "Worker",
+    "Dataset",
+    "Axis",
+    "Variant",
+    "Input",
+    "Cell",
+    "Build",
+    "Plan",
+    "Run",
+    "Block",
+    "Round",
+    "Look",
+    "Metric",
+    "Measurement",
+    "Sample",
+    "Summary",
+    "Receipt",
+    "Answer",
+    "Record",
+    "Control",
+    "Noise floor",
+    "Imported set",
+    "session",
+    "Baseline",
+    "Comparison",
+    "Margin",
+    "Verdict",
+    "Claim",
+    "Gate",
+]
 FORBIDDEN = re.compile(
     r"(_v[0-9]+|_new|_old|_fixed|_optimized|optimized_|utils?|helpers?|common|manager|base)\b"
 )
@@ -31,8 +59,23 @@ def test_no_module_is_named_by_history_or_by_nothing() -> None:
 
 def test_every_noun_of_the_model_is_a_glossary_word_or_part_of_one() -> None:
     glossary = (ROOT / "docs/glossary.md").read_text(encoding="utf-8").lower()
-    named = ["Variant", "Input", "Cell", "Build", "Plan", "Block", "Look", "Summary", "Receipt", "Answer",
-             "Comparison", "Verdict", "Claim", "Dataset", "Axis"]  # fmt: skip
+    named = [
+        "Variant",
+        "Input",
+        "Cell",
+        "Build",
+        "Plan",
+        "Block",
+        "Look",
+        "Summary",
+        "Receipt",
+        "Answer",
+        "Comparison",
+        "Verdict",
+        "Claim",
+        "Dataset",
+        "Axis",
+    ]
     source = "".join(
         path.read_text(encoding="utf-8") for path in (ROOT / "bench_framework/model").glob("*.py")
     )

@@ -22,7 +22,8 @@ def test_links_to_files_lead_to_files() -> None:
         (page.name, target)
         for page in pages
         for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
-        if not target.startswith(("http:", "https:", "mailto:")) and not (page.parent / target).exists()
+        if not target.startswith(("http:", "https:", "mailto:"))
+        and not (page.parent / target).exists()
     ]
     assert broken == []
 

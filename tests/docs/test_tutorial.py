@@ -21,14 +21,18 @@ def consoles() -> list[tuple[str, str]]:
     return [
         (command, output)
         for block in blocks
-        for command, output in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, flags=re.MULTILINE)
+        for command, output in re.findall(
+            r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, flags=re.MULTILINE
+        )
     ]
 
 
 @pytest.fixture
 def crate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The crate as the page writes it, and an empty cache: nothing is built, no input is there."""
-    for name, text in re.findall(r"^`([^`\n]+)`:\n\n```\w+\n(.*?)```", PAGE, flags=re.DOTALL | re.MULTILINE):
+    for name, text in re.findall(
+        r"^`([^`\n]+)`:\n\n```\w+\n(.*?)```", PAGE, flags=re.DOTALL | re.MULTILINE
+    ):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
@@ -42,7 +46,9 @@ def without_free_space(text: str) -> str:
     return re.sub(r"[0-9.]+\s[KMGT]?i?B free", "… free", text).strip()
 
 
-def test_validate_and_plan_print_what_the_page_says(crate: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_validate_and_plan_print_what_the_page_says(
+    crate: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     shown = [(line, text) for line, text in consoles() if line.split()[1] in {"validate", "plan"}]
     assert [line.split()[1] for line, _ in shown] == ["validate", "validate", "plan"]
     for number, (line, wanted) in enumerate(shown):

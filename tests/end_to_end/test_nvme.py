@@ -14,13 +14,27 @@ pytestmark = pytest.mark.slow
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 # Eight writers each have a block to write even if the probe takes its largest, 4 MiB.
 SMALL = (
-    "-S", "fixed.size=32MiB", "-S", "fixed.direct=try", "-S", "fixed.probe_seconds=1",
-    "-S", "measure.rounds=6", "-S", "measure.until=rounds",
-)  # fmt: skip
+    "-S",
+    "fixed.size=32MiB",
+    "-S",
+    "fixed.direct=try",
+    "-S",
+    "fixed.probe_seconds=1",
+    "-S",
+    "measure.rounds=6",
+    "-S",
+    "measure.until=rounds",
+)
 BOUNDS = {"generate-only", "write-only", "fio"}
 CANDIDATES = {
-    "streaming", "threads", "late-submit", "pregenerated-uring", "single-buffer", "python-threads", "python-loop",
-}  # fmt: skip
+    "streaming",
+    "threads",
+    "late-submit",
+    "pregenerated-uring",
+    "single-buffer",
+    "python-threads",
+    "python-loop",
+}
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -60,7 +74,9 @@ def test_its_strategies_run_as_asked_and_what_bounds_them_is_worked_out(
     # A probe may choose a pool that holds so small a file whole: then write-only's is the same.
     assert same.isdisjoint(answers[name] for name in BOUNDS & measured - {"write-only"})
     roles = {
-        row["axis_strategy"]: row["role"] for row in rows(record / "cells.csv") if row["role"] != "control"
+        row["axis_strategy"]: row["role"]
+        for row in rows(record / "cells.csv")
+        if row["role"] != "control"
     }
     assert {name for name, role in roles.items() if role == "bound"} == BOUNDS & measured
     compared = {row["variant"] for row in rows(record / "comparisons.csv")}
@@ -71,9 +87,14 @@ def test_its_strategies_run_as_asked_and_what_bounds_them_is_worked_out(
     assert [path.name for path in tmp_path.iterdir()] == ["results"]
     derived = {row["name"]: row["value"] for row in rows(record / "derived.csv")}
     for name in (
-        "ideal_overlap", "no_overlap", "overlap_gained", "share_of_ideal", "single_buffer_share",
-        "python_threads_share", "python_loop_share",
-    ):  # fmt: skip
+        "ideal_overlap",
+        "no_overlap",
+        "overlap_gained",
+        "share_of_ideal",
+        "single_buffer_share",
+        "python_threads_share",
+        "python_loop_share",
+    ):
         assert float(derived[name]) > 0, name
 
     tried = json.loads((record / "tuning.json").read_text(encoding="utf-8"))

@@ -53,7 +53,9 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_hostile_names_run_as_they_are_and_nothing_is_executed(benchctl: Run, tmp_path: Path) -> None:
+def test_hostile_names_run_as_they_are_and_nothing_is_executed(
+    benchctl: Run, tmp_path: Path
+) -> None:
     script(tmp_path, 'printf %s "$1" > "seen.$$"; echo ok')
     scenario = {
         "version": 1,
@@ -68,7 +70,9 @@ def test_hostile_names_run_as_they_are_and_nothing_is_executed(benchctl: Run, tm
     }
     seen = tmp_path / "seen"
     seen.mkdir()
-    (tmp_path / "hostile.yaml").write_text(json.dumps(scenario, ensure_ascii=False), encoding="utf-8")
+    (tmp_path / "hostile.yaml").write_text(
+        json.dumps(scenario, ensure_ascii=False), encoding="utf-8"
+    )
 
     done = benchctl("--json", "run", "hostile.yaml")
 
@@ -83,7 +87,9 @@ def test_hostile_names_run_as_they_are_and_nothing_is_executed(benchctl: Run, tm
     assert found.running == 1
     assert found.handlers == []
     outside = [
-        path for path in tmp_path.iterdir() if path.name not in {"results", "seen", "arm.sh", "hostile.yaml"}
+        path
+        for path in tmp_path.iterdir()
+        if path.name not in {"results", "seen", "arm.sh", "hostile.yaml"}
     ]
     assert outside == []
 
@@ -113,13 +119,17 @@ def failing(tmp_path: Path) -> Path:
     return path
 
 
-def test_each_failure_is_reported_in_its_own_cell(benchctl: Run, failing: Path, tmp_path: Path) -> None:
+def test_each_failure_is_reported_in_its_own_cell(
+    benchctl: Run, failing: Path, tmp_path: Path
+) -> None:
     done = benchctl("--json", "run", failing)
 
     assert done.returncode == 3
     record = tmp_path / json.loads(done.stdout)["record"]
     verdicts = {
-        row["variant"]: row["verdict"] for row in rows(record / "comparisons.csv") if row["metric"] == "wall"
+        row["variant"]: row["verdict"]
+        for row in rows(record / "comparisons.csv")
+        if row["metric"] == "wall"
     }
     assert verdicts["exits"] == verdicts["hangs"] == verdicts["dies"] == "failed"
     assert verdicts["differs"] == "other-output"
@@ -130,5 +140,7 @@ def test_each_failure_is_reported_in_its_own_cell(benchctl: Run, failing: Path, 
     assert "killed by SIGSEGV" in done.stderr
     assert "benchctl run" in done.stderr
     assert "Traceback" not in done.stderr
-    left = subprocess.run(["pgrep", "-f", "sleep 987.6"], capture_output=True, text=True, check=False)
+    left = subprocess.run(
+        ["pgrep", "-f", "sleep 987.6"], capture_output=True, text=True, check=False
+    )
     assert left.stdout == ""

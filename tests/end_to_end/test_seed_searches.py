@@ -60,7 +60,7 @@ def test_all_find_the_same_in_the_ways_that_were_asked_for(
     assert plan["experiments"]
     for experiment in plan["experiments"]:
         lines = re.findall(rf"^\| {re.escape(experiment['name'])} \|.*$", page, re.MULTILINE)
-        assert any(re.search(r"better|worse|equivalent|undecided", line) for line in lines), (
+        assert any(re.search(r"better|worse|equivalent|inconclusive", line) for line in lines), (
             experiment,
             lines,
         )
@@ -92,7 +92,9 @@ def agrees(row: Row, cell: dict[str, Any]) -> None:
     built = set(row["features"].split()) & {"jemalloc", "mimalloc"}
     assert row["effective_allocator"] == (built.pop() if built else "system")
 
-    figure = {key: int(float(value)) for key, value in row.items() if key.startswith("w_") and value}
+    figure = {
+        key: int(float(value)) for key, value in row.items() if key.startswith("w_") and value
+    }
     workers, blocking = asked.get("--tokio-workers", "default"), dict(cell["env"])
     if workers != "default" and asked["--engine"].startswith("tokio-"):
         assert figure["w_threads_executor"] == int(workers)

@@ -46,18 +46,27 @@ def benchctl(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
         for name in ("read", "mmap", "uring")
     ]
     described: dict[str, Any] = {
-        "protocol": 1, "name": "able", "version": "1", "features": [], "metrics": [],
-        "allocator": {"name": "system", "version": None}, "axes": {"io": {"about": "", "values": values}},
-    }  # fmt: skip
+        "protocol": 1,
+        "name": "able",
+        "version": "1",
+        "features": [],
+        "metrics": [],
+        "allocator": {"name": "system", "version": None},
+        "axes": {"io": {"about": "", "values": values}},
+    }
     worker = tmp_path / "worker"
     worker.write_text(WORKER % (json.dumps(described), WHY, FAKE), encoding="utf-8")
     worker.chmod(0o755)
 
     def call(*words: str, baseline: str = "read") -> subprocess.CompletedProcess[str]:
-        (tmp_path / "able.yaml").write_text(SCENARIO.replace("BASELINE", baseline), encoding="utf-8")
+        (tmp_path / "able.yaml").write_text(
+            SCENARIO.replace("BASELINE", baseline), encoding="utf-8"
+        )
         env = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
         argv = [sys.executable, "-m", "bench_framework", *words]
-        return subprocess.run(argv, env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
+        return subprocess.run(
+            argv, env=env, cwd=tmp_path, capture_output=True, text=True, check=False
+        )
 
     return call
 
@@ -82,6 +91,9 @@ def test_a_baseline_that_cannot_run_is_one_clear_error(
 ) -> None:
     done = benchctl("run", "able.yaml", baseline="uring")
     assert done.returncode == NOT_MEASURED
-    assert f"error[BX223]: the baseline cannot run here: io=uring is not available here: {WHY}" in done.stderr
+    assert (
+        f"error[BX223]: the baseline cannot run here: io=uring is not available here: {WHY}"
+        in done.stderr
+    )
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "results" / "able").exists()

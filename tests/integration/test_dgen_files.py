@@ -22,7 +22,13 @@ def test_a_file_holds_what_the_generator_makes(tmp_path: Path, backend: str) -> 
     path = tmp_path / "data"
     seen: list[int] = []
     stats = dgen.write_file(
-        path, SIZE, seed=7, compress=2, backend=backend, durability="end-fsync", progress=seen.append
+        path,
+        SIZE,
+        seed=7,
+        compress=2,
+        backend=backend,
+        durability="end-fsync",
+        progress=seen.append,
     )
     assert path.stat().st_size == stats.bytes == SIZE
     assert stats.effective["backend"] == backend
@@ -68,7 +74,9 @@ def test_several_files_share_their_size_and_nothing_else(tmp_path: Path) -> None
     ]
     assert len(set.union(*units)) == sum(len(own) for own in units)
     seen: list[int] = []
-    assert dgen.read_and_validate(path, files=3, seed=7, dedup=2, size=SIZE, progress=seen.append).is_right
+    assert dgen.read_and_validate(
+        path, files=3, seed=7, dedup=2, size=SIZE, progress=seen.append
+    ).is_right
     assert seen == sorted(seen)
     assert seen[-1] == SIZE
     with written[1].open("r+b") as file:
@@ -117,7 +125,10 @@ dgen.write_file(sys.argv[1], 1 << 42, durability="dsync", buffer_size=65536, pro
 def test_an_interrupted_write_leaves_no_file(tmp_path: Path, sent: signal.Signals) -> None:
     path = tmp_path / "data"
     with subprocess.Popen(
-        [sys.executable, "-c", WRITE, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", WRITE, path],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None

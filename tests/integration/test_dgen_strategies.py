@@ -50,9 +50,15 @@ def answer(call: Call, tmp_path: Path) -> Callable[..., dict[str, Any]]:
     def run(*words: str) -> dict[str, Any]:
         answers = tmp_path / "answers"
         done = call(
-            "run", "write", "--buffer", str(BLOCK), *words, "data",
-            BENCHCTL_ANSWERS=str(answers), HYPERFINE_ITERATION="warmup-0",
-        )  # fmt: skip
+            "run",
+            "write",
+            "--buffer",
+            str(BLOCK),
+            *words,
+            "data",
+            BENCHCTL_ANSWERS=str(answers),
+            HYPERFINE_ITERATION="warmup-0",
+        )
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
         (line,) = answers.read_text(encoding="utf-8").splitlines()
         answers.unlink()
@@ -64,7 +70,9 @@ def answer(call: Call, tmp_path: Path) -> Callable[..., dict[str, Any]]:
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("size", [0, 1, BLOCK - 1, 3 * BLOCK, 3 * BLOCK + 17, 40 * BLOCK])
-@pytest.mark.parametrize("contents", [(), ("--seed", "9", "--compress", "1.5", "--dedup", "2,set:16")])
+@pytest.mark.parametrize(
+    "contents", [(), ("--seed", "9", "--compress", "1.5", "--dedup", "2,set:16")]
+)
 def test_the_file_and_the_answer_are_those_of_the_strategies_in_rust(
     answer: Callable[..., dict[str, Any]],
     call: Call,
@@ -104,7 +112,9 @@ def test_syncs_are_those_that_were_asked_for(
     assert (line["phases_s"]["fsync"] > 0) == (durability not in {"none", "dsync"})
 
 
-def test_a_producer_and_two_writers_work_and_a_loop_is_alone(answer: Callable[..., dict[str, Any]]) -> None:
+def test_a_producer_and_two_writers_work_and_a_loop_is_alone(
+    answer: Callable[..., dict[str, Any]],
+) -> None:
     size = ("--size", str(64 * BLOCK), "--threads", "2", "--durability", "dsync")
     line = answer("--strategy", "python-threads", *size)
     assert line["threads"] == 3
@@ -144,7 +154,9 @@ def test_what_python_cannot_do_is_refused(call: Call, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_errors_are_one_line_each_and_leave_nothing(call: Call, tmp_path: Path, strategy: str) -> None:
+def test_errors_are_one_line_each_and_leave_nothing(
+    call: Call, tmp_path: Path, strategy: str
+) -> None:
     def fails(code: int, *words: str, file: str = "data") -> str:
         done = call("run", "write", "--strategy", strategy, "--size", "4MiB", *words, "--", file)
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (code, "", 1), done.stderr
@@ -213,13 +225,25 @@ def test_what_stood_there_is_gone_and_what_is_cut_short_has_no_name(
     (tmp_path / "data").write_text("of an earlier run", encoding="utf-8")
     for sent in (signal.SIGINT, signal.SIGKILL):
         with subprocess.Popen(
-            [program, "run", "write", "--strategy", strategy, "--size", str(1 << 40),
-             "--buffer", "64KiB", "--durability", "dsync", "data"],
+            [
+                program,
+                "run",
+                "write",
+                "--strategy",
+                strategy,
+                "--size",
+                str(1 << 40),
+                "--buffer",
+                "64KiB",
+                "--durability",
+                "dsync",
+                "data",
+            ],
             cwd=tmp_path,
             env={**os.environ, "BENCHCTL_PYTHON": sys.executable},
             stderr=subprocess.PIPE,
             text=True,
-        ) as process:  # fmt: skip
+        ) as process:
             assert process.stderr is not None
             _until_it_writes(process)
             process.send_signal(sent)
@@ -232,7 +256,9 @@ def test_what_stood_there_is_gone_and_what_is_cut_short_has_no_name(
 def _until_it_writes(process: subprocess.Popen[str]) -> None:
     """Until a megabyte has gone through the process: its interpreter reads, but writes nothing before that."""
     for _ in range(2000):
-        fields = dict(line.split(": ") for line in Path(f"/proc/{process.pid}/io").read_text().splitlines())
+        fields = dict(
+            line.split(": ") for line in Path(f"/proc/{process.pid}/io").read_text().splitlines()
+        )
         if int(fields["wchar"]) > 1 << 20:
             return
         time.sleep(0.01)
@@ -264,7 +290,9 @@ def test_describe_says_why_there_is_no_python(call: Call, tmp_path: Path) -> Non
             assert words in str(found[strategy])
         assert found["streaming"] is None or "io_uring" in found["streaming"]
     for strategy, named in itertools.product(STRATEGIES, ("", "/no/such/python")):
-        done = call("run", "write", "--strategy", strategy, "--size", "1", "data", BENCHCTL_PYTHON=named)
+        done = call(
+            "run", "write", "--strategy", strategy, "--size", "1", "data", BENCHCTL_PYTHON=named
+        )
         assert (done.returncode, done.stderr.count("\n")) == (1, 1)
         assert f"{strategy} cannot run here: BENCHCTL_PYTHON" in done.stderr
 

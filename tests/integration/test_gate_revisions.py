@@ -108,11 +108,17 @@ class Project:
             "BENCHCTL_CACHE": str(self.path / "cache"),
             "BENCHCTL_HYPERFINE": str(self.path / "hyperfine"),
         }
-        left = {key: text for key, text in os.environ.items() if not key.startswith(("GITHUB_", "CI_"))}
+        left = {
+            key: text for key, text in os.environ.items() if not key.startswith(("GITHUB_", "CI_"))
+        }
         return subprocess.run(
             [sys.executable, "-c", CALL, str(self.path), *words],
-            env=left | settings | env, cwd=folder or self.folder, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+            env=left | settings | env,
+            cwd=folder or self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
 
     @property
     def records(self) -> list[Path]:
@@ -131,7 +137,9 @@ def project(tmp_path: Path) -> Project:
 SLOWER = MAIN.replace('"PLAIN"', '"PLAIN SLOWER"')
 
 
-def test_one_variant_that_became_slower_fails_the_gate_and_the_other_passes(project: Project) -> None:
+def test_one_variant_that_became_slower_fails_the_gate_and_the_other_passes(
+    project: Project,
+) -> None:
     base = git(project.folder, "rev-parse", "HEAD")
     head = project.branch(SLOWER)
     done = project("gate", "--base", "main", "--head", "topic", "scenario.yaml")
@@ -141,9 +149,11 @@ def test_one_variant_that_became_slower_fails_the_gate_and_the_other_passes(proj
     states = {(pair["input"], pair["metric"]): pair["state"] for pair in document["pairs"]}
     # Each variant against itself: `loud` was not touched, and was built to the same code.
     assert states == {
-        ("plain", "wall"): "worse", ("plain", "cpu"): "worse",
-        ("loud", "wall"): "passed", ("loud", "cpu"): "passed",
-    }  # fmt: skip
+        ("plain", "wall"): "worse",
+        ("plain", "cpu"): "worse",
+        ("loud", "wall"): "passed",
+        ("loud", "cpu"): "passed",
+    }
     assert f"plain @ {head[:7]} needs" in document["pairs"][0]["text"]
     assert f"more time than plain @ {base[:7]}" in document["pairs"][0]["text"]
     assert document["pairs"][2]["why"].startswith("one program")
@@ -259,5 +269,7 @@ def test_a_shallow_clone_builds_what_it_holds_and_says_what_it_lacks(
     assert "fetch-depth: 0" in done.stderr
     # As a workflow does that fetches the base alone: a commit that no branch of the clone names.
     git(clone, "fetch", "-q", "--depth", "1", "origin", first)
-    done = project("gate", "--base", first, "--head", head, "scenario.yaml", "-k", "mode=plain", folder=clone)
+    done = project(
+        "gate", "--base", first, "--head", head, "scenario.yaml", "-k", "mode=plain", folder=clone
+    )
     assert done.returncode == 1, done.stderr

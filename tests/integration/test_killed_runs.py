@@ -72,7 +72,16 @@ class Folder:
             "BENCHCTL_HYPERFINE": str(self.path / "hyperfine"),
             "BENCHCTL_FAKE_SCRIPT": str(self.path / "script.json"),
         }
-        argv = [sys.executable, "-c", CALL, str(self.path), "--dir", "results", "run", "killed.yaml"]
+        argv = [
+            sys.executable,
+            "-c",
+            CALL,
+            str(self.path),
+            "--dir",
+            "results",
+            "run",
+            "killed.yaml",
+        ]
         with (self.path / "said").open("ab") as said:
             return subprocess.Popen(
                 argv, env=env, cwd=self.path, stdout=said, stderr=said, start_new_session=True
@@ -112,7 +121,9 @@ def folder_of(tmp_path: Path) -> Callable[[str], Folder]:
         script = {"seed": 7, "clock": "rounds", "commands": RULES}
         (path / "script.json").write_text(json.dumps(script))
         # By this very interpreter: the first python3 on PATH may be a shim that takes ten times as long.
-        (path / "hyperfine").write_text(f"#!{sys.executable} -IS\n" + FAKE.read_text().partition("\n")[2])
+        (path / "hyperfine").write_text(
+            f"#!{sys.executable} -IS\n" + FAKE.read_text().partition("\n")[2]
+        )
         (path / "hyperfine").chmod(0o755)
         return Folder(path)
 

@@ -24,8 +24,8 @@ from bench_framework.workflow.noise import examine_noise
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bench_framework.analysis.aa import WindowVerdicts
     from bench_framework.execution.progress import Update
+    from bench_framework.features.noise.compute import WindowVerdicts
 
 FAKE = Path(__file__).parents[1] / "fakes" / "hyperfine"
 BRIEF_S = 0.001
@@ -86,7 +86,11 @@ def plain() -> dict[str, Any]:
 def test_one_window_of_each_program_however_short_the_time(
     fake: Callable[..., None], alone: Path, tmp_path: Path
 ) -> None:
-    fake({"match": "more-10.txt", "wall_s": 0.033}, {"match": "more-5.txt", "wall_s": 0.0301}, plain())
+    fake(
+        {"match": "more-10.txt", "wall_s": 0.033},
+        {"match": "more-5.txt", "wall_s": 0.0301},
+        plain(),
+    )
     observer = Recorder()
     found = examine_noise(BRIEF_S, observer, observer.window)
     assert observer.programs == ["factor", "wc -l"]
@@ -95,9 +99,13 @@ def test_one_window_of_each_program_however_short_the_time(
     assert found.summary.relabelled.count == found.summary.as_measured.count == 0
     told = {(f.program, f.effect): f.either.count for f in found.summary.found}
     assert told == {
-        ("factor", 0.03): 0, ("factor", 0.05): 0, ("factor", 0.1): 0,
-        ("wc -l", 0.03): 0, ("wc -l", 0.05): 0, ("wc -l", 0.1): 1,
-    }  # fmt: skip
+        ("factor", 0.03): 0,
+        ("factor", 0.05): 0,
+        ("factor", 0.1): 0,
+        ("wc -l", 0.03): 0,
+        ("wc -l", 0.05): 0,
+        ("wc -l", 0.1): 1,
+    }
     assert list(alone.iterdir()) == []
     assert not (tmp_path / "cache").exists()
 
@@ -114,7 +122,9 @@ def test_a_copy_that_is_slower_is_told_apart_and_the_machine_is_not_trusted(
     assert found.exit_code == 3
 
 
-def test_ctrl_c_keeps_the_windows_that_were_measured(fake: Callable[..., None], alone: Path) -> None:
+def test_ctrl_c_keeps_the_windows_that_were_measured(
+    fake: Callable[..., None], alone: Path
+) -> None:
     fake(plain())
     observer = Recorder(lambda number: os.kill(os.getpid(), signal.SIGINT) if number == 1 else None)
     found = examine_noise(3600.0, observer, observer.window)
@@ -124,7 +134,9 @@ def test_ctrl_c_keeps_the_windows_that_were_measured(fake: Callable[..., None], 
     assert list(alone.iterdir()) == []
 
 
-def test_a_program_that_fails_ends_it_with_what_was_found(fake: Callable[..., None], alone: Path) -> None:
+def test_a_program_that_fails_ends_it_with_what_was_found(
+    fake: Callable[..., None], alone: Path
+) -> None:
     fake({"match": "lines.txt", "wall_s": 0.03, "exit_code": 1}, plain())
     found = examine_noise(BRIEF_S, SilentObserver(), lambda *_: None)
     assert (found.windows, found.exit_code) == (1, 3)
@@ -145,13 +157,17 @@ def test_a_missing_program_is_named_before_anything_is_measured(
 
 def test_specimens_hold_exactly_so_much_more_work(tmp_path: Path) -> None:
     with Launcher() as launcher:
-        factor, count = reference_programs.specimens(launcher, host.environment(), tmp_path, lambda: None)
+        factor, count = reference_programs.specimens(
+            launcher, host.environment(), tmp_path, lambda: None
+        )
     for effect, args in factor.slower.items():
         assert len(args) == pytest.approx(len(factor.args) * (1 + effect))
         assert set(args) == {reference_programs.NUMBER}
     read = sum(Path(arg).stat().st_size for arg in count.args[1:])
     for effect, args in count.slower.items():
-        assert sum(Path(arg).stat().st_size for arg in args[1:]) == pytest.approx(read * (1 + effect))
+        assert sum(Path(arg).stat().st_size for arg in args[1:]) == pytest.approx(
+            read * (1 + effect)
+        )
 
 
 @pytest.mark.real

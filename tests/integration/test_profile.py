@@ -72,8 +72,12 @@ class Folder:
         }
         return subprocess.Popen(
             [sys.executable, "-c", CALL, str(self.path), "--dir", "results", *words],
-            env=env, cwd=self.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
+            env=env,
+            cwd=self.path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
 
     def __call__(self, *words: str, **perf: Any) -> tuple[int, str, str]:
         with self.start(*words, **perf) as process:
@@ -86,7 +90,11 @@ class Folder:
 
     @property
     def profiles(self) -> list[Path]:
-        return sorted((self.record / "profiles").glob("*")) if (self.record / "profiles").is_dir() else []
+        return (
+            sorted((self.record / "profiles").glob("*"))
+            if (self.record / "profiles").is_dir()
+            else []
+        )
 
     @property
     def events(self) -> list[str]:
@@ -117,8 +125,12 @@ def test_a_run_profiles_when_all_is_measured_and_the_record_holds(folder: Folder
     assert f"profiles/{folder.profiles[0].name}/flame.svg" in listed
     claims = json.loads((folder.record / "claims.json").read_text())["judgement"]["claims"]
     told = [c["text"] for c in claims if c["kind"] == "profile-function"]
-    assert told[0].endswith("of the samples of a are in prog::work itself (self, 3000 samples, 3 runs)")
-    assert (folder.profiles[0] / "folded.txt").read_text() == "main;prog::wait 1200\nmain;prog::work 1800\n"
+    assert told[0].endswith(
+        "of the samples of a are in prog::work itself (self, 3000 samples, 3 runs)"
+    )
+    assert (
+        folder.profiles[0] / "folded.txt"
+    ).read_text() == "main;prog::wait 1200\nmain;prog::work 1800\n"
     code, out, _ = folder("verify", "@last")
     assert code == 0, out
     seen = folder.profiles[0] / "profile.json"
@@ -171,7 +183,9 @@ def test_a_record_is_profiled_later_by_selection_and_its_verdicts_stay(folder: F
     assert folder("run", "profiled.yaml", "--no-profile")[0] == 0
     before = json.loads((folder.record / "claims.json").read_text())["judgement"]
     journal = (folder.record / "journal.jsonl").read_bytes()
-    code, out, err = folder("profile", "@last", "-k", "arm=b", "--runs", "2", "--bucket", "waiting=wait|work")
+    code, out, err = folder(
+        "profile", "@last", "-k", "arm=b", "--runs", "2", "--bucket", "waiting=wait|work"
+    )
     assert code == 0, err
     assert "Sampled by" in out
     assert "perf version 0.0.fake, event cpu-clock, 997 Hz" in out

@@ -44,8 +44,12 @@ RULES = [
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "own").mkdir()
     (tmp_path / "scenario.yaml").write_text(SCENARIO)
-    (tmp_path / "script.json").write_text(json.dumps({"seed": 7, "clock": "rounds", "commands": RULES}))
-    (tmp_path / "hyperfine").write_text(f"#!{sys.executable} -IS\n" + FAKE.read_text().partition("\n")[2])
+    (tmp_path / "script.json").write_text(
+        json.dumps({"seed": 7, "clock": "rounds", "commands": RULES})
+    )
+    (tmp_path / "hyperfine").write_text(
+        f"#!{sys.executable} -IS\n" + FAKE.read_text().partition("\n")[2]
+    )
     (tmp_path / "hyperfine").chmod(0o755)
     return tmp_path
 
@@ -59,10 +63,14 @@ def benchctl(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
         "BENCHCTL_FAKE_SCRIPT": str(folder / "script.json"),
     }
     argv = [sys.executable, "-c", CALL, str(folder), *words]
-    return subprocess.run(argv, env=env, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(
+        argv, env=env, cwd=folder, capture_output=True, text=True, check=False, timeout=120
+    )
 
 
-def test_the_pages_of_a_run_are_those_of_the_folder_and_verify_renders_them_again(folder: Path) -> None:
+def test_the_pages_of_a_run_are_those_of_the_folder_and_verify_renders_them_again(
+    folder: Path,
+) -> None:
     (folder / "own" / "report.md.j2").write_text("own page of {{ document.title }}\n")
     done = benchctl(folder, "run", "scenario.yaml", "--template", "own")
     assert done.returncode == 0, done.stderr
@@ -92,7 +100,9 @@ def test_templates_that_cannot_be_read_stop_it_before_anything_is_measured(
 
 
 def test_a_template_that_fails_on_the_page_costs_nothing_that_was_measured(folder: Path) -> None:
-    (folder / "own" / "report.md.j2").write_text("fine\n{{ document.nothing_of_this_name.at_all }}\n")
+    (folder / "own" / "report.md.j2").write_text(
+        "fine\n{{ document.nothing_of_this_name.at_all }}\n"
+    )
     done = benchctl(folder, "run", "scenario.yaml", "--template", "own")
     assert done.returncode == EXIT_USAGE
     assert "report.md.j2:2" in done.stderr

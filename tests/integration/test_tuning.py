@@ -74,7 +74,9 @@ def benchctl(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
         (tmp_path / "tuned.yaml").write_text(scenario.format(kind=kind), encoding="utf-8")
         env = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
         argv = [sys.executable, "-m", "bench_framework", *words]
-        return subprocess.run(argv, env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
+        return subprocess.run(
+            argv, env=env, cwd=tmp_path, capture_output=True, text=True, check=False
+        )
 
     return call
 
@@ -89,7 +91,9 @@ def test_it_is_run_once_and_its_table_stands_in_the_record(
     assert done.returncode == 0, done.stderr
     (record,) = (tmp_path / "results" / "tuned").glob("2*")
     assert (tmp_path / "work" / "calls").read_text(encoding="utf-8") == "probe\n"
-    assert json.loads((record / "tuning.json").read_text(encoding="utf-8"))["choice"] == {"block_bytes": 4096}
+    assert json.loads((record / "tuning.json").read_text(encoding="utf-8"))["choice"] == {
+        "block_bytes": 4096
+    }
     page = (record / "report.md").read_text(encoding="utf-8")
     assert "| **4.00\u202fKiB** | **1.00** | **2** |" in page
     assert "The command's own words: a trial each." in page
@@ -119,7 +123,9 @@ def test_without_it_nothing_is_measured(
     assert ("no disk to try" in done.stderr) is (kind == "broken")
     assert "Traceback" not in done.stderr
     (record,) = (tmp_path / "results" / "tuned").glob("2*")
-    assert '"kind":"block"' not in (record / "journal.jsonl").read_text(encoding="utf-8").replace(" ", "")
+    assert '"kind":"block"' not in (record / "journal.jsonl").read_text(encoding="utf-8").replace(
+        " ", ""
+    )
 
 
 @pytest.mark.real

@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench_framework import rounding
-from bench_framework.analysis import compare, decide, verdict, wording
-from bench_framework.analysis.compare import Levels
-from bench_framework.analysis.samples import Pair
-from bench_framework.analysis.verdict import Case, Rules
+from bench_framework.compare import decide, paired_test, verdict
+from bench_framework.compare.paired_test import Levels
+from bench_framework.compare.samples import Pair
+from bench_framework.compare.verdict import Case, Rules
+from bench_framework.features import sentences
 from bench_framework.model import words
 from bench_framework.model.judgement import Claim
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
@@ -23,8 +24,8 @@ from bench_framework.model.verdict import Interval, Thresholds, Verdict
 MIRROR = {
     Verdict.BETTER: Verdict.WORSE,
     Verdict.WORSE: Verdict.BETTER,
-    Verdict.BETTER_SIZE_OPEN: Verdict.WORSE_SIZE_OPEN,
-    Verdict.WORSE_SIZE_OPEN: Verdict.BETTER_SIZE_OPEN,
+    Verdict.BETTER_SIZE_UNCERTAIN: Verdict.WORSE_SIZE_UNCERTAIN,
+    Verdict.WORSE_SIZE_UNCERTAIN: Verdict.BETTER_SIZE_UNCERTAIN,
 }
 RULES = Rules(looks=2, size=2, level=0.05, seed=1)
 LEVELS = Levels(RULES.strict, 0.025)
@@ -32,9 +33,20 @@ LEVELS = Levels(RULES.strict, 0.025)
 
 def claim_of(shown: Interval, decided: Verdict, margin: float, metric: str = "wall") -> Claim:
     return Claim(
-        "c1", "comparison", "A", "B", metric, (), decided,
-        estimate=shown.ratio, lo=shown.lo, hi=shown.hi, level=shown.level, margin=margin, rounds=20,
-    )  # fmt: skip
+        "c1",
+        "comparison",
+        "A",
+        "B",
+        metric,
+        (),
+        decided,
+        estimate=shown.ratio,
+        lo=shown.lo,
+        hi=shown.hi,
+        level=shown.level,
+        margin=margin,
+        rounds=20,
+    )
 
 
 def numbers(text: str) -> list[float]:
@@ -54,13 +66,13 @@ def test_20_000_intervals_are_printed_as_they_were_judged() -> None:
         decided = decide.by_interval(shown, margin)
         if not decided.decided:
             continue
-        text = wording.say(claim_of(shown, decided, margin))
+        text = sentences.say(claim_of(shown, decided, margin))
         low, high = numbers(text)
         assert low <= high
         if "×" in text:
             fine = low > 1
         else:
-            better = decided in (Verdict.BETTER, Verdict.BETTER_SIZE_OPEN)
+            better = decided in (Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN)
             fine = low > 0 and ("less time" in text) == better and ("more time" in text) != better
             if decided is Verdict.WORSE:
                 fine = fine and low > margin * 100 - 1e-9
@@ -74,7 +86,9 @@ def test_20_000_intervals_are_printed_as_they_were_judged() -> None:
 
 
 @given(st.floats(0.2, 5), st.floats(0, 0.5), st.floats(0, 0.5), st.sampled_from([0.01, 0.02, 0.05]))
-def test_printed_bounds_enclose_the_real_ones(ratio: float, down: float, up: float, margin: float) -> None:
+def test_printed_bounds_enclose_the_real_ones(
+    ratio: float, down: float, up: float, margin: float
+) -> None:
     lo, hi = ratio * math.exp(-down), ratio * math.exp(up)
     made = rounding.rounded(ratio, lo, hi, margin=margin)
     assert made.lo <= rounding.decimal(lo)
@@ -93,7 +107,7 @@ series = st.integers(0, 2**32 - 1).flatmap(
 
 
 def case_of(pair: Pair) -> Case:
-    evidence = compare.examine_looks(pair, (len(pair) // 2 + 1, len(pair)), LEVELS, 1)
+    evidence = paired_test.examine_looks(pair, (len(pair) // 2 + 1, len(pair)), LEVELS, 1)
     return Case("x", "y", "wall", "headline", pair, evidence, Thresholds(0.02, 0.01))
 
 
@@ -101,13 +115,17 @@ def pair_of(drawn: tuple[int, int, float, float]) -> Pair:
     seed, n, shift, spread = drawn
     noise = np.random.default_rng(seed).normal(0, 1, (2, n)) * spread
     return Pair(
-        tuple(range(1, n + 1)), tuple(np.exp(noise[0] + shift).tolist()), tuple(np.exp(noise[1]).tolist())
+        tuple(range(1, n + 1)),
+        tuple(np.exp(noise[0] + shift).tolist()),
+        tuple(np.exp(noise[1]).tolist()),
     )
 
 
 @settings(max_examples=60, deadline=None)
 @given(series)
-def test_exchanging_the_two_sides_mirrors_verdict_and_words(drawn: tuple[int, int, float, float]) -> None:
+def test_exchanging_the_two_sides_mirrors_verdict_and_words(
+    drawn: tuple[int, int, float, float],
+) -> None:
     pair = pair_of(drawn)
     (one,) = verdict.judge_family([case_of(pair)], RULES)
     (two,) = verdict.judge_family([case_of(pair.mirrored())], RULES)
@@ -127,15 +145,17 @@ def test_exchanging_the_two_sides_mirrors_verdict_and_words(drawn: tuple[int, in
     if one.verdict.decided:
         for verdicted, found in ((one.verdict, one), (two.verdict, two)):
             assert found.shown is not None
-            text = wording.say(claim_of(found.shown, verdicted, 0.02, "cpu"))
+            text = sentences.say(claim_of(found.shown, verdicted, 0.02, "cpu"))
             assert ("less" in text.split(" CPU")[0]) == (
-                verdicted in (Verdict.BETTER, Verdict.BETTER_SIZE_OPEN)
+                verdicted in (Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN)
             )
 
 
 @settings(max_examples=60, deadline=None)
 @given(series)
-def test_a_displayed_interval_never_contradicts_its_verdict(drawn: tuple[int, int, float, float]) -> None:
+def test_a_displayed_interval_never_contradicts_its_verdict(
+    drawn: tuple[int, int, float, float],
+) -> None:
     (found,) = verdict.judge_family([case_of(pair_of(drawn))], RULES)
     assert found.shown is not None
     assert found.shown.lo <= found.shown.ratio <= found.shown.hi

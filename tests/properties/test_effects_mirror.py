@@ -9,14 +9,22 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench_framework.analysis import contributions, crossover, factorial, front, intervals
+from bench_framework.features.ablation import compute as ablation
+from bench_framework.features.effects import factorial
+from bench_framework.features.pareto import compute as pareto
+from bench_framework.features.scaling import crossover
+from bench_framework.stats import intervals
 
 LEVELS = st.integers(1, 3)
 
 
 @given(st.tuples(LEVELS, LEVELS, LEVELS), st.data())
-def test_the_largest_full_product_is_the_largest(sizes: tuple[int, int, int], data: st.DataObject) -> None:
-    planned = [tuple(f"{axis}{n}" for n in range(size)) for axis, size in zip("abc", sizes, strict=True)]
+def test_the_largest_full_product_is_the_largest(
+    sizes: tuple[int, int, int], data: st.DataObject
+) -> None:
+    planned = [
+        tuple(f"{axis}{n}" for n in range(size)) for axis, size in zip("abc", sizes, strict=True)
+    ]
     keys = list(itertools.product(*planned))
     present = frozenset(data.draw(st.sets(st.sampled_from(keys)))) | {keys[0]}
     found = factorial._largest(planned, present)
@@ -24,7 +32,11 @@ def test_the_largest_full_product_is_the_largest(sizes: tuple[int, int, int], da
     assert all(key in present for key in itertools.product(*found))
     assert all(own[0] == levels[0] for own, levels in zip(found, planned, strict=True))
     subsets = [
-        [(levels[0], *some) for k in range(len(levels)) for some in itertools.combinations(levels[1:], k)]
+        [
+            (levels[0], *some)
+            for k in range(len(levels))
+            for some in itertools.combinations(levels[1:], k)
+        ]
         for levels in planned
     ]
     best = max(
@@ -36,15 +48,17 @@ def test_the_largest_full_product_is_the_largest(sizes: tuple[int, int, int], da
 
 
 ROWS = st.lists(
-    st.lists(st.floats(-0.5, 0.5).map(lambda v: round(v, 4)), min_size=8, max_size=8), min_size=8, max_size=12
+    st.lists(st.floats(-0.5, 0.5).map(lambda v: round(v, 4)), min_size=8, max_size=8),
+    min_size=8,
+    max_size=12,
 )
 
 
 @given(ROWS)
 def test_shapley_shares_make_up_the_total_in_every_round(rows: list[list[float]]) -> None:
     table = np.array(rows)
-    worth = dict(zip(contributions._subsets(3), table.T, strict=True))
-    shares = [contributions._shapley_value(n, 3, worth) for n in range(3)]
+    worth = dict(zip(ablation._subsets(3), table.T, strict=True))
+    shares = [ablation._shapley_value(n, 3, worth) for n in range(3)]
     total = worth[frozenset({0, 1, 2})] - worth[frozenset()]
     assert np.allclose(np.sum(shares, axis=0), total)
     # By hand: the mean over all orders of what each player adds.
@@ -58,13 +72,15 @@ def test_shapley_shares_make_up_the_total_in_every_round(rows: list[list[float]]
 
 
 @given(ROWS, st.floats(-3, 3))
-def test_a_factor_for_a_whole_round_changes_no_share(rows: list[list[float]], factor: float) -> None:
+def test_a_factor_for_a_whole_round_changes_no_share(
+    rows: list[list[float]], factor: float
+) -> None:
     table = np.array(rows)
     shift = factor * np.arange(len(rows))[:, None]
-    names = list(contributions._subsets(3))
+    names = list(ablation._subsets(3))
     plain, moved = (dict(zip(names, t.T, strict=True)) for t in (table, table + shift))
     for n in range(3):
-        one, two = (contributions._shapley_value(n, 3, w) for w in (plain, moved))
+        one, two = (ablation._shapley_value(n, 3, w) for w in (plain, moved))
         assert np.allclose(one, two)
 
 
@@ -75,7 +91,9 @@ def test_exchanging_the_sides_moves_no_crossing(seed: int, place: float) -> None
     chance = np.random.default_rng(seed)
     places = [0.0, 1.0]
     slope = 0.4
-    ratios = np.array([[slope * (x - place) for x in places]] * 20) + chance.normal(0, 0.005, (20, 2))
+    ratios = np.array([[slope * (x - place) for x in places]] * 20) + chance.normal(
+        0, 0.005, (20, 2)
+    )
     found, mirrored = (crossover.turning(places, r, 0.95) for r in (ratios, -ratios))
     assert found is not None
     assert mirrored is not None
@@ -88,17 +106,19 @@ def test_exchanging_the_sides_moves_no_crossing(seed: int, place: float) -> None
             assert not bounds.lo <= 0 <= bounds.hi
 
 
-COST = st.tuples(st.floats(1, 5), st.floats(0, 1), st.floats(1, 5), st.floats(0, 1), st.integers(1, 3))
+COST = st.tuples(
+    st.floats(1, 5), st.floats(0, 1), st.floats(1, 5), st.floats(0, 1), st.integers(1, 3)
+)
 
 
 @given(st.lists(COST, min_size=2, max_size=6))
 def test_nobody_is_beaten_by_one_whose_interval_meets_theirs(rows: list[tuple[float, ...]]) -> None:
     costs = [
-        front.Costs(str(n), {"wall": (t, t + dt), "peak_rss": (m, m + dm)}, {"binary_size": s})
+        pareto.Costs(str(n), {"wall": (t, t + dt), "peak_rss": (m, m + dm)}, {"binary_size": s})
         for n, (t, dt, m, dm, s) in enumerate(rows)
     ]
     by_id = {c.cell_id: c for c in costs}
-    standings = list(front.standings(costs))
+    standings = list(pareto.standings(costs))
     assert any(s.on_front for s in standings)
     for s in standings:
         own = by_id[s.cell_id]

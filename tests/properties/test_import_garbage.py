@@ -8,9 +8,9 @@ import math
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench_framework import report
-from bench_framework.analysis.imported import judge_imported
 from bench_framework.errors import UsageError
+from bench_framework.features.document import build_document
+from bench_framework.features.imported.compute import judge_imported
 from bench_framework.model.imported import Imported, Session, plan_of
 from bench_framework.report import ReportData
 from bench_framework.store.importers.sessions import read_session
@@ -18,7 +18,9 @@ from bench_framework.store.imports import UNKNOWN_HOST
 from bench_framework.store.wire import dump_imported, load_imported
 
 CODES = {"BX451", "BX452", "BX453", "BX454"}
-LEAVES = st.none() | st.booleans() | st.integers(-(10**30), 10**30) | st.floats() | st.text(max_size=8)
+LEAVES = (
+    st.none() | st.booleans() | st.integers(-(10**30), 10**30) | st.floats() | st.text(max_size=8)
+)
 VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=4), max_leaves=6)
 KEYS = ("command", "times", "user", "system", "memory_usage_byte", "exit_codes", "measurements")
 RESULT = st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=7)
@@ -29,7 +31,9 @@ EXPORT = st.fixed_dictionaries(
 CELL = (
     st.text(st.characters(blacklist_categories=["Cs"]), max_size=6)
     | st.floats().map(repr)
-    | st.sampled_from(["ms", "s", "µs", "1", "0", "-1", "nan", "inf", "1e400", "1_0", "", " ", '"', "|", "٣"])
+    | st.sampled_from(
+        ["ms", "s", "µs", "1", "0", "-1", "nan", "inf", "1e400", "1_0", "", " ", '"', "|", "٣"]
+    )
 )
 TIMES = st.lists(st.floats(1e-9, 1e6), min_size=1, max_size=6)
 
@@ -50,12 +54,20 @@ def judge(session: Session) -> None:
     assert load_imported(dump_imported(made)) == made
     plan = plan_of(made)
     judged = judge_imported(plan, made)
-    report.build(
+    build_document(
         ReportData(
-            plan=plan, judgement=judged, builds=(), inputs=(), host=UNKNOWN_HOST, blocks=(), record_id="r",
-            started=made.imported_at, finished=made.imported_at, imported=made,
+            plan=plan,
+            judgement=judged,
+            builds=(),
+            inputs=(),
+            host=UNKNOWN_HOST,
+            blocks=(),
+            record_id="r",
+            started=made.imported_at,
+            finished=made.imported_at,
+            imported=made,
         )
-    )  # fmt: skip
+    )
     for comparison in judged.comparisons:
         if comparison.shown is not None:
             assert not math.isnan(comparison.shown.ratio)

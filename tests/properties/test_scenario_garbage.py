@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "scenarios"
 TEXTS = [path.read_text(encoding="utf-8") for path in sorted(FIXTURES.glob("*.yaml"))]
-PIECES = sorted({word for text in TEXTS for word in text.replace("{", " { ").replace("}", " } ").split()})
+PIECES = sorted(
+    {word for text in TEXTS for word in text.replace("{", " { ").replace("}", " } ").split()}
+)
 NASTY = [
     "~",
     "null",
@@ -86,7 +88,9 @@ def test_any_text(text: str) -> None:
     judge(text)
 
 
-@given(st.lists(st.sampled_from(PIECES + NASTY), max_size=30), st.sampled_from([" ", "\n", ": ", ", "]))
+@given(
+    st.lists(st.sampled_from(PIECES + NASTY), max_size=30), st.sampled_from([" ", "\n", ": ", ", "])
+)
 @settings(deadline=None)
 def test_any_words_of_the_language(words: list[str], between: str) -> None:
     judge(between.join(words))
@@ -135,7 +139,8 @@ KEYS = [
 
 @given(
     st.lists(
-        st.tuples(st.sampled_from(KEYS), st.sampled_from(NASTY + PIECES) | st.text(max_size=10)), max_size=3
+        st.tuples(st.sampled_from(KEYS), st.sampled_from(NASTY + PIECES) | st.text(max_size=10)),
+        max_size=3,
     )
 )
 @settings(deadline=None)
@@ -145,7 +150,8 @@ def test_any_override(changes: list[tuple[str, str]]) -> None:
 
 
 @given(
-    st.text(st.sampled_from(list("io=~!<>|, '\"()[]*sizeMB1readmp{}\\")), max_size=20) | st.text(max_size=20)
+    st.text(st.sampled_from(list("io=~!<>|, '\"()[]*sizeMB1readmp{}\\")), max_size=20)
+    | st.text(max_size=20)
 )
 @example("io~" + "(" * 200)
 @example("size<1e999MiB")

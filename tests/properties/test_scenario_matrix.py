@@ -26,7 +26,13 @@ def matrices(draw: st.DrawFn) -> Matrix:
         name: [f"{name[0]}{i}" for i in range(draw(st.integers(1, 4)))]
         for name in NAMES[: draw(st.integers(1, 3))]
     }
-    made: Matrix = {"version": 1, "name": "n", "question": "q", "worker": {"command": ["prog"]}, "axes": axes}
+    made: Matrix = {
+        "version": 1,
+        "name": "n",
+        "question": "q",
+        "worker": {"command": ["prog"]},
+        "axes": axes,
+    }
     command = ["{bin}", *(f"{{{name}}}" for name in axes)]
     made["baseline"] = {name: draw(st.sampled_from(values)) for name, values in axes.items()}
     if draw(st.booleans()):
@@ -55,7 +61,9 @@ def planned(made: Matrix) -> Plan:
 def measured(plan: Plan) -> list[frozenset[tuple[str, str]]]:
     """The combination of each cell but the control."""
     cells = [cell for cell in plan.cells if cell.role is not Role.CONTROL]
-    return [frozenset(plan.variant(c.variant_id).values + plan.input(c.input_id).values) for c in cells]
+    return [
+        frozenset(plan.variant(c.variant_id).values + plan.input(c.input_id).values) for c in cells
+    ]
 
 
 @given(matrices())
@@ -64,7 +72,8 @@ def test_cells_and_holes_are_the_full_product_and_nothing_twice(made: Matrix) ->
     plan = planned(made)
     found = measured(plan) + [frozenset(hole.values) for hole in plan.holes]
     whole = {
-        frozenset(zip(made["axes"], row, strict=True)) for row in itertools.product(*made["axes"].values())
+        frozenset(zip(made["axes"], row, strict=True))
+        for row in itertools.product(*made["axes"].values())
     }
     assert len(found) == len(whole)
     assert set(found) == whole
@@ -99,7 +108,9 @@ def test_reordering_changes_no_cell(made: Matrix, random: Any) -> None:
     other = json.loads(json.dumps(made))
     names = list(other["axes"])
     random.shuffle(names)
-    other["axes"] = {name: random.sample(other["axes"][name], len(other["axes"][name])) for name in names}
+    other["axes"] = {
+        name: random.sample(other["axes"][name], len(other["axes"][name])) for name in names
+    }
     random.shuffle(other["exclude"])
     first, second = planned(made), planned(other)
     assert {(c.id, c.command, c.role) for c in first.cells} == {

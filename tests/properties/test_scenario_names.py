@@ -65,9 +65,14 @@ names = st.sampled_from(HOSTILE) | st.text(
 
 def plan_of(values: list[str], **more: object) -> Plan:
     made = {
-        "version": 1, "name": "n", "question": "q", "worker": {"command": ["prog"]}, "axes": {"arm": values},
-        "command": ["{bin}", "{arm}", "--x={arm}"], "baseline": {"arm": values[0]},
-    }  # fmt: skip
+        "version": 1,
+        "name": "n",
+        "question": "q",
+        "worker": {"command": ["prog"]},
+        "axes": {"arm": values},
+        "command": ["{bin}", "{arm}", "--x={arm}"],
+        "baseline": {"arm": values[0]},
+    }
     return expand(load(Path("s.yaml"), text=json.dumps({**made, **more})))
 
 
@@ -88,7 +93,9 @@ def test_any_values_are_arguments_as_they_stand(values: list[str]) -> None:
 
 @given(names, names, names)
 @settings(deadline=None)
-def test_env_labels_and_experiments_are_kept_as_they_stand(label: str, value: str, experiment: str) -> None:
+def test_env_labels_and_experiments_are_kept_as_they_stand(
+    label: str, value: str, experiment: str
+) -> None:
     plan = plan_of(
         ["a", "b"],
         axes={"arm": {"a": {"label": label}, "b": {"about": value}}},
@@ -121,8 +128,15 @@ def test_a_quoted_selection_finds_them(values: list[str], data: st.DataObject) -
     if not quotes:
         return
     made = {
-        "version": 1, "name": "n", "question": "q", "worker": {"command": ["prog"]}, "axes": {"arm": values},
-        "command": ["{bin}", "{arm}"], "baseline": {"arm": values[0]},
-    }  # fmt: skip
-    plan = expand(load(Path("s.yaml"), text=json.dumps(made)), only=f"arm={quotes[0]}{wanted}{quotes[0]}")
+        "version": 1,
+        "name": "n",
+        "question": "q",
+        "worker": {"command": ["prog"]},
+        "axes": {"arm": values},
+        "command": ["{bin}", "{arm}"],
+        "baseline": {"arm": values[0]},
+    }
+    plan = expand(
+        load(Path("s.yaml"), text=json.dumps(made)), only=f"arm={quotes[0]}{wanted}{quotes[0]}"
+    )
     assert {dict(variant.values)["arm"] for variant in plan.variants} == {values[0], wanted}

@@ -19,7 +19,13 @@ import sameness
 from demands import Row
 
 ELSEWHERE = (
-    Row("gate on equal programs, small and large", "≤ 12 of 2 000", "gate_false_alarms.py", "–", None),
+    Row(
+        "gate on equal programs, small and large",
+        "≤ 12 of 2 000",
+        "gate_false_alarms.py",
+        "–",
+        None,
+    ),
     Row("+3 % of a program of 50 ms, live", "≥ 196 of 200", "live_detection.py", "–", None),
     Row("intervals under simulated noise", "by shape", "coverage.py", "–", None),
     Row("false verdicts and power by look", "by noise", "recorded_families.py", "–", None),
@@ -30,7 +36,10 @@ ELSEWHERE = (
 def show(row: Row) -> bool:
     """Print a row; whether its mark, if it has one, is met."""
     told = {True: "met", False: "MISSED", None: "·"}[row.met]
-    print(f"{row.demand:92.92} │ {row.mark:>13} │ {row.found:>24} │ {row.bound:>16} │ {told}", flush=True)
+    print(
+        f"{row.demand:92.92} │ {row.mark:>13} │ {row.found:>24} │ {row.bound:>16} │ {told}",
+        flush=True,
+    )
     return row.met is not False
 
 

@@ -20,7 +20,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from bench_framework.analysis.aa import at_least, at_most, judge_looks
+from bench_framework.features.noise.compute import at_least, at_most, judge_looks
 from bench_framework.model.looks import schedule
 from bench_framework.model.verdict import Interval
 
@@ -58,15 +58,23 @@ def bimodal(rng: np.random.Generator, rounds: int) -> Floats:
 
 def drifting(rng: np.random.Generator, rounds: int) -> Floats:
     """A random walk over the runs, which a fresh random order gives to the arms, and a doubling over the record."""
-    runs = np.cumsum(0.01 * rng.standard_normal(2 * rounds) + math.log(2) / (2 * rounds)).reshape(rounds, 2)
+    runs = np.cumsum(0.01 * rng.standard_normal(2 * rounds) + math.log(2) / (2 * rounds)).reshape(
+        rounds, 2
+    )
     first = rng.random(rounds) < 0.5
-    placed = np.stack([np.where(first, runs[:, 0], runs[:, 1]), np.where(first, runs[:, 1], runs[:, 0])])
+    placed = np.stack(
+        [np.where(first, runs[:, 0], runs[:, 1]), np.where(first, runs[:, 1], runs[:, 0])]
+    )
     return placed + 0.005 * rng.standard_normal((2, rounds))
 
 
 SHAPES: dict[str, Shape] = {
-    "normal": normal, "skewed": skewed, "heavy-tailed": heavy_tailed, "bimodal": bimodal, "drifting": drifting,
-}  # fmt: skip
+    "normal": normal,
+    "skewed": skewed,
+    "heavy-tailed": heavy_tailed,
+    "bimodal": bimodal,
+    "drifting": drifting,
+}
 
 
 def covers(interval: Interval | None) -> bool:
@@ -82,7 +90,9 @@ def part(shape: str, rounds: int, start: int, count: int) -> Counter[str]:
     for number in range(start, start + count):
         rng = np.random.default_rng([number, rounds, *shape.encode()])
         ours, theirs = SHAPES[shape](rng, rounds)
-        (found,) = judge_looks([(np.exp(ours) * TRUTH, np.exp(theirs))], looks, thorough=True, seed=number)
+        (found,) = judge_looks(
+            [(np.exp(ours) * TRUTH, np.exp(theirs))], looks, thorough=True, seed=number
+        )
         told["typical"] += covers(found.typical)
         told["floor"] += covers(found.floor)
         told["shown"] += covers(found.shown)
@@ -118,7 +128,9 @@ def row(shape: str, rounds: int, told: Counter[str], simulations: int) -> bool:
 def main(simulations: int, lengths: list[int]) -> int:
     """Print the table; 1 if a demand is missed."""
     began = time.monotonic()
-    print(f"Share of intervals that hold the true ratio of {TRUTH}; {simulations} simulations per row")
+    print(
+        f"Share of intervals that hold the true ratio of {TRUTH}; {simulations} simulations per row"
+    )
     print(
         "floor, typical: 95 %, one look, one comparison; shown: the corrected interval that a report prints"
     )

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from noise import SIMULATED, WORKS, Floats, Noise, Recorded, recorded
 
-from bench_framework.analysis import intervals
-from bench_framework.analysis.aa import MORE, at_least, at_most, judge_looks
+from bench_framework.features.noise.compute import MORE, at_least, at_most, judge_looks
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import Looks, schedule
 from bench_framework.model.verdict import Verdict
+from bench_framework.stats import intervals
 
 GATE, REPORT = 0.01, 0.05
 ROUNDS, MANY_ROUNDS = 40, 60
@@ -77,12 +77,21 @@ def found_differences(count: int) -> Iterator[Row]:
                     told = _real(source, arm, looks, random_of(replay, name, "found"))
                     found += any(c.verdict in MORE for c in told)
                 demand = f"{effect} found in ≤ {MANY_ROUNDS} rounds, {name} ({judge}, {level:.0%})"
-                yield many(demand, f"≥ {least:.0%}" if asked else "–", found, count, least if asked else None)
+                yield many(
+                    demand,
+                    f"≥ {least:.0%}" if asked else "–",
+                    found,
+                    count,
+                    least if asked else None,
+                )
 
 
 def honesty(count: int) -> Iterator[Row]:
     """A true +3 % is not called equivalent: on any metric, stopping early, and with one look at the end."""
-    plans, every = (schedule(12, ROUNDS, 2, REPORT), schedule(12, ROUNDS, 2, REPORT, single=True)), 0
+    plans, every = (
+        (schedule(12, ROUNDS, 2, REPORT), schedule(12, ROUNDS, 2, REPORT, single=True)),
+        0,
+    )
     for name, source in SOURCES.items():
         equal = 0
         for replay in range(count):
@@ -101,12 +110,18 @@ def _at_margin(name: str, source: Recorded, count: int) -> Row:
     looks, equal = schedule(12, ROUNDS, 2, REPORT), 0
     for replay in range(count):
         wall, cpu = source.window(random_of(replay, name, "margin"), ROUNDS)
-        told = judge_looks([(metric["Ac"] * 1.02, metric["A"]) for metric in (wall, cpu)], looks, stop=True)
+        told = judge_looks(
+            [(metric["Ac"] * 1.02, metric["A"]) for metric in (wall, cpu)], looks, stop=True
+        )
         equal += sum(c.verdict is Verdict.EQUIVALENT for c in told)
-    return few(f"+2 %, the margin itself, called equivalent, {name}", "≤ 5 %", equal, 2 * count, 0.05)
+    return few(
+        f"+2 %, the margin itself, called equivalent, {name}", "≤ 5 %", equal, 2 * count, 0.05
+    )
 
 
-def _real(source: Recorded, arm: str, looks: Looks, rng: np.random.Generator) -> tuple[Comparison, ...]:
+def _real(
+    source: Recorded, arm: str, looks: Looks, rng: np.random.Generator
+) -> tuple[Comparison, ...]:
     """Wall and CPU time of an arm with more work against the plain one, stopping early."""
     wall, cpu = source.window(rng, looks.rounds[-1])
     return judge_looks([(metric[arm], metric["A"]) for metric in (wall, cpu)], looks, stop=True)
@@ -121,7 +136,9 @@ def cover(count: int) -> Iterator[Row]:
         held = Counter[str]()
         for replay in range(count):
             rng = random_of(replay, name, "cover")
-            for metric, times in zip(("wall", "CPU"), source.window(rng, LENGTHS[replay % 3]), strict=True):
+            for metric, times in zip(
+                ("wall", "CPU"), source.window(rng, LENGTHS[replay % 3]), strict=True
+            ):
                 x, y = np.log(times["Ac"] * 1.03), np.log(times["A"])
                 bounds = {
                     "typical": intervals.typical(x - y, LEVEL),
@@ -131,7 +148,11 @@ def cover(count: int) -> Iterator[Row]:
                     held[f"{metric}, {statistic}"] += bool(b.lo <= np.log(1.03) <= b.hi)
         worst = min(held, key=lambda key: held[key])
         yield many(
-            f"99 % intervals hold the truth, {name} (worst: {worst})", "≥ 98 %", held[worst], count, 0.98
+            f"99 % intervals hold the truth, {name} (worst: {worst})",
+            "≥ 98 %",
+            held[worst],
+            count,
+            0.98,
         )
 
 
@@ -139,7 +160,7 @@ def cover(count: int) -> Iterator[Row]:
 
 
 def stated_difference(count: int) -> Iterator[Row]:
-    """A difference as large as an undecided verdict on equal programs says it would have found.
+    """A difference as large as an inconclusive verdict on equal programs says it would have found.
 
     In the rounds that it was said of, with the labels drawn again; and, told for information, in other rounds of the
     same recording: these may be louder.
@@ -151,7 +172,7 @@ def stated_difference(count: int) -> Iterator[Row]:
             rng = random_of(replay, name, "stated")
             x, y = noise(rng, 2, ROUNDS)
             (c,) = judge_looks([(x, y)], looks, thorough=True)
-            if c.verdict is not Verdict.UNDECIDED or c.mde is None:
+            if c.verdict is not Verdict.INCONCLUSIVE or c.mde is None:
                 continue  # nothing was stated
             tries += 1
             swap = rng.random(ROUNDS) < 0.5
@@ -160,7 +181,9 @@ def stated_difference(count: int) -> Iterator[Row]:
             fresh += _found(others, reference, c.mde, looks)
         enough = tries >= FEWEST_STATED
         mark = "≥ 90 %" if enough else "too few tries"
-        yield many(f"power at the stated difference, {name}", mark, same, tries, 0.90 if enough else None)
+        yield many(
+            f"power at the stated difference, {name}", mark, same, tries, 0.90 if enough else None
+        )
         yield many(f"… in other rounds, {name}", "–", fresh, tries, None)
 
 

@@ -25,8 +25,8 @@ from demands import SOURCES
 from noise import race
 from replays import Draw
 
-from bench_framework.analysis import gate
-from bench_framework.analysis.aa import at_most, cases_at, rules_of, tells_apart
+from bench_framework.features.gate import compute as gate
+from bench_framework.features.noise.compute import at_most, cases_at, rules_of, tells_apart
 from bench_framework.model.plan import Plan, Role
 
 MOST_FALSE = 12 / 2000
@@ -69,7 +69,9 @@ def replayed(plan: Plan, draw: Draw, count: int, *words: str) -> Found:
         if not shortcut and replay >= WHOLE:
             continue
         found = replays.gated(plan, draw, np.random.default_rng(seed))
-        assert shortcut or found.confirmation is None, "the shortcut left out a gate that found something"
+        assert shortcut or found.confirmation is None, (
+            "the shortcut left out a gate that found something"
+        )
         suspected += found.confirmation is not None
         false += bool(found.of("worse"))
     return Found(count, suspected, false)
@@ -99,12 +101,19 @@ def main(count: int, families: list[str]) -> int:
         plan = replays.plan_of(["old", "changed"])
         for name, source in SOURCES.items():
             found = replayed(plan, replays.relabelled(source), count, name)
-            met &= row(name, "1 candidate, wall and CPU", found, source.rounds // plan.measure.rounds_max)
+            met &= row(
+                name, "1 candidate, wall and CPU", found, source.rounds // plan.measure.rounds_max
+            )
     if "large" in families:
         plan = replays.plan_of([f"arm-{n}" for n in range(VARIANTS)], SIZES)
-        for name, source in (("race of 24, busy", race()), ("race of 24, quiet", race("race24_quiet"))):
+        for name, source in (
+            ("race of 24, busy", race()),
+            ("race of 24, quiet", race("race24_quiet")),
+        ):
             found = replayed(plan, replays.shuffled(source), count, name)
-            met &= row(name, "8 variants × 3 inputs", found, source.rounds // plan.measure.rounds_max)
+            met &= row(
+                name, "8 variants × 3 inputs", found, source.rounds // plan.measure.rounds_max
+            )
     print(
         f"{time.process_time() - began:.0f} s of computing; {'every mark is met' if met else 'A MARK IS MISSED'}"
     )

@@ -11,7 +11,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.analysis import decide, wording
+from bench_framework.compare import decide
+from bench_framework.features import sentences
 from bench_framework.model.judgement import Claim
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.model.words import word
@@ -24,16 +25,16 @@ if TYPE_CHECKING:
 MIRROR: Final = {
     Verdict.BETTER: Verdict.WORSE,
     Verdict.WORSE: Verdict.BETTER,
-    Verdict.BETTER_SIZE_OPEN: Verdict.WORSE_SIZE_OPEN,
-    Verdict.WORSE_SIZE_OPEN: Verdict.BETTER_SIZE_OPEN,
+    Verdict.BETTER_SIZE_UNCERTAIN: Verdict.WORSE_SIZE_UNCERTAIN,
+    Verdict.WORSE_SIZE_UNCERTAIN: Verdict.BETTER_SIZE_UNCERTAIN,
 }
-BETTER: Final = (Verdict.BETTER, Verdict.BETTER_SIZE_OPEN)
-WORSE: Final = (Verdict.WORSE, Verdict.WORSE_SIZE_OPEN)
+BETTER: Final = (Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN)
+WORSE: Final = (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN)
 WEAKER: Final = {
-    Verdict.BETTER: Verdict.BETTER_SIZE_OPEN,
-    Verdict.WORSE: Verdict.WORSE_SIZE_OPEN,
-    Verdict.BETTER_SIZE_OPEN: Verdict.UNDECIDED,
-    Verdict.WORSE_SIZE_OPEN: Verdict.UNDECIDED,
+    Verdict.BETTER: Verdict.BETTER_SIZE_UNCERTAIN,
+    Verdict.WORSE: Verdict.WORSE_SIZE_UNCERTAIN,
+    Verdict.BETTER_SIZE_UNCERTAIN: Verdict.INCONCLUSIVE,
+    Verdict.WORSE_SIZE_UNCERTAIN: Verdict.INCONCLUSIVE,
 }
 MARGINS: Final = (0.01, 0.02, 0.05)
 METRICS: Final = ("wall", "cpu", "peak_rss")
@@ -113,13 +114,24 @@ def _touches(shown: Interval, margin: float) -> bool:
 
 def _contradictions(shown: Interval, name: Verdict, margin: float, metric: str) -> Iterator[str]:
     claim = Claim(
-        "c1", "comparison", "A", "B", metric, (), name,
-        estimate=shown.ratio, lo=shown.lo, hi=shown.hi, level=shown.level, margin=margin, rounds=20,
-    )  # fmt: skip
-    text = wording.say(claim)
+        "c1",
+        "comparison",
+        "A",
+        "B",
+        metric,
+        (),
+        name,
+        estimate=shown.ratio,
+        lo=shown.lo,
+        hi=shown.hi,
+        level=shown.level,
+        margin=margin,
+        rounds=20,
+    )
+    text = sentences.say(claim)
     if not _sentence_agrees(text, name, margin):
         yield f"{name}: {text}"
-    keep = name is not Verdict.UNDECIDED
+    keep = name is not Verdict.INCONCLUSIVE
     made = show_ratio(shown.ratio, shown.lo, shown.hi, margin, keep=keep)
     low, high = _number(made.lo), _number(made.hi)
     if not _relation_agrees(low, high, name, margin):
@@ -144,7 +156,7 @@ def _sentence_agrees(text: str, name: Verdict, margin: float) -> bool:
     if name is Verdict.EQUIVALENT:
         inside = low > -(1 - 1 / (1 + margin)) * 100 - SLACK and high < limit + SLACK
         return "differ by less than" in text and inside
-    if name is Verdict.UNDECIDED:
+    if name is Verdict.INCONCLUSIVE:
         return text.startswith("The runs do not decide") and not ways
     if "×" in text:
         grows = "× as long" in text or "× as much" in text
@@ -154,7 +166,11 @@ def _sentence_agrees(text: str, name: Verdict, margin: float) -> bool:
     beyond = limit if name in WORSE else (1 - 1 / (1 + margin)) * 100
     if name in (Verdict.BETTER, Verdict.WORSE):
         return low > beyond - SLACK and "perhaps" not in text and "than the margin" not in text
-    return (high < beyond + SLACK) if "less than the margin" in text else "perhaps by less than" in text
+    return (
+        (high < beyond + SLACK)
+        if "less than the margin" in text
+        else "perhaps by less than" in text
+    )
 
 
 def _relation_agrees(low: float, high: float, name: Verdict, margin: float) -> bool:
@@ -163,9 +179,9 @@ def _relation_agrees(low: float, high: float, name: Verdict, margin: float) -> b
         return high < 1 / (1 + margin) + SLACK
     if name is Verdict.WORSE:
         return low > 1 + margin - SLACK
-    if name is Verdict.BETTER_SIZE_OPEN:
+    if name is Verdict.BETTER_SIZE_UNCERTAIN:
         return high < 1
-    if name is Verdict.WORSE_SIZE_OPEN:
+    if name is Verdict.WORSE_SIZE_UNCERTAIN:
         return low > 1
     if name is Verdict.EQUIVALENT:
         return low > 1 / (1 + margin) - SLACK and high < 1 + margin + SLACK

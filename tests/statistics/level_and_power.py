@@ -18,20 +18,20 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from noise import SIMULATED, WORKS, Floats, Noise, Recorded, recorded
 
-from bench_framework.analysis.aa import MORE as WORSE
-from bench_framework.analysis.aa import at_most, judge_looks, told_apart
-from bench_framework.analysis.family import detectable
-from bench_framework.analysis.intervals import typical
-from bench_framework.analysis.samples import Pair
-from bench_framework.analysis.verdict import Rules, half_width
+from bench_framework.compare.samples import Pair
+from bench_framework.compare.verdict import Rules, half_width
+from bench_framework.features.noise.compute import MORE as WORSE
+from bench_framework.features.noise.compute import at_most, judge_looks, told_apart
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import schedule
 from bench_framework.model.verdict import Verdict
+from bench_framework.stats.holm_family import detectable
+from bench_framework.stats.intervals import typical
 
 ALPHA = 0.05
 ROUNDS = 40
 EFFECTS = (1.03, 1.05, 1.10)
-BETTER = frozenset({Verdict.BETTER, Verdict.BETTER_SIZE_OPEN})
+BETTER = frozenset({Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN})
 
 
 # -- judging -------------------------------------------------------------------------------------------
@@ -139,7 +139,9 @@ def detectable_table(replays: int) -> None:
             same += judged([(again * stated[-1], reference)])[0].verdict in WORSE
             again, reference = noise(rng, 2, ROUNDS)
             fresh += judged([(again * stated[-1], reference)])[0].verdict in WORSE
-        rates = "".join(f"{n / replays:8.1%}{1 - at_most(replays - n, replays):7.1%}" for n in (same, fresh))
+        rates = "".join(
+            f"{n / replays:8.1%}{1 - at_most(replays - n, replays):7.1%}" for n in (same, fresh)
+        )
         print(f"{name:14}{float(np.median(stated)) - 1:8.1%}{rates}", flush=True)
 
 
@@ -159,7 +161,9 @@ def _count(counts: Counter[str], c: Comparison, effect: float) -> None:
 
 
 def _print_power(name: str, effect: float, counts: Counter[str], replays: int) -> None:
-    found, other, equal, covered = (counts[k] / replays for k in ("found", "other", "equal", "covered"))
+    found, other, equal, covered = (
+        counts[k] / replays for k in ("found", "other", "equal", "covered")
+    )
     print(f"{name:14}{effect:7.2f}{found:8.0%}{other:11.1%}{equal:8.1%}{covered:9.1%}", flush=True)
 
 

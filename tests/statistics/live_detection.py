@@ -27,7 +27,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bench_framework.analysis.aa import MORE, at_least, at_most
+from bench_framework.features.noise.compute import MORE, at_least, at_most
 from bench_framework.model.verdict import Verdict
 
 TARGET_S = 0.05
@@ -82,8 +82,11 @@ def benchctl(folder: Path, *words: str) -> Done:
     at, began = datetime.now(UTC), time.monotonic()
     done = subprocess.run(
         [sys.executable, "-m", "bench_framework", "--json", *words],
-        cwd=folder, text=True, capture_output=True, check=False,
-    )  # fmt: skip
+        cwd=folder,
+        text=True,
+        capture_output=True,
+        check=False,
+    )
     took = time.monotonic() - began
     try:
         return Done(json.loads(done.stdout), done.returncode, at, took)
@@ -124,7 +127,9 @@ def scenario(path: str, count: int, effect: float) -> dict[str, object]:
         "question": "Is the changed one slower?",
         "worker": {"command": [path]},
         # Two equal commands would be refused as one variant: a name that nobody reads sets them apart.
-        "axes": {"arm": {name: {"args": [NUMBER] * n, "env": {"ARM": name}} for name, n in arms.items()}},
+        "axes": {
+            "arm": {name: {"args": [NUMBER] * n, "env": {"ARM": name}} for name, n in arms.items()}
+        },
         "baseline": {"arm": "plain"},
         # It prints a line for each number: more work has another answer on purpose.
         "answer": {"compare": "none"},
@@ -139,7 +144,11 @@ def tried(folder: Path, seed: int, *, more: bool) -> Try:
         sys.exit(f"`benchctl run {name}` ended with {run.code}: {run.said}")
     record = folder / run.said["record"]
     with (record / "comparisons.csv").open(encoding="utf-8", newline="") as file:
-        rows = [r for r in csv.DictReader(file) if r["kind"] == "headline" and r["metric"] in ("wall", "cpu")]
+        rows = [
+            r
+            for r in csv.DictReader(file)
+            if r["kind"] == "headline" and r["metric"] in ("wall", "cpu")
+        ]
     gate = benchctl(folder, "gate", str(record))
     startups, took = [startup(run, record)], measuring(record)
     if gate.said["confirmation"]:
@@ -152,7 +161,7 @@ def tried(folder: Path, seed: int, *, more: bool) -> Try:
     return Try(
         more=more,
         told_worse=having(*MORE),
-        told_better=bool(having(Verdict.BETTER, Verdict.BETTER_SIZE_OPEN)),
+        told_better=bool(having(Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN)),
         told_equal=having(Verdict.EQUIVALENT),
         gate=gate.code,
         rounds=max(int(row["rounds"]) for row in rows),
@@ -185,8 +194,12 @@ def table(tries: Sequence[Try]) -> bool:
         met &= ok
         print(f"{demand:62} │ {mark:>13} │ {found:>12} │ {bound:>16} │ {'met' if ok else 'MISSED'}")
 
-    def rate(demand: str, mark: str, hits: int, of: int, *, least: float = 0.0, most: float = 1.0) -> None:
-        bound = f"at least {at_least(hits, of):.1%}" if least else f"at most {at_most(hits, of):.1%}"
+    def rate(
+        demand: str, mark: str, hits: int, of: int, *, least: float = 0.0, most: float = 1.0
+    ) -> None:
+        bound = (
+            f"at least {at_least(hits, of):.1%}" if least else f"at most {at_most(hits, of):.1%}"
+        )
         row(demand, mark, f"{hits} of {of}", bound, least * of <= hits <= most * of)
 
     rate(
@@ -214,7 +227,11 @@ def table(tries: Sequence[Try]) -> bool:
         wrong = sum(bool(t.told_worse) or t.told_better for t in equal)
         rate("equal programs told apart, at 5 %", "≤ 5 %", wrong, len(equal), most=FALSE_MOST)
         rate(
-            "equal programs fail the gate", "≤ 0.6 %", sum(t.gate == 1 for t in equal), len(equal), most=0.006
+            "equal programs fail the gate",
+            "≤ 0.6 %",
+            sum(t.gate == 1 for t in equal),
+            len(equal),
+            most=0.006,
         )
     rounds = [t.measuring_s for t in more]
     print(
@@ -265,7 +282,9 @@ def main(count: int, effect: float) -> int:
     with tempfile.TemporaryDirectory() as name:
         folder, numbers = Path(name), sized(path)
         for kind, more in (("more", effect), ("equal", 0.0)):
-            (folder / f"{kind}.yaml").write_text(json.dumps(scenario(path, numbers, more)), encoding="utf-8")
+            (folder / f"{kind}.yaml").write_text(
+                json.dumps(scenario(path, numbers, more)), encoding="utf-8"
+            )
         print(
             f"factor of {numbers} numbers, {effect:+.0%}; {count} tries of it; {os.cpu_count()} cores, load {load:.1f}"
         )

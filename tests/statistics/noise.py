@@ -19,7 +19,12 @@ Arms = dict[str, Floats]
 """Arm → times, one per round."""
 
 NOISE = Path(__file__).parents[1] / "fixtures" / "noise"
-WORKS = {"cpu": "one thread", "wc": "wc, cached text", "mt": "two threads", "dio": "O_DIRECT writes"}
+WORKS = {
+    "cpu": "one thread",
+    "wc": "wc, cached text",
+    "mt": "two threads",
+    "dio": "O_DIRECT writes",
+}
 """Names of the recordings, and what was run."""
 RACE_BASELINE = "read + sequential + system + 64KiB"
 ARMS = ("A", "Ac", "B1", "B2", "B3", "B5")
@@ -72,9 +77,13 @@ def _placed(rng: np.random.Generator, runs: Floats, arms: int, rounds: int) -> F
 
 
 SIMULATED: dict[str, Noise] = {
-    "normal": normal, "skewed": skewed, "heavy-tailed": heavy,
-    "drifting": drifting, "bursts": bursts, "clock ticks": ticks,
-}  # fmt: skip
+    "normal": normal,
+    "skewed": skewed,
+    "heavy-tailed": heavy,
+    "drifting": drifting,
+    "bursts": bursts,
+    "clock ticks": ticks,
+}
 
 
 @dataclass(frozen=True)
@@ -130,7 +139,10 @@ def recorded(work: str, session: str | None = None, *, kind: str = "rounds") -> 
         for row in csv.DictReader(file):
             key = (row["session"], row["slice"], row["round"])
             if session in (None, row["session"]):
-                rounds.setdefault(key, {})[row["arm"]] = (float(row["wall_us"]), float(row["cpu_us"]))
+                rounds.setdefault(key, {})[row["arm"]] = (
+                    float(row["wall_us"]),
+                    float(row["cpu_us"]),
+                )
     whole = [r for r in rounds.values() if all(arm in r and min(r[arm]) > 0 for arm in ARMS)]
     wall, cpu = ({arm: np.array([r[arm][i] for r in whole]) for arm in ARMS} for i in (0, 1))
     return Recorded(wall, cpu)
@@ -145,7 +157,10 @@ def race(name: str = "race24") -> Recorded:
     with gzip.open(NOISE / f"{name}.csv.gz", "rt", encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             arm = {RACE_BASELINE: "A", "control": "Ac"}.get(row["arm"], row["arm"])
-            rounds.setdefault(int(row["round"]), {})[arm] = (float(row["wall_us"]), float(row["cpu_us"]))
+            rounds.setdefault(int(row["round"]), {})[arm] = (
+                float(row["wall_us"]),
+                float(row["cpu_us"]),
+            )
     arms = sorted({arm for found in rounds.values() for arm in found})
     whole = [
         rounds[n]
@@ -169,7 +184,9 @@ class Stream:
             return None
         part = int(rng.choice(len(room), p=room / room.sum()))
         start = int(rng.integers(0, room[part]))
-        return self.slices[part][start : start + runs], self.slices[part][start + runs : start + 2 * runs]
+        return self.slices[part][start : start + runs], self.slices[part][
+            start + runs : start + 2 * runs
+        ]
 
     def independent(self, runs: int) -> int:
         """How many such pairs share no run."""

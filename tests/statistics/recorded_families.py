@@ -22,7 +22,7 @@ import numpy as np
 from noise import WORKS, Floats, Recorded, Stream, race, recorded, stream
 from scipy.stats import ttest_ind
 
-from bench_framework.analysis.aa import MORE, at_most, cases_at, rules_of, tells_apart
+from bench_framework.features.noise.compute import MORE, at_most, cases_at, rules_of, tells_apart
 from bench_framework.model.looks import Looks, schedule
 from bench_framework.model.verdict import Verdict
 
@@ -44,7 +44,9 @@ LARGE_REPLAYS = 5
 def by_looks(pairs: Sequence[tuple[Floats, Floats]], looks: Looks) -> list[frozenset[Verdict]]:
     """The differences that a report or gate with this schedule has found at each look, all looks taken."""
     rules = rules_of(looks, seed=1)
-    return [tells_apart(cases_at(pairs, looks, taken), rules) for taken in range(1, looks.count + 1)]
+    return [
+        tells_apart(cases_at(pairs, looks, taken), rules) for taken in range(1, looks.count + 1)
+    ]
 
 
 # -- other ways ----------------------------------------------------------------------------------------------------
@@ -87,11 +89,15 @@ OTHERS: Mapping[str, Callable[[Floats, Floats], int]] = {
 
 def level_table(sources: Mapping[str, Recorded], replays: int) -> None:
     """Equal programs: families in which any was called better or worse."""
-    print(f"False verdicts: families of equal programs in which anything was told apart, {replays} per row")
+    print(
+        f"False verdicts: families of equal programs in which anything was told apart, {replays} per row"
+    )
     print(
         "one: one candidate; 15, 24: so many that share a baseline, on three works or one; looks to 40 rounds"
     )
-    print(f"{'noise':22}{'family':>22}{'asked':>7}{'false':>8}{'of':>6}{'at most':>9}{'windows':>9}")
+    print(
+        f"{'noise':22}{'family':>22}{'asked':>7}{'false':>8}{'of':>6}{'at most':>9}{'windows':>9}"
+    )
     for name, source in sources.items():
         counts: Counter[tuple[str, float]] = Counter()
         for replay in range(replays):
@@ -128,8 +134,9 @@ def large_families(name: str, sources: Sequence[Recorded], replays: int) -> None
             pairs = [
                 (metric[arm], metric[0])
                 for source, others in zip(sources, arms, strict=True)
-                for metric in source.shuffled(rng, 40) for arm in range(1, others + 1)
-            ]  # fmt: skip
+                for metric in source.shuffled(rng, 40)
+                for arm in range(1, others + 1)
+            ]
             count += bool(tells_apart(cases_at(pairs, looks, looks.count), rules_of(looks, seed=1)))
         windows = min(source.rounds // 40 for source in sources)
         _level_row(name, f"{sum(arms)} × wall and CPU", level, count, replays, str(windows))
@@ -152,7 +159,9 @@ def power_table(work: str, source: Recorded, replays: int) -> None:
         f"\n{WORKS[work]}: {source.rounds} rounds, {source.rounds // 60} windows of 60 that share none;"
         f" {replays} replays"
     )
-    print(f"{'found slower, %':30}" + "".join(f"{effect:>26}" for effect in ("A/A, false", *EFFECTS)))
+    print(
+        f"{'found slower, %':30}" + "".join(f"{effect:>26}" for effect in ("A/A, false", *EFFECTS))
+    )
     print(f"{'rounds, or runs of each':30}" + (" " * 6 + "".join(f"{n:4}" for n in LENGTHS)) * 4)
     for name, shares in _benchctl_power(source, work, replays).items():
         _power_row(name, shares)
@@ -162,7 +171,9 @@ def power_table(work: str, source: Recorded, replays: int) -> None:
     print(f"    pairs of blocks that share no run: {independent}", flush=True)
 
 
-def _benchctl_power(source: Recorded, work: str, replays: int) -> dict[str, list[list[float | None]]]:
+def _benchctl_power(
+    source: Recorded, work: str, replays: int
+) -> dict[str, list[list[float | None]]]:
     ways = {
         "benchctl, report 5 %": (2, REPORT),
         "benchctl, gate 1 %": (2, GATE),
@@ -172,7 +183,9 @@ def _benchctl_power(source: Recorded, work: str, replays: int) -> dict[str, list
     for effect, (arm, factor) in {"A/A": ("Ac", 1.0), **EFFECTS}.items():
         counts: Counter[tuple[str, int]] = Counter()
         for replay in range(replays):
-            wall, cpu = source.window(np.random.default_rng([replay, 7, *work.encode()]), LENGTHS[-1])
+            wall, cpu = source.window(
+                np.random.default_rng([replay, 7, *work.encode()]), LENGTHS[-1]
+            )
             pairs = [(metric[arm] * factor, metric["A"]) for metric in (wall, cpu)]
             for name, (metrics, level) in ways.items():
                 looks = schedule(FIRST, LENGTHS[-1], metrics, level)
@@ -181,7 +194,9 @@ def _benchctl_power(source: Recorded, work: str, replays: int) -> dict[str, list
         for name, found in shares.items():
             metrics, level = ways[name]
             looks = schedule(FIRST, LENGTHS[-1], metrics, level)
-            found.append([counts[name, n] / replays if n in looks.rounds else None for n in LENGTHS])
+            found.append(
+                [counts[name, n] / replays if n in looks.rounds else None for n in LENGTHS]
+            )
     return shares
 
 
@@ -204,7 +219,10 @@ def _block_power(
 
 
 def _power_row(name: str, shares: Sequence[Sequence[float | None]]) -> None:
-    cells = (" " * 6 + "".join("   –" if s is None else f"{s * 100:4.0f}" for s in part) for part in shares)
+    cells = (
+        " " * 6 + "".join("   –" if s is None else f"{s * 100:4.0f}" for s in part)
+        for part in shares
+    )
     print(f"{name:30}" + "".join(cells), flush=True)
 
 
@@ -214,12 +232,15 @@ def main(replays: int, works: Sequence[str]) -> None:
     sources = {work: recorded(work) for work in works}
     by_session = {
         f"{work}, {session[:-1]}": recorded(work, session)
-        for work in works for session in ("busy1", "quiet1")
+        for work in works
+        for session in ("busy1", "quiet1")
         if recorded(work, session).rounds >= 40
-    }  # fmt: skip
+    }
     level_table(sources | {"race of 24": race()} | by_session, replays)
     large_families(
-        "cpu + wc + dio", [recorded(work) for work in ("cpu", "wc", "dio")], replays // LARGE_REPLAYS
+        "cpu + wc + dio",
+        [recorded(work) for work in ("cpu", "wc", "dio")],
+        replays // LARGE_REPLAYS,
     )
     large_families("race of 24", [race()], replays // LARGE_REPLAYS)
     for work, source in sources.items():

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 from noise import Floats, Recorded
 
-from bench_framework.analysis import gate
-from bench_framework.analysis.judge import judge
-from bench_framework.analysis.looking import look
+from bench_framework.compare.interim_analysis import look
+from bench_framework.features.gate import compute as gate
+from bench_framework.features.judge import judge
 from bench_framework.model.gate import Gating
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.looks import looks_of
@@ -47,8 +47,13 @@ answer: {{compare: none}}
 
 
 def plan_of(
-    arms: Sequence[str], sizes: Sequence[str] = ("1MiB",), *, baseline: str = "", rounds: int = 40, seed: int = 1
-) -> Plan:  # fmt: skip
+    arms: Sequence[str],
+    sizes: Sequence[str] = ("1MiB",),
+    *,
+    baseline: str = "",
+    rounds: int = 40,
+    seed: int = 1,
+) -> Plan:
     """A plan as a user's scenario gives it: margins, levels and stopping by default.
 
     Without the control arm: where it is told apart nothing is judged, so that it can only take false verdicts away.
@@ -56,8 +61,12 @@ def plan_of(
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "replay.yaml"
         text = SCENARIO.format(
-            arms=", ".join(arms), sizes=", ".join(sizes), baseline=baseline or arms[0], rounds=rounds, seed=seed
-        )  # fmt: skip
+            arms=", ".join(arms),
+            sizes=", ".join(sizes),
+            baseline=baseline or arms[0],
+            rounds=rounds,
+            seed=seed,
+        )
         path.write_text(text, encoding="utf-8")
         # The folder is gone in a moment and has another name each time.
         return replace(plan_scenario(str(path)), scenario_path="replay.yaml")
@@ -71,10 +80,19 @@ def blocks_of(plan: Plan, times: Times, input_id: str, rounds: int) -> list[Bloc
             wall, cpu = (float(metric[number]) for metric in times[cell.id])
             made.append(
                 Block(
-                    seq=len(made), round=number + 1, position=position, cell_id=cell.id, warmup=False, status="ok",
-                    started_at="2026-03-02T17:04:00.000Z", wall_s=(wall,), user_s=cpu, sys_s=0.0, exit_codes=(0,),
+                    seq=len(made),
+                    round=number + 1,
+                    position=position,
+                    cell_id=cell.id,
+                    warmup=False,
+                    status="ok",
+                    started_at="2026-03-02T17:04:00.000Z",
+                    wall_s=(wall,),
+                    user_s=cpu,
+                    sys_s=0.0,
+                    exit_codes=(0,),
                 )
-            )  # fmt: skip
+            )
     return made
 
 
@@ -128,7 +146,8 @@ def shuffled(source: Recorded) -> Draw:
         for item in plan.inputs:
             wall, cpu = source.shuffled(rng, rounds)
             made |= {
-                cell.id: (wall[i] * LONG, cpu[i] * LONG) for i, cell in enumerate(plan.cells_of(item.id))
+                cell.id: (wall[i] * LONG, cpu[i] * LONG)
+                for i, cell in enumerate(plan.cells_of(item.id))
             }
         return made
 

@@ -13,12 +13,12 @@ import random
 import sys
 from collections import Counter
 
-from bench_framework.analysis import bridge
-from bench_framework.analysis.anchors import Side
-from bench_framework.analysis.samples import Sample
+from bench_framework.compare.samples import Sample
+from bench_framework.features.record_comparison import compute as record_comparison
+from bench_framework.features.record_comparison.anchors import Side
 from bench_framework.model.judgement import CellState
-from bench_framework.model.plan import BIN, BuildSpec, Cell, Input, Plan, Role, Variant  # fmt: skip
-from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy  # fmt: skip
+from bench_framework.model.plan import BIN, BuildSpec, Cell, Input, Plan, Role, Variant
+from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
 from bench_framework.model.run import Build, Host
 from bench_framework.model.verdict import Verdict
 
@@ -28,8 +28,23 @@ SHIFT, WAVE = 0.004, 0.003
 """What the machine does to all cells of a session alike: a standard deviation, and the height of a wave in it."""
 MOST_FALSE = 0.05
 HOST = Host(
-    "h", "b", "cpu", 2, 8 << 30, "6.1", "linux", None, None, "ext4", "ext4", "1.20.0", None, None, "3.11", "0",
-)  # fmt: skip
+    "h",
+    "b",
+    "cpu",
+    2,
+    8 << 30,
+    "6.1",
+    "linux",
+    None,
+    None,
+    "ext4",
+    "ext4",
+    "1.20.0",
+    None,
+    None,
+    "3.11",
+    "0",
+)
 ITEM = Input("", (), None)
 VARIANTS = tuple(
     Variant(name, (("arm", name),), BuildSpec("crate", "prog", features=(name,)))
@@ -40,9 +55,24 @@ CELLS = tuple(
     for v, role in zip(VARIANTS, (Role.BASELINE, Role.CANDIDATE), strict=True)
 )
 PLAN = Plan(
-    "sessions", "?", "s.yaml", "0", (), (), VARIANTS, (ITEM,), CELLS, (), VARIANTS[0].id, (), (), None,
-    AnswerPolicy("none"), MeasurePolicy(), JudgePolicy(metrics=("wall",)),
-)  # fmt: skip
+    "sessions",
+    "?",
+    "s.yaml",
+    "0",
+    (),
+    (),
+    VARIANTS,
+    (ITEM,),
+    CELLS,
+    (),
+    VARIANTS[0].id,
+    (),
+    (),
+    None,
+    AnswerPolicy("none"),
+    MeasurePolicy(),
+    JudgePolicy(metrics=("wall",)),
+)
 
 
 def session(name: str, chance: random.Random, effect: float, placement: float) -> Side:
@@ -52,7 +82,11 @@ def session(name: str, chance: random.Random, effect: float, placement: float) -
     for cell in CELLS:
         own = (1 + (effect if cell.label == "changed" else 0)) * (1 + chance.gauss(0, placement))
         wall = {
-            number: 0.05 * shift * own * (1 + wave * (number % 7)) * (1 + chance.expovariate(1 / NOISE))
+            number: 0.05
+            * shift
+            * own
+            * (1 + wave * (number % 7))
+            * (1 + chance.expovariate(1 / NOISE))
             for number in range(1, ROUNDS + 1)
         }
         samples[cell.id] = Sample(cell.id, {"wall": wall}, dict.fromkeys(wall, 1))
@@ -71,7 +105,11 @@ def verdicts(count: int, effect: float, placement: float) -> Counter[Verdict]:
     for seed in range(count):
         chance = random.Random(f"{seed}/{effect}/{placement}")
         sides = (session("A", chance, 0.0, placement), session("B", chance, effect, placement))
-        (row,) = (r for r in bridge.bridge(*sides, metrics=("wall",)).cells if r.role == "changed")
+        (row,) = (
+            r
+            for r in record_comparison.bridge(*sides, metrics=("wall",)).cells
+            if r.role == "changed"
+        )
         found[row.comparison.verdict] += 1
     return found
 
@@ -87,7 +125,9 @@ def main() -> int:
             judged = sum(found.values())
             told = sum(n for verdict, n in found.items() if verdict.decided)
             faster = sum(
-                n for verdict, n in found.items() if verdict in (Verdict.BETTER, Verdict.BETTER_SIZE_OPEN)
+                n
+                for verdict, n in found.items()
+                if verdict in (Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN)
             )
             print(
                 f"each cell by itself {placement:.2%}, change {effect:.0%}: {refused} of {count} refused; of the rest "
@@ -95,7 +135,11 @@ def main() -> int:
                 f"{found[Verdict.EQUIVALENT] / judged:.1%} equivalent",
                 flush=True,
             )
-            broken |= not effect and placement <= bridge.PLACEMENT / 2 and told > MOST_FALSE * judged
+            broken |= (
+                not effect
+                and placement <= record_comparison.PLACEMENT / 2
+                and told > MOST_FALSE * judged
+            )
     return int(broken)
 
 

@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench_framework.analysis.judge import judge
-from bench_framework.analysis.looking import look
+from bench_framework.compare.interim_analysis import look
+from bench_framework.features.judge import judge
 from bench_framework.model import race
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Role
@@ -78,10 +78,19 @@ def blocks_of(plan: Plan, window: Rounds, upto: int, left: Mapping[str, int]) ->
                 wall, cpu = times[name_of(plan, cell.id)]
                 made.append(
                     Block(
-                        seq=len(made), round=number, position=position, cell_id=cell.id, warmup=False, status="ok",
-                        started_at="", wall_s=(wall,), user_s=cpu, sys_s=0.0, exit_codes=(0,),
+                        seq=len(made),
+                        round=number,
+                        position=position,
+                        cell_id=cell.id,
+                        warmup=False,
+                        status="ok",
+                        started_at="",
+                        wall_s=(wall,),
+                        user_s=cpu,
+                        sys_s=0.0,
+                        exit_codes=(0,),
                     )
-                )  # fmt: skip
+                )
     return made
 
 

@@ -10,7 +10,8 @@ from bench_framework.rounding import decimals_of, rounded, up_to_two_digits
 
 
 @pytest.mark.parametrize(
-    ("half", "decimals"), [(0.0175, 3), (0.0354, 3), (0.0356, 2), (0.0099, 3), (0.35, 2), (0.36, 1), (4.0, 0)]
+    ("half", "decimals"),
+    [(0.0175, 3), (0.0354, 3), (0.0356, 2), (0.0099, 3), (0.35, 2), (0.36, 1), (4.0, 0)],
 )
 def test_two_digits_of_a_small_half_width_and_one_of_a_large(half: float, decimals: int) -> None:
     assert decimals_of(half) == decimals
@@ -18,7 +19,11 @@ def test_two_digits_of_a_small_half_width_and_one_of_a_large(half: float, decima
 
 def test_bounds_go_outward() -> None:
     made = rounded(0.8934, 0.87659, 0.91051, margin=0.02)
-    assert (made.estimate, made.lo, made.hi) == (Decimal("0.893"), Decimal("0.876"), Decimal("0.911"))
+    assert (made.estimate, made.lo, made.hi) == (
+        Decimal("0.893"),
+        Decimal("0.876"),
+        Decimal("0.911"),
+    )
 
 
 def test_a_digit_is_added_where_rounding_would_reach_one() -> None:

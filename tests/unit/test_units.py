@@ -11,7 +11,13 @@ from bench_framework import units
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("10MiB", 10 * 1024**2), ("200MB", 200_000_000), ("1.5KiB", 1536), ("17B", 17), ("64 KiB", 65536)],
+    [
+        ("10MiB", 10 * 1024**2),
+        ("200MB", 200_000_000),
+        ("1.5KiB", 1536),
+        ("17B", 17),
+        ("64 KiB", 65536),
+    ],
 )
 def test_a_size_is_bytes(text: str, expected: int) -> None:
     assert units.parse_size(text) == expected
@@ -58,7 +64,8 @@ def test_a_time_is_printed_in_its_natural_unit(seconds: float, expected: str) ->
 
 
 @pytest.mark.parametrize(
-    ("seconds", "expected"), [(42, "42 s"), (200, "3 min 20 s"), (7500, "2 h 05 min"), (60, "1 min")]
+    ("seconds", "expected"),
+    [(42, "42 s"), (200, "3 min 20 s"), (7500, "2 h 05 min"), (60, "1 min")],
 )
 def test_a_span_is_printed_as_a_person_says_it(seconds: float, expected: str) -> None:
     assert units.format_clock(seconds) == expected

@@ -51,12 +51,20 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
         y = height - TOP - ROW * (row + 0.5)
         colour = colours["series-1" if point.strong else "muted"]
         ax.fill_between(
-            (left, left + point.x * scale), y - BAR, y + BAR, facecolor=colour if point.strong else "none",
-            edgecolor=colour, linewidth=1, alpha=0.35 if point.strong else None,
-        )  # fmt: skip
+            (left, left + point.x * scale),
+            y - BAR,
+            y + BAR,
+            facecolor=colour if point.strong else "none",
+            edgecolor=colour,
+            linewidth=1,
+            alpha=0.35 if point.strong else None,
+        )
         if point.x_lo is not None and point.x_hi is not None:
             strokes(
-                ax, [[(left + point.x_lo * scale, y), (left + point.x_hi * scale, y)]], colours["ink"], 1.6
+                ax,
+                [[(left + point.x_lo * scale, y), (left + point.x_hi * scale, y)]],
+                colours["ink"],
+                1.6,
             )
         words(ax, (left - 8, y), names[point.label], colours["ink"], ha="right")
         words(ax, (width - RIGHT + 10, y), point.text, colours["ink"])

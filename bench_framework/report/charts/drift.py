@@ -37,15 +37,25 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     _dots(ax, [p for p in points[::step] if abs(p.y) <= reach], colours["series-1"])
     flagged = [p for p in ringed(points) if abs(p.y) <= reach]
     ax.plot(
-        [p.x for p in flagged], [p.y for p in flagged], "o", markersize=6, markerfacecolor="none",
-        markeredgecolor=colours["series-2"], linestyle="none",
-    )  # fmt: skip
+        [p.x for p in flagged],
+        [p.y for p in flagged],
+        "o",
+        markersize=6,
+        markerfacecolor="none",
+        markeredgecolor=colours["series-2"],
+        linestyle="none",
+    )
     for sign, marker in ((1, "^"), (-1, "v")):
         outside = [p for p in points[::step] if p.y * sign > reach]
         ax.plot(
-            [p.x for p in outside], [sign * reach] * len(outside), marker, markersize=5, color=colours["series-2"],
-            linestyle="none", clip_on=False,
-        )  # fmt: skip
+            [p.x for p in outside],
+            [sign * reach] * len(outside),
+            marker,
+            markersize=5,
+            color=colours["series-2"],
+            linestyle="none",
+            clip_on=False,
+        )
     xs, ys = rolling_median(points)
     ax.plot(xs, [max(-reach, min(reach, y)) for y in ys], color=colours["ink"], linewidth=1.6)
     ax.set_xlabel(figure.label("x"), color=colours["muted"], fontsize=SMALL)

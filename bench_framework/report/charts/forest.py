@@ -5,7 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.report.charts.frame import SMALL, TEXT, UNITS_PER_COLUMN, calm, label_columns, shorts
+from bench_framework.report.charts.frame import (
+    SMALL,
+    TEXT,
+    UNITS_PER_COLUMN,
+    calm,
+    label_columns,
+    shorts,
+)
 from bench_framework.report.palette import VERDICT_TOKENS
 
 if TYPE_CHECKING:
@@ -18,9 +25,36 @@ BOTTOM: Final = 44.0
 RIGHT: Final = 186.0
 MOST_LABEL: Final = 34
 TICKS: Final = (
-    0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.33, 0.4, 0.5, 0.67, 0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.25, 1.5, 2.0,
-    2.5, 3.0, 4.0, 5.0, 7.0, 10.0, 20.0, 50.0, 100.0,
-)  # fmt: skip
+    0.01,
+    0.02,
+    0.05,
+    0.1,
+    0.15,
+    0.2,
+    0.25,
+    0.33,
+    0.4,
+    0.5,
+    0.67,
+    0.8,
+    0.9,
+    0.95,
+    1.0,
+    1.05,
+    1.1,
+    1.25,
+    1.5,
+    2.0,
+    2.5,
+    3.0,
+    4.0,
+    5.0,
+    7.0,
+    10.0,
+    20.0,
+    50.0,
+    100.0,
+)
 BOLD_WIDER: Final = 1.1
 """Names of the best group are bold, and that much wider."""
 LEAST_REACH: Final = 1.3
@@ -30,10 +64,10 @@ POINT: Final = 8.0
 """Size of an estimate's sign."""
 MARKERS: Final = {
     "better": ("v", True),
-    "better-size-open": ("v", False),
+    "better-size-uncertain": ("v", False),
     "equivalent": ("s", False),
-    "undecided": ("o", False),
-    "worse-size-open": ("^", False),
+    "inconclusive": ("o", False),
+    "worse-size-uncertain": ("^", False),
     "worse": ("^", True),
 }
 """Verdict code to marker, and whether it is filled."""
@@ -76,7 +110,14 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
         (1.0, figure.label("more") + " ▸", "right"),
     ):
         ax.text(
-            x, 1.0, text, transform=ax.transAxes, ha=side, va="bottom", color=colours["muted"], fontsize=SMALL
+            x,
+            1.0,
+            text,
+            transform=ax.transAxes,
+            ha=side,
+            va="bottom",
+            color=colours["muted"],
+            fontsize=SMALL,
         )
 
 
@@ -109,12 +150,19 @@ def kept_ticks(lo: float, hi: float, room: float) -> list[float]:
 def _bands(ax: Axes, figure: Figure, colours: Palette) -> None:
     margin, noise = figure.mark("margin"), figure.mark("noise")
     if margin:
-        ax.axvspan(1 / (1 + margin), 1 + margin, facecolor=colours["band"], edgecolor="none", zorder=0)
+        ax.axvspan(
+            1 / (1 + margin), 1 + margin, facecolor=colours["band"], edgecolor="none", zorder=0
+        )
     if noise:
         ax.axvspan(
-            1 / (1 + noise), 1 + noise, facecolor="none", edgecolor=colours["rule"], hatch="////", linewidth=0,
+            1 / (1 + noise),
+            1 + noise,
+            facecolor="none",
+            edgecolor=colours["rule"],
+            hatch="////",
+            linewidth=0,
             zorder=0.5,
-        )  # fmt: skip
+        )
     ax.axvline(1.0, color=colours["muted"], linewidth=1, zorder=1)
 
 
@@ -141,12 +189,20 @@ class _Strokes:
             ax.plot(xs, ys, color=colour, linewidth=width, solid_capstyle="butt", zorder=2)
         for (marker, face, edge, size), places in self.marks.items():
             ax.plot(
-                [x for x, _ in places], [y for _, y in places], marker, markersize=size, markerfacecolor=face,
-                markeredgecolor=edge, markeredgewidth=1.4, zorder=3 if size < POINT else 4,
-            )  # fmt: skip
+                [x for x, _ in places],
+                [y for _, y in places],
+                marker,
+                markersize=size,
+                markerfacecolor=face,
+                markeredgecolor=edge,
+                markeredgewidth=1.4,
+                zorder=3 if size < POINT else 4,
+            )
 
 
-def _point(strokes: _Strokes, row: int, point: Point, span: tuple[float, float], colours: Palette) -> None:
+def _point(
+    strokes: _Strokes, row: int, point: Point, span: tuple[float, float], colours: Palette
+) -> None:
     if point.baseline:
         strokes.mark(1.0, row, "D", colours["ground"], colours["ink"], POINT - 1)
         return
@@ -157,7 +213,9 @@ def _point(strokes: _Strokes, row: int, point: Point, span: tuple[float, float],
         strokes.line(max(point.x_lo, lo), min(point.x_hi, hi), row, colour, 1.3)
         for bound, edge, marker in ((point.x_lo, lo, "<"), (point.x_hi, hi, ">")):
             inside = lo <= bound <= hi
-            strokes.mark(bound if inside else edge, row, "|" if inside else marker, colour, colour, POINT - 2)
+            strokes.mark(
+                bound if inside else edge, row, "|" if inside else marker, colour, colour, POINT - 2
+            )
     if point.inner is not None:
         strokes.line(max(point.inner[0], lo), min(point.inner[1], hi), row, colour, 3.6)
     marker, filled = MARKERS.get(code, ("o", False))
@@ -168,9 +226,18 @@ def _texts(ax: Axes, row: int, point: Point, name: str, colours: Palette) -> Non
     weight = "bold" if point.strong else "normal"
     where = ax.get_yaxis_transform()
     ax.text(
-        -0.015, row, name, transform=where, ha="right", va="center", fontsize=TEXT,
-        color=colours["ink"], fontweight=weight,
-    )  # fmt: skip
+        -0.015,
+        row,
+        name,
+        transform=where,
+        ha="right",
+        va="center",
+        fontsize=TEXT,
+        color=colours["ink"],
+        fontweight=weight,
+    )
     code = point.verdict.value if point.verdict else ""
     colour = colours["muted"] if point.baseline else colours[VERDICT_TOKENS.get(code, "muted")]
-    ax.text(1.02, row, point.text, transform=where, ha="left", va="center", fontsize=TEXT, color=colour)
+    ax.text(
+        1.02, row, point.text, transform=where, ha="left", va="center", fontsize=TEXT, color=colour
+    )

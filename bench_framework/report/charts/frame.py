@@ -130,7 +130,13 @@ def sheet(ax: Axes, width: float, height: float) -> None:
 
 
 def words(
-    ax: Axes, place: tuple[float, float], text: str, colour: str, *, ha: str = "left", size: float = SMALL
+    ax: Axes,
+    place: tuple[float, float],
+    text: str,
+    colour: str,
+    *,
+    ha: str = "left",
+    size: float = SMALL,
 ) -> None:
     """A text on a sheet, in the middle of its height."""
     ax.text(*place, text, ha=ha, va="center", fontsize=size, color=colour)
@@ -144,9 +150,13 @@ def strokes(
     places = [place for line in lines for place in (*line, gap)]
     if places:
         ax.plot(
-            [x for x, _ in places], [y for _, y in places], color=colour, linewidth=width, solid_capstyle="butt",
+            [x for x, _ in places],
+            [y for _, y in places],
+            color=colour,
+            linewidth=width,
+            solid_capstyle="butt",
             clip_on=False,
-        )  # fmt: skip
+        )
 
 
 def nice_rates(most: float) -> list[float]:

@@ -5,7 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.report.charts.frame import UNITS_PER_COLUMN, label_columns, sheet, shorts, words
+from bench_framework.report.charts.frame import (
+    UNITS_PER_COLUMN,
+    label_columns,
+    sheet,
+    shorts,
+    words,
+)
 
 if TYPE_CHECKING:
     from bench_framework.report.blocks import Figure
@@ -29,7 +35,7 @@ def size(figure: Figure) -> tuple[float, float]:
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     """A field per combination: `x` and `y` its places, `x_lo` the ratio that colours it, `text` what it says.
 
-    Undecided fields are hatched; those without a ratio are left white. A point that is `strong` is no field but a
+    Inconclusive fields are hatched; those without a ratio are left white. A point that is `strong` is no field but a
     mean at the edge, and has no frame.
     """
     width, height = size(figure)
@@ -59,8 +65,8 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
         top = height - TOP - point.y * ROW
         shade = _shade(point.x_lo)
         token = "better" if (point.x_lo or 1.0) < 1 else "worse"
-        undecided = point.verdict is not None and point.verdict.value == "undecided"
-        if shade and not undecided:
+        inconclusive = point.verdict is not None and point.verdict.value == "inconclusive"
+        if shade and not inconclusive:
             ax.fill_between(
                 ends,
                 top - ROW + 1,
@@ -70,9 +76,14 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
                 alpha=shade,
             )
         ax.fill_between(
-            ends, top - ROW + 1, top - 1, facecolor="none", edgecolor=colours["rule"], linewidth=0.8,
-            hatch="////" if undecided else None,
-        )  # fmt: skip
+            ends,
+            top - ROW + 1,
+            top - 1,
+            facecolor="none",
+            edgecolor=colours["rule"],
+            linewidth=0.8,
+            hatch="////" if inconclusive else None,
+        )
     words(ax, (left, 10), figure.label("x"), colours["muted"])
 
 

@@ -68,7 +68,10 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     )
     for point in points:
         _cross(ax, point, colours, beaten=dominated(point, points))
-    named = [*edge, *(p for p in points if p not in edge and (p.baseline or not dominated(p, points)))]
+    named = [
+        *edge,
+        *(p for p in points if p not in edge and (p.baseline or not dominated(p, points))),
+    ]
     _names(ax, named, points, colours)
 
 
@@ -97,7 +100,9 @@ def dominated(point: Point, points: tuple[Point, ...]) -> bool:
 def front(points: tuple[Point, ...]) -> list[Point]:
     """Points that no other undercuts in both estimates, by time."""
     found = [
-        p for p in points if not any(q.x <= p.x and q.y <= p.y and (q.x < p.x or q.y < p.y) for q in points)
+        p
+        for p in points
+        if not any(q.x <= p.x and q.y <= p.y and (q.x < p.x or q.y < p.y) for q in points)
     ]
     return sorted(found, key=lambda p: (p.x, p.y))
 
@@ -135,7 +140,15 @@ def _cross(ax: Axes, point: Point, colours: Palette, *, beaten: bool) -> None:
     marker = "D" if point.baseline else "o"
     face = colours["ground"] if point.baseline or beaten else colour
     edge = colours["ink"] if point.baseline else colour
-    ax.plot([point.x], [point.y], marker, markersize=6, markerfacecolor=face, markeredgecolor=edge, zorder=3)
+    ax.plot(
+        [point.x],
+        [point.y],
+        marker,
+        markersize=6,
+        markerfacecolor=face,
+        markeredgecolor=edge,
+        zorder=3,
+    )
 
 
 def _cut(
@@ -158,16 +171,36 @@ def _names(ax: Axes, wanted: list[Point], points: tuple[Point, ...], colours: Pa
         x, y = ax.transData.transform((point.x, point.y))
         text = short(point.label, MOST_LABEL)
         width = width_of(text) * UNITS_PER_COLUMN * SMALL / 12
-        for dx, dy, ha in ((9, 0, "left"), (-9, 0, "right"), (0, 13, "center"), (0, -13, "center"), (9, 12, "left"),
-                           (9, -12, "left"), (-9, 12, "right"), (-9, -12, "right")):  # fmt: skip
+        for dx, dy, ha in (
+            (9, 0, "left"),
+            (-9, 0, "right"),
+            (0, 13, "center"),
+            (0, -13, "center"),
+            (9, 12, "left"),
+            (9, -12, "left"),
+            (-9, 12, "right"),
+            (-9, -12, "right"),
+        ):
             box = _box(x + dx, y + dy, width, ha)
             if _inside(box) and not any(_meet(box, other) for other in taken):
                 taken.append(box)
                 ax.annotate(
-                    text, (point.x, point.y), xytext=(dx, dy), textcoords="offset points", ha=ha, va="center",
-                    fontsize=SMALL, color=colours["ink" if not dominated(point, points) else "muted"],
-                    bbox={"facecolor": colours["ground"], "edgecolor": "none", "pad": 0.6, "alpha": 0.85}, zorder=2.5,
-                )  # fmt: skip
+                    text,
+                    (point.x, point.y),
+                    xytext=(dx, dy),
+                    textcoords="offset points",
+                    ha=ha,
+                    va="center",
+                    fontsize=SMALL,
+                    color=colours["ink" if not dominated(point, points) else "muted"],
+                    bbox={
+                        "facecolor": colours["ground"],
+                        "edgecolor": "none",
+                        "pad": 0.6,
+                        "alpha": 0.85,
+                    },
+                    zorder=2.5,
+                )
                 break
 
 

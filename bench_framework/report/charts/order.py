@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.report.charts.frame import UNITS_PER_COLUMN, label_columns, sheet, shorts, strokes, words
+from bench_framework.report.charts.frame import (
+    UNITS_PER_COLUMN,
+    label_columns,
+    sheet,
+    shorts,
+    strokes,
+    words,
+)
 
 if TYPE_CHECKING:
     from bench_framework.report.blocks import Figure

@@ -70,7 +70,12 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
         words(ax, (left, floor + TALL + 14), names[name], colours["ink"])
         for value, ha in ((lo, "left"), (hi, "right")):
             words(
-                ax, (at(value), floor - STRIP - 9), duration_label(value), colours["muted"], ha=ha, size=SMALL
+                ax,
+                (at(value), floor - STRIP - 9),
+                duration_label(value),
+                colours["muted"],
+                ha=ha,
+                size=SMALL,
             )
 
 

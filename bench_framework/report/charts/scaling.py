@@ -55,7 +55,11 @@ def draw(left: Axes, right: Axes, figure: Figure, colours: Palette) -> None:
     if guide is not None:
         far = max(sizes)
         left.plot(
-            [guide.x, far], [guide.y, guide.y * far / guide.x], ":", color=colours["muted"], linewidth=1
+            [guide.x, far],
+            [guide.y, guide.y * far / guide.x],
+            ":",
+            color=colours["muted"],
+            linewidth=1,
         )
     for name, points in series.items():
         colour, marker = _style(name, named, colours)
@@ -110,11 +114,17 @@ def _line(
     ax.plot(sizes, values, color=colour, linewidth=1.4, marker=marker, markersize=5, zorder=3)
     for point in points if whiskers else []:
         if point.y_lo is not None and point.y_hi is not None:
-            ax.plot([point.x, point.x], [point.y_lo, point.y_hi], color=colour, linewidth=1, zorder=2)
+            ax.plot(
+                [point.x, point.x], [point.y_lo, point.y_hi], color=colour, linewidth=1, zorder=2
+            )
 
 
 def _ticks(
-    left: Axes, right: Axes, series: dict[str, list[Point]], rates: dict[str, list[float]], family: str
+    left: Axes,
+    right: Axes,
+    series: dict[str, list[Point]],
+    rates: dict[str, list[float]],
+    family: str,
 ) -> None:
     times = [p.y for points in series.values() for p in points]
     speeds = [rate for found in rates.values() for rate in found]
@@ -156,12 +166,24 @@ def _labels(
         )
         if exponents:
             ax.text(
-                1.04, y, f"exponents {exponents}", transform=ax.transAxes, ha="left", va="top", fontsize=SMALL,
+                1.04,
+                y,
+                f"exponents {exponents}",
+                transform=ax.transAxes,
+                ha="left",
+                va="top",
+                fontsize=SMALL,
                 color=colours["muted"],
-            )  # fmt: skip
+            )
     rest = len(series) - len(named)
     if rest:
         ax.text(
-            1.04, 1.02, f"+{rest} more, in the table", transform=ax.transAxes, ha="left", va="bottom", fontsize=SMALL,
+            1.04,
+            1.02,
+            f"+{rest} more, in the table",
+            transform=ax.transAxes,
+            ha="left",
+            va="bottom",
+            fontsize=SMALL,
             color=colours["muted"],
-        )  # fmt: skip
+        )

@@ -6,7 +6,14 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.report.charts.forest import kept_ticks
-from bench_framework.report.charts.frame import UNITS_PER_COLUMN, label_columns, sheet, shorts, strokes, words
+from bench_framework.report.charts.frame import (
+    UNITS_PER_COLUMN,
+    label_columns,
+    sheet,
+    shorts,
+    strokes,
+    words,
+)
 from bench_framework.report.palette import VERDICT_TOKENS
 
 if TYPE_CHECKING:
@@ -47,7 +54,9 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     floor = BOTTOM - 6
     for tick in kept_ticks(lo, hi, width - RIGHT - left):
         strokes(
-            ax, [[(at(tick), floor), (at(tick), height - TOP)]], colours["muted" if tick == 1 else "rule"]
+            ax,
+            [[(at(tick), floor), (at(tick), height - TOP)]],
+            colours["muted" if tick == 1 else "rule"],
         )
         words(ax, (at(tick), floor - 12), f"{tick:g}", colours["muted"], ha="center")
     words(ax, ((left + width - RIGHT) / 2, 10), figure.label("x"), colours["muted"], ha="center")
@@ -57,9 +66,21 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
         y = height - TOP - ROW * (row + 0.5)
         token = VERDICT_TOKENS.get(point.verdict.value if point.verdict else "", "muted")
         if dots:
-            _dot(ax, (at(point.x), y), colours[token], colours["ground"], strong=point.verdict is not None)
+            _dot(
+                ax,
+                (at(point.x), y),
+                colours[token],
+                colours["ground"],
+                strong=point.verdict is not None,
+            )
         else:
-            _bar(ax, (at(point.y), at(point.y * point.x)), y, colours[token], hatched=point.verdict is None)
+            _bar(
+                ax,
+                (at(point.y), at(point.y * point.x)),
+                y,
+                colours[token],
+                hatched=point.verdict is None,
+            )
         if point.x_lo is not None and point.x_hi is not None:
             strokes(
                 ax,
@@ -73,9 +94,14 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
 
 def _dot(ax: Axes, place: tuple[float, float], colour: str, ground: str, *, strong: bool) -> None:
     ax.plot(
-        [place[0]], [place[1]], "o", markersize=8, markerfacecolor=colour if strong else ground, markeredgecolor=colour,
+        [place[0]],
+        [place[1]],
+        "o",
+        markersize=8,
+        markerfacecolor=colour if strong else ground,
+        markeredgecolor=colour,
         zorder=4,
-    )  # fmt: skip
+    )
 
 
 def _ends(point: Point) -> tuple[float, ...]:
@@ -86,6 +112,12 @@ def _ends(point: Point) -> tuple[float, ...]:
 
 def _bar(ax: Axes, ends: tuple[float, float], y: float, colour: str, *, hatched: bool) -> None:
     ax.fill_between(
-        ends, y - BAR, y + BAR, facecolor="none" if hatched else colour, edgecolor=colour, linewidth=1,
-        alpha=None if hatched else 0.35, hatch="////" if hatched else None,
-    )  # fmt: skip
+        ends,
+        y - BAR,
+        y + BAR,
+        facecolor="none" if hatched else colour,
+        edgecolor=colour,
+        linewidth=1,
+        alpha=None if hatched else 0.35,
+        hatch="////" if hatched else None,
+    )

@@ -41,7 +41,9 @@ def shown(table: Table) -> list[list[tuple[str, str | None]]]:
 
 
 def _column(column: Column, cells: list[Cell]) -> list[tuple[str, str | None]]:
-    longest = max((_decimals(cell.text) for cell in cells), default=0) if column.align == "decimal" else 0
+    longest = (
+        max((_decimals(cell.text) for cell in cells), default=0) if column.align == "decimal" else 0
+    )
     plain = all(c.claim is None and (_PLAIN.fullmatch(c.text) or c.value is None) for c in cells)
     return [
         (_filled(cell.text, longest) if longest else cell.text, None if plain else _datum(cell))

@@ -130,10 +130,18 @@ def page_of(plan: Plan, gating: Gating, blocks: Iterable[Block], record_id: str)
         answer += f", with {accepted} accepted change{'s' if accepted != 1 else ''} for the worse"
     arms = " and ".join(plan.revisions.names) if plan.revisions else BOTH_SIDES
     return GatePage(
-        plan.name, record_id, gating.confirmation, answer, gating.exit_code, gating.reasons,
-        tuple(sorted(rows, key=lambda row: order[row.state])), how, gating.remarks, arms,
+        plan.name,
+        record_id,
+        gating.confirmation,
+        answer,
+        gating.exit_code,
+        gating.reasons,
+        tuple(sorted(rows, key=lambda row: order[row.state])),
+        how,
+        gating.remarks,
+        arms,
         tuple(_acceptance(plan, pair) for pair in gating.of("worse")),
-    )  # fmt: skip
+    )
 
 
 def _place(plan: Plan, cell_id: str) -> str:
@@ -156,7 +164,13 @@ def _acceptance(plan: Plan, pair: GatedPair) -> str:
     shown = pair.comparison.shown
     percent = math.ceil((shown.ratio - 1) * 100) if shown is not None else 0
     return json.dumps(
-        {"cell": words, "metric": pair.metric, "level": f"{percent}%", "reason": "…", "until": "YYYY-MM-DD"},
+        {
+            "cell": words,
+            "metric": pair.metric,
+            "level": f"{percent}%",
+            "reason": "…",
+            "until": "YYYY-MM-DD",
+        },
         ensure_ascii=False,
     )
 
@@ -179,7 +193,9 @@ _BUDGET_ROWS: Final = {
 def _budget_row(plan: Plan, found: BudgetFinding, seconds: float) -> GateRow:
     state, glyph, plain, word = _BUDGET_ROWS[found.state]
     metric = f"budget of {words.noun(found.budget.metric)}"
-    return GateRow(_place(plan, found.cell_id), metric, state, glyph, plain, found.text, seconds, word)
+    return GateRow(
+        _place(plan, found.cell_id), metric, state, glyph, plain, found.text, seconds, word
+    )
 
 
 def _row(plan: Plan, pair: GatedPair, seconds: float) -> GateRow:
@@ -188,9 +204,14 @@ def _row(plan: Plan, pair: GatedPair, seconds: float) -> GateRow:
     said += [pair.why] if pair.why and pair.why not in pair.text else []
     glyphs = WORDS[(pair.again or pair.comparison).verdict]
     return GateRow(
-        _place(plan, pair.cell_id), words.noun(pair.metric), pair.state, glyphs.glyph, glyphs.ascii,
-        "; ".join(said) or STATE_WORDS[pair.state], seconds,
-    )  # fmt: skip
+        _place(plan, pair.cell_id),
+        words.noun(pair.metric),
+        pair.state,
+        glyphs.glyph,
+        glyphs.ascii,
+        "; ".join(said) or STATE_WORDS[pair.state],
+        seconds,
+    )
 
 
 def comment(page: GatePage, templates: Path) -> str:
@@ -200,14 +221,20 @@ def comment(page: GatePage, templates: Path) -> str:
 
 def summary(page: GatePage, templates: Path) -> str:
     """Markdown for a step summary, at most `MOST_SUMMARY_BYTES`."""
-    return _fitting("summary.md.j2", page, templates, lambda text: len(text.encode()) <= MOST_SUMMARY_BYTES)
+    return _fitting(
+        "summary.md.j2", page, templates, lambda text: len(text.encode()) <= MOST_SUMMARY_BYTES
+    )
 
 
 def _fitting(name: str, page: GatePage, templates: Path, fits: Callable[[str], bool]) -> str:
     environment = Environment(
-        loader=FileSystemLoader(str(templates)), autoescape=False, undefined=StrictUndefined,  # noqa: S701 -- Markdown, escaped by `md`
-        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
-    )  # fmt: skip
+        loader=FileSystemLoader(str(templates)),
+        autoescape=False,  # noqa: S701 -- Markdown; its filters escape
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
     environment.filters["md"] = _cell
     environment.filters["code"] = _line
     template = environment.get_template(name)
@@ -239,14 +266,22 @@ def junit(page: GatePage) -> str:
     broken = [row for row in rows if row.state == "failed"]
     open_ = [row for row in rows if row.state in ("suspicious", "not-judged", "not-comparable")]
     suite = ET.Element(
-        "testsuite", name=visible(page.scenario), tests=str(len(rows)), failures=str(len(failed)),
-        errors=str(len(broken)), skipped=str(len(open_)), time=f"{math.fsum(row.seconds for row in rows):.3f}",
-    )  # fmt: skip
+        "testsuite",
+        name=visible(page.scenario),
+        tests=str(len(rows)),
+        failures=str(len(failed)),
+        errors=str(len(broken)),
+        skipped=str(len(open_)),
+        time=f"{math.fsum(row.seconds for row in rows):.3f}",
+    )
     for row in rows:
         case = ET.SubElement(
-            suite, "testcase", classname=visible(f"{page.scenario}.{row.metric}"), name=visible(row.cell),
+            suite,
+            "testcase",
+            classname=visible(f"{page.scenario}.{row.metric}"),
+            name=visible(row.cell),
             time=f"{row.seconds:.3f}",
-        )  # fmt: skip
+        )
         message = visible(row.sentence)
         if row in failed:
             ET.SubElement(case, "failure", type="PerformanceRegression", message=message)
@@ -256,7 +291,9 @@ def junit(page: GatePage) -> str:
             ET.SubElement(case, "skipped", message=message)
         ET.SubElement(case, "system-out").text = f"{row.word}: {message}"
     ET.indent(suite)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(suite, encoding="unicode") + "\n"
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(suite, encoding="unicode") + "\n"
+    )
 
 
 def terminal(page: GatePage, width: int, *, unicode: bool, most: int = 40) -> str:
@@ -280,5 +317,9 @@ def terminal(page: GatePage, width: int, *, unicode: bool, most: int = 40) -> st
 
 def _wrapped(text: str, width: int, indent: str) -> list[str]:
     return textwrap.wrap(
-        text, max(width, 40), initial_indent=indent, subsequent_indent=indent or "  ", break_on_hyphens=False
+        text,
+        max(width, 40),
+        initial_indent=indent,
+        subsequent_indent=indent or "  ",
+        break_on_hyphens=False,
     )

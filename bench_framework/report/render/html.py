@@ -132,7 +132,9 @@ def environment_of(data: ReportData) -> dict[str, object]:
         "scenario": data.plan.name,
         "scenario_sha256": data.plan.scenario_sha256,
         "host": asdict(data.host),
-        "inputs": {data.input_name(i): p.sha256 for i in data.plan.inputs if (p := data.prepared(i.id))},
+        "inputs": {
+            data.input_name(i): p.sha256 for i in data.plan.inputs if (p := data.prepared(i.id))
+        },
         "builds": {b.id: b.sha256 for b in data.builds},
     }
 

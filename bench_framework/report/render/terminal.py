@@ -36,13 +36,18 @@ NARROWEST: Final = 40
 LEAST_LABEL: Final = 18
 """A label is never cut below this; the table then gets wider than asked instead of losing a number."""
 _BOLD, _DIM, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[0m"
-_COLOURS: Final = {"better": "\x1b[34m", "worse": "\x1b[33m", "undecided": "\x1b[35m"}
+_COLOURS: Final = {"better": "\x1b[34m", "worse": "\x1b[33m", "inconclusive": "\x1b[35m"}
 _JOINT: Final = "\ue000"
 """Stands for the space between a number and its unit until lines are broken, where only a plain one can be shown."""
 
 
 def render(
-    document: Document, *, width: int = 80, color: bool = False, unicode: bool = True, full: bool = False
+    document: Document,
+    *,
+    width: int = 80,
+    color: bool = False,
+    unicode: bool = True,
+    full: bool = False,
 ) -> str:
     """Text of at most `width` columns where the numbers allow it; ends with a line feed.
 
@@ -58,7 +63,9 @@ def render(
     page.text(document.run_line)
     for section in document.sections:
         if full or section.code in SHOWN:
-            page.blocks(section.blocks, tables=full or section.code == "S03", code=section.code, full=full)
+            page.blocks(
+                section.blocks, tables=full or section.code == "S03", code=section.code, full=full
+            )
     page.end(document)
     return page.result()
 
@@ -128,7 +135,9 @@ class _Page:
                 case _:
                     pass
 
-    def sentences(self, sentences: tuple[Sentence, ...], *, bold: bool = False, close: bool = False) -> None:
+    def sentences(
+        self, sentences: tuple[Sentence, ...], *, bold: bool = False, close: bool = False
+    ) -> None:
         """Sentences that were not said before: a terminal shows each claim once."""
         fresh = [s for s in sentences if (s.claim or s.text) not in self.said]
         if not fresh:
@@ -146,7 +155,8 @@ class _Page:
         labels, legend = _labels(rows, shares, self)
         title = table.stub or table.columns[0].title
         head = [
-            pad(self.plain(c.title), w, left=c.align == "left") for c, w in zip(columns, shares, strict=True)
+            pad(self.plain(c.title), w, left=c.align == "left")
+            for c, w in zip(columns, shares, strict=True)
         ]
         head[0] = pad(cut_middle(self.plain(title), shares[0], self.mark), shares[0])
         self.lines.append((" " + "  ".join(self.styled(h, _DIM) for h in head)).rstrip())
@@ -162,7 +172,9 @@ class _Page:
                 names = ", ".join(row.cells[0].text for row in rows if row.reason == reason)
                 self.text(f"{names}: {reason}", indent="   ")
 
-    def row(self, row: Row, columns: tuple[Column, ...], shares: list[int], texts: list[str]) -> None:
+    def row(
+        self, row: Row, columns: tuple[Column, ...], shares: list[int], texts: list[str]
+    ) -> None:
         """One line; the best group in bold, the verdict in its colour."""
         cells = []
         for number, (column, share, text) in enumerate(zip(columns, shares, texts, strict=True)):
@@ -225,7 +237,9 @@ def _natural(columns: tuple[Column, ...], rows: tuple[Row, ...], page: _Page) ->
     ]
 
 
-def _widths(columns: tuple[Column, ...], rows: tuple[Row, ...], page: _Page, title: int) -> list[int]:
+def _widths(
+    columns: tuple[Column, ...], rows: tuple[Row, ...], page: _Page, title: int
+) -> list[int]:
     shares = _natural(columns, rows, page)
     shares[0] = max(shares[0], title)
     room = page.width - 1 - sum(shares[1:]) - 2 * (len(shares) - 1)

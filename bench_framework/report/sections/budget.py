@@ -9,9 +9,9 @@ from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Role
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
 from bench_framework.report.bounds import bars
+from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.numbers import DASH, show_plain, show_ratio, significant
 from bench_framework.report.sections.kind import SectionKind, left_out
-from bench_framework.report.sentences import sentence
 from bench_framework.units import size_unit, time_unit
 
 if TYPE_CHECKING:
@@ -25,7 +25,12 @@ _JUDGED: Final = (
     "; a judged pair has the figure and interval of the table that judges it, which pay for "
     "every comparison there"
 )
-_ROLES: Final = {Role.BASELINE: "baseline", Role.BOUND: "bound", Role.ANCHOR: "anchor", Role.CANDIDATE: ""}
+_ROLES: Final = {
+    Role.BASELINE: "baseline",
+    Role.BOUND: "bound",
+    Role.ANCHOR: "anchor",
+    Role.CANDIDATE: "",
+}
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
@@ -53,9 +58,14 @@ def _table(data: ReportData, item: Input, rows: list[Derived]) -> Table:
     # One unit per table: of the smallest rate, so that none is printed as 0.
     unit, scale = size_unit(min(rates), data.plan.unit_family) if rates else ("", 1.0)
     columns = (
-        Column("What"), Column("Value", "decimal"), Column("Interval"), Column("Unit"),
-        Column("From", prose=True), Column("Method", drop=2, prose=True), Column("n", "right", drop=1),
-    )  # fmt: skip
+        Column("What"),
+        Column("Value", "decimal"),
+        Column("Interval"),
+        Column("Unit"),
+        Column("From", prose=True),
+        Column("Method", drop=2, prose=True),
+        Column("n", "right", drop=1),
+    )
     caption = (
         f"What bounds the work{data.on_input(item, ', input ')}: every figure is the median of values worked out "
         "round by round, with a 95 % interval for it alone"
@@ -64,7 +74,12 @@ def _table(data: ReportData, item: Input, rows: list[Derived]) -> Table:
     )
     made = tuple(_row(data, item, row, (f"{unit}/s", scale)) for row in rows)
     return Table(
-        f"budget-{data.plan.inputs.index(item)}", caption, columns, made, _legend(rows), sortable=False
+        f"budget-{data.plan.inputs.index(item)}",
+        caption,
+        columns,
+        made,
+        _legend(rows),
+        sortable=False,
     )
 
 
@@ -79,7 +94,12 @@ def _row(data: ReportData, item: Input, row: Derived, rate: tuple[str, float]) -
     worked_out = "judged pair" if row.judged else "worked out"
     role = _ROLES.get(cell.role, "") if cell else worked_out
     claim = next(
-        (c.id for c in data.claims("derived", item=item) if c.subject == row.name.replace("_", " ")), None
+        (
+            c.id
+            for c in data.claims("derived", item=item)
+            if c.subject == row.name.replace("_", " ")
+        ),
+        None,
     )
     unit, scale = rate if row.unit == "bytes/s" else ("", 1.0)
     if row.unit == "s" and row.value is not None:
@@ -126,7 +146,11 @@ def _phases(data: ReportData, item: Input) -> Table | None:
     for own in medians.values():
         for phase, value in own.items():
             largest[phase] = max(value, largest.get(phase, 0.0))
-    shown = [phase for phase in sorted(largest, key=largest.__getitem__, reverse=True) if largest[phase] > 0]
+    shown = [
+        phase
+        for phase in sorted(largest, key=largest.__getitem__, reverse=True)
+        if largest[phase] > 0
+    ]
     shown, others = shown[:MOST_PHASES], shown[MOST_PHASES:]
     unit, scale = time_unit(max(largest.values(), default=1.0))
     rows = tuple(

@@ -12,11 +12,11 @@ from bench_framework.report.blocks import (
     Heading,
     KeyFinding,
 )
+from bench_framework.report.claim_blocks import key_claim, sentence
 from bench_framework.report.forest import forest
 from bench_framework.report.grid import grid
 from bench_framework.report.headline_table import headline_table
 from bench_framework.report.sections.kind import SectionKind
-from bench_framework.report.sentences import key_claim, sentence
 
 if TYPE_CHECKING:
     from bench_framework.model.plan import Input
@@ -57,5 +57,10 @@ def _fallback(data: ReportData) -> str:
 
 
 HEADLINE = SectionKind(
-    "S03", "results", "Results", "per input a forest plot, a table and a key finding", build, _fallback
+    "S03",
+    "results",
+    "Results",
+    "per input a forest plot, a table and a key finding",
+    build,
+    _fallback,
 )

@@ -49,7 +49,11 @@ def _baseline(data: ReportData) -> str:
 
 def _inputs(data: ReportData) -> str:
     """What the variants worked on, by name: a sentence about the only input does not repeat it (R4)."""
-    names = [data.input_name(item) for item in data.plan.inputs if item.values or data.input_bytes(item.id)]
+    names = [
+        data.input_name(item)
+        for item in data.plan.inputs
+        if item.values or data.input_bytes(item.id)
+    ]
     return ", ".join(names)
 
 
@@ -94,7 +98,11 @@ def noise(data: ReportData) -> str:
 
 def worst_floor(data: ReportData) -> float | None:
     """The largest noise floor of the headline's metric over the inputs, as a fraction."""
-    floors = [f.fraction for f in data.judgement.floors if f.metric == data.metric and f.fraction is not None]
+    floors = [
+        f.fraction
+        for f in data.judgement.floors
+        if f.metric == data.metric and f.fraction is not None
+    ]
     return max(floors, default=None)
 
 
@@ -149,14 +157,18 @@ def _order_check(data: ReportData) -> Check:
 def _cells_check(data: ReportData) -> Check:
     counts = counts_of(data)
     whole = counts.measured == counts.planned
-    return Check("pass" if whole else "fail", "cells measured", f"{counts.measured}/{counts.planned}")
+    return Check(
+        "pass" if whole else "fail", "cells measured", f"{counts.measured}/{counts.planned}"
+    )
 
 
 def _output_check(data: ReportData) -> Check:
     if data.plan.answer.compare == "none":
         return Check("warn", "outputs", "not compared")
     other = sum(1 for s in data.judgement.states if s.state == "other-output")
-    return Check("fail", "outputs", f"{other} differ") if other else Check("pass", "outputs", "equal")
+    return (
+        Check("fail", "outputs", f"{other} differ") if other else Check("pass", "outputs", "equal")
+    )
 
 
 def _warning_check(data: ReportData) -> Check:

@@ -11,7 +11,18 @@ from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role
 from bench_framework.model.words import shown
-from bench_framework.report.blocks import Block, Cell, Column, Figure, Heading, KeyFinding, Point, Row, Table
+from bench_framework.report.blocks import (
+    Block,
+    Cell,
+    Column,
+    Figure,
+    Heading,
+    KeyFinding,
+    Point,
+    Row,
+    Table,
+)
+from bench_framework.report.claim_blocks import key_claim, sentence
 from bench_framework.report.counts import counts_of, memory_family
 from bench_framework.report.numbers import (
     DASH,
@@ -25,7 +36,6 @@ from bench_framework.report.numbers import (
     significant,
 )
 from bench_framework.report.sections.kind import SectionKind, always
-from bench_framework.report.sentences import key_claim, sentence
 from bench_framework.units import THIN_SPACE, format_duration, size_unit
 
 if TYPE_CHECKING:
@@ -66,9 +76,10 @@ def _finding(data: ReportData, item: Input) -> Claim | None:
     main = key_claim(data, item)
     own = data.claim_of(main.cells[0], PEAK_RSS) if main is not None and main.cells else None
     settled = [
-        c for c in data.claims("memory", item=item)
+        c
+        for c in data.claims("memory", item=item)
         if c.verdict is not None and c.verdict.settled and c.values.get("reason") != ONE_PROGRAM
-    ]  # fmt: skip
+    ]
     if own is not None and own.verdict is not None and own.verdict.settled:
         return own
     return settled[0] if settled else None
@@ -91,7 +102,9 @@ def _table(data: ReportData, item: Input, cells: list[PlanCell], parts: _Parts, 
     reference = data.summary(baseline.id, PEAK_RSS) if baseline else None
     medians = {c.id: s.median for c in cells if (s := data.summary(c.id, PEAK_RSS)) is not None}
     preferred = reference.median if reference else max(medians.values())
-    unit = size_unit(column_size(preferred, medians.values(), data.plan.unit_family), data.plan.unit_family)
+    unit = size_unit(
+        column_size(preferred, medians.values(), data.plan.unit_family), data.plan.unit_family
+    )
     ordered = sorted(cells, key=lambda c: medians[c.id])
     summaries = (data.summary(c.id, PEAK_RSS) for c in cells)
     most = column_decimals(measured_decimals(s.median, s.lo, s.hi, unit[1]) for s in summaries if s)
@@ -114,11 +127,15 @@ def _table(data: ReportData, item: Input, cells: list[PlanCell], parts: _Parts, 
         f"Peak resident memory by variant{data.on_input(item, ', input ')}{of_input}: the median of runs; margin "
         f"{margin}; {memory_family(data)}; {counts_of(data, item).text()}."
     )
-    legend = ("Anonymous: RssAnon at the end of a run, as the worker reports it; — where it reports none.",)
+    legend = (
+        "Anonymous: RssAnon at the end of a run, as the worker reports it; — where it reports none.",
+    )
     return Table(name + "-table", caption, columns, rows, legend if parts.anonymous else ())
 
 
-def _row(data: ReportData, item: Input, cell: PlanCell, parts: _Parts, form: tuple[float, int]) -> Row:
+def _row(
+    data: ReportData, item: Input, cell: PlanCell, parts: _Parts, form: tuple[float, int]
+) -> Row:
     scale, most = form
     summary = data.summary(cell.id, PEAK_RSS)
     variant = data.variant_of(cell)
@@ -135,7 +152,9 @@ def _row(data: ReportData, item: Input, cell: PlanCell, parts: _Parts, form: tup
     reason = comparison.reason if comparison else ""
     cells = (
         Cell(variant.label),
-        Cell(show_measured(peak, summary.lo, summary.hi, scale, most), peak) if summary else Cell(DASH),
+        Cell(show_measured(peak, summary.lo, summary.hi, scale, most), peak)
+        if summary
+        else Cell(DASH),
         Cell("baseline", 1.0)
         if baseline
         else Cell(text.estimate, interval.ratio, claim)
@@ -143,7 +162,9 @@ def _row(data: ReportData, item: Input, cell: PlanCell, parts: _Parts, form: tup
         else Cell(DASH),
         Cell(text.bounds, interval.lo, claim) if text and interval else Cell(""),
         Cell(shown(verdict, PEAK_RSS), verdict.value, None, verdict) if verdict else Cell(""),
-        Cell(f"{significant(100 * peak / size, 2)}{THIN_SPACE}%", peak / size) if size else Cell(DASH),
+        Cell(f"{significant(100 * peak / size, 2)}{THIN_SPACE}%", peak / size)
+        if size
+        else Cell(DASH),
         Cell(significant(anonymous * scale, 3), anonymous) if anonymous is not None else Cell(DASH),
         Cell(_replication(data, cell)),
         Cell("; ".join(part for part in (note, reason) if part)),
@@ -157,7 +178,9 @@ def _is_mapped(data: ReportData, cell: PlanCell) -> bool:
     RssFile at the end cannot tell: by then the mapping is gone, and what is left is the program itself.
     """
     asked = [value for _, value in data.variant_of(cell).values]
-    return any(MAPPED in value.split("-") for value in (*asked, *data.state(cell.id).effective.values()))
+    return any(
+        MAPPED in value.split("-") for value in (*asked, *data.state(cell.id).effective.values())
+    )
 
 
 def _replication(data: ReportData, cell: PlanCell) -> str:
@@ -177,11 +200,17 @@ def _figure(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> 
             continue
         points.append(
             Point(
-                data.label(cell.id), time.median, peak.median, time.lo, time.hi, peak.lo, peak.hi,
+                data.label(cell.id),
+                time.median,
+                peak.median,
+                time.lo,
+                time.hi,
+                peak.lo,
+                peak.hi,
                 text=f"{format_duration(time.median)}, {show_size(peak.median, data.plan.unit_family)}",
                 baseline=cell.role is Role.BASELINE,
             )
-        )  # fmt: skip
+        )
     if len(points) < 2:  # noqa: PLR2004 -- one point shows no trade
         return None
     rows = tuple(
@@ -196,17 +225,25 @@ def _figure(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> 
         for p in points
     )
     table = Table(
-        name + "-plot-data", "The numbers of the plot",
-        (Column("Variant"), Column("Time", "right"), Column("Peak RSS", "right")), rows, sortable=False,
-    )  # fmt: skip
+        name + "-plot-data",
+        "The numbers of the plot",
+        (Column("Variant"), Column("Time", "right"), Column("Peak RSS", "right")),
+        rows,
+        sortable=False,
+    )
     desc = (
         f"Peak memory against time{data.on_input(item, ' on ')}, medians with 95 % intervals, both axes logarithmic. "
         "The stepped line joins the variants that no other one undercuts in both."
     )
     return Figure(
-        name + "-plot", "memory-time", f"Memory against time{data.on_input(item, ', input ')}", desc,
-        tuple(points), table, (("x", "time"), ("y", "peak RSS"), ("family", data.plan.unit_family)),
-    )  # fmt: skip
+        name + "-plot",
+        "memory-time",
+        f"Memory against time{data.on_input(item, ', input ')}",
+        desc,
+        tuple(points),
+        table,
+        (("x", "time"), ("y", "peak RSS"), ("family", data.plan.unit_family)),
+    )
 
 
 MEMORY = SectionKind(

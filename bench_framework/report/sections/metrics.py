@@ -5,13 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypedDict
 
-from bench_framework.model.metrics import CPU, INSTRUCTIONS, METRICS, PEAK_RSS, SYSTEM_COUNTERS, WALL
+from bench_framework.model.metrics import (
+    CPU,
+    INSTRUCTIONS,
+    METRICS,
+    PEAK_RSS,
+    SYSTEM_COUNTERS,
+    WALL,
+)
 from bench_framework.model.plan import Role
 from bench_framework.model.words import glyph
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Heading, Row, Table
+from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.numbers import DASH, metric_unit, show_comparison, significant
 from bench_framework.report.sections.kind import SectionKind, always
-from bench_framework.report.sentences import sentence
 from bench_framework.units import THIN_SPACE
 
 if TYPE_CHECKING:
@@ -79,7 +86,10 @@ def _tables(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> 
     caption = f"Other metrics by variant{where}: the median of n rounds."
     if len(columns) <= MOST_COLUMNS:
         return [
-            replace(_process(data, item, cells, columns, f"{name}-table", caption), **_below(data, cells))
+            replace(
+                _process(data, item, cells, columns, f"{name}-table", caption),
+                **_below(data, cells),
+            )
         ]
     own = [c for c in columns if c.metric not in METRICS]
     process = [c for c in columns if c.metric in METRICS]
@@ -91,7 +101,9 @@ def _tables(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> 
         caption = f"What the worker or the scenario counts, by variant{where}{count}: the median of n rounds."
         columns = own[part * each : (part + 1) * each]
         heads = (Column("Variant"), *_heads(columns), Column("n", "right", drop=1))
-        rows = tuple(_row(data, cell, [_measured(data, cell, c) for c in columns]) for cell in cells)
+        rows = tuple(
+            _row(data, cell, [_measured(data, cell, c) for c in columns]) for cell in cells
+        )
         tables.append(Table(f"{name}-own-{part + 1}", caption, heads, rows))
     return [*tables[:-1], replace(tables[-1], **_below(data, cells))]
 
@@ -105,7 +117,12 @@ def _heads(columns: list[_Shown]) -> list[Column]:
 
 
 def _process(
-    data: ReportData, item: Input, cells: list[PlanCell], columns: list[_Shown], name: str, caption: str
+    data: ReportData,
+    item: Input,
+    cells: list[PlanCell],
+    columns: list[_Shown],
+    name: str,
+    caption: str,
 ) -> Table:
     """The table that has the cores in use and the throughput as well."""
     throughput = _throughput(data, item)
@@ -113,7 +130,11 @@ def _process(
     heads += [Column(throughput[0], "right", drop=4)] if throughput else []
     heads += [Column("n", "right", drop=1)]
     rows = tuple(
-        _row(data, cell, [*(_measured(data, cell, c) for c in columns), *_rates(data, cell, throughput)])
+        _row(
+            data,
+            cell,
+            [*(_measured(data, cell, c) for c in columns), *_rates(data, cell, throughput)],
+        )
         for cell in cells
     )
     return Table(name, caption, tuple(heads), rows)
@@ -151,10 +172,15 @@ def _own(data: ReportData, cells: list[PlanCell]) -> list[str]:
     """Metrics that the scenario declares, then those that a worker reports, in their order."""
     declared = [metric.name for metric in data.plan.metrics]
     reported = dict.fromkeys(
-        s.metric for s in data.judgement.summaries if s.metric not in METRICS and s.metric not in declared
+        s.metric
+        for s in data.judgement.summaries
+        if s.metric not in METRICS and s.metric not in declared
     )
     ids = {cell.id for cell in cells}
-    return [*declared, *(m for m in reported if any(data.summary(cell, m) is not None for cell in ids))]
+    return [
+        *declared,
+        *(m for m in reported if any(data.summary(cell, m) is not None for cell in ids)),
+    ]
 
 
 def _alike(data: ReportData, cells: list[PlanCell]) -> dict[str, float]:
@@ -167,7 +193,9 @@ def _alike(data: ReportData, cells: list[PlanCell]) -> dict[str, float]:
     found: dict[str, float] = {}
     for metric in _own(data, cells):
         summaries = [data.summary(cell.id, metric) for cell in cells]
-        values = {value for s in summaries for value in ((s.min, s.max) if s is not None else (None,))}
+        values = {
+            value for s in summaries for value in ((s.min, s.max) if s is not None else (None,))
+        }
         if metric not in declared and len(cells) > 1 and len(values) == 1 and None not in values:
             found[metric] = next(value for value in values if value is not None)
     return found
@@ -191,7 +219,9 @@ def _row(data: ReportData, cell: PlanCell, figures: list[Cell]) -> Row:
     return Row(cells, baseline=cell.role is Role.BASELINE)
 
 
-def _rates(data: ReportData, cell: PlanCell, throughput: tuple[str, float, int] | None) -> list[Cell]:
+def _rates(
+    data: ReportData, cell: PlanCell, throughput: tuple[str, float, int] | None
+) -> list[Cell]:
     """Cores in use and throughput, each a quotient of medians."""
     wall, cpu = data.summary(cell.id, WALL), data.summary(cell.id, CPU)
     cores = cpu.median / wall.median if cpu and wall and wall.median > 0 else None
@@ -239,7 +269,9 @@ def _legend(data: ReportData, cells: list[PlanCell]) -> tuple[str, ...]:
             metric.direction
         ]
         about = f"{metric.about}; " if metric.about else ""
-        source = {"stdout": "stdout", "answer": "the answer's file", "worker": "the worker"}[metric.source]
+        source = {"stdout": "stdout", "answer": "the answer's file", "worker": "the worker"}[
+            metric.source
+        ]
         lines.append(f"{metric.name.replace('_', ' ').capitalize()}: {about}from {source}; {way}.")
     return tuple(lines)
 
@@ -266,7 +298,11 @@ def _note(data: ReportData, cells: list[PlanCell]) -> str:
     counted = [s for c in cells if (s := data.summary(c.id, INSTRUCTIONS)) is not None]
     if counted and data.plan.instructions is not None:
         spread = max(s.max / s.min - 1 for s in counted)
-        told = "the same count every time" if spread == 0 else f"within {100 * spread:.2g} % of each other"
+        told = (
+            "the same count every time"
+            if spread == 0
+            else f"within {100 * spread:.2g} % of each other"
+        )
         runs = max(s.n_runs for s in counted)
         times = f"{runs} repetitions, {told}" if runs > 1 else "once"
         notes.append(COUNTED.format(tool=f"{data.plan.instructions.tool}, {times}"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.model.environment_variables import told
 from bench_framework.model.plan import Role
 from bench_framework.model.words import shown
-from bench_framework.report import racing
+from bench_framework.report import race_notes
 from bench_framework.report.blocks import (
     Block,
     Bullets,
@@ -21,13 +21,13 @@ from bench_framework.report.blocks import (
     Table,
 )
 from bench_framework.report.checks import checks
+from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.drift import drift
 from bench_framework.report.numbers import DASH, percent_up, show_comparison
 from bench_framework.report.run_plots import order_strip, runs_plot
 from bench_framework.report.sections.kind import SectionKind, always
 from bench_framework.report.sections.masthead import host_line
 from bench_framework.report.sensors import sensors
-from bench_framework.report.sentences import sentence
 
 if TYPE_CHECKING:
     from bench_framework.model.run import Event
@@ -46,7 +46,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
     trust = data.claims("trust")
     if trust:
         blocks.append(Bullets(tuple(sentence(c) for c in trust)))
-    blocks += racing.blocks(data)
+    blocks += race_notes.blocks(data)
     plots = (drift(data), sensors(data), order_strip(data), runs_plot(data))
     blocks += [plot for plot in plots if plot is not None]
     control = _control_table(data)
@@ -97,9 +97,13 @@ def _control_table(data: ReportData) -> Table | None:
         return None
     looks = data.judgement.looks
     columns = (
-        Column("Input"), Column("Metric"), Column("Ratio and interval"), Column("Verdict"),
-        Column("Noise floor", "right"), Column("n", "right"),
-    )  # fmt: skip
+        Column("Input"),
+        Column("Metric"),
+        Column("Ratio and interval"),
+        Column("Verdict"),
+        Column("Noise floor", "right"),
+        Column("n", "right"),
+    )
     caption = (
         "The baseline against itself: the control arm ran blind in every round, judged as strictly as the first of "
         f"{looks.family} comparisons, {looks.count} look{'s' if looks.count != 1 else ''}, family-wise level "
@@ -111,7 +115,9 @@ def _control_table(data: ReportData) -> Table | None:
 def _notes(data: ReportData) -> tuple[Sentence, ...]:
     """Fallbacks and the like, in the words of the programs: each once, with the variants that said it."""
     said: dict[str, dict[str, int]] = {}
-    cells = {cell.id: data.label(cell.id) for item in data.plan.inputs for cell in data.arms(item.id)}
+    cells = {
+        cell.id: data.label(cell.id) for item in data.plan.inputs for cell in data.arms(item.id)
+    }
     for block in data.measured_blocks:
         for receipt in block.receipts if block.cell_id in cells else ():
             for note in receipt.notes:
@@ -128,7 +134,9 @@ def _notes(data: ReportData) -> tuple[Sentence, ...]:
 
 def _event(data: ReportData, event: Event) -> Sentence:
     where = (
-        f" ({data.plan.cell(event.cell_id).label})" if event.cell_id and _known(data, event.cell_id) else ""
+        f" ({data.plan.cell(event.cell_id).label})"
+        if event.cell_id and _known(data, event.cell_id)
+        else ""
     )
     parts = [f"{event.severity} {event.code}{where}: {event.message}"]
     if event.effect:
@@ -156,12 +164,20 @@ def _environment(data: ReportData) -> tuple[tuple[str, str], ...]:
         ("rustc", host.rustc or "not used"),
         ("cargo", host.cargo or "not used"),
         ("benchctl", f"{host.benchctl}, Python {host.python}"),
-        ("Set in the environment", told(host.variables) or "nothing that is known to change a program"),
+        (
+            "Set in the environment",
+            told(host.variables) or "nothing that is known to change a program",
+        ),
         ("Seed of the order", str(data.plan.measure.seed)),
         ("Control arms", str(controls)),
     )
 
 
 QUALITY = SectionKind(
-    "S21", "quality", "Can it be believed?", "checks of data quality", build, always("No block was finished.")
+    "S21",
+    "quality",
+    "Can it be believed?",
+    "checks of data quality",
+    build,
+    always("No block was finished."),
 )

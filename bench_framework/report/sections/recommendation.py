@@ -7,8 +7,8 @@ import shlex
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.report.blocks import Block, Bullets, Code, Fallback, Paragraph
+from bench_framework.report.claim_blocks import key_claim, sentence
 from bench_framework.report.sections.kind import SectionKind
-from bench_framework.report.sentences import key_claim, sentence
 
 if TYPE_CHECKING:
     from bench_framework.model.judgement import BestGroup
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 MOST_BLOCKS: Final = 3
 _RUN: Final = "# run"
 TWO_REVISIONS: Final = (
-    "Two revisions of one program are no choice between variants: `benchctl gate` says what became worse."
+    "Two revisions of one program are not variants to choose from: "
+    "`benchctl gate` reports regressions."
 )
 
 
@@ -26,7 +27,9 @@ def build(data: ReportData) -> tuple[Block, ...]:
     """The rule-derived sentences, then one block per variant that may be shipped."""
     if data.plan.revisions is not None:
         return (Fallback(TWO_REVISIONS),)
-    groups = [(item, group) for item in data.plan.inputs if (group := data.best(item.id)) is not None]
+    groups = [
+        (item, group) for item in data.plan.inputs if (group := data.best(item.id)) is not None
+    ]
     if not groups:
         return ()
     claims = tuple(c for c in data.claims("recommendation") if c.metric in {None, data.metric})
@@ -40,7 +43,9 @@ def build(data: ReportData) -> tuple[Block, ...]:
     if all(_holds_all(data, group) for _, group in groups):
         return (
             *blocks,
-            Fallback("Nothing is recommended: no variant that was compared is shown to beat another."),
+            Fallback(
+                "Nothing is recommended: no variant that was compared is shown to beat another."
+            ),
         )
     blocks.extend(_blocks(data, [group for _, group in groups]))
     return tuple(blocks)
@@ -57,7 +62,9 @@ def _blocks(data: ReportData, groups: list[BestGroup]) -> list[Block]:
     for group in groups:
         for cell_id in group.cell_ids:
             cell = data.plan.cell(cell_id)
-            scores.setdefault(cell.variant_id, []).append(data.on_input(data.plan.input(group.input_id), ""))
+            scores.setdefault(cell.variant_id, []).append(
+                data.on_input(data.plan.input(group.input_id), "")
+            )
     ordered = sorted(scores, key=lambda v: (-len(scores[v]), _place(data, v)))
     most = len(scores[ordered[0]])
     chosen = [v for v in ordered if len(scores[v]) == most] if most == len(groups) else ordered
@@ -96,20 +103,41 @@ def paste_block(data: ReportData, variant: Variant) -> str:
     if spec is not None:
         if spec.features or not spec.default_features:
             beside = "  # beside what is default now" if spec.default_features else ""
-            lines += ["# Cargo.toml", "[features]", f"default = {_toml(list(spec.features))}{beside}", ""]
+            lines += [
+                "# Cargo.toml",
+                "[features]",
+                f"default = {_toml(list(spec.features))}{beside}",
+                "",
+            ]
         keys = [(key, value) for key, value in spec.profile_keys if key]
         if keys:
-            lines += [f"[profile.{spec.profile}]", *(f"{key} = {_value(value)}" for key, value in keys), ""]
+            lines += [
+                f"[profile.{spec.profile}]",
+                *(f"{key} = {_value(value)}" for key, value in keys),
+                "",
+            ]
         if spec.rustflags:
-            lines += ["# .cargo/config.toml", "[build]", f"rustflags = {_toml(list(spec.rustflags))}", ""]
+            lines += [
+                "# .cargo/config.toml",
+                "[build]",
+                f"rustflags = {_toml(list(spec.rustflags))}",
+                "",
+            ]
         if spec.toolchain:
-            lines += ["# rust-toolchain.toml", "[toolchain]", f"channel = {_toml(spec.toolchain)}", ""]
+            lines += [
+                "# rust-toolchain.toml",
+                "[toolchain]",
+                f"channel = {_toml(spec.toolchain)}",
+                "",
+            ]
         if spec.revision:
             lines += [f"# revision {_one_line(spec.revision)}", ""]
     cell = next((c for c in data.plan.cells if c.variant_id == variant.id), None)
     if cell is not None:
         lines += [_RUN]
-        lines += [f"#   {_one_line(name)}={shlex.quote(_one_line(value))}" for name, value in cell.env]
+        lines += [
+            f"#   {_one_line(name)}={shlex.quote(_one_line(value))}" for name, value in cell.env
+        ]
         words = " ".join(_word(word) for word in cell.command)
         lines += [f"#   {_one_line(words)}"]
     return "\n".join(lines).rstrip()
@@ -117,7 +145,8 @@ def paste_block(data: ReportData, variant: Variant) -> str:
 
 def _word(word: tuple[object, ...]) -> str:
     text = "".join(
-        piece if isinstance(piece, str) else "{" + str(getattr(piece, "slot", piece)) + "}" for piece in word
+        piece if isinstance(piece, str) else "{" + str(getattr(piece, "slot", piece)) + "}"
+        for piece in word
     )
     return (
         text
@@ -140,7 +169,9 @@ def _one_line(text: str) -> str:
 
 
 def _fallback(data: ReportData) -> str:
-    return f"Nothing is recommended: on no input of {data.plan.name} could two variants be compared."
+    return (
+        f"Nothing is recommended: on no input of {data.plan.name} could two variants be compared."
+    )
 
 
 RECOMMENDATION = SectionKind(

@@ -27,7 +27,9 @@ def build(data: ReportData) -> tuple[Block, ...]:
     )
     if data.inputs:
         blocks.append(_inputs(data))
-    lines = [f"# {' '.join(cell.label.splitlines())}\n{data.command(cell)}" for cell in data.plan.cells]
+    lines = [
+        f"# {' '.join(cell.label.splitlines())}\n{data.command(cell)}" for cell in data.plan.cells
+    ]
     blocks.append(Details(f"The {len(lines)} timed commands", (Code("\n".join(lines), "sh"),)))
     return tuple(blocks)
 
@@ -48,19 +50,31 @@ def _inputs(data: ReportData) -> Table:
                     Cell(f"{size:,}".replace(",", "\u202f") + "\u202fB", size)
                     if size is not None
                     else Cell(DASH),
-                    Cell(show_size(size, data.plan.unit_family), size) if size is not None else Cell(DASH),
+                    Cell(show_size(size, data.plan.unit_family), size)
+                    if size is not None
+                    else Cell(DASH),
                     Cell((prepared.sha256 or DASH)[:16], code=prepared.sha256 is not None),
                     Cell(prepared.filesystem or DASH),
                 )
             )
         )
     columns = (
-        Column("Input"), Column("Generator or file"), Column("Seed", "right"), Column("Bytes", "right"),
-        Column("Size", "right"), Column("sha256"), Column("Filesystem"),
-    )  # fmt: skip
+        Column("Input"),
+        Column("Generator or file"),
+        Column("Seed", "right"),
+        Column("Bytes", "right"),
+        Column("Size", "right"),
+        Column("sha256"),
+        Column("Filesystem"),
+    )
     return Table("inputs", "The inputs, as they lay on disk.", columns, tuple(rows), sortable=False)
 
 
 REPRODUCE = SectionKind(
-    "S24", "reproduce", "Reproduce", "commands, inputs, seeds", build, always("No command was planned.")
+    "S24",
+    "reproduce",
+    "Reproduce",
+    "commands, inputs, seeds",
+    build,
+    always("No command was planned."),
 )

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Block, Bullets, Paragraph
+from bench_framework.report.claim_blocks import key_claim, sentence
 from bench_framework.report.sections.kind import SectionKind
-from bench_framework.report.sentences import key_claim, sentence
 
 if TYPE_CHECKING:
     from bench_framework.model.judgement import Claim
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MOST_LINES: Final = 6
 MOST_CHANGES: Final = 3
 MOST_EFFECTS: Final = 2
-WORSE: Final = (Verdict.WORSE, Verdict.WORSE_SIZE_OPEN)
+WORSE: Final = (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN)
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
@@ -53,14 +53,21 @@ def leading_input(data: ReportData) -> Input | None:
 
 def _worst(data: ReportData, told: list[Input]) -> Input | None:
     """At two revisions the input on which the head became slower by the most; `None` if it did on none."""
-    grown = [(c.estimate, i) for i in told for c in _changes(data, i) if c.verdict in WORSE and c.estimate]
+    grown = [
+        (c.estimate, i)
+        for i in told
+        for c in _changes(data, i)
+        if c.verdict in WORSE and c.estimate
+    ]
     return max(grown, key=lambda pair: pair[0])[1] if grown else None
 
 
 def _changes(data: ReportData, item: Input | None = None) -> list[Claim]:
     """What was found to differ between two revisions, on the headline's metric."""
     found = data.claims("comparison", item=item) if item is not None else data.claims("comparison")
-    return [c for c in found if c.metric == data.metric and c.verdict is not None and c.verdict.decided]
+    return [
+        c for c in found if c.metric == data.metric and c.verdict is not None and c.verdict.decided
+    ]
 
 
 def _cost(data: ReportData, main: Claim) -> list[Claim]:
@@ -84,7 +91,11 @@ def _axes(data: ReportData, item: Input) -> list[Claim]:
     and is told.
     """
     clear = (Verdict.BETTER, Verdict.WORSE)
-    told = [c for c in data.claims("effect", item=item) if c.values.get("pooled") == 0 or c.verdict in clear]
+    told = [
+        c
+        for c in data.claims("effect", item=item)
+        if c.values.get("pooled") == 0 or c.verdict in clear
+    ]
     first = {c.subject.split(" ", 1)[0]: c for c in reversed(told)}
     return [c for c in told if c in first.values()][:MOST_EFFECTS]
 
@@ -99,7 +110,9 @@ def _elsewhere(data: ReportData, main: Claim) -> list[Claim]:
 
 
 def _recommendation(data: ReportData, item: Input) -> list[Claim]:
-    claims = (c for c in data.claims("recommendation", item=item) if c.metric in {None, data.metric})
+    claims = (
+        c for c in data.claims("recommendation", item=item) if c.metric in {None, data.metric}
+    )
     return list(claims)[:1]
 
 

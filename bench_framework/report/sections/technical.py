@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
+from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import PROGRAM_BUILD, ReportData
 from bench_framework.report.numbers import DASH, show_size
 from bench_framework.report.sections.kind import SectionKind, always
 from bench_framework.report.sections.tuning import tuning
-from bench_framework.report.sentences import sentence
 from bench_framework.units import format_clock
 
 if TYPE_CHECKING:
@@ -35,28 +35,41 @@ def build(data: ReportData) -> tuple[Block, ...]:
 
 def _binaries(data: ReportData) -> Table:
     columns = (
-        Column("Binary of"), Column("Features", prose=True), Column("Profile and flags", prose=True),
-        Column("Size", "right"), Column("Stripped", "right"), Column("Dependencies", "right"), Column("Build", "right"),
+        Column("Binary of"),
+        Column("Features", prose=True),
+        Column("Profile and flags", prose=True),
+        Column("Size", "right"),
+        Column("Stripped", "right"),
+        Column("Dependencies", "right"),
+        Column("Build", "right"),
         Column("rustc", prose=True),
-        Column("sha256"), Column("Code"), Column("Cargo.lock"),
-    )  # fmt: skip
-    rows = tuple(_row(data, b) for b in data.builds)
-    caption = (
-        "The binaries that ran. Code: digest without symbols; where it is equal, the program is the same."
+        Column("sha256"),
+        Column("Code"),
+        Column("Cargo.lock"),
     )
+    rows = tuple(_row(data, b) for b in data.builds)
+    caption = "The binaries that ran. Code: digest without symbols; where it is equal, the program is the same."
     return Table("binaries", caption, columns, rows, sortable=False)
 
 
 def _row(data: ReportData, b: Build) -> Row:
     spec = next((s for s in data.plan.builds if s.id == b.id), None)
-    users = [v.label for v in data.plan.variants if (v.build.id if v.build else PROGRAM_BUILD) == b.id]
-    size = Cell(show_size(b.size_bytes, "iec"), b.size_bytes) if b.size_bytes is not None else Cell(DASH)
+    users = [
+        v.label for v in data.plan.variants if (v.build.id if v.build else PROGRAM_BUILD) == b.id
+    ]
+    size = (
+        Cell(show_size(b.size_bytes, "iec"), b.size_bytes)
+        if b.size_bytes is not None
+        else Cell(DASH)
+    )
     stripped = (
         Cell(show_size(b.stripped_bytes, "iec"), b.stripped_bytes)
         if b.stripped_bytes is not None
         else Cell(DASH)
     )
-    duration = format_clock(b.build_s) if b.build_s is not None else "from the store" if b.cached else DASH
+    duration = (
+        format_clock(b.build_s) if b.build_s is not None else "from the store" if b.cached else DASH
+    )
     cells = (
         Cell(", ".join(users) or b.id),
         Cell(_features(spec), code=bool(spec and spec.features)),
@@ -66,7 +79,10 @@ def _row(data: ReportData, b: Build) -> Row:
         Cell(str(b.dependencies), b.dependencies) if b.dependencies is not None else Cell(DASH),
         Cell(duration, b.build_s),
         Cell(b.rustc or DASH),
-        Cell((b.sha256 or DASH)[:16] if b.ok else f"not built: {b.message or 'no message'}", code=b.ok),
+        Cell(
+            (b.sha256 or DASH)[:16] if b.ok else f"not built: {b.message or 'no message'}",
+            code=b.ok,
+        ),
         Cell((b.code_sha256 or DASH)[:12], code=b.code_sha256 is not None),
         Cell((b.lockfile_sha256 or DASH)[:12], code=b.lockfile_sha256 is not None),
     )
@@ -107,7 +123,10 @@ def _answers(data: ReportData) -> Table | None:
                     (
                         Cell(data.input_name(item)),
                         Cell(digest[:16], code=True),
-                        Cell(f"{count:,}".replace(",", "\u202f") if count is not None else DASH, count),
+                        Cell(
+                            f"{count:,}".replace(",", "\u202f") if count is not None else DASH,
+                            count,
+                        ),
                         Cell(source),
                         Cell(_some(labels)),
                     )

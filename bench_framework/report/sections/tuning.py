@@ -21,7 +21,9 @@ _Value = str | int | float | bool | None
 def tuning(data: ReportData) -> tuple[Block, ...]:
     """One table of the ``rows`` that were printed, the ``choice`` marked; nothing where there are none."""
     said = data.tuning or {}
-    rows: list[Mapping[str, Any]] = [row for row in _list(said.get("rows")) if isinstance(row, Mapping)]
+    rows: list[Mapping[str, Any]] = [
+        row for row in _list(said.get("rows")) if isinstance(row, Mapping)
+    ]
     columns = [str(name) for name in rows[0]][:MOST_COLUMNS] if rows else []
     if not columns:
         return ()
@@ -29,7 +31,9 @@ def tuning(data: ReportData) -> tuple[Block, ...]:
     heads = [_head(name, rows, data) for name in columns]
     places = (Column(heads[0]), *(Column(head, "right") for head in heads[1:]))
     shown = tuple(
-        Row(tuple(_cell(name, row.get(name), data) for name in columns), strong=_chosen(row, choice))
+        Row(
+            tuple(_cell(name, row.get(name), data) for name in columns), strong=_chosen(row, choice)
+        )
         for row in rows[:MOST_ROWS]
     )
     basis = said.get("basis")
@@ -49,14 +53,20 @@ def _list(value: object) -> Sequence[Any]:
 
 
 def _chosen(row: Mapping[str, Any], choice: object) -> bool:
-    return isinstance(choice, Mapping) and bool(choice) and all(row.get(key) == choice[key] for key in choice)
+    return (
+        isinstance(choice, Mapping)
+        and bool(choice)
+        and all(row.get(key) == choice[key] for key in choice)
+    )
 
 
 def _head(name: str, rows: Sequence[Mapping[str, Any]], data: ReportData) -> str:
     if any(isinstance(row.get(name), list) for row in rows):
         return f"{name.replace('_', ' ')}, n"
     if name.endswith("_per_s"):
-        return f"{name.removesuffix('_per_s').replace('_', ' ')}/s".replace("bytes/s", f"{_rate(data)[0]}/s")
+        return f"{name.removesuffix('_per_s').replace('_', ' ')}/s".replace(
+            "bytes/s", f"{_rate(data)[0]}/s"
+        )
     return name.removesuffix("_bytes").replace("_", " ")
 
 

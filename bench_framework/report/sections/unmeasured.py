@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.report.blocks import Block, Bullets, Details, Sentence
+from bench_framework.report.claim_blocks import closed, sentence
 from bench_framework.report.sections.kind import SectionKind, always
-from bench_framework.report.sentences import closed, sentence
 
 if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
@@ -28,7 +28,10 @@ def build(data: ReportData) -> tuple[Block, ...]:
         by_reason.setdefault(str(claim.values["reason"]), []).append(sentence(claim))
     few = [one for group in by_reason.values() if len(group) <= MOST_CLAIMS for one in group]
     many = {reason: group for reason, group in by_reason.items() if len(group) > MOST_CLAIMS}
-    counted = [f"{len(group)} combinations of values, each for this reason: {r}" for r, group in many.items()]
+    counted = [
+        f"{len(group)} combinations of values, each for this reason: {r}"
+        for r, group in many.items()
+    ]
     said = (*few, *(Sentence(closed(line)) for line in (*counted, *lines)))
     folded = [
         Details(f"The {len(group)} combinations: {reason}", (Bullets(tuple(group)),))
@@ -52,9 +55,11 @@ def _holes(data: ReportData) -> list[str]:
 def _refused(data: ReportData, *, told: bool) -> list[str]:
     """Cells without a verdict; failed ones only where no claim has told of them."""
     words = {
-        "failed": "Failed", "other-output": "Other output", "not-comparable": "Not comparable",
+        "failed": "Failed",
+        "other-output": "Other output",
+        "not-comparable": "Not comparable",
         "not-started": "Not started",
-    }  # fmt: skip
+    }
     arms = {cell.id for item in data.plan.inputs for cell in data.arms(item.id)}
     lines = []
     for state in data.judgement.states:
@@ -62,7 +67,9 @@ def _refused(data: ReportData, *, told: bool) -> list[str]:
             continue
         if state.cell_id in arms and state.state in words:
             reason = f": {state.reason}" if state.reason else ""
-            lines.append(closed(f"{words[state.state]}: {data.plan.cell(state.cell_id).label}{reason}"))
+            lines.append(
+                closed(f"{words[state.state]}: {data.plan.cell(state.cell_id).label}{reason}")
+            )
     return lines
 
 
@@ -88,7 +95,9 @@ def _conditions(data: ReportData) -> list[str]:
     if not any(data.plan.control_cell(item.id) for item in data.plan.inputs):
         lines.append("The noise floor: the control arm was switched off or could not be copied.")
     sizes = [
-        data.input_name(item) for item in data.plan.inputs if data.reads(item) and data.input_bytes(item.id)
+        data.input_name(item)
+        for item in data.plan.inputs
+        if data.reads(item) and data.input_bytes(item.id)
     ]
     if sizes:
         lines.append(f"Inputs other than {', '.join(sizes)}.")

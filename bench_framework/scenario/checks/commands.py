@@ -34,22 +34,30 @@ def templated(scenario: Scenario) -> Iterator[tuple[Path, str, bool]]:
     """Every text that is filled in, where it stands, and whether it may hold ``{bin}`` and ``{input}``."""
     spec = scenario.spec
     where: Path = (
-        ("worker", "command") if spec.command is None and spec.worker.command is not None else ("command",)
+        ("worker", "command")
+        if spec.command is None and spec.worker.command is not None
+        else ("command",)
     )
-    yield from (((*where, index), word, True) for index, word in enumerate(bundled.command_of(scenario)))
+    yield from (
+        ((*where, index), word, True) for index, word in enumerate(bundled.command_of(scenario))
+    )
     if spec.stdin is not None:
         yield ("stdin",), spec.stdin, True
     yield from ((("tuning", index), word, True) for index, word in enumerate(spec.tuning or ()))
     for key, commands in (("prepare", spec.prepare), ("cleanup", spec.cleanup)):
         for row, words in enumerate(commands):
-            yield from ((scenario.row(key, row, column), word, True) for column, word in enumerate(words))
+            yield from (
+                (scenario.row(key, row, column), word, True) for column, word in enumerate(words)
+            )
     yield from ((("env", name), text, False) for name, text in spec.env.items())
     if spec.cwd is not None:
         yield ("cwd",), spec.cwd, False
     for axis in axes_of(scenario):
         for value, setting in axis.settings.items():
             path: Path = ("axes", axis.name, "values", value)
-            yield from (((*path, "args", index), word, True) for index, word in enumerate(setting.args))
+            yield from (
+                ((*path, "args", index), word, True) for index, word in enumerate(setting.args)
+            )
             yield from (((*path, "env", name), text, False) for name, text in setting.env.items())
     for key in ("dataset", "size", "seed", "file"):
         if spec.input is not None and (text := getattr(spec.input, key)) is not None:
@@ -63,7 +71,9 @@ def known_names(scenario: Scenario, path: Path) -> list[str]:
     names = [*scenario.spec.axes, *scenario.spec.fixed]
     part = scenario.spec.input
     if part is not None and path[:1] != ("input",):
-        names += [key for key in ("dataset", "size", "seed", "file") if getattr(part, key) is not None]
+        names += [
+            key for key in ("dataset", "size", "seed", "file") if getattr(part, key) is not None
+        ]
     return list(dict.fromkeys(names))
 
 
@@ -83,7 +93,11 @@ def _placeholders(scenario: Scenario, path: Path, text: str, slots: bool) -> Ite
             advice = "write `{{` and `}}` for braces that are meant as such"
             yield Problem("BC109", f"`{written}` is no placeholder", help=advice, **more)
         elif item.name in _SLOTS:
-            why = _why_not(str(item.name), path) if slots else "it is filled in only when a command is run"
+            why = (
+                _why_not(str(item.name), path)
+                if slots
+                else "it is filled in only when a command is run"
+            )
             yield Problem("BC109", f"`{written}` cannot be used here: {why}", **more)
         else:
             near = suggest(item.name, names)
@@ -117,7 +131,9 @@ def _tuning(scenario: Scenario) -> Iterator[Problem]:
         message = "`tuning` needs a program that is built: `worker: {crate: …}`"
         yield scenario.document.key_problem(place, "BC108", message)
     if not any(
-        "tuning" in template.names(text) for path, text, _ in templated(scenario) if path[:1] != place
+        "tuning" in template.names(text)
+        for path, text, _ in templated(scenario)
+        if path[:1] != place
     ):
         note = "`{tuning}` stands in no command"
         yield scenario.document.key_problem(place, "BC205", "`tuning` is never used", note=note)
@@ -133,7 +149,11 @@ def _inside(at: Position, text: str, item: template.Placeholder) -> Position:
 
 def _never_run(scenario: Scenario) -> Iterator[Problem]:
     worker = scenario.spec.worker
-    if scenario.spec.command is None and worker.crate == BUILTIN and worker.bin in bundled.NEEDS_COMMAND:
+    if (
+        scenario.spec.command is None
+        and worker.crate == BUILTIN
+        and worker.bin in bundled.NEEDS_COMMAND
+    ):
         message = f"{worker.bin} has no command of its own: write one under `command`"
         advice = f"such as {bundled.NEEDS_COMMAND[worker.bin]}"
         yield scenario.document.value_problem(("worker", "bin"), "BC109", message, help=advice)
@@ -183,7 +203,9 @@ def _bundled(scenario: Scenario) -> Iterator[Problem]:
             yield Problem("BC103", message, file=file, at=at, label=label, help=advice)
 
 
-def _given(scenario: Scenario, word: str, axes: dict[str, AxisView]) -> Iterator[tuple[str | None, str]]:
+def _given(
+    scenario: Scenario, word: str, axes: dict[str, AxisView]
+) -> Iterator[tuple[str | None, str]]:
     """What a flag is given: the axis or fixed key that it comes from, if any, and each value."""
     parts = list(template.placeholders(word))
     if not parts:
@@ -195,4 +217,6 @@ def _given(scenario: Scenario, word: str, axes: dict[str, AxisView]) -> Iterator
         elif name in scenario.spec.fixed:
             yield name, scenario.spec.fixed[str(name)]
             for experiment in scenario.spec.experiments:
-                yield from ((name, value) for key, value in experiment.change.items() if key == name)
+                yield from (
+                    (name, value) for key, value in experiment.change.items() if key == name
+                )

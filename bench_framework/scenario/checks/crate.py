@@ -41,7 +41,9 @@ def check(scenario: Scenario) -> Iterator[Problem]:
         yield _missing(scenario, missing)
         return
     yield from _bin(scenario, crate)
-    if not any(setting.revision for axis in axes_of(scenario) for setting in axis.settings.values()):
+    if not any(
+        setting.revision for axis in axes_of(scenario) for setting in axis.settings.values()
+    ):
         yield from _features(scenario, crate)  # another revision may have other features
 
 
@@ -57,7 +59,9 @@ def _missing(scenario: Scenario, missing: CrateMissing) -> Problem:
     if missing.package:
         place: Place = ("worker", "package") if worker.package is not None else ("worker", "crate")
         advice = did_you_mean(worker.package, missing.known, "packages") or "write package: NAME"
-        return document.value_problem(place, "BC306", f"in crate `{worker.crate}`: {missing}", help=advice)
+        return document.value_problem(
+            place, "BC306", f"in crate `{worker.crate}`: {missing}", help=advice
+        )
     advice = "paths are relative to the scenario's file"
     return document.value_problem(
         ("worker", "crate"), "BC301", f"crate `{worker.crate}`: {missing}", help=advice
@@ -80,14 +84,17 @@ def _bin(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
 
 def _features(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
     wanted: list[tuple[Place, str]] = [
-        (("worker", "features", index), name) for index, name in enumerate(scenario.spec.worker.features)
+        (("worker", "features", index), name)
+        for index, name in enumerate(scenario.spec.worker.features)
     ]
     for axis in axes_of(scenario):
         for value, setting in axis.settings.items():
             path: Place = ("axes", axis.name, "values", value, "features")
             wanted += [((*path, index), name) for index, name in enumerate(setting.features)]
     named = (
-        scenario.spec.worker.crate if scenario.spec.worker.crate != BUILTIN else f"native/crates/{crate.name}"
+        scenario.spec.worker.crate
+        if scenario.spec.worker.crate != BUILTIN
+        else f"native/crates/{crate.name}"
     )
     for place, name in wanted:
         if name in crate.features or "/" in name:

@@ -45,7 +45,9 @@ def _bounds(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Proble
         wrong = [
             problem
             for axis, value in given.items()
-            for problem in named(scenario, axes, ("bounds", index, axis), axis, value, variant_only=True)
+            for problem in named(
+                scenario, axes, ("bounds", index, axis), axis, value, variant_only=True
+            )
         ]
         yield from wrong
         for baseline in scenario.spec.baseline:
@@ -69,7 +71,9 @@ def _formulas(scenario: Scenario) -> Iterator[Problem]:
         try:
             formula = parse(part.formula, units)
         except FormulaError as error:
-            yield scenario.document.value_problem(path, "BC209", f"`{name}` cannot be worked out: {error}")
+            yield scenario.document.value_problem(
+                path, "BC209", f"`{name}` cannot be worked out: {error}"
+            )
             continue
         units[name] = formula.unit
         for cell in formula.cells:

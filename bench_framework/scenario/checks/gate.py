@@ -37,7 +37,10 @@ def check(scenario: Scenario) -> Iterator[Problem]:
         place: Path = ("gate", "budgets", index)
         yield from _selection(scenario, (*place, "cell"), budget.cell)
         if unit_of(scenario, budget.metric) is None and budget.metric not in scenario.lost:
-            known = [*(n for n in METRICS if unit_of(scenario, n) is not None), *scenario.spec.metrics]
+            known = [
+                *(n for n in METRICS if unit_of(scenario, n) is not None),
+                *scenario.spec.metrics,
+            ]
             near = did_you_mean(budget.metric, known, "metrics")
             message = f"`{budget.metric}` can have no budget"
             yield document.value_problem((*place, "metric"), "BC206", message, help=near or None)
@@ -72,4 +75,6 @@ def _selection(scenario: Scenario, place: Path, words: str) -> Iterator[Problem]
         parse_selection(words, known, open_names=OPEN_NAMES)
     except ScenarioError as error:
         for problem in error.problems:
-            yield scenario.document.value_problem(place, problem.code, problem.message, help=problem.help)
+            yield scenario.document.value_problem(
+                place, problem.code, problem.message, help=problem.help
+            )

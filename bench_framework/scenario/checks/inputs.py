@@ -76,7 +76,9 @@ def _twice(scenario: Scenario, axis: AxisView) -> Iterator[Problem]:
             file=here.file,
             at=here.key or here.value,
             label="the same again",
-            also=((there.key or there.value, "first given here"),) if there.file == here.file else (),
+            also=((there.key or there.value, "first given here"),)
+            if there.file == here.file
+            else (),
         )
 
 
@@ -97,14 +99,18 @@ def _misplaced(scenario: Scenario, axis: AxisView) -> Iterator[Problem]:
                 why = "a shell's command line takes no argument list: use the value's name in it"
             if why is not None:
                 path = ("axes", axis.name, "values", value, name)
-                yield scenario.document.key_problem(path, "BC108", f"`{name}` has no effect here: {why}")
+                yield scenario.document.key_problem(
+                    path, "BC108", f"`{name}` has no effect here: {why}"
+                )
 
 
 def _fillings(scenario: Scenario, key: str, text: str) -> Iterator[tuple[str, str, Position]]:
     """The text with every choice of its axes, and where to point: at the value, if one axis makes it."""
     axes = [axis for axis in axes_of(scenario) if axis.name in template.names(text)]
     place = scenario.document.place.at(("input", key))
-    for picked in itertools.islice(itertools.product(*(axis.values for axis in axes)), _MAX_FILLINGS):
+    for picked in itertools.islice(
+        itertools.product(*(axis.values for axis in axes)), _MAX_FILLINGS
+    ):
         chosen = dict(zip((axis.name for axis in axes), picked, strict=True))
         filled = template.fill_text(text, {**scenario.spec.fixed, **chosen})
         if len(axes) == 1:
@@ -119,10 +125,14 @@ def _size(_scenario: Scenario, text: str, file: str, at: Position) -> Iterator[P
     if text.isascii() and text.isdigit() and 0 < len(text) < 13:  # noqa: PLR2004 -- a terabyte is enough for an example
         iec, si = parse_size(f"{text}MiB"), parse_size(f"{text}MB")
         advice = f"write {text}MiB ({_grouped(iec)} bytes) or {text}MB ({_grouped(si)} bytes)"
-        yield Problem("BC105", "a size needs a unit", file=file, at=at, label=f"{text} what?", help=advice)
+        yield Problem(
+            "BC105", "a size needs a unit", file=file, at=at, label=f"{text} what?", help=advice
+        )
         return
     advice = "write a number with a unit, such as 10MiB or 200MB"
-    yield Problem("BC105", f"`{text}` is not a size", file=file, at=at, label="expected a size", help=advice)
+    yield Problem(
+        "BC105", f"`{text}` is not a size", file=file, at=at, label="expected a size", help=advice
+    )
 
 
 def _grouped(number: int) -> str:
@@ -133,7 +143,9 @@ def _dataset(_scenario: Scenario, text: str, file: str, at: Position) -> Iterato
     if text not in DATASETS:
         label = f"not one of: {', '.join(DATASETS)}"
         advice = did_you_mean(text, DATASETS) or "a file of yours is `input: {file: …}`"
-        yield Problem("BC103", f"there is no data set `{text}`", file=file, at=at, label=label, help=advice)
+        yield Problem(
+            "BC103", f"there is no data set `{text}`", file=file, at=at, label=label, help=advice
+        )
 
 
 def _seed(_scenario: Scenario, text: str, file: str, at: Position) -> Iterator[Problem]:

@@ -34,7 +34,9 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     for index, count in enumerate(matrix.matches):
         if count == 0:
             message = "exclude rule matches no combination"
-            yield scenario.document.value_problem(("exclude", index), "BC202", message, help="remove it")
+            yield scenario.document.value_problem(
+                ("exclude", index), "BC202", message, help="remove it"
+            )
     if len(matrix.kept) > limit:
         equation = f"{sum_text} = {_grouped(size)}" + (
             f", {_grouped(len(matrix.kept))} kept:" if matrix.holes else ""
@@ -48,7 +50,9 @@ def check(scenario: Scenario) -> Iterator[Problem]:
         return
     if not matrix.kept:
         note = "every combination is excluded by a rule or unavailable"
-        yield scenario.document.key_problem(("axes",), "BC208", "no cell is left to measure", note=note)
+        yield scenario.document.key_problem(
+            ("axes",), "BC208", "no cell is left to measure", note=note
+        )
         return
     made = Expansion(scenario, matrix)
     pairs = made.pairs()

@@ -47,7 +47,9 @@ def declared_metrics(scenario: Scenario) -> tuple[DeclaredMetric, ...]:
         unit, scale = UNITS[part.unit]
         path = json_path.parse(part.json_path) if part.json_path is not None else ()
         found.append(
-            DeclaredMetric(name, part.source, unit, scale, part.direction, path, part.regex or "", part.about)
+            DeclaredMetric(
+                name, part.source, unit, scale, part.direction, path, part.regex or "", part.about
+            )
         )
     return tuple(found)
 
@@ -83,7 +85,9 @@ def _declared(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Probl
         return
     if name in METRICS:
         advice = "choose another name; `judge` takes it without a declaration"
-        yield document.key_problem(path, "BC108", f"`{name}` is a metric of benchctl's own", help=advice)
+        yield document.key_problem(
+            path, "BC108", f"`{name}` is a metric of benchctl's own", help=advice
+        )
         return
     if part.source is None:
         advice = "from: stdout, answer or worker"
@@ -93,7 +97,9 @@ def _declared(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Probl
         return
     yield from _source(scenario, name, part)
     if part.regex is not None and (wrong := _regex_fault(part.regex)):
-        yield document.value_problem((*path, "regex"), "BC102", f"metric `{name}`: {wrong[0]}", help=wrong[1])
+        yield document.value_problem(
+            (*path, "regex"), "BC102", f"metric `{name}`: {wrong[0]}", help=wrong[1]
+        )
     if part.json_path is not None:
         try:
             json_path.parse(part.json_path)
@@ -109,9 +115,7 @@ def _source(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Problem
     message, advice = "", ""
     if part.source == "worker" and not speaks(scenario):
         message = "this worker does not follow the protocol"
-        advice = (
-            "from: stdout reads what it prints; `worker: {contract: true}` says that it follows the protocol"
-        )
+        advice = "from: stdout reads what it prints; `worker: {contract: true}` says that it follows the protocol"
     elif part.source == "answer" and answer.file is None:
         message, advice = "there is no `answer.file`", "answer: {file: out.json}"
     elif part.source == "stdout" and answer.stdout != "file":
@@ -123,7 +127,9 @@ def _source(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Problem
         return  # the shell may redirect; the run will say what is missing
     if message:
         place = ("metrics", name, "from")
-        yield scenario.document.value_problem(place, "BC108", f"metric `{name}`: {message}", help=advice)
+        yield scenario.document.value_problem(
+            place, "BC108", f"metric `{name}`: {message}", help=advice
+        )
 
 
 def _regex_fault(text: str) -> tuple[str, str] | None:
@@ -131,7 +137,10 @@ def _regex_fault(text: str) -> tuple[str, str] | None:
     try:
         found = re.compile(text, re.MULTILINE)
     except (re.error, RecursionError, OverflowError) as error:
-        return f"`regex` cannot be read: {error}", "a backslash is kept as it is between single quotes"
+        return (
+            f"`regex` cannot be read: {error}",
+            "a backslash is kept as it is between single quotes",
+        )
     if found.groups == 0:
         return (
             "`regex` has no group, so nothing says which part is the number",
@@ -156,7 +165,9 @@ def _judged(scenario: Scenario) -> Iterator[Problem]:
             continue
         elif why := _why_not(scenario, metric):
             advice = did_you_mean(metric, _judgeable(scenario), "metrics") or None
-            yield document.value_problem(place, "BC206", f"`{metric}` cannot be judged: {why}", help=advice)
+            yield document.value_problem(
+                place, "BC206", f"`{metric}` cannot be judged: {why}", help=advice
+            )
 
 
 def _why_not(scenario: Scenario, metric: str) -> str:

@@ -49,7 +49,9 @@ def _baselines(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Pro
     if not scenario.spec.baseline and open_axes and "baseline" not in scenario.lost:
         example = ", ".join(f"{axis.name}: {axis.values[0]}" for axis in open_axes)
         advice = f"such as baseline: {{{example}}}"
-        yield document.key_problem(("axes",), "BC201", "there is no `baseline` to compare with", help=advice)
+        yield document.key_problem(
+            ("axes",), "BC201", "there is no `baseline` to compare with", help=advice
+        )
     chosen = []
     for index, given in enumerate(scenario.spec.baseline):
         path: Path = ("baseline", index)
@@ -61,7 +63,8 @@ def _baselines(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Pro
         if missing:
             names = " and ".join(f"`{axis.name}`" for axis in missing)
             advice = "; ".join(
-                f"add {axis.name}: {' or '.join(known_values(scenario, axis)[:8])}" for axis in missing
+                f"add {axis.name}: {' or '.join(known_values(scenario, axis)[:8])}"
+                for axis in missing
             )
             message = f"baseline selects several variants: it leaves {names} open"
             yield document.value_problem(path, "BC201", message, help=advice)
@@ -86,7 +89,9 @@ def _baseline(
             )
         elif axis.kind == "input":
             message = f"baseline names `{name}`, an axis of the input; a baseline is measured on every input"
-            yield scenario.document.key_problem((*path, name), "BC201", message, help=f"leave `{name}` out")
+            yield scenario.document.key_problem(
+                (*path, name), "BC201", message, help=f"leave `{name}` out"
+            )
         elif value not in axis.settings:
             shown = ", ".join(f"{key}={text}" for key, text in given.items())
             yield scenario.document.value_problem(
@@ -126,7 +131,12 @@ def _groups(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Proble
                 problem
                 for row, name in enumerate(group)
                 for problem in named(
-                    scenario, axes, scenario.row(key, index, row), name, None, variant_only=key == "exclusive"
+                    scenario,
+                    axes,
+                    scenario.row(key, index, row),
+                    name,
+                    None,
+                    variant_only=key == "exclusive",
                 )
             ]
             yield from wrong
@@ -146,7 +156,9 @@ def _experiments(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[P
     for index, experiment in enumerate(scenario.spec.experiments):
         if experiment.name in names:
             yield scenario.document.value_problem(
-                ("experiments", index, "name"), "BC206", f"two experiments are called `{experiment.name}`"
+                ("experiments", index, "name"),
+                "BC206",
+                f"two experiments are called `{experiment.name}`",
             )
         names.add(experiment.name)
         yield from _experiment(scenario, axes, ("experiments", index), experiment)
@@ -172,7 +184,9 @@ def _experiment(
     first = scenario.spec.baseline[0] if scenario.spec.baseline else {}
     chosen = (baseline_values(tuple(axes.values()), first) or {}) | part.at | fixed
     if chosen.get(key) == value and (key in fixed or part.at or part.hypothesis):
-        note = f"`fixed.{key}` is {value} already" if key in fixed else f"`{key}` is {value} already"
+        note = (
+            f"`fixed.{key}` is {value} already" if key in fixed else f"`{key}` is {value} already"
+        )
         message = f"experiment `{part.name}` changes nothing"
         yield document.value_problem(where, "BC204", message, note=note)
 
@@ -182,7 +196,9 @@ def _anchor(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Proble
     if part is None:
         return
     for axis, value in (part.variant or {}).items():
-        yield from named(scenario, axes, ("anchor", "variant", axis), axis, value, variant_only=True)
+        yield from named(
+            scenario, axes, ("anchor", "variant", axis), axis, value, variant_only=True
+        )
     if part.rev is None:
         return
     why = "a program that is not built has no revision" if worker.command is not None else None
@@ -213,7 +229,9 @@ def named(
         listed = path[0] in {"pairs", "exclusive"}  # the name is an item there, and a key elsewhere
         point = document.value_problem if listed else document.key_problem
         place = path if listed else path[: path.index(name) + 1]
-        advice = did_you_mean(name, [*axes, *(also or ())], "names here" if also else "axes") or None
+        advice = (
+            did_you_mean(name, [*axes, *(also or ())], "names here" if also else "axes") or None
+        )
         yield point(
             place,
             "BC206",
@@ -221,8 +239,12 @@ def named(
             help=advice,
         )
     elif variant_only and axes[name].kind == "input":
-        yield document.value_problem(path, "BC206", f"`{name}` is an axis of the input, not of the variants")
+        yield document.value_problem(
+            path, "BC206", f"`{name}` is an axis of the input, not of the variants"
+        )
     elif value is not None and value not in axes[name].settings:
         known = known_values(scenario, axes[name])
         advice = did_you_mean(value, known, f"{name} takes") or None
-        yield document.value_problem(path, "BC206", f"axis `{name}` has no value `{value}`", help=advice)
+        yield document.value_problem(
+            path, "BC206", f"axis `{name}` has no value `{value}`", help=advice
+        )

@@ -112,7 +112,9 @@ class ScenarioFile(Part):
     """One command, or a list of commands, run before a cell is timed."""
     cleanup: Commands = []
     """One command, or a list of commands, run after a cell was timed."""
-    exit_codes: Annotated[list[ExitCode], Field(min_length=1)] = Field(default=[0], alias="exit-codes")
+    exit_codes: Annotated[list[ExitCode], Field(min_length=1)] = Field(
+        default=[0], alias="exit-codes"
+    )
     """Exit codes of a run that did its work."""
     exclude: Rules = []
     """Combinations that are not measured: each rule names axis values, or lists of them."""
@@ -121,7 +123,8 @@ class ScenarioFile(Part):
     exclusive: NameLists = []
     """Axes of which at most one departs from the baseline at a time."""
     design: Annotated[
-        Literal["full", "one-at-a-time", "ladder"], read_by(scalars.choice("full", "one-at-a-time", "ladder"))
+        Literal["full", "one-at-a-time", "ladder"],
+        read_by(scalars.choice("full", "one-at-a-time", "ladder")),
     ] = "full"
     """`full`: every combination; `one-at-a-time`: the baseline with one axis changed; `ladder`: changes piled
     up in the order of the axes."""
@@ -180,11 +183,18 @@ class ScenarioFile(Part):
             advice='write ["{bin}", "…"], or say `shell: true` for a shell\'s command line',
         )
         self.demand(
-            not self.shell or text, "BC108", "`shell: true` needs a `command` that is one text", "shell"
+            not self.shell or text,
+            "BC108",
+            "`shell: true` needs a `command` that is one text",
+            "shell",
         )
         for key in self.fixed:
             self.demand(
-                key not in self.axes, "BC108", f"`{key}` is an axis and cannot be fixed too", "fixed", key
+                key not in self.axes,
+                "BC108",
+                f"`{key}` is an axis and cannot be fixed too",
+                "fixed",
+                key,
             )
         return self
 
@@ -196,7 +206,11 @@ def schema() -> dict[str, Any]:
             part.model_fields[name].description = text
         part.model_rebuild(force=True)
     made = _tidy(ScenarioFile.model_json_schema(by_alias=True))
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "benchctl scenario", **made}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "benchctl scenario",
+        **made,
+    }
 
 
 def _below(part: type[Part]) -> Iterator[type[Part]]:
@@ -213,7 +227,9 @@ def _tidy(node: Any) -> Any:
         return [_tidy(item) for item in node]
     if not isinstance(node, dict):
         return node
-    node = {key: value for key, value in node.items() if not (key == "title" and isinstance(value, str))}
+    node = {
+        key: value for key, value in node.items() if not (key == "title" and isinstance(value, str))
+    }
     if node.get("default", ...) is None:
         del node["default"]
     branches = node.pop("oneOf", None) or node.pop("anyOf", None)

@@ -29,7 +29,9 @@ from bench_framework.scenario.schema.types import (
 def _or_one_number(schema: dict[str, Any]) -> None:
     whole = dict(schema)
     schema.clear()
-    schema.update(anyOf=[{"type": "integer", "minimum": 1}, whole], description=whole.pop("description"))
+    schema.update(
+        anyOf=[{"type": "integer", "minimum": 1}, whole], description=whole.pop("description")
+    )
 
 
 class Rounds(Part):
@@ -75,7 +77,11 @@ class Measure(Part):
     rounds: Rounds = Field(default_factory=Rounds)
     """Passes over all cells: `{min: 12, max: 40}`, or one number for exactly so many."""
     until: Annotated[
-        Annotated[Literal["decided", "rounds"], read_by(scalars.choice("decided", "rounds")), Tag("<scalar>")]
+        Annotated[
+            Literal["decided", "rounds"],
+            read_by(scalars.choice("decided", "rounds")),
+            Tag("<scalar>"),
+        ]
         | Annotated[Precision, Tag("<mapping>")]
         | Annotated[NotText, Tag("<list>")],
         Discriminator(shape),
@@ -157,8 +163,8 @@ class Gate(_Margins):
     """File of changes that are meant, relative to this file (docs/reference/gate.md)."""
     detect: Level = 0.03
     """A metric counts as judged if a change of this size would have been found."""
-    on_inconclusive: Annotated[Literal["warn", "fail"], read_by(scalars.choice("warn", "fail"))] = Field(
-        default="warn", alias="on-inconclusive"
+    on_inconclusive: Annotated[Literal["warn", "fail"], read_by(scalars.choice("warn", "fail"))] = (
+        Field(default="warn", alias="on-inconclusive")
     )
     """What to do about a metric that could not be judged."""
     require: list[Text] = []

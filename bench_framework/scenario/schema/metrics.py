@@ -20,16 +20,17 @@ class MetricPart(Part):
     """A number that the program prints or reports; or, under the name `instructions`, how these are counted."""
 
     source: Annotated[
-        Literal["stdout", "answer", "worker"] | None, read_by(scalars.choice("stdout", "answer", "worker"))
+        Literal["stdout", "answer", "worker"] | None,
+        read_by(scalars.choice("stdout", "answer", "worker")),
     ] = Field(default=None, alias="from")
     """`stdout`; `answer`: the file named by `answer.file`; `worker`: the line of a worker with the protocol."""
     json_path: Text | None = Field(default=None, alias="json")
     """Where the number stands in JSON: `latency.p99`, `rows[0].value`. The whole text is JSON, or its last line is."""
     regex: Text | None = None
     """A regular expression with one group, which holds the number. It may match once, or always the same."""
-    unit: Annotated[str, read_by(scalars.choice(*UNITS)), Field(json_schema_extra={"enum": list(UNITS)})] = (
-        "count"
-    )
+    unit: Annotated[
+        str, read_by(scalars.choice(*UNITS)), Field(json_schema_extra={"enum": list(UNITS)})
+    ] = "count"
     """What the printed number is in; tables hold seconds, bytes, or the number itself."""
     direction: Annotated[
         Literal["lower", "higher", "none"], read_by(scalars.choice("lower", "higher", "none"))
@@ -41,7 +42,9 @@ class MetricPart(Part):
     """Of `instructions`: how often each cell is counted; a single count would not show whether it varies."""
     timeout: Duration = 600.0
     """Of `instructions`: of one such run, which is ten to fifty times as slow."""
-    tool: Annotated[Literal["valgrind", "perf"], read_by(scalars.choice("valgrind", "perf"))] = "valgrind"
+    tool: Annotated[Literal["valgrind", "perf"], read_by(scalars.choice("valgrind", "perf"))] = (
+        "valgrind"
+    )
     """Of `instructions`: `valgrind` counts on every machine, `perf` where the processor's counters can be read."""
 
     @model_validator(mode="after")
@@ -55,7 +58,10 @@ class MetricPart(Part):
         self.demand(not both, "BC108", "a metric takes `json` or `regex`, not both", "regex")
         found = self.json_path is not None or self.regex is not None or self.source == "worker"
         self.demand(
-            found, "BC107", "a metric needs `json` or `regex`: where is the number?", advice="json: a.b"
+            found,
+            "BC107",
+            "a metric needs `json` or `regex`: where is the number?",
+            advice="json: a.b",
         )
         self.demand(
             not (self.source == "worker" and self.regex is not None),

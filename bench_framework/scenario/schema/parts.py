@@ -18,9 +18,18 @@ from bench_framework.scenario.schema.types import (
 )
 
 DATASETS: Final = (
-    "prose", "text", "cjk", "no-spaces", "crlf", "long-line",
-    "sessions", "sessions-small", "sessions-large", "sessions-short-lines", "sessions-long-lines",
-)  # fmt: skip
+    "prose",
+    "text",
+    "cjk",
+    "no-spaces",
+    "crlf",
+    "long-line",
+    "sessions",
+    "sessions-small",
+    "sessions-large",
+    "sessions-short-lines",
+    "sessions-long-lines",
+)
 
 
 def _or_text(schema: dict[str, Any]) -> None:
@@ -45,13 +54,22 @@ class InputPart(Part):
     @model_validator(mode="after")
     def _one_kind(self) -> InputPart:
         self.demand(
-            self.dataset or self.file, "BC107", "`input` needs `dataset` or `file`", advice="dataset: prose"
+            self.dataset or self.file,
+            "BC107",
+            "`input` needs `dataset` or `file`",
+            advice="dataset: prose",
         )
         self.demand(
-            not (self.dataset and self.file), "BC108", "`input` takes `dataset` or `file`, not both", "file"
+            not (self.dataset and self.file),
+            "BC108",
+            "`input` takes `dataset` or `file`, not both",
+            "file",
         )
         self.demand(
-            not self.dataset or self.size, "BC107", "`input.dataset` needs `size`", advice="size: 10MiB"
+            not self.dataset or self.size,
+            "BC107",
+            "`input.dataset` needs `size`",
+            advice="size: 10MiB",
         )
         for key in ("size", "seed"):
             unused = self.file is not None and key in self.model_fields_set
@@ -69,9 +87,9 @@ class AnswerPart(Part):
     """Bytes, lines in any order, JSON by value, or not at all."""
     file: ValueName | None = None
     """File that holds the answer, in place of stdout."""
-    stdout: Annotated[Literal["file", "pipe", "null"], read_by(scalars.choice("file", "pipe", "null"))] = (
-        "file"
-    )
+    stdout: Annotated[
+        Literal["file", "pipe", "null"], read_by(scalars.choice("file", "pipe", "null"))
+    ] = "file"
     """Where the program's stdout goes while it is timed."""
 
 
@@ -88,14 +106,17 @@ class ExperimentPart(Part):
     hypothesis: Text = ""
     """What the change is expected to show, such as "the lock of the queue costs time"; the report says whether it is
     supported, not supported or not tested."""
-    expect: Annotated[Literal["better", "worse"], read_by(scalars.choice("better", "worse"))] = "better"
+    expect: Annotated[Literal["better", "worse"], read_by(scalars.choice("better", "worse"))] = (
+        "better"
+    )
     """What the change does to the metric if the hypothesis is right."""
     metric: Text | None = None
     """The metric of the hypothesis, one of `judge`. Default: the first of them."""
     why: Text = ""
     """What was hoped for."""
     decision: Annotated[
-        Literal["adopted", "rejected", "open"], read_by(scalars.choice("adopted", "rejected", "open"))
+        Literal["adopted", "rejected", "open"],
+        read_by(scalars.choice("adopted", "rejected", "open")),
     ] = "open"
     """What became of it."""
 
@@ -138,13 +159,18 @@ class AnchorPart(Part):
     def _one_of_two(self) -> AnchorPart:
         advice = "anchor: {rev: v1.0}, or anchor: {variant: {engine: reference}}"
         self.demand(
-            self.rev is not None or self.variant is not None, "BC107", "`anchor` needs `rev` or `variant`",
+            self.rev is not None or self.variant is not None,
+            "BC107",
+            "`anchor` needs `rev` or `variant`",
             advice=advice,
-        )  # fmt: skip
+        )
         self.demand(
-            self.rev is None or self.variant is None, "BC108", "`anchor` takes `rev` or `variant`, not both", "rev",
+            self.rev is None or self.variant is None,
+            "BC108",
+            "`anchor` takes `rev` or `variant`, not both",
+            "rev",
             advice=advice,
-        )  # fmt: skip
+        )
         return self
 
 
@@ -206,12 +232,16 @@ Rules: TypeAlias = Annotated[
 Commands: TypeAlias = Annotated[
     list[Annotated[list[Text], Field(min_length=1)]],
     BeforeValidator(_rows),
-    WithJsonSchema({"type": "array", "items": {"anyOf": [SCALAR, {"type": "array", "items": SCALAR}]}}),
+    WithJsonSchema(
+        {"type": "array", "items": {"anyOf": [SCALAR, {"type": "array", "items": SCALAR}]}}
+    ),
 ]
 NameLists: TypeAlias = Annotated[
     list[Annotated[list[Text], Field(min_length=2)]],
     BeforeValidator(_rows),
-    WithJsonSchema({"type": "array", "items": {"anyOf": [SCALAR, {"type": "array", "items": SCALAR}]}}),
+    WithJsonSchema(
+        {"type": "array", "items": {"anyOf": [SCALAR, {"type": "array", "items": SCALAR}]}}
+    ),
 ]
 Baselines: TypeAlias = Annotated[
     list[dict[Text, Text]],

@@ -8,7 +8,15 @@ from pydantic import Discriminator, Field, Tag, model_validator
 
 from bench_framework.model.profile import OTHER
 from bench_framework.scenario import scalars
-from bench_framework.scenario.schema.types import Duration, NotText, Part, Positive, Text, read_by, shape
+from bench_framework.scenario.schema.types import (
+    Duration,
+    NotText,
+    Part,
+    Positive,
+    Text,
+    read_by,
+    shape,
+)
 
 MOST_HZ = 10_000
 """More than this and the sampler measures itself."""
@@ -18,18 +26,22 @@ class ProfilePart(Part):
     """Functions in which the variants spend their time, sampled in runs of their own after measuring."""
 
     variants: Annotated[
-        Annotated[Literal["baseline", "all"], read_by(scalars.choice("baseline", "all")), Tag("<scalar>")]
+        Annotated[
+            Literal["baseline", "all"], read_by(scalars.choice("baseline", "all")), Tag("<scalar>")
+        ]
         | Annotated[
-            list[Annotated[dict[Text, Text], Field(min_length=1)]], Field(min_length=1), Tag("<list>")
+            list[Annotated[dict[Text, Text], Field(min_length=1)]],
+            Field(min_length=1),
+            Tag("<list>"),
         ]
         | Annotated[NotText, Tag("<mapping>")],
         Discriminator(shape),
     ] = "baseline"
     """`baseline`, `all`, or a list of axis values: every variant that has all values of an item is profiled, on every
     input."""
-    when: Annotated[Literal["after-run", "asked"], read_by(scalars.choice("after-run", "asked"))] = (
-        "after-run"
-    )
+    when: Annotated[
+        Literal["after-run", "asked"], read_by(scalars.choice("after-run", "asked"))
+    ] = "after-run"
     """`after-run`: `benchctl run` profiles once everything is measured; `asked`: only `benchctl run --profile` and
     `benchctl profile RECORD` do."""
     runs: Positive = 5
@@ -42,7 +54,8 @@ class ProfilePart(Part):
     """`perf` samples time; `callgrind` counts instructions of the program, exactly and slowly, and sees no kernel and
     no waiting; `auto`: perf, and callgrind where perf may not sample."""
     stacks: Annotated[
-        Literal["auto", "frame-pointers", "dwarf"], read_by(scalars.choice("auto", "frame-pointers", "dwarf"))
+        Literal["auto", "frame-pointers", "dwarf"],
+        read_by(scalars.choice("auto", "frame-pointers", "dwarf")),
     ] = "auto"
     """How perf finds callers. `auto`: frame pointers in what is built here, dwarf in other programs."""
     timeout: Duration = 600.0
@@ -61,6 +74,10 @@ class ProfilePart(Part):
             advice="997 is usual; more runs give more samples",
         )
         self.demand(
-            OTHER not in self.buckets, "BC108", f"`{OTHER}` is what no bucket takes", "buckets", OTHER
+            OTHER not in self.buckets,
+            "BC108",
+            f"`{OTHER}` is what no bucket takes",
+            "buckets",
+            OTHER,
         )
         return self

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    WithJsonSchema,
+)
 from pydantic_core import PydanticCustomError
 
 from bench_framework.scenario import scalars
@@ -14,9 +22,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 PROFILE_KEYS: Final = (
-    "opt-level", "lto", "codegen-units", "panic", "debug", "debug-assertions", "overflow-checks", "strip",
-    "incremental", "split-debuginfo", "rpath",
-)  # fmt: skip
+    "opt-level",
+    "lto",
+    "codegen-units",
+    "panic",
+    "debug",
+    "debug-assertions",
+    "overflow-checks",
+    "strip",
+    "incremental",
+    "split-debuginfo",
+    "rpath",
+)
 
 
 def refusal(refused: Refused, at: tuple[str, ...] = ()) -> PydanticCustomError:
@@ -46,7 +63,11 @@ def shape(value: Any) -> str:
 
 SCALAR: Final = {"type": ["string", "number", "boolean"]}
 NEVER: Final[dict[str, Any]] = {"not": {}}
-_PERCENT: Final = {"type": "string", "pattern": r"^\s*[0-9]+(\.[0-9]+)?\s*%\s*$", "examples": ["2%"]}
+_PERCENT: Final = {
+    "type": "string",
+    "pattern": r"^\s*[0-9]+(\.[0-9]+)?\s*%\s*$",
+    "examples": ["2%"],
+}
 
 Text: TypeAlias = Annotated[str, read_by(scalars.text), WithJsonSchema(SCALAR)]
 Name: TypeAlias = Annotated[
@@ -59,7 +80,9 @@ Symbol: TypeAlias = Annotated[
     read_by(scalars.symbol),
     WithJsonSchema({"type": "string", "pattern": "^[a-z][a-z0-9_]{0,63}$"}),
 ]
-Variable: TypeAlias = Annotated[str, read_by(scalars.variable_name), WithJsonSchema({"type": "string"})]
+Variable: TypeAlias = Annotated[
+    str, read_by(scalars.variable_name), WithJsonSchema({"type": "string"})
+]
 ValueName: TypeAlias = Annotated[str, read_by(scalars.value_name), WithJsonSchema(SCALAR)]
 Natural: TypeAlias = Annotated[int, read_by(scalars.whole(0)), Field(ge=0)]
 ExitCode: TypeAlias = Annotated[int, read_by(scalars.whole(0, most=255)), Field(ge=0, le=255)]
@@ -94,7 +117,9 @@ NotPercent: TypeAlias = Annotated[Percent, WithJsonSchema(NEVER)]
 NotList: TypeAlias = Annotated[list[Text], WithJsonSchema(NEVER)]
 Profile: TypeAlias = Annotated[
     Annotated[Text, Tag("<scalar>")]
-    | Annotated[dict[Annotated[str, read_by(scalars.choice(*PROFILE_KEYS))], Text], Tag("<mapping>")]
+    | Annotated[
+        dict[Annotated[str, read_by(scalars.choice(*PROFILE_KEYS))], Text], Tag("<mapping>")
+    ]
     | Annotated[NotText, Tag("<list>")],
     Discriminator(shape),
 ]

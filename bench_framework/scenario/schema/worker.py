@@ -56,7 +56,9 @@ class Worker(Part):
     def _one_kind(self) -> Worker:
         given = [key for key in ("crate", "git", "command") if getattr(self, key) is not None]
         advice = "crate: a folder or builtin; git: a URL, with rev; command: a program that exists"
-        self.demand(given, "BC107", "`worker` needs one of `crate`, `git` and `command`", advice=advice)
+        self.demand(
+            given, "BC107", "`worker` needs one of `crate`, `git` and `command`", advice=advice
+        )
         message = f"`worker` takes one of `crate`, `git` and `command`, got {' and '.join(given)}"
         self.demand(len(given) == 1, "BC108", message, *given[1:2])
         self.demand(
@@ -67,12 +69,20 @@ class Worker(Part):
             advice="a revision of a local crate is `revision:` of an axis value",
         )
         self.demand(
-            self.crate != BUILTIN or self.bin, "BC107", "`crate: builtin` needs `bin`", advice="bin: tally"
+            self.crate != BUILTIN or self.bin,
+            "BC107",
+            "`crate: builtin` needs `bin`",
+            advice="bin: tally",
         )
         if self.command is not None:
             for key in sorted(self.model_fields_set - {"command", "contract"}):
                 name = key.replace("_", "-")
-                self.demand(False, "BC108", f"`{name}` has no effect on a program that is not built", name)  # noqa: FBT003
+                self.demand(
+                    False,  # noqa: FBT003 -- the condition never holds here
+                    "BC108",
+                    f"`{name}` has no effect on a program that is not built",
+                    name,
+                )
         return self
 
 

@@ -23,8 +23,14 @@ NOTHING_WRITTEN: Final = "nothing was imported"
 
 
 def fault(
-    code: str, file: str, message: str, *, where: str = "", cause: str = "", help: str = ""  # noqa: A002 -- as errors.py
-) -> UsageError:  # fmt: skip
+    code: str,
+    file: str,
+    message: str,
+    *,
+    where: str = "",
+    cause: str = "",
+    help: str = "",  # noqa: A002 -- as errors.py
+) -> UsageError:
     """One error about one file."""
     details = [("file", file), ("where", where), ("cause", cause)]
     return UsageError(
@@ -44,14 +50,23 @@ def require_time(seconds: float, what: str, file: str, where: str) -> float:
             a program takes: below a picosecond or above 30 years.
     """
     if not math.isfinite(seconds) or seconds <= 0:
-        raise fault(IMPOSSIBLE, file, f"{what} is {seconds:g}; it must be a number above zero", where=where)
+        raise fault(
+            IMPOSSIBLE, file, f"{what} is {seconds:g}; it must be a number above zero", where=where
+        )
     if not LEAST_S <= seconds <= MOST_S:
-        raise fault(IMPOSSIBLE, file, f"{what} is {seconds:g} s, which no program takes", where=where)
+        raise fault(
+            IMPOSSIBLE, file, f"{what} is {seconds:g} s, which no program takes", where=where
+        )
     return seconds
 
 
 def require_amount(value: float, most: float, what: str, file: str, where: str) -> float:
     """A spread, a CPU time or a number of bytes: from zero to `most`. Raises `UsageError`, BX452."""
     if not 0 <= value <= most:
-        raise fault(IMPOSSIBLE, file, f"{what} is {value:g}; it must lie between 0 and {most:g}", where=where)
+        raise fault(
+            IMPOSSIBLE,
+            file,
+            f"{what} is {value:g}; it must lie between 0 and {most:g}",
+            where=where,
+        )
     return value

@@ -74,7 +74,9 @@ def _read_runs(result: dict[str, Any]) -> Timed:
     runs = result["measurements"]
     times = tuple(_quantity(run["time_wall_clock"], "second") for run in runs)
     memory = [
-        _quantity(run["memory_peak_resident"], "byte") for run in runs if run.get("memory_peak_resident")
+        _quantity(run["memory_peak_resident"], "byte")
+        for run in runs
+        if run.get("memory_peak_resident")
     ]
     return Timed(
         command=_text(result.get("command", "")),

@@ -23,7 +23,14 @@ MOST_BYTES: Final = 64 * 1024 * 1024
 MOST_COMMANDS: Final = 200
 """Of one session: the best group compares every command with every other one, and nobody reads a longer table."""
 KNOWN_VERSION: Final = 2
-_UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
+_UNREADABLE: Final = (
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+)
 
 
 def read_bytes(path: Path) -> bytes:
@@ -68,7 +75,9 @@ def read_session(content: bytes, file: str, number: int) -> Session:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise faults.fault(faults.UNKNOWN, file, f"{file} is no UTF-8 text", cause=str(error)) from error
+        raise faults.fault(
+            faults.UNKNOWN, file, f"{file} is no UTF-8 text", cause=str(error)
+        ) from error
     digest = hashlib.sha256(content).hexdigest()
     kind: Format
     if text.lstrip().startswith(("{", "[")):
@@ -77,15 +86,24 @@ def read_session(content: bytes, file: str, number: int) -> Session:
         kind, memory, commands = "table", "none", _table(text, file)
     if len(commands) > MOST_COMMANDS:
         raise faults.fault(
-            faults.UNKNOWN, file, f"{file} holds {len(commands)} commands; import takes {MOST_COMMANDS} at most",
+            faults.UNKNOWN,
+            file,
+            f"{file} holds {len(commands)} commands; import takes {MOST_COMMANDS} at most",
             help="keep those that answer one question, or split the file: each file is one session",
-        )  # fmt: skip
-    twice = [label for label, count in Counter(command.label for command in commands).items() if count > 1]
+        )
+    twice = [
+        label
+        for label, count in Counter(command.label for command in commands).items()
+        if count > 1
+    ]
     if twice:
         raise faults.fault(
-            faults.NAMES, file, f"{file} has {twice[0]!r} more than once", where=", ".join(twice[1:4]),
+            faults.NAMES,
+            file,
+            f"{file} has {twice[0]!r} more than once",
+            where=", ".join(twice[1:4]),
             help="give each command a name of its own (hyperfine -n NAME), or each row a label of its own",
-        )  # fmt: skip
+        )
     source = f"sources/{number}-{slug(file)}"
     return Session(file, source, digest, kind, commands, memory)
 
@@ -95,9 +113,12 @@ def _hyperfine(text: str, file: str) -> tuple[Format, MemoryKind, tuple[Command,
         export = hyperfine.read_export(text)
     except _UNREADABLE as error:
         raise faults.fault(
-            faults.UNKNOWN, file, f"{file} is not hyperfine's JSON", cause=f"{type(error).__name__}: {error}",
+            faults.UNKNOWN,
+            file,
+            f"{file} is not hyperfine's JSON",
+            cause=f"{type(error).__name__}: {error}",
             help="import reads what `hyperfine --export-json` writes (version 1 and schema version 2), and tables",
-        ) from error  # fmt: skip
+        ) from error
     if export.version > KNOWN_VERSION:
         message = f"{file} has schema version {export.version}; import knows versions 1 and 2"
         raise faults.fault(faults.UNKNOWN, file, message)
@@ -105,7 +126,11 @@ def _hyperfine(text: str, file: str) -> tuple[Format, MemoryKind, tuple[Command,
         raise faults.fault(faults.UNKNOWN, file, f"{file} holds no command")
     memory = _memory_kind(export)
     commands = tuple(_timed(one, memory, file) for one in export.commands)
-    return ("hyperfine-2" if export.version >= hyperfine.PER_RUN else "hyperfine-1"), memory, commands
+    return (
+        ("hyperfine-2" if export.version >= hyperfine.PER_RUN else "hyperfine-1"),
+        memory,
+        commands,
+    )
 
 
 def _memory_kind(export: hyperfine.Export) -> MemoryKind:
@@ -160,5 +185,6 @@ def series_of(metric: Metric, values: list[float]) -> Series | None:
 
 def _table(text: str, file: str) -> tuple[Command, ...]:
     return tuple(
-        Command(row.label, (Series(WALL, row.n, row.mean, row.sd),)) for row in tables.read_table(text, file)
+        Command(row.label, (Series(WALL, row.n, row.mean, row.sd),))
+        for row in tables.read_table(text, file)
     )

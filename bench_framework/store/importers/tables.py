@@ -86,10 +86,14 @@ def _check_head(names: list[str], file: str) -> None:
     missing = [name for name in REQUIRED if name not in names]
     strange = [name for name in names if name not in COLUMNS]
     if missing or strange or len(set(names)) < len(names):
-        problem = f"no column {', '.join(missing)}" if missing else f"the columns {', '.join(names)}"
+        problem = (
+            f"no column {', '.join(missing)}" if missing else f"the columns {', '.join(names)}"
+        )
         advice = f"the first line names the columns: {','.join(COLUMNS)} (sd and n may be missing)"
         if names[:1] == [_HYPERFINES]:
-            problem = "this looks like hyperfine's own table, which does not say how many runs it is of"
+            problem = (
+                "this looks like hyperfine's own table, which does not say how many runs it is of"
+            )
             advice = "import what `hyperfine --export-json` writes: it holds every run"
         raise faults.fault(
             faults.UNKNOWN,
@@ -122,7 +126,9 @@ def _row(cells: dict[str, str], file: str, where: str) -> tuple[Published, str]:
             help=f"units: {', '.join(PER_SECOND)}",
         )
     scale = PER_SECOND[unit]
-    mean = faults.require_time(_seconds(cells["mean"], scale, "mean", file, where), "mean", file, where)
+    mean = faults.require_time(
+        _seconds(cells["mean"], scale, "mean", file, where), "mean", file, where
+    )
     sd = None
     if cells.get("sd"):
         spread = _seconds(cells["sd"], scale, "sd", file, where)
@@ -143,9 +149,12 @@ def _number(text: str, what: str, file: str, where: str) -> float:
         return float(text.replace("_", "x"))
     except ValueError as error:
         raise faults.fault(
-            faults.IMPOSSIBLE, file, f"{what} is {text!r}, which is no number", where=where,
+            faults.IMPOSSIBLE,
+            file,
+            f"{what} is {text!r}, which is no number",
+            where=where,
             help="write a bare number with a decimal point; the unit has a column of its own",
-        ) from error  # fmt: skip
+        ) from error
 
 
 def _count(text: str, file: str, where: str) -> int | None:
@@ -153,6 +162,9 @@ def _count(text: str, file: str, where: str) -> int | None:
         return None
     if not (text.isascii() and text.isdigit()) or not 1 <= int(text[:12]) <= MOST_RUNS:
         raise faults.fault(
-            faults.IMPOSSIBLE, file, f"n is {text}; it must be a whole number of runs, 1 or more", where=where
+            faults.IMPOSSIBLE,
+            file,
+            f"n is {text}; it must be a whole number of runs, 1 or more",
+            where=where,
         )
     return int(text)

@@ -14,7 +14,17 @@ from bench_framework.execution import host, hyperfine, racing, rounds
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import BlockFinished, BlockStarted, SilentObserver, Update
 from bench_framework.execution.stop import Stop
-from bench_framework.model.plan import Axis, AxisValue, Cell, Input, Plan, Role, Variant, Word, stable_id
+from bench_framework.model.plan import (
+    Axis,
+    AxisValue,
+    Cell,
+    Input,
+    Plan,
+    Role,
+    Variant,
+    Word,
+    stable_id,
+)
 from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
 from bench_framework.model.run import Block, Build, Event, PreparedInput
 from bench_framework.store.records import Record
@@ -49,17 +59,31 @@ def make_plan(
             cells.append(Cell(key, variant.id, item.id, variant.label, role, words, **(cell or {})))
         if control:
             base = cells[-len(variants)]
-            cells.append(replace(base, id=stable_id(base.id, "control"), label="control", role=Role.CONTROL))
+            cells.append(
+                replace(base, id=stable_id(base.id, "control"), label="control", role=Role.CONTROL)
+            )
     return Plan(
-        name="by-hand", question="Is it?", scenario_path="s.yaml", scenario_sha256="0" * 64,
+        name="by-hand",
+        question="Is it?",
+        scenario_path="s.yaml",
+        scenario_sha256="0" * 64,
         axes=(
             Axis("arm", "run", tuple(AxisValue(name, name) for name in arms)),
             Axis("on", "input", tuple(AxisValue(name, name) for name in inputs)),
         ),
-        builds=(), variants=variants, inputs=items, cells=tuple(cells), holes=(), baseline_id=variants[0].id,
-        further_baselines=(), experiments=(), program=("/bin/true",), answer=answer or AnswerPolicy("none"),
-        measure=policy, judge=JudgePolicy(),
-    )  # fmt: skip
+        builds=(),
+        variants=variants,
+        inputs=items,
+        cells=tuple(cells),
+        holes=(),
+        baseline_id=variants[0].id,
+        further_baselines=(),
+        experiments=(),
+        program=("/bin/true",),
+        answer=answer or AnswerPolicy("none"),
+        measure=policy,
+        judge=JudgePolicy(),
+    )
 
 
 def never_stop(input_id: str, index: int, number: int) -> racing.Decision:
@@ -89,7 +113,9 @@ class Laboratory:
     tool: hyperfine.Hyperfine
     env: dict[str, str]
     observer: Recorder = field(default_factory=Recorder)
-    build: Build = field(default_factory=lambda: Build("program", ok=True, sha256="0" * 64, path="/bin/true"))
+    build: Build = field(
+        default_factory=lambda: Build("program", ok=True, sha256="0" * 64, path="/bin/true")
+    )
     stop: Stop | None = None
 
     def script(self, *commands: Mapping[str, Any]) -> None:
@@ -106,7 +132,11 @@ class Laboratory:
     def create(self, plan: Plan) -> Record:
         """An empty record of a plan."""
         return Record.create(
-            self.root / "results", plan, "x", started_at="2026-03-02T17:04:09.123Z", benchctl="0.1.0"
+            self.root / "results",
+            plan,
+            "x",
+            started_at="2026-03-02T17:04:09.123Z",
+            benchctl="0.1.0",
         )
 
     def measure(
@@ -123,11 +153,21 @@ class Laboratory:
         )
         self.stop = Stop(self.launcher)
         with record:
-            record.prepare(at="2026-03-02T17:05:00.000Z", host=facts, builds=[self.build], inputs=inputs)
+            record.prepare(
+                at="2026-03-02T17:05:00.000Z", host=facts, builds=[self.build], inputs=inputs
+            )
             rounds.measure(
-                plan, record, builds=[self.build], inputs=inputs, launcher=self.launcher, hyperfine=self.tool,
-                observer=self.observer, looker=looker, stop=self.stop, env=self.env,
-            )  # fmt: skip
+                plan,
+                record,
+                builds=[self.build],
+                inputs=inputs,
+                launcher=self.launcher,
+                hyperfine=self.tool,
+                observer=self.observer,
+                looker=looker,
+                stop=self.stop,
+                env=self.env,
+            )
         return record
 
 

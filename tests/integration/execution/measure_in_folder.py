@@ -33,9 +33,17 @@ def main() -> None:
             record.prepare(at=host.utc_now(), host=facts, builds=[build], inputs=[])
             (folder / "launcher.pid").write_text(str(launcher.pid))
             rounds.measure(
-                plan, record, builds=[build], inputs=[], launcher=launcher, hyperfine=tool,
-                observer=SilentObserver(), looker=lambda *_: Decision(stop=False), stop=Stop(launcher), env=env,
-            )  # fmt: skip
+                plan,
+                record,
+                builds=[build],
+                inputs=[],
+                launcher=launcher,
+                hyperfine=tool,
+                observer=SilentObserver(),
+                looker=lambda *_: Decision(stop=False),
+                stop=Stop(launcher),
+                env=env,
+            )
     (folder / "done").touch()
 
 

@@ -95,7 +95,9 @@ def test_a_feature_that_no_code_uses_gives_the_same_program_under_another_digest
 ) -> None:
     (crate / "Cargo.toml").write_text(MANIFEST + "idle = []\n")
     plan = plan_of({"a": ["x"]})
-    specs = tuple(BuildSpec(str(crate), "greeter", features=names) for names in ((), ("idle",), ("loud",)))
+    specs = tuple(
+        BuildSpec(str(crate), "greeter", features=names) for names in ((), ("idle",), ("loud",))
+    )
     plain, idle, loud = build(plan, specs, launcher, env)
     assert plain.sha256 != idle.sha256  # cargo names symbols by the features
     assert plain.code_sha256 == idle.code_sha256

@@ -36,7 +36,9 @@ PATIENCE_S = 60.0
 
 def start(folder: Path) -> subprocess.Popen[bytes]:
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.Popen([sys.executable, str(DRIVER), str(folder)], env=env, start_new_session=True)
+    return subprocess.Popen(
+        [sys.executable, str(DRIVER), str(folder)], env=env, start_new_session=True
+    )
 
 
 def marked(mark: str) -> list[int]:
@@ -45,7 +47,11 @@ def marked(mark: str) -> list[int]:
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             stat = path.with_name("stat").read_text().rpartition(")")[2].split()[0]
-            if mark.encode() in path.read_bytes() and stat != "Z" and int(path.parent.name) != os.getpid():
+            if (
+                mark.encode() in path.read_bytes()
+                and stat != "Z"
+                and int(path.parent.name) != os.getpid()
+            ):
                 found.append(int(path.parent.name))
         except OSError:
             continue
@@ -131,7 +137,9 @@ def check_whole(record: Record) -> None:
     warm = record.plan.measure.warmup_rounds
     expected = {(True, number, cell) for number in range(1, warm + 1) for cell in cells}
     expected |= {
-        (False, number, cell) for number in range(1, record.plan.measure.rounds_max + 1) for cell in cells
+        (False, number, cell)
+        for number in range(1, record.plan.measure.rounds_max + 1)
+        for cell in cells
     }
     assert set(good) == expected
     assert set(good.values()) == {1}

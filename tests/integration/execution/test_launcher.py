@@ -63,7 +63,9 @@ def test_stdin_is_a_file_or_empty(launcher: Launcher, tmp_path: Path) -> None:
     given = Command(["/bin/cat"], ENV, stdin=str(tmp_path / "in"), stdout=str(tmp_path / "out"))
     assert launcher.run(given).ok
     assert (tmp_path / "out").read_text() == "words"
-    assert launcher.run(Command(["/bin/cat"], ENV, timeout_s=10)).ok  # /dev/null, never the terminal
+    assert launcher.run(
+        Command(["/bin/cat"], ENV, timeout_s=10)
+    ).ok  # /dev/null, never the terminal
 
 
 def test_words_environment_and_folder_pass_unharmed(launcher: Launcher, tmp_path: Path) -> None:
@@ -71,13 +73,17 @@ def test_words_environment_and_folder_pass_unharmed(launcher: Launcher, tmp_path
     folder.mkdir()
     words = ["it's", "a b", "", "\n", "ü", "$(id)", "\udcff"]
     said = launcher.capture(
-        ["/bin/sh", "-c", 'pwd; printf "[%s]" "$@" "$V"', "sh", *words], {**ENV, "V": "1;2"}, cwd=str(folder)
+        ["/bin/sh", "-c", 'pwd; printf "[%s]" "$@" "$V"', "sh", *words],
+        {**ENV, "V": "1;2"},
+        cwd=str(folder),
     )
     assert said.stdout.startswith(str(folder) + "\n")
     assert said.stdout.endswith("[it's][a b][][\n][ü][$(id)][\N{REPLACEMENT CHARACTER}][1;2]")
 
 
-def test_a_program_that_does_not_exist_is_an_error_and_the_next_one_runs(launcher: Launcher) -> None:
+def test_a_program_that_does_not_exist_is_an_error_and_the_next_one_runs(
+    launcher: Launcher,
+) -> None:
     with pytest.raises(MachineError, match="cannot start /no/such") as caught:
         launcher.run(Command(["/no/such"], ENV))
     assert caught.value.code == "BX231"
@@ -94,10 +100,14 @@ def test_a_timeout_kills_the_whole_group(launcher: Launcher, tmp_path: Path) -> 
     assert gone([int(pids.read_text())])
 
 
-def test_stragglers_are_killed_even_in_a_session_of_their_own(launcher: Launcher, tmp_path: Path) -> None:
+def test_stragglers_are_killed_even_in_a_session_of_their_own(
+    launcher: Launcher, tmp_path: Path
+) -> None:
     pids = tmp_path / "pids"
     finished = launcher.run(
-        sh(f"sleep 60 & echo $! >{pids}; setsid sh -c 'echo $$ >>{pids}; sleep 60' & sleep 0.2; exit 4")
+        sh(
+            f"sleep 60 & echo $! >{pids}; setsid sh -c 'echo $$ >>{pids}; sleep 60' & sleep 0.2; exit 4"
+        )
     )
     assert finished.exit_code == 4
     assert finished.stragglers >= 2
@@ -117,7 +127,9 @@ def test_cpus_are_pinned(launcher: Launcher) -> None:
     out = launcher.capture(["/bin/sh", "-c", "grep Cpus_allowed_list /proc/self/status"], ENV)
     assert out.ok
     pinned = Command(
-        ["/bin/sh", "-c", f'grep -q "Cpus_allowed_list:.{cpu}$" /proc/self/status'], ENV, cpus=(cpu,)
+        ["/bin/sh", "-c", f'grep -q "Cpus_allowed_list:.{cpu}$" /proc/self/status'],
+        ENV,
+        cpus=(cpu,),
     )
     assert launcher.run(pinned).ok
 

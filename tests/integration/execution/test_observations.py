@@ -34,9 +34,15 @@ needs_valgrind = pytest.mark.skipif(
 def observe(lab: Any, plan: Plan, record: Record) -> list[Observation]:
     with record:
         observations.observe_cells(
-            plan, record, builds=[lab.build], inputs=(), launcher=lab.launcher, observer=lab.observer,
-            stop=lab.stop, env=lab.env,
-        )  # fmt: skip
+            plan,
+            record,
+            builds=[lab.build],
+            inputs=(),
+            launcher=lab.launcher,
+            observer=lab.observer,
+            stop=lab.stop,
+            env=lab.env,
+        )
     return record.contents.observations
 
 
@@ -67,11 +73,15 @@ def test_bytes_of_storage_are_those_of_the_program(
     fake: Any, plan_of: Callable[..., Plan], tmp_path: Path
 ) -> None:
     out = tmp_path / "written"
-    program = script(tmp_path, "write", f"dd if=/dev/zero of={out} bs=1M count=3 conv=fsync 2>/dev/null")
+    program = script(
+        tmp_path, "write", f"dd if=/dev/zero of={out} bs=1M count=3 conv=fsync 2>/dev/null"
+    )
     plan = plan_of({"a": ["/bin/true"], "b": [program]}, control=False)
     none, some = observe(fake, plan, fake.measure(plan))
     on_disk = some.values["write_bytes"]
-    assert on_disk == 0 or on_disk >= 3 << 20, "a file in memory is not written to storage, one on a disk is"
+    assert on_disk == 0 or on_disk >= 3 << 20, (
+        "a file in memory is not written to storage, one on a disk is"
+    )
     assert none.values["write_bytes"] < 1 << 20
 
 
@@ -134,10 +144,12 @@ def test_instructions_are_the_same_however_often_they_are_counted(
     found = observe(fake, plan, fake.measure(plan))
     counts = {
         label: [
-            o.values["instructions"] for o in found
+            o.values["instructions"]
+            for o in found
             if o.kind == "instructions" and plan.cell(o.cell_id).label == label
-        ] for label in ("a", "b")
-    }  # fmt: skip
+        ]
+        for label in ("a", "b")
+    }
     assert {len(values) for values in counts.values()} == {2}
     for values in counts.values():
         assert max(values) / min(values) < 1.001
@@ -164,13 +176,17 @@ def test_a_program_that_valgrind_cannot_count_costs_only_itself(
 def test_a_shell_and_what_it_starts_are_counted_together(
     fake: Any, plan_of: Callable[..., Plan], tmp_path: Path
 ) -> None:
-    twice = script(tmp_path, "twice", "/usr/bin/seq 20000 >/dev/null; /usr/bin/seq 20000 >/dev/null; true")
+    twice = script(
+        tmp_path, "twice", "/usr/bin/seq 20000 >/dev/null; /usr/bin/seq 20000 >/dev/null; true"
+    )
     plan = replace(
         plan_of({"once": ["/usr/bin/seq", "20000"], "twice": [twice]}, control=False),
         instructions=InstructionPolicy(runs=1),
     )
     once, both = (
-        o.values["instructions"] for o in observe(fake, plan, fake.measure(plan)) if o.kind != "observed"
+        o.values["instructions"]
+        for o in observe(fake, plan, fake.measure(plan))
+        if o.kind != "observed"
     )
     assert both > 1.9 * once
 
@@ -180,7 +196,10 @@ def test_a_machine_without_a_counter_says_so(fake: Any) -> None:
         policy = InstructionPolicy(tool=tool)
         with pytest.raises(MachineError) as caught:
             counter(policy, fake.launcher, {**fake.env, "PATH": str(fake.root)})
-        assert (caught.value.code, f"{tool} is not installed" in caught.value.message) == ("BX250", True)
+        assert (caught.value.code, f"{tool} is not installed" in caught.value.message) == (
+            "BX250",
+            True,
+        )
 
 
 def test_perf_counts_where_the_processor_can_be_asked_and_is_refused_elsewhere(fake: Any) -> None:
@@ -203,7 +222,11 @@ def test_a_declared_metric_is_read_after_each_block(
     )
     plan = replace(
         plan_of({"a": ["/bin/true", "a"], "b": ["/bin/true", "b"]}, control=False),
-        metrics=(DeclaredMetric("requests", "stdout", "1/s", regex="requests/s: (.*)", direction="higher"),),
+        metrics=(
+            DeclaredMetric(
+                "requests", "stdout", "1/s", regex="requests/s: (.*)", direction="higher"
+            ),
+        ),
     )
     record = fake.measure(plan)
     by_label: dict[str, list[Any]] = {"a": [], "b": []}

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bench_framework.analysis import cache_states
-from bench_framework.analysis.judge import judge
+from bench_framework.compare import cache_states
 from bench_framework.execution import mounts, pagecache
 from bench_framework.execution.pagecache import InputPages, around, judged
+from bench_framework.features.judge import judge
 from bench_framework.model.plan import INPUT
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.run import Block, PageCache, PreparedInput
@@ -130,7 +130,8 @@ def test_in_tmpfs_nothing_is_called_cold_and_nothing_is_compared(
     judgement = judge(record.plan, record.contents.blocks, {}, inputs, record.contents.looks)
     assert {state.state for state in judgement.states} == {"not-comparable"}
     assert all(
-        state.reason.startswith("cache state not verified: 2 of 2 blocks") for state in judgement.states
+        state.reason.startswith("cache state not verified: 2 of 2 blocks")
+        for state in judgement.states
     )
     assert {c.verdict for c in judgement.comparisons} == {Verdict.NOT_COMPARABLE}
     assert not any("cold cache" in claim.text for claim in judgement.claims)
@@ -142,14 +143,18 @@ def test_a_mapping_of_another_keeps_its_pages_and_is_told(
 ) -> None:
     plan, inputs = plan_with(plan_of, data, {"a": "cold"})
     with data.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as held:
-        assert sum(held[:: mmap.PAGESIZE]) > 0  # every page is touched, so that it is in the mapping
+        assert (
+            sum(held[:: mmap.PAGESIZE]) > 0
+        )  # every page is touched, so that it is in the mapping
         record = real.measure(plan, inputs=inputs)
     for block in blocks_of(record, "a"):
         assert block.page_cache is not None
         assert block.page_cache.state == "unknown"
         assert block.page_cache.why.endswith("another process maps or reads it")
     [event] = events_of(record, "BX341")
-    assert event.message.startswith("cache state not verified: a in warm-up round 1 was not seen to be cold")
+    assert event.message.startswith(
+        "cache state not verified: a in warm-up round 1 was not seen to be cold"
+    )
 
 
 def test_a_run_that_the_device_gave_nothing_is_not_cold(
@@ -263,13 +268,17 @@ def test_an_input_that_is_gone_is_a_reason_and_no_crash(data: Path) -> None:
     assert found.why == f"{data}: No such file or directory"
 
 
-def test_blocks_from_before_anybody_looked_are_of_an_unknown_state(plan_of: MakePlan, data: Path) -> None:
+def test_blocks_from_before_anybody_looked_are_of_an_unknown_state(
+    plan_of: MakePlan, data: Path
+) -> None:
     plan, _ = plan_with(plan_of, data, {"a": "warm", "b": "cold"})
     block = Block(0, 1, 0, plan.cells[1].id, warmup=False, status="ok", started_at="")
     assert cache_states.seen([block]) == "unknown"
     assert cache_states.refusal(plan.cells[1], [block]) == (
         "cache state not verified: 1 of 1 blocks were not seen to be cold (round 1: nobody looked)"
     )
-    assert set(cache_states.needed(plan)) == {c.id for c in plan.cells}  # a warm cell beside a cold one
+    assert set(cache_states.needed(plan)) == {
+        c.id for c in plan.cells
+    }  # a warm cell beside a cold one
     alone, _ = plan_with(plan_of, data, {"a": "warm"})
     assert cache_states.needed(alone) == {}

@@ -29,7 +29,12 @@ pytestmark = pytest.mark.real
 def expects(cpus: Sequence[int]) -> list[str]:
     """A program that fails unless it may run on just these CPUs."""
     wanted = f"{{{', '.join(map(str, cpus))}}}"
-    return [sys.executable, "-IS", "-c", f"import os, sys; sys.exit(os.sched_getaffinity(0) != {wanted})"]
+    return [
+        sys.executable,
+        "-IS",
+        "-c",
+        f"import os, sys; sys.exit(os.sched_getaffinity(0) != {wanted})",
+    ]
 
 
 def test_an_axis_pins_the_timed_program_and_no_other_cell(
@@ -50,8 +55,11 @@ def test_an_axis_pins_the_timed_program_and_no_other_cell(
     with (record.path / layout.RUNS).open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert {(row["variant"], row["cpus"]) for row in rows} == {
-        ("free", ""), ("pinned", str(last)), ("astray", ""), ("control", "")
-    }  # fmt: skip
+        ("free", ""),
+        ("pinned", str(last)),
+        ("astray", ""),
+        ("control", ""),
+    }
 
 
 def test_a_cpu_that_is_not_there_fails_its_cell_and_no_other(

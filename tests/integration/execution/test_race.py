@@ -27,7 +27,9 @@ ARMS = {"a": ["run-a"], "b": ["run-b"], "c": ["run-c"]}
 
 
 def racing(rounds: int = 20, **options: Any) -> MeasurePolicy:
-    return MeasurePolicy(rounds_min=12, rounds_max=rounds, strategy="race", warmup_rounds=1, **options)
+    return MeasurePolicy(
+        rounds_min=12, rounds_max=rounds, strategy="race", warmup_rounds=1, **options
+    )
 
 
 def scripted(plan: Plan, found: Found) -> Callable[[str, int, int], Decision]:
@@ -47,7 +49,7 @@ def rounds_of(record: Record) -> dict[tuple[str, str], int]:
     counts = Counter(b.cell_id for b in record.contents.blocks if not b.warmup and b.status == "ok")
     return {
         (record.plan.input(cells[c].input_id).label, cells[c].label): n for c, n in counts.items()
-    }  # fmt: skip
+    }
 
 
 def test_who_trails_is_measured_no_further(fake: Any, plan_of: MakePlan) -> None:
@@ -55,11 +57,16 @@ def test_who_trails_is_measured_no_further(fake: Any, plan_of: MakePlan) -> None
     record = fake.measure(plan, looker=scripted(plan, {("all", 0): ("c",)}))
     first = looks_of(plan).rounds[0]
     assert rounds_of(record) == {
-        ("all", "a"): 20, ("all", "b"): 20, ("all", "c"): first, ("all", "control"): 20,
-    }  # fmt: skip
+        ("all", "a"): 20,
+        ("all", "b"): 20,
+        ("all", "c"): first,
+        ("all", "control"): 20,
+    }
     [dropped] = [h for h in fake.observer.updates if isinstance(h, CellDropped)]
     assert (dropped.raced, dropped.round) == (True, first)
-    assert record.contents.looks[0].trailing == record.contents.looks[0].dropped == (dropped.cell_id,)
+    assert (
+        record.contents.looks[0].trailing == record.contents.looks[0].dropped == (dropped.cell_id,)
+    )
 
 
 def test_with_strategy_fixed_nobody_leaves(fake: Any, plan_of: MakePlan) -> None:
@@ -91,7 +98,9 @@ def test_a_variant_leaves_only_if_it_trails_on_every_input(fake: Any, plan_of: M
 
 def test_an_input_on_which_a_variant_failed_does_not_keep_it(fake: Any, plan_of: MakePlan) -> None:
     plan = plan_of(ARMS, inputs=("x", "y"), measure=racing())
-    broken = next(c.id for c in plan.cells if c.label == "c" and plan.input(c.input_id).label == "x")
+    broken = next(
+        c.id for c in plan.cells if c.label == "c" and plan.input(c.input_id).label == "x"
+    )
     cells = tuple(replace(c, cwd="/nowhere") if c.id == broken else c for c in plan.cells)
     plan = replace(plan, cells=cells)
     record = fake.measure(plan, looker=scripted(plan, {("y", 0): ("c",)}))

@@ -98,20 +98,27 @@ def test_peak_memory_is_each_programs_own_right_after_a_large_one(
     spend = str(tmp_path / "spend")
     compiler = shutil.which("cc")
     assert compiler is not None
-    built = real.launcher.capture([compiler, "-O1", "-o", spend, str(tmp_path / "spend.c")], real.env)
+    built = real.launcher.capture(
+        [compiler, "-O1", "-o", spend, str(tmp_path / "spend.c")], real.env
+    )
     assert built.ok, built.stderr
     record = real.measure(
-        plan_of({"small": [spend, "1"], "big": [spend, str(BIG_MIB)]}, control=False, measure=policy(3))
+        plan_of(
+            {"small": [spend, "1"], "big": [spend, str(BIG_MIB)]}, control=False, measure=policy(3)
+        )
     )
     assert len(ballast) == BIG_MIB * MIB
     peaks = {
-        label: [block.peak_rss_bytes for block in blocks_of(record, label)] for label in ("small", "big")
+        label: [block.peak_rss_bytes for block in blocks_of(record, label)]
+        for label in ("small", "big")
     }
     assert all(peak and BIG_MIB * MIB < peak < (BIG_MIB + 8) * MIB for peak in peaks["big"])
     assert all(peak and peak < 8 * MIB for peak in peaks["small"])
 
 
-def test_odd_words_reach_the_program_unharmed(real: Any, plan_of: MakePlan, blocks_of: BlocksOf) -> None:
+def test_odd_words_reach_the_program_unharmed(
+    real: Any, plan_of: MakePlan, blocks_of: BlocksOf
+) -> None:
     words = [
         "it's",
         "a b",

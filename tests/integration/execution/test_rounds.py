@@ -11,7 +11,13 @@ import pytest
 
 from bench_framework.errors import Interrupted, MachineError
 from bench_framework.execution import block as measuring
-from bench_framework.execution.progress import BlockStarted, CellDropped, LookTaken, RoundFinished, Update
+from bench_framework.execution.progress import (
+    BlockStarted,
+    CellDropped,
+    LookTaken,
+    RoundFinished,
+    Update,
+)
 from bench_framework.execution.racing import Decision
 from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
 from bench_framework.model.run import PreparedInput
@@ -47,11 +53,17 @@ def sequence(record: Record) -> list[tuple[str, str, int]]:
     return found
 
 
-def test_two_warm_ups_then_the_rounds_each_with_every_cell_once(fake: Any, plan_of: MakePlan) -> None:
+def test_two_warm_ups_then_the_rounds_each_with_every_cell_once(
+    fake: Any, plan_of: MakePlan
+) -> None:
     record = fake.measure(plan_of(ARMS))
     assert sequence(record) == [
-        ("all", "warmup", 1), ("all", "warmup", 2), ("all", "round", 1), ("all", "round", 2), ("all", "round", 3),
-    ]  # fmt: skip
+        ("all", "warmup", 1),
+        ("all", "warmup", 2),
+        ("all", "round", 1),
+        ("all", "round", 2),
+        ("all", "round", 3),
+    ]
     counts = Counter((block.warmup, block.round, block.cell_id) for block in record.contents.blocks)
     assert len(counts) == 5 * 4
     assert set(counts.values()) == {1}
@@ -61,9 +73,15 @@ def test_two_warm_ups_then_the_rounds_each_with_every_cell_once(fake: Any, plan_
 def test_inputs_share_the_time_round_by_round(fake: Any, plan_of: MakePlan) -> None:
     record = fake.measure(plan_of(ARMS, inputs=("x", "y"), measure=policy(2)))
     assert sequence(record) == [
-        ("x", "warmup", 1), ("y", "warmup", 1), ("x", "warmup", 2), ("y", "warmup", 2),
-        ("x", "round", 1), ("y", "round", 1), ("x", "round", 2), ("y", "round", 2),
-    ]  # fmt: skip
+        ("x", "warmup", 1),
+        ("y", "warmup", 1),
+        ("x", "warmup", 2),
+        ("y", "warmup", 2),
+        ("x", "round", 1),
+        ("y", "round", 1),
+        ("x", "round", 2),
+        ("y", "round", 2),
+    ]
 
 
 def test_blocks_are_numbered_in_the_order_of_execution(fake: Any, plan_of: MakePlan) -> None:
@@ -72,9 +90,14 @@ def test_blocks_are_numbered_in_the_order_of_execution(fake: Any, plan_of: MakeP
     assert [block.position for block in record.contents.blocks] == [0, 1, 2, 3] * 5
 
 
-def test_the_same_seed_gives_the_same_order_and_another_one_another(fake: Any, plan_of: MakePlan) -> None:
+def test_the_same_seed_gives_the_same_order_and_another_one_another(
+    fake: Any, plan_of: MakePlan
+) -> None:
     orders = [
-        [block.cell_id for block in fake.measure(plan_of(ARMS, measure=policy(6, seed=seed))).contents.blocks]
+        [
+            block.cell_id
+            for block in fake.measure(plan_of(ARMS, measure=policy(6, seed=seed))).contents.blocks
+        ]
         for seed in (1, 1, 2)
     ]
     assert orders[0] == orders[1] != orders[2]
@@ -88,7 +111,9 @@ def test_the_journal_says_what_was_measured(fake: Any, plan_of: MakePlan) -> Non
     assert again.plan == record.plan
 
 
-def test_nothing_is_told_while_a_program_is_timed(fake: Any, plan_of: MakePlan, timed_spans: Any) -> None:
+def test_nothing_is_told_while_a_program_is_timed(
+    fake: Any, plan_of: MakePlan, timed_spans: Any
+) -> None:
     fake.script({"match": "run-b", "exit_code": 3})
     fake.measure(plan_of(ARMS))
     spans = timed_spans(fake.observer)
@@ -130,14 +155,24 @@ def test_the_control_repeats_as_often_as_the_baseline(
 ) -> None:
     fake.script({"match": "run-", "wall_s": 0.0068, "spread": 0.9})
     record = fake.measure(plan_of(ARMS))
-    lengths = [[len(block.wall_s) for block in blocks_of(record, label)] for label in ("a", "control")]
+    lengths = [
+        [len(block.wall_s) for block in blocks_of(record, label)] for label in ("a", "control")
+    ]
     assert lengths[0] == lengths[1]
     assert lengths[0][-1] > 1
 
 
-def test_answers_of_workers_become_receipts(fake: Any, plan_of: MakePlan, blocks_of: BlocksOf) -> None:
+def test_answers_of_workers_become_receipts(
+    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf
+) -> None:
     fake.script(
-        {"match": "run-", "digest": "d", "wall_s": 0.01, "effective": {"arm": "z"}, "memory_bytes": 9 << 20}
+        {
+            "match": "run-",
+            "digest": "d",
+            "wall_s": 0.01,
+            "effective": {"arm": "z"},
+            "memory_bytes": 9 << 20,
+        }
     )
     record = fake.measure(plan_of(ARMS, answer=CONTRACT))
     block = blocks_of(record, "b")[-1]
@@ -165,7 +200,8 @@ def test_stdout_is_the_answer_of_a_foreign_program_and_its_difference_is_saved(
     fake: Any, plan_of: MakePlan, events_of: EventsOf
 ) -> None:
     fake.script(
-        {"match": "run-b", "stdout": "one\ntwo\nthree\n"}, {"match": "run-", "stdout": "one\n2\nthree\n"}
+        {"match": "run-b", "stdout": "one\ntwo\nthree\n"},
+        {"match": "run-", "stdout": "one\n2\nthree\n"},
     )
     record = fake.measure(plan_of(ARMS, answer=AnswerPolicy("exact")))
     [event] = events_of(record, "BX210")
@@ -220,7 +256,9 @@ def test_a_cell_that_fails_once_goes_on(fake: Any, plan_of: MakePlan, blocks_of:
     assert record.contents.dropped == {}
 
 
-def test_three_failures_in_a_row_end_a_cell(fake: Any, plan_of: MakePlan, blocks_of: BlocksOf) -> None:
+def test_three_failures_in_a_row_end_a_cell(
+    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf
+) -> None:
     fake.script({"match": "run-b", "exit_code": 1, "fail_calls": [4, 5, 6, 7, 8]})
     record = fake.measure(plan_of(ARMS, measure=policy(6)))
     assert [b.status for b in blocks_of(record, "b")] == ["ok"] * 3 + ["failed"] * 3
@@ -274,12 +312,18 @@ def test_looks_are_taken_on_schedule_and_can_stop_an_input(fake: Any, plan_of: M
 
     record = fake.measure(plan, looker=looker)
     assert seen == [
-        ("x", 0, 12), ("y", 0, 12), ("x", 1, 18), ("y", 1, 18), ("y", 2, 27),
-    ]  # fmt: skip
+        ("x", 0, 12),
+        ("y", 0, 12),
+        ("x", 1, 18),
+        ("y", 1, 18),
+        ("y", 2, 27),
+    ]
     looks = [(look.index, look.round, look.stopped, look.reason) for look in record.contents.looks]
     assert looks[2] == (1, 18, True, "decided")
     assert looks[-1] == (2, 27, True, "the last round is reached")
-    assert [h.look for h in fake.observer.updates if isinstance(h, LookTaken)] == record.contents.looks
+    assert [
+        h.look for h in fake.observer.updates if isinstance(h, LookTaken)
+    ] == record.contents.looks
 
 
 def test_the_looker_finds_the_blocks_in_the_record(fake: Any, plan_of: MakePlan) -> None:
@@ -295,7 +339,9 @@ def test_the_looker_finds_the_blocks_in_the_record(fake: Any, plan_of: MakePlan)
     assert seen == [3 * 4]
 
 
-def test_a_spent_budget_takes_the_last_look_at_the_round_reached(fake: Any, plan_of: MakePlan) -> None:
+def test_a_spent_budget_takes_the_last_look_at_the_round_reached(
+    fake: Any, plan_of: MakePlan
+) -> None:
     record = fake.measure(plan_of(ARMS, inputs=("x", "y"), measure=policy(40, budget_s=0.0)))
     assert record.contents.rounds == {item.id: 1 for item in record.plan.inputs}
     looks = [(look.index, look.round, look.stopped) for look in record.contents.looks]
@@ -329,10 +375,12 @@ def test_ctrl_c_finishes_the_block_and_the_record_goes_on_with_a_whole_round(
     fake.observer.react = None
     again = fake.measure(plan, Record.open(record.path))
     assert again.contents.complete
-    assert [block.status for block in again.contents.blocks][8:16] == ["ok"] * 4 + ["skipped"] * 2 + [
-        "ok"
-    ] * 2
-    good = Counter((b.warmup, b.round, b.cell_id) for b in again.contents.blocks if b.status != "skipped")
+    assert [block.status for block in again.contents.blocks][8:16] == ["ok"] * 4 + [
+        "skipped"
+    ] * 2 + ["ok"] * 2
+    good = Counter(
+        (b.warmup, b.round, b.cell_id) for b in again.contents.blocks if b.status != "skipped"
+    )
     assert len(good) == 20
     assert set(good.values()) == {1}
     assert [block.seq for block in again.contents.blocks] == list(range(22))
@@ -406,7 +454,9 @@ def test_prepare_and_cleanup_run_around_every_block_outside_of_it(
 def test_a_prepare_that_fails_fails_its_cell(fake: Any, plan_of: MakePlan) -> None:
     cell = {"prepare": ((("/bin/sh",), ("-c",), ("echo no disk >&2; exit 5",)),)}
     record = fake.measure(plan_of({"a": ["run-a"]}, control=False, cell=cell, measure=policy(1)))
-    assert {block.message for block in record.contents.blocks} == {"prepare (/bin/sh): exit status 5 no disk"}
+    assert {block.message for block in record.contents.blocks} == {
+        "prepare (/bin/sh): exit status 5 no disk"
+    }
 
 
 def test_an_input_that_changes_ends_the_measuring_of_that_input_only(
@@ -467,7 +517,9 @@ def test_an_output_that_fills_the_disk_costs_its_own_cell_only(
         {"match": "run-c", "stdout": "same"},
     )
     monkeypatch.setattr(
-        measuring, "_free", lambda raw: 10 * measuring.LEAST_ROOM_BYTES - 10 * (raw / "stdout").stat().st_size
+        measuring,
+        "_free",
+        lambda raw: 10 * measuring.LEAST_ROOM_BYTES - 10 * (raw / "stdout").stat().st_size,
     )
     record = fake.measure(plan_of(ARMS, answer=AnswerPolicy()))
     assert {b.status for b in blocks_of(record, "b")} == {"failed"}
@@ -509,7 +561,9 @@ def test_a_working_directory_that_is_gone_is_its_cells_failure(
     assert {b.status for label in "ac" for b in blocks_of(record, label)} == {"ok"}
 
 
-def test_what_followed_from_a_round_is_made_up_for_after_a_kill(fake: Any, plan_of: MakePlan) -> None:
+def test_what_followed_from_a_round_is_made_up_for_after_a_kill(
+    fake: Any, plan_of: MakePlan
+) -> None:
     fake.script({"match": "run-b", "exit_code": 1})
     plan = plan_of(ARMS)
     whole = fake.measure(plan)
@@ -522,7 +576,10 @@ def test_what_followed_from_a_round_is_made_up_for_after_a_kill(fake: Any, plan_
     path.write_text("".join(text[:cut]))
     again = fake.measure(plan, Record.open(whole.path))
     assert set(again.contents.dropped) == dropped
-    assert len([b for b in again.contents.blocks if b.cell_id in dropped]) == plan.measure.warmup_rounds
+    assert (
+        len([b for b in again.contents.blocks if b.cell_id in dropped])
+        == plan.measure.warmup_rounds
+    )
 
 
 def test_a_program_that_is_replaced_meanwhile_is_measured_no_further(

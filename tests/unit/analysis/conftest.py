@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from bench_framework.analysis import contrasts
-from bench_framework.analysis import samples as sampling
-from bench_framework.analysis.judge import judge
+from bench_framework.compare import contrasts
+from bench_framework.compare import samples as sampling
+from bench_framework.features.judge import judge
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import (
     Axis,
@@ -57,16 +57,29 @@ class Study:
         cells = [cell for given in inputs for cell in self._cells(variants, given)]
         arm = Axis("arm", "run", tuple(AxisValue(a, a) for a in self.arms))
         size = Axis(
-            "size", "input", tuple(AxisValue(f"{s}MiB", f"{s}MiB", size_bytes=s * MIB) for s in self.sizes)
+            "size",
+            "input",
+            tuple(AxisValue(f"{s}MiB", f"{s}MiB", size_bytes=s * MIB) for s in self.sizes),
         )
         return Plan(
-            name="study", question="Which arm?", scenario_path="s.yaml", scenario_sha256="0",
-            axes=(arm, size) if any(self.sizes) else (arm,), builds=(),
-            variants=tuple(variants), inputs=tuple(inputs), cells=tuple(cells), holes=(),
-            baseline_id=variants[0].id, further_baselines=(), experiments=(), program=("/bin/prog",),
+            name="study",
+            question="Which arm?",
+            scenario_path="s.yaml",
+            scenario_sha256="0",
+            axes=(arm, size) if any(self.sizes) else (arm,),
+            builds=(),
+            variants=tuple(variants),
+            inputs=tuple(inputs),
+            cells=tuple(cells),
+            holes=(),
+            baseline_id=variants[0].id,
+            further_baselines=(),
+            experiments=(),
+            program=("/bin/prog",),
             answer=AnswerPolicy(compare=self.compare),  # type: ignore[arg-type]
-            measure=replace(self.measure, control=self.control), judge=self.policy,
-        )  # fmt: skip
+            measure=replace(self.measure, control=self.control),
+            judge=self.policy,
+        )
 
     @staticmethod
     def _input(size: int) -> Input:
@@ -78,15 +91,21 @@ class Study:
     def _cells(self, variants: Sequence[Variant], given: Input) -> list[Cell]:
         made = [
             Cell(
-                stable_id("cell", v.values, given.values), v.id, given.id, v.label,
-                Role.BASELINE if v is variants[0] else Role.CANDIDATE, (("prog",), (v.label,)),
+                stable_id("cell", v.values, given.values),
+                v.id,
+                given.id,
+                v.label,
+                Role.BASELINE if v is variants[0] else Role.CANDIDATE,
+                (("prog",), (v.label,)),
             )
             for v in variants
-        ]  # fmt: skip
+        ]
         if self.control:
             first = made[0]
             made.append(
-                replace(first, id=stable_id("control", given.values), label="control", role=Role.CONTROL)
+                replace(
+                    first, id=stable_id("control", given.values), label="control", role=Role.CONTROL
+                )
             )
         return made
 
@@ -94,7 +113,9 @@ class Study:
         names = {v.id: dict(v.values)["arm"] for v in self.plan.variants}
         return "control" if cell.role is Role.CONTROL else names[cell.variant_id]
 
-    def blocks(self, wall: Timing, cpu: Timing | None = None, rss: Timing | None = None) -> list[Block]:
+    def blocks(
+        self, wall: Timing, cpu: Timing | None = None, rss: Timing | None = None
+    ) -> list[Block]:
         """Blocks of all rounds; CPU time equals wall time unless it has its own function."""
         plan, made = self.plan, list[Block]()
         for number in range(1, self.rounds + 1):
@@ -102,12 +123,21 @@ class Study:
                 where = (self.arm_of(cell), plan.input(cell.input_id).label, number)
                 made.append(
                     Block(
-                        seq=len(made), round=number, position=position, cell_id=cell.id, warmup=False,
-                        status="ok", started_at="", wall_s=(wall(*where),), user_s=(cpu or wall)(*where),
-                        sys_s=0.0, peak_rss_bytes=int(rss(*where)) if rss else None,
-                        answer=Answer("d0", 1), exit_codes=(0,),
+                        seq=len(made),
+                        round=number,
+                        position=position,
+                        cell_id=cell.id,
+                        warmup=False,
+                        status="ok",
+                        started_at="",
+                        wall_s=(wall(*where),),
+                        user_s=(cpu or wall)(*where),
+                        sys_s=0.0,
+                        peak_rss_bytes=int(rss(*where)) if rss else None,
+                        answer=Answer("d0", 1),
+                        exit_codes=(0,),
                     )
-                )  # fmt: skip
+                )
         return made
 
     def looks(self) -> list[Look]:
@@ -118,15 +148,23 @@ class Study:
 
     def inputs(self) -> list[PreparedInput]:
         sized = [i for i in self.plan.inputs if i.dataset]
-        return [PreparedInput(i.id, "/f", i.dataset.size_bytes, "0", "prose", 42) for i in sized if i.dataset]
+        return [
+            PreparedInput(i.id, "/f", i.dataset.size_bytes, "0", "prose", 42)
+            for i in sized
+            if i.dataset
+        ]
 
-    def judge(self, blocks: Sequence[Block], builds: Mapping[str, Build] | None = None) -> Judgement:
+    def judge(
+        self, blocks: Sequence[Block], builds: Mapping[str, Build] | None = None
+    ) -> Judgement:
         return judge(self.plan, blocks, builds or {}, self.inputs(), self.looks())
 
     def cell(self, arm: str, size: int | None = None) -> Cell:
         plan = self.plan
         label = f"{size}MiB" if size else plan.inputs[0].label
-        return next(c for c in plan.cells if self.arm_of(c) == arm and plan.input(c.input_id).label == label)
+        return next(
+            c for c in plan.cells if self.arm_of(c) == arm and plan.input(c.input_id).label == label
+        )
 
     def comparison(
         self, judged: Judgement, arm: str, metric: str = "wall", size: int | None = None
@@ -165,35 +203,62 @@ class Crossed:
     @property
     def plan(self) -> Plan:
         chosen = [
-            dict(zip(self.axes, picked, strict=True)) for picked in itertools.product(*self.axes.values())
+            dict(zip(self.axes, picked, strict=True))
+            for picked in itertools.product(*self.axes.values())
         ]
         variants = [self._variant(v) for v in chosen if not self.drop(v)]
         inputs = [Input(name, (("where", name),), None) for name in self.inputs]
         cells = [
             Cell(
-                stable_id("cell", v.values, i.values), v.id, i.id, v.label,
-                Role.BASELINE if v is variants[0] else Role.CANDIDATE, (("prog",), (v.label,)),
+                stable_id("cell", v.values, i.values),
+                v.id,
+                i.id,
+                v.label,
+                Role.BASELINE if v is variants[0] else Role.CANDIDATE,
+                (("prog",), (v.label,)),
             )
-            for i in inputs for v in variants
-        ]  # fmt: skip
+            for i in inputs
+            for v in variants
+        ]
         start = dict(variants[0].values)
         experiments = []
         for axis, value in self.adopted:
-            found = next((v for v in variants if dict(v.values) == {**start, axis: value}), variants[0])
-            experiments.append(Experiment(f"{axis} {value}", found.id, ((axis, value),), decision="adopted"))
-        further = [next(v.id for v in variants if dict(v.values) == dict(given)) for given in self.further]
+            found = next(
+                (v for v in variants if dict(v.values) == {**start, axis: value}), variants[0]
+            )
+            experiments.append(
+                Experiment(f"{axis} {value}", found.id, ((axis, value),), decision="adopted")
+            )
+        further = [
+            next(v.id for v in variants if dict(v.values) == dict(given)) for given in self.further
+        ]
         builds = tuple(dict.fromkeys(v.build for v in variants if v.build is not None))
         return Plan(
-            name="crossed", question="What does each axis do?", scenario_path="s.yaml", scenario_sha256="0",
+            name="crossed",
+            question="What does each axis do?",
+            scenario_path="s.yaml",
+            scenario_sha256="0",
             axes=(
-                *(Axis(a, "run", tuple(AxisValue(v, v) for v in values)) for a, values in self.axes.items()),
+                *(
+                    Axis(a, "run", tuple(AxisValue(v, v) for v in values))
+                    for a, values in self.axes.items()
+                ),
                 Axis("where", "input", tuple(AxisValue(n, n) for n in self.inputs)),
             ),
-            builds=builds, variants=tuple(variants), inputs=tuple(inputs), cells=tuple(cells), holes=(),
-            baseline_id=variants[0].id, further_baselines=tuple(further), experiments=tuple(experiments),
-            program=("/bin/prog",), answer=AnswerPolicy(), measure=MeasurePolicy(control=False),
-            judge=JudgePolicy(metrics=("wall",)), design=self.design,
-        )  # fmt: skip
+            builds=builds,
+            variants=tuple(variants),
+            inputs=tuple(inputs),
+            cells=tuple(cells),
+            holes=(),
+            baseline_id=variants[0].id,
+            further_baselines=tuple(further),
+            experiments=tuple(experiments),
+            program=("/bin/prog",),
+            answer=AnswerPolicy(),
+            measure=MeasurePolicy(control=False),
+            judge=JudgePolicy(metrics=("wall",)),
+            design=self.design,
+        )
 
     def _variant(self, values: Mapping[str, str]) -> Variant:
         on = tuple(sorted(values[a] for a in self.features if values[a] != self.axes[a][0]))
@@ -208,11 +273,20 @@ class Crossed:
                 seconds = wall(values, plan.input(cell.input_id).label, number)
                 made.append(
                     Block(
-                        seq=len(made), round=number, position=position, cell_id=cell.id, warmup=False,
-                        status="ok", started_at="", wall_s=(seconds,), user_s=seconds, sys_s=0.0,
-                        answer=Answer("d0", 1), exit_codes=(0,),
+                        seq=len(made),
+                        round=number,
+                        position=position,
+                        cell_id=cell.id,
+                        warmup=False,
+                        status="ok",
+                        started_at="",
+                        wall_s=(seconds,),
+                        user_s=seconds,
+                        sys_s=0.0,
+                        answer=Answer("d0", 1),
+                        exit_codes=(0,),
                     )
-                )  # fmt: skip
+                )
         return made
 
     def looks(self) -> list[Look]:
@@ -227,7 +301,7 @@ class Crossed:
         plan, samples = self.plan, sampling.collect(self.blocks(wall))
         return contrasts.measured(
             plan, looks_of(plan), samples, frozenset(samples), self.looks(), (), frozenset(), ()
-        )  # fmt: skip
+        )
 
 
 @pytest.fixture

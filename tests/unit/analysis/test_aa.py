@@ -9,8 +9,15 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from bench_framework.analysis import aa
-from bench_framework.analysis.aa import Rate, Window, judge_looks, judge_window, relabelled, summarise_windows
+from bench_framework.features.noise import compute as noise
+from bench_framework.features.noise.compute import (
+    Rate,
+    Window,
+    judge_looks,
+    judge_window,
+    relabelled,
+    summarise_windows,
+)
 from bench_framework.model.looks import schedule
 from bench_framework.model.policies import JudgePolicy
 from bench_framework.model.verdict import Verdict
@@ -18,32 +25,36 @@ from bench_framework.model.verdict import Verdict
 LOOKS = schedule(12, 27, 2, 0.05)
 
 
-def times(seed: int, factor: float = 1.0, spread: float = 0.01, rounds: int = 27) -> aa.Series:
+def times(seed: int, factor: float = 1.0, spread: float = 0.01, rounds: int = 27) -> noise.Series:
     """Wall and CPU time of one arm."""
     rng = np.random.default_rng(seed)
-    return {m: 0.03 * factor * np.exp(spread * rng.standard_normal(rounds)) for m in ("wall", "cpu")}
+    return {
+        m: 0.03 * factor * np.exp(spread * rng.standard_normal(rounds)) for m in ("wall", "cpu")
+    }
 
 
 def window(slower: float = 1.05) -> Window:
     return Window("prog", times(1), times(2), {0.05: times(3, slower)})
 
 
-@pytest.mark.parametrize(("count", "tries"), [(0, 10), (3, 10), (10, 10), (1, 299), (0, 299), (0, 0)])
+@pytest.mark.parametrize(
+    ("count", "tries"), [(0, 10), (3, 10), (10, 10), (1, 299), (0, 299), (0, 0)]
+)
 def test_bounds_of_a_rate_are_those_of_clopper_and_pearson(count: int, tries: int) -> None:
     if tries:
         # scipy's is two-sided: each side of a 90 % interval is a bound at 95 %
         other = binomtest(count, tries).proportion_ci(confidence_level=0.9, method="exact")
-        assert aa.at_most(count, tries) == pytest.approx(other.high)
-        assert aa.at_least(count, tries) == pytest.approx(other.low)
+        assert noise.at_most(count, tries) == pytest.approx(other.high)
+        assert noise.at_least(count, tries) == pytest.approx(other.low)
     else:
-        assert (aa.at_least(0, 0), aa.at_most(0, 0)) == (0, 1)
+        assert (noise.at_least(0, 0), noise.at_most(0, 0)) == (0, 1)
 
 
 def test_nothing_in_n_has_the_closed_form() -> None:
     """No success in n tries: 1 − 0.05^(1/n), the rule of three."""
     for tries in (10, 59, 299, 1000):
-        assert aa.at_most(0, tries) == pytest.approx(1 - 0.05 ** (1 / tries))
-    assert aa.at_most(0, 299) < 0.01 < aa.at_most(0, 298)
+        assert noise.at_most(0, tries) == pytest.approx(1 - 0.05 ** (1 / tries))
+    assert noise.at_most(0, 299) < 0.01 < noise.at_most(0, 298)
 
 
 def test_labels_are_exchanged_within_rounds_and_in_all_metrics_alike() -> None:
@@ -75,8 +86,11 @@ def test_a_family_is_judged_as_a_report_judges_the_same_rounds(study: Any) -> No
     )
     for theirs, mine in zip(report, ours, strict=True):
         assert (mine.metric, mine.verdict, mine.shown, mine.p_adjusted) == (
-            theirs.metric, theirs.verdict, theirs.shown, theirs.p_adjusted,
-        )  # fmt: skip
+            theirs.metric,
+            theirs.verdict,
+            theirs.shown,
+            theirs.p_adjusted,
+        )
 
 
 def test_stopping_ends_with_the_look_that_settles_the_family() -> None:
@@ -96,16 +110,16 @@ def test_a_window_finds_more_work_and_tells_no_equal_arms_apart() -> None:
 
 
 def test_an_arm_that_only_claims_to_be_equal_is_told_apart_as_measured_and_not_relabelled() -> None:
-    found = judge_window(
-        Window("prog", times(1), times(2, 1.05), {}), LOOKS, families=40, seed=1
-    )  # fmt: skip
+    found = judge_window(Window("prog", times(1), times(2, 1.05), {}), LOOKS, families=40, seed=1)
     assert found.tripped
     assert Rate(found.false, found.families).lower <= 0.05
 
 
 def test_relabelled_families_hold_the_level_on_bursts() -> None:
     rng = np.random.default_rng(3)
-    burst = np.where(rng.random((2, 27)) < 0.3, 1.5, 1.0) * np.exp(0.01 * rng.standard_normal((2, 27)))
+    burst = np.where(rng.random((2, 27)) < 0.3, 1.5, 1.0) * np.exp(
+        0.01 * rng.standard_normal((2, 27))
+    )
     arms = [{"wall": part, "cpu": part} for part in burst]
     found = judge_window(Window("prog", arms[0], arms[1]), LOOKS, families=150, seed=2)
     assert Rate(found.false, found.families).lower <= 0.05
@@ -124,14 +138,19 @@ def test_windows_are_added_up_by_program() -> None:
     ]
     assert summary.found[0].estimate["wall"] == pytest.approx(0.025, abs=0.01)
     assert [(f.program, f.metric) for f in summary.floors] == [
-        ("prog", "wall"), ("prog", "cpu"), ("other", "wall"), ("other", "cpu"),
-    ]  # fmt: skip
+        ("prog", "wall"),
+        ("prog", "cpu"),
+        ("other", "wall"),
+        ("other", "cpu"),
+    ]
     assert not summary.refuted
 
 
 def test_a_floor_without_an_end_is_the_worst() -> None:
     one = judge_window(window(), LOOKS, families=0, seed=1)
-    open_ended = replace(one, as_measured={m: replace(c, shown=None) for m, c in one.as_measured.items()})
+    open_ended = replace(
+        one, as_measured={m: replace(c, shown=None) for m, c in one.as_measured.items()}
+    )
     floors = summarise_windows([one, one, open_ended], 0.05).floors
     assert all(f.worst is None and f.median == one.floors()[f.metric] for f in floors)
     assert summarise_windows([one, open_ended, open_ended], 0.05).floors[0].median is None

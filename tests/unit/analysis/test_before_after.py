@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework.analysis import before_after
+from bench_framework.features.experiments import before_after
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.plan import BuildSpec
 from bench_framework.model.verdict import Interval, Verdict
@@ -25,11 +25,15 @@ AXES = {"engine": ["rayon", "tokio"], "alloc": ["sys", "je"]}
 def wall(values: Mapping[str, str], where: str, number: int) -> float:
     noise = random.Random(f"{sorted(values.items())}/{where}/{number}").gauss(0, 0.005)
     values = {"engine": "rayon", "alloc": "sys", **values}
-    factor = {"rayon": 1.0, "tokio": 1.3}[values["engine"]] * {"sys": 1.0, "je": 0.9}[values["alloc"]]
+    factor = {"rayon": 1.0, "tokio": 1.3}[values["engine"]] * {"sys": 1.0, "je": 0.9}[
+        values["alloc"]
+    ]
     return factor * math.exp(noise)
 
 
-def test_a_feature_axis_of_two_values_is_before_and_after_in_every_engine(crossed: type[Crossed]) -> None:
+def test_a_feature_axis_of_two_values_is_before_and_after_in_every_engine(
+    crossed: type[Crossed],
+) -> None:
     judged = crossed(AXES, features=["alloc"]).judge(wall)
     found = judged.structure.replacements
     assert [(r.implementation, r.changes[0].text) for r in found] == [
@@ -56,29 +60,38 @@ def test_an_axis_of_arguments_or_of_three_features_is_not(crossed: type[Crossed]
 def test_revisions_are_before_and_after_however_many(crossed: type[Crossed]) -> None:
     plan = crossed({"rev": ["v1", "v2", "v3"]}).plan
     built = tuple(
-        replace(v, build=BuildSpec("crate", "bin", revision=dict(v.values)["rev"])) for v in plan.variants
+        replace(v, build=BuildSpec("crate", "bin", revision=dict(v.values)["rev"]))
+        for v in plan.variants
     )
     pairs = before_after.pairs(replace(plan, variants=built))
     assert [(a.label, b.label) for a, b in pairs] == [("v1", "v2"), ("v1", "v3")]
     flags = tuple(
-        replace(v, build=replace(v.build, rustflags=("-C", v.label))) for v in built if v.build is not None
+        replace(v, build=replace(v.build, rustflags=("-C", v.label)))
+        for v in built
+        if v.build is not None
     )
-    assert before_after.pairs(replace(plan, variants=flags)) == ()  # the compiler's flags changed too
+    assert (
+        before_after.pairs(replace(plan, variants=flags)) == ()
+    )  # the compiler's flags changed too
 
 
 def test_each_baseline_with_all_adopted_experiments(crossed: type[Crossed]) -> None:
     axes = {"engine": ["rayon", "tokio"], "parser": ["simd", "sonic"], "alloc": ["sys", "je"]}
     made = crossed(
-        axes, adopted=[("parser", "sonic"), ("alloc", "je")],
+        axes,
+        adopted=[("parser", "sonic"), ("alloc", "je")],
         further=[{"engine": "tokio", "parser": "simd", "alloc": "sys"}],
-    )  # fmt: skip
+    )
     pairs = before_after.pairs(made.plan)
     assert [(a.label, b.label) for a, b in pairs] == [
         ("rayon simd sys", "rayon sonic je"),
         ("tokio simd sys", "tokio sonic je"),
     ]
     second = made.judge(wall).structure.replacements[1]
-    assert (second.implementation, [c.axis for c in second.changes]) == ("tokio", ["parser", "alloc"])
+    assert (second.implementation, [c.axis for c in second.changes]) == (
+        "tokio",
+        ["parser", "alloc"],
+    )
 
 
 @pytest.mark.parametrize(
@@ -86,7 +99,7 @@ def test_each_baseline_with_all_adopted_experiments(crossed: type[Crossed]) -> N
     [
         (Verdict.BETTER, Verdict.WORSE),
         (Verdict.EQUIVALENT, Verdict.EQUIVALENT),
-        (Verdict.UNDECIDED, Verdict.UNDECIDED),
+        (Verdict.INCONCLUSIVE, Verdict.INCONCLUSIVE),
         (Verdict.FAILED, Verdict.FAILED),
     ],
 )
@@ -97,11 +110,15 @@ def test_a_comparison_from_its_other_side(verdict: Verdict, turned: Verdict) -> 
     assert found.verdict is turned
     assert (found.runs, found.runs_ref) == (4, 3)
     assert found.shown is not None
-    assert (found.shown.ratio, found.shown.lo, found.shown.hi) == pytest.approx((1 / 0.9, 1 / 0.92, 1 / 0.88))
+    assert (found.shown.ratio, found.shown.lo, found.shown.hi) == pytest.approx(
+        (1 / 0.9, 1 / 0.92, 1 / 0.88)
+    )
 
 
-def test_the_comparison_with_a_baseline_goes_before_that_of_the_best_group_from_either_side() -> None:
-    best = Comparison("a", "b", "wall", "best", Verdict.UNDECIDED)
+def test_the_comparison_with_a_baseline_goes_before_that_of_the_best_group_from_either_side() -> (
+    None
+):
+    best = Comparison("a", "b", "wall", "best", Verdict.INCONCLUSIVE)
     headline = Comparison("b", "a", "wall", "headline", Verdict.WORSE)
     found = before_after.judged_pairs([headline, best], "wall")
     assert found["b", "a"] is headline

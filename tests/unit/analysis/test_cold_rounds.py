@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework.analysis import cache_states
-from bench_framework.analysis import samples as sampling
-from bench_framework.analysis.judge import judge
+from bench_framework.compare import cache_states
+from bench_framework.compare import samples as sampling
+from bench_framework.features.judge import judge
 from bench_framework.model.run import PageCache
 from bench_framework.model.verdict import Verdict
 
@@ -30,7 +30,10 @@ def cold_plan(made: Study, *warm: str) -> Plan:
     """The plan with a cold cache for every arm but those named."""
     plan = made.plan
     return replace(
-        plan, cells=tuple(replace(c, cache="warm" if made.arm_of(c) in warm else "cold") for c in plan.cells)
+        plan,
+        cells=tuple(
+            replace(c, cache="warm" if made.arm_of(c) in warm else "cold") for c in plan.cells
+        ),
     )
 
 
@@ -49,13 +52,17 @@ def measured(
         if block.round in against.get(arm, ()):
             found.append(replace(block, page_cache=WARM, wall_s=(block.wall_s[0] / 10,)))
         elif arm == "b" and block.round in failed:
-            found.append(replace(block, page_cache=COLD, status="failed", wall_s=(), message="exit 9"))
+            found.append(
+                replace(block, page_cache=COLD, status="failed", wall_s=(), message="exit 9")
+            )
         else:
             found.append(replace(block, page_cache=COLD))
     return found
 
 
-def judged(made: Study, against: Mapping[str, Collection[int]], failed: Collection[int] = ()) -> Judgement:
+def judged(
+    made: Study, against: Mapping[str, Collection[int]], failed: Collection[int] = ()
+) -> Judgement:
     return judge(cold_plan(made), measured(made, against, failed), {}, [], made.looks())
 
 
@@ -77,7 +84,9 @@ def test_one_round_that_was_not_seen_to_be_cold_is_void_and_the_others_count(
     assert 0.88 < comparison.shown.ratio < 0.92
     state = next(s for s in found.states if s.cell_id == made.cell(arm).id)
     assert (state.state, state.cache, state.rounds, state.void) == ("measured", "cold", 38, 2)
-    median = next(s for s in found.summaries if s.cell_id == made.cell(arm).id and s.metric == "wall")
+    median = next(
+        s for s in found.summaries if s.cell_id == made.cell(arm).id and s.metric == "wall"
+    )
     assert median.n_void == 2
     assert median.min > 0.05
     claims = [c for c in found.claims if c.kind == "main"]

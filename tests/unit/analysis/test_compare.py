@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, permutation_test
 
-from bench_framework.analysis import compare, signed_rank, swaps
-from bench_framework.analysis.compare import Levels
-from bench_framework.analysis.samples import Pair
+from bench_framework.compare import paired_test
+from bench_framework.compare.paired_test import Levels
+from bench_framework.compare.samples import Pair
+from bench_framework.stats import label_swaps, signed_rank
 
 NOISE = Path(__file__).parents[2] / "fixtures" / "noise"
 LEVELS = Levels(strict=0.05 / 176, loose=0.05 / 4)
@@ -29,7 +30,7 @@ def enumerated(x: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
     floors, ranks = [], []
     for bits in itertools.product([False, True], repeat=len(x)):
         ours, theirs = np.where(bits, y, x), np.where(bits, x, y)
-        floors.append(round(abs(swaps.floor_difference(ours, theirs)), 9))
+        floors.append(round(abs(label_swaps.floor_difference(ours, theirs)), 9))
         ranks.append(abs(int(signed_rank.signed_ranks(ours - theirs).sum())))
     p1 = [np.mean([g >= f for g in floors]) for f in floors]
     p2 = [np.mean([g >= f for g in ranks]) for f in ranks]
@@ -41,7 +42,7 @@ def enumerated(x: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
 def test_short_records_give_the_exact_p_of_all_swaps(seed: int) -> None:
     random = np.random.default_rng(seed)
     x, y = random.normal(0.08 * (seed % 3), 0.1, 8), random.normal(0, 0.1, 8)
-    found = compare.examine(pair_of(x, y), LEVELS, 0)
+    found = paired_test.examine(pair_of(x, y), LEVELS, 0)
     p, p1, p2 = enumerated(x, y)
     assert found.p == pytest.approx(p)
     assert found.p_floor == pytest.approx(p1)
@@ -52,9 +53,13 @@ def test_the_floor_alone_agrees_with_scipys_permutation_test() -> None:
     random = np.random.default_rng(4)
     x, y = random.exponential(0.1, 10) + 0.03, random.exponential(0.1, 10)
     expected = permutation_test(
-        [x, y], swaps.floor_difference, permutation_type="samples", n_resamples=10_000, vectorized=False
+        [x, y],
+        label_swaps.floor_difference,
+        permutation_type="samples",
+        n_resamples=10_000,
+        vectorized=False,
     )
-    assert compare.examine(pair_of(x, y), LEVELS, 0).p_floor == pytest.approx(expected.pvalue)
+    assert paired_test.examine(pair_of(x, y), LEVELS, 0).p_floor == pytest.approx(expected.pvalue)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -65,16 +70,20 @@ def test_sampled_swaps_come_close_to_all_of_them(seed: int) -> None:
     """
     random = np.random.default_rng(seed)
     x, y = random.normal(0.05, 0.1, 11), random.normal(0, 0.1, 11)
-    exact = compare.examine(pair_of(x, y), LEVELS, 0)
-    source = swaps.ENUMERATE_UP_TO
-    swaps.ENUMERATE_UP_TO = 0  # type: ignore[misc]
+    exact = paired_test.examine(pair_of(x, y), LEVELS, 0)
+    source = label_swaps.ENUMERATE_UP_TO
+    label_swaps.ENUMERATE_UP_TO = 0  # type: ignore[misc]
     try:
-        compare.examine.cache_clear()
-        sampled = compare.examine(pair_of(x, y), Levels(1e-4, 0.9), 0)
+        paired_test.examine.cache_clear()
+        sampled = paired_test.examine(pair_of(x, y), Levels(1e-4, 0.9), 0)
     finally:
-        swaps.ENUMERATE_UP_TO = source  # type: ignore[misc]
-        compare.examine.cache_clear()
-    error = 4 * (exact.p * (1 - exact.p) / max(1, sampled.swaps)) ** 0.5 + 2 / max(1, sampled.swaps) + 0.02
+        label_swaps.ENUMERATE_UP_TO = source  # type: ignore[misc]
+        paired_test.examine.cache_clear()
+    error = (
+        4 * (exact.p * (1 - exact.p) / max(1, sampled.swaps)) ** 0.5
+        + 2 / max(1, sampled.swaps)
+        + 0.02
+    )
     assert abs(sampled.p - exact.p) <= error
 
 
@@ -82,7 +91,7 @@ def test_sampled_swaps_come_close_to_all_of_them(seed: int) -> None:
 def test_p_lies_between_the_smaller_share_and_twice_it(seed: int) -> None:
     random = np.random.default_rng(seed)
     x, y = random.normal(0.02, 0.05, 30), random.normal(0, 0.05, 30)
-    found = compare.examine(pair_of(x, y), LEVELS, 0)
+    found = paired_test.examine(pair_of(x, y), LEVELS, 0)
     smaller = min(found.p_typical, found.p_floor if found.p_floor is not None else 1.0)
     slack = 4 * (smaller / max(found.swaps, 1)) ** 0.5 + 2 / max(found.swaps, 1)
     assert smaller - slack <= found.p <= 2 * smaller + slack
@@ -90,40 +99,43 @@ def test_p_lies_between_the_smaller_share_and_twice_it(seed: int) -> None:
 
 def test_a_clear_difference_needs_no_swap() -> None:
     x = np.random.default_rng(0).normal(0.5, 0.01, 30)
-    found = compare.examine(pair_of(x, x - 0.5 + np.linspace(0, 0.01, 30)), LEVELS, 0)
+    found = paired_test.examine(pair_of(x, x - 0.5 + np.linspace(0, 0.01, 30)), LEVELS, 0)
     assert (found.swaps, found.p_floor) == (0, None)
     assert found.p == 2 * found.p_typical
 
 
 def test_a_clear_tie_needs_only_the_first_chunk() -> None:
     random = np.random.default_rng(2)
-    found = compare.examine(pair_of(random.normal(size=40), random.normal(size=40)), LEVELS, 0)
-    assert found.swaps == compare.FIRST_CHUNK
+    found = paired_test.examine(pair_of(random.normal(size=40), random.normal(size=40)), LEVELS, 0)
+    assert found.swaps == paired_test.FIRST_CHUNK
 
 
 def test_swaps_never_exceed_four_per_level() -> None:
     for seed in range(30):
         random = np.random.default_rng(seed)
         pair = pair_of(random.normal(0.035, 0.05, 40), random.normal(0, 0.05, 40))
-        assert compare.examine(pair, LEVELS, 0).swaps <= 4 / LEVELS.strict + 1
+        assert paired_test.examine(pair, LEVELS, 0).swaps <= 4 / LEVELS.strict + 1
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3])
 def test_hardly_any_rounds_give_no_evidence_and_no_error(n: int) -> None:
-    found = compare.examine(pair_of(np.arange(n) + 1.0, np.zeros(n)), LEVELS, 0)
+    found = paired_test.examine(pair_of(np.arange(n) + 1.0, np.zeros(n)), LEVELS, 0)
     assert found.p >= 0.25
     assert found.rounds == n
 
 
 def test_equal_series_give_p_one() -> None:
     x = np.random.default_rng(0).normal(size=25)
-    assert compare.examine(pair_of(x, x), LEVELS, 0).p == 1.0
+    assert paired_test.examine(pair_of(x, x), LEVELS, 0).p == 1.0
 
 
 def test_exchanging_the_sides_changes_the_signs_and_nothing_else() -> None:
     random = np.random.default_rng(9)
     pair = pair_of(random.normal(0.03, 0.05, 40), random.normal(0, 0.05, 40))
-    one, other = compare.examine(pair, LEVELS, 5), compare.examine(pair.mirrored(), LEVELS, 5)
+    one, other = (
+        paired_test.examine(pair, LEVELS, 5),
+        paired_test.examine(pair.mirrored(), LEVELS, 5),
+    )
     assert (one.p, one.p_floor, one.p_typical) == (other.p, other.p_floor, other.p_typical)
     assert (one.typical_sign, one.floor_sign) == (-other.typical_sign, -other.floor_sign)
 
@@ -147,8 +159,11 @@ def test_identical_programs_are_told_apart_no_more_often_than_the_level_says(wor
         start = int(random.integers(0, len(rows) - 20))
         window = np.log(np.array(rows[start : start + 20]))
         flip = random.integers(0, 2, 20).astype(bool)
-        x, y = np.where(flip, window[:, 1], window[:, 0]), np.where(flip, window[:, 0], window[:, 1])
-        rejected += compare.examine(pair_of(x, y), Levels(0.05, 0.05), 0).p <= 0.05
+        x, y = (
+            np.where(flip, window[:, 1], window[:, 0]),
+            np.where(flip, window[:, 0], window[:, 1]),
+        )
+        rejected += paired_test.examine(pair_of(x, y), Levels(0.05, 0.05), 0).p <= 0.05
     assert binomtest(rejected, replays, 0.05, alternative="greater").pvalue > 0.001
 
 
@@ -159,12 +174,15 @@ def test_a_real_three_percent_is_found_in_recorded_noise() -> None:
     for _ in range(replays):
         start = int(random.integers(0, len(rows) - 40))
         window = np.log(np.array(rows[start : start + 40]))
-        found += compare.examine(pair_of(window[:, 0], window[:, 1]), Levels(0.01, 0.01), 0).p <= 0.01
+        found += (
+            paired_test.examine(pair_of(window[:, 0], window[:, 1]), Levels(0.01, 0.01), 0).p
+            <= 0.01
+        )
     assert found / replays >= 0.7
 
 
 def test_a_tie_of_both_statistics_goes_to_the_typical_ratio() -> None:
-    tied = compare.Evidence(20, 0.02, 0.01, 0.01, typical_sign=1, floor_sign=1, swaps=99)
+    tied = paired_test.Evidence(20, 0.02, 0.01, 0.01, typical_sign=1, floor_sign=1, swaps=99)
     assert not tied.floor_decides
     assert replace(tied, p_floor=0.0099).floor_decides
     assert not replace(tied, p_floor=None).floor_decides

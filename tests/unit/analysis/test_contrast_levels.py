@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from bench_framework.analysis import contrasts, crossover
-from bench_framework.analysis.judge import judge
+from bench_framework.compare import contrasts
+from bench_framework.features.judge import judge
+from bench_framework.features.scaling import crossover
 from bench_framework.model.run import Look
 from bench_framework.model.verdict import Verdict
 
@@ -27,11 +28,13 @@ def noisy(values: Mapping[str, str], where: str, number: int) -> float:
     return math.exp(chance.gauss(0, 0.02))
 
 
-def test_the_interval_of_an_undecided_contrast_is_that_of_the_whole_family(crossed: type[Crossed]) -> None:
+def test_the_interval_of_an_inconclusive_contrast_is_that_of_the_whole_family(
+    crossed: type[Crossed],
+) -> None:
     at = crossed(AXES).measured(noisy)
     series = [np.random.default_rng(n).normal(0, 0.1, 40) for n in range(5)]
     found = contrasts.judge_contrasts(series, at)
-    assert {c.verdict for c in found} == {Verdict.UNDECIDED}
+    assert {c.verdict for c in found} == {Verdict.INCONCLUSIVE}
     assert at.looks.count > 1
     assert [c.shown.level for c in found if c.shown] == pytest.approx(
         [1 - 0.05 / (at.looks.count * 5)] * len(found)
@@ -67,7 +70,9 @@ def test_whichever_is_picked_as_the_largest_its_interval_holds_with_all_others(
     assert seven.half_width > one.half_width
 
 
-def test_no_effect_and_no_contribution_sees_a_round_behind_the_last_look(crossed: type[Crossed]) -> None:
+def test_no_effect_and_no_contribution_sees_a_round_behind_the_last_look(
+    crossed: type[Crossed],
+) -> None:
     made = crossed(AXES)
 
     def wall(values: Mapping[str, str], where: str, number: int) -> float:
@@ -98,7 +103,10 @@ def test_the_interval_of_a_crossing_pays_for_the_looks(study: type[Study]) -> No
     cells = [(made.cell("b", size), made.cell("a", size)) for size in (50, 200)]
     ratios = np.array(
         [
-            [math.log(wall("b", f"{size}MiB", n) / wall("a", f"{size}MiB", n)) for size in (50, 200)]
+            [
+                math.log(wall("b", f"{size}MiB", n) / wall("a", f"{size}MiB", n))
+                for size in (50, 200)
+            ]
             for n in range(1, 41)
         ]
     )

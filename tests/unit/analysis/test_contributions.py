@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework.analysis import contributions
+from bench_framework.features.ablation import compute as ablation
 from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -37,7 +37,9 @@ def noisy(
 
 def seed(values: Mapping[str, str]) -> float:
     """8.4 % and 5.7 % less time, which the document added up to twice as fast."""
-    return (0.916 if values["parser"] == "sonic" else 1.0) * (0.943 if values["alloc"] == "je" else 1.0)
+    return (0.916 if values["parser"] == "sonic" else 1.0) * (
+        0.943 if values["alloc"] == "je" else 1.0
+    )
 
 
 def ladder(values: Mapping[str, str]) -> bool:
@@ -50,7 +52,9 @@ def ratios(table: Contribution) -> list[float]:
 
 
 def sentence(judged: Judgement, design: str) -> str:
-    claims = [c for c in judged.claims if c.kind == "contributions" and c.values["design"] == design]
+    claims = [
+        c for c in judged.claims if c.kind == "contributions" and c.values["design"] == design
+    ]
     return claims[0].text.replace("\u202f", " ")
 
 
@@ -99,19 +103,21 @@ def test_a_total_that_is_not_decided_has_no_shares(crossed: type[Crossed]) -> No
     assert [s.share for s in table.steps] == [None, None]
     assert table.unexplained is None
     text = sentence(judged, "ladder")
-    assert text.startswith("sonic je against simd sys: undecided in time [")
+    assert text.startswith("sonic je against simd sys: inconclusive in time [")
     assert text.endswith(
         "; step by step: none of 2 is decided"
     )  # no product of figures that nobody can tell from 1
 
 
-def test_steps_that_are_not_decided_are_counted_beside_those_that_are(crossed: type[Crossed]) -> None:
+def test_steps_that_are_not_decided_are_counted_beside_those_that_are(
+    crossed: type[Crossed],
+) -> None:
     def one(values: Mapping[str, str]) -> float:
         return 0.8 if values["parser"] == "sonic" else 1.0
 
     text = sentence(crossed(AXES, design="ladder", drop=ladder).judge(noisy(one, 0.05)), "ladder")
     assert re.search(r"step by step: parser: simd → sonic: [\d.]+ % less time \[[^]]+\]", text)
-    assert "; the other one is undecided; contributions multiply: 0.79" in text
+    assert "; the other one is inconclusive; contributions multiply: 0.79" in text
     assert "alloc: sys → je" not in text
 
 
@@ -125,12 +131,17 @@ def test_steps_after_the_last_adopted_one_are_no_part_of_the_total(crossed: type
         ("sonic", "je", "rayon"),
     ]
     made = crossed(
-        axes, design="ladder", drop=lambda v: tuple(v.values()) not in rungs,
+        axes,
+        design="ladder",
+        drop=lambda v: tuple(v.values()) not in rungs,
         adopted=[("parser", "sonic"), ("alloc", "je")],
-    )  # fmt: skip
+    )
     judged = made.judge(noisy(lambda v: seed(v) * (0.5 if v["engine"] == "rayon" else 1.0)))
     table = judged.structure.contributions[0]
-    assert [c.text for s in table.steps for c in s.changes] == ["parser: simd → sonic", "alloc: sys → je"]
+    assert [c.text for s in table.steps for c in s.changes] == [
+        "parser: simd → sonic",
+        "alloc: sys → je",
+    ]
     assert [c.text for s in table.beyond for c in s.changes] == ["engine: tokio → rayon"]
     assert table.beyond[0].share is None
     assert sentence(judged, "ladder").startswith("sonic je tokio against simd sys tokio: 13.")
@@ -147,8 +158,11 @@ def test_a_rung_without_figures_joins_its_two_steps(crossed: type[Crossed]) -> N
 def test_shapley_shares_split_an_interaction_evenly(crossed: type[Crossed]) -> None:
     """φ(a) = ½·(ln a + ln ab − ln b), and the shares make up the total."""
     exact: Exact = {
-        ("a0", "b0"): 1.0, ("a1", "b0"): 0.8, ("a0", "b1"): 0.9, ("a1", "b1"): 0.8 * 0.9 * 0.9,
-    }  # fmt: skip
+        ("a0", "b0"): 1.0,
+        ("a1", "b0"): 0.8,
+        ("a0", "b1"): 0.9,
+        ("a1", "b1"): 0.8 * 0.9 * 0.9,
+    }
     made = crossed({"a": ["a0", "a1"], "b": ["b0", "b1"]})
     (table,) = made.judge(lambda v, *_: exact[tuple(v.values())]).structure.contributions
     assert table.design == "shapley"
@@ -160,8 +174,11 @@ def test_shapley_shares_split_an_interaction_evenly(crossed: type[Crossed]) -> N
 def test_changes_alone_leave_their_interaction_as_a_figure(crossed: type[Crossed]) -> None:
     """A ladder whose experiments were each tried alone too: the third rung has both."""
     exact: Exact = {
-        ("simd", "sys"): 1.0, ("sonic", "sys"): 0.8, ("simd", "je"): 0.9, ("sonic", "je"): 0.9 * 0.9,
-    }  # fmt: skip
+        ("simd", "sys"): 1.0,
+        ("sonic", "sys"): 0.8,
+        ("simd", "je"): 0.9,
+        ("sonic", "je"): 0.9 * 0.9,
+    }
     made = crossed(AXES, design="ladder", adopted=[("parser", "sonic"), ("alloc", "je")])
     judged = made.judge(lambda v, *_: exact[tuple(v.values())])
     table = next(t for t in judged.structure.contributions if t.design == "alone")
@@ -171,23 +188,38 @@ def test_changes_alone_leave_their_interaction_as_a_figure(crossed: type[Crossed
     assert table.remainder.shown.ratio == pytest.approx(0.81 / 0.72)
     assert table.remainder.verdict is Verdict.WORSE
     assert table.unexplained == pytest.approx(math.log(0.81 / 0.72) / math.log(0.81))
-    assert "of the time, and all together against that: 12.5 % more time" in sentence(judged, "alone")
+    assert "of the time, and all together against that: 12.5 % more time" in sentence(
+        judged, "alone"
+    )
 
 
 def test_one_at_a_time_has_no_total(crossed: type[Crossed]) -> None:
-    made = crossed(AXES, design="one-at-a-time", drop=lambda v: v["parser"] == "sonic" and v["alloc"] == "je")
+    made = crossed(
+        AXES, design="one-at-a-time", drop=lambda v: v["parser"] == "sonic" and v["alloc"] == "je"
+    )
     judged = made.judge(noisy(seed))
     (table,) = judged.structure.contributions
-    assert (table.design, table.total, table.end_cell_id, table.unexplained) == ("alone", None, None, None)
-    assert sentence(judged, "alone").startswith("no variant has every change, so that they have no total")
+    assert (table.design, table.total, table.end_cell_id, table.unexplained) == (
+        "alone",
+        None,
+        None,
+        None,
+    )
+    assert sentence(judged, "alone").startswith(
+        "no variant has every change, so that they have no total"
+    )
 
 
-def test_several_values_of_an_axis_are_shared_only_where_experiments_name_one(crossed: type[Crossed]) -> None:
+def test_several_values_of_an_axis_are_shared_only_where_experiments_name_one(
+    crossed: type[Crossed],
+) -> None:
     axes = {"parser": ["simd", "sonic", "serde"], "alloc": ["sys", "je"]}
     wall = noisy(lambda v: seed({**v, "parser": "sonic" if v["parser"] == "sonic" else "simd"}))
     assert crossed(axes).judge(wall).structure.contributions == ()
     (table,) = (
-        crossed(axes, adopted=[("parser", "sonic"), ("alloc", "je")]).judge(wall).structure.contributions
+        crossed(axes, adopted=[("parser", "sonic"), ("alloc", "je")])
+        .judge(wall)
+        .structure.contributions
     )
     assert (table.design, len(table.steps)) == ("shapley", 2)
     both = crossed(axes, adopted=[("parser", "sonic"), ("parser", "serde")]).judge(wall).structure
@@ -198,9 +230,10 @@ def test_several_values_of_an_axis_are_shared_only_where_experiments_name_one(cr
 def test_each_baseline_has_its_own_shares(crossed: type[Crossed]) -> None:
     axes = {"engine": ["rayon", "tokio"], **AXES}
     made = crossed(
-        axes, adopted=[("parser", "sonic"), ("alloc", "je")],
+        axes,
+        adopted=[("parser", "sonic"), ("alloc", "je")],
         further=[{"engine": "tokio", "parser": "simd", "alloc": "sys"}],
-    )  # fmt: skip
+    )
     judged = made.judge(noisy(seed))
     starts = [made.plan.cell(t.start_cell_id).label for t in judged.structure.contributions]
     assert starts == ["rayon simd sys", "tokio simd sys"]
@@ -208,7 +241,9 @@ def test_each_baseline_has_its_own_shares(crossed: type[Crossed]) -> None:
 
 def test_a_step_against_the_total_has_a_share_below_zero(crossed: type[Crossed]) -> None:
     def exact(values: Mapping[str, str]) -> float:
-        return (0.7 if values["parser"] == "sonic" else 1.0) * (1.1 if values["alloc"] == "je" else 1.0)
+        return (0.7 if values["parser"] == "sonic" else 1.0) * (
+            1.1 if values["alloc"] == "je" else 1.0
+        )
 
     judged = crossed(AXES, design="ladder", drop=ladder).judge(noisy(exact))
     (table,) = judged.structure.contributions
@@ -216,9 +251,11 @@ def test_a_step_against_the_total_has_a_share_below_zero(crossed: type[Crossed])
     assert first > 1
     assert second < 0
     assert table.largest == 0
-    assert "of the total" not in sentence(judged, "ladder")  # the table has both shares side by side
+    assert "of the total" not in sentence(
+        judged, "ladder"
+    )  # the table has both shares side by side
 
 
 def test_before_six_rounds_nothing_is_said(crossed: type[Crossed]) -> None:
     made = crossed(AXES, rounds=5, design="ladder", drop=ladder)
-    assert contributions.contributions(made.measured(noisy(seed))) == ((), 0)
+    assert ablation.contributions(made.measured(noisy(seed))) == ((), 0)

@@ -8,23 +8,41 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from bench_framework.analysis import costs, fact_words, front, reference_words, structure_wording, wording
-from bench_framework.analysis.reference_claims import gap_claims
+from bench_framework.claims import costs, value_phrases
+from bench_framework.claims.phrases import change
+from bench_framework.features import sentences
+from bench_framework.features.pareto import compute as pareto
+from bench_framework.features.references import sentences as references_sentences
+from bench_framework.features.references.claims import gap_claims
 from bench_framework.model.judgement import Claim, Comparison, Gap
 from bench_framework.model.verdict import Interval, Verdict
 
 if TYPE_CHECKING:
-    from bench_framework.analysis.facts import Names
+    from bench_framework.claims.factory import Names
 
 MEMORY = Comparison(
-    "map", "read", "peak_rss", "memory", Verdict.WORSE, margin=0.05, epsilon=0.01,
+    "map",
+    "read",
+    "peak_rss",
+    "memory",
+    Verdict.WORSE,
+    margin=0.05,
+    epsilon=0.01,
     shown=Interval(2.44, 2.31, 2.65, 0.95),
-)  # fmt: skip
+)
 CPU = Comparison(
-    "map", "read", "cpu", "headline", Verdict.WORSE, margin=0.02, epsilon=0.01,
+    "map",
+    "read",
+    "cpu",
+    "headline",
+    Verdict.WORSE,
+    margin=0.02,
+    epsilon=0.01,
     shown=Interval(1.25, 1.22, 1.28, 0.95),
-)  # fmt: skip
-OPEN = Comparison("pool", "read", "cpu", "headline", Verdict.UNDECIDED, margin=0.02, epsilon=0.01)
+)
+OPEN = Comparison(
+    "pool", "read", "cpu", "headline", Verdict.INCONCLUSIVE, margin=0.02, epsilon=0.01
+)
 
 
 def named() -> Names:
@@ -36,7 +54,7 @@ def test_a_gain_names_its_costs_and_a_loss_has_none() -> None:
     assert paid.paid(Verdict.BETTER, "map", "read", "wall") == (
         "for 2.44× as much memory and 25\u202f% more CPU time"
     )
-    assert paid.paid(Verdict.BETTER_SIZE_OPEN, "map", "read", "wall")
+    assert paid.paid(Verdict.BETTER_SIZE_UNCERTAIN, "map", "read", "wall")
     assert not paid.paid(Verdict.WORSE, "map", "read", "wall")
     assert not paid.paid(Verdict.BETTER, "map", "read", "cpu")
     assert not paid.paid(Verdict.BETTER, "read", "map", "wall")
@@ -47,16 +65,24 @@ def test_a_list_of_costs_has_one_scale() -> None:
     paid = costs.Costs([MEMORY, CPU])
     assert not paid.one_scale(["map"], "read")
     assert costs.Costs([MEMORY]).one_scale(["map"], "read")
-    assert paid.told("map", "read", percent=True) == "144\u202f% more memory and 25\u202f% more CPU time"
+    assert (
+        paid.told("map", "read", percent=True)
+        == "144\u202f% more memory and 25\u202f% more CPU time"
+    )
 
 
-@pytest.mark.parametrize(("closed", "lo", "hi", "told"), [
-    (0.54, 0.44, 0.72, True), (-0.37, -0.5, -0.07, False), (0.2, -0.1, 0.5, False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("closed", "lo", "hi", "told"),
+    [
+        (0.54, 0.44, 0.72, True),
+        (-0.37, -0.5, -0.07, False),
+        (0.2, -0.1, 0.5, False),
+    ],
+)
 def test_a_gap_is_closed_at_a_cost(closed: float, lo: float, hi: float, told: bool) -> None:
     gap = Gap("i", "wall", "map", "read", "ref", 40, 0.046, 0.021, closed, lo, hi)
     (claim,) = gap_claims(named(), [gap], costs.Costs([MEMORY]))
-    assert reference_words.gap(claim).endswith("for 2.44× as much memory") is told
+    assert references_sentences.gap(claim).endswith("for 2.44× as much memory") is told
 
 
 def test_what_is_decided_in_cpu_time_is_no_nothing() -> None:
@@ -64,7 +90,7 @@ def test_what_is_decided_in_cpu_time_is_no_nothing() -> None:
     assert not costs.elsewhere([OPEN])
     values: dict[str, float | int | str] = {"reason": "the displayed interval reaches 1"}
     blank = Claim("", "nothing", "q", None, "wall", (), None, values=values)
-    assert wording.say(blank) == "Nothing is decided: the displayed interval reaches 1"
+    assert sentences.say(blank) == "Nothing is decided: the displayed interval reaches 1"
     more = Claim(
         "",
         "nothing",
@@ -75,54 +101,79 @@ def test_what_is_decided_in_cpu_time_is_no_nothing() -> None:
         None,
         values={**values, "elsewhere": "CPU time is worse in 5 of 5"},
     )
-    assert wording.say(more) == (
+    assert sentences.say(more) == (
         "Nothing is decided in time: the displayed interval reaches 1; CPU time is worse in 5 of 5"
     )
 
 
 def test_a_list_that_has_small_changes_tells_large_ones_in_percent_too() -> None:
-    told = [
-        structure_wording.change(Verdict.WORSE, 2.37, 2.22, 2.55, 0.02, "wall", percent=p)
-        for p in (False, True)
-    ]
+    told = [change(Verdict.WORSE, 2.37, 2.22, 2.55, 0.02, "wall", percent=p) for p in (False, True)]
     assert told == ["2.37× as long [2.22, 2.55]", "137\u202f% more time [122, 155]"]
-    less = structure_wording.change(Verdict.BETTER, 0.5, 0.45, 0.55, 0.02, "wall", percent=True)
+    less = change(Verdict.BETTER, 0.5, 0.45, 0.55, 0.02, "wall", percent=True)
     assert re.match(r"50\u202f% less time \[45, 55\]", less)
 
 
 def test_rates_of_one_input_have_the_unit_of_their_table() -> None:
     values: dict[str, float | int | str] = {
-        "unit": "bytes/s", "family": "iec", "formula": "min(a, b)", "smallest": 863 * 2.0**20,
-    }  # fmt: skip
+        "unit": "bytes/s",
+        "family": "iec",
+        "formula": "min(a, b)",
+        "smallest": 863 * 2.0**20,
+    }
     claim = Claim(
-        "", "derived", "ideal", None, None, (), None, estimate=1996 * 2.0**20, lo=1790 * 2.0**20, hi=2222 * 2.0**20,
-        rounds=15, values=values,
-    )  # fmt: skip
-    assert fact_words.FACT_SENTENCES["derived"](claim).startswith("ideal is 1996 [1790, 2222]\u202fMiB/s")
+        "",
+        "derived",
+        "ideal",
+        None,
+        None,
+        (),
+        None,
+        estimate=1996 * 2.0**20,
+        lo=1790 * 2.0**20,
+        hi=2222 * 2.0**20,
+        rounds=15,
+        values=values,
+    )
+    assert value_phrases.FACT_SENTENCES["derived"](claim).startswith(
+        "ideal is 1996 [1790, 2222]\u202fMiB/s"
+    )
 
 
 def test_a_judged_ratio_is_not_printed_as_reaching_one_where_it_does_not() -> None:
     claim = Claim(
-        "", "derived", "all steps", None, None, (), None, estimate=1.0819, lo=1.0096, hi=1.1694, margin=0.02,
-        rounds=40, values={"unit": "ratio", "family": "iec", "formula": "a / b"},
-    )  # fmt: skip
-    assert "1.082 [1.009, 1.170]" in fact_words.FACT_SENTENCES["derived"](claim)
+        "",
+        "derived",
+        "all steps",
+        None,
+        None,
+        (),
+        None,
+        estimate=1.0819,
+        lo=1.0096,
+        hi=1.1694,
+        margin=0.02,
+        rounds=40,
+        values={"unit": "ratio", "family": "iec", "formula": "a / b"},
+    )
+    assert "1.082 [1.009, 1.170]" in value_phrases.FACT_SENTENCES["derived"](claim)
 
 
 class TestFront:
     """Where the record compares two variants, its verdict says who needs less."""
 
-    SLOW = front.Costs("slow", {"wall": (3.0, 4.0), "peak_rss": (3.0, 4.0)}, {})
-    FAST = front.Costs("fast", {"wall": (1.0, 2.0), "peak_rss": (1.0, 2.0)}, {})
+    SLOW = pareto.Costs("slow", {"wall": (3.0, 4.0), "peak_rss": (3.0, 4.0)}, {})
+    FAST = pareto.Costs("fast", {"wall": (1.0, 2.0), "peak_rss": (1.0, 2.0)}, {})
 
     def judged(self, verdict: Verdict) -> list[tuple[str, ...]]:
-        compared = Comparison("fast", "slow", "wall", "headline", verdict, margin=0.02, epsilon=0.01)
-        decided = front.decisions([compared])
-        both = [front.Costs(c.cell_id, c.measured, {}, decided) for c in (self.FAST, self.SLOW)]
-        return [s.least for s in front.standings(both)]
+        compared = Comparison(
+            "fast", "slow", "wall", "headline", verdict, margin=0.02, epsilon=0.01
+        )
+        decided = pareto.decisions([compared])
+        both = [pareto.Costs(c.cell_id, c.measured, {}, decided) for c in (self.FAST, self.SLOW)]
+        return [s.least for s in pareto.standings(both)]
 
     def test_an_open_pair_shares_the_least_time_though_its_intervals_lie_apart(self) -> None:
-        assert self.judged(Verdict.UNDECIDED) == [("wall", "peak_rss"), ("wall",)]
+        assert self.judged(Verdict.INCONCLUSIVE) == [("wall", "peak_rss"), ("wall",)]
         assert self.judged(Verdict.EQUIVALENT) == [("wall", "peak_rss"), ("wall",)]
 
     def test_a_decided_pair_does_not(self) -> None:
@@ -130,8 +181,12 @@ class TestFront:
         assert self.judged(Verdict.WORSE) == [("peak_rss",), ("wall",)]
 
     def test_the_results_come_before_the_best_groups_pairs(self) -> None:
-        best = Comparison("fast", "slow", "wall", "best", Verdict.UNDECIDED, margin=0.02, epsilon=0.01)
-        first = Comparison("fast", "slow", "wall", "headline", Verdict.BETTER, margin=0.02, epsilon=0.01)
+        best = Comparison(
+            "fast", "slow", "wall", "best", Verdict.INCONCLUSIVE, margin=0.02, epsilon=0.01
+        )
+        first = Comparison(
+            "fast", "slow", "wall", "headline", Verdict.BETTER, margin=0.02, epsilon=0.01
+        )
         for order in ([best, first], [first, best]):
-            assert front.decisions(order)["wall", "fast", "slow"] is True
-            assert front.decisions(order)["wall", "slow", "fast"] is False
+            assert pareto.decisions(order)["wall", "fast", "slow"] is True
+            assert pareto.decisions(order)["wall", "slow", "fast"] is False

@@ -9,10 +9,11 @@ from dataclasses import replace
 
 import pytest
 
-from bench_framework.analysis import metric_words, wording
-from bench_framework.analysis.counts import incomplete, summaries
-from bench_framework.analysis.medians import compare_counts, spread
-from bench_framework.analysis.samples import collect
+from bench_framework.claims import metric_nouns
+from bench_framework.compare.exact_metrics import incomplete, summaries
+from bench_framework.compare.medians import compare_counts, spread
+from bench_framework.compare.samples import collect
+from bench_framework.features import sentences
 from bench_framework.model import words
 from bench_framework.model.judgement import Claim, Comparison
 from bench_framework.model.metrics import METRICS
@@ -30,7 +31,7 @@ def test_equal_repetitions_are_exact() -> None:
     assert found.shown == Interval(1.03, 1.03, 1.03, 1.0)
     assert (found.verdict, found.runs, found.runs_ref) == (Verdict.WORSE, 3, 3)
     assert compared([100.0] * 3, [100.0] * 3).verdict is Verdict.EQUIVALENT
-    assert compared([101.0] * 3, [100.0] * 3).verdict is Verdict.WORSE_SIZE_OPEN
+    assert compared([101.0] * 3, [100.0] * 3).verdict is Verdict.WORSE_SIZE_UNCERTAIN
 
 
 def test_the_range_of_the_repetitions_widens_the_interval() -> None:
@@ -44,18 +45,22 @@ def test_the_range_of_the_repetitions_widens_the_interval() -> None:
 
 def test_counts_that_vary_more_than_they_differ_decide_nothing() -> None:
     found = compared([100.0, 104.0, 102.0], [99.0, 103.0, 101.0])
-    assert found.verdict is Verdict.UNDECIDED
+    assert found.verdict is Verdict.INCONCLUSIVE
     assert "vary by up to 4" in found.reason
     assert compared([100.0, 100.01, 100.0], [100.0, 100.02, 100.0]).verdict is Verdict.EQUIVALENT
 
 
 @pytest.mark.parametrize(("runs", "most"), [(2, 40), (3, 8), (5, 2)])
-def test_copies_of_one_program_whose_counts_vary_are_hardly_ever_told_apart(runs: int, most: int) -> None:
+def test_copies_of_one_program_whose_counts_vary_are_hardly_ever_told_apart(
+    runs: int, most: int
+) -> None:
     """docs/method.md, section 5: below 1 in 100 with two repetitions, 1 in 1 000 with three."""
     generator = random.Random(7)
     false = 0
     for _ in range(4000):
-        sides = [[1e6 * math.exp(0.01 * generator.gauss(0, 1)) for _ in range(runs)] for _ in range(2)]
+        sides = [
+            [1e6 * math.exp(0.01 * generator.gauss(0, 1)) for _ in range(runs)] for _ in range(2)
+        ]
         false += compared(sides[0], sides[1], margin=0.0).verdict.decided
     assert false <= most
 
@@ -76,12 +81,20 @@ def test_runs_outside_timing_have_summaries_of_their_own() -> None:
         Observation("c", "instructions", 3, "at", "v", "failed", message="why"),
     ]
     found = {s.metric: s for s in summaries(seen, ())}
-    assert (found["minor_faults"].median, found["minor_faults"].n_rounds, found["minor_faults"].n_runs) == (
+    assert (
+        found["minor_faults"].median,
+        found["minor_faults"].n_rounds,
+        found["minor_faults"].n_runs,
+    ) == (
         7,
         0,
         1,
     )
-    assert (found["instructions"].median, found["instructions"].min, found["instructions"].n_runs) == (
+    assert (
+        found["instructions"].median,
+        found["instructions"].min,
+        found["instructions"].n_runs,
+    ) == (
         7,
         5,
         2,
@@ -103,7 +116,9 @@ def test_a_metric_that_is_often_missing_is_not_compared() -> None:
     assert incomplete(given, whole, lacking, 0.05).verdict is Verdict.NOT_COMPARABLE
 
 
-def claim(metric: str, verdict: Verdict, estimate: float, lo: float, hi: float, **values: str) -> Claim:
+def claim(
+    metric: str, verdict: Verdict, estimate: float, lo: float, hi: float, **values: str
+) -> Claim:
     return Claim(
         "c1",
         "comparison",
@@ -135,7 +150,10 @@ def claim(metric: str, verdict: Verdict, estimate: float, lo: float, hi: float, 
             claim("requests", Verdict.BETTER, 0.5, 0.49, 0.51, direction="higher"),
             "A has 2.00× the requests of B [1.96, 2.05]",
         ),
-        (claim("p99", Verdict.BETTER, 0.9, 0.88, 0.92), "A has 10.0 % lower p99 than B [8.0, 12.0]"),
+        (
+            claim("p99", Verdict.BETTER, 0.9, 0.88, 0.92),
+            "A has 10.0 % lower p99 than B [8.0, 12.0]",
+        ),
         (
             claim("instructions", Verdict.BETTER, 0.9, 0.9, 0.9),
             "A needs 10 % fewer instructions than B [10, 10]",
@@ -144,22 +162,29 @@ def claim(metric: str, verdict: Verdict, estimate: float, lo: float, hi: float, 
             claim("instructions", Verdict.WORSE, 2.0, 2.0, 2.0),
             "A needs 2.0× as many instructions as B [2.0, 2.0]",
         ),
-        (claim("cpu", Verdict.BETTER, 0.9, 0.88, 0.92), "A needs 10 % less CPU time than B [8, 12]"),
+        (
+            claim("cpu", Verdict.BETTER, 0.9, 0.88, 0.92),
+            "A needs 10 % less CPU time than B [8, 12]",
+        ),
     ],
 )
 def test_a_sentence_has_the_words_of_its_metric(given: Claim, text: str) -> None:
-    said = wording.say(given).replace("\u202f", " ")
+    said = sentences.say(given).replace("\u202f", " ")
     figures = re.compile(r"[0-9.]+")
     assert figures.sub("#", said) == figures.sub("#", text)
-    expected, found = ([float(figure) for figure in figures.findall(words)] for words in (text, said))
+    expected, found = (
+        [float(figure) for figure in figures.findall(words)] for words in (text, said)
+    )
     assert found == pytest.approx(expected, abs=0.11)
 
 
 def test_a_ratio_of_a_metric_that_is_better_when_larger_is_told_turned_over() -> None:
-    given = claim("requests", Verdict.UNDECIDED, 1 / 1.08, 1 / 1.93, 1 / 0.72, direction="higher")
-    natural = metric_words.natural(given)
+    given = claim(
+        "requests", Verdict.INCONCLUSIVE, 1 / 1.08, 1 / 1.93, 1 / 0.72, direction="higher"
+    )
+    natural = metric_nouns.natural(given)
     assert (natural.estimate, natural.lo, natural.hi) == pytest.approx((1.08, 0.72, 1.93))
-    assert "+8" in wording.say(given)
+    assert "+8" in sentences.say(given)
 
 
 def test_a_verdict_of_an_own_metric_says_better_whatever_its_direction() -> None:
@@ -175,6 +200,8 @@ def test_every_metric_has_its_noun_and_a_line() -> None:
 
 def test_a_derived_metric_is_the_quotient_of_two_metrics_of_a_round() -> None:
     receipt = Receipt(counts={"major_faults": 10})
-    found = Block(0, 1, 0, "c", warmup=False, status="ok", started_at="", wall_s=(0.5,), receipts=(receipt,))
+    found = Block(
+        0, 1, 0, "c", warmup=False, status="ok", started_at="", wall_s=(0.5,), receipts=(receipt,)
+    )
     assert collect([found])["c"].of("major_faults_per_s") == {1: 20.0}
     assert "major_faults_per_s" not in collect([replace(found, receipts=())])["c"].series

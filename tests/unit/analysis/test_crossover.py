@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from bench_framework.analysis import crossover
-from bench_framework.analysis.judge import judge
+from bench_framework.features.judge import judge
+from bench_framework.features.scaling import crossover
 from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 MIB = 1024 * 1024
 
 
-def line(turn: float, slope: float = -0.3, spread: float = 0.01) -> Callable[[str, str, int], float]:
+def line(
+    turn: float, slope: float = -0.3, spread: float = 0.01
+) -> Callable[[str, str, int], float]:
     """`b` against `a`: a ratio that is a straight line over log size and 1 at `turn` MiB."""
 
     def wall(arm: str, where: str, number: int) -> float:
@@ -40,7 +42,9 @@ def test_an_exact_line_crosses_where_it_was_drawn() -> None:
     assert crossover.turning(places, ratios, 0.95) == pytest.approx([math.log(23)] * 3, abs=1e-3)
 
 
-def test_the_crossing_is_told_with_its_interval_between_the_sizes_that_decide(study: type[Study]) -> None:
+def test_the_crossing_is_told_with_its_interval_between_the_sizes_that_decide(
+    study: type[Study],
+) -> None:
     made = study(sizes=(10, 50, 200))
     judged = made.judge(made.blocks(line(23)))
     (found,) = judged.structure.crossings
@@ -55,10 +59,13 @@ def test_the_crossing_is_told_with_its_interval_between_the_sizes_that_decide(st
     assert text.endswith("(interpolated)")
 
 
-def test_an_undecided_size_between_widens_the_bracket(study: type[Study]) -> None:
+def test_an_inconclusive_size_between_widens_the_bracket(study: type[Study]) -> None:
     made = study(sizes=(10, 50, 200))
     judged = made.judge(made.blocks(line(50, slope=-0.1)))
-    assert made.comparison(judged, "b", size=50).verdict in (Verdict.UNDECIDED, Verdict.EQUIVALENT)
+    assert made.comparison(judged, "b", size=50).verdict in (
+        Verdict.INCONCLUSIVE,
+        Verdict.EQUIVALENT,
+    )
     (found,) = judged.structure.crossings
     assert made.plan.input(found.above_input_id).label == "200MiB"
     assert found.size_bytes == pytest.approx(50 * MIB, rel=0.1)
@@ -74,11 +81,16 @@ def test_two_sizes_are_too_few_and_another_family_is_no_neighbour(study: type[St
     two = study(sizes=(10, 50))
     judged = two.judge(two.blocks(line(23)))
     assert judged.structure.crossings == ()
-    assert {c.kind for c in judged.claims if c.kind in ("sign-change", "crossover")} == {"sign-change"}
+    assert {c.kind for c in judged.claims if c.kind in ("sign-change", "crossover")} == {
+        "sign-change"
+    }
     three = study(sizes=(10, 50, 200))
     smallest, *rest = three.inputs()
     prepared = [replace(smallest, family="other"), *rest]
-    assert judge(three.plan, three.blocks(line(23)), {}, prepared, three.looks()).structure.crossings == ()
+    assert (
+        judge(three.plan, three.blocks(line(23)), {}, prepared, three.looks()).structure.crossings
+        == ()
+    )
 
 
 def test_ratios_that_do_not_turn_with_the_verdicts_give_no_place() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework.analysis.judge import judge
+from bench_framework.features.judge import judge
 from bench_framework.model.plan import Axis, AxisValue, Dataset, Experiment, Input, Plan
 from bench_framework.model.run import PreparedInput
 
@@ -32,16 +32,21 @@ def with_inputs(made: Study, inputs: tuple[Input, ...], axes: tuple[Axis, ...]) 
 
 def judged(made: Study, plan: Plan, ratio: dict[str, float]) -> Judgement:
     """`ratio`: label of the input → time of the second arm over that of the first."""
-    labels = dict(zip((i.label for i in made.plan.inputs), (i.label for i in plan.inputs), strict=True))
+    labels = dict(
+        zip((i.label for i in made.plan.inputs), (i.label for i in plan.inputs), strict=True)
+    )
 
     def wall(arm: str, where: str, number: int) -> float:
         noise = random.Random(f"{arm}/{where}/{number}")
-        return 0.05 * (ratio[labels[where]] if arm == "b" else 1) * (1 + noise.expovariate(1 / 0.01))
+        return (
+            0.05 * (ratio[labels[where]] if arm == "b" else 1) * (1 + noise.expovariate(1 / 0.01))
+        )
 
     prepared = [
         PreparedInput(i.id, "/f", i.dataset.size_bytes, "0", i.dataset.family, 42)
-        for i in plan.inputs if i.dataset
-    ]  # fmt: skip
+        for i in plan.inputs
+        if i.dataset
+    ]
     ids = dict(zip((i.id for i in made.plan.inputs), (i.id for i in plan.inputs), strict=True))
     looks = [replace(look, input_id=ids[look.input_id]) for look in made.looks()]
     return judge(plan, made.blocks(wall), {}, prepared, looks)
@@ -49,12 +54,19 @@ def judged(made: Study, plan: Plan, ratio: dict[str, float]) -> Judgement:
 
 def texts() -> tuple[tuple[Input, ...], tuple[Axis, ...]]:
     """Two families of text at two sizes."""
-    sizes = Axis("size", "input", tuple(AxisValue(f"{s}MiB", f"{s}MiB", "", s * MIB) for s in (SMALL, LARGE)))
+    sizes = Axis(
+        "size", "input", tuple(AxisValue(f"{s}MiB", f"{s}MiB", "", s * MIB) for s in (SMALL, LARGE))
+    )
     kinds = Axis("text", "input", (AxisValue("prose", "prose"), AxisValue("cjk", "cjk")))
     inputs = tuple(
-        Input(f"{kind} {s}MiB", (("size", f"{s}MiB"), ("text", kind)), Dataset("generated", kind, s * MIB, 42))
-        for kind in ("prose", "cjk") for s in (SMALL, LARGE)
-    )  # fmt: skip
+        Input(
+            f"{kind} {s}MiB",
+            (("size", f"{s}MiB"), ("text", kind)),
+            Dataset("generated", kind, s * MIB, 42),
+        )
+        for kind in ("prose", "cjk")
+        for s in (SMALL, LARGE)
+    )
     return inputs, (sizes, kinds)
 
 
@@ -97,7 +109,9 @@ def test_files_of_the_user_have_no_size_to_turn_at(study: type[Study]) -> None:
         Input(n, (("file", n),), Dataset("file", n, s, path=f"/{n}"))
         for n, s in (("a.txt", 10), ("b.txt", 20))
     )
-    text = sign_change(judged(made, with_inputs(made, inputs, (files,)), {"a.txt": 1.3, "b.txt": 0.7}))
+    text = sign_change(
+        judged(made, with_inputs(made, inputs, (files,)), {"a.txt": 1.3, "b.txt": 0.7})
+    )
     assert "a.txt: +" in text
     assert "turns" not in text
 
@@ -137,7 +151,9 @@ def test_an_experiment_is_counted_by_one_word_only_if_all_inputs_agree(
     made = study(sizes=(SMALL, LARGE))
     plan = replace(
         made.plan,
-        experiments=(Experiment("try", made.plan.variants[1].id, (("x", "y"),), decision="rejected"),),
+        experiments=(
+            Experiment("try", made.plan.variants[1].id, (("x", "y"),), decision="rejected"),
+        ),
     )
     found = judged(made, plan, ratio)
     (claim,) = (c for c in found.claims if c.kind == "experiments")
@@ -153,7 +169,9 @@ def test_no_sentence_of_a_record_that_turns_speaks_of_all_inputs(study: type[Stu
             assert claim.text.startswith("On "), claim.text
         if claim.kind == "best-by-input":
             assert claim.text == "the best by input: 10MiB: a; 200MiB: b"
-    assert not [c.text for c in found.claims if re.search(r"\bon all\b|\balways\b|\bfastest is\b", c.text)]
+    assert not [
+        c.text for c in found.claims if re.search(r"\bon all\b|\balways\b|\bfastest is\b", c.text)
+    ]
 
 
 def test_a_superlative_needs_a_best_group_of_one(study: type[Study]) -> None:
@@ -161,7 +179,12 @@ def test_a_superlative_needs_a_best_group_of_one(study: type[Study]) -> None:
 
     def wall(arm: str, where: str, number: int) -> float:
         noise = random.Random(f"{arm}/{where}/{number}")
-        time = {"a": 0.05, "control": 0.05, "b": 0.03, "c": 0.03 if where == f"{SMALL}MiB" else 0.04}[arm]
+        time = {
+            "a": 0.05,
+            "control": 0.05,
+            "b": 0.03,
+            "c": 0.03 if where == f"{SMALL}MiB" else 0.04,
+        }[arm]
         return time * (1 + noise.expovariate(1 / 0.01))
 
     found = judge(made.plan, made.blocks(wall), {}, made.inputs(), made.looks())

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from bench_framework.analysis.derived import as_steps, derived_rows
-from bench_framework.analysis.judge import judge
-from bench_framework.analysis.samples import collect
+from bench_framework.compare.derived_values import as_steps, derived_rows
+from bench_framework.compare.samples import collect
+from bench_framework.features.judge import judge
 from bench_framework.model.judgement import Comparison, Derived, Judgement
 from bench_framework.model.plan import DerivedRow, NamedCell, Plan, Role
 from bench_framework.model.run import Answer, Block, Receipt
@@ -41,7 +41,9 @@ class Budget(Study):
         limits = {ids["generate"], ids["write"]}
         return replace(
             plan,
-            cells=tuple(replace(c, role=Role.BOUND) if c.variant_id in limits else c for c in plan.cells),
+            cells=tuple(
+                replace(c, role=Role.BOUND) if c.variant_id in limits else c for c in plan.cells
+            ),
             named=tuple(NamedCell(name, ids[name]) for name in ("generate", "write", "streaming")),
             derived=FORMULAS,
         )
@@ -63,7 +65,15 @@ def rows(judgement: Judgement) -> dict[str, Derived]:
 def test_rates_and_formulas_are_medians_over_rounds_with_intervals() -> None:
     study = Budget()
     found = rows(judged(study, study.blocks(wall)))
-    assert list(found) == ["generate", "write", "streaming", "ideal", "no_overlap", "gained", "share"]
+    assert list(found) == [
+        "generate",
+        "write",
+        "streaming",
+        "ideal",
+        "no_overlap",
+        "gained",
+        "share",
+    ]
     middle = 1.03
     assert found["generate"].measured
     assert found["generate"].value == pytest.approx(100 * MIB / 0.25 / middle)
@@ -99,7 +109,8 @@ def test_a_cell_that_failed_gives_no_figure() -> None:
     study = Budget()
     writing = study.cell("write", 100).id
     blocks = [
-        replace(b, status="failed", wall_s=()) if b.cell_id == writing else b for b in study.blocks(wall)
+        replace(b, status="failed", wall_s=()) if b.cell_id == writing else b
+        for b in study.blocks(wall)
     ]
     found = rows(judged(study, blocks))
     assert found["share"].value is None
@@ -137,7 +148,9 @@ class TestBounds:
 
 def test_every_row_is_a_claim_that_says_how_it_was_found() -> None:
     study = Budget()
-    told = {c.subject: c.text for c in judged(study, study.blocks(wall)).claims if c.kind == "derived"}
+    told = {
+        c.subject: c.text for c in judged(study, study.blocks(wall)).claims if c.kind == "derived"
+    }
     assert told["share"] == "share is 0.909 [0.909, 0.910] (rate(streaming) / ideal, 40 rounds)"
     assert told["ideal"].startswith("ideal is 97.")
     assert "MiB/s (min(rate(generate), rate(write)), 40 rounds)" in told["ideal"]
@@ -149,9 +162,11 @@ def test_a_cell_that_failed_in_too_many_rounds_gives_no_figure() -> None:
     write = study.cell("write", 100).id
     for void, known in ((2, True), (3, False)):
         blocks = [
-            replace(b, status="failed", wall_s=(), message="exit 9") if b.cell_id == write and b.round <= void else b
+            replace(b, status="failed", wall_s=(), message="exit 9")
+            if b.cell_id == write and b.round <= void
+            else b
             for b in study.blocks(wall)
-        ]  # fmt: skip
+        ]
         found = rows(judged(study, blocks))
         assert (found["write"].value is not None) is known
         assert (found["ideal"].value is not None) is known
@@ -174,7 +189,9 @@ class Named(Budget):
         plan = super().plan
         ids = {dict(v.values)["arm"]: v.id for v in plan.variants}
         return replace(
-            plan, named=tuple(NamedCell(name, ids[name]) for name in ("streaming", "other")), derived=PAIRS
+            plan,
+            named=tuple(NamedCell(name, ids[name]) for name in ("streaming", "other")),
+            derived=PAIRS,
         )
 
 
@@ -187,9 +204,10 @@ def test_the_ratio_of_a_judged_pair_has_the_pairs_own_figures() -> None:
     judgement = judged(study, study.blocks(scattered))
     cells = {c.label: c.id for c in study.plan.cells if c.role is not Role.CONTROL}
     pair = next(
-        c for c in judgement.comparisons
+        c
+        for c in judgement.comparisons
         if c.family == "headline" and c.metric == "wall" and c.cell_id == cells["other"]
-    )  # fmt: skip
+    )
     assert pair.shown is not None
     found = rows(judgement)
     row, turned, twice = (found[r.name] for r in PAIRS)
@@ -211,7 +229,9 @@ def test_the_ratio_of_a_judged_pair_has_the_pairs_own_figures() -> None:
     # More than the ratio is no pair: worked out round by round, at a level of its own.
     assert not twice.judged
     assert twice.level == 0.95
-    claim = next(c for c in judgement.claims if c.kind == "derived" and c.subject == "other over streaming")
+    claim = next(
+        c for c in judgement.claims if c.kind == "derived" and c.subject == "other over streaming"
+    )
     assert claim.level == pair.shown.level
 
 
@@ -219,24 +239,40 @@ def test_the_ratio_of_a_pair_that_is_not_compared_has_no_figure() -> None:
     study = Named()
     other = study.cell("other", 100).id
     blocks = [
-        replace(b, answer=Answer("another", 1)) if b.cell_id == other else b for b in study.blocks(scattered)
+        replace(b, answer=Answer("another", 1)) if b.cell_id == other else b
+        for b in study.blocks(scattered)
     ]
     judgement = judged(study, blocks)
     row = rows(judgement)["other_over_streaming"]
     assert row.value is None
-    assert not [c for c in judgement.claims if c.kind == "derived" and c.subject == "other over streaming"]
+    assert not [
+        c for c in judgement.claims if c.kind == "derived" and c.subject == "other over streaming"
+    ]
 
 
 def test_a_ratio_that_is_a_step_has_the_figures_that_it_has_among_the_contributions() -> None:
     row = Derived(
-        "i", "step", "time(b) / time(a)", "ratio", ("b", "a"), False, 40, 0.91, 0.81, 1.004, True, 0.9995
+        "i",
+        "step",
+        "time(b) / time(a)",
+        "ratio",
+        ("b", "a"),
+        False,
+        40,
+        0.91,
+        0.81,
+        1.004,
+        True,
+        0.9995,
     )
-    contrast = Contrast(Verdict.BETTER_SIZE_OPEN, Interval(0.908, 0.835, 0.982, 0.99875), 40, 1e-5, 1e-3)
+    contrast = Contrast(
+        Verdict.BETTER_SIZE_UNCERTAIN, Interval(0.908, 0.835, 0.982, 0.99875), 40, 1e-5, 1e-3
+    )
     step = Step((Change("allocator", "system", "jemalloc"),), "b", "a", contrast, None)
     table = Contribution("i", "wall", "ladder", "a", "b", (step,), None, None, None, None, ())
     (found,) = as_steps([row], [table], [])
     assert (found.value, found.lo, found.hi, found.level) == (0.908, 0.835, 0.982, 0.99875)
-    own = Comparison("b", "a", "wall", "headline", Verdict.UNDECIDED, margin=0.02, epsilon=0.01)
+    own = Comparison("b", "a", "wall", "headline", Verdict.INCONCLUSIVE, margin=0.02, epsilon=0.01)
     assert as_steps([row], [table], [own]) == (row,)
     assert as_steps([replace(row, judged=False)], [table], []) == (replace(row, judged=False),)
 
@@ -245,11 +281,19 @@ def test_the_ratio_of_a_pair_without_an_upper_bound_has_no_interval() -> None:
     study = Named()
     cells = (study.cell("other", 100).id, study.cell("streaming", 100).id)
     open_ended = Comparison(
-        *cells, "wall", "headline", Verdict.UNDECIDED, shown=Interval(1.2, 0.0, math.inf, 0.99), rounds=6
+        *cells,
+        "wall",
+        "headline",
+        Verdict.INCONCLUSIVE,
+        shown=Interval(1.2, 0.0, math.inf, 0.99),
+        rounds=6,
     )
     samples = collect(study.blocks(scattered))
     usable = frozenset(c.id for c in study.plan.cells)
-    found = {row.name: row for row in derived_rows(study.plan, samples, study.inputs(), usable, [open_ended])}
+    found = {
+        row.name: row
+        for row in derived_rows(study.plan, samples, study.inputs(), usable, [open_ended])
+    }
     row = found["other_over_streaming"]
     assert (row.judged, row.value, row.lo, row.hi, row.level) == (True, 1.2, None, None, None)
     turned = found["streaming_over_other"]

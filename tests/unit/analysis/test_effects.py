@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bench_framework.analysis import effects, factorial
+from bench_framework.features.effects import compute as effects
+from bench_framework.features.effects import factorial
 from bench_framework.model.judgement import NoiseFloor
 from bench_framework.model.verdict import Verdict
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from conftest import Crossed
 
-    from bench_framework.analysis.contrasts import Measured
+    from bench_framework.compare.contrasts import Measured
     from bench_framework.model.structure import Effect
 
 AXES = {"engine": ["rayon", "tokio"], "parser": ["simd", "sonic"], "alloc": ["sys", "je", "mi"]}
@@ -55,7 +56,9 @@ def told(at: Measured) -> tuple[Effect, ...]:
     return effects.effects(at)[1]
 
 
-def test_effects_of_an_exact_factorial_are_what_was_put_in_and_drift_cancels(crossed: type[Crossed]) -> None:
+def test_effects_of_an_exact_factorial_are_what_was_put_in_and_drift_cancels(
+    crossed: type[Crossed],
+) -> None:
     def drifting(values: Mapping[str, str], _: str, number: int) -> float:
         together = 0.7 if (values["engine"], values["alloc"]) == ("tokio", "je") else 1.0
         return multiplied(values) * together * 1.05**number
@@ -64,10 +67,16 @@ def test_effects_of_an_exact_factorial_are_what_was_put_in_and_drift_cancels(cro
     assert len(found) == 4 + 5
     # Over the other axes half of the cells of je, and of tokio one third, have the interaction too.
     wanted = {
-        ("tokio",): 1.2 * 0.7 ** (1 / 3), ("sonic",): 0.9, ("je",): 0.8 * 0.7**0.5, ("mi",): 1.1,
-        ("tokio", "sonic"): 1.0, ("tokio", "je"): 0.7, ("tokio", "mi"): 1.0, ("sonic", "je"): 1.0,
+        ("tokio",): 1.2 * 0.7 ** (1 / 3),
+        ("sonic",): 0.9,
+        ("je",): 0.8 * 0.7**0.5,
+        ("mi",): 1.1,
+        ("tokio", "sonic"): 1.0,
+        ("tokio", "je"): 0.7,
+        ("tokio", "mi"): 1.0,
+        ("sonic", "je"): 1.0,
         ("sonic", "mi"): 1.0,
-    }  # fmt: skip
+    }
     for levels, value in wanted.items():
         effect = by_name(found, *levels)
         if effect.pooled:
@@ -80,13 +89,19 @@ def test_contrasts_are_those_of_least_squares(crossed: type[Crossed]) -> None:
     """Effect coding of a two-level factorial: an effect is twice its coefficient, an interaction four times."""
     axes = {"a": ["a0", "a1"], "b": ["b0", "b1"], "c": ["c0", "c1"]}
     made = crossed(axes, rounds=1)
-    times = {key: random.Random(repr(key)).uniform(1, 2) for key in itertools.product(*axes.values())}
-    at = replace(made.measured(lambda v, *_: times[tuple(v.values())]), last={made.plan.inputs[0].id: 1})
+    times = {
+        key: random.Random(repr(key)).uniform(1, 2) for key in itertools.product(*axes.values())
+    }
+    at = replace(
+        made.measured(lambda v, *_: times[tuple(v.values())]), last={made.plan.inputs[0].id: 1}
+    )
     _, layout = factorial.layout_of(at, made.plan.inputs[0].id)
     assert layout is not None
     _, logs = at.logs(list(layout.cells.values()), made.plan.inputs[0].id)
     signs = np.array([[1 if level.endswith("1") else -1 for level in key] for key in layout.cells])
-    model = np.column_stack([np.ones(8), signs, signs[:, 0] * signs[:, 1], signs[:, 0] * signs[:, 2]])
+    model = np.column_stack(
+        [np.ones(8), signs, signs[:, 0] * signs[:, 1], signs[:, 0] * signs[:, 2]]
+    )
     model = np.column_stack([model, signs[:, 1] * signs[:, 2], signs.prod(axis=1)])
     coefficients = np.linalg.lstsq(model, logs[0], rcond=None)[0]
     columns = dict(zip(layout.cells.values(), logs.T, strict=True))
@@ -95,7 +110,9 @@ def test_contrasts_are_those_of_least_squares(crossed: type[Crossed]) -> None:
     assert means == pytest.approx([*(2 * coefficients[1:4]), *(4 * coefficients[4:7])])
 
 
-def test_p_and_interval_are_scipys_and_looks_and_family_are_paid_for(crossed: type[Crossed]) -> None:
+def test_p_and_interval_are_scipys_and_looks_and_family_are_paid_for(
+    crossed: type[Crossed],
+) -> None:
     made = crossed({"a": ["a0", "a1"], "b": ["b0", "b1"]})
     wall = noisy(0.02, lambda v: 1.01 if v["a"] == "a1" else 1.0)
     at = made.measured(wall)
@@ -121,14 +138,16 @@ def test_an_effect_that_turns_has_no_mean(crossed: type[Crossed]) -> None:
     """R5: 20 % less in rayon, 25 % more in tokio: on the average nothing, and that is not said."""
 
     def exact(values: Mapping[str, str]) -> float:
-        return {"rayon": 0.8, "tokio": 1.25}[values["engine"]] if values["parser"] == "sonic" else 1.0
+        return (
+            {"rayon": 0.8, "tokio": 1.25}[values["engine"]] if values["parser"] == "sonic" else 1.0
+        )
 
     made = crossed({"engine": ["rayon", "tokio"], "parser": ["simd", "sonic"]})
     judged = made.judge(noisy(0.01, exact))
     effect = by_name(judged.structure.effects, "sonic")
     assert not effect.pooled
     assert effect.mean.shown is None
-    assert effect.mean.verdict is Verdict.UNDECIDED
+    assert effect.mean.verdict is Verdict.INCONCLUSIVE
     assert (effect.better, effect.worse, effect.holds_in) == (1, 1, 0)
     text = next(c.text for c in judged.claims if c.kind == "effect" and c.subject == "parser sonic")
     assert text == (
@@ -136,7 +155,9 @@ def test_an_effect_that_turns_has_no_mean(crossed: type[Crossed]) -> None:
     )
 
 
-def test_a_mean_that_one_cell_does_not_follow_says_in_how_many_it_holds(crossed: type[Crossed]) -> None:
+def test_a_mean_that_one_cell_does_not_follow_says_in_how_many_it_holds(
+    crossed: type[Crossed],
+) -> None:
     def exact(values: Mapping[str, str]) -> float:
         return 0.8 if values["parser"] == "sonic" and values["alloc"] != "mi" else 1.0
 
@@ -170,7 +191,9 @@ def test_a_level_with_a_hole_is_left_out_and_said(crossed: type[Crossed]) -> Non
 
 
 def test_no_two_axes_are_crossed_and_the_reason_is_said(crossed: type[Crossed]) -> None:
-    made = crossed({"a": ["a0", "a1"], "b": ["b0", "b1"]}, drop=lambda v: v["a"] == "a1" and v["b"] == "b1")
+    made = crossed(
+        {"a": ["a0", "a1"], "b": ["b0", "b1"]}, drop=lambda v: v["a"] == "a1" and v["b"] == "b1"
+    )
     found = made.judge(noisy(0.01, lambda _: 1.0)).structure
     assert found.effects == ()
     assert "no two axes are fully crossed" in found.factorials[0].reason
@@ -187,7 +210,8 @@ def test_cells_that_failed_are_holes(crossed: type[Crossed]) -> None:
 def test_axes_that_advance_together_are_one(crossed: type[Crossed]) -> None:
     pairs = {"b0": "c0", "b1": "c1"}
     made = crossed(
-        {"a": ["a0", "a1"], "b": ["b0", "b1"], "c": ["c0", "c1"]}, drop=lambda v: pairs[v["b"]] != v["c"]
+        {"a": ["a0", "a1"], "b": ["b0", "b1"], "c": ["c0", "c1"]},
+        drop=lambda v: pairs[v["b"]] != v["c"],
     )
     found = made.judge(noisy(0.01, lambda _: 1.0)).structure
     assert found.factorials[0].axes == (("a", ("a0", "a1")), ("b and c", ("b0 / c0", "b1 / c1")))
@@ -195,7 +219,9 @@ def test_axes_that_advance_together_are_one(crossed: type[Crossed]) -> None:
 
 
 def test_other_designs_are_not_crossed(crossed: type[Crossed]) -> None:
-    found = crossed({"a": ["a0", "a1"], "b": ["b0", "b1"]}, design="ladder").judge(noisy(0.01, lambda _: 1.0))
+    found = crossed({"a": ["a0", "a1"], "b": ["b0", "b1"]}, design="ladder").judge(
+        noisy(0.01, lambda _: 1.0)
+    )
     assert found.structure.effects == ()
     assert found.structure.factorials[0].reason == "the design is ladder: axes are not crossed"
 
@@ -209,13 +235,15 @@ def test_too_few_rounds_decide_nothing_and_five_say_nothing(crossed: type[Crosse
     assert five.structure.factorials[0].reason == "only 5 rounds have all of its cells"
 
 
-def test_a_tripped_control_leaves_every_effect_undecided(crossed: type[Crossed]) -> None:
+def test_a_tripped_control_leaves_every_effect_inconclusive(crossed: type[Crossed]) -> None:
     made = crossed(AXES)
     floor = NoiseFloor(made.plan.inputs[0].id, "wall", 0.1, tripped=True)
     at = replace(made.measured(noisy(0.01)), tripped=frozenset({floor.input_id}))
     found = told(at)
-    assert {(e.mean.verdict, e.mean.reason) for e in found} == {(Verdict.UNDECIDED, "control tripped")}
-    assert {c.contrast.verdict for e in found for c in e.cells} == {Verdict.UNDECIDED}
+    assert {(e.mean.verdict, e.mean.reason) for e in found} == {
+        (Verdict.INCONCLUSIVE, "control tripped")
+    }
+    assert {c.contrast.verdict for e in found for c in e.cells} == {Verdict.INCONCLUSIVE}
 
 
 def test_equal_programs_have_no_effects(crossed: type[Crossed]) -> None:
@@ -239,7 +267,9 @@ def test_inputs_are_one_family_and_each_has_its_own_effects(crossed: type[Crosse
     assert claims[0].adjust.startswith("Holm over 6 effects")
 
 
-def test_a_pair_that_the_headline_compares_has_the_headlines_verdict(crossed: type[Crossed]) -> None:
+def test_a_pair_that_the_headline_compares_has_the_headlines_verdict(
+    crossed: type[Crossed],
+) -> None:
     """In a family of two, more is decided than in the headline's eighteen: one page must not say both."""
     made = crossed(AXES, rounds=18)
     judged = made.judge(noisy(0.12))
@@ -248,15 +278,26 @@ def test_a_pair_that_the_headline_compares_has_the_headlines_verdict(crossed: ty
         for c in judged.comparisons
         if c.family == "headline" and c.metric == "wall"
     }
-    cells = [cell for effect in judged.structure.effects for cell in effect.cells if len(cell.cell_ids) == 2]
+    cells = [
+        cell
+        for effect in judged.structure.effects
+        for cell in effect.cells
+        if len(cell.cell_ids) == 2
+    ]
     pairs = [
-        (cell, headline[one, two]) for cell in cells for one, two in [cell.cell_ids] if (one, two) in headline
+        (cell, headline[one, two])
+        for cell in cells
+        for one, two in [cell.cell_ids]
+        if (one, two) in headline
     ]
     # One per level of each axis: the cells that differ from the baseline in one axis.
     assert len(pairs) == 4
     for cell, comparison in pairs:
         if comparison.statistic == "floor":
-            assert cell.contrast.verdict in (comparison.verdict, Verdict.UNDECIDED)
+            assert cell.contrast.verdict in (comparison.verdict, Verdict.INCONCLUSIVE)
         else:
-            assert (cell.contrast.verdict, cell.contrast.shown) == (comparison.verdict, comparison.shown)
+            assert (cell.contrast.verdict, cell.contrast.shown) == (
+                comparison.verdict,
+                comparison.shown,
+            )
     assert any(comparison.statistic != "floor" for _, comparison in pairs)

@@ -19,18 +19,39 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(
     "name",
     [
-        "LD_PRELOAD", "LD_LIBRARY_PATH", "GLIBC_TUNABLES", "MALLOC_CONF", "MALLOC_ARENA_MAX", "_RJEM_MALLOC_CONF",
-        "MIMALLOC_LARGE_OS_PAGES", "RAYON_NUM_THREADS", "TOKIO_WORKER_THREADS", "BLOCKING_MAX_THREADS", "SMOL_THREADS",
-        "OMP_NUM_THREADS", "RUST_BACKTRACE", "RUST_MIN_STACK", "RUSTFLAGS", "CARGO_PROFILE_RELEASE_LTO",
+        "LD_PRELOAD",
+        "LD_LIBRARY_PATH",
+        "GLIBC_TUNABLES",
+        "MALLOC_CONF",
+        "MALLOC_ARENA_MAX",
+        "_RJEM_MALLOC_CONF",
+        "MIMALLOC_LARGE_OS_PAGES",
+        "RAYON_NUM_THREADS",
+        "TOKIO_WORKER_THREADS",
+        "BLOCKING_MAX_THREADS",
+        "SMOL_THREADS",
+        "OMP_NUM_THREADS",
+        "RUST_BACKTRACE",
+        "RUST_MIN_STACK",
+        "RUSTFLAGS",
+        "CARGO_PROFILE_RELEASE_LTO",
     ],
-)  # fmt: skip
+)
 def test_what_changes_a_program_is_kept(name: str) -> None:
     assert variables_of({name: "x", "PATH": "/bin"}) == ((name, "x"),)
 
 
 @pytest.mark.parametrize(
     "name",
-    ["PATH", "HOME", "GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "MY_LD_PRELOAD", "LD_PRELOAD_", "RUSTUP_HOME"],
+    [
+        "PATH",
+        "HOME",
+        "GITHUB_TOKEN",
+        "AWS_SECRET_ACCESS_KEY",
+        "MY_LD_PRELOAD",
+        "LD_PRELOAD_",
+        "RUSTUP_HOME",
+    ],
 )
 def test_nothing_else_of_an_environment_is_kept(name: str) -> None:
     assert variables_of({name: "secret"}) == ()

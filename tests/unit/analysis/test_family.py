@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from bench_framework.analysis.family import holm, over_looks
+from bench_framework.stats.holm_family import holm, over_looks
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from bench_framework.analysis import gate
-from bench_framework.analysis.judge import judge
+from bench_framework.features.gate import compute as gate
+from bench_framework.features.judge import judge
 from bench_framework.model.gate import Gating
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Role
@@ -48,12 +48,16 @@ def states(gating: Gating, made: Study) -> dict[tuple[str, str], str]:
     return {(made.arm_of(made.plan.cell(p.cell_id)), p.metric): p.state for p in gating.pairs}
 
 
-def test_what_is_slower_beyond_its_margin_is_suspicious_and_the_rest_passes(study: type[Study]) -> None:
+def test_what_is_slower_beyond_its_margin_is_suspicious_and_the_rest_passes(
+    study: type[Study],
+) -> None:
     made = study(arms=("a", "slow", "same", "fast"), policy=policy(margins=(("wall", 0.02),)))
     found = first(made, noisy({"slow": 1.05, "fast": 0.9}))
     assert states(found, made) == {
-        ("slow", "wall"): "suspicious", ("same", "wall"): "passed", ("fast", "wall"): "passed",
-    }  # fmt: skip
+        ("slow", "wall"): "suspicious",
+        ("same", "wall"): "passed",
+        ("fast", "wall"): "passed",
+    }
     suspicious = found.of("suspicious")[0]
     assert suspicious.comparison.verdict is Verdict.WORSE
     assert "more time" in suspicious.text
@@ -72,11 +76,11 @@ def test_growth_within_the_margin_passes_and_is_named(study: type[Study]) -> Non
 
 
 def test_a_decided_growth_below_the_margin_says_what_is_tolerated(study: type[Study]) -> None:
-    # The margin of the gate lies inside the interval: decided, size open, and the estimate is below it.
+    # The margin of the gate lies inside the interval: decided, size uncertain, and the estimate is below it.
     made = study(arms=("a", "slow"), policy=policy(margins=(("wall", 0.065),)))
     found = first(made, noisy({"slow": 1.05}, spread=0.02))
     (pair,) = found.pairs
-    assert pair.comparison.verdict is Verdict.WORSE_SIZE_OPEN
+    assert pair.comparison.verdict is Verdict.WORSE_SIZE_UNCERTAIN
     assert pair.state == "passed"
     assert "6.5\u202f% is tolerated" in pair.why
 
@@ -92,7 +96,9 @@ def test_the_defaults_gate_time_processor_and_memory(study: type[Study]) -> None
 
 
 @pytest.mark.parametrize(("grown", "state"), [(0.9, "passed"), (1.1, "suspicious")])
-def test_memory_must_grow_by_more_than_a_mebibyte(grown: float, state: str, study: type[Study]) -> None:
+def test_memory_must_grow_by_more_than_a_mebibyte(
+    grown: float, state: str, study: type[Study]
+) -> None:
     made = study(arms=("a", "b"), policy=policy(margins=(("wall", 0.02), ("peak_rss", 0.05))))
     found = first(made, noisy({}), rss=lambda arm, _, __: (5 if arm == "a" else 5 + grown) * MIB)
     assert states(found, made)["b", "peak_rss"] == state
@@ -125,7 +131,9 @@ def test_one_judged_time_is_enough_unless_the_policy_asks_for_more(study: type[S
 def test_failed_comes_before_worse_and_worse_before_not_judged(study: type[Study]) -> None:
     made = study(arms=("a", "broken", "slow"), policy=policy(margins=(("wall", 0.02),)))
     blocks = [
-        replace(b, status="failed", wall_s=()) if made.arm_of(made.plan.cell(b.cell_id)) == "broken" else b
+        replace(b, status="failed", wall_s=())
+        if made.arm_of(made.plan.cell(b.cell_id)) == "broken"
+        else b
         for b in made.blocks(noisy({"slow": 1.1}))
     ]
     found = gate.first_pass(made.plan, blocks, {}, made.inputs(), made.looks())
@@ -141,21 +149,29 @@ def test_a_binary_that_grew_fails_at_once(study: type[Study]) -> None:
 
     specs = {name: BuildSpec("c", "b", features=(name,)) for name in ("a", "b")}
     plan = replace(
-        plan, variants=tuple(replace(v, build=specs[dict(v.values)["arm"]]) for v in plan.variants), program=None,
-    )  # fmt: skip
+        plan,
+        variants=tuple(replace(v, build=specs[dict(v.values)["arm"]]) for v in plan.variants),
+        program=None,
+    )
     builds = {
         specs["a"].id: Build(specs["a"].id, ok=True, size_bytes=1000, sha256="1"),
         specs["b"].id: Build(specs["b"].id, ok=True, size_bytes=1100, sha256="2"),
     }
     found = gate.first_pass(plan, made.blocks(noisy({})), builds, made.inputs(), made.looks())
-    assert {(p.metric, p.state) for p in found.pairs} == {("wall", "passed"), ("binary_size", "worse")}
+    assert {(p.metric, p.state) for p in found.pairs} == {
+        ("wall", "passed"),
+        ("binary_size", "worse"),
+    }
     assert found.exit_code == 1
 
 
 def test_a_build_time_is_one_run_and_judged_by_nobody(study: type[Study]) -> None:
     made = study(arms=("a", "b"), policy=policy(margins=(("wall", 0.02), ("build_time", 0.5))))
     found = first(made, noisy({}))
-    assert {(p.metric, p.state) for p in found.pairs} == {("wall", "passed"), ("build_time", "not-judged")}
+    assert {(p.metric, p.state) for p in found.pairs} == {
+        ("wall", "passed"),
+        ("build_time", "not-judged"),
+    }
     assert found.pairs[1].why == "one build is one run"
     assert found.exit_code == 0
 
@@ -172,7 +188,9 @@ def test_too_few_rounds_for_any_finding_are_known_before_the_start(study: type[S
 def test_looks_that_the_record_could_take_are_paid_for(study: type[Study]) -> None:
     """A gate at 1 % strikes early looks that the report's 5 % allowed: J counts them all the same."""
     for arms, last in (("abcdefghijk", 60), ("abcdefghijk", 20), ("abc", 18)):
-        made = study(arms=tuple(arms), rounds=last, measure=MeasurePolicy(rounds_min=12, rounds_max=last))
+        made = study(
+            arms=tuple(arms), rounds=last, measure=MeasurePolicy(rounds_min=12, rounds_max=last)
+        )
         own, strict = looks_of(made.plan), gate.strict_looks(made.plan)
         assert strict.rounds == own.rounds
         assert (strict.family, strict.level) == (2 * len(arms[1:]), gate.LEVEL)
@@ -180,46 +198,74 @@ def test_looks_that_the_record_could_take_are_paid_for(study: type[Study]) -> No
         assert (found.looks, found.family) == (own.count, strict.family)
         for pair in found.pairs:
             shown = pair.comparison.shown
-            if pair.metric == "wall" and pair.comparison.verdict is Verdict.UNDECIDED and shown is not None:
+            if (
+                pair.metric == "wall"
+                and pair.comparison.verdict is Verdict.INCONCLUSIVE
+                and shown is not None
+            ):
                 assert shown.level <= 1 - gate.LEVEL / (own.count * strict.family) + 1e-12
 
 
 class TestTheSecondPass:
     @staticmethod
     def passes(study: type[Study], again: dict[str, float], spread: float = 0.005) -> Gating:
-        made = study(arms=("a", "slow", "same"), policy=policy(margins=(("wall", 0.02), ("cpu", 0.02))))
+        made = study(
+            arms=("a", "slow", "same"), policy=policy(margins=(("wall", 0.02), ("cpu", 0.02)))
+        )
         found = first(made, noisy({"slow": 1.05}))
         plan = gate.confirmation_plan(made.plan, found, "20260101T0000Z")
         assert plan is not None
         timing = noisy(again, spread, seed=8)
         blocks = [
             Block(
-                seq=n * len(plan.cells) + k, round=n + 1, position=k, cell_id=cell.id, warmup=False, status="ok",
-                started_at="", wall_s=(timing(made.arm_of(cell), "", n),), user_s=timing(made.arm_of(cell), "c", n),
-                sys_s=0.0, exit_codes=(0,),
+                seq=n * len(plan.cells) + k,
+                round=n + 1,
+                position=k,
+                cell_id=cell.id,
+                warmup=False,
+                status="ok",
+                started_at="",
+                wall_s=(timing(made.arm_of(cell), "", n),),
+                user_s=timing(made.arm_of(cell), "c", n),
+                sys_s=0.0,
+                exit_codes=(0,),
             )
-            for n in range(plan.measure.rounds_max) for k, cell in enumerate(plan.cells)
-        ]  # fmt: skip
+            for n in range(plan.measure.rounds_max)
+            for k, cell in enumerate(plan.cells)
+        ]
         last = plan.measure.rounds_max
         judged = judge(
-            plan, blocks, {}, made.inputs(), [Look(i.id, 0, last, stopped=True) for i in plan.inputs]
+            plan,
+            blocks,
+            {},
+            made.inputs(),
+            [Look(i.id, 0, last, stopped=True) for i in plan.inputs],
         )
         return gate.second_pass(made.plan, found, judged, "20260101T0100Z")
 
-    def test_it_measures_the_suspicious_cells_and_their_baseline_once_more(self, study: type[Study]) -> None:
+    def test_it_measures_the_suspicious_cells_and_their_baseline_once_more(
+        self, study: type[Study]
+    ) -> None:
         made = study(
-            arms=("a", "slow", "same"), sizes=(1, 2), policy=policy(margins=(("wall", 0.02), ("cpu", 0.02)))
+            arms=("a", "slow", "same"),
+            sizes=(1, 2),
+            policy=policy(margins=(("wall", 0.02), ("cpu", 0.02))),
         )
         wall = noisy({})
         found = first(
-            made, lambda arm, where, n: wall(arm, where, n) * (1.05 if (arm, where) == ("slow", "2MiB") else 1),
+            made,
+            lambda arm, where, n: (
+                wall(arm, where, n) * (1.05 if (arm, where) == ("slow", "2MiB") else 1)
+            ),
             cpu=noisy({}, seed=9),
-        )  # fmt: skip
+        )
         plan = gate.confirmation_plan(made.plan, found, "r")
         assert plan is not None
         assert [(made.arm_of(c), made.plan.input(c.input_id).label) for c in plan.cells] == [
-            ("a", "2MiB"), ("slow", "2MiB"), ("control", "2MiB"),
-        ]  # fmt: skip
+            ("a", "2MiB"),
+            ("slow", "2MiB"),
+            ("control", "2MiB"),
+        ]
         assert plan.judge.metrics == ("wall",)
         assert plan.judge.level == 0.05
         assert plan.measure.rounds_min == plan.measure.rounds_max == found.rounds >= 18
@@ -232,8 +278,9 @@ class TestTheSecondPass:
         found = self.passes(study, {"slow": 1.05})
         assert found.exit_code == 1
         assert {(p.metric, p.state, p.why) for p in found.of("worse")} == {
-            ("wall", "worse", "confirmed in fresh rounds"), ("cpu", "worse", "confirmed in fresh rounds"),
-        }  # fmt: skip
+            ("wall", "worse", "confirmed in fresh rounds"),
+            ("cpu", "worse", "confirmed in fresh rounds"),
+        }
         assert all("more" in p.again_text for p in found.of("worse"))
         assert found.confirmation == "20260101T0100Z"
 
@@ -242,7 +289,9 @@ class TestTheSecondPass:
         found = self.passes(study, {"slow": factor})
         assert found.exit_code == 0
         assert {p.state for p in found.pairs if p.metric != "peak_rss"} == {"passed"}
-        assert any(p.why == "looked worse, and was not when it was measured again" for p in found.pairs)
+        assert any(
+            p.why == "looked worse, and was not when it was measured again" for p in found.pairs
+        )
 
     def test_a_control_that_trips_confirms_nothing(self, study: type[Study]) -> None:
         found = self.passes(study, {"slow": 1.05, "control": 1.05})

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from bench_framework.analysis import gate
-from bench_framework.analysis.budgets import LEVEL
-from bench_framework.analysis.summary import median_interval
+from bench_framework.compare.summaries import median_interval
+from bench_framework.features.gate import compute as gate
+from bench_framework.features.gate.budgets import LEVEL
 from bench_framework.model.accepted import Accepted
 from bench_framework.model.budget import Budget
 from bench_framework.model.observation import Observation
@@ -53,8 +53,13 @@ def gated(plan: Plan, **given: object) -> Plan:
 
 def passed_first(made: Study, plan: Plan, factors: dict[str, float], **more: object) -> Gating:
     return gate.first_pass(
-        plan, made.blocks(noisy(factors)), {}, made.inputs(), made.looks(), **more  # type: ignore[arg-type]
-    )  # fmt: skip
+        plan,
+        made.blocks(noisy(factors)),
+        {},
+        made.inputs(),
+        made.looks(),
+        **more,  # type: ignore[arg-type]
+    )
 
 
 class TestChosenCells:
@@ -98,9 +103,17 @@ class TestInstructions:
     ) -> Gating:
         made = study(policy=policy(margins=(*TIMES, ("instructions", 0.01))))
         observed = [
-            Observation(made.cell(arm).id, "instructions", run, "", "valgrind", values={"instructions": value})
-            for arm, values in counts.items() for run, value in enumerate(values, start=1)
-        ]  # fmt: skip
+            Observation(
+                made.cell(arm).id,
+                "instructions",
+                run,
+                "",
+                "valgrind",
+                values={"instructions": value},
+            )
+            for arm, values in counts.items()
+            for run, value in enumerate(values, start=1)
+        ]
         return passed_first(made, made.plan, {}, observed=observed, noted=noted)
 
     @pytest.mark.parametrize(
@@ -109,7 +122,11 @@ class TestInstructions:
             ((1005.0, 1005.0), "passed", 0),
             ((1020.0, 1020.0), "worse", 1),
             ((900.0, 900.0), "passed", 0),
-            ((1019.0, 1021.0), "not-judged", 4),  # they vary, and 1 % lies within what they might be
+            (
+                (1019.0, 1021.0),
+                "not-judged",
+                4,
+            ),  # they vary, and 1 % lies within what they might be
             ((1200.0, 1201.0), "worse", 1),
         ],
     )
@@ -125,7 +142,9 @@ class TestInstructions:
         found = self.judged(study, {}, [Event("BX250", why)])
         pair = next(p for p in found.pairs if p.metric == "instructions")
         assert (pair.state, pair.why, found.exit_code) == ("not-judged", why, 4)
-        assert found.reasons == ("1 comparison: of a deterministic metric that is not known, so not judged",)
+        assert found.reasons == (
+            "1 comparison: of a deterministic metric that is not known, so not judged",
+        )
 
 
 class TestOneProgram:
@@ -134,15 +153,20 @@ class TestOneProgram:
         made = study(policy=policy(margins=TIMES))
         specs = {name: BuildSpec("c", "b", features=(name,)) for name in ("a", "b")}
         plan = replace(
-            made.plan, program=None,
-            variants=tuple(replace(v, build=specs[dict(v.values)["arm"]]) for v in made.plan.variants),
+            made.plan,
+            program=None,
+            variants=tuple(
+                replace(v, build=specs[dict(v.values)["arm"]]) for v in made.plan.variants
+            ),
             cells=tuple(replace(cell, command=()) for cell in made.plan.cells),
-        )  # fmt: skip
+        )
         builds = {
             spec.id: Build(spec.id, ok=True, size_bytes=9, sha256=name, code_sha256=code)
             for (name, spec), code in zip(specs.items(), codes, strict=True)
         }
-        return gate.first_pass(plan, made.blocks(noisy(factors)), builds, made.inputs(), made.looks())
+        return gate.first_pass(
+            plan, made.blocks(noisy(factors)), builds, made.inputs(), made.looks()
+        )
 
     def test_equal_code_cannot_have_become_slower(self, study: type[Study]) -> None:
         found = self.judged(study, {"b": 1.2, "control": 1.2}, ("x", "x"))
@@ -154,7 +178,9 @@ class TestOneProgram:
 
 
 class TestBudgets:
-    def judged(self, study: type[Study], most: float, text: str = "0.1s", metric: str = "wall") -> Gating:
+    def judged(
+        self, study: type[Study], most: float, text: str = "0.1s", metric: str = "wall"
+    ) -> Gating:
         made = study(policy=policy(margins=TIMES))
         budget = Budget("arm=b", metric, most, text, (made.cell("b").id,))
         blocks = made.blocks(noisy({}, spread=0.02), rss=lambda _, __, n: (10 + n % 3) * MIB)
@@ -173,9 +199,11 @@ class TestBudgets:
         assert found.level == pytest.approx(1 - LEVEL / len(made.looks()))
         lo, hi = interval
         for most, state, code in (
-            (math.nextafter(lo, 0), "over", 1), (lo, "not-judged", 4),
-            (math.nextafter(hi, 0), "not-judged", 4), (hi, "kept", 0),
-        ):  # fmt: skip
+            (math.nextafter(lo, 0), "over", 1),
+            (lo, "not-judged", 4),
+            (math.nextafter(hi, 0), "not-judged", 4),
+            (hi, "kept", 0),
+        ):
             gating = self.judged(study, most)
             assert (gating.budgets[0].state, gating.exit_code) == (state, code)
 
@@ -203,10 +231,14 @@ class TestBudgets:
 class TestAccepted:
     DAY = "2026-05-31"
 
-    def judged(self, study: type[Study], *entries: tuple[str, float, str], factor: float = 1.05) -> Gating:
+    def judged(
+        self, study: type[Study], *entries: tuple[str, float, str], factor: float = 1.05
+    ) -> Gating:
         made = study(arms=("a", "slow", "same"), policy=policy(margins=TIMES))
         accepted = [
-            Accepted(f"arm={arm}", "wall", level, "it checks more", until, "f:1", (made.cell(arm).id,))
+            Accepted(
+                f"arm={arm}", "wall", level, "it checks more", until, "f:1", (made.cell(arm).id,)
+            )
             for arm, level, until in entries
         ]
         return passed_first(made, made.plan, {"slow": factor}, accepted=accepted, day=self.DAY)
@@ -246,9 +278,14 @@ class TestAccepted:
             ({"cell_ids": (), "unknown": "there is no axis `arm`"}, "there is no axis `arm`"),
         ],
     )
-    def test_what_is_unknown_is_told(self, change: dict[str, str], said: str, study: type[Study]) -> None:
+    def test_what_is_unknown_is_told(
+        self, change: dict[str, str], said: str, study: type[Study]
+    ) -> None:
         made = study(policy=policy(margins=TIMES))
-        entry = replace(Accepted("x", "wall", 0.1, "why", "", "f:1", (made.cell("b").id,)), **change)  # type: ignore[arg-type]
+        accepted = Accepted("x", "wall", 0.1, "why", "", "f:1", (made.cell("b").id,))
+        entry = replace(accepted, **change)  # type: ignore[arg-type]
         found = passed_first(made, made.plan, {}, accepted=[entry], day=self.DAY)
-        assert found.remarks == (f"accepted change f:1 (x, {entry.metric}) is unknown here: {said}",)
+        assert found.remarks == (
+            f"accepted change f:1 (x, {entry.metric}) is unknown here: {said}",
+        )
         assert found.exit_code == 0

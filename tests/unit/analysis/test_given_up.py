@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bench_framework.analysis import samples, states
+from bench_framework.compare import cell_state, samples
 from bench_framework.model.plan import Cell, Input, Plan, Role, Variant
 from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
 from bench_framework.model.run import Block, Status
@@ -13,9 +13,24 @@ VARIANT = Variant("a", (("arm", "a"),), None)
 INPUT = Input("", (), None)
 CELL = Cell("c", VARIANT.id, INPUT.id, "a", Role.CANDIDATE, (("true",),))
 PLAN = Plan(
-    "p", "?", "p.yaml", "", (), (), (VARIANT,), (INPUT,), (CELL,), (), VARIANT.id, (), (), ("true",),
-    AnswerPolicy(), MeasurePolicy(), JudgePolicy(),
-)  # fmt: skip
+    "p",
+    "?",
+    "p.yaml",
+    "",
+    (),
+    (),
+    (VARIANT,),
+    (INPUT,),
+    (CELL,),
+    (),
+    VARIANT.id,
+    (),
+    (),
+    ("true",),
+    AnswerPolicy(),
+    MeasurePolicy(),
+    JudgePolicy(),
+)
 
 
 def block(seq: int, status: Status, message: str | None = None) -> Block:
@@ -33,7 +48,7 @@ def block(seq: int, status: Status, message: str | None = None) -> Block:
 )
 def test_the_warm_up_says_why(status: Status, message: str | None, state: str, reason: str) -> None:
     blocks = [block(0, status, message), block(1, status, message)]
-    (found,) = states.cell_states(PLAN, samples.collect(blocks), {}, samples.warm_ups(blocks))
+    (found,) = cell_state.cell_states(PLAN, samples.collect(blocks), {}, samples.warm_ups(blocks))
     assert (found.state, found.reason) == (state, reason)
 
 

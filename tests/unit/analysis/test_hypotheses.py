@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bench_framework.analysis.hypotheses import hypothesis_tests
-from bench_framework.analysis.judge import judge
+from bench_framework.features.experiments.hypotheses import hypothesis_tests
+from bench_framework.features.judge import judge
 from bench_framework.model.judgement import ONE_PROGRAM, Comparison
 from bench_framework.model.plan import DerivedRow, Hypothesis, NamedCell
 from bench_framework.model.verdict import Verdict
@@ -31,12 +31,16 @@ def stating(made: Study, *hypotheses: Hypothesis) -> Plan:
 
 def hypothesis(made: Study, arm: str, *, before: str = "a", **more: Any) -> Hypothesis:
     ids = {dict(v.values)["arm"]: v.id for v in made.plan.variants}
-    return Hypothesis(f"{before} costs time", f"arm: {before} → {arm}", ids[arm], ids[before], **more)
+    return Hypothesis(
+        f"{before} costs time", f"arm: {before} → {arm}", ids[arm], ids[before], **more
+    )
 
 
 def judged(made: Study, plan: Plan, spread: float = 0.004) -> Judgement:
     noise = random.Random(8)
-    blocks = made.blocks(lambda arm, *_: 0.05 * SPEEDS.get(arm, 1.0) * math.exp(noise.gauss(0, spread)))
+    blocks = made.blocks(
+        lambda arm, *_: 0.05 * SPEEDS.get(arm, 1.0) * math.exp(noise.gauss(0, spread))
+    )
     return judge(plan, blocks, {}, made.inputs(), made.looks())
 
 
@@ -57,7 +61,9 @@ def test_a_hypothesis_has_the_verdict_of_its_comparison_and_no_explanation(made:
     found = judged(made, plan)
     no, yes = "not supported", "supported"
     assert [test.status for test in found.hypotheses] == [yes, no, yes, no, no]
-    headline = {c.cell_id: c for c in found.comparisons if c.family == "headline" and c.metric == "wall"}
+    headline = {
+        c.cell_id: c for c in found.comparisons if c.family == "headline" and c.metric == "wall"
+    }
     for test in found.hypotheses:
         assert test.comparison == headline[test.cell_id]
     texts = [c.text for c in found.claims if c.kind == "hypothesis"]
@@ -96,7 +102,7 @@ def test_noise_supports_nothing(made: Study) -> None:
     (test,) = found.hypotheses
     assert test.status == "not supported"
     (claim,) = [c for c in found.claims if c.kind == "hypothesis"]
-    assert claim.verdict is Verdict.UNDECIDED
+    assert claim.verdict is Verdict.INCONCLUSIVE
 
 
 def test_without_its_cells_a_hypothesis_is_not_tested(made: Study) -> None:
@@ -111,11 +117,11 @@ def test_without_its_cells_a_hypothesis_is_not_tested(made: Study) -> None:
 @pytest.mark.parametrize(
     ("verdict", "reason", "status"),
     [
-        (Verdict.UNDECIDED, ONE_PROGRAM, "not tested"),
+        (Verdict.INCONCLUSIVE, ONE_PROGRAM, "not tested"),
         (Verdict.OTHER_OUTPUT, "digest", "not tested"),
         (Verdict.FAILED, "exit 1", "not tested"),
-        (Verdict.UNDECIDED, "control tripped", "not supported"),
-        (Verdict.BETTER_SIZE_OPEN, "", "supported"),
+        (Verdict.INCONCLUSIVE, "control tripped", "not supported"),
+        (Verdict.BETTER_SIZE_UNCERTAIN, "", "supported"),
     ],
 )
 def test_what_cannot_be_compared_tests_nothing(

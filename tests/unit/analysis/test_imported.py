@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bench_framework.analysis import welch
-from bench_framework.analysis.imported import judge_imported
+from bench_framework.features.imported.compute import judge_imported
 from bench_framework.model.imported import (
     Command,
     Format,
@@ -24,6 +23,7 @@ from bench_framework.model.imported import (
 from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.plan import stable_id
 from bench_framework.model.verdict import Verdict
+from bench_framework.stats import welch
 from bench_framework.store.importers.sessions import series_of
 
 
@@ -39,7 +39,9 @@ def published(label: str, mean: float, sd: float | None, n: int | None) -> Comma
 def session(
     *commands: Command, number: int = 1, kind: Format = "table", memory: MemoryKind = "none"
 ) -> Session:
-    return Session(f"f{number}.csv", f"sources/{number}-f", f"{number}" * 64, kind, commands, memory)
+    return Session(
+        f"f{number}.csv", f"sources/{number}-f", f"{number}" * 64, kind, commands, memory
+    )
 
 
 def judged(*sessions: Session, baseline: str = "a") -> Judgement:
@@ -69,11 +71,15 @@ def test_single_runs_are_welchs_test_of_their_logarithms() -> None:
     assert found.p == pytest.approx(expected.pvalue)
     assert found.shown is not None
     assert math.log(found.shown.ratio) == pytest.approx(np.mean(np.log(b)) - np.mean(np.log(a)))
-    assert (math.log(found.shown.lo), math.log(found.shown.hi)) == pytest.approx((bounds.low, bounds.high))
+    assert (math.log(found.shown.lo), math.log(found.shown.hi)) == pytest.approx(
+        (bounds.low, bounds.high)
+    )
 
 
 def test_published_figures_are_welchs_test_by_the_delta_method() -> None:
-    found = of(judged(session(published("a", 205.4, 16.7, 20), published("b", 201.7, 14.3, 20))), "b")
+    found = of(
+        judged(session(published("a", 205.4, 16.7, 20), published("b", 201.7, 14.3, 20))), "b"
+    )
     expected = stats.ttest_ind_from_stats(
         math.log(201.7), 14.3 / 201.7, 20, math.log(205.4), 16.7 / 205.4, 20, equal_var=False
     )
@@ -83,7 +89,10 @@ def test_published_figures_are_welchs_test_by_the_delta_method() -> None:
 def test_published_figures_agree_with_the_runs_behind_them() -> None:
     a, b = noisy(1.0, 40, 3, 0.03), noisy(1.05, 40, 4, 0.03)
     raw = of(judged(session(runs("a", a), runs("b", b), kind="hyperfine-1")), "b").shown
-    slim = [published(n, float(np.mean(v)), float(np.std(v, ddof=1)), 40) for n, v in (("a", a), ("b", b))]
+    slim = [
+        published(n, float(np.mean(v)), float(np.std(v, ddof=1)), 40)
+        for n, v in (("a", a), ("b", b))
+    ]
     told = of(judged(session(*slim)), "b").shown
     assert raw is not None
     assert told is not None
@@ -92,7 +101,10 @@ def test_published_figures_agree_with_the_runs_behind_them() -> None:
 
 def test_exchanging_the_sides_mirrors_the_interval() -> None:
     one = of(judged(session(published("a", 2.0, 0.1, 10), published("b", 2.3, 0.2, 14))), "b").shown
-    other = of(judged(session(published("b", 2.3, 0.2, 14), published("a", 2.0, 0.1, 10)), baseline="b"), "a")
+    other = of(
+        judged(session(published("b", 2.3, 0.2, 14), published("a", 2.0, 0.1, 10)), baseline="b"),
+        "a",
+    )
     assert one is not None
     assert other.shown is not None
     assert (1 / other.shown.lo, 1 / other.shown.hi) == pytest.approx((one.hi, one.lo))
@@ -118,13 +130,33 @@ def test_a_session_without_the_baseline_has_no_comparisons() -> None:
     [
         ((published("a", 1, 0.01, 30), published("b", 1.2, 0.01, 30)), Verdict.WORSE, "more time"),
         ((published("a", 1, 0.01, 30), published("b", 0.8, 0.01, 30)), Verdict.BETTER, "less time"),
-        ((published("a", 1, 0.01, 50), published("b", 1.001, 0.01, 50)), Verdict.EQUIVALENT, "differ by less"),
-        ((published("a", 1, 0.1, 30), published("b", 1.03, 0.1, 30)), Verdict.UNDECIDED, "do not decide"),
-        ((published("a", 1, 0.01, 30), published("b", 1.2, None, 1)), Verdict.SINGLE_RUN, "run once"),
-        ((published("a", 1, None, None), published("b", 1.2, None, None)), Verdict.UNDECIDED, "no number"),
-        ((published("a", 1, 0.0, 30), published("b", 1.2, 0.0, 30)), Verdict.UNDECIDED, "given as zero"),
+        (
+            (published("a", 1, 0.01, 50), published("b", 1.001, 0.01, 50)),
+            Verdict.EQUIVALENT,
+            "differ by less",
+        ),
+        (
+            (published("a", 1, 0.1, 30), published("b", 1.03, 0.1, 30)),
+            Verdict.INCONCLUSIVE,
+            "do not decide",
+        ),
+        (
+            (published("a", 1, 0.01, 30), published("b", 1.2, None, 1)),
+            Verdict.SINGLE_RUN,
+            "run once",
+        ),
+        (
+            (published("a", 1, None, None), published("b", 1.2, None, None)),
+            Verdict.INCONCLUSIVE,
+            "no number",
+        ),
+        (
+            (published("a", 1, 0.0, 30), published("b", 1.2, 0.0, 30)),
+            Verdict.INCONCLUSIVE,
+            "given as zero",
+        ),
     ],
-)  # fmt: skip
+)
 def test_every_verdict_has_its_sentence_and_every_sentence_says_in_blocks(
     commands: tuple[Command, ...], verdict: Verdict, words: str
 ) -> None:
@@ -162,17 +194,23 @@ def test_holm_runs_over_the_whole_session_with_its_planned_size() -> None:
     among = of(judged(session(published("a", 1, 0.05, 20), *many, close)), "j")
     assert alone.p == among.p
     assert alone.verdict.decided
-    assert among.verdict is Verdict.UNDECIDED
+    assert among.verdict is Verdict.INCONCLUSIVE
     assert among.shown is not None
     assert among.shown.level == pytest.approx(1 - 0.05 / 9)
 
 
 def test_the_best_group_is_of_all_pairs_and_never_a_sort() -> None:
-    commands = (published("a", 1, 0.2, 10), published("b", 0.95, 0.2, 10), published("c", 3, 0.2, 10))
+    commands = (
+        published("a", 1, 0.2, 10),
+        published("b", 0.95, 0.2, 10),
+        published("c", 3, 0.2, 10),
+    )
     made = judged(session(*commands))
     assert made.best[0].cell_ids == (cell("a"), cell("b"))
     assert len(made.best[0].comparisons) == 3
-    assert made.claims[0].text.startswith("In one session, in blocks: best group of 2: a, b. c takes 3.0")
+    assert made.claims[0].text.startswith(
+        "In one session, in blocks: best group of 2: a, b. c takes 3.0"
+    )
 
 
 def test_memory_of_version_2_is_judged_by_medians_of_its_runs() -> None:
@@ -216,11 +254,15 @@ def test_sessions_are_judged_each_by_itself_and_never_against_each_other() -> No
 
 
 @pytest.mark.parametrize("spread", [0.01, 0.05])
-def test_equal_programs_without_drift_are_told_apart_no_more_often_than_the_level(spread: float) -> None:
+def test_equal_programs_without_drift_are_told_apart_no_more_often_than_the_level(
+    spread: float,
+) -> None:
     """400 seeded sessions of four equal commands: at 5 % per family, 99.9 % of the time below 36 of them."""
     false = 0
     for seed in range(400):
-        commands = [runs(name, noisy(1.0, 12, 97 * seed + k, spread)) for k, name in enumerate("abcd")]
+        commands = [
+            runs(name, noisy(1.0, 12, 97 * seed + k, spread)) for k, name in enumerate("abcd")
+        ]
         made = judged(session(*commands, kind="hyperfine-1"))
         false += any(c.verdict.decided for c in made.comparisons)
     assert false <= 36
@@ -228,7 +270,9 @@ def test_equal_programs_without_drift_are_told_apart_no_more_often_than_the_leve
 
 def test_equal_sets_give_equal_judgements() -> None:
     commands = (runs("a", noisy(1, 9, 1)), runs("b", noisy(1.1, 9, 2)))
-    assert judged(session(*commands, kind="hyperfine-1")) == judged(session(*commands, kind="hyperfine-1"))
+    assert judged(session(*commands, kind="hyperfine-1")) == judged(
+        session(*commands, kind="hyperfine-1")
+    )
 
 
 @pytest.mark.parametrize(("mean", "decided"), [(1.035, False), (1.1, True)])
@@ -239,7 +283,10 @@ def test_the_best_group_says_of_a_pair_what_the_headline_says(mean: float, decid
     assert alone.verdict.decided
     assert alone.p is not None
     assert (alone.p > 0.025) is not decided
-    both = [replace(command, series=(*command.series, Series("cpu", 20, 1.0, 0.05))) for command in commands]
+    both = [
+        replace(command, series=(*command.series, Series("cpu", 20, 1.0, 0.05)))
+        for command in commands
+    ]
     found = judged(session(*both, kind="hyperfine-2"))
     headline = of(found, "b")
     (pair,) = found.best[0].comparisons

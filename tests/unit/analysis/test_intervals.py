@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from bench_framework.analysis import compare, intervals, signed_rank
-from bench_framework.analysis.compare import Levels
-from bench_framework.analysis.samples import Pair
+from bench_framework.compare import paired_test
+from bench_framework.compare.paired_test import Levels
+from bench_framework.compare.samples import Pair
+from bench_framework.stats import intervals, signed_rank
 
 
 def test_hodges_lehmann_of_a_known_sample() -> None:
@@ -54,7 +55,7 @@ def test_the_floor_interval_holds_what_its_test_does_not_reject(seed: int) -> No
 
     def p_of(shift: float) -> float:
         pair = Pair(tuple(range(12)), tuple(np.exp(x - shift).tolist()), tuple(np.exp(y).tolist()))
-        p = compare.examine(pair, Levels(1e-6, 0.9), 0).p_floor
+        p = paired_test.examine(pair, Levels(1e-6, 0.9), 0).p_floor
         assert p is not None
         return p
 
@@ -108,7 +109,8 @@ def test_the_quick_half_width_is_near_the_real_one() -> None:
         random = np.random.default_rng(seed)
         x, y = random.exponential(0.1, 40), random.exponential(0.1, 40)
         ratios.append(
-            intervals.quick_floor_half_width(x, y, 0.95, 0) / intervals.floor(x, y, 0.95, 0).half_width
+            intervals.quick_floor_half_width(x, y, 0.95, 0)
+            / intervals.floor(x, y, 0.95, 0).half_width
         )
     assert 0.75 < float(np.median(ratios)) < 1.25
 

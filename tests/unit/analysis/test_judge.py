@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework.analysis.judge import judge
-from bench_framework.analysis.wording import say
+from bench_framework.features.judge import judge
+from bench_framework.features.sentences import say
 from bench_framework.model.policies import JudgePolicy, MeasurePolicy
 from bench_framework.model.run import Answer, Build, Receipt
 from bench_framework.model.verdict import Verdict
@@ -23,7 +23,11 @@ def timing(effects: dict[str, float], spread: float = 0.02, seed: int = 0) -> Ti
 
     def draw(arm: str, where: str, number: int) -> float:
         noise = random.Random(f"{seed}/{arm}/{where}/{number}")
-        return 0.05 * (1 + effects.get(arm, 0.0)) * (1 + noise.expovariate(1 / spread) if spread else 1)
+        return (
+            0.05
+            * (1 + effects.get(arm, 0.0))
+            * (1 + noise.expovariate(1 / spread) if spread else 1)
+        )
 
     return draw
 
@@ -56,8 +60,13 @@ def test_names_and_order_of_variants_move_no_verdict(study: type[Study], effect:
     for renamed, arm in back.items():
         if arm != "a":
             for metric in ("wall", "cpu"):
-                one, two = plain.comparison(first, arm, metric), other.comparison(second, renamed, metric)
-                assert replace(one, cell_id="", ref_cell_id="") == replace(two, cell_id="", ref_cell_id="")
+                one, two = (
+                    plain.comparison(first, arm, metric),
+                    other.comparison(second, renamed, metric),
+                )
+                assert replace(one, cell_id="", ref_cell_id="") == replace(
+                    two, cell_id="", ref_cell_id=""
+                )
 
 
 def test_all_claims_say_what_their_fields_say(study: type[Study]) -> None:
@@ -72,9 +81,19 @@ def test_all_claims_say_what_their_fields_say(study: type[Study]) -> None:
     )
     assert len(judged.claims) > 30
     assert {c.kind for c in judged.claims} >= {
-        "main", "comparison", "control", "memory", "cost", "sign-change", "noise-floor", "scaling",
-        "memory-share", "trust", "recommendation", "coverage",
-    }  # fmt: skip
+        "main",
+        "comparison",
+        "control",
+        "memory",
+        "cost",
+        "sign-change",
+        "noise-floor",
+        "scaling",
+        "memory-share",
+        "trust",
+        "recommendation",
+        "coverage",
+    }
     for claim in judged.claims:
         assert claim.text
         assert claim.text == say(claim)
@@ -99,7 +118,9 @@ def test_no_claim_uses_a_forbidden_word(study: type[Study]) -> None:
 
 def test_a_gain_in_time_names_what_it_costs(study: type[Study]) -> None:
     made = study()
-    judged = made.judge(made.blocks(timing({"b": -0.3}, 0.005), timing({"b": 0.25}, 0.005), lambda *_: 1e7))
+    judged = made.judge(
+        made.blocks(timing({"b": -0.3}, 0.005), timing({"b": 0.25}, 0.005), lambda *_: 1e7)
+    )
     main = judged.claims[0]
     assert "less time" in main.text
     assert "more CPU time" in main.text
@@ -109,7 +130,9 @@ def test_an_axis_on_which_the_sign_changes_is_not_pooled(study: type[Study]) -> 
     made = study(sizes=(10, 200))
     wall = timing({}, 0.01)
     judged = made.judge(
-        made.blocks(lambda a, i, r: wall(a, i, r) * ({"10MiB": 1.078, "200MiB": 0.6}[i] if a == "b" else 1))
+        made.blocks(
+            lambda a, i, r: wall(a, i, r) * ({"10MiB": 1.078, "200MiB": 0.6}[i] if a == "b" else 1)
+        )
     )
     (change,) = [c for c in judged.claims if c.kind == "sign-change" and c.metric == "wall"]
     assert "depends on the input" in change.text
@@ -119,7 +142,7 @@ def test_an_axis_on_which_the_sign_changes_is_not_pooled(study: type[Study]) -> 
 def test_before_the_first_look_there_is_no_verdict(study: type[Study]) -> None:
     made = study(rounds=5)
     judged = judge(made.plan, made.blocks(timing({"b": -0.5}, 0.01)), {}, (), ())
-    assert {c.verdict for c in judged.comparisons} == {Verdict.UNDECIDED}
+    assert {c.verdict for c in judged.comparisons} == {Verdict.INCONCLUSIVE}
     assert {c.reason for c in judged.comparisons} == {"before the first look"}
     assert judged.status == "exploratory"
     assert judged.best[0].cell_ids == ()
@@ -130,7 +153,7 @@ def test_a_quick_record_is_exploratory_and_says_what_it_would_need(study: type[S
     made = study(rounds=3, measure=MeasurePolicy(rounds_min=3, rounds_max=3))
     judged = made.judge(made.blocks(timing({"b": -0.5}, 0.01)))
     assert judged.status == "exploratory"
-    assert made.comparison(judged, "b").verdict is Verdict.UNDECIDED
+    assert made.comparison(judged, "b").verdict is Verdict.INCONCLUSIVE
     assert "BX340" in {e.code for e in judged.events}
 
 
@@ -186,7 +209,10 @@ def test_another_answer_is_not_compared(study: type[Study]) -> None:
     judged = made.judge(blocks)
     assert made.comparison(judged, "b").verdict is Verdict.OTHER_OUTPUT
     assert "prints another result than a" in " ".join(c.text for c in judged.claims)
-    assert made.comparison(made.judge(made.blocks(timing({"b": -0.5}, 0.01))), "b").verdict is Verdict.BETTER
+    assert (
+        made.comparison(made.judge(made.blocks(timing({"b": -0.5}, 0.01))), "b").verdict
+        is Verdict.BETTER
+    )
 
 
 def test_answers_are_not_asked_for_where_the_scenario_says_none(study: type[Study]) -> None:
@@ -208,7 +234,10 @@ def test_a_mode_that_fell_back_is_not_compared_as_what_was_asked_for(study: type
     ]
     judged = made.judge(blocks)
     found = made.comparison(judged, "mmap")
-    assert (found.verdict, found.reason) == (Verdict.NOT_COMPARABLE, "arm: mmap was asked for, read ran")
+    assert (found.verdict, found.reason) == (
+        Verdict.NOT_COMPARABLE,
+        "arm: mmap was asked for, read ran",
+    )
     assert "BX305" in {e.code for e in judged.events}
     assert judged.status == "not comparable"
 
@@ -218,7 +247,8 @@ def test_a_name_that_the_worker_does_not_know_is_the_scenarios_own(study: type[S
     described = {"axes": {"arm": {"values": [{"name": "read"}, {"name": "mmap"}]}}}
     build = Build("program", ok=True, sha256="1", describe=described)
     blocks = [
-        replace(b, receipts=(Receipt(effective={"arm": "read"}),)) for b in made.blocks(timing({}, 0.01))
+        replace(b, receipts=(Receipt(effective={"arm": "read"}),))
+        for b in made.blocks(timing({}, 0.01))
     ]
     assert {s.state for s in made.judge(blocks, {"program": build}).states} == {"measured"}
 
@@ -232,9 +262,9 @@ def test_a_control_that_differs_from_the_baseline_takes_every_verdict(study: typ
     judged = made.judge(made.blocks(timing({"b": -0.5, "control": 0.1}, 0.01), rss=memory))
     assert judged.floors[0].tripped
     assert {c.family for c in judged.comparisons} == {"headline", "control", "memory"}
-    assert {(c.verdict, c.reason) for c in judged.comparisons if c.family in {"headline", "memory"}} == {
-        (Verdict.UNDECIDED, "control tripped")
-    }
+    assert {
+        (c.verdict, c.reason) for c in judged.comparisons if c.family in {"headline", "memory"}
+    } == {(Verdict.INCONCLUSIVE, "control tripped")}
     assert "BX330" in {e.code for e in judged.events}
     assert (
         judged.claims[0].text
@@ -270,8 +300,10 @@ def test_drift_of_the_baseline_is_told_and_does_not_decide(study: type[Study]) -
 def test_memory_is_compared_by_medians_with_its_own_margin(study: type[Study]) -> None:
     made = study(arms=("a", "b", "c"))
     sizes = {"a": 5e7, "b": 5.2e7, "c": 8e7, "control": 5e7}
-    judged = made.judge(made.blocks(timing({}, 0.01), rss=lambda a, _i, r: sizes[a] + 4096 * (r % 4)))
-    assert made.comparison(judged, "b", "peak_rss").verdict is Verdict.WORSE_SIZE_OPEN
+    judged = made.judge(
+        made.blocks(timing({}, 0.01), rss=lambda a, _i, r: sizes[a] + 4096 * (r % 4))
+    )
+    assert made.comparison(judged, "b", "peak_rss").verdict is Verdict.WORSE_SIZE_UNCERTAIN
     assert made.comparison(judged, "c", "peak_rss").verdict is Verdict.WORSE
     assert made.comparison(judged, "c", "peak_rss").family == "memory"
 
@@ -295,11 +327,16 @@ def test_a_best_group_holds_all_that_is_not_worse_than_another(study: type[Study
     assert "best group of 2: b, c" in judged.claims[0].text
 
 
-def test_a_metric_that_is_better_when_larger_is_judged_the_right_way_round(study: type[Study]) -> None:
+def test_a_metric_that_is_better_when_larger_is_judged_the_right_way_round(
+    study: type[Study],
+) -> None:
     made = study(policy=JudgePolicy(metrics=("wall", "rate")))
     described = {"metrics": [{"name": "rate", "direction": "higher"}]}
     wall = timing({"b": -0.3}, 0.01)
-    blocks = [replace(b, receipts=(Receipt(metrics={"rate": 1 / b.wall_s[0]}),)) for b in made.blocks(wall)]
+    blocks = [
+        replace(b, receipts=(Receipt(metrics={"rate": 1 / b.wall_s[0]}),))
+        for b in made.blocks(wall)
+    ]
     judged = made.judge(blocks, {"program": Build("program", ok=True, describe=described)})
     assert made.comparison(judged, "b", "rate").verdict is Verdict.BETTER
 
@@ -310,12 +347,16 @@ def test_no_damage_to_the_rounds_breaks_the_judging(study: type[Study], seed: in
     damage = random.Random(seed)
     made = study(arms=("a", "b", "c"), sizes=(10, 50, 200), rounds=14)
     blocks = []
-    for block in made.blocks(timing({"b": 0.1}, 0.02), rss=lambda *_: 1e7):
-        roll = damage.random()
+    for original in made.blocks(timing({"b": 0.1}, 0.02), rss=lambda *_: 1e7):
+        block, roll = original, damage.random()
         if roll < 0.04 * seed:
-            block = replace(block, status=damage.choice(["failed", "timeout", "skipped", "ok"]), wall_s=())  # noqa: PLW2901
+            block = replace(
+                block, status=damage.choice(["failed", "timeout", "skipped", "ok"]), wall_s=()
+            )
         elif roll > 0.9:
-            block = replace(block, user_s=damage.choice([None, 0.0]), peak_rss_bytes=None, answer=None)  # noqa: PLW2901
+            block = replace(
+                block, user_s=damage.choice([None, 0.0]), peak_rss_bytes=None, answer=None
+            )
         if roll < 0.95:
             blocks.append(block)
     judged = made.judge(blocks)

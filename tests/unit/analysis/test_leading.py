@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bench_framework.analysis import compare, costs, fact_words, looking, verdict
-from bench_framework.analysis.compare import Levels
-from bench_framework.analysis.judge import judge
-from bench_framework.analysis.samples import Pair
-from bench_framework.analysis.stage import Stage
-from bench_framework.analysis.verdict import Case, Rules
+from bench_framework.claims import costs, value_phrases
+from bench_framework.compare import interim_analysis, paired_test, verdict
+from bench_framework.compare.paired_test import Levels
+from bench_framework.compare.samples import Pair
+from bench_framework.compare.stage import Stage
+from bench_framework.compare.verdict import Case, Rules
+from bench_framework.features.judge import judge
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.plan import Hole
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
@@ -31,7 +32,9 @@ def draw(arm: str, where: str, number: int, spread: float = 0.004) -> float:
 
 
 def comparison(metric: str, ratio: float, lo: float, hi: float) -> Comparison:
-    return Comparison("x", "y", metric, "memory", Verdict.WORSE, shown=Interval(ratio, lo, hi, 0.95))
+    return Comparison(
+        "x", "y", metric, "memory", Verdict.WORSE, shown=Interval(ratio, lo, hi, 0.95)
+    )
 
 
 def test_costs_are_told_as_percent_up_to_one_and_a_half_and_as_times_from_there() -> None:
@@ -73,7 +76,7 @@ def test_who_is_better_beyond_the_margin_leads_before_who_is_better_by_an_open_s
 
     judged = made.judge(made.blocks(wall))
     verdicts = [made.comparison(judged, arm, "wall").verdict for arm in "bc"]
-    assert verdicts == [Verdict.BETTER_SIZE_OPEN, Verdict.BETTER]
+    assert verdicts == [Verdict.BETTER_SIZE_UNCERTAIN, Verdict.BETTER]
     lead = next(c for c in judged.claims if c.kind == "main")
     assert lead.values["members"] == "b, c"
     assert lead.subject == "c"
@@ -85,7 +88,7 @@ def pair(x: np.ndarray, y: np.ndarray) -> Pair:
 
 def judged_pair(x: np.ndarray, y: np.ndarray, looks: tuple[int, ...]) -> Comparison:
     given = pair(x, y)
-    evidence = compare.examine_looks(given, looks, LEVELS, 0)
+    evidence = paired_test.examine_looks(given, looks, LEVELS, 0)
     (found,) = verdict.judge_family(
         [Case("x", "y", "wall", "headline", given, evidence, Thresholds(0.02, 0.01))], RULES
     )
@@ -99,11 +102,11 @@ def test_two_statistics_that_are_sure_of_opposite_directions_decide_nothing() ->
     base = np.repeat([0.0, 1.0], [20, 40])
     x = base + np.where(base == 0, 0.2, -0.3) + random_.normal(0, 0.005, n)
     y = base + random_.normal(0, 0.005, n)
-    (evidence,) = compare.examine_looks(pair(x, y), (n,), LEVELS, 0)
+    (evidence,) = paired_test.examine_looks(pair(x, y), (n,), LEVELS, 0)
     assert 2 * evidence.p_typical <= LEVELS.strict
     assert evidence.p_floor is not None
     found = judged_pair(x, y, (n,))
-    assert found.verdict is Verdict.UNDECIDED
+    assert found.verdict is Verdict.INCONCLUSIVE
     assert found.reason.startswith("mixed")
 
 
@@ -140,11 +143,13 @@ def test_no_variant_is_slower_than_the_baseline_and_among_the_best(study: type[S
     worse = made.comparison(judged, "b")
     assert worse.verdict is Verdict.WORSE
     stage = Stage(made.plan, judged.looks, {}, (), 0, frozenset())
-    assert looking.best_group(stage, made.plan.inputs[0].id, headline=(worse,)).cell_ids == ()
+    assert (
+        interim_analysis.best_group(stage, made.plan.inputs[0].id, headline=(worse,)).cell_ids == ()
+    )
     assert worse.cell_id not in judged.best[0].cell_ids
 
 
-def test_an_undecided_pair_gets_no_digits_for_the_sake_of_a_bound() -> None:
+def test_an_inconclusive_pair_gets_no_digits_for_the_sake_of_a_bound() -> None:
     assert str(rounded(0.9953, 0.990, 0.99998, margin=0.02).hi) == "0.99998"
     assert str(rounded(0.9953, 0.990, 0.99998, margin=0.02, keep=False).hi) == "1.000"
 
@@ -152,9 +157,13 @@ def test_an_undecided_pair_gets_no_digits_for_the_sake_of_a_bound() -> None:
 def test_several_inputs_are_told_on_one_line(study: type[Study]) -> None:
     made = study(arms=("a", "b"), sizes=(1, 2))
     same = made.judge(made.blocks(lambda arm, i, r: draw(arm, i, r) * (0.8 if arm == "b" else 1)))
-    assert next(c for c in same.claims if c.kind == "best-by-input").text == "on all 2 inputs best: b"
+    assert (
+        next(c for c in same.claims if c.kind == "best-by-input").text == "on all 2 inputs best: b"
+    )
     turned = made.judge(
-        made.blocks(lambda arm, i, r: draw(arm, i, r) * (1 if arm != "b" else 0.8 if i == "1MiB" else 1.2))
+        made.blocks(
+            lambda arm, i, r: draw(arm, i, r) * (1 if arm != "b" else 0.8 if i == "1MiB" else 1.2)
+        )
     )
     told = next(c for c in turned.claims if c.kind == "best-by-input").text
     assert told == "the best by input: 1MiB: b; 2MiB: a"
@@ -163,11 +172,13 @@ def test_several_inputs_are_told_on_one_line(study: type[Study]) -> None:
 def test_combinations_left_out_by_one_rule_are_told_once(study: type[Study]) -> None:
     made = study(arms=("a", "b"), sizes=(1, 2))
     holes = tuple(Hole((("arm", "c"), ("size", f"{s}MiB")), "excluded by rule 1") for s in (1, 2))
-    judged = judge(replace(made.plan, holes=holes), made.blocks(draw), {}, made.inputs(), made.looks())
+    judged = judge(
+        replace(made.plan, holes=holes), made.blocks(draw), {}, made.inputs(), made.looks()
+    )
     told = [c.text for c in judged.claims if c.kind == "not-measured"]
     assert told == ["Not measured: arm=c, size=1MiB, size=2MiB (excluded by rule 1)"]
 
 
 def test_sizes_are_told_in_the_units_of_the_scenario() -> None:
-    assert fact_words.size(219_700_000, "si") == "220\u202fMB"
-    assert fact_words.size(219_700_000, "iec") == "210\u202fMiB"
+    assert value_phrases.size(219_700_000, "si") == "220\u202fMB"
+    assert value_phrases.size(219_700_000, "iec") == "210\u202fMiB"

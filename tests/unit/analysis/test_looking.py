@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework.analysis.judge import judge
-from bench_framework.analysis.looking import LookOutcome, floor_fraction, look, trip
+from bench_framework.compare.interim_analysis import LookOutcome, floor_fraction, look, trip
+from bench_framework.features.judge import judge
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of
 from bench_framework.model.policies import MeasurePolicy
@@ -52,7 +52,10 @@ def test_an_open_comparison_goes_on_until_the_last_look(study: type[Study]) -> N
     wall = timing({"b": 0.03}, 0.04)
     assert at(made, wall, 0).reason.endswith("comparisons open")
     last = looks_of(made.plan).count - 1
-    assert at(study(), timing({"b": 0.03}, 0.5), looks_of(study().plan).count - 1).reason == "the last look"
+    assert (
+        at(study(), timing({"b": 0.03}, 0.5), looks_of(study().plan).count - 1).reason
+        == "the last look"
+    )
     assert at(made, wall, last).stop
 
 
@@ -64,7 +67,9 @@ def test_a_hopeless_input_is_given_up(study: type[Study]) -> None:
     assert {o.reason for o in given_up} == {"settled, or out of reach in the rounds that are left"}
 
 
-def test_a_large_plausible_difference_is_not_given_up_for_the_margins_sake(study: type[Study]) -> None:
+def test_a_large_plausible_difference_is_not_given_up_for_the_margins_sake(
+    study: type[Study],
+) -> None:
     """+40 % under a spread of 30 %: the margin of 2 % is out of reach, the difference is not."""
     made = study(measure=MeasurePolicy(rounds_max=90), rounds=90)
     for seed in range(10):
@@ -79,7 +84,9 @@ def test_until_rounds_stops_only_at_the_end(study: type[Study]) -> None:
 
 
 @pytest.mark.parametrize(("precision", "stops"), [(0.5, True), (0.0001, False)])
-def test_until_precision_asks_for_the_width(study: type[Study], precision: float, stops: bool) -> None:
+def test_until_precision_asks_for_the_width(
+    study: type[Study], precision: float, stops: bool
+) -> None:
     made = study(measure=MeasurePolicy(until="precision", precision=precision))
     assert at(made, timing({"b": 0.5}, 0.02), 0).stop is stops
 
@@ -112,7 +119,7 @@ def test_looking_at_nothing_decides_nothing(study: type[Study]) -> None:
     plan = study().plan
     outcome = look(plan, [], plan.inputs[0].id, 0, 12)
     assert not outcome.stop
-    assert {c.verdict for c in outcome.verdicts} == {Verdict.UNDECIDED}
+    assert {c.verdict for c in outcome.verdicts} == {Verdict.INCONCLUSIVE}
 
 
 def test_a_refused_cell_keeps_nobody_measuring(study: type[Study]) -> None:
@@ -120,17 +127,22 @@ def test_a_refused_cell_keeps_nobody_measuring(study: type[Study]) -> None:
     other = made.cell("c").id
     blocks = [
         replace(b, answer=Answer("zz")) if b.cell_id == other else b
-        for b in made.blocks(timing({"b": 0.5}, 0.01)) if b.round <= 12
-    ]  # fmt: skip
+        for b in made.blocks(timing({"b": 0.5}, 0.01))
+        if b.round <= 12
+    ]
     plan = made.plan
     outcome = look(plan, blocks, plan.inputs[0].id, 0, 12)
     assert (outcome.stop, outcome.reason) == (True, "settled")
 
 
 def test_the_noise_floor_looks_at_both_ends() -> None:
-    blank = Comparison("c", "b", "wall", "control", Verdict.UNDECIDED)
-    assert floor_fraction(replace(blank, shown=Interval(1, 0.99, 1.013, 0.99))) == pytest.approx(0.013)
-    assert floor_fraction(replace(blank, shown=Interval(1, 0.95, 1.01, 0.99))) == pytest.approx(1 / 0.95 - 1)
+    blank = Comparison("c", "b", "wall", "control", Verdict.INCONCLUSIVE)
+    assert floor_fraction(replace(blank, shown=Interval(1, 0.99, 1.013, 0.99))) == pytest.approx(
+        0.013
+    )
+    assert floor_fraction(replace(blank, shown=Interval(1, 0.95, 1.01, 0.99))) == pytest.approx(
+        1 / 0.95 - 1
+    )
     assert floor_fraction(blank) is None
 
 
@@ -158,18 +170,20 @@ def test_a_tripped_control_takes_back_what_rounds_decide_and_nothing_else() -> N
     failed = Comparison("x", "y", "wall", "headline", Verdict.FAILED, "exit 9")
     found = trip((exact, timed, failed))
     assert found[0] is exact
-    assert (found[1].verdict, found[1].reason) == (Verdict.UNDECIDED, "control tripped")
+    assert (found[1].verdict, found[1].reason) == (Verdict.INCONCLUSIVE, "control tripped")
     assert found[2] is failed
 
 
-def test_each_metric_of_the_control_is_judged_as_the_first_of_the_family(study: type[Study]) -> None:
+def test_each_metric_of_the_control_is_judged_as_the_first_of_the_family(
+    study: type[Study],
+) -> None:
     """No metric of it gets an easier step because another one was told apart."""
     made = study(arms=("a", "b", "c"))
     apart = timing({"control": 0.5}, 0.01)
     judged = made.judge(made.blocks(timing({}, 0.3), cpu=apart))
     control = {c.metric: c for c in judged.comparisons if c.family == "control"}
     assert control["cpu"].verdict.decided
-    assert control["wall"].verdict is Verdict.UNDECIDED
+    assert control["wall"].verdict is Verdict.INCONCLUSIVE
     strict = 1 - 0.05 / (judged.looks.count * judged.looks.family)
     assert judged.looks.family == 4
     for comparison in control.values():

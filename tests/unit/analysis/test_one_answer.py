@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bench_framework.analysis import fact_words, front
-from bench_framework.analysis.judge import judge
+from bench_framework.claims import value_phrases
+from bench_framework.features.judge import judge
+from bench_framework.features.pareto import compute as pareto
 from bench_framework.model.judgement import ONE_PROGRAM
 from bench_framework.model.metrics import DeclaredMetric
 from bench_framework.model.plan import BIN, BuildSpec
@@ -49,7 +50,9 @@ def test_the_headline_is_told_in_the_first_metric_that_rounds_decide(
     assert JudgePolicy(metrics=metrics).headline == headline
 
 
-def test_best_group_effects_and_gaps_are_told_in_the_headlines_metric(crossed: type[Crossed]) -> None:
+def test_best_group_effects_and_gaps_are_told_in_the_headlines_metric(
+    crossed: type[Crossed],
+) -> None:
     made = crossed(AXES)
     plan = replace(made.plan, judge=JudgePolicy(metrics=("cpu", "wall")))
     judged = judge(plan, made.blocks(lambda v, _, n: noise(*v.values(), n)), {}, [], made.looks())
@@ -100,7 +103,8 @@ def test_a_larger_rate_is_told_as_higher_by_every_part(crossed: type[Crossed]) -
 
 def test_a_rate_that_turns_over_an_axis_is_told_the_right_way_round(crossed: type[Crossed]) -> None:
     judged = served(
-        crossed(AXES), lambda v: 1.0 if v["parser"] == "simd" else 1.2 if v["engine"] == "rayon" else 0.7
+        crossed(AXES),
+        lambda v: 1.0 if v["parser"] == "simd" else 1.2 if v["engine"] == "rayon" else 0.7,
     )
     (text,) = [t for t in texts(judged, "effect") if t.startswith("parser")]
     assert text == (
@@ -116,19 +120,27 @@ def pair_of(arm: str, shift: float, n: int) -> float:
 
 
 @pytest.mark.parametrize("shift", [0.0085, 0.009, 0.018])
-def test_the_best_group_says_of_a_pair_what_the_headline_says(study: type[Study], shift: float) -> None:
+def test_the_best_group_says_of_a_pair_what_the_headline_says(
+    study: type[Study], shift: float
+) -> None:
     """Two variants and two metrics: the best group's family is the smaller one, and could decide more."""
     made = study(arms=("a", "b"), control=False)
     judged = made.judge(made.blocks(lambda arm, _, n: pair_of(arm, shift, n), cpu=lambda *_: 0.05))
     ours, (group,) = made.comparison(judged, "b"), judged.best
     (told,) = group.comparisons
-    assert (told.verdict, told.shown, told.p_adjusted) == (ours.verdict, ours.shown, ours.p_adjusted)
+    assert (told.verdict, told.shown, told.p_adjusted) == (
+        ours.verdict,
+        ours.shown,
+        ours.p_adjusted,
+    )
     (lead,) = [c for c in judged.claims if c.kind in ("main", "nothing")]
     assert (lead.kind == "main") is ours.verdict.settled
     assert len(group.cell_ids) == (1 if ours.verdict.decided else 2)
 
 
-def test_a_decided_pair_of_a_large_family_is_no_record_without_an_answer(study: type[Study]) -> None:
+def test_a_decided_pair_of_a_large_family_is_no_record_without_an_answer(
+    study: type[Study],
+) -> None:
     """Of many variants the pairs among each other are the larger family: what the headline decides is told."""
     arms = ("a", *(f"x{n}" for n in range(9)))
     made = study(arms=arms, control=False, policy=JudgePolicy(metrics=("wall",)))
@@ -140,7 +152,9 @@ def test_a_decided_pair_of_a_large_family_is_no_record_without_an_answer(study: 
     decided = [c for c in judged.comparisons if c.verdict.decided]
     assert [c.cell_id for c in decided] == [made.cell("x4").id]
     (pair,) = [
-        c for c in judged.best[0].comparisons if c.cell_id == decided[0].cell_id and c.p == decided[0].p
+        c
+        for c in judged.best[0].comparisons
+        if c.cell_id == decided[0].cell_id and c.p == decided[0].p
     ]
     assert pair.verdict is decided[0].verdict
     assert not [c for c in judged.claims if c.kind == "nothing"]
@@ -154,7 +168,10 @@ def test_the_noise_floor_that_is_told_is_that_of_the_headlines_metric(study: typ
         lambda arm, _, n: 0.05 * noise(arm, n, spread=0.002),
         cpu=lambda arm, _, n: 0.05 * noise("c", arm, n, spread=0.05),
     )
-    for metrics, word in ((("wall", "cpu"), "noise floor "), (("cpu", "wall"), "noise floor of CPU time ")):
+    for metrics, word in (
+        (("wall", "cpu"), "noise floor "),
+        (("cpu", "wall"), "noise floor of CPU time "),
+    ):
         plan = replace(made.plan, judge=JudgePolicy(metrics=metrics))
         judged = judge(plan, blocks, {}, [], made.looks())
         floors = {f.metric: f.fraction for f in judged.floors}
@@ -163,7 +180,7 @@ def test_the_noise_floor_that_is_told_is_that_of_the_headlines_metric(study: typ
         assert floors["cpu"] > 5 * floors["wall"]
         (trust,) = [c for c in judged.claims if c.kind == "trust"]
         assert trust.noise_floor == floors[metrics[0]]
-        assert word + fact_words.upward(floors[metrics[0]] or 0.0) in trust.text
+        assert word + value_phrases.upward(floors[metrics[0]] or 0.0) in trust.text
 
 
 def test_where_the_control_tripped_the_best_group_tells_nobody_apart(study: type[Study]) -> None:
@@ -173,13 +190,15 @@ def test_where_the_control_tripped_the_best_group_tells_nobody_apart(study: type
 
     def judged(control: float) -> Judgement:
         return made.judge(
-            made.blocks(lambda arm, _, n: (control if arm == "control" else factors[arm]) * noise(arm, n))
+            made.blocks(
+                lambda arm, _, n: (control if arm == "control" else factors[arm]) * noise(arm, n)
+            )
         )
 
     sound, tripped = judged(1.0), judged(1.1)
     assert [c.verdict for c in sound.best[0].comparisons] == [Verdict.WORSE] * 3
     assert sound.best[0].cell_ids == (made.cell("a").id,)
-    assert {c.verdict for c in tripped.best[0].comparisons} == {Verdict.UNDECIDED}
+    assert {c.verdict for c in tripped.best[0].comparisons} == {Verdict.INCONCLUSIVE}
     assert {c.reason for c in tripped.best[0].comparisons} == {"control tripped"}
     assert len(tripped.best[0].cell_ids) == 3
 
@@ -187,10 +206,15 @@ def test_where_the_control_tripped_the_best_group_tells_nobody_apart(study: type
 # -- one program -----------------------------------------------------------------------------------
 
 
-def compiled(made: Crossed, code: Callable[[Mapping[str, str]], str]) -> tuple[Plan, dict[str, Build]]:
+def compiled(
+    made: Crossed, code: Callable[[Mapping[str, str]], str]
+) -> tuple[Plan, dict[str, Build]]:
     """The plan with a build per variant and one command, and the code that each build came to."""
     plan = made.plan
-    specs = {v.id: BuildSpec("crate", "bin", features=tuple(x for _, x in v.values)) for v in plan.variants}
+    specs = {
+        v.id: BuildSpec("crate", "bin", features=tuple(x for _, x in v.values))
+        for v in plan.variants
+    }
     plan = replace(
         plan,
         variants=tuple(replace(v, build=specs[v.id]) for v in plan.variants),
@@ -218,10 +242,16 @@ def of_code(made: Crossed, code: Callable[[Mapping[str, str]], str], **factors: 
 def differences(judged: Judgement) -> list[str]:
     kinds = ("effect", "interaction", "contributions", "before-after", "comparison", "front")
     told = [t for kind in kinds for t in texts(judged, kind)]
-    return [t for t in told if any(word in t for word in ("% less", "% more", "as fast", "as long", "apart"))]
+    return [
+        t
+        for t in told
+        if any(word in t for word in ("% less", "% more", "as fast", "as long", "apart"))
+    ]
 
 
-def test_001_an_axis_that_reaches_no_binary_has_no_effect_in_any_table(crossed: type[Crossed]) -> None:
+def test_001_an_axis_that_reaches_no_binary_has_no_effect_in_any_table(
+    crossed: type[Crossed],
+) -> None:
     """001: sonic-rs on an engine that never used it, and −8.4 % from drift: told as an effect nowhere."""
     judged = of_code(crossed(AXES), lambda v: v["engine"], sonic=0.916)
     (parser,) = [t for t in texts(judged, "effect") if t.startswith("parser")]
@@ -229,23 +259,30 @@ def test_001_an_axis_that_reaches_no_binary_has_no_effect_in_any_table(crossed: 
     (both,) = texts(judged, "interaction")
     assert ONE_PROGRAM in both
     effects = {e.changes[0].axis: e for e in judged.structure.effects if len(e.changes) == 1}
-    assert (effects["parser"].mean.verdict, effects["parser"].holds_in) == (Verdict.UNDECIDED, 0)
+    assert (effects["parser"].mean.verdict, effects["parser"].holds_in) == (Verdict.INCONCLUSIVE, 0)
     assert [c.contrast.reason for c in effects["parser"].cells] == [ONE_PROGRAM] * 2
     (shares,) = judged.structure.contributions
     assert shares.steps[1].contrast.reason == ONE_PROGRAM
     (told,) = texts(judged, "contributions")
     assert "parser: simd → sonic: the same program" in told
-    assert not [t for t in differences(judged) if t.startswith(("parser", "rayon sonic against rayon simd"))]
+    assert not [
+        t for t in differences(judged) if t.startswith(("parser", "rayon sonic against rayon simd"))
+    ]
 
 
 def test_an_axis_that_reaches_one_engine_only_holds_there_only(crossed: type[Crossed]) -> None:
     judged = of_code(
-        crossed(AXES), lambda v: v["engine"] + (v["parser"] if v["engine"] == "tokio" else ""), sonic=0.9
+        crossed(AXES),
+        lambda v: v["engine"] + (v["parser"] if v["engine"] == "tokio" else ""),
+        sonic=0.9,
     )
-    (parser,) = [e for e in judged.structure.effects if e.changes[0].axis == "parser" and len(e.changes) == 1]
+    (parser,) = [
+        e for e in judged.structure.effects if e.changes[0].axis == "parser" and len(e.changes) == 1
+    ]
     assert [(c.where, c.contrast.verdict, c.contrast.reason) for c in parser.cells] == [
-        ("rayon", Verdict.UNDECIDED, ONE_PROGRAM), ("tokio", Verdict.BETTER, ""),
-    ]  # fmt: skip
+        ("rayon", Verdict.INCONCLUSIVE, ONE_PROGRAM),
+        ("tokio", Verdict.BETTER, ""),
+    ]
     assert (parser.mean.verdict, parser.holds_in) == (Verdict.BETTER, 1)
     (shares,) = judged.structure.contributions
     assert shares.steps[1].contrast.reason == ""
@@ -256,15 +293,23 @@ def test_a_step_that_leaves_the_program_as_it_was_contributes_nothing(
     crossed: type[Crossed], design: Any
 ) -> None:
     made = crossed(
-        {"parser": ["simd", "sonic"], "alloc": ["sys", "je"], "lto": ["off", "on"]}, design=design,
-        drop=lambda v: design == "ladder" and tuple(v.values()) not in {
-            ("simd", "sys", "off"), ("sonic", "sys", "off"), ("sonic", "je", "off"), ("sonic", "je", "on"),
-        },
-    )  # fmt: skip
+        {"parser": ["simd", "sonic"], "alloc": ["sys", "je"], "lto": ["off", "on"]},
+        design=design,
+        drop=lambda v: (
+            design == "ladder"
+            and tuple(v.values())
+            not in {
+                ("simd", "sys", "off"),
+                ("sonic", "sys", "off"),
+                ("sonic", "je", "off"),
+                ("sonic", "je", "on"),
+            }
+        ),
+    )
     judged = of_code(made, lambda v: v["alloc"] + v["lto"], sonic=0.9, je=0.8, on=0.95)
     (table,) = judged.structure.contributions
     first = table.steps[0].contrast
-    assert (first.verdict, first.reason) == (Verdict.UNDECIDED, ONE_PROGRAM)
+    assert (first.verdict, first.reason) == (Verdict.INCONCLUSIVE, ONE_PROGRAM)
     assert table.steps[1].contrast.verdict is Verdict.BETTER
     if table.remainder is not None:
         assert table.remainder.reason != ONE_PROGRAM
@@ -275,16 +320,17 @@ def test_before_and_after_of_one_program_is_no_change(crossed: type[Crossed]) ->
     judged = of_code(crossed({"parser": ["simd", "sonic"]}), lambda _: "one", sonic=0.9)
     (text,) = texts(judged, "before-after")
     assert ONE_PROGRAM in text
-    assert "undecided" not in text
+    assert "inconclusive" not in text
     assert differences(judged) == []
 
 
 def test_nobody_is_behind_its_own_twin() -> None:
     ahead, behind = (
-        front.Costs(n, {"wall": e, "peak_rss": e}, {}) for n, e in (("a", (1, 2)), ("b", (3, 4)))
+        pareto.Costs(n, {"wall": e, "peak_rss": e}, {}) for n, e in (("a", (1, 2)), ("b", (3, 4)))
     )
-    assert [s.beaten_by for s in front.standings([ahead, behind])] == [(), ("a",)]
+    assert [s.beaten_by for s in pareto.standings([ahead, behind])] == [(), ("a",)]
     twins = frozenset((frozenset(("a", "b")),))
-    assert [(s.beaten_by, s.least) for s in front.standings([ahead, behind], twins)] == [
-        ((), ("wall", "peak_rss")), ((), ("wall", "peak_rss")),
-    ]  # fmt: skip
+    assert [(s.beaten_by, s.least) for s in pareto.standings([ahead, behind], twins)] == [
+        ((), ("wall", "peak_rss")),
+        ((), ("wall", "peak_rss")),
+    ]

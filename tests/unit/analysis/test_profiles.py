@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from scipy import stats
 
-from bench_framework.analysis.profiles import attach, interval, shares_of
-from bench_framework.analysis.wording import say
+from bench_framework.features.profile.compute import attach, interval, shares_of
+from bench_framework.features.sentences import say
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.profile import Bucket, Frame, Profile, Stack
 
@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from conftest import Study
 
 MAIN, PARSE, COPY, WAIT = (
-    Frame("main", "prog"), Frame("json::parse", "prog"), Frame("memcpy", "libc.so.6"),
+    Frame("main", "prog"),
+    Frame("json::parse", "prog"),
+    Frame("memcpy", "libc.so.6"),
     Frame("schedule", "[kernel.kallsyms]", kernel=True),
-)  # fmt: skip
+)
 BUCKETS = (Bucket("JSON", "json|parse"), Bucket("memory", "mem(cpy|move)|parse"))
 
 
@@ -34,9 +36,21 @@ def profile(cell: str = "c", buckets: tuple[Bucket, ...] = BUCKETS) -> Profile:
             Stack(run, 140 - own, (0, 3)),
         ]
     return Profile(
-        cell, "perf", "perf version 6.1", "cpu-clock", 997, "frame-pointers", (200, 200, 200), 3, 0, "aa", "bb",
-        (MAIN, PARSE, COPY, WAIT), tuple(stacks), buckets,
-    )  # fmt: skip
+        cell,
+        "perf",
+        "perf version 6.1",
+        "cpu-clock",
+        997,
+        "frame-pointers",
+        (200, 200, 200),
+        3,
+        0,
+        "aa",
+        "bb",
+        (MAIN, PARSE, COPY, WAIT),
+        tuple(stacks),
+        buckets,
+    )
 
 
 def test_a_recursion_counts_once_and_every_sample_has_one_function_that_ran() -> None:
@@ -53,7 +67,11 @@ def test_a_recursion_counts_once_and_every_sample_has_one_function_that_ran() ->
 
 def test_buckets_add_up_and_the_first_that_fits_takes_a_function() -> None:
     shares = shares_of(profile())
-    assert [(b.name, b.own.count) for b in shares.buckets] == [("JSON", 300), ("memory", 180), ("other", 120)]
+    assert [(b.name, b.own.count) for b in shares.buckets] == [
+        ("JSON", 300),
+        ("memory", 180),
+        ("other", 120),
+    ]
     assert sum(b.own.share for b in shares.buckets) == pytest.approx(1.0)
     assert profile(buckets=BUCKETS[::-1]).bucket_of(PARSE) == "memory"
     assert shares_of(profile(buckets=())).buckets == ()
@@ -75,7 +93,9 @@ def test_runs_that_differ_widen_the_interval_beyond_that_of_their_samples() -> N
     assert mean.low < 0
     alike = interval([(30, 100)] * 3)
     wilson = stats.binomtest(90, 300).proportion_ci(0.95, "wilson")
-    assert alike == pytest.approx((wilson.low, wilson.high)), "agreement by chance adds no certainty"
+    assert alike == pytest.approx((wilson.low, wilson.high)), (
+        "agreement by chance adds no certainty"
+    )
 
 
 def test_intervals_cover_shares_that_vary_from_run_to_run() -> None:
@@ -93,9 +113,14 @@ def test_intervals_cover_shares_that_vary_from_run_to_run() -> None:
 
 def test_callgrind_counts_so_that_nothing_is_uncertain_and_callers_are_not_known() -> None:
     counted = replace(
-        profile(), sampler="callgrind", event="Ir", frequency_hz=None, unwinding=None, runs=(600,),
+        profile(),
+        sampler="callgrind",
+        event="Ir",
+        frequency_hz=None,
+        unwinding=None,
+        runs=(600,),
         stacks=(Stack(1, 450, (1,)), Stack(1, 150, (2,))),
-    )  # fmt: skip
+    )
     shares = shares_of(counted)
     assert shares.unit == "instructions"
     assert [(f.name, f.own.share, f.own.lo, f.inclusive) for f in shares.functions] == [
@@ -114,7 +139,9 @@ def test_every_sentence_says_self_samples_and_runs_and_none_a_time(study: type[S
     made = judged(given, profile(given.cell("a").id))
     told = [c.text for c in made.claims if c.kind.startswith("profile")]
     assert told[0].startswith("50\u202f% [") or told[0].startswith("50.0\u202f% [")
-    assert told[0].endswith("of the samples of a are in json::parse itself (self, 600 samples, 3 runs)")
+    assert told[0].endswith(
+        "of the samples of a are in json::parse itself (self, 600 samples, 3 runs)"
+    )
     assert all("(self, 600 samples, 3 runs)" in text for text in told)
     assert not [text for text in told if "saved" in text or "faster" in text or "because" in text]
     assert [c.text for c in made.claims if c.kind.startswith("profile")] == [
@@ -125,13 +152,18 @@ def test_every_sentence_says_self_samples_and_runs_and_none_a_time(study: type[S
 def test_too_few_samples_rank_nothing(study: type[Study]) -> None:
     given = study(rounds=12)
     few = replace(
-        profile(given.cell("a").id), runs=(33, 33, 33), stacks=tuple(Stack(r, 33, (0, 1)) for r in (1, 2, 3))
+        profile(given.cell("a").id),
+        runs=(33, 33, 33),
+        stacks=tuple(Stack(r, 33, (0, 1)) for r in (1, 2, 3)),
     )
     made = judged(given, few)
     assert made.profiles[0].functions == ()
     assert made.profiles[0].buckets == ()
     (claim,) = [c for c in made.claims if c.kind.startswith("profile")]
-    assert claim.text == "too few samples of a to rank functions: 99 samples, 3 runs, and 100 are needed"
+    assert (
+        claim.text
+        == "too few samples of a to rank functions: 99 samples, 3 runs, and 100 are needed"
+    )
     enough = replace(few, runs=(34, 33, 33))
     assert shares_of(enough).enough
 
@@ -154,7 +186,9 @@ def test_before_and_after_need_both_profiles_made_alike(study: type[Study]) -> N
 
 def test_profiles_change_no_verdict_and_are_replaced_whole(study: type[Study]) -> None:
     given = study(rounds=12)
-    base = given.judge(given.blocks(lambda arm, _, n: 0.05 * (1.2 if arm == "b" else 1) * (1 + n / 1e4)))
+    base = given.judge(
+        given.blocks(lambda arm, _, n: 0.05 * (1.2 if arm == "b" else 1) * (1 + n / 1e4))
+    )
     once = attach(base, given.plan, [profile(given.cell("a").id)])
     assert replace(once, profiles=(), claims=base.claims) == base
     assert attach(once, given.plan, [profile(given.cell("a").id)]) == once

@@ -11,14 +11,14 @@ import pytest
 from scipy.stats import wilcoxon
 from statsmodels.stats.weightstats import ttost_paired
 
-from bench_framework.analysis import intervals, signed_rank, swaps
-from bench_framework.analysis.aa import at_least, at_most
-from bench_framework.analysis.compare import Levels, examine_looks
-from bench_framework.analysis.decide import equivalence_level
-from bench_framework.analysis.family import detectable, holm
-from bench_framework.analysis.samples import Pair
-from bench_framework.analysis.verdict import Case, Rules, judge_family
+from bench_framework.compare.decide import equivalence_level
+from bench_framework.compare.paired_test import Levels, examine_looks
+from bench_framework.compare.samples import Pair
+from bench_framework.compare.verdict import Case, Rules, judge_family
+from bench_framework.features.noise.compute import at_least, at_most
 from bench_framework.model.verdict import Thresholds, Verdict
+from bench_framework.stats import intervals, label_swaps, signed_rank
+from bench_framework.stats.holm_family import detectable, holm
 
 CORN = np.array([14, 56, 60, 16, 6, 8, -48, 49, 24, 28, 29, 41, -67, 23, 75], dtype=float)
 """Wilcoxon 1945, table II: Darwin's corn, crossed minus selfed, in eighths of an inch."""
@@ -79,10 +79,10 @@ def test_the_interval_of_the_floor_is_that_of_all_swaps(seed: int) -> None:
 
     def kept(shift: float) -> bool:
         moved, reached = x - shift, 0
-        observed = abs(swaps.floor_difference(moved, y))
+        observed = abs(label_swaps.floor_difference(moved, y))
         for bits in itertools.product([False, True], repeat=9):
             ours, theirs = np.where(bits, y, moved), np.where(bits, moved, y)
-            reached += abs(swaps.floor_difference(ours, theirs)) >= observed - 1e-9
+            reached += abs(label_swaps.floor_difference(ours, theirs)) >= observed - 1e-9
         return reached / 2**9 > 0.1
 
     room = 4 * intervals.PRECISION * found.half_width
@@ -102,9 +102,16 @@ def test_holms_own_steps() -> None:
 
 @pytest.mark.parametrize(
     ("count", "tries", "lower", "upper"),
-    [(81, 263, 0.2527, 0.3676), (15, 148, 0.0578, 0.1617), (0, 20, 0.0, 0.1684), (1, 29, 0.0009, 0.1776)],
+    [
+        (81, 263, 0.2527, 0.3676),
+        (15, 148, 0.0578, 0.1617),
+        (0, 20, 0.0, 0.1684),
+        (1, 29, 0.0009, 0.1776),
+    ],
 )
-def test_bounds_of_rates_are_the_published_ones(count: int, tries: int, lower: float, upper: float) -> None:
+def test_bounds_of_rates_are_the_published_ones(
+    count: int, tries: int, lower: float, upper: float
+) -> None:
     """Newcombe 1998, table I, method 5: two-sided 95 %, so that each end is a bound at 97.5 %."""
     assert at_least(count, tries, 0.975) == pytest.approx(lower, abs=5e-5)
     assert at_most(count, tries, 0.975) == pytest.approx(upper, abs=5e-5)
@@ -155,6 +162,8 @@ def test_the_detectable_difference_has_its_closed_form() -> None:
     """1.25 · (z₁₋ₐ⁄₂ + z₀.₉₅) · SE with a = α/(2·J·M): by a table of the normal distribution, 2.7344 and 1.6449."""
     rules = Rules(looks=2, size=2, level=0.05, seed=1)
     half = 0.02 * NormalDist().inv_cdf(0.975)
-    assert detectable(half, rules.strict, 0.0) == pytest.approx(1.25 * (2.7344 + 1.6449) * 0.02, abs=2e-5)
+    assert detectable(half, rules.strict, 0.0) == pytest.approx(
+        1.25 * (2.7344 + 1.6449) * 0.02, abs=2e-5
+    )
     # A verdict needs an estimate beyond ε: where noise is next to nothing, ε itself is what can be found.
     assert detectable(1e-9, rules.strict, 0.01) == pytest.approx(math.log1p(0.01), abs=1e-6)

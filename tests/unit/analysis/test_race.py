@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework.analysis import stopping
-from bench_framework.analysis.judge import judge
-from bench_framework.analysis.looking import look
-from bench_framework.analysis.mirror import mirrored
-from bench_framework.analysis.stage import Stage
+from bench_framework.compare import stopping
+from bench_framework.compare.interim_analysis import look
+from bench_framework.compare.inverse import mirrored
+from bench_framework.compare.stage import Stage
+from bench_framework.features.judge import judge
 from bench_framework.model import race
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of
@@ -84,7 +84,9 @@ def _policy(strategy: str = "race", until: str = "decided") -> MeasurePolicy:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_race_finds_the_best_of_six_in_less_than_half_of_the_runs(study: type[Study], seed: int) -> None:
+def test_a_race_finds_the_best_of_six_in_less_than_half_of_the_runs(
+    study: type[Study], seed: int
+) -> None:
     wall = timing(0.08, seed)
     made = racing(study)
     raced = run(made, wall)
@@ -97,7 +99,9 @@ def test_a_race_finds_the_best_of_six_in_less_than_half_of_the_runs(study: type[
     assert not {made.cell(arm).id for arm in "ef"} & set(found.cell_ids)
 
 
-def test_the_baseline_and_the_control_are_measured_to_the_end_though_they_trail(study: type[Study]) -> None:
+def test_the_baseline_and_the_control_are_measured_to_the_end_though_they_trail(
+    study: type[Study],
+) -> None:
     made = racing(study)
     raced = run(made, LONG)
     assert len(raced.looks) > 1
@@ -119,7 +123,9 @@ def test_what_let_a_cell_go_still_stands_at_the_end(study: type[Study]) -> None:
         assert all(lost.to_cell_id for lost in raced.judgement.race.lost if lost.beaten)
 
 
-def test_the_record_says_what_the_race_spent_and_where_each_cell_stopped(study: type[Study]) -> None:
+def test_the_record_says_what_the_race_spent_and_where_each_cell_stopped(
+    study: type[Study],
+) -> None:
     made = racing(study)
     raced = run(made, LONG)
     assert raced.judgement.race is not None
@@ -165,16 +171,25 @@ def test_the_looks_of_a_race_begin_where_someone_can_lose(study: type[Study]) ->
 
 def test_a_comparison_seen_twice_from_the_other_side_is_itself() -> None:
     one = Comparison(
-        "x", "y", "wall", "best", Verdict.WORSE, shown=Interval(2.0, 1.6, 2.5, 0.99), runs=3, runs_ref=4,
+        "x",
+        "y",
+        "wall",
+        "best",
+        Verdict.WORSE,
+        shown=Interval(2.0, 1.6, 2.5, 0.99),
+        runs=3,
+        runs_ref=4,
         typical=Interval(2.0, 0.0, float("inf"), 0.95),
-    )  # fmt: skip
+    )
     other = mirrored(one)
     assert (other.cell_id, other.verdict, other.runs) == ("y", Verdict.BETTER, 4)
     assert other.shown == Interval(0.5, 0.4, 0.625, 0.99)
     assert mirrored(other) == one
 
 
-def test_a_variant_waits_for_the_one_rival_that_it_is_likeliest_to_lose_to(study: type[Study]) -> None:
+def test_a_variant_waits_for_the_one_rival_that_it_is_likeliest_to_lose_to(
+    study: type[Study],
+) -> None:
     """One defeat puts it out: a second rival would run on for a question that changes nobody's place."""
     made = racing(study)
     stage = Stage(made.plan, looks_of(made.plan), {}, (18,), 0, frozenset())
@@ -184,9 +199,14 @@ def test_a_variant_waits_for_the_one_rival_that_it_is_likeliest_to_lose_to(study
         cell: int, ref: int, ratio: float, *, mde: float | None = 0.1, family: str = "best"
     ) -> Comparison:
         return Comparison(
-            cells[cell], cells[ref], "wall", family, Verdict.UNDECIDED,  # type: ignore[arg-type]
-            typical=Interval(ratio, ratio * 0.9, ratio * 1.1, 0.95), mde=mde,
-        )  # fmt: skip
+            cells[cell],
+            cells[ref],
+            "wall",
+            family,  # type: ignore[arg-type]
+            Verdict.INCONCLUSIVE,
+            typical=Interval(ratio, ratio * 0.9, ratio * 1.1, 0.95),
+            mde=mde,
+        )
 
     near, far = pair(3, 1, 1.02), pair(3, 2, 1.08)
     from_the_other_side = pair(1, 4, 0.95)

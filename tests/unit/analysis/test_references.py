@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework.analysis.judge import judge
-from bench_framework.analysis.looking import look
-from bench_framework.analysis.references import share_closed
+from bench_framework.compare.interim_analysis import look
+from bench_framework.features.judge import judge
+from bench_framework.features.references.compute import share_closed
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import BuildSpec
 from bench_framework.model.policies import JudgePolicy
@@ -47,7 +47,11 @@ def test_every_pair_of_cells_is_compared_once(study: type[Study]) -> None:
     made = study(arms=("start", "better", "target", "other"))
     plan = two_references(made, "target", "other")
     found = judged(made, plan, {**TIMES, "other": 0.06})
-    pairs = [(c.cell_id, c.ref_cell_id) for c in found.comparisons if c.family in ("headline", "reference")]
+    pairs = [
+        (c.cell_id, c.ref_cell_id)
+        for c in found.comparisons
+        if c.family in ("headline", "reference")
+    ]
     assert len({frozenset(p) for p in pairs}) == len(pairs) // 2 == 3 + 2 + 1  # two metrics each
     assert plan.comparisons_planned == len(pairs)
     assert found.looks.family == len(pairs)
@@ -63,7 +67,9 @@ def test_a_further_reference_is_in_the_family_that_the_caption_names(study: type
     assert claim.verdict is Verdict.WORSE
     assert claim.text.startswith("better needs 49.9\u202f% more time than target [")
     headline = next(
-        c for c in found.claims if c.kind == "comparison" and c.subject == "better" and c.metric == "wall"
+        c
+        for c in found.claims
+        if c.kind == "comparison" and c.subject == "better" and c.metric == "wall"
     )
     assert headline.reference == "start"
 
@@ -86,7 +92,9 @@ def test_a_gap_without_two_decided_ends_is_not_told(study: type[Study]) -> None:
     made = study(arms=tuple(TIMES))
     plan = two_references(made, "target")
     assert judged(made, plan, {**TIMES, "target": 0.1}).gaps == ()  # the reference is not faster
-    assert judged(made, plan, {**TIMES, "better": 0.05}).gaps == ()  # nothing is left that is decided
+    assert (
+        judged(made, plan, {**TIMES, "better": 0.05}).gaps == ()
+    )  # nothing is left that is decided
 
 
 def test_who_is_not_told_apart_from_the_baseline_has_closed_nothing(study: type[Study]) -> None:
@@ -125,7 +133,9 @@ def test_a_share_has_the_order_statistics_of_its_rounds_where_every_gap_is_posit
     after = [b * noise.uniform(0.3, 0.6) for b in before]
     estimate, bounds = share_closed(before, after)
     shares = sorted(1 - b / a for a, b in zip(before, after, strict=True))
-    assert bounds == pytest.approx((shares[7], shares[-8]))  # n = 25: ranks 8 and 18 hold the median at 95 %
+    assert bounds == pytest.approx(
+        (shares[7], shares[-8])
+    )  # n = 25: ranks 8 and 18 hold the median at 95 %
     assert 0.4 < estimate < 0.7
 
 
@@ -158,7 +168,9 @@ def test_the_stopping_rule_waits_for_the_further_reference(study: type[Study]) -
     assert {c.ref_cell_id for c in waiting.verdicts} == {made.cell("start").id}
 
 
-def test_a_tripped_control_takes_back_what_was_said_against_further_references(study: type[Study]) -> None:
+def test_a_tripped_control_takes_back_what_was_said_against_further_references(
+    study: type[Study],
+) -> None:
     made = study(arms=tuple(TIMES))
     plan = two_references(made, "target")
 
@@ -167,7 +179,9 @@ def test_a_tripped_control_takes_back_what_was_said_against_further_references(s
         return (0.13 if arm == "control" else TIMES[arm]) * (1 + noise.expovariate(1 / 0.01))
 
     found = judge(plan, made.blocks(wall), {}, made.inputs(), made.looks())
-    assert {c.verdict for c in found.comparisons if c.family == "reference"} == {Verdict.UNDECIDED}
+    assert {c.verdict for c in found.comparisons if c.family == "reference"} == {
+        Verdict.INCONCLUSIVE
+    }
     assert found.gaps == ()
 
 
@@ -181,7 +195,9 @@ def test_what_a_binary_costs_is_told_against_the_baseline_and_no_further_referen
     specs = {v.id: BuildSpec("crate", "bin", features=(v.label,)) for v in plan.variants}
     plan = replace(plan, variants=tuple(replace(v, build=specs[v.id]) for v in plan.variants))
     builds = {
-        specs[v.id].id: Build(specs[v.id].id, ok=True, sha256=v.id, size_bytes=sizes[dict(v.values)["arm"]])
+        specs[v.id].id: Build(
+            specs[v.id].id, ok=True, sha256=v.id, size_bytes=sizes[dict(v.values)["arm"]]
+        )
         for v in plan.variants
     }
 
@@ -199,6 +215,8 @@ def test_what_a_binary_costs_is_told_against_the_baseline_and_no_further_referen
     assert {reference for reference, _ in costs.values()} == {"start"}
     assert costs["better"][1].startswith("better needs 3.000× as much binary size as start [")
     gain = next(
-        c for c in found.claims if c.kind == "comparison" and c.subject == "better" and c.metric == "wall"
+        c
+        for c in found.claims
+        if c.kind == "comparison" and c.subject == "better" and c.metric == "wall"
     )
     assert gain.values["cost"] == "for 3.00× as much binary size"

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework.analysis import quality, same_programs
-from bench_framework.analysis.judge import judge
-from bench_framework.analysis.looking import look
+from bench_framework.compare import data_quality, same_programs
+from bench_framework.compare.interim_analysis import look
+from bench_framework.features.judge import judge
 from bench_framework.model.judgement import ONE_PROGRAM
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import BIN, Axis, AxisValue, BuildSpec, Experiment, Plan
@@ -32,11 +32,15 @@ def built(made: Study, code: Mapping[str, str]) -> tuple[Plan, dict[str, Build]]
     variants = tuple(replace(v, build=specs[dict(v.values)["arm"]]) for v in plan.variants)
     cells = tuple(replace(c, command=((BIN,), ("run",))) for c in plan.cells)
     axes = tuple(replace(a, kind="build") if a.name == "arm" else a for a in plan.axes)
-    builds = {s.id: Build(s.id, ok=True, sha256=s.id, code_sha256=code[arm]) for arm, s in specs.items()}
+    builds = {
+        s.id: Build(s.id, ok=True, sha256=s.id, code_sha256=code[arm]) for arm, s in specs.items()
+    }
     return replace(plan, variants=variants, cells=cells, axes=axes), builds
 
 
-def judged(made: Study, plan: Plan, builds: Mapping[str, Build], times: Mapping[str, float]) -> Judgement:
+def judged(
+    made: Study, plan: Plan, builds: Mapping[str, Build], times: Mapping[str, float]
+) -> Judgement:
     def wall(arm: str, where: str, number: int) -> float:
         noise = random.Random(f"{arm}/{where}/{number}")
         return times["a" if arm == "control" else arm] * (1 + noise.expovariate(1 / 0.01))
@@ -51,7 +55,7 @@ def test_equal_code_is_found_whatever_the_names_of_symbols(study: type[Study]) -
     (found,) = same_programs.same_programs(plan, builds)
     assert (found.first, found.second) == (plan.variants[0].id, plan.variants[1].id)
     assert same_programs.no_effect(found) == "arm has no effect on this program"
-    assert [e.code for e in quality.identical_events(plan, builds)] == ["BX311"]
+    assert [e.code for e in data_quality.identical_events(plan, builds)] == ["BX311"]
 
 
 def test_equal_bytes_are_equal_code(study: type[Study]) -> None:
@@ -86,8 +90,12 @@ def test_a_difference_between_one_program_and_itself_is_never_told(study: type[S
     found = judged(made, plan, builds, {"a": 0.05, "b": 0.055, "c": 0.04})
     own = [c for c in found.comparisons if c.cell_id == made.cell("b").id]
     assert {c.metric for c in own} == {"wall", "cpu", "peak_rss"}
-    assert {(c.verdict, c.reason) for c in own} == {(Verdict.UNDECIDED, ONE_PROGRAM)}
-    wall = next(c for c in found.claims if c.kind == "comparison" and c.subject == "b" and c.metric == "wall")
+    assert {(c.verdict, c.reason) for c in own} == {(Verdict.INCONCLUSIVE, ONE_PROGRAM)}
+    wall = next(
+        c
+        for c in found.claims
+        if c.kind == "comparison" and c.subject == "b" and c.metric == "wall"
+    )
     assert wall.text.startswith(
         "b and a are the same program; their difference is an A/A test: +9.8\u202f% ["
     )
@@ -131,7 +139,10 @@ def test_the_axis_that_has_no_effect_is_named_with_the_engine(study: type[Study]
     variants = tuple(replace(v, values=(*v.values, ("engine", "rayon"))) for v in plan.variants)
     ids = dict(zip((v.id for v in plan.variants), (v.id for v in variants), strict=True))
     cells = tuple(replace(c, variant_id=ids[c.variant_id]) for c in plan.cells)
-    axes = (*plan.axes, Axis("engine", "run", (AxisValue("rayon", "rayon"), AxisValue("tokio", "tokio"))))
+    axes = (
+        *plan.axes,
+        Axis("engine", "run", (AxisValue("rayon", "rayon"), AxisValue("tokio", "tokio"))),
+    )
     plan = replace(plan, variants=variants, cells=cells, axes=axes, baseline_id=variants[0].id)
     (claim,) = same_programs.claims(plan, builds)
     assert claim.values["effect"] == "arm has no effect on this program with engine=rayon"
@@ -139,7 +150,10 @@ def test_the_axis_that_has_no_effect_is_named_with_the_engine(study: type[Study]
 
 def test_an_experiment_that_is_the_baseline_is_told_by_its_change(study: type[Study]) -> None:
     plan, builds = built(study(), {"a": "same", "b": "same"})
-    variants = (plan.variants[0], replace(plan.variants[1], values=plan.variants[0].values, experiment="try"))
+    variants = (
+        plan.variants[0],
+        replace(plan.variants[1], values=plan.variants[0].values, experiment="try"),
+    )
     ids = dict(zip((v.id for v in plan.variants), (v.id for v in variants), strict=True))
     cells = tuple(replace(c, variant_id=ids[c.variant_id]) for c in plan.cells)
     experiment = Experiment("try", variants[1].id, (("lto", "fat"),), decision="rejected")

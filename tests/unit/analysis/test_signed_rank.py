@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import wilcoxon
 
-from bench_framework.analysis import signed_rank
+from bench_framework.stats import signed_rank
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 12, 25, 50])

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework.analysis import stopping
-from bench_framework.analysis.judge import judge
-from bench_framework.analysis.looking import look
-from bench_framework.analysis.stage import Stage
+from bench_framework.compare import stopping
+from bench_framework.compare.interim_analysis import look
+from bench_framework.compare.stage import Stage
+from bench_framework.features.judge import judge
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of, schedule
 from bench_framework.model.policies import MeasurePolicy
@@ -20,7 +20,7 @@ from bench_framework.model.verdict import Interval, Verdict
 if TYPE_CHECKING:
     from conftest import Study, Timing
 
-    from bench_framework.analysis.looking import LookOutcome
+    from bench_framework.compare.interim_analysis import LookOutcome
 
 
 def timing(effect: float, spread: float, seed: int = 0) -> Timing:
@@ -39,7 +39,9 @@ def looked(made: Study, wall: Timing, index: int) -> LookOutcome:
     return look(made.plan, blocks, made.plan.inputs[0].id, index, number)
 
 
-def test_precision_goes_on_until_every_headline_interval_is_narrow_enough(study: type[Study]) -> None:
+def test_precision_goes_on_until_every_headline_interval_is_narrow_enough(
+    study: type[Study],
+) -> None:
     made = study(measure=MeasurePolicy(until="precision", precision=0.02))
     wall = timing(0.5, 0.02)
     outcomes = [looked(made, wall, i) for i in range(looks_of(made.plan).count)]
@@ -51,13 +53,17 @@ def test_precision_goes_on_until_every_headline_interval_is_narrow_enough(study:
 
 
 @pytest.mark.parametrize("precision", [0.5, 0.001])
-def test_precision_changes_neither_the_looks_nor_the_level(study: type[Study], precision: float) -> None:
+def test_precision_changes_neither_the_looks_nor_the_level(
+    study: type[Study], precision: float
+) -> None:
     decided = study().plan
     precise = study(measure=MeasurePolicy(until="precision", precision=precision)).plan
     assert looks_of(precise) == looks_of(decided)
 
 
-def test_a_budget_that_ends_first_takes_the_last_look_at_the_round_reached(study: type[Study]) -> None:
+def test_a_budget_that_ends_first_takes_the_last_look_at_the_round_reached(
+    study: type[Study],
+) -> None:
     """In place of the next one: J stays, and no more than J looks are taken."""
     made = study()
     plan, here = made.plan, made.plan.inputs[0].id
@@ -66,7 +72,10 @@ def test_a_budget_that_ends_first_takes_the_last_look_at_the_round_reached(study
     blocks = [b for b in made.blocks(timing(0.2, 0.01)) if b.round <= 15]
     outcome = look(plan, blocks, here, looks.count - 1, 15)
     assert (outcome.stop, outcome.reason) == (True, "the last look")
-    taken = [Look(here, 0, looks.rounds[0], stopped=False), Look(here, looks.count - 1, 15, stopped=True)]
+    taken = [
+        Look(here, 0, looks.rounds[0], stopped=False),
+        Look(here, looks.count - 1, 15, stopped=True),
+    ]
     judged = judge(plan, blocks, {}, (), taken)
     for comparison in (c for c in judged.comparisons if c.family == "headline"):
         assert (comparison.rounds, comparison.look) == (15, looks.count - 1)
@@ -135,18 +144,31 @@ def test_what_the_interval_leaves_possible_is_waited_for_unless_it_is_a_race(
     plan = study(measure=MeasurePolicy(strategy=strategy)).plan  # type: ignore[arg-type]
     stage = Stage(plan, schedule(12, 40, 2, 0.05), {}, (12,), 0, frozenset())
     pair = Comparison(
-        "x", "y", "wall", "headline", Verdict.UNDECIDED, rounds=12, mde=0.15,
-        typical=Interval(1.03, 0.94, hi, 0.95), shown=Interval(1.03, 0.9, 1.3, 0.99),
-    )  # fmt: skip
+        "x",
+        "y",
+        "wall",
+        "headline",
+        Verdict.INCONCLUSIVE,
+        rounds=12,
+        mde=0.15,
+        typical=Interval(1.03, 0.94, hi, 0.95),
+        shown=Interval(1.03, 0.9, 1.3, 0.99),
+    )
     assert stopping.futile(pair, stage) is given_up
 
 
 def test_what_can_still_be_shown_to_be_equivalent_is_waited_for(study: type[Study]) -> None:
     stage = Stage(study().plan, schedule(12, 40, 2, 0.05), {}, (12,), 0, frozenset())
     pair = Comparison(
-        "x", "y", "wall", "headline", Verdict.UNDECIDED, rounds=12, mde=0.15,
+        "x",
+        "y",
+        "wall",
+        "headline",
+        Verdict.INCONCLUSIVE,
+        rounds=12,
+        mde=0.15,
         typical=Interval(1.001, 0.99, 1.012, 0.95),
-    )  # fmt: skip
+    )
     assert not stopping.futile(pair, stage)
     wide = replace(pair, typical=Interval(1.001, 0.96, 1.045, 0.95))
     assert stopping.futile(wide, stage)

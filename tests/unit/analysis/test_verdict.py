@@ -8,13 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bench_framework.analysis import compare, decide, intervals, verdict
-from bench_framework.analysis.compare import Evidence, Levels
-from bench_framework.analysis.family import detectable
-from bench_framework.analysis.samples import Pair
-from bench_framework.analysis.verdict import Case, Rules
+from bench_framework.compare import decide, paired_test, verdict
+from bench_framework.compare.paired_test import Evidence, Levels
+from bench_framework.compare.samples import Pair
+from bench_framework.compare.verdict import Case, Rules
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
+from bench_framework.stats import intervals
+from bench_framework.stats.holm_family import detectable
 
 RULES = Rules(looks=4, size=4, level=0.05, seed=0)
 
@@ -24,7 +25,7 @@ def case(shift: float, sd: float = 0.002, n: int = 40, seed: int = 0) -> Case:
     base = random.normal(0, 0.2, n)
     x, y = base + shift + random.normal(0, sd, n), base + random.normal(0, sd, n)
     pair = Pair(tuple(range(1, n + 1)), tuple(np.exp(x).tolist()), tuple(np.exp(y).tolist()))
-    evidence = compare.examine_looks(pair, (12, 18, 27, n), Levels(RULES.strict, 0.05 / 4), 0)
+    evidence = paired_test.examine_looks(pair, (12, 18, 27, n), Levels(RULES.strict, 0.05 / 4), 0)
     return Case("x", "y", "wall", "headline", pair, evidence, Thresholds(0.02, 0.01))
 
 
@@ -37,8 +38,8 @@ def judged(given: Case, rules: Rules = RULES) -> Comparison:
     ("ratio", "expected"),
     [
         (0.90, Verdict.BETTER),
-        (0.985, Verdict.BETTER_SIZE_OPEN),
-        (1.015, Verdict.WORSE_SIZE_OPEN),
+        (0.985, Verdict.BETTER_SIZE_UNCERTAIN),
+        (1.015, Verdict.WORSE_SIZE_UNCERTAIN),
         (1.10, Verdict.WORSE),
         (1.0, Verdict.EQUIVALENT),
         (1.004, Verdict.EQUIVALENT),
@@ -48,9 +49,9 @@ def test_clean_differences_get_their_word(ratio: float, expected: Verdict) -> No
     assert judged(case(math.log(ratio))).verdict is expected
 
 
-def test_noise_leaves_it_undecided_and_says_what_could_have_been_found() -> None:
+def test_noise_leaves_it_inconclusive_and_says_what_could_have_been_found() -> None:
     found = judged(case(0.0, sd=0.2))
-    assert found.verdict is Verdict.UNDECIDED
+    assert found.verdict is Verdict.INCONCLUSIVE
     assert found.mde is not None
     assert found.mde > 0.05
     assert found.rounds_needed is None  # more than 1 000
@@ -74,23 +75,25 @@ def test_the_displayed_interval_has_the_level_of_the_holm_step() -> None:
     clear, weaker = case(math.log(1.1)), case(math.log(1.05), sd=0.04, n=40, seed=5)
     assert clear.strongest.p < weaker.strongest.p
     second = verdict.judge_family([weaker, clear], RULES)
-    assert [c.shown.level for c in second if c.shown] == pytest.approx([1 - 0.05 / 12, 1 - 0.05 / 16])
+    assert [c.shown.level for c in second if c.shown] == pytest.approx(
+        [1 - 0.05 / 12, 1 - 0.05 / 16]
+    )
     ties = verdict.judge_family([case(math.log(1.1)), case(math.log(1.1), seed=1)], RULES)
     assert [c.shown.level for c in ties if c.shown] == pytest.approx([1 - 0.05 / 16] * 2)
 
 
-def test_no_undecided_pair_is_printed_with_an_interval_that_leaves_1_out() -> None:
+def test_no_inconclusive_pair_is_printed_with_an_interval_that_leaves_1_out() -> None:
     """The choice between two statistics is paid for in the interval as it is in the test."""
     loose = Rules(looks=1, size=1, level=0.05, seed=0)
     decided = 0
     for seed in range(60):
         given = case(0.015, sd=0.03, n=40, seed=seed)
-        evidence = compare.examine_looks(given.pair, (40,), Levels(0.05, 0.05), 0)
+        evidence = paired_test.examine_looks(given.pair, (40,), Levels(0.05, 0.05), 0)
         found = judged(replace(given, evidence=evidence), loose)
         assert found.shown is not None
         apart = found.shown.lo > 1.0001 or found.shown.hi < 0.9999
         decided += found.verdict.decided
-        assert not (found.verdict is Verdict.UNDECIDED and apart)
+        assert not (found.verdict is Verdict.INCONCLUSIVE and apart)
     assert 10 < decided < 50
 
 
@@ -108,12 +111,12 @@ def test_equivalent_needs_the_fastest_rounds_too() -> None:
     x[:10:2] -= 0.25
     y[1:10:2] -= 0.25
     pair = Pair(tuple(range(1, 41)), tuple(np.exp(x).tolist()), tuple(np.exp(y).tolist()))
-    evidence = compare.examine_looks(pair, (12, 18, 27, 40), Levels(RULES.strict, 0.05 / 4), 0)
+    evidence = paired_test.examine_looks(pair, (12, 18, 27, 40), Levels(RULES.strict, 0.05 / 4), 0)
     given = Case("x", "y", "wall", "headline", pair, evidence, Thresholds(0.02, 0.01))
     level, limit = decide.equivalence_level(RULES.looks), math.log1p(0.02)
     assert intervals.typical(x - y, level).inside(limit)
     assert not intervals.floor(x, y, level, RULES.seed).inside(limit)
-    assert judged(given).verdict is Verdict.UNDECIDED
+    assert judged(given).verdict is Verdict.INCONCLUSIVE
 
 
 def test_opposite_findings_of_the_two_statistics_are_mixed() -> None:
@@ -121,7 +124,7 @@ def test_opposite_findings_of_the_two_statistics_are_mixed() -> None:
     e = given.evidence[-1]
     torn = Evidence(e.rounds, 1e-6, 1e-6, 1e-5, typical_sign=1, floor_sign=-1, swaps=99)
     found = judged(Case("x", "y", "wall", "headline", given.pair, (torn,), Thresholds(0.02, 0.01)))
-    assert found.verdict is Verdict.UNDECIDED
+    assert found.verdict is Verdict.INCONCLUSIVE
     assert found.reason.startswith("mixed")
 
 
@@ -129,17 +132,19 @@ def test_a_direction_that_turned_after_its_look_is_mixed() -> None:
     given = case(math.log(1.1))
     early = Evidence(12, 1e-7, 1e-7, None, typical_sign=-1, floor_sign=-1, swaps=0)
     found = judged(Case("x", "y", "wall", "headline", given.pair, (early,), Thresholds(0.02, 0.01)))
-    assert found.verdict is Verdict.UNDECIDED
+    assert found.verdict is Verdict.INCONCLUSIVE
     assert "direction" in found.reason
 
 
 def test_a_decided_pair_whose_interval_reaches_one_is_lowered() -> None:
     given = case(0.03, sd=0.05, seed=8)
     strong = Evidence(40, 1e-7, 1e-7, None, typical_sign=1, floor_sign=1, swaps=0)
-    found = judged(Case("x", "y", "wall", "headline", given.pair, (strong,), Thresholds(0.02, 0.001)))
+    found = judged(
+        Case("x", "y", "wall", "headline", given.pair, (strong,), Thresholds(0.02, 0.001))
+    )
     assert found.shown is not None
     assert found.shown.lo < 1 < found.shown.hi
-    assert (found.verdict, found.reason) == (Verdict.UNDECIDED, decide.REACHES_ONE)
+    assert (found.verdict, found.reason) == (Verdict.INCONCLUSIVE, decide.REACHES_ONE)
     assert found.mde is not None
 
 
@@ -150,10 +155,10 @@ def test_the_fastest_third_decides_where_only_it_sees_the_difference() -> None:
     x = 0.05 + random.normal(0, 0.002, 40) + load * random.uniform(0, 1, 40)
     y = random.normal(0, 0.002, 40) + load * random.uniform(0, 1, 40)
     pair = Pair(tuple(range(40)), tuple(np.exp(x).tolist()), tuple(np.exp(y).tolist()))
-    evidence = (compare.examine(pair, Levels(RULES.strict, 0.05 / 4), 0),)
+    evidence = (paired_test.examine(pair, Levels(RULES.strict, 0.05 / 4), 0),)
     found = judged(Case("x", "y", "wall", "headline", pair, evidence, Thresholds(0.02, 0.01)))
     assert found.statistic == "floor"
-    assert found.verdict in (Verdict.WORSE, Verdict.WORSE_SIZE_OPEN)
+    assert found.verdict in (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN)
     assert found.floor is not None
     assert found.floor.lo < 1.051 < found.floor.hi
 
@@ -162,15 +167,17 @@ def test_the_fastest_third_decides_where_only_it_sees_the_difference() -> None:
     ("lo", "hi", "expected"),
     [
         (0.96, 0.98, Verdict.BETTER),
-        (0.96, 0.99, Verdict.BETTER_SIZE_OPEN),
-        (0.96, 1.0, Verdict.UNDECIDED),
-        (1.0, 1.1, Verdict.UNDECIDED),
-        (1.001, 1.1, Verdict.WORSE_SIZE_OPEN),
-        (1.02, 1.1, Verdict.WORSE_SIZE_OPEN),
+        (0.96, 0.99, Verdict.BETTER_SIZE_UNCERTAIN),
+        (0.96, 1.0, Verdict.INCONCLUSIVE),
+        (1.0, 1.1, Verdict.INCONCLUSIVE),
+        (1.001, 1.1, Verdict.WORSE_SIZE_UNCERTAIN),
+        (1.02, 1.1, Verdict.WORSE_SIZE_UNCERTAIN),
         (1.021, 1.1, Verdict.WORSE),
     ],
 )
-def test_the_displayed_interval_gives_the_row_of_the_table(lo: float, hi: float, expected: Verdict) -> None:
+def test_the_displayed_interval_gives_the_row_of_the_table(
+    lo: float, hi: float, expected: Verdict
+) -> None:
     assert decide.by_interval(Interval((lo + hi) / 2, lo, hi, 0.99), 0.02) is expected
 
 
@@ -189,10 +196,18 @@ def test_a_true_difference_of_the_stated_size_is_found_nine_times_in_ten() -> No
     for seed in range(40):
         random = np.random.default_rng(seed)
         noise = random.exponential(0.03, (2, 40))
-        start = Pair(tuple(range(40)), tuple(np.exp(noise[0]).tolist()), tuple(np.exp(noise[1]).tolist()))
+        start = Pair(
+            tuple(range(40)), tuple(np.exp(noise[0]).tolist()), tuple(np.exp(noise[1]).tolist())
+        )
         levels = Levels(RULES.strict, 0.05 / 4)
         blank = Case(
-            "x", "y", "wall", "headline", start, (compare.examine(start, levels, 0),), Thresholds(0.001, 0.0)
+            "x",
+            "y",
+            "wall",
+            "headline",
+            start,
+            (paired_test.examine(start, levels, 0),),
+            Thresholds(0.001, 0.0),
         )
         mde = judged(blank).mde
         if mde is None:
@@ -201,7 +216,13 @@ def test_a_true_difference_of_the_stated_size_is_found_nine_times_in_ten() -> No
         x = fresh[0] + math.log1p(mde)
         pair = Pair(tuple(range(40)), tuple(np.exp(x).tolist()), tuple(np.exp(fresh[1]).tolist()))
         real = Case(
-            "x", "y", "wall", "headline", pair, (compare.examine(pair, levels, 0),), Thresholds(0.001, 0.0)
+            "x",
+            "y",
+            "wall",
+            "headline",
+            pair,
+            (paired_test.examine(pair, levels, 0),),
+            Thresholds(0.001, 0.0),
         )
         found += judged(real).verdict.decided
     assert found >= 33, "of 40, with a chance of 0.9 each: fewer in 2 of 100 cases"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework.analysis.judge import judge
-from bench_framework.analysis.verdict_counts import FEWEST, counts
+from bench_framework.claims.verdict_counts import FEWEST, counts
+from bench_framework.features.judge import judge
 from bench_framework.model.judgement import Claim, Comparison
 from bench_framework.model.verdict import Verdict
 
@@ -62,8 +62,8 @@ def test_few_are_not_counted(count: int) -> None:
 
 
 def test_words_follow_the_metric_and_stand_in_the_order_of_the_glossary() -> None:
-    verdicts = (Verdict.WORSE, Verdict.BETTER_SIZE_OPEN, Verdict.WORSE, Verdict.UNDECIDED)
+    verdicts = (Verdict.WORSE, Verdict.BETTER_SIZE_UNCERTAIN, Verdict.WORSE, Verdict.INCONCLUSIVE)
     wall_time = [Comparison("b", "a", "wall", "headline", v) for v in verdicts]
-    assert counts(wall_time) == "1 faster (size open), 1 undecided, 2 slower"
+    assert counts(wall_time) == "1 faster (size uncertain), 1 inconclusive, 2 slower"
     memory = [Comparison("b", "a", "peak_rss", "headline", v) for v in verdicts]
-    assert counts(memory) == "1 less memory (size open), 1 undecided, 2 more memory"
+    assert counts(memory) == "1 less memory (size uncertain), 1 inconclusive, 2 more memory"

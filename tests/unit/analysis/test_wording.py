@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bench_framework.analysis.wording import say
+from bench_framework.features.sentences import say
 from bench_framework.model.judgement import Claim
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import glyph, word
@@ -24,7 +24,13 @@ def claim(
     hi: float | None = None,
     **more: Any,
 ) -> Claim:
-    fields: dict[str, Any] = {"metric": "wall", "margin": 0.02, "kind": "comparison", "rounds": 40, **more}
+    fields: dict[str, Any] = {
+        "metric": "wall",
+        "margin": 0.02,
+        "kind": "comparison",
+        "rounds": 40,
+        **more,
+    }
     return Claim(
         id="c1",
         subject="A",
@@ -48,31 +54,46 @@ def said(given: Claim) -> str:
         (claim(Verdict.BETTER, 0.909, 0.893, 0.926), "A needs 9.1 % less time than B [7.4, 10.7]"),
         (claim(Verdict.WORSE, 1.148, 1.127, 1.170), "A needs 14.8 % more time than B [12.7, 17.0]"),
         (
-            claim(Verdict.BETTER_SIZE_OPEN, 0.983, 0.971, 0.994),
+            claim(Verdict.BETTER_SIZE_UNCERTAIN, 0.983, 0.971, 0.994),
             "A needs less time than B, perhaps by less than 2 %: 1.7 % [0.6, 2.9]",
         ),
         (
-            claim(Verdict.BETTER_SIZE_OPEN, 0.985, 0.982, 0.988),
+            claim(Verdict.BETTER_SIZE_UNCERTAIN, 0.985, 0.982, 0.988),
             "A needs 1.50 % less time than B [1.20, 1.80], less than the margin of 2 %",
         ),
-        (claim(Verdict.EQUIVALENT, 1.004, 0.997, 1.011), "A and B differ by less than 2 % [-0.3, +1.1]"),
         (
-            claim(Verdict.UNDECIDED, 0.982, 0.935, 1.032, values={"mde": 0.108, "rounds_needed": 683}),
+            claim(Verdict.EQUIVALENT, 1.004, 0.997, 1.011),
+            "A and B differ by less than 2 % [-0.3, +1.1]",
+        ),
+        (
+            claim(
+                Verdict.INCONCLUSIVE,
+                0.982,
+                0.935,
+                1.032,
+                values={"mde": 0.108, "rounds_needed": 683},
+            ),
             (
                 "The runs do not decide between A and B: -2 % [-7, +4]; a difference of 11 % would have been found; "
                 "one of 2 % would need about 690 rounds"
             ),
         ),
         (
-            claim(Verdict.UNDECIDED, 0.982, 0.935, 1.032, values={"mde": 0.3}),
+            claim(Verdict.INCONCLUSIVE, 0.982, 0.935, 1.032, values={"mde": 0.3}),
             (
                 "The runs do not decide between A and B: -2 % [-7, +4]; a difference of 30 % would have been found; "
                 "one of 2 % cannot be found with this method on this machine"
             ),
         ),
-        (claim(Verdict.BETTER, 177 / 1698, 1 / 9.63, 1 / 9.55), "against B, A is 9.59× as fast [9.55, 9.63]"),
+        (
+            claim(Verdict.BETTER, 177 / 1698, 1 / 9.63, 1 / 9.55),
+            "against B, A is 9.59× as fast [9.55, 9.63]",
+        ),
         (claim(Verdict.WORSE, 2.31, 2.22, 2.41), "A takes 2.31× as long as B [2.22, 2.41]"),
-        (claim(Verdict.WORSE, 1.25, 1.2, 1.3, metric="cpu"), "A needs 25 % more CPU time than B [20, 30]"),
+        (
+            claim(Verdict.WORSE, 1.25, 1.2, 1.3, metric="cpu"),
+            "A needs 25 % more CPU time than B [20, 30]",
+        ),
         (
             claim(Verdict.WORSE, 2.5, 2.45, 2.55, metric="peak_rss"),
             "A needs 2.50× as much memory as B [2.45, 2.55]",
@@ -90,7 +111,10 @@ def said(given: Claim) -> str:
             claim(Verdict.NOT_COMPARABLE, values={"reason": "io: mmap was asked for, read ran"}),
             "A: not comparable (io: mmap was asked for, read ran)",
         ),
-        (claim(Verdict.FAILED, values={"reason": "exit status 101"}), "A: failed (exit status 101)"),
+        (
+            claim(Verdict.FAILED, values={"reason": "exit status 101"}),
+            "A: failed (exit status 101)",
+        ),
         (claim(Verdict.SINGLE_RUN), "A was run once: a value without a verdict"),
     ],
 )
@@ -114,20 +138,31 @@ def test_signs_differ_in_shape() -> None:
     ("verdict", "metric", "expected"),
     [
         (Verdict.BETTER, "wall", "faster"),
-        (Verdict.WORSE_SIZE_OPEN, "wall", "slower, size open"),
+        (Verdict.WORSE_SIZE_UNCERTAIN, "wall", "slower, size uncertain"),
         (Verdict.BETTER, "peak_rss", "less memory"),
         (Verdict.WORSE, "cpu", "more CPU time"),
-        (Verdict.UNDECIDED, "cpu", "undecided"),
+        (Verdict.INCONCLUSIVE, "cpu", "inconclusive"),
     ],
 )
 def test_memory_and_cpu_time_are_less_or_more(verdict: Verdict, metric: str, expected: str) -> None:
     assert word(verdict, metric) == expected
 
 
-@pytest.mark.parametrize("module", ["wording", "claims", "samples", "states", "summary", "family"])
+@pytest.mark.parametrize(
+    "module",
+    [
+        "claims.phrases",
+        "features.sentences",
+        "features.claim_writer",
+        "compare.samples",
+        "compare.cell_state",
+        "compare.summaries",
+        "stats.holm_family",
+    ],
+)
 def test_words_and_digits_load_neither_numpy_nor_scipy(module: str) -> None:
     code = (
-        f"import sys, bench_framework.analysis.{module}; "
+        f"import sys, bench_framework.{module}; "
         "sys.exit(bool({'numpy', 'scipy', 'pandas', 'matplotlib'} & set(sys.modules)))"
     )
     assert os.spawnv(os.P_WAIT, sys.executable, [sys.executable, "-c", code]) == 0
@@ -138,11 +173,31 @@ def test_every_kind_of_sentence_says_where_it_holds(kind: str) -> None:
     """R4: the input of several, and a cold cache where that was seen; one rule for all of them."""
     both = (("input", "10 MiB"), ("cache", "cold"))
     claim = Claim(
-        "", kind, "B", "A", "wall", both, Verdict.BETTER, estimate=0.8, lo=0.7, hi=0.9, margin=0.02, rounds=20,
+        "",
+        kind,
+        "B",
+        "A",
+        "wall",
+        both,
+        Verdict.BETTER,
+        estimate=0.8,
+        lo=0.7,
+        hi=0.9,
+        margin=0.02,
+        rounds=20,
         values={
-            "before": 1.0, "after": 0.5, "baseline": "A", "cells": 2, "less": 2, "more": 0, "holds": 2,
-            "pooled": 1, "unit": "s", "family": "iec", "formula": "x",
+            "before": 1.0,
+            "after": 0.5,
+            "baseline": "A",
+            "cells": 2,
+            "less": 2,
+            "more": 0,
+            "holds": 2,
+            "pooled": 1,
+            "unit": "s",
+            "family": "iec",
+            "formula": "x",
         },
-    )  # fmt: skip
+    )
     assert say(claim).startswith("On 10 MiB with a cold cache")
     assert not say(replace(claim, scope=())).startswith(("On ", "With "))

@@ -12,13 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from bench_framework import assets, report
-from bench_framework.analysis.imported import judge_imported
-from bench_framework.analysis.judge import judge
+from bench_framework import assets
+from bench_framework.features.document import build_document
+from bench_framework.features.imported.compute import judge_imported
+from bench_framework.features.judge import judge
 from bench_framework.model.imported import Imported, plan_of
 from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Build
+from bench_framework.report import Document, ReportData
 from bench_framework.report.render import markdown
 from bench_framework.store.importers.sessions import read_session
 from bench_framework.store.imports import UNKNOWN_HOST
@@ -76,34 +78,51 @@ def say(
     """A record judged and reported, as `benchctl run` does it at its end."""
     plan = plan or study.plan
     blocks = [
-        replace(b, started_at=f"2026-03-02T17:{b.seq // 60 % 60:02d}:{b.seq % 60:02d}.000Z") for b in blocks
+        replace(b, started_at=f"2026-03-02T17:{b.seq // 60 % 60:02d}:{b.seq % 60:02d}.000Z")
+        for b in blocks
     ]
     judged = judge(plan, blocks, builds, study.inputs(), study.looks())
-    data = report.ReportData(
-        plan=plan, judgement=judged, builds=tuple(builds.values()), inputs=tuple(study.inputs()), host=host(),
-        blocks=tuple(blocks), record_id="20260302T1704Z", started="2026-03-02T17:04:00Z",
+    data = ReportData(
+        plan=plan,
+        judgement=judged,
+        builds=tuple(builds.values()),
+        inputs=tuple(study.inputs()),
+        host=host(),
+        blocks=tuple(blocks),
+        record_id="20260302T1704Z",
+        started="2026-03-02T17:04:00Z",
         finished="2026-03-02T17:22:00Z",
-    )  # fmt: skip
-    return Told(judged, _page(report.build(data)))
+    )
+    return Told(judged, _page(build_document(data)))
 
 
-def _page(document: report.Document) -> str:
+def _page(document: Document) -> str:
     """The whole report in Markdown, without the glossary of the verdicts: it explains every word there is."""
     return plain(markdown.render(document, assets.template_dir())).rpartition("\nVerdicts: ")[0]
 
 
 def take_over(*tables: str, baseline: str | None = None) -> Told:
     """Published figures judged and reported, as `benchctl import` does it."""
-    sessions = tuple(read_session(t.encode(), f"session-{n}.csv", n) for n, t in enumerate(tables, 1))
+    sessions = tuple(
+        read_session(t.encode(), f"session-{n}.csv", n) for n, t in enumerate(tables, 1)
+    )
     first = baseline if baseline is not None else sessions[0].commands[0].label
     made = Imported(1, "r", "published", "2026-03-02T17:04:00Z", "0.1.0", first, sessions)
     plan = plan_of(made)
     judged = judge_imported(plan, made)
-    data = report.ReportData(
-        plan=plan, judgement=judged, builds=(), inputs=(), host=UNKNOWN_HOST, blocks=(), record_id="r",
-        started=made.imported_at, finished=made.imported_at, imported=made,
-    )  # fmt: skip
-    return Told(judged, _page(report.build(data)))
+    data = ReportData(
+        plan=plan,
+        judgement=judged,
+        builds=(),
+        inputs=(),
+        host=UNKNOWN_HOST,
+        blocks=(),
+        record_id="r",
+        started=made.imported_at,
+        finished=made.imported_at,
+        imported=made,
+    )
+    return Told(judged, _page(build_document(data)))
 
 
 def draw(arm: str, where: str, number: int, spread: float = 0.005) -> float:
@@ -123,8 +142,13 @@ class Scales(Study):
 
 def of(told: Told, label: str, metric: str = "wall") -> Comparison:
     """The headline comparison whose claim has this subject."""
-    cells = {c.cells[0] for c in told.judged.claims if c.subject == label and c.cells and c.metric == metric}
+    cells = {
+        c.cells[0]
+        for c in told.judged.claims
+        if c.subject == label and c.cells and c.metric == metric
+    }
     return next(
-        c for c in told.judged.comparisons
+        c
+        for c in told.judged.comparisons
         if c.cell_id in cells and c.metric == metric and c.family in {"headline", "memory"}
-    )  # fmt: skip
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from bench_framework.analysis.judge import judge
+from bench_framework.features.judge import judge
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.run import Receipt
 from bench_framework.model.verdict import Verdict
@@ -38,7 +38,8 @@ def test_no_performance_regression_is_said_as_less_than_the_margin_where_it_was_
     told.never_says(*NEGATIVE)
     assert of(told, "after").verdict is Verdict.EQUIVALENT
     assert any(
-        text.startswith("after and before differ by less than 2 % [") for text in told.of("comparison")
+        text.startswith("after and before differ by less than 2 % [")
+        for text in told.of("comparison")
     )
 
 
@@ -68,7 +69,11 @@ def test_monoio_async_io_that_read_with_fs_read_is_refused() -> None:
     told.never_says(r"9\.[56]\d*× as fast", r"best: monoio", r"use monoio")
 
 
-SCALING = {"10MiB": 0.0, "50MiB": 0.74 * math.log(5), "200MiB": 0.74 * math.log(5) + 0.96 * math.log(4)}
+SCALING = {
+    "10MiB": 0.0,
+    "50MiB": 0.74 * math.log(5),
+    "200MiB": 0.74 * math.log(5) + 0.96 * math.log(4),
+}
 """Logarithms of times with exponents 0.74 and 0.96."""
 
 
@@ -85,7 +90,9 @@ def test_scales_linearly_is_not_resolved_where_the_largest_file_is_another_text(
     made = Study(arms=("in-memory", "mmap"), sizes=(10, 50, 200))
     blocks = made.blocks(lambda a, i, r: draw(a, i, r) * math.exp(SCALING[i]))
     prepared = made.inputs()
-    mixed = judge(made.plan, blocks, {}, [*prepared[:2], replace(prepared[2], family="other")], made.looks())
+    mixed = judge(
+        made.plan, blocks, {}, [*prepared[:2], replace(prepared[2], family="other")], made.looks()
+    )
     assert {s.word for s in mixed.scaling} == {"not resolved"}
     assert not [c for c in mixed.claims if c.text.endswith("linear")]
 
@@ -102,9 +109,13 @@ def test_parallel_stream_1_7_times_faster_turns_between_two_sizes() -> None:
     """7.8 % slower at 10 MB and 40 % faster at 200 MB: no sentence pools the two."""
     made = Study(arms=("stream", "parallel"), sizes=(10, 200))
     ratio = {"10MiB": 1.078, "200MiB": 1012 / 1698}
-    told = say(made, made.blocks(lambda a, i, r: draw(a, i, r) * (ratio[i] if a == "parallel" else 1)))
+    told = say(
+        made, made.blocks(lambda a, i, r: draw(a, i, r) * (ratio[i] if a == "parallel" else 1))
+    )
     turned = next(
-        t for t in told.of("sign-change") if t.startswith("parallel against stream depends on the input")
+        t
+        for t in told.of("sign-change")
+        if t.startswith("parallel against stream depends on the input")
     )
     assert "10MiB: +7.8" in turned
     assert "200MiB: −40.4" in turned

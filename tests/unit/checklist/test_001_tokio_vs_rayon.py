@@ -12,8 +12,12 @@ from bench_framework.model.verdict import Verdict
 from tests.unit.analysis.conftest import Study
 from tests.unit.checklist.conftest import Scales, Told, draw, of, say, take_over
 
-STEPS = {"simd-json+system": 1.0, "sonic-rs+system": 1 - 0.084, "simd-json+jemalloc": 1 - 0.057,
-         "sonic-rs+jemalloc": 199 / 399}  # fmt: skip
+STEPS = {
+    "simd-json+system": 1.0,
+    "sonic-rs+system": 1 - 0.084,
+    "simd-json+jemalloc": 1 - 0.057,
+    "sonic-rs+jemalloc": 199 / 399,
+}
 """Each change alone, as the document has it, and both together: 399 to 199 ms."""
 
 
@@ -28,26 +32,37 @@ class Factorial(Scales):
     def plan(self) -> Plan:
         plan = super().plan
         made = {
-            v.id: Variant(v.label, tuple(zip(("parser", "allocator"), v.label.split("+"), strict=True)), None)
+            v.id: Variant(
+                v.label, tuple(zip(("parser", "allocator"), v.label.split("+"), strict=True)), None
+            )
             for v in plan.variants
         }
         names = {"parser": ("simd-json", "sonic-rs"), "allocator": ("system", "jemalloc")}
-        axes = tuple(Axis(n, "build", tuple(AxisValue(v, v) for v in values)) for n, values in names.items())
+        axes = tuple(
+            Axis(n, "build", tuple(AxisValue(v, v) for v in values)) for n, values in names.items()
+        )
         return replace(
-            plan, design="one-at-a-time", axes=axes, variants=tuple(made[v.id] for v in plan.variants),
+            plan,
+            design="one-at-a-time",
+            axes=axes,
+            variants=tuple(made[v.id] for v in plan.variants),
             baseline_id=made[plan.baseline_id].id,
             cells=tuple(replace(c, variant_id=made[c.variant_id].id) for c in plan.cells),
-        )  # fmt: skip
+        )
 
     def arm_of(self, cell: Cell) -> str:
         return "control" if cell.role is Role.CONTROL else self.plan.variant(cell.variant_id).label
 
 
-def test_sonic_rs_the_biggest_single_improvement_is_one_program_where_it_never_reached_the_engine() -> None:
+def test_sonic_rs_the_biggest_single_improvement_is_one_program_where_it_never_reached_the_engine() -> (
+    None
+):
     """The Rayon engine is the same binary with either parser: the axis has no effect on it, whatever drift says."""
     made = Study(arms=("simd-json", "sonic-rs"))
     specs = [BuildSpec("builtin", "search"), BuildSpec("builtin", "search", features=("sonic",))]
-    variants = tuple(Variant(v.label, v.values, s) for v, s in zip(made.plan.variants, specs, strict=True))
+    variants = tuple(
+        Variant(v.label, v.values, s) for v, s in zip(made.plan.variants, specs, strict=True)
+    )
     cells = tuple(replace(cell, command=((BIN,), ("run",))) for cell in made.plan.cells)
     axes = (replace(made.plan.axes[0], kind="build"),)
     plan = replace(made.plan, axes=axes, variants=variants, cells=cells)
@@ -124,6 +139,8 @@ def test_2x_and_17_percent_in_one_list_have_one_scale() -> None:
 
 def test_for_io_bound_workloads_use_tokio_is_not_said_of_what_was_not_measured() -> None:
     made = Study(arms=("tokio", "rayon"), sizes=(10, 200))
-    told = say(made, made.blocks(lambda a, i, r: draw(a, i, r) * (199 / 240 if a == "rayon" else 1)))
+    told = say(
+        made, made.blocks(lambda a, i, r: draw(a, i, r) * (199 / 240 if a == "rayon" else 1))
+    )
     assert told.of("recommendation") == ["On 10MiB: use rayon", "On 200MiB: use rayon"]
     told.never_says(r"use tokio", r"I/O.bound", r"CPU.bound")

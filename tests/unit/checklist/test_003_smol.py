@@ -16,10 +16,10 @@ BEFORE = HEAD + "Smol,177.1,7.5,100,ms\nOptimizedSmol,191.2,13.7,100,ms\n"
 AFTER = HEAD + "Smol,205.4,16.7,20,ms\nOptimizedSmol,201.7,14.3,20,ms\n"
 
 
-def test_1_02x_faster_and_equivalent_is_undecided_with_the_runs_that_would_decide() -> None:
+def test_1_02x_faster_and_equivalent_is_inconclusive_with_the_runs_that_would_decide() -> None:
     """0.982 [0.935, 1.032] of 20 runs a side; about 280 would decide it, if the estimate held."""
     told = take_over(AFTER)
-    assert of(told, "OptimizedSmol").verdict is Verdict.UNDECIDED
+    assert of(told, "OptimizedSmol").verdict is Verdict.INCONCLUSIVE
     text = told.of("comparison")[0]
     assert text.startswith(
         "In one session, in blocks: The runs do not decide between OptimizedSmol and Smol: "
@@ -31,14 +31,17 @@ def test_1_02x_faster_and_equivalent_is_undecided_with_the_runs_that_would_decid
     told.never_says(r"1\.02x", r"differ by less", r"less time", r"improvement", r"best: ")
 
 
-def test_the_same_in_rounds_is_undecided_too() -> None:
+def test_the_same_in_rounds_is_inconclusive_too() -> None:
     made = Study(arms=("smol", "optimised"), rounds=20, measure=MeasurePolicy(rounds_max=20))
     noisy = random.Random(3)
     told = say(
-        made, made.blocks(lambda a, *_: (0.982 if a == "optimised" else 1) * math.exp(noisy.gauss(0, 0.08)))
+        made,
+        made.blocks(
+            lambda a, *_: (0.982 if a == "optimised" else 1) * math.exp(noisy.gauss(0, 0.08))
+        ),
     )
     found = of(told, "optimised")
-    assert found.verdict is Verdict.UNDECIDED
+    assert found.verdict is Verdict.INCONCLUSIVE
     assert found.rounds_needed is None or found.rounds_needed > 100
     text = next(t for t in told.of("comparison") if "CPU" not in t)
     assert text.startswith("The runs do not decide between optimised and smol")
@@ -60,7 +63,9 @@ def test_before_and_after_in_two_sessions_are_not_compared() -> None:
     assert told.of("sessions")[0].startswith("Times of different sessions are not compared")
     sides = {(c.cell_id, c.ref_cell_id) for c in told.judged.comparisons}
     assert len(sides) == 2
-    told.never_says(r"OptimizedSmol needs .* than OptimizedSmol", r"eliminated", r"regression", r"5\.5 %")
+    told.never_says(
+        r"OptimizedSmol needs .* than OptimizedSmol", r"eliminated", r"regression", r"5\.5 %"
+    )
 
 
 def test_primary_cause_is_not_said_of_five_edits_made_at_once() -> None:
@@ -70,7 +75,10 @@ def test_primary_cause_is_not_said_of_five_edits_made_at_once() -> None:
     made = Study(arms=("smol", "five edits"))
     noisy = random.Random(5)
     told = say(
-        made, made.blocks(lambda a, *_: (1.08 if a == "five edits" else 1) * math.exp(noisy.gauss(0, 0.01)))
+        made,
+        made.blocks(
+            lambda a, *_: (1.08 if a == "five edits" else 1) * math.exp(noisy.gauss(0, 0.01))
+        ),
     )
     assert of(told, "five edits").verdict is Verdict.WORSE
     assert re.search(r"five edits needs \d\.\d+ % more time than smol", told.claims)

@@ -29,12 +29,14 @@ def table() -> str:
 
 
 @pytest.mark.parametrize("experiment", T_VALUES)
-def test_made_performance_worse_is_undecided_for_experiments_with_a_t_below_2(experiment: str) -> None:
+def test_made_performance_worse_is_inconclusive_for_experiments_with_a_t_below_2(
+    experiment: str,
+) -> None:
     told = take_over(table())
     found = of(told, experiment)
     assert found.p is not None
     assert 0.05 < found.p < 0.5
-    assert found.verdict is Verdict.UNDECIDED
+    assert found.verdict is Verdict.INCONCLUSIVE
     text = next(t for t in told.of("comparison") if f"between {experiment} and kept" in t)
     assert "the runs do not decide" in text.lower()
     assert "would have been found" in text
@@ -42,7 +44,7 @@ def test_made_performance_worse_is_undecided_for_experiments_with_a_t_below_2(ex
 
 
 def test_not_adopted_takes_its_reason_from_the_verdict() -> None:
-    """The author says "worse" of each; the table says "undecided", and the author's word stands apart."""
+    """The author says "worse" of each; the table says "inconclusive", and the author's word stands apart."""
     made = Study(arms=("kept", *T_VALUES))
     noisy = random.Random(4)
     blocks = made.blocks(lambda *_: math.exp(noisy.gauss(0, 0.1)))
@@ -51,17 +53,21 @@ def test_not_adopted_takes_its_reason_from_the_verdict() -> None:
         for v in made.plan.variants[1:]
     )
     told = say(made, blocks, plan=replace(made.plan, experiments=experiments))
-    assert told.of("experiments") == ["3 experiments not adopted: 3 undecided"]
-    rows = [line for line in told.page.splitlines() if line.startswith("| ") and "| worse |" in line]
+    assert told.of("experiments") == ["3 experiments not adopted: 3 inconclusive"]
+    rows = [
+        line for line in told.page.splitlines() if line.startswith("| ") and "| worse |" in line
+    ]
     assert len(rows) == len(T_VALUES)
-    assert all("undecided" in row and "slower" not in row for row in rows)
+    assert all("inconclusive" in row and "slower" not in row for row in rows)
 
 
 def test_an_experiment_that_was_slower_is_not_adopted_as_slower() -> None:
     made = Study(arms=("kept", "256 KB"))
     blocks = made.blocks(lambda a, i, r: draw(a, i, r) * (1.031 if a == "256 KB" else 1))
     experiments = (
-        Experiment("larger buffers", made.plan.variants[1].id, (("arm", "256 KB"),), decision="rejected"),
+        Experiment(
+            "larger buffers", made.plan.variants[1].id, (("arm", "256 KB"),), decision="rejected"
+        ),
     )
     told = say(made, blocks, plan=replace(made.plan, experiments=experiments))
     assert told.of("experiments") == ["1 experiment not adopted: 1 slower"]
@@ -87,6 +93,8 @@ def test_17_percent_and_21_percent_of_bare_means_have_no_verdict() -> None:
         "label,mean,unit\nRayon,198.2,ms\nTokio (original),288.6,ms\nTokio (optimized),239.8,ms\n",
         baseline="Tokio (original)",
     )
-    assert {c.verdict for c in told.judged.comparisons if c.family == "headline"} == {Verdict.UNDECIDED}
+    assert {c.verdict for c in told.judged.comparisons if c.family == "headline"} == {
+        Verdict.INCONCLUSIVE
+    }
     assert "239.8" in told.page or "240" in told.page
     told.never_says(r"17 %", r"21 %", r"less time", r"more time", r"best", r"±")

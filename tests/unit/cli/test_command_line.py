@@ -50,7 +50,9 @@ def scenario(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("words", [["--help"], ["run", "--help"], ["validate", "FILE"], ["plan", "FILE"]])
+@pytest.mark.parametrize(
+    "words", [["--help"], ["run", "--help"], ["validate", "FILE"], ["plan", "FILE"]]
+)
 def test_starting_loads_nothing_heavy(words: list[str], scenario: Path) -> None:
     argv = [str(scenario) if word == "FILE" else word for word in words]
     code = (
@@ -93,7 +95,9 @@ def test_exit_codes(words: list[str], code: int, capsys: pytest.CaptureFixture[s
     assert bool(said.err) == (code != 0)
 
 
-def test_an_unknown_scenario_is_met_with_the_nearest_name(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_scenario_is_met_with_the_nearest_name(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     run_command_line(["plan", "quickstrat"])
     assert "did you mean `quickstart`?" in capsys.readouterr().err
 
@@ -144,7 +148,10 @@ def test_what_stands_after_two_dashes_is_no_option(capsys: pytest.CaptureFixture
 def test_the_next_command_of_a_plan_measures_what_was_planned(
     scenario: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run_command_line(["plan", str(scenario), "-k", "arm=b", "-S", "margin=5%", "--verbose"]) == 0
+    assert (
+        run_command_line(["plan", str(scenario), "-k", "arm=b", "-S", "margin=5%", "--verbose"])
+        == 0
+    )
     page = " ".join(capsys.readouterr().out.split())
     assert page.endswith(f"Next benchctl run {scenario} -k arm=b -S margin=5%")
     assert "1 axis, 2 variants × 1 input, 2 cells and 1 of the control" in page
@@ -218,28 +225,34 @@ def test_the_third_warning_of_a_code_is_one_line(capsys: pytest.CaptureFixture[s
 
 
 def test_a_reader_that_went_away_stops_nothing() -> None:
-    code = (
-        "from bench_framework.cli.console import Console\nfor _ in range(20000): Console().emit('x' * 80)\n"
-    )
+    code = "from bench_framework.cli.console import Console\nfor _ in range(20000): Console().emit('x' * 80)\n"
     done = subprocess.run(
-        f'{sys.executable} -c "{code}" | head -1', shell=True, capture_output=True, text=True, check=False
+        f'{sys.executable} -c "{code}" | head -1',
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.stderr == ""
 
 
 def test_github_gets_ten_annotations_and_the_tenth_tells_of_the_rest() -> None:
     problems = tuple(
-        Problem("BC101", f"unknown key `k{n}`: 100 %", "a,b.yaml", Position(n, 3, 2)) for n in range(1, 13)
+        Problem("BC101", f"unknown key `k{n}`: 100 %", "a,b.yaml", Position(n, 3, 2))
+        for n in range(1, 13)
     )
     lines = github.annotation_lines(ScenarioError(problems, {}))
     assert len(lines) == 10
     assert (
-        lines[0] == "::error file=a%2Cb.yaml,title=BC101,line=1,col=3,endColumn=5::unknown key `k1`: 100 %25"
+        lines[0]
+        == "::error file=a%2Cb.yaml,title=BC101,line=1,col=3,endColumn=5::unknown key `k1`: 100 %25"
     )
     assert lines[-1].endswith("(and 2 more, see the log)")
 
 
-def test_width_comes_from_the_environment_and_never_below_40(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_width_comes_from_the_environment_and_never_below_40(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("COLUMNS", "10")
     assert Console().width == 40
     monkeypatch.setenv("COLUMNS", "120")
@@ -247,7 +260,8 @@ def test_width_comes_from_the_environment_and_never_below_40(monkeypatch: pytest
 
 
 @pytest.mark.parametrize(
-    ("redirection", "code"), [(">&-", 0), ("2>&-", 0), (">/dev/full", 3), ("2>/dev/full", 0), (">&- 2>&-", 0)]
+    ("redirection", "code"),
+    [(">&-", 0), ("2>&-", 0), (">/dev/full", 3), ("2>/dev/full", 0), (">&- 2>&-", 0)],
 )
 def test_a_stream_that_takes_nothing_is_no_defect(redirection: str, code: int) -> None:
     line = f"{sys.executable} -m bench_framework help exit-codes {redirection}"
@@ -260,7 +274,9 @@ def test_a_working_directory_that_is_gone_is_the_machines_fault(tmp_path: Path) 
     folder = tmp_path / "gone"
     folder.mkdir()
     # -P: Python itself would look for modules in the folder that is gone.
-    line = f"cd {folder} && rmdir {folder} && {sys.executable} -P -m bench_framework plan quickstart"
+    line = (
+        f"cd {folder} && rmdir {folder} && {sys.executable} -P -m bench_framework plan quickstart"
+    )
     done = subprocess.run(line, shell=True, capture_output=True, text=True, check=False)
     assert done.returncode == 3
     assert "BX237" in done.stderr

@@ -73,7 +73,14 @@ def a_round(plan: Plan, number: int, *, warmup: bool = False) -> Iterator[Update
         yield BlockStarted(cell.id, here, number, warmup, position, 1)
         yield BlockFinished(
             Block(
-                position, number, position, cell.id, warmup, "ok", "2026-01-01T00:00:00.000Z", wall_s=(0.02,)
+                position,
+                number,
+                position,
+                cell.id,
+                warmup,
+                "ok",
+                "2026-01-01T00:00:00.000Z",
+                wall_s=(0.02,),
             )
         )
     yield RoundFinished(here, number, warmup, float(number))
@@ -81,7 +88,10 @@ def a_round(plan: Plan, number: int, *, warmup: bool = False) -> Iterator[Update
 
 @pytest.mark.parametrize("kind", [LiveDisplay, LineDisplay])
 def test_nothing_is_drawn_while_a_process_is_timed(
-    kind: type[LiveDisplay | LineDisplay], plan: Plan, clock: Clock, capsys: pytest.CaptureFixture[str]
+    kind: type[LiveDisplay | LineDisplay],
+    plan: Plan,
+    clock: Clock,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     display = kind(Console())
     display.notify(PlanReady(plan))

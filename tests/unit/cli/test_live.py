@@ -92,7 +92,9 @@ def test_a_cell_that_is_dropped_says_why(plan: Plan, capsys: pytest.CaptureFixtu
     display = LiveDisplay(Console())
     display.notify(PlanReady(plan))
     cell, other = plan.cells[1], plan.cells[2]
-    display.notify(CellDropped(cell.id, cell.input_id, 1, "prints another result than the baseline"))
+    display.notify(
+        CellDropped(cell.id, cell.input_id, 1, "prints another result than the baseline")
+    )
     display.notify(CellDropped(other.id, cell.input_id, 1, "x" * 200))
     display._drawn = float("-inf")  # the last drawing is long ago
     display.notify(RoundStarted(cell.input_id, 1, warmup=False, blocks=7))

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from bench_framework.analysis.aa import Floor, Found, NoiseSummary, Rate
 from bench_framework.cli.app import run_command_line
 from bench_framework.cli.noise_page import noise_page
 from bench_framework.errors import MachineError
+from bench_framework.features.noise.compute import Floor, Found, NoiseSummary, Rate
 from bench_framework.workflow.noise import NoiseFindings, noise_document
 
 SUMMARY = NoiseSummary(
@@ -30,8 +30,15 @@ SUMMARY = NoiseSummary(
     ),
 )
 FINDINGS = NoiseFindings(
-    10, 27, SUMMARY, {"factor": "computes: 500 numbers to factor"}, 61.0, False, None, {"factor": True}
-)  # fmt: skip
+    10,
+    27,
+    SUMMARY,
+    {"factor": "computes: 500 numbers to factor"},
+    61.0,
+    False,
+    None,
+    {"factor": True},
+)
 
 
 def words(findings: NoiseFindings, width: int = 100) -> str:
@@ -46,7 +53,9 @@ def test_every_rate_stands_with_its_bound_and_its_independent_windows() -> None:
         in said
     )
     assert "Independent are 10 windows: the 400 families are their rounds with the labels" in said
-    assert "1 of 10 windows told a program from its copy: at most 39.5 % with 95 % confidence." in said
+    assert (
+        "1 of 10 windows told a program from its copy: at most 39.5 % with 95 % confidence." in said
+    )
 
 
 def test_the_tables_give_floors_and_what_was_found() -> None:
@@ -71,7 +80,9 @@ def test_the_conclusion_follows_the_findings() -> None:
     weak = replace(SUMMARY, found=(replace(first, either=Rate(3, 5)), second))
     assert "Not always found: +3 % of factor." in words(replace(FINDINGS, summary=weak))
     refuted = replace(FINDINGS, summary=replace(SUMMARY, relabelled=Rate(40, 400)))
-    assert "Equal programs were told apart more often than 5 %: do not trust verdicts" in words(refuted)
+    assert "Equal programs were told apart more often than 5 %: do not trust verdicts" in words(
+        refuted
+    )
     assert refuted.exit_code == 3
 
 
@@ -87,7 +98,9 @@ def test_what_was_stopped_says_so_and_keeps_what_it_found() -> None:
 
 def test_without_a_window_nothing_is_said_of_the_machine() -> None:
     nothing = replace(FINDINGS, windows=0, interrupted=True)
-    assert words(nothing) == "No window was measured: nothing is said about the noise of this machine."
+    assert (
+        words(nothing) == "No window was measured: nothing is said about the noise of this machine."
+    )
 
 
 def test_a_program_that_could_not_be_copied_says_so() -> None:

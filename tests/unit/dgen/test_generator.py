@@ -76,7 +76,9 @@ def test_nothing_is_filled_with_nothing() -> None:
         ({"seed": 1, "dedup": 2, "compress": "2@8KiB"}, ValueError, "whole granules"),
     ],
 )
-def test_wrong_settings_say_so(arguments: dict[str, object], error: type[Exception], words: str) -> None:
+def test_wrong_settings_say_so(
+    arguments: dict[str, object], error: type[Exception], words: str
+) -> None:
     with pytest.raises(error, match=words):
         Generator(**arguments)  # type: ignore[arg-type]
 
@@ -183,7 +185,9 @@ def test_only_two_modules_use_the_extension() -> None:
     for path in root.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             named = (
-                [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
+                [alias.name for alias in node.names]
+                if isinstance(node, ast.Import | ast.ImportFrom)
+                else []
             )
             module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
             if any(name.split(".")[-1] == "_native" for name in [*named, module]):

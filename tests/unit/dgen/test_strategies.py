@@ -21,9 +21,21 @@ from bench_framework.dgen_strategies.target import Target
 
 KIB = 1024
 OPTIONS = options.Options(
-    strategy="python-loop", size=10 * KIB, buffer=4 * KIB, buffers=2, depth=4, threads=1, direct="off",
-    durability="none", sync_every=None, seed=7, dedup=None, compress=None, handed_over=0, path="file",
-)  # fmt: skip
+    strategy="python-loop",
+    size=10 * KIB,
+    buffer=4 * KIB,
+    buffers=2,
+    depth=4,
+    threads=1,
+    direct="off",
+    durability="none",
+    sync_every=None,
+    seed=7,
+    dedup=None,
+    compress=None,
+    handed_over=0,
+    path="file",
+)
 RUNS = {"python-loop": loop.run, "python-threads": threads.run}
 
 
@@ -70,7 +82,9 @@ def test_a_quantile_is_the_least_value_that_so_many_do_not_exceed(
     ranked = sorted(values)
     found = evidence.quantile(ranked, thousandths)
     enough = [
-        value for value in ranked if 1000 * sum(v <= value for v in ranked) >= thousandths * len(ranked)
+        value
+        for value in ranked
+        if 1000 * sum(v <= value for v in ranked) >= thousandths * len(ranked)
     ]
     assert found == enough[0] / 1e9
 
@@ -96,9 +110,9 @@ def test_what_is_told_of_the_disk_is_what_was_counted() -> None:
         seen.latencies.extend([1] * 100)
         seen.writers = {1}
         target = Target(-1, Path("file"), None, is_dsync=is_dsync)
-        return evidence.effective(replace(OPTIONS, durability=asked, sync_every=every), target, seen)[
-            "durability"
-        ]
+        return evidence.effective(
+            replace(OPTIONS, durability=asked, sync_every=every), target, seen
+        )["durability"]
 
     assert tell("end-fsync", None, Evidence(syncs_after=1)) == "end-fsync"
     assert tell("end-fsync", None, Evidence()) == "none"
@@ -108,7 +122,10 @@ def test_what_is_told_of_the_disk_is_what_was_counted() -> None:
     assert tell("fdatasync:10", 10, Evidence(syncs_after=1)) == "end-fsync"
     assert tell("fdatasync:10", 10, Evidence(syncs_between=9, syncs_after=1)) == "fdatasync:12"
     assert tell("fdatasync:10", 10, Evidence(syncs_between=11, syncs_after=1)) == "fdatasync:9"
-    assert tell("fdatasync:10", 10, Evidence(syncs_between=10, syncs_after=1), is_dsync=True) == "dsync"
+    assert (
+        tell("fdatasync:10", 10, Evidence(syncs_between=10, syncs_after=1), is_dsync=True)
+        == "dsync"
+    )
     assert tell("fdatasync", 200, Evidence(syncs_after=1)) == "fdatasync"
     assert tell("none", None, Evidence(syncs_between=1, syncs_after=1)) == "fdatasync:100"
 
@@ -185,7 +202,9 @@ def test_what_the_system_refuses_ends_every_thread_with_the_offset(
     assert str(caught.value) == "cannot write at offset 0: No space left on device (os error 28)"
 
 
-def test_no_progress_is_an_error(target: Target, answers: Callable[[Callable[[int], int]], None]) -> None:
+def test_no_progress_is_an_error(
+    target: Target, answers: Callable[[Callable[[int], int]], None]
+) -> None:
     answers(lambda _: 0)
     with pytest.raises(Fault, match="offset 0 succeed without writing anything"):
         loop.run(job(target))
@@ -215,7 +234,9 @@ def test_a_write_that_asks_to_be_repeated_is_repeated_but_not_for_ever(
         loop.run(job(target))
 
 
-def test_a_producer_that_fails_ends_its_consumers(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_producer_that_fails_ends_its_consumers(
+    target: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(*_: object) -> int:
         message = "no contents"
         raise Fault(message)
@@ -227,7 +248,13 @@ def test_a_producer_that_fails_ends_its_consumers(target: Target, monkeypatch: p
 
 @pytest.mark.parametrize(
     "words",
-    [[], ["--size", "1"], ["--size", "x", "--", "file"], ["--unknown", "1", "--", "file"], ["--", "file"]],
+    [
+        [],
+        ["--size", "1"],
+        ["--size", "x", "--", "file"],
+        ["--unknown", "1", "--", "file"],
+        ["--", "file"],
+    ],
 )
 def test_only_what_dgen_spells_out_is_taken(words: list[str]) -> None:
     with pytest.raises(Fault) as caught:

@@ -42,7 +42,9 @@ TWICE = [times_two(value) for value in range(256)]
 
 def aes_round(state: bytes, key: bytes) -> bytes:
     """FIPS 197, section 5.1: SubBytes, ShiftRows, MixColumns, AddRoundKey; columns lie one behind the other."""
-    shifted = [BOX[state[(4 * (column + row) + row) % 16]] for column in range(4) for row in range(4)]
+    shifted = [
+        BOX[state[(4 * (column + row) + row) % 16]] for column in range(4) for row in range(4)
+    ]
     mixed = []
     for column in range(4):
         a, b, c, d = shifted[4 * column : 4 * column + 4]
@@ -67,7 +69,9 @@ class Twin:
 
     def __init__(self, seed: int, dedup: str, compress: str) -> None:
         material = b"".join(
-            hashlib.sha256(b"bench_framework dgen data 1" + seed.to_bytes(8, "little") + bytes([n])).digest()
+            hashlib.sha256(
+                b"bench_framework dgen data 1" + seed.to_bytes(8, "little") + bytes([n])
+            ).digest()
             for n in range(3)
         )
         self.keys = [material[at : at + 16] for at in range(0, 80, 16)]

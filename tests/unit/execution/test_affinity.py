@@ -55,7 +55,10 @@ def test_a_missing_cpu_is_named_with_those_that_there_are(plan: Plan) -> None:
     with pytest.raises(MachineError) as caught:
         affinity.require(plan, {0, 1})
     assert caught.value.code == "BX238"
-    assert caught.value.message == "`cpus: 0-3` names CPUs 2, 3, which this machine does not have for us"
+    assert (
+        caught.value.message
+        == "`cpus: 0-3` names CPUs 2, 3, which this machine does not have for us"
+    )
     assert dict(caught.value.details) == {"cells": "all, control", "there are": "CPUs 0, 1"}
 
 
@@ -66,7 +69,9 @@ def test_only_the_list_that_cannot_be_had_is_named(plan: Plan) -> None:
 
 
 def test_a_plan_without_cpus_asks_nobody(plan: Plan) -> None:
-    affinity.require(replace(plan, cells=tuple(replace(cell, cpus=None) for cell in plan.cells)), ())
+    affinity.require(
+        replace(plan, cells=tuple(replace(cell, cpus=None) for cell in plan.cells)), ()
+    )
 
 
 def test_asking_what_there_is_leaves_our_own_affinity_alone() -> None:

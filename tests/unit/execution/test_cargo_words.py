@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from bench_framework.execution.progress import Update
 
 
-def artifact(package: str, *, executable: str | None = None, fresh: bool = False, name: str = "") -> bytes:
+def artifact(
+    package: str, *, executable: str | None = None, fresh: bool = False, name: str = ""
+) -> bytes:
     message = {
         "reason": "compiler-artifact",
         "package_id": package,
@@ -33,10 +35,15 @@ def artifact(package: str, *, executable: str | None = None, fresh: bool = False
 @pytest.mark.parametrize(
     "name",
     [
-        "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "RUSTC", "CARGO_BUILD_RUSTFLAGS", "CARGO_BUILD_TARGET",
-        "CARGO_PROFILE_RELEASE_LTO", "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUSTFLAGS",
+        "RUSTFLAGS",
+        "CARGO_ENCODED_RUSTFLAGS",
+        "RUSTC",
+        "CARGO_BUILD_RUSTFLAGS",
+        "CARGO_BUILD_TARGET",
+        "CARGO_PROFILE_RELEASE_LTO",
+        "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUSTFLAGS",
     ],
-)  # fmt: skip
+)
 def test_the_users_shell_changes_no_binary(tmp_path: Path, name: str) -> None:
     env = {
         name: "-C target-cpu=native",
@@ -53,7 +60,9 @@ def test_the_users_shell_changes_no_binary(tmp_path: Path, name: str) -> None:
             place=tmp_path,
         )
         passed = builder._environment(BuildSpec(str(tmp_path), "prog"), tmp_path)
-        flagged = builder._environment(BuildSpec(str(tmp_path), "prog", rustflags=("-C", "lto")), tmp_path)
+        flagged = builder._environment(
+            BuildSpec(str(tmp_path), "prog", rustflags=("-C", "lto")), tmp_path
+        )
     assert name not in passed
     assert {key: passed[key] for key in ("PATH", "CARGO_HOME", "RUSTC_WRAPPER")} == {
         key: env[key] for key in ("PATH", "CARGO_HOME", "RUSTC_WRAPPER")
@@ -66,9 +75,16 @@ def test_the_users_shell_changes_no_binary(tmp_path: Path, name: str) -> None:
 def test_a_plain_build(tmp_path: Path) -> None:
     argv = arguments(BuildSpec(str(tmp_path), "prog"), tmp_path)
     assert argv == [
-        "cargo", "build", "--message-format=json-render-diagnostics",
-        "--manifest-path", str(tmp_path / "Cargo.toml"), "--profile", "release", "--bin", "prog",
-    ]  # fmt: skip
+        "cargo",
+        "build",
+        "--message-format=json-render-diagnostics",
+        "--manifest-path",
+        str(tmp_path / "Cargo.toml"),
+        "--profile",
+        "release",
+        "--bin",
+        "prog",
+    ]
 
 
 def test_everything_that_a_variant_can_change(tmp_path: Path) -> None:
@@ -99,7 +115,14 @@ def test_a_bundled_worker_is_a_package_of_its_own_name(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "toml"),
-    [("fat", '"fat"'), ("3", "3"), ("true", "true"), ("s", '"s"'), ("-1", "-1"), ('a"b', '"a\\"b"')],
+    [
+        ("fat", '"fat"'),
+        ("3", "3"),
+        ("true", "true"),
+        ("s", '"s"'),
+        ("-1", "-1"),
+        ('a"b', '"a\\"b"'),
+    ],
 )
 def test_profile_values_become_toml(text: str, toml: str) -> None:
     assert toml_value(text) == toml
@@ -143,7 +166,9 @@ def test_the_binary_and_its_dependencies_are_found_in_the_messages() -> None:
 
 
 def test_a_build_is_fresh_if_every_artifact_is() -> None:
-    text = b"\n".join([artifact("dep", fresh=True), artifact("prog", executable="/t/prog", fresh=True)])
+    text = b"\n".join(
+        [artifact("dep", fresh=True), artifact("prog", executable="/t/prog", fresh=True)]
+    )
     assert read_messages(text, "prog").fresh
 
 
@@ -172,11 +197,16 @@ def test_progress_counts_what_is_compiled_and_names_its_package(tmp_path: Path) 
     steps = Steps("id", "tally", 1, 2, path, seen)
     steps.poll()  # cargo has not written anything yet
     path.write_bytes(
-        artifact("registry+https://x/index#libc@0.2.1") + b"\n" + artifact("p#a@1", fresh=True) + b"\n{torn"
+        artifact("registry+https://x/index#libc@0.2.1")
+        + b"\n"
+        + artifact("p#a@1", fresh=True)
+        + b"\n{torn"
     )
     steps.poll()
     with path.open("ab") as file:
-        file.write(b"}\n" + artifact("path+file:///src/tally#0.1.0", name="build-script-build") + b"\n")
+        file.write(
+            b"}\n" + artifact("path+file:///src/tally#0.1.0", name="build-script-build") + b"\n"
+        )
     steps.poll()
     assert isinstance(seen.updates[0], BuildStarted)
     found = [(step.crates, step.crate) for step in seen.updates if isinstance(step, BuildStep)]

@@ -75,7 +75,9 @@ def test_pressure_may_be_absent(place: Place) -> None:
     assert cpu.pressure(place).state == "ok"
 
 
-@pytest.mark.parametrize(("total", "free", "state"), [(0, 0, "ok"), (1000, 1000, "ok"), (1000, 400, "warn")])
+@pytest.mark.parametrize(
+    ("total", "free", "state"), [(0, 0, "ok"), (1000, 1000, "ok"), (1000, 400, "warn")]
+)
 def test_swap_in_use_is_a_warning(place: Place, total: int, free: int, state: str) -> None:
     write(place.proc / "meminfo", f"SwapTotal: {total} kB\nSwapFree: {free} kB\n")
     assert memory.swap(place).state == state

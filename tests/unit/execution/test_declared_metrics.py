@@ -98,5 +98,7 @@ def test_a_workers_line_may_hold_the_number_anywhere(tmp_path: Path) -> None:
     line = json.dumps({"phases_s": {"count": 250}, "metrics": {"own": 3, "other": 4}}).encode()
     (receipt,) = readings.of_replies([line], [Receipt(metrics={"own": 3.0, "other": 4.0})])
     assert receipt.metrics == {"own": 3.0, "other": 4.0, "deep": 0.25}
-    assert readings.unreported([line]) == {"lacking": "`metrics.lacking`: there is no `lacking` in `metrics`"}
+    assert readings.unreported([line]) == {
+        "lacking": "`metrics.lacking`: there is no `lacking` in `metrics`"
+    }
     assert not readings.needs_stdout

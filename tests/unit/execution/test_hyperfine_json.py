@@ -57,7 +57,10 @@ def test_schema_version_2_has_every_metric_per_run() -> None:
         ("{}", "KeyError"),
         ('{"results": []}', "0 results"),
         ('{"results": [{}]}', "KeyError: 'times'"),
-        (json.dumps({"results": json.loads(read("1.20-three-runs.json"))["results"] * 2}), "2 results"),
+        (
+            json.dumps({"results": json.loads(read("1.20-three-runs.json"))["results"] * 2}),
+            "2 results",
+        ),
         (
             '{"results": [{"times": [0.1], "user": 0, "system": 0, "exit_codes": []}]}',
             "1 times and 0 exit codes",

@@ -23,15 +23,25 @@ def left(folder: Path, logs: dict[int, str], counts: dict[int, str]) -> Path:
 
 
 def test_the_counts_of_all_processes_are_one_figure(tmp_path: Path) -> None:
-    found = left(tmp_path, {1: LOG, 2: LOG}, {1: "cmd: a\nsummary: 70\ntotals: 71\n", 2: "summary: 5\n"})
+    found = left(
+        tmp_path, {1: LOG, 2: LOG}, {1: "cmd: a\nsummary: 70\ntotals: 71\n", 2: "summary: 5\n"}
+    )
     assert read_valgrind(found) == 75
 
 
 @pytest.mark.parametrize(
     ("logs", "counts", "words"),
     [
-        ({1: LOG, 2: "==2== Parent PID: 1\n"}, {1: "summary: 70\n", 2: "summary: 75\n"}, "without exec"),
-        ({1: LOG + "vex amd64->IR: unhandled instruction bytes: 0x62\n"}, {1: "summary: 3\n"}, "AVX-512"),
+        (
+            {1: LOG, 2: "==2== Parent PID: 1\n"},
+            {1: "summary: 70\n", 2: "summary: 75\n"},
+            "without exec",
+        ),
+        (
+            {1: LOG + "vex amd64->IR: unhandled instruction bytes: 0x62\n"},
+            {1: "summary: 3\n"},
+            "AVX-512",
+        ),
         ({1: "==1== valgrind: cannot execute\n"}, {}, "no count: valgrind: cannot execute"),
         ({1: LOG}, {1: "creator: callgrind\n"}, "wrote no count"),
         ({}, {}, "wrote no count"),

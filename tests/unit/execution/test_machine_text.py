@@ -80,10 +80,12 @@ def test_a_gauge_reads_swap_pressure_and_heat(tmp_path: Path) -> None:
         proc__pressure__memory="some avg10=0.00 avg60=0.00 avg300=0.00 total=55\nfull avg10=0.00 total=44\n",
         proc__pressure__cpu="some avg10=1.00 avg60=0.00 avg300=0.00 total=66\n",
         **{
-            heat.format(0, "core"): "3\n", heat.format(1, "core"): "4\n",
-            heat.format(0, "package"): "10\n", heat.format(1, "package"): "10\n",
+            heat.format(0, "core"): "3\n",
+            heat.format(1, "core"): "4\n",
+            heat.format(0, "package"): "10\n",
+            heat.format(1, "package"): "10\n",
         },
-    )  # fmt: skip
+    )
     with sensors.Gauge(root) as gauge:
         found = gauge.read()
     assert (found.swap_in_pages, found.swap_out_pages) == (30, 40)

@@ -25,13 +25,17 @@ def test_stacks_are_read_from_the_outermost_in_and_names_of_all_manglings_are_on
     kernel = "[kernel.kallsyms]"
     assert found.stacks == Counter(
         {
-            (start, run, Frame("page_cache_ra_unbounded", kernel, kernel=True),
-             Frame("__rcu_read_unlock", kernel, kernel=True)): 1,
+            (
+                start,
+                run,
+                Frame("page_cache_ra_unbounded", kernel, kernel=True),
+                Frame("__rcu_read_unlock", kernel, kernel=True),
+            ): 1,
             (start, run, Frame("__memmove_avx_unaligned_erms", "libc.so.6")): 1,
             (start, run, run): 1,
             (Frame("[unknown]", "tally"), Frame("[unknown]")): 1,
         }
-    )  # fmt: skip
+    )
     assert found.total == 4
     assert found.events == Counter({"cpu-clock": 4})
     assert found.lost == 0
@@ -42,14 +46,20 @@ def test_an_older_perf_with_commands_offsets_inlined_functions_and_odd_names() -
     module = "tally"
     assert found.stacks == Counter(
         {
-            (Frame("main", module), Frame("Parser<(alloc::string::String, [u8; 4])>::next", module),
-             Frame("parse", module)): 1,
-            (Frame("größe::naïve::{{closure}}", "x.so"), Frame("a;b <script>alert(1)</script>", "x.so"),
-             Frame("operator()(int) const", "x.so")): 1,
+            (
+                Frame("main", module),
+                Frame("Parser<(alloc::string::String, [u8; 4])>::next", module),
+                Frame("parse", module),
+            ): 1,
+            (
+                Frame("größe::naïve::{{closure}}", "x.so"),
+                Frame("a;b <script>alert(1)</script>", "x.so"),
+                Frame("operator()(int) const", "x.so"),
+            ): 1,
             (Frame("[unknown]"),): 1,
             (Frame("[unknown]", "x.so"), Frame("innermost", "[ext4]", kernel=True)): 1,
         }
-    )  # fmt: skip
+    )
     assert found.events == Counter({"cycles:u": 4})
     assert found.lost == 17
 

@@ -18,17 +18,31 @@ def plan_of(value: str, *, path: str = "bench/s.yaml", experiment: str | None = 
     given = Input("i", (("size", "10MiB"),), None)
     cell = Cell("c", variant.id, given.id, "v", Role.CANDIDATE, (("x",),))
     return Plan(
-        name="n", question="?", scenario_path=path, scenario_sha256="0" * 64, axes=(), builds=(),
-        variants=(variant,), inputs=(given,), cells=(cell,), holes=(), baseline_id=variant.id,
-        further_baselines=(), experiments=(), program=("/bin/true",), answer=AnswerPolicy("none"),
-        measure=MeasurePolicy(), judge=JudgePolicy(),
-    )  # fmt: skip
+        name="n",
+        question="?",
+        scenario_path=path,
+        scenario_sha256="0" * 64,
+        axes=(),
+        builds=(),
+        variants=(variant,),
+        inputs=(given,),
+        cells=(cell,),
+        holes=(),
+        baseline_id=variant.id,
+        further_baselines=(),
+        experiments=(),
+        program=("/bin/true",),
+        answer=AnswerPolicy("none"),
+        measure=MeasurePolicy(),
+        judge=JudgePolicy(),
+    )
 
 
 def test_it_names_the_file_and_one_value_per_axis() -> None:
     plan = plan_of("a")
     assert (
-        reproduction(plan, plan.cells[0]) == "benchctl run bench/s.yaml -k 'arm=a io=read size=10MiB' --quick"
+        reproduction(plan, plan.cells[0])
+        == "benchctl run bench/s.yaml -k 'arm=a io=read size=10MiB' --quick"
     )
 
 
@@ -44,7 +58,9 @@ def test_without_axes_there_is_nothing_to_select() -> None:
 
 
 def test_overrides_are_kept_and_a_selection_is_not() -> None:
-    plan = replace(plan_of("a"), asked=("-k", "arm=b", "-S", "fixed.size=32 MB", "-S", "measure.rounds=3"))
+    plan = replace(
+        plan_of("a"), asked=("-k", "arm=b", "-S", "fixed.size=32 MB", "-S", "measure.rounds=3")
+    )
     words = shlex.split(reproduction(plan, plan.cells[0]))
     assert words[3:7] == ["-S", "fixed.size=32 MB", "-S", "measure.rounds=3"]
     assert words[7:] == ["-k", "arm=a io=read size=10MiB", "--quick"]
@@ -53,10 +69,23 @@ def test_overrides_are_kept_and_a_selection_is_not() -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        "plain", "two words", "a,b", "a|b", "it's", 'say "x"', "both ' and \" here", "$(touch x)", "größe", "x=y",
-        "-k", "", "a;b", "[x]", "back\\slash ' \"",
+        "plain",
+        "two words",
+        "a,b",
+        "a|b",
+        "it's",
+        'say "x"',
+        "both ' and \" here",
+        "$(touch x)",
+        "größe",
+        "x=y",
+        "-k",
+        "",
+        "a;b",
+        "[x]",
+        "back\\slash ' \"",
     ],
-)  # fmt: skip
+)
 def test_whatever_a_value_holds_the_shell_and_the_selection_read_it_back(value: str) -> None:
     plan = plan_of(value, path="odd name's.yaml", experiment="larger blocks")
     words = shlex.split(reproduction(plan, plan.cells[0]))

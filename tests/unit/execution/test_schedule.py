@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 CELLS = ("a", "b", "c", "d")
 
 
-def order(number: int, cells: tuple[str, ...] = CELLS, seed: int = 1, input_id: str = "i") -> list[str]:
+def order(
+    number: int, cells: tuple[str, ...] = CELLS, seed: int = 1, input_id: str = "i"
+) -> list[str]:
     return schedule.order_of(seed, input_id, number, cells, warmup=False)
 
 
@@ -48,21 +50,29 @@ def test_inputs_and_warm_ups_have_orders_of_their_own() -> None:
 def test_every_cell_is_equally_often_in_every_place() -> None:
     """Chi-square over 2 000 rounds; 21.67 is the 99 % point at 9 degrees of freedom."""
     rounds = 2000
-    counts = Counter((place, cell) for number in range(rounds) for place, cell in enumerate(order(number)))
+    counts = Counter(
+        (place, cell) for number in range(rounds) for place, cell in enumerate(order(number))
+    )
     expected = rounds / len(CELLS)
-    chi = sum((counts[place, cell] - expected) ** 2 / expected for place in range(4) for cell in CELLS)
+    chi = sum(
+        (counts[place, cell] - expected) ** 2 / expected for place in range(4) for cell in CELLS
+    )
     assert chi < 21.67
 
 
 @pytest.mark.parametrize(("count", "limit"), [(2, 10.83), (4, 27.88), (9, 104.7)])
 @pytest.mark.parametrize("seed", [1, 42, 4220082067])
-def test_the_place_of_every_cell_is_uniform_over_200_rounds(count: int, limit: float, seed: int) -> None:
+def test_the_place_of_every_cell_is_uniform_over_200_rounds(
+    count: int, limit: float, seed: int
+) -> None:
     """Chi-square of place × cell; the 99.9 % points at (count - 1)² degrees of freedom."""
     cells, rounds = tuple(f"cell-{number}" for number in range(count)), 200
     orders = [order(number, cells, seed) for number in range(1, rounds + 1)]
     counts = Counter((place, cell) for found in orders for place, cell in enumerate(found))
     expected = rounds / count
-    chi = sum((counts[place, cell] - expected) ** 2 / expected for place in range(count) for cell in cells)
+    chi = sum(
+        (counts[place, cell] - expected) ** 2 / expected for place in range(count) for cell in cells
+    )
     assert chi < limit
     mean = {cell: sum(found.index(cell) for found in orders) / rounds for cell in cells}
     # Four standard errors of the mean of a uniform place.
@@ -94,7 +104,9 @@ def test_who_follows_whom_is_uniform_too() -> None:
         ((1e-7,), schedule.MOST_REPEATS),
     ],
 )
-def test_short_runs_are_repeated_until_a_block_takes_20_ms(walls: tuple[float, ...], runs: int) -> None:
+def test_short_runs_are_repeated_until_a_block_takes_20_ms(
+    walls: tuple[float, ...], runs: int
+) -> None:
     assert schedule.repeats_of([walls]) == runs
 
 
@@ -128,4 +140,7 @@ def test_a_cell_is_given_up_when_it_always_fails(
     warmup_over: bool,
     hopeless: bool,
 ) -> None:
-    assert schedule.hopeless([block(status) for status in statuses], warmup_over=warmup_over) is hopeless
+    assert (
+        schedule.hopeless([block(status) for status in statuses], warmup_over=warmup_over)
+        is hopeless
+    )

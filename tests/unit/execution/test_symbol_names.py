@@ -47,15 +47,17 @@ def test_the_newer_mangling(symbol: str, name: str) -> None:
         ("_ZN4testE", "_ZN4testE"),  # without a hash it may be C++
         ("_ZN3foo3bar17h05af221e174051e9E", "foo::bar"),
         ("_ZN8$RF$test17h05af221e174051e9E", "&test"),
-        ("_ZN71_$LT$Test$u20$$u2b$$u20$$u27$static$u20$as$u20$foo..Bar$LT$Test$GT$$GT$3bar17h930b740aa94f1d3aE",
-         "<Test + 'static as foo::Bar<Test>>::bar"),
+        (
+            "_ZN71_$LT$Test$u20$$u2b$$u20$$u27$static$u20$as$u20$foo..Bar$LT$Test$GT$$GT$3bar17h930b740aa94f1d3aE",
+            "<Test + 'static as foo::Bar<Test>>::bar",
+        ),
         ("core::fmt::write::h0123456789abcdef", "core::fmt::write"),
         ("core::fmt::write::h0123456789abcdef.cold", "core::fmt::write.cold"),
         ("malloc", "malloc"),
         ("operator new(unsigned long)", "operator new(unsigned long)"),
         ("foo.llvm.1234567890ABCDEF", "foo"),
     ],
-)  # fmt: skip
+)
 def test_the_older_mangling_and_the_hash(symbol: str, name: str) -> None:
     assert plain_name(symbol) == name
 

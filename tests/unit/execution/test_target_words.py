@@ -29,7 +29,9 @@ def test_the_control_runs_the_copy() -> None:
 
 
 def test_the_control_runs_the_program_itself_where_there_is_no_copy() -> None:
-    target = target_of(replace(CELL, role=Role.CONTROL), replace(BUILD, control_path=None), DATA, ENV)
+    target = target_of(
+        replace(CELL, role=Role.CONTROL), replace(BUILD, control_path=None), DATA, ENV
+    )
     assert target.argv[0] == "/store/prog"
 
 
@@ -46,7 +48,10 @@ def test_the_cells_variables_are_added_to_the_environment() -> None:
 
 def test_stdin_prepare_and_cleanup_are_filled_too() -> None:
     cell = replace(
-        CELL, stdin=(INPUT,), prepare=((("cp",), (INPUT,), (INPUT, ".copy")),), cleanup=((("rm",), ("x",)),)
+        CELL,
+        stdin=(INPUT,),
+        prepare=((("cp",), (INPUT,), (INPUT, ".copy")),),
+        cleanup=((("rm",), ("x",)),),
     )
     target = target_of(cell, BUILD, DATA, ENV)
     assert target.stdin == "/data/in put.txt"
@@ -76,7 +81,8 @@ def test_a_slot_that_stays_empty_is_an_error() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "cpus"), [("", ()), ("0", (0,)), ("0-2", (0, 1, 2)), ("3, 0-1", (0, 1, 3)), ("1,1", (1,))]
+    ("text", "cpus"),
+    [("", ()), ("0", (0,)), ("0-2", (0, 1, 2)), ("3, 0-1", (0, 1, 3)), ("1,1", (1,))],
 )
 def test_cpu_lists(text: str, cpus: tuple[int, ...]) -> None:
     assert parse_cpus(text) == cpus

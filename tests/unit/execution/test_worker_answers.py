@@ -16,7 +16,9 @@ PROTOCOL = Path(__file__).parents[2] / "fixtures" / "protocol"
 
 
 def line(digest: str = "d") -> bytes:
-    return b'{"protocol": 1, "answer": {"count": 1, "distinct": 1, "digest": "%s"}}' % digest.encode()
+    return (
+        b'{"protocol": 1, "answer": {"count": 1, "distinct": 1, "digest": "%s"}}' % digest.encode()
+    )
 
 
 def digest(path: Path, text: bytes, compare: AnswerKind) -> str:

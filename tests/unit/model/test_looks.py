@@ -27,8 +27,12 @@ def test_a_single_look_is_at_max() -> None:
 
 
 @given(
-    st.integers(1, 60), st.integers(1, 400), st.integers(1, 2000), st.integers(1, 2000), st.sampled_from([0.01, 0.05])
-)  # fmt: skip
+    st.integers(1, 60),
+    st.integers(1, 400),
+    st.integers(1, 2000),
+    st.integers(1, 2000),
+    st.sampled_from([0.01, 0.05]),
+)
 def test_a_family_that_is_chosen_afterwards_pays_for_every_look_that_could_have_been_taken(
     first: int, last: int, family: int, other: int, level: float
 ) -> None:

@@ -100,7 +100,10 @@ def parse_line(raw: bytes) -> Message:
         raise BadLineError("too deep")
     try:
         found = json.loads(
-            line, object_pairs_hook=lambda items: Pairs(tuple(items)), parse_constant=refuse, parse_int=float
+            line,
+            object_pairs_hook=lambda items: Pairs(tuple(items)),
+            parse_constant=refuse,
+            parse_int=float,
         )
     except ValueError as error:
         raise BadLineError(str(error)) from None
@@ -227,7 +230,9 @@ def digest(message: Message, offset: int, name: str) -> bytes:
     for own in (message.session, message.uuid):
         fields += [b"0" if own is None else b"1", (own or "").encode()]
     fields += [piece.encode() for piece in message.pieces]
-    return hashlib.sha256(b"".join(len(field).to_bytes(8, "little") + field for field in fields)).digest()
+    return hashlib.sha256(
+        b"".join(len(field).to_bytes(8, "little") + field for field in fields)
+    ).digest()
 
 
 def search(folder: Path, tree: Tree, limit: int, condition: dict[str, str]) -> dict[str, Any]:

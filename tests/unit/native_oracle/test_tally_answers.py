@@ -30,7 +30,13 @@ class Example:
 def examples() -> list[Example]:
     rows = json.loads(FIXTURE.read_text(encoding="utf-8"))
     return [
-        Example(row["text"], row["tokenizer"], row["case"], [(w, n) for w, n in row["words"]], row["digest"])
+        Example(
+            row["text"],
+            row["tokenizer"],
+            row["case"],
+            [(w, n) for w, n in row["words"]],
+            row["digest"],
+        )
         for row in rows
     ]
 
@@ -77,7 +83,9 @@ def test_a_digest_is_over_the_sorted_words(example: Example) -> None:
     assert example.digest == digest(ordered(Counter(dict(example.words))))
 
 
-@pytest.mark.parametrize("example", [example for example in examples() if example.tokenizer == "ascii"])
+@pytest.mark.parametrize(
+    "example", [example for example in examples() if example.tokenizer == "ascii"]
+)
 def test_ascii_words_are_runs(example: Example) -> None:
     counts = Counter(folded(word, example.case) for word in ascii_words(example.text))
     assert example.words == ordered(counts)
@@ -86,5 +94,7 @@ def test_ascii_words_are_runs(example: Example) -> None:
 def test_both_tokenizers_and_every_case_have_examples() -> None:
     seen = {(example.tokenizer, example.case) for example in examples()}
     assert seen == {
-        (tokenizer, case) for tokenizer in ("ascii", "unicode") for case in ("original", "lower", "upper")
+        (tokenizer, case)
+        for tokenizer in ("ascii", "unicode")
+        for case in ("original", "lower", "upper")
     }

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))  # the folder is no package; the sample stands beside its tests
+sys.path.insert(
+    0, str(Path(__file__).parent)
+)  # the folder is no package; the sample stands beside its tests
 
 from report_sample import bare, sample
 
-from bench_framework import report
+from bench_framework.features.document import build_document
 from bench_framework.report.render import html, markdown, terminal
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ def data() -> ReportData:
 
 @pytest.fixture(scope="session")
 def document(data: ReportData) -> Document:
-    return report.build(data)
+    return build_document(data)
 
 
 @pytest.fixture(scope="session")
@@ -44,7 +46,9 @@ def drawn(document: Document) -> dict[str, str]:
     from bench_framework.report import figures  # noqa: PLC0415 -- matplotlib takes half a second
 
     made = figures.drawings(document)
-    return {figure.anchor: figures.inline(made[figure.anchor], figure) for figure in document.figures()}
+    return {
+        figure.anchor: figures.inline(made[figure.anchor], figure) for figure in document.figures()
+    }
 
 
 @pytest.fixture(scope="session")

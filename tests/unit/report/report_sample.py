@@ -10,8 +10,10 @@ import random
 from dataclasses import replace
 from typing import Literal
 
-from bench_framework.analysis import contrasts, hypotheses, samples, structures
-from bench_framework.analysis.claims import claims_of
+from bench_framework.compare import contrasts, samples
+from bench_framework.features import axis_analysis
+from bench_framework.features.claim_writer import claims_of
+from bench_framework.features.experiments import hypotheses
 from bench_framework.model.formula import Unit
 from bench_framework.model.judgement import (
     BestGroup,
@@ -91,7 +93,12 @@ def variants() -> tuple[Variant, ...]:
         for allocator in ALLOCATORS
     ]
     found.append(
-        Variant(HOSTILE, (("runtime", "rayon"), ("allocator", "system")), spec("system"), experiment=HOSTILE)
+        Variant(
+            HOSTILE,
+            (("runtime", "rayon"), ("allocator", "system")),
+            spec("system"),
+            experiment=HOSTILE,
+        )
     )
     return tuple(found)
 
@@ -147,29 +154,52 @@ def plan() -> Plan:
         inputs=ins,
         cells=cells(vs, ins),
         holes=(
-            Hole((("runtime", "glommio"), ("allocator", "mimalloc")), "io_uring is refused here", "search.yaml:21"),
+            Hole(
+                (("runtime", "glommio"), ("allocator", "mimalloc")),
+                "io_uring is refused here",
+                "search.yaml:21",
+            ),
         ),
         baseline_id=vs[0].id,
         further_baselines=(next(v.id for v in vs if v.label == "rayon+jemalloc"),),
         experiments=(
-            Experiment(HOSTILE, vs[-1].id, (("block", "256KiB"),), "fewer *syscalls* | <b>", "rejected"),
             Experiment(
-                "another allocator", vs[1].id, (("allocator", tuple(ALLOCATORS)[1]),), "many short texts", "adopted"
+                HOSTILE, vs[-1].id, (("block", "256KiB"),), "fewer *syscalls* | <b>", "rejected"
             ),
-            Experiment("one thread per file", vs[3].id, (("runtime", tuple(RUNTIMES)[1]),), "less to steal", "adopted"),
+            Experiment(
+                "another allocator",
+                vs[1].id,
+                (("allocator", tuple(ALLOCATORS)[1]),),
+                "many short texts",
+                "adopted",
+            ),
+            Experiment(
+                "one thread per file",
+                vs[3].id,
+                (("runtime", tuple(RUNTIMES)[1]),),
+                "less to steal",
+                "adopted",
+            ),
         ),
         program=None,
         answer=AnswerPolicy(contract=True),
         measure=MeasurePolicy(seed=7),
         judge=JudgePolicy(),
         hypotheses=(
-            Hypothesis("the system allocator's lock", "allocator: system → jemalloc", vs[1].id, vs[0].id),
+            Hypothesis(
+                "the system allocator's lock", "allocator: system → jemalloc", vs[1].id, vs[0].id
+            ),
             Hypothesis("stealing of work", "runtime: rayon → tokio", vs[6].id, vs[0].id),
             Hypothesis("the runtime of rayon", "runtime: rayon → smol", vs[3].id, vs[0].id),
             Hypothesis("<b>the disk</b>", "disk: hdd → ssd", "", ""),
         ),
-        notes=(Note("Why this matrix", "The index is read once a minute.\n\nNext: <try> `uring` & 2 threads."),),
-    )  # fmt: skip
+        notes=(
+            Note(
+                "Why this matrix",
+                "The index is read once a minute.\n\nNext: <try> `uring` & 2 threads.",
+            ),
+        ),
+    )
 
 
 def factor(variant: Variant, size: str) -> float:
@@ -197,7 +227,12 @@ def state(cell: Cell, p: Plan) -> CellState:
     kind: Literal["measured", "failed", "other-output", "not-comparable"] = name  # type: ignore[assignment]
     effective = {"allocator": "system"} if kind == "not-comparable" else dict(variant.values)
     return CellState(
-        cell.id, kind, 3 if kind == "failed" else ROUNDS, 1 if kind == "failed" else 0, reason, effective
+        cell.id,
+        kind,
+        3 if kind == "failed" else ROUNDS,
+        1 if kind == "failed" else 0,
+        reason,
+        effective,
     )
 
 
@@ -213,30 +248,44 @@ def summaries(p: Plan) -> tuple[Summary, ...]:
             continue
         wall = base_seconds(item.label) * factor(variant, item.label)
         runtime, allocator = dict(variant.values)["runtime"], dict(variant.values)["allocator"]
-        rss = (18 * MIB + 0.21 * SIZES[item.label]) * {"system": 1.0, "jemalloc": 1.21, "mimalloc": 1.13}[
-            allocator
-        ]
+        rss = (18 * MIB + 0.21 * SIZES[item.label]) * {
+            "system": 1.0,
+            "jemalloc": 1.21,
+            "mimalloc": 1.13,
+        }[allocator]
         rss *= 0.55 if runtime == "sequential" else 1.0
         for metric, centre, spread in (
-            ("wall", wall, 0.009), ("cpu", wall * CORES[runtime] * 1.01, 0.003), ("peak_rss", rss, 0.0015),
-        ):  # fmt: skip
+            ("wall", wall, 0.009),
+            ("cpu", wall * CORES[runtime] * 1.01, 0.003),
+            ("peak_rss", rss, 0.0015),
+        ):
             around = (centre * (1 - spread), centre * (1 + spread))
             found.append(
                 Summary(
-                    cell.id, metric, ROUNDS, ROUNDS, 0, centre, *around, centre * 1.01,
-                    centre * spread * 3, around[0], around[1], around[1],
+                    cell.id,
+                    metric,
+                    ROUNDS,
+                    ROUNDS,
+                    0,
+                    centre,
+                    *around,
+                    centre * 1.01,
+                    centre * spread * 3,
+                    around[0],
+                    around[1],
+                    around[1],
                 )
-            )  # fmt: skip
+            )
     return tuple(found)
 
 
 def judge(ratio: float, half: float) -> Verdict:
     lo, hi = ratio * math.exp(-half), ratio * math.exp(half)
     if hi < 1:
-        return Verdict.BETTER if hi < 1 / (1 + MARGIN) else Verdict.BETTER_SIZE_OPEN
+        return Verdict.BETTER if hi < 1 / (1 + MARGIN) else Verdict.BETTER_SIZE_UNCERTAIN
     if lo > 1:
-        return Verdict.WORSE if lo > 1 + MARGIN else Verdict.WORSE_SIZE_OPEN
-    return Verdict.EQUIVALENT if lo > 1 / (1 + MARGIN) and hi < 1 + MARGIN else Verdict.UNDECIDED
+        return Verdict.WORSE if lo > 1 + MARGIN else Verdict.WORSE_SIZE_UNCERTAIN
+    return Verdict.EQUIVALENT if lo > 1 / (1 + MARGIN) and hi < 1 + MARGIN else Verdict.INCONCLUSIVE
 
 
 def interval(ratio: float, half: float, level: float) -> Interval:
@@ -262,16 +311,27 @@ def references(p: Plan, item: Input) -> list[Comparison]:
     found = []
     for cell, ref in p.reference_pairs(item.id):
         name, reason = refusal(p.variant(cell.variant_id), item.label)
-        ratio = factor(p.variant(cell.variant_id), item.label) / factor(p.variant(ref.variant_id), item.label)
+        ratio = factor(p.variant(cell.variant_id), item.label) / factor(
+            p.variant(ref.variant_id), item.label
+        )
         plain = Comparison(cell.id, ref.id, "wall", "reference", judge(ratio, 0.018), margin=MARGIN)
         found.append(
             replace(
-                plain, shown=interval(ratio, 0.018, 0.9989), statistic="typical", p=0.0001, p_adjusted=0.004,
-                rounds=ROUNDS, runs=ROUNDS, runs_ref=ROUNDS, look=4, mde=0.021, rounds_needed=46,
+                plain,
+                shown=interval(ratio, 0.018, 0.9989),
+                statistic="typical",
+                p=0.0001,
+                p_adjusted=0.004,
+                rounds=ROUNDS,
+                runs=ROUNDS,
+                runs_ref=ROUNDS,
+                look=4,
+                mde=0.021,
+                rounds_needed=46,
             )
             if name == "measured"
             else replace(plain, verdict=Verdict(name), reason=reason)
-        )  # fmt: skip
+        )
     return found
 
 
@@ -290,7 +350,9 @@ def gaps(p: Plan) -> tuple[Gap, ...]:
     )
 
 
-def _comparison(p: Plan, cell: Cell, baseline: Cell, item: Input, metric: str, half: float) -> Comparison:
+def _comparison(
+    p: Plan, cell: Cell, baseline: Cell, item: Input, metric: str, half: float
+) -> Comparison:
     variant = p.variant(cell.variant_id)
     control = cell.role is Role.CONTROL
     name, reason = ("measured", "") if control else refusal(variant, item.label)
@@ -299,7 +361,9 @@ def _comparison(p: Plan, cell: Cell, baseline: Cell, item: Input, metric: str, h
     )
     margin = 0.05 if metric == "peak_rss" else MARGIN
     if name != "measured":
-        return Comparison(cell.id, baseline.id, metric, family, Verdict(name), reason, margin=margin)
+        return Comparison(
+            cell.id, baseline.id, metric, family, Verdict(name), reason, margin=margin
+        )
     if control:
         ratio = {"wall": 1.0021, "cpu": 0.9994, "peak_rss": 1.0}[metric]
     elif metric == "peak_rss":
@@ -307,16 +371,34 @@ def _comparison(p: Plan, cell: Cell, baseline: Cell, item: Input, metric: str, h
         ratio = {"system": 1.0, "jemalloc": 1.21, "mimalloc": 1.13}[values["allocator"]]
         ratio *= 0.55 if values["runtime"] == "sequential" else 1.0
     elif metric == "cpu":
-        ratio = factor(variant, item.label) * CORES[dict(variant.values)["runtime"]] / CORES["rayon"]
+        ratio = (
+            factor(variant, item.label) * CORES[dict(variant.values)["runtime"]] / CORES["rayon"]
+        )
     else:
         ratio = factor(variant, item.label)
     half *= 0.6 if control else 1.0
-    verdict = Verdict.UNDECIDED if control else judge(ratio, half)
+    verdict = Verdict.INCONCLUSIVE if control else judge(ratio, half)
     return Comparison(
-        cell.id, baseline.id, metric, family, verdict, "", interval(ratio, half, 0.9989),
-        "median" if metric == "peak_rss" else "typical", interval(ratio, half * 0.6, 0.95),
-        interval(ratio * 0.998, half * 0.9, 0.95), 0.0001, 0.004, ROUNDS, ROUNDS, ROUNDS, 4, 0.021, 46, margin,
-    )  # fmt: skip
+        cell.id,
+        baseline.id,
+        metric,
+        family,
+        verdict,
+        "",
+        interval(ratio, half, 0.9989),
+        "median" if metric == "peak_rss" else "typical",
+        interval(ratio, half * 0.6, 0.95),
+        interval(ratio * 0.998, half * 0.9, 0.95),
+        0.0001,
+        0.004,
+        ROUNDS,
+        ROUNDS,
+        ROUNDS,
+        4,
+        0.021,
+        46,
+        margin,
+    )
 
 
 def best(p: Plan) -> tuple[BestGroup, ...]:
@@ -327,7 +409,9 @@ def best(p: Plan) -> tuple[BestGroup, ...]:
         against = tuple(
             c
             for c in comparisons(p)
-            if c.metric == "wall" and c.family == "headline" and p.cell(c.cell_id).input_id == item.id
+            if c.metric == "wall"
+            and c.family == "headline"
+            and p.cell(c.cell_id).input_id == item.id
         )
         found.append(BestGroup(item.id, "wall", ids, complete=True, comparisons=against))
     return tuple(found)
@@ -342,10 +426,17 @@ def scaling(p: Plan) -> tuple[Scaling, ...]:
             exponent = growth / math.log(SIZES[end.label] / SIZES[start.label])
             found.append(
                 Scaling(
-                    variant.id, "wall", start.id, end.id, exponent, exponent - 0.013, exponent + 0.012, 0.95,
+                    variant.id,
+                    "wall",
+                    start.id,
+                    end.id,
+                    exponent,
+                    exponent - 0.013,
+                    exponent + 0.012,
+                    0.95,
                     words[start.label],
                 )
-            )  # fmt: skip
+            )
     return tuple(found)
 
 
@@ -356,7 +447,9 @@ def derived(p: Plan) -> tuple[Derived, ...]:
     both = (first, second)
     rate = 812.0 * MIB
 
-    def row(name: str, formula: str, unit: Unit, cell_ids: tuple[str, ...], value: float | None) -> Derived:
+    def row(
+        name: str, formula: str, unit: Unit, cell_ids: tuple[str, ...], value: float | None
+    ) -> Derived:
         bounds = (None, None) if value is None else (value * 0.991, value * 1.012)
         measured = len(cell_ids) == 1
         return Derived(
@@ -386,16 +479,22 @@ def judgement(p: Plan) -> Judgement:
         summaries=summaries(p),
         comparisons=comparisons(p),
         best=best(p),
-        floors=tuple(NoiseFloor(i.id, m, f) for i in p.inputs for m, f in (("wall", 0.0132), ("cpu", 0.0042))),
+        floors=tuple(
+            NoiseFloor(i.id, m, f) for i in p.inputs for m, f in (("wall", 0.0132), ("cpu", 0.0042))
+        ),
         scaling=scaling(p),
         status="partly decided",
         derived=derived(p),
         hypotheses=hypotheses.hypothesis_tests(p, comparisons(p)),
         gaps=gaps(p),
         events=(
-            Event("BX311", "feature `mimalloc` did not change the binary of smol+mimalloc", effect="an A/A test"),
+            Event(
+                "BX311",
+                "feature `mimalloc` did not change the binary of smol+mimalloc",
+                effect="an A/A test",
+            ),
         ),
-    )  # fmt: skip
+    )
     made = {b.id: b for b in builds(p)}
     mute = replace(mute, structure=structure_of(p, mute, made))
     return replace(mute, claims=claims_of(p, mute, made, prepared(p)))
@@ -404,17 +503,29 @@ def judgement(p: Plan) -> Judgement:
 def structure_of(p: Plan, mute: Judgement, made: dict[str, Build]) -> Structure:
     """What the axes do, by the analysis itself, from the blocks of the sample."""
     at = contrasts.measured(
-        p, mute.looks, samples.collect(blocks(p)),
+        p,
+        mute.looks,
+        samples.collect(blocks(p)),
         frozenset(s.cell_id for s in mute.states if s.state == "measured"),
-        [Look(i.id, 2, ROUNDS, stopped=True) for i in p.inputs], mute.floors, frozenset(), prepared(p),
-    )  # fmt: skip
-    return structures.structure(at, mute.comparisons, mute.best, mute.summaries, made)
+        [Look(i.id, 2, ROUNDS, stopped=True) for i in p.inputs],
+        mute.floors,
+        frozenset(),
+        prepared(p),
+    )
+    return axis_analysis.structure(at, mute.comparisons, mute.best, mute.summaries, made)
 
 
 def prepared(p: Plan) -> tuple[PreparedInput, ...]:
     return tuple(
         PreparedInput(
-            i.id, f"/data/jsonl-{i.label}-s42.jsonl", SIZES[i.label], "ab12" * 16, "jsonl", 42, 1.2, "ext4"
+            i.id,
+            f"/data/jsonl-{i.label}-s42.jsonl",
+            SIZES[i.label],
+            "ab12" * 16,
+            "jsonl",
+            42,
+            1.2,
+            "ext4",
         )
         for i in p.inputs
     )
@@ -441,38 +552,77 @@ def blocks(p: Plan, rounds: int = ROUNDS) -> tuple[Block, ...]:
                 minutes, rest = divmod(second, 60)
                 found.append(
                     Block(
-                        len(found), number, position, cell.id, warmup=False, status="ok",
-                        started_at=f"2026-03-02T17:{4 + int(minutes):02d}:{rest:06.3f}+00:00", wall_s=(wall,),
-                        user_s=wall * 1.8, sys_s=wall * 0.1, peak_rss_bytes=61 * MIB,
+                        len(found),
+                        number,
+                        position,
+                        cell.id,
+                        warmup=False,
+                        status="ok",
+                        started_at=f"2026-03-02T17:{4 + int(minutes):02d}:{rest:06.3f}+00:00",
+                        wall_s=(wall,),
+                        user_s=wall * 1.8,
+                        sys_s=wall * 0.1,
+                        peak_rss_bytes=61 * MIB,
                         answer=Answer(digest(variant, item.label), 120_411),
-                        receipts=(Receipt(counts={"anon_bytes": 44 * MIB, "file_bytes": 12 * MIB}),),
+                        receipts=(
+                            Receipt(counts={"anon_bytes": 44 * MIB, "file_bytes": 12 * MIB}),
+                        ),
                         sensors=Sensors(
-                            steal_ticks=0, mem_available_bytes=5 << 30, swap_in_pages=0, swap_out_pages=0,
-                            psi_cpu_us=int(wall * (2e5 if len(found) % 40 == 7 else 1e4)), psi_memory_us=0,
-                            cpu_mhz=2900.0 + len(found) % 3, device_bytes=0,
+                            steal_ticks=0,
+                            mem_available_bytes=5 << 30,
+                            swap_in_pages=0,
+                            swap_out_pages=0,
+                            psi_cpu_us=int(wall * (2e5 if len(found) % 40 == 7 else 1e4)),
+                            psi_memory_us=0,
+                            cpu_mhz=2900.0 + len(found) % 3,
+                            device_bytes=0,
                         ),
                         page_cache=PageCache("warm", 1.0),
                     )
-                )  # fmt: skip
+                )
     return tuple(found)
 
 
 def host() -> Host:
     return Host(
-        "3f9a1c22d0be", "b-1", "AMD EPYC 7B13", 2, 8 << 30, "6.1.0-28-cloud-amd64", "Debian GNU/Linux 12", None, "kvm",
-        "ext4", "ext4", "1.20.0", "rustc 1.91.0", "cargo 1.91.0", "3.11.7", "0.1.0", 0.12,
-    )  # fmt: skip
+        "3f9a1c22d0be",
+        "b-1",
+        "AMD EPYC 7B13",
+        2,
+        8 << 30,
+        "6.1.0-28-cloud-amd64",
+        "Debian GNU/Linux 12",
+        None,
+        "kvm",
+        "ext4",
+        "ext4",
+        "1.20.0",
+        "rustc 1.91.0",
+        "cargo 1.91.0",
+        "3.11.7",
+        "0.1.0",
+        0.12,
+    )
 
 
 def builds(p: Plan) -> tuple[Build, ...]:
     return tuple(
         Build(
-            s.id, ok=True, sha256=stable_id(s.id) * 5, path=f"/store/{s.id}/search", size_bytes=1_904_512 + 231_000 * n,
-            stripped_bytes=1_402_880 + 204_000 * n, build_s=41.8, rustc="1.91.0", lockfile_sha256="77c0" * 16,
-            revision="3c1f9ab0d4e5", dirty=False, dependencies=41 + 2 * n,
+            s.id,
+            ok=True,
+            sha256=stable_id(s.id) * 5,
+            path=f"/store/{s.id}/search",
+            size_bytes=1_904_512 + 231_000 * n,
+            stripped_bytes=1_402_880 + 204_000 * n,
+            build_s=41.8,
+            rustc="1.91.0",
+            lockfile_sha256="77c0" * 16,
+            revision="3c1f9ab0d4e5",
+            dirty=False,
+            dependencies=41 + 2 * n,
         )
         for n, s in enumerate(p.builds)
-    )  # fmt: skip
+    )
 
 
 def sample(rounds: int = ROUNDS) -> ReportData:
@@ -488,21 +638,49 @@ def sample(rounds: int = ROUNDS) -> ReportData:
         record_id="20260302T1704Z",
         started="2026-03-02T17:04:00+00:00",
         finished="2026-03-02T17:22:10+00:00",
-        commands=("benchctl run search-matrix", "benchctl verify results/search-matrix/20260302T1704Z/report.html"),
-        events=(Event("BX305", "o_direct was requested, buffered was used on 12 runs", help="put the data on ext4"),),
+        commands=(
+            "benchctl run search-matrix",
+            "benchctl verify results/search-matrix/20260302T1704Z/report.html",
+        ),
+        events=(
+            Event(
+                "BX305",
+                "o_direct was requested, buffered was used on 12 runs",
+                help="put the data on ext4",
+            ),
+        ),
         record_dir="results/search-matrix/20260302T1704Z",
         scenario_text="version: 1\nname: search-matrix\nquestion: '</script><script>alert(1)</script>'\n",
-    )  # fmt: skip
+    )
 
 
 def bare() -> ReportData:
     """A record in which nothing was measured: every section must fall back."""
     full = sample(rounds=0)
     empty = replace(
-        full.judgement, states=(), summaries=(), comparisons=(), best=(), floors=(), scaling=(), claims=(), events=(),
-        gaps=(), structure=Structure(), status="failed", hypotheses=(),
-    )  # fmt: skip
+        full.judgement,
+        states=(),
+        summaries=(),
+        comparisons=(),
+        best=(),
+        floors=(),
+        scaling=(),
+        claims=(),
+        events=(),
+        gaps=(),
+        structure=Structure(),
+        status="failed",
+        hypotheses=(),
+    )
     p = replace(full.plan, notes=(), experiments=(), holes=(), hypotheses=())
     return replace(
-        full, plan=p, judgement=empty, blocks=(), builds=(), inputs=(), events=(), record_dir="", commands=()
+        full,
+        plan=p,
+        judgement=empty,
+        blocks=(),
+        builds=(),
+        inputs=(),
+        events=(),
+        record_dir="",
+        commands=(),
     )

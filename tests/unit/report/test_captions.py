@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from report_sample import sample
 
-from bench_framework.report import build
+from bench_framework.features.document import build_document
 from bench_framework.report.blocks import Table
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def data() -> ReportData:
 
 
 def tables(data: ReportData) -> list[Table]:
-    return [b for s in build(data).sections for b in s.blocks if isinstance(b, Table)]
+    return [b for s in build_document(data).sections for b in s.blocks if isinstance(b, Table)]
 
 
 def test_every_table_with_verdicts_names_its_family_level_and_number(data: ReportData) -> None:
@@ -37,7 +37,9 @@ def test_every_table_with_verdicts_names_its_family_level_and_number(data: Repor
     assert len(judged) > 10
     assert [t.anchor for t in judged if not FAMILY.search(t.caption)] == []
     assert [
-        t.anchor for t in judged if not re.search(r"\d+ (comparisons|contributions|effects)", t.caption)
+        t.anchor
+        for t in judged
+        if not re.search(r"\d+ (comparisons|contributions|effects)", t.caption)
     ] == []
 
 
@@ -55,7 +57,7 @@ def test_every_table_with_verdicts_has_its_rounds(data: ReportData) -> None:
 def test_a_table_of_cells_says_how_many_were_planned_and_what_became_of_them(
     data: ReportData, code: str
 ) -> None:
-    section = next(s for s in build(data).sections if s.code == code)
+    section = next(s for s in build_document(data).sections if s.code == code)
     own = [b for b in section.blocks if isinstance(b, Table)]
     assert own
     assert [t.anchor for t in own if not OF_CELLS.search(t.caption)] == []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework import report
+from bench_framework.features.document import build_document
 from bench_framework.model.judgement import Claim
 from bench_framework.model.plan import Role
 from bench_framework.report.blocks import Bullets, Details
@@ -22,9 +22,16 @@ if TYPE_CHECKING:
 def hole(number: int, reason: str) -> Claim:
     subject = f"io=mode-{number}"
     return Claim(
-        f"h{number}", "not-measured", subject, None, None, (), None, values={"reason": reason},
+        f"h{number}",
+        "not-measured",
+        subject,
+        None,
+        None,
+        (),
+        None,
+        values={"reason": reason},
         text=f"Not measured: {subject} ({reason})",
-    )  # fmt: skip
+    )
 
 
 def with_holes(data: ReportData, *claims: Claim) -> ReportData:
@@ -54,10 +61,13 @@ def test_the_margin_and_the_control_are_explained_as_this_record_has_them(data: 
     assert "2\u202f%" in told["margin"]
     assert {"control", "noise floor", "best group", "[a, b]"} <= set(told)
     bare = replace(
-        data, plan=replace(data.plan, cells=tuple(c for c in data.plan.cells if c.role is not Role.CONTROL))
+        data,
+        plan=replace(
+            data.plan, cells=tuple(c for c in data.plan.cells if c.role is not Role.CONTROL)
+        ),
     )
     assert not {"control", "noise floor"} & set(dict(terms(bare)))
-    assert report.build(data).terms == terms(data)
+    assert build_document(data).terms == terms(data)
 
 
 def test_many_combinations_of_one_reason_are_counted_and_folded_whole(data: ReportData) -> None:

@@ -8,25 +8,34 @@ from dataclasses import replace
 import pytest
 
 from bench_framework import assets
-from bench_framework.report.render import gate
+from bench_framework.report.render import gate as gate_page
 from bench_framework.report.render.gate import GatePage, GateRow
 
 ODD = 'a|b <script>alert(1)</script> "x" \x1b[31m ]]>'
 
 
 def row(state: str, number: int = 0, cell: str = "head, 10MiB") -> GateRow:
-    return GateRow(f"{cell} {number}", "time", state, "▲", "^", f"sentence {number} of {state}", 1.25)
+    return GateRow(
+        f"{cell} {number}", "time", state, "▲", "^", f"sentence {number} of {state}", 1.25
+    )
 
 
 def page(*rows: GateRow, **given: object) -> GatePage:
     made = GatePage(
-        "s", "20260101T0000Z", None, "▲ Benchmarks: worse", 1, ("1 comparison: worse",), rows, "18 rounds"
+        "s",
+        "20260101T0000Z",
+        None,
+        "▲ Benchmarks: worse",
+        1,
+        ("1 comparison: worse",),
+        rows,
+        "18 rounds",
     )
     return replace(made, **given)  # type: ignore[arg-type]
 
 
 def comment(made: GatePage) -> str:
-    return gate.comment(made, assets.template_dir())
+    return gate_page.comment(made, assets.template_dir())
 
 
 def test_what_needs_eyes_stands_open_and_what_passed_is_folded() -> None:
@@ -42,7 +51,7 @@ def test_what_needs_eyes_stands_open_and_what_passed_is_folded() -> None:
 def test_a_comment_keeps_to_its_limit_and_cuts_what_passed_first() -> None:
     rows = [row("worse", n) for n in range(30)] + [row("passed", n) for n in range(3000)]
     text = comment(page(*rows))
-    assert len(text) <= gate.MOST_COMMENT
+    assert len(text) <= gate_page.MOST_COMMENT
     assert text.count("of worse") == 30
     shown = text.count("of passed")
     assert f"{3000 - shown} more are left out here" in text
@@ -51,7 +60,7 @@ def test_a_comment_keeps_to_its_limit_and_cuts_what_passed_first() -> None:
 def test_even_what_needs_eyes_is_cut_from_behind_when_it_must_be() -> None:
     rows = [row("worse", n) for n in range(20)] + [row("not-judged", n) for n in range(5000)]
     text = comment(page(*rows))
-    assert len(text) <= gate.MOST_COMMENT
+    assert len(text) <= gate_page.MOST_COMMENT
     assert text.count("of worse") == 20
 
 
@@ -61,18 +70,24 @@ def test_names_are_data_in_every_format() -> None:
     assert "<script>" not in text
     assert "\x1b" not in text
     assert "a\\|b" in text
-    suite = ET.fromstring(gate.junit(made))
+    suite = ET.fromstring(gate_page.junit(made))
     assert (suite.find("testcase") or suite[0]).get("name", "").startswith("a|b <script>")
-    assert "\x1b" not in gate.terminal(made, 80, unicode=True)
+    assert "\x1b" not in gate_page.terminal(made, 80, unicode=True)
 
 
 @pytest.mark.parametrize(
     ("state", "child"),
-    [("worse", "failure"), ("failed", "error"), ("not-judged", "skipped"), ("not-comparable", "skipped"),
-     ("suspicious", "skipped"), ("passed", None)],
-)  # fmt: skip
+    [
+        ("worse", "failure"),
+        ("failed", "error"),
+        ("not-judged", "skipped"),
+        ("not-comparable", "skipped"),
+        ("suspicious", "skipped"),
+        ("passed", None),
+    ],
+)
 def test_junit_says_what_became_of_each(state: str, child: str | None) -> None:
-    suite = ET.fromstring(gate.junit(page(row(state))))
+    suite = ET.fromstring(gate_page.junit(page(row(state))))
     counts = {name: int(suite.get(name, "")) for name in ("tests", "failures", "errors", "skipped")}
     expected = {"failure": "failures", "error": "errors", "skipped": "skipped"}
     assert counts == {"tests": 1, "failures": 0, "errors": 0, "skipped": 0} | (
@@ -91,23 +106,25 @@ def test_lines_fit_the_terminal_and_need_no_unicode(width: int) -> None:
         row("passed"),
     ]
     made = page(*rows, confirmation="20260101T0100Z")
-    text = gate.terminal(made, width, unicode=True)
+    text = gate_page.terminal(made, width, unicode=True)
     assert max(map(len, text.splitlines())) <= width
     assert text.startswith("▲ Benchmarks: worse\n")
     assert "passed: 1 of 2" in text
     assert "measured again in 20260101T0100Z" in " ".join(text.split())
-    plain = gate.terminal(made, width, unicode=False)
+    plain = gate_page.terminal(made, width, unicode=False)
     assert plain.startswith("Benchmarks: worse\n")
     assert "^ head" in plain
     assert plain.isascii()
 
 
 def test_what_is_accepted_stands_open_and_no_check_fails_for_it() -> None:
-    made = page(row("accepted"), row("passed", 1), exit_code=0, answer="≡ Benchmarks: passed", reasons=())
+    made = page(
+        row("accepted"), row("passed", 1), exit_code=0, answer="≡ Benchmarks: passed", reasons=()
+    )
     text = comment(made)
     assert "sentence 0 of accepted" in text.split("<details>")[0]
-    assert "worse, and accepted" in gate.terminal(made, 80, unicode=True)
-    assert ET.fromstring(gate.junit(made)).get("failures") == "0"
+    assert "worse, and accepted" in gate_page.terminal(made, 80, unicode=True)
+    assert ET.fromstring(gate_page.junit(made)).get("failures") == "0"
 
 
 def test_remarks_and_the_lines_that_accept_are_data_too() -> None:
@@ -117,6 +134,6 @@ def test_remarks_and_the_lines_that_accept_are_data_too() -> None:
     assert "<b>" not in text
     assert text.count("```") == 2
     assert '- {"cell": "a=` ` `b c"}' in text
-    assert "a|b" in gate.terminal(made, 80, unicode=True)
+    assert "a|b" in gate_page.terminal(made, 80, unicode=True)
     passed = replace(made, exit_code=0)
     assert "```" not in comment(passed)

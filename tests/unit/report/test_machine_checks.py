@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 def cache_check(data: ReportData, seen: PageCache | None, **sensors: int) -> tuple[str, str]:
     """Mark and figure, where every block was seen so."""
-    blocks = tuple(replace(b, page_cache=seen, sensors=replace(b.sensors, **sensors)) for b in data.blocks)
+    blocks = tuple(
+        replace(b, page_cache=seen, sensors=replace(b.sensors, **sensors)) for b in data.blocks
+    )
     told = replace(data, blocks=blocks, events=())
     (check,) = [c for c in checks.checks(told) if c.label == "cache state as requested"]
     return check.mark, check.figure
@@ -34,14 +36,17 @@ def test_a_cache_that_nobody_looked_at_is_not_said_to_be_warm(data: ReportData) 
         f"warm: {count} of {count} blocks seen to be; 100.0\u202f% of the input in memory before; "
         f"none of {count} read from the device"
     )
-    mark, figure = cache_check(data, PageCache("unknown", 0.5, why="only 50\u202f% of it was in memory"))
+    mark, figure = cache_check(
+        data, PageCache("unknown", 0.5, why="only 50\u202f% of it was in memory")
+    )
     assert mark == "warn"
     assert figure.endswith("Not verified in round 1: only 50\u202f% of it was in memory")
 
 
 def test_a_cache_that_was_not_seen_to_be_cold_fails_the_check(data: ReportData) -> None:
     cold = replace(
-        data, plan=replace(data.plan, cells=tuple(replace(c, cache="cold") for c in data.plan.cells))
+        data,
+        plan=replace(data.plan, cells=tuple(replace(c, cache="cold") for c in data.plan.cells)),
     )
     mark, figure = cache_check(cold, PageCache("cold", 0.0, 1.0), device_bytes=10 << 20)
     assert mark == "pass"
@@ -54,7 +59,9 @@ def test_what_was_not_measured_with_a_cold_cache_is_listed(data: ReportData) -> 
     def lines(states: tuple[CellState, ...]) -> str:
         cells = tuple(replace(c, cache="cold") for c in data.plan.cells)
         told = replace(
-            data, plan=replace(data.plan, cells=cells), judgement=replace(data.judgement, states=states)
+            data,
+            plan=replace(data.plan, cells=cells),
+            judgement=replace(data.judgement, states=states),
         )
         found = [b for b in UNMEASURED.build(told) if isinstance(b, Bullets)]
         return "\n".join(item.text for item in found[-1].items)
@@ -67,7 +74,10 @@ def test_what_was_not_measured_with_a_cold_cache_is_listed(data: ReportData) -> 
 
 def test_the_machine_is_told_with_figures(data: ReportData) -> None:
     loud = tuple(
-        replace(b, sensors=replace(b.sensors, throttle_events=2, swap_in_pages=1000, psi_memory_us=10**9))
+        replace(
+            b,
+            sensors=replace(b.sensors, throttle_events=2, swap_in_pages=1000, psi_memory_us=10**9),
+        )
         for b in data.blocks
     )
     before = {c.label: c for c in checks.checks(data)}
@@ -97,10 +107,14 @@ def test_flagged_blocks_are_ringed_and_counted_in_the_drift_plot(data: ReportDat
 def test_the_caption_says_cold_where_every_run_was_seen_to_be(data: ReportData) -> None:
     item = data.plan.inputs[0]
     assert data.cold(item) == ""
-    cold = tuple(replace(s, cache="cold") if s.state == "measured" else s for s in data.judgement.states)
+    cold = tuple(
+        replace(s, cache="cold") if s.state == "measured" else s for s in data.judgement.states
+    )
     told = replace(data, judgement=replace(data.judgement, states=cold))
     assert told.cold(item) == ", cold cache"
     assert f"{item.label}, cold cache: the median" in headline_table(told, item, "x").caption
-    first = next(s for s in cold if s.cell_id in {c.id for c in data.arms(item.id)} and s.state == "measured")
+    first = next(
+        s for s in cold if s.cell_id in {c.id for c in data.arms(item.id)} and s.state == "measured"
+    )
     mixed = tuple(replace(s, cache="unknown") if s is first else s for s in cold)
     assert replace(data, judgement=replace(data.judgement, states=mixed)).cold(item) == ""

@@ -21,8 +21,20 @@ REQUESTS = DeclaredMetric("requests", "stdout", "1/s", direction="higher", about
 def counted(cell_id: str, metric: str, *values: float, rounds: int = 0) -> Summary:
     middle = sorted(values)[len(values) // 2]
     return Summary(
-        cell_id, metric, rounds, len(values), 0, middle, None, None, middle, None, min(values), max(values), None
-    )  # fmt: skip
+        cell_id,
+        metric,
+        rounds,
+        len(values),
+        0,
+        middle,
+        None,
+        None,
+        middle,
+        None,
+        min(values),
+        max(values),
+        None,
+    )
 
 
 def with_counts(data: ReportData) -> ReportData:
@@ -31,17 +43,24 @@ def with_counts(data: ReportData) -> ReportData:
     arms = [c for c in data.arms(first.id) if data.state(c.id).state == "measured"]
     base = next(c for c in arms if c.role is Role.BASELINE)
     made = [
-        s for number, cell in enumerate(arms) for s in (
+        s
+        for number, cell in enumerate(arms)
+        for s in (
             counted(cell.id, "instructions", 5e6 + number, 5.001e6 + number),
             counted(cell.id, "minor_faults", 900.0 + number),
             counted(cell.id, "write_bytes", 0.0),
             counted(cell.id, "requests", 100.0 + number, rounds=12),
         )
-    ]  # fmt: skip
+    ]
     better = Comparison(
-        next(c.id for c in arms if c is not base), base.id, "requests", "headline", Verdict.BETTER,
-        shown=Interval(0.9, 0.88, 0.92, 0.95), direction="higher",
-    )  # fmt: skip
+        next(c.id for c in arms if c is not base),
+        base.id,
+        "requests",
+        "headline",
+        Verdict.BETTER,
+        shown=Interval(0.9, 0.88, 0.92, 0.95),
+        direction="higher",
+    )
     judgement = data.judgement
     return replace(
         data,
@@ -74,19 +93,27 @@ def test_counts_have_units_and_what_is_zero_everywhere_is_said_in_words(data: Re
 
 
 def test_what_was_counted_outside_timing_is_said_so(data: ReportData) -> None:
-    assert all("outside timing" not in block.note for block in build(data) if isinstance(block, Table))
+    assert all(
+        "outside timing" not in block.note for block in build(data) if isinstance(block, Table)
+    )
     table = next(block for block in build(with_counts(data)) if isinstance(block, Table))
     assert "Counted outside timing, in one run of each variant" in table.note
     assert "valgrind, 2 repetitions, within 0.02 % of each other" in table.note
     assert "nothing of I/O, locks and waiting" in table.note
 
 
-def test_ratios_of_a_metric_that_is_better_when_larger_are_named_turned_over(data: ReportData) -> None:
+def test_ratios_of_a_metric_that_is_better_when_larger_are_named_turned_over(
+    data: ReportData,
+) -> None:
     changed = with_counts(data)
     headline = replace(
-        changed, plan=replace(changed.plan, judge=replace(changed.plan.judge, metrics=("requests",)))
+        changed,
+        plan=replace(changed.plan, judge=replace(changed.plan.judge, metrics=("requests",))),
     )
-    assert headline.ratio_words(data.plan.inputs[0]) == f"{data.baseline.label} ÷ variant (below 1 is better)"
+    assert (
+        headline.ratio_words(data.plan.inputs[0])
+        == f"{data.baseline.label} ÷ variant (below 1 is better)"
+    )
     assert data.ratio_words(data.plan.inputs[0]) == f"variant ÷ {data.baseline.label}"
     assert headline.own_unit("requests") == "1/s"
 
@@ -95,9 +122,13 @@ def test_what_every_run_agrees_on_is_one_line_and_no_column(data: ReportData) ->
     first = data.plan.inputs[0]
     arms = [c for c in data.arms(first.id) if data.state(c.id).state == "measured"]
     made = [
-        s for number, cell in enumerate(arms)
-        for s in (counted(cell.id, "files", 256.0, rounds=12), counted(cell.id, "reads", 5.0 + number, rounds=12))
-    ]  # fmt: skip
+        s
+        for number, cell in enumerate(arms)
+        for s in (
+            counted(cell.id, "files", 256.0, rounds=12),
+            counted(cell.id, "reads", 5.0 + number, rounds=12),
+        )
+    ]
     summaries = (*data.judgement.summaries, *made)
     shown = replace(data, judgement=replace(data.judgement, summaries=summaries))
     table = next(block for block in build(shown) if isinstance(block, Table))
@@ -105,7 +136,11 @@ def test_what_every_run_agrees_on_is_one_line_and_no_column(data: ReportData) ->
     assert "Files" not in titles
     assert "Reads" in titles
     assert "The same in every run of every variant: files 256." in table.legend
-    one_differs = (*summaries[:-2], counted(arms[-1].id, "files", 255.0, 256.0, rounds=12), summaries[-1])
+    one_differs = (
+        *summaries[:-2],
+        counted(arms[-1].id, "files", 255.0, 256.0, rounds=12),
+        summaries[-1],
+    )
     told = replace(data, judgement=replace(data.judgement, summaries=one_differs))
     table = next(block for block in build(told) if isinstance(block, Table))
     assert "Files" in [column.title for column in table.columns]
@@ -117,16 +152,23 @@ def test_a_table_too_wide_for_paper_is_parted_and_nothing_is_lost(data: ReportDa
     arms = [c for c in data.arms(first.id) if data.state(c.id).state == "measured"]
     names = [f"own_{number}" for number in range(20)]
     made = [
-        counted(c.id, n, float(i + j), rounds=12) for i, c in enumerate(arms) for j, n in enumerate(names)
+        counted(c.id, n, float(i + j), rounds=12)
+        for i, c in enumerate(arms)
+        for j, n in enumerate(names)
     ]
     judgement = replace(data.judgement, summaries=(*data.judgement.summaries, *made))
     blocks = build(replace(data, judgement=judgement))
     tables = [b for b in blocks if isinstance(b, Table) and b.anchor.startswith("metrics-1-")]
     assert [t.anchor for t in tables] == [
-        "metrics-1-table", "metrics-1-own-1", "metrics-1-own-2", "metrics-1-own-3",
-    ]  # fmt: skip
+        "metrics-1-table",
+        "metrics-1-own-1",
+        "metrics-1-own-2",
+        "metrics-1-own-3",
+    ]
     titles = [column.title for table in tables for column in table.columns]
-    assert [t for t in titles if t.startswith("Own")] == [n.replace("_", " ").capitalize() for n in names]
+    assert [t for t in titles if t.startswith("Own")] == [
+        n.replace("_", " ").capitalize() for n in names
+    ]
     assert max(len(table.columns) for table in tables) <= MOST_COLUMNS + 4
     assert [table.columns[0].title for table in tables] == ["Variant"] * 4
     assert all(len(table.rows) == len(arms) for table in tables)

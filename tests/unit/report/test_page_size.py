@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))  # the folder is no
 
 import made_record
 
-from bench_framework import report
+from bench_framework.features.document import build_document
 from bench_framework.report import figures
 from bench_framework.report.blocks import Table
 from bench_framework.report.render import html
@@ -26,9 +26,11 @@ def tables(document: Document) -> list[Table]:
 
 
 @pytest.mark.parametrize(("cells", "rounds", "most"), [(60, 20, 400_000), (200, 12, 1_000_000)])
-def test_a_page_with_every_number_stays_small(cells: int, rounds: int, most: int, templates: Path) -> None:
+def test_a_page_with_every_number_stays_small(
+    cells: int, rounds: int, most: int, templates: Path
+) -> None:
     data = made_record.record(cells, rounds)
-    document = report.build(data)
+    document = build_document(data)
     drawn = figures.drawings(document)
     inline = {f.anchor: figures.inline(drawn[f.anchor], f) for f in document.figures()}
     page = html.render(document, data, templates, inline)

@@ -11,12 +11,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from report_sample import HOSTILE
 
-from bench_framework import report
-from bench_framework.analysis.profiles import attach, shares_of
+from bench_framework.features.document import build_document
+from bench_framework.features.profile.compute import attach, shares_of
+from bench_framework.features.profile.flame_graph import (
+    flame_svg,
+    folded_text,
+    profile_files,
+    top_csv,
+)
 from bench_framework.model.profile import Bucket, Frame, Profile, Stack
 from bench_framework.model.run import Event
 from bench_framework.report.blocks import Facts, Table
-from bench_framework.report.flame import flame_svg, folded_text, profile_files, top_csv
 from bench_framework.report.palette import DARK, LIGHT
 from bench_framework.report.render import html, markdown, terminal
 
@@ -28,9 +33,11 @@ if TYPE_CHECKING:
 SVG = "{http://www.w3.org/2000/svg}"
 EVIL = "a;b</title><script>alert(1)</script>\x1b[31m\u202e\nsecond line"
 FRAMES = (
-    Frame("main", "prog"), Frame(EVIL, "li<b>.so"), Frame("größe::{{closure}}", "prog"),
+    Frame("main", "prog"),
+    Frame(EVIL, "li<b>.so"),
+    Frame("größe::{{closure}}", "prog"),
     Frame("schedule", "[kernel.kallsyms]", kernel=True),
-)  # fmt: skip
+)
 
 
 def profile(cell: str, runs: int = 2, **change: Any) -> Profile:
@@ -41,9 +48,21 @@ def profile(cell: str, runs: int = 2, **change: Any) -> Profile:
         for stack in (Stack(run, 60, (0, 1)), Stack(run, 30, (0, 1, 2)), Stack(run, 10, (0, 3)))
     )
     made = Profile(
-        cell, "perf", "perf version 6.1", "cpu-clock", 997, "frame-pointers", (100,) * runs, 5, 0, "aa" * 32,
-        "bb" * 32, FRAMES, stacks, (Bucket("sizes <i>", "größe"),),
-    )  # fmt: skip
+        cell,
+        "perf",
+        "perf version 6.1",
+        "cpu-clock",
+        997,
+        "frame-pointers",
+        (100,) * runs,
+        5,
+        0,
+        "aa" * 32,
+        "bb" * 32,
+        FRAMES,
+        stacks,
+        (Bucket("sizes <i>", "größe"),),
+    )
     return replace(made, **change)
 
 
@@ -52,7 +71,7 @@ def with_profiles(data: ReportData, *profiles: Profile) -> ReportData:
 
 
 def own(data: ReportData) -> Document:
-    return report.build(data, only=("S15",))
+    return build_document(data, only=("S15",))
 
 
 def arms(data: ReportData) -> list[str]:
@@ -62,7 +81,9 @@ def arms(data: ReportData) -> list[str]:
 def test_a_report_without_a_profile_says_how_one_is_made(data: ReportData, templates: Path) -> None:
     text = markdown.render(own(data), templates)
     assert (
-        f"No profile was made; `benchctl profile {data.record_dir}`".replace("`", "\\`").replace("_", "\\_")
+        f"No profile was made; `benchctl profile {data.record_dir}`".replace("`", "\\`").replace(
+            "_", "\\_"
+        )
         in text
     )
     failed = replace(data, events=(Event("BX350", "nothing was profiled: perf is not installed"),))
@@ -78,8 +99,16 @@ def test_the_table_says_symbol_self_inclusive_samples_and_runs(data: ReportData)
     table = next(b for b in section.blocks if isinstance(b, Table))
     titles = [c.title for c in table.columns]
     assert titles == [
-        "Symbol", "Self %", "Interval", "Inclusive %", "Interval", "Samples, self", "Runs", "In", "Bucket",
-    ]  # fmt: skip
+        "Symbol",
+        "Self %",
+        "Interval",
+        "Inclusive %",
+        "Interval",
+        "Samples, self",
+        "Runs",
+        "In",
+        "Bucket",
+    ]
     first = [cell.value for cell in table.rows[0].cells]
     assert first[1] == 0.6
     assert first[3] == 0.9
@@ -95,14 +124,21 @@ def test_the_table_says_symbol_self_inclusive_samples_and_runs(data: ReportData)
 
 
 def test_a_program_profiled_as_it_is_is_the_measured_one(data: ReportData) -> None:
-    section = own(with_profiles(data, profile(arms(data)[0], profiled_sha256="aa" * 32))).section("S15")
+    section = own(with_profiles(data, profile(arms(data)[0], profiled_sha256="aa" * 32))).section(
+        "S15"
+    )
     assert section is not None
     facts = dict(next(b for b in section.blocks if isinstance(b, Facts)).pairs)
     assert facts["Binary"] == f"the measured binary, {'aa' * 8}"
 
 
-def test_nothing_of_a_profile_stands_in_the_summary_or_on_the_end_of_a_run(data: ReportData) -> None:
-    before, after = report.build(data), report.build(with_profiles(data, profile(arms(data)[0])))
+def test_nothing_of_a_profile_stands_in_the_summary_or_on_the_end_of_a_run(
+    data: ReportData,
+) -> None:
+    before, after = (
+        build_document(data),
+        build_document(with_profiles(data, profile(arms(data)[0]))),
+    )
     for code in ("S02", "S03", "S19", "S21"):
         assert before.section(code) == after.section(code)
     assert terminal.render(before) == terminal.render(after)
@@ -111,11 +147,13 @@ def test_nothing_of_a_profile_stands_in_the_summary_or_on_the_end_of_a_run(data:
 def test_too_few_samples_show_a_sentence_and_no_table(data: ReportData) -> None:
     few = replace(
         profile(arms(data)[0]), runs=(9, 9), stacks=(Stack(1, 9, (0,)), Stack(2, 9, (0, 1)))
-    )  # fmt: skip
+    )
     section = own(with_profiles(data, few)).section("S15")
     assert section is not None
     assert not [b for b in section.blocks if isinstance(b, Table)]
-    assert "too few samples of rayon+system to rank functions: 18 samples, 2 runs" in str(section.blocks)
+    assert "too few samples of rayon+system to rank functions: 18 samples, 2 runs" in str(
+        section.blocks
+    )
 
 
 def test_pages_print_names_that_would_act(data: ReportData, templates: Path) -> None:
@@ -125,7 +163,9 @@ def test_pages_print_names_that_would_act(data: ReportData, templates: Path) -> 
     assert "<script>alert(1)" not in page
     assert "\x1b" not in page + markdown.render(document, templates)
     assert f'href="profiles/{arms(data)[0]}/flame.svg"' in page
-    assert f"[flame graph](profiles/{arms(data)[0]}/flame.svg)" in markdown.render(document, templates)
+    assert f"[flame graph](profiles/{arms(data)[0]}/flame.svg)" in markdown.render(
+        document, templates
+    )
     full = terminal.render(document, width=80, full=True)
     assert "\x1b" not in full
     assert "Sampled by" in full
@@ -143,10 +183,14 @@ def test_a_flame_graph_is_well_formed_safe_and_the_same_each_time(data: ReportDa
     assert titles[0] == "all: 100.00 % of 200 samples (inclusive)"
     assert len(titles) == 5
     evil = next(t for t in titles if t.startswith("a;b"))
-    assert "(li<b>.so): 90.00 % of 200 samples (inclusive), 60.00 % at this place itself (self)" in evil
+    assert (
+        "(li<b>.so): 90.00 % of 200 samples (inclusive), 60.00 % at this place itself (self)"
+        in evil
+    )
     assert "\\u202e" in evil
     boxes = {
-        t.partition(" ")[0]: g.find(f"{SVG}rect") for t, g in zip(titles, root.iter(f"{SVG}g"), strict=True)
+        t.partition(" ")[0]: g.find(f"{SVG}rect")
+        for t, g in zip(titles, root.iter(f"{SVG}g"), strict=True)
     }
     width = {name: float(rect.attrib["width"]) for name, rect in boxes.items() if rect is not None}
     assert width["schedule"] == pytest.approx(0.1 * width["all:"], abs=1)
@@ -178,11 +222,20 @@ def test_the_table_as_csv_has_the_figures_of_the_judgement(data: ReportData) -> 
 
 def test_callgrind_has_no_flame_graph_and_no_inclusive_shares(data: ReportData) -> None:
     counted = profile(
-        arms(data)[0], runs=1, sampler="callgrind", tool="valgrind-3.19.0", event="Ir", frequency_hz=None,
-        unwinding=None, stacks=(Stack(1, 70, (1,)), Stack(1, 30, (2,))),
-    )  # fmt: skip
+        arms(data)[0],
+        runs=1,
+        sampler="callgrind",
+        tool="valgrind-3.19.0",
+        event="Ir",
+        frequency_hz=None,
+        unwinding=None,
+        stacks=(Stack(1, 70, (1,)), Stack(1, 30, (2,))),
+    )
     made = with_profiles(data, counted)
-    assert sorted(name.rpartition("/")[2] for name in profile_files(made)) == ["folded.txt", "top.csv"]
+    assert sorted(name.rpartition("/")[2] for name in profile_files(made)) == [
+        "folded.txt",
+        "top.csv",
+    ]
     section = own(made).section("S15")
     assert section is not None
     table = next(b for b in section.blocks if isinstance(b, Table))

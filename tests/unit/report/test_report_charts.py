@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from report_sample import ROUNDS
 
-from bench_framework import report
+from bench_framework.features.document import build_document
 from bench_framework.model.run import Sensors
 from bench_framework.model.verdict import Verdict
 from bench_framework.report import figures
@@ -48,16 +48,18 @@ def test_a_waterfall_ends_where_its_total_does(document: Document, drawn: dict[s
         assert steps[0].y == total.y == 1.0
         assert steps[1].y == steps[0].x
         assert figure.table.rows[-1].cells[0].text == "total"
-        assert [p.text for p in (*steps, total)] == [t for t in printed(drawn[figure.anchor]) if "[" in t]
+        assert [p.text for p in (*steps, total)] == [
+            t for t in printed(drawn[figure.anchor]) if "[" in t
+        ]
 
 
 def test_changes_alone_are_dots_with_their_interaction(data: ReportData) -> None:
     structure = data.judgement.structure
     piled = structure.contributions[0]
-    rest = replace(piled.steps[0].contrast, verdict=Verdict.UNDECIDED)
+    rest = replace(piled.steps[0].contrast, verdict=Verdict.INCONCLUSIVE)
     alone = replace(piled, design="alone", remainder=rest)
     structure = replace(structure, contributions=(alone,))
-    document = report.build(replace(data, judgement=replace(data.judgement, structure=structure)))
+    document = build_document(replace(data, judgement=replace(data.judgement, structure=structure)))
     (figure,) = figures_of(document, "waterfall")
     assert figure.title.startswith("Each change alone against")
     assert {p.y for p in figure.points} == {1.0}  # nothing is piled up
@@ -75,10 +77,16 @@ def test_changes_alone_are_dots_with_their_interaction(data: ReportData) -> None
     assert svg.count("<use") == len(figure.points)
 
 
-def test_the_runs_of_every_cell_are_in_the_table_and_of_twelve_in_panels(document: Document) -> None:
+def test_the_runs_of_every_cell_are_in_the_table_and_of_twelve_in_panels(
+    document: Document,
+) -> None:
     (figure,) = figures_of(document, "runs")
     panels = list(dict.fromkeys(p.series for p in figure.points))
-    assert panels[:3] == ["rayon+system", "smol+jemalloc", "rayon+jemalloc"]  # baseline, then the best group
+    assert panels[:3] == [
+        "rayon+system",
+        "smol+jemalloc",
+        "rayon+jemalloc",
+    ]  # baseline, then the best group
     assert len(panels) == MOST_PANELS
     assert len(figure.table.rows) == 13
     assert "1 more are in the table." in figure.desc
@@ -97,8 +105,12 @@ def test_the_counters_have_the_axis_of_the_drift_plot_and_their_own_rows(
     (drift,) = figures_of(document, "drift")
     names = list(dict.fromkeys(p.series for p in figure.points))
     assert {row.cells[0].text for row in figure.table.rows} >= set(names)
-    assert min(p.x_lo for p in figure.points if p.x_lo is not None) == min(p.x for p in drift.points)
-    assert max(p.x_hi for p in figure.points if p.x_hi is not None) == max(p.x for p in drift.points)
+    assert min(p.x_lo for p in figure.points if p.x_lo is not None) == min(
+        p.x for p in drift.points
+    )
+    assert max(p.x_hi for p in figure.points if p.x_hi is not None) == max(
+        p.x for p in drift.points
+    )
     waiting = next(row for row in figure.table.rows if row.cells[0].text == "waiting for a core")
     shares = sorted((b.sensors.psi_cpu_us or 0) / 1e6 / sum(b.wall_s) for b in data.measured_blocks)
     assert waiting.cells[4].value == pytest.approx(shares[-1])
@@ -107,7 +119,8 @@ def test_the_counters_have_the_axis_of_the_drift_plot_and_their_own_rows(
 
 def test_counters_that_nobody_reads_or_that_stand_still_are_told_in_words(data: ReportData) -> None:
     blocks = tuple(
-        replace(b, sensors=replace(b.sensors, load1=2.0, mem_available_bytes=None)) for b in data.blocks
+        replace(b, sensors=replace(b.sensors, load1=2.0, mem_available_bytes=None))
+        for b in data.blocks
     )
     figure = sensors(replace(data, blocks=blocks))
     assert figure is not None
@@ -167,10 +180,12 @@ def test_a_map_says_what_the_table_says(document: Document, drawn: dict[str, str
         if said[0].isdigit():
             assert said == table[f"{runtime}+{allocator}"].strip()
     assert {p.text for p in figure.points} <= set(printed(drawn[figure.anchor]))
-    assert "hatched is undecided" in figure.desc
+    assert "hatched is inconclusive" in figure.desc
 
 
-def test_the_edges_of_a_map_say_what_the_table_of_effects_says(document: Document, data: ReportData) -> None:
+def test_the_edges_of_a_map_say_what_the_table_of_effects_says(
+    document: Document, data: ReportData
+) -> None:
     figure = figures_of(document, "grid")[0]
     edges = {p.label if p.series == "mean" else p.series: p.text for p in figure.points if p.strong}
     effects = next(b for b in document.section("S14").blocks if isinstance(b, Table))  # type: ignore[union-attr]
@@ -185,15 +200,21 @@ def test_the_edges_of_a_map_say_what_the_table_of_effects_says(document: Documen
 
     turning = tuple(replace(e, pooled=False) for e in data.judgement.structure.effects)
     structure = replace(data.judgement.structure, effects=turning)
-    turned = report.build(replace(data, judgement=replace(data.judgement, structure=structure)))
+    turned = build_document(replace(data, judgement=replace(data.judgement, structure=structure)))
     means = [p.text for p in figures_of(turned, "grid")[0].points if p.strong]
     assert set(means) <= {"changes sign", "baseline", "—"}
     assert "changes sign" in means
 
 
-def test_axes_that_are_not_crossed_make_no_map_and_an_experiment_can_fill_it(data: ReportData) -> None:
+def test_axes_that_are_not_crossed_make_no_map_and_an_experiment_can_fill_it(
+    data: ReportData,
+) -> None:
     item, table = data.plan.inputs[0], NO_TABLE
-    corner = [v for v in data.plan.variants if v.label in {"rayon+system", "smol+system", "rayon+jemalloc"}]
+    corner = [
+        v
+        for v in data.plan.variants
+        if v.label in {"rayon+system", "smol+system", "rayon+jemalloc"}
+    ]
     star = replace(data, plan=replace(data.plan, variants=tuple(corner)))
     assert grid_of(star, item, table) is None
     fourth = next(v for v in data.plan.variants if v.label == "smol+jemalloc")
@@ -214,7 +235,7 @@ def test_shades_are_the_same_to_either_side_and_end(ratio: float | None, shade: 
 
 def test_one_axis_makes_no_map(data: ReportData) -> None:
     axes = tuple(a for a in data.plan.axes if a.name != "allocator")
-    document = report.build(replace(data, plan=replace(data.plan, axes=axes)))
+    document = build_document(replace(data, plan=replace(data.plan, axes=axes)))
     assert figures_of(document, "grid") == []
 
 

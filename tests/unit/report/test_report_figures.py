@@ -31,7 +31,9 @@ def contrast(one: str, two: str) -> float:
 
     def luminance(colour: str) -> float:
         parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-        red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+        red, green, blue = (
+            c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts
+        )
         return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
     high, low = sorted((luminance(one), luminance(two)), reverse=True)
@@ -68,7 +70,9 @@ def printed_sizes(element: ET.Element, size: float = 0.0) -> list[float]:
     """The font size of every word, its own or that of the group around it."""
     told = re.search(r"font-size: ?([\d.]+)px", element.get("style", ""))
     size = float(told[1]) if told else size
-    return [size] * (element.tag == f"{SVG}text") + [s for e in element for s in printed_sizes(e, size)]
+    return [size] * (element.tag == f"{SVG}text") + [
+        s for e in element for s in printed_sizes(e, size)
+    ]
 
 
 def test_nothing_is_printed_smaller_than_11_units(drawn: dict[str, str]) -> None:
@@ -159,7 +163,7 @@ def test_a_notebook_gets_axes(document: Document) -> None:
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
 def test_text_and_marks_have_the_contrast_they_need(palette: dict[str, str]) -> None:
-    for token in ("ink", "muted", "better", "worse", "undecided"):
+    for token in ("ink", "muted", "better", "worse", "inconclusive"):
         assert contrast(palette[token], palette["ground"]) >= 4.5
     for token in (t for t in palette if t.startswith("series-")):
         assert contrast(palette[token], palette["ground"]) >= 4.5
@@ -187,7 +191,9 @@ def test_the_forest_shows_every_estimate_and_cuts_only_intervals() -> None:
     assert hi < 9.0
 
 
-def test_the_forest_shows_intervals_whole_that_are_not_much_wider_than_the_estimates_are_apart() -> None:
+def test_the_forest_shows_intervals_whole_that_are_not_much_wider_than_the_estimates_are_apart() -> (
+    None
+):
     points = (Point("a", 0.77, x_lo=0.63, x_hi=1.04), Point("b", 0.91, x_lo=0.63, x_hi=1.18))
     lo, hi = forest.limits(chart("forest", points))
     assert lo < 0.63

@@ -54,9 +54,11 @@ def test_a_bound_beyond_any_meaning_is_open() -> None:
 
 ratios = st.floats(0.01, 50).flatmap(
     lambda r: st.tuples(
-        st.just(r), st.floats(0.0001, 0.5).map(lambda h: r * (1 - h)), st.floats(0.0001, 2).map(lambda h: r * (1 + h))
+        st.just(r),
+        st.floats(0.0001, 0.5).map(lambda h: r * (1 - h)),
+        st.floats(0.0001, 2).map(lambda h: r * (1 + h)),
     )
-)  # fmt: skip
+)
 
 
 @given(ratios, st.sampled_from([0.01, 0.02, 0.05]))
@@ -69,7 +71,9 @@ def test_rounding_outward_never_narrows_an_interval(
 
 
 @given(ratios, st.sampled_from([0.01, 0.02, 0.05]))
-def test_tables_and_sentences_round_alike(values: tuple[float, float, float], margin: float) -> None:
+def test_tables_and_sentences_round_alike(
+    values: tuple[float, float, float], margin: float
+) -> None:
     ratio, lo, hi = values
     shown, said = show_ratio(ratio, lo, hi, margin), rounded(ratio, lo, hi, margin=margin)
     assert (shown.estimate, shown.lo, shown.hi) == (str(said.estimate), str(said.lo), str(said.hi))

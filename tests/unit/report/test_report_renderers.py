@@ -21,6 +21,7 @@ from report_sample import HOSTILE, sample
 from rich.cells import cell_len
 
 from bench_framework import report
+from bench_framework.features.document import build_document
 from bench_framework.model.words import WORDS
 from bench_framework.report.blocks import (
     AuthorText,
@@ -119,7 +120,9 @@ class Balance(HTMLParser):
 # -- the same sentences ------------------------------------------------------------------------------
 
 
-def test_every_sentence_stands_in_markdown_and_in_html(document: Document, text: str, page: str) -> None:
+def test_every_sentence_stands_in_markdown_and_in_html(
+    document: Document, text: str, page: str
+) -> None:
     read = unbroken(re.sub(r"\\([\\`*_<>|~&$#+=:\[\](.)-])", r"\1", text))
     shown = plain(page)
     for part in document.sections:
@@ -128,7 +131,9 @@ def test_every_sentence_stands_in_markdown_and_in_html(document: Document, text:
             assert unbroken(visible(said.text)) in shown
 
 
-def test_the_terminal_says_the_summary_and_each_key_finding(document: Document, screen: str) -> None:
+def test_the_terminal_says_the_summary_and_each_key_finding(
+    document: Document, screen: str
+) -> None:
     read = unbroken(screen)
     for code in ("S02", "S03"):
         part = document.section(code)
@@ -142,7 +147,10 @@ def rows_of_markdown(text: str, caption: str) -> dict[str, list[str]]:
     lines = text[text.index(caption) :].splitlines()
     start = next(n for n, line in enumerate(lines) if line.startswith("| "))
     end = next(n for n, line in enumerate(lines[start:], start) if not line.startswith("|"))
-    cells = [[cell.strip().strip("*") for cell in line.strip("|").split(" | ")] for line in lines[start:end]]
+    cells = [
+        [cell.strip().strip("*") for cell in line.strip("|").split(" | ")]
+        for line in lines[start:end]
+    ]
     return {row[0]: row for row in cells}
 
 
@@ -150,7 +158,10 @@ def rows_of_html(page: str, anchor: str) -> dict[str, list[str]]:
     """The cells of a table, by their first one."""
     table = page[page.index(f'id="{anchor}"') :]
     found = [
-        [unescape(re.sub("<[^>]*>", "", cell)).strip() for cell in re.split(r"<t[hd]\b[^>]*>", row)[1:]]
+        [
+            unescape(re.sub("<[^>]*>", "", cell)).strip()
+            for cell in re.split(r"<t[hd]\b[^>]*>", row)[1:]
+        ]
         for row in table[: table.index("</table>")].split("<tr")[1:]
     ]
     return {row[0]: row for row in found}
@@ -173,7 +184,9 @@ def test_terminal_markdown_and_page_print_the_same_figures(
             name = row.cells[0].text
             if name == HOSTILE:
                 continue
-            printed = next(line for line in lines if re.match(rf" {re.escape(name)}( \(base\))?  ", line))
+            printed = next(
+                line for line in lines if re.match(rf" {re.escape(name)}( \(base\))?  ", line)
+            )
             fields = re.split(r" {2,}", printed.strip())[1:]
             cells = [cell.text.strip() for cell in row.cells]
             # Every field of the narrow table is one of the wide table's, in its order, and time and ratio are there.
@@ -181,7 +194,9 @@ def test_terminal_markdown_and_page_print_the_same_figures(
             assert all(field in rest for field in fields), (name, fields, cells)
             assert row.cells[1].text.strip() in {*fields, "—"}
             assert row.cells[2].text.strip() in {*fields, "—", ""}
-            assert [cell for cell in of_page[name] if cell] == [cell for cell in of_text[name] if cell]
+            assert [cell for cell in of_page[name] if cell] == [
+                cell for cell in of_text[name] if cell
+            ]
             assert [cell for cell in cells if cell] == [cell for cell in of_page[name] if cell]
             compared += len(fields)
     assert compared > 100
@@ -189,9 +204,13 @@ def test_terminal_markdown_and_page_print_the_same_figures(
 
 def test_report_code_makes_no_claims_of_its_own() -> None:
     forbidden = re.compile(
-        r"\b(significant(ly)?|negligible|identical|faster|slower|regression|no overhead)\b", re.IGNORECASE
+        r"\b(significant(ly)?|negligible|identical|faster|slower|regression|no overhead)\b",
+        re.IGNORECASE,
     )
-    allowed = {"verdicts.py", "experiments.py"}  # the verdict words themselves, and reasons made of them
+    allowed = {
+        "verdicts.py",
+        "experiments.py",
+    }  # the verdict words themselves, and reasons made of them
     folder = Path(report.__file__).parent
     for path in sorted(folder.rglob("*.py")):
         if path.name in allowed:
@@ -203,7 +222,11 @@ def test_report_code_makes_no_claims_of_its_own() -> None:
             if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         }
         for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in described:
+            if (
+                isinstance(node, ast.Constant)
+                and isinstance(node.value, str)
+                and id(node) not in described
+            ):
                 assert forbidden.search(node.value) is None, f"{path.name}: {node.value}"
 
 
@@ -234,11 +257,13 @@ def test_html_asks_for_nothing(page: str) -> None:
     assert all(target.startswith("#") for target in re.findall(r'\bhref="([^"]*)"', page))
     assert "@import" not in page
     assert re.findall(r"url\((?!#)", page) == []
-    assert re.findall(r"\son[a-z]+\s*=", page[: page.index('<script type="application/json"')]) == []
+    assert (
+        re.findall(r"\son[a-z]+\s*=", page[: page.index('<script type="application/json"')]) == []
+    )
 
 
 def test_every_link_has_a_target(data: ReportData, templates: Path, page: str) -> None:
-    part = html.render(report.build(data, only=("S03",)), data, templates, {})
+    part = html.render(build_document(data, only=("S03",)), data, templates, {})
     for one in (page, part):
         parser = Balance()
         parser.feed(one)
@@ -257,8 +282,12 @@ def test_only_our_script_may_run(page: str) -> None:
     )
 
 
-def test_embedded_json_can_be_read_back_and_cannot_end_its_element(page: str, data: ReportData) -> None:
-    found = dict(re.findall(r'<script type="application/json" id="(\w+)">(.*?)</script>', page, re.DOTALL))
+def test_embedded_json_can_be_read_back_and_cannot_end_its_element(
+    page: str, data: ReportData
+) -> None:
+    found = dict(
+        re.findall(r'<script type="application/json" id="(\w+)">(.*?)</script>', page, re.DOTALL)
+    )
     assert all("<" not in body for body in found.values())
     assert json.loads(found["env"])["host"]["cpu"] == "AMD EPYC 7B13"
     assert json.loads(found["scenario"]) == data.scenario_text
@@ -272,7 +301,9 @@ def test_every_claim_that_a_number_names_exists(page: str, data: ReportData) -> 
 
 
 def test_json_escapes_what_would_end_a_script() -> None:
-    assert html.safe_json({"a": "</script>\u2028&"}) == '{"a":"\\u003c/script\\u003e\\u2028\\u0026"}'
+    assert (
+        html.safe_json({"a": "</script>\u2028&"}) == '{"a":"\\u003c/script\\u003e\\u2028\\u0026"}'
+    )
 
 
 @pytest.mark.parametrize(
@@ -319,7 +350,10 @@ def named(document: Document, name: str) -> Document:
         (Row((Cell(name, 1.0), Cell(name, code=True)), reason=name),),
     )
     part = Section(
-        "S03", "results", name, (table, Paragraph((Sentence(name),)), AuthorText(name, name), Code(name))
+        "S03",
+        "results",
+        name,
+        (table, Paragraph((Sentence(name),)), AuthorText(name, name), Code(name)),
     )
     return replace(document, title=name, sections=(part,), claims=())
 
@@ -347,12 +381,16 @@ def _outside_fences(page: str) -> list[str]:
 @settings(max_examples=60, deadline=None)
 def test_no_name_breaks_a_page(name: str) -> None:
     templates = Path(__file__).parents[3] / "templates"
-    document = named(report.build(SAMPLE), name)
+    document = named(build_document(SAMPLE), name)
     page = html.render(document, SAMPLE, templates, {})
     parser = Balance()
     parser.feed(page)
     assert (parser.open, parser.wrong) == ([], [])
-    rows = [line for line in _outside_fences(markdown.render(document, templates)) if line.startswith("|")]
+    rows = [
+        line
+        for line in _outside_fences(markdown.render(document, templates))
+        if line.startswith("|")
+    ]
     assert {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in rows} == {3}
     assert "\x1b" not in terminal.render(document, width=80)
 
@@ -363,13 +401,16 @@ def test_no_name_breaks_a_page(name: str) -> None:
 @pytest.mark.parametrize("width", [72, 80, 100, 120, 200])
 def test_no_line_is_wider_than_the_terminal(document: Document, width: int) -> None:
     for line in terminal.render(document, width=width).splitlines():
-        assert cell_len(line) <= width or line.startswith((" " * 9, "Again", "Report")), "commands stay whole"
+        assert cell_len(line) <= width or line.startswith((" " * 9, "Again", "Report")), (
+            "commands stay whole"
+        )
 
 
 def test_columns_go_in_the_order_of_the_plan(document: Document) -> None:
     wide, middle, narrow = (terminal.render(document, width=w) for w in (160, 120, 80))
     heads = [
-        next(line for line in page.splitlines() if "input 10MiB" in line) for page in (wide, middle, narrow)
+        next(line for line in page.splitlines() if "input 10MiB" in line)
+        for page in (wide, middle, narrow)
     ]
     assert "MiB/s" in heads[0]
     assert "MiB/s" not in heads[1]
@@ -387,14 +428,23 @@ def test_two_names_are_never_cut_to_the_same_one(document: Document) -> None:
     assert first is not None
     table = next(b for b in first.blocks if isinstance(b, Table))
     names = [
-        f"tokio-worker-pool + {p}-json + {a}" for p in ("simd", "serde") for a in ("mimalloc", "jemalloc")
+        f"tokio-worker-pool + {p}-json + {a}"
+        for p in ("simd", "serde")
+        for a in ("mimalloc", "jemalloc")
     ]
     rows = tuple(
-        replace(row, cells=(Cell(name), *row.cells[1:])) for name, row in zip(names, table.rows, strict=False)
+        replace(row, cells=(Cell(name), *row.cells[1:]))
+        for name, row in zip(names, table.rows, strict=False)
     )
     section = replace(first, blocks=(replace(table, rows=rows),))
-    screen = terminal.render(replace(document, sections=(section,)), width=70, color=False, unicode=True)
-    cut = [line.strip().split("  ")[0] for line in screen.splitlines() if "…" in line and " = " not in line]
+    screen = terminal.render(
+        replace(document, sections=(section,)), width=70, color=False, unicode=True
+    )
+    cut = [
+        line.strip().split("  ")[0]
+        for line in screen.splitlines()
+        if "…" in line and " = " not in line
+    ]
     assert len(set(cut)) == len(cut) == len(names)
     flat = " ".join(screen.split())
     assert [flat.count(f"= {name}") for name in names] == [1] * len(names)
@@ -417,14 +467,16 @@ def test_ascii_output_holds_only_ascii_but_for_names(document: Document) -> None
     others = {character for character in screen if not character.isascii()}
     assert others <= set(HOSTILE)
     assert "v faster" in screen
-    assert "^? slower, size open" in screen
+    assert "^? slower, size uncertain" in screen
 
 
 def test_colour_changes_no_character(document: Document) -> None:
     coloured = terminal.render(document, width=100, color=True)
     assert "\x1b[" in coloured
     bare = re.sub(r"\x1b\[\d+m", "", coloured)
-    assert [line.rstrip() for line in bare.splitlines()] == terminal.render(document, width=100).splitlines()
+    assert [line.rstrip() for line in bare.splitlines()] == terminal.render(
+        document, width=100
+    ).splitlines()
 
 
 def test_glyphs_are_distinct_with_and_without_unicode() -> None:
@@ -439,7 +491,7 @@ def test_equal_records_give_equal_bytes(page: str, text: str, templates: Path) -
     from bench_framework.report import figures  # noqa: PLC0415 -- matplotlib takes half a second
 
     data = sample()
-    document = report.build(data)
+    document = build_document(data)
     drawn = figures.drawings(document)
     inline = {f.anchor: figures.inline(drawn[f.anchor], f) for f in document.figures()}
     assert html.render(document, data, templates, inline) == page
@@ -473,7 +525,7 @@ def test_the_terminal_is_as_it_was(document: Document, width: int, unicode: bool
 
 
 def test_a_record_without_results_renders_everywhere(empty: ReportData, templates: Path) -> None:
-    document = report.build(empty)
+    document = build_document(empty)
     assert "Nothing is decided" in markdown.render(document, templates)
     assert "Nothing is decided" in html.render(document, empty, templates, {})
     assert "Nothing is decided" in terminal.render(document, width=80)

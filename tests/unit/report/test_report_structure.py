@@ -7,18 +7,24 @@ from typing import TYPE_CHECKING
 
 from report_sample import MIB, sample
 
-from bench_framework.analysis.claims import claims_of
-from bench_framework.model.structure import Change, Contrast, Contribution, Crossing, Effect, EffectCell, Step
+from bench_framework.features.ablation import section as ablation_section
+from bench_framework.features.claim_writer import claims_of
+from bench_framework.features.effects import interactions_section
+from bench_framework.features.effects import section as effects_section
+from bench_framework.features.experiments import before_after_section
+from bench_framework.features.pareto import section as pareto_section
+from bench_framework.model.structure import (
+    Change,
+    Contrast,
+    Contribution,
+    Crossing,
+    Effect,
+    EffectCell,
+    Step,
+)
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.blocks import Bullets, KeyFinding, Table
-from bench_framework.report.sections import (
-    before_after,
-    contributions,
-    effects,
-    summary,
-    tradeoffs,
-    turning,
-)
+from bench_framework.report.sections import summary
 
 if TYPE_CHECKING:
     from bench_framework.report import ReportData
@@ -27,7 +33,7 @@ if TYPE_CHECKING:
 
 LESS = Contrast(Verdict.BETTER, Interval(0.9, 0.88, 0.92, 0.99), 40, 1e-9, 1e-8)
 MORE = Contrast(Verdict.WORSE, Interval(1.2, 1.1, 1.3, 0.99), 40, 1e-9, 1e-8)
-OPEN = Contrast(Verdict.UNDECIDED, Interval(0.99, 0.9, 1.1, 0.99), 40, 0.5, 1.0)
+OPEN = Contrast(Verdict.INCONCLUSIVE, Interval(0.99, 0.9, 1.1, 0.99), 40, 0.5, 1.0)
 
 
 def tables(blocks: tuple[Block, ...]) -> list[Table]:
@@ -48,7 +54,9 @@ def retold(data: ReportData, **changes: object) -> ReportData:
     structure = replace(data.judgement.structure, **changes)  # type: ignore[arg-type]
     judged = replace(data.judgement, structure=structure)
     made = {b.id: b for b in data.builds}
-    return replace(data, judgement=replace(judged, claims=claims_of(data.plan, judged, made, data.inputs)))
+    return replace(
+        data, judgement=replace(judged, claims=claims_of(data.plan, judged, made, data.inputs))
+    )
 
 
 def turned(data: ReportData) -> ReportData:
@@ -82,18 +90,25 @@ def turned(data: ReportData) -> ReportData:
 
 
 def test_where_the_answer_changes_has_every_input_and_the_crossing(data: ReportData) -> None:
-    blocks = turning.build(turned(data))
+    blocks = interactions_section.build(turned(data))
     (table,) = tables(blocks)
-    assert [row[:2] for row in texts(table)] == [["size", "10MiB"], ["size", "50MiB"], ["size", "200MiB"]]
-    assert [row[4] for row in texts(table)] == ["▼ faster", "? undecided", "▲ slower"]
+    assert [row[:2] for row in texts(table)] == [
+        ["size", "10MiB"],
+        ["size", "50MiB"],
+        ["size", "200MiB"],
+    ]
+    assert [row[4] for row in texts(table)] == ["▼ faster", "? inconclusive", "▲ slower"]
     said = "\n".join(sentences(blocks))
     assert "smol+system against rayon+system depends on the input" in said
-    assert "change places between 10MiB and 200MiB, at about 62\u202fMiB [51, 71] (interpolated)" in said
+    assert (
+        "change places between 10MiB and 200MiB, at about 62\u202fMiB [51, 71] (interpolated)"
+        in said
+    )
 
 
 def test_no_answer_that_turns_is_no_section(data: ReportData) -> None:
-    assert turning.build(data) == ()
-    assert turning.TURNING.section(data) is None
+    assert interactions_section.build(data) == ()
+    assert interactions_section.TURNING.section(data) is None
 
 
 def test_an_effect_that_turns_over_other_axes_shows_its_cells_and_no_mean(data: ReportData) -> None:
@@ -101,37 +116,48 @@ def test_an_effect_that_turns_over_other_axes_shows_its_cells_and_no_mean(data: 
     ids = tuple(c.id for c in data.arms(item.id)[:2])
     mean = replace(OPEN, shown=None, reason="its sign changes between cells: no mean is told")
     effect = Effect(
-        item.id, "wall", (Change("runtime", "rayon", "smol"),), pooled=False, mean=mean,
+        item.id,
+        "wall",
+        (Change("runtime", "rayon", "smol"),),
+        pooled=False,
+        mean=mean,
         cells=(EffectCell("system", ids, LESS), EffectCell("jemalloc", ids, MORE)),
-    )  # fmt: skip
+    )
     one = retold(data, effects=(effect,))
-    (where,) = tables(turning.build(one))
+    (where,) = tables(interactions_section.build(one))
     assert [row[1:3] for row in texts(where)] == [["system", "0.900"], ["jemalloc", "1.20"]]
-    (mains,) = (t for t in tables(effects.build(one)) if t.anchor == "effects-1-mains")
-    assert texts(mains)[0][3:7] == ["—", "", "not pooled: its sign changes", "less in 1, more in 1 of 2"]
+    (mains,) = (t for t in tables(effects_section.build(one)) if t.anchor == "effects-1-mains")
+    assert texts(mains)[0][3:7] == [
+        "—",
+        "",
+        "not pooled: its sign changes",
+        "less in 1, more in 1 of 2",
+    ]
 
 
 def test_effects_name_family_product_and_what_was_left_out(data: ReportData) -> None:
-    found = tables(effects.build(data))
+    found = tables(effects_section.build(data))
     small = next(t for t in found if t.anchor == "effects-2-mains")
     assert "a family of their own, Holm-adjusted, 3 looks" in small.caption
     assert "Full product of runtime (rayon, smol, tokio) × allocator" in small.caption
     assert any(
-        "Left out, as combinations with them are missing: runtime: sequential" in s for s in small.legend
+        "Left out, as combinations with them are missing: runtime: sequential" in s
+        for s in small.legend
     )
     whole = next(t for t in found if t.anchor == "effects-1-mains")
     by_level = {row[1]: row for row in texts(whole)}
     assert by_level["jemalloc"][6] == "4 of 4"
     assert by_level["jemalloc"][5] == "▼ faster"
     both = next(t for t in found if t.anchor == "effects-1-interactions")
-    assert {row[4] for row in texts(both)} <= {"≡ they multiply", "? undecided"}
+    assert {row[4] for row in texts(both)} <= {"≡ they multiply", "? inconclusive"}
 
 
 def test_crossed_axes_without_effects_say_why(data: ReportData) -> None:
     reasons = tuple(
-        replace(f, axes=(), reason="before the first look") for f in data.judgement.structure.factorials
+        replace(f, axes=(), reason="before the first look")
+        for f in data.judgement.structure.factorials
     )
-    section = effects.EFFECTS.section(retold(data, effects=(), factorials=reasons))
+    section = effects_section.EFFECTS.section(retold(data, effects=(), factorials=reasons))
     assert section is not None
     assert section.blocks[0].text == "Effects of the axes are not told: before the first look."  # type: ignore[union-attr]
 
@@ -141,21 +167,43 @@ def ladder(data: ReportData, total: Contrast, share: float | None) -> ReportData
     base, first, second, third = (c.id for c in data.arms(item.id)[:4])
     steps = (
         Step((Change("parser", "simd", "sonic"),), first, base, LESS, share),
-        Step((Change("alloc", "sys", "je"),), second, first, OPEN, None if share is None else 1 - share),
+        Step(
+            (Change("alloc", "sys", "je"),),
+            second,
+            first,
+            OPEN,
+            None if share is None else 1 - share,
+        ),
     )
     beyond = (Step((Change("engine", "tokio", "rayon"),), third, second, MORE, None),)
     table = Contribution(
-        item.id, "wall", "ladder", base, second, steps, total, None, None if share is None else 0.0,
-        None if share is None else 0, beyond,
-    )  # fmt: skip
+        item.id,
+        "wall",
+        "ladder",
+        base,
+        second,
+        steps,
+        total,
+        None,
+        None if share is None else 0.0,
+        None if share is None else 0,
+        beyond,
+    )
     return retold(data, contributions=(table,))
 
 
 def test_a_ladder_ends_with_what_is_left_the_total_and_what_lies_beyond(data: ReportData) -> None:
     told = ladder(data, LESS, 0.9)
-    (table,) = tables(contributions.build(told))
+    (table,) = tables(ablation_section.build(told))
     assert [row[0] for row in texts(table)] == ["start", "1", "2", "", "total", "beyond"]
-    assert [row[6] for row in texts(table)] == ["", "90\u202f%", "10\u202f%", "0\u202f%", "100\u202f%", "—"]
+    assert [row[6] for row in texts(table)] == [
+        "",
+        "90\u202f%",
+        "10\u202f%",
+        "0\u202f%",
+        "100\u202f%",
+        "—",
+    ]
     assert texts(table)[3][1] == "interaction / unexplained"
     assert "Contributions multiply" in table.caption
     # The design asks for the steps: the summary has them.
@@ -163,22 +211,29 @@ def test_a_ladder_ends_with_what_is_left_the_total_and_what_lies_beyond(data: Re
 
 
 def test_a_total_that_is_not_decided_has_no_shares(data: ReportData) -> None:
-    (table,) = tables(contributions.build(ladder(data, OPEN, None)))
+    (table,) = tables(ablation_section.build(ladder(data, OPEN, None)))
     assert {row[6] for row in texts(table)} == {"", "—"}
     assert "The total is not decided: there are no shares of it." in table.legend
 
 
 def test_before_and_after_has_one_table_per_input(data: ReportData) -> None:
-    first, *_ = tables(before_after.build(data))
+    first, *_ = tables(before_after_section.build(data))
     row = texts(first)[0]
     assert row[5] == "▼ faster"
     assert row[6] == "runtime: rayon → smol, allocator: system → jemalloc"
 
 
 def test_trade_offs_have_the_figures_of_the_binaries_and_who_is_ahead(data: ReportData) -> None:
-    (table,) = tables(tradeoffs.build(data))
+    (table,) = tables(pareto_section.build(data))
     titles = [c.title.partition(",")[0] for c in table.columns]
-    assert titles[:6] == ["Variant", "Binary size", "Build time", "Dependencies", "Peak RSS", "CPU time"]
+    assert titles[:6] == [
+        "Variant",
+        "Binary size",
+        "Build time",
+        "Dependencies",
+        "Peak RSS",
+        "CPU time",
+    ]
     rows = {row[0]: dict(zip(titles, row, strict=True)) for row in texts(table)}
     assert rows["rayon+system"]["Binary size"] == "1.82\u202fMiB"
     assert "time" in rows["smol+jemalloc"]["Ahead in"].split(", ")
@@ -187,9 +242,12 @@ def test_trade_offs_have_the_figures_of_the_binaries_and_who_is_ahead(data: Repo
 
 def test_sections_without_data_are_left_out(empty: ReportData) -> None:
     kinds: tuple[SectionKind, ...] = (
-        before_after.BEFORE_AFTER, turning.TURNING, contributions.CONTRIBUTIONS, tradeoffs.TRADEOFFS,
-        effects.EFFECTS,
-    )  # fmt: skip
+        before_after_section.BEFORE_AFTER,
+        interactions_section.TURNING,
+        ablation_section.CONTRIBUTIONS,
+        pareto_section.TRADEOFFS,
+        effects_section.EFFECTS,
+    )
     for kind in kinds:
         assert kind.section(empty) is None
 

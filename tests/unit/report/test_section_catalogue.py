@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING
 import pytest
 from report_sample import MIB, bare, sample
 
-from bench_framework import report
-from bench_framework.analysis import bridge_words
-from bench_framework.analysis.claims import claims_of
-from bench_framework.analysis.profiles import attach
+from bench_framework.features.claim_writer import claims_of
+from bench_framework.features.document import build_document
+from bench_framework.features.profile.compute import attach
+from bench_framework.features.record_comparison import sentences as record_comparison_sentences
+from bench_framework.features.record_comparison.section import document as bridged
+from bench_framework.features.sections import SECTIONS
 from bench_framework.model.bridge import Bridge, BridgedCell
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.profile import Frame, Profile, Stack
 from bench_framework.model.structure import Crossing, Structure
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.blocks import Details, Facts, Fallback, Table
-from bench_framework.report.sections import SECTIONS
-from bench_framework.report.sections.bridge import document as bridged
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +46,7 @@ def nothing() -> ReportData:
 
 @cache
 def told(make: Callable[[], ReportData]) -> Document:
-    return report.build(make())
+    return build_document(make())
 
 
 def everything(node: object) -> str:
@@ -82,10 +82,12 @@ def without_text(document: Document, code: str) -> str:
     assert rest is not None
     left_out = dict(
         pair
-        for block in rest.blocks if isinstance(block, Details)
-        for inner in block.blocks if isinstance(inner, Facts)
+        for block in rest.blocks
+        if isinstance(block, Details)
+        for inner in block.blocks
+        if isinstance(inner, Facts)
         for pair in inner.pairs
-    )  # fmt: skip
+    )
     return left_out[kind.title]
 
 
@@ -96,7 +98,9 @@ def judged_again(data: ReportData, **changes: object) -> ReportData:
     """The sample with parts of its judgement replaced, and its claims made again."""
     judged = replace(data.judgement, **changes)  # type: ignore[arg-type]  # fields of a judgement
     made = {build.id: build for build in data.builds}
-    return replace(data, judgement=replace(judged, claims=claims_of(data.plan, judged, made, data.inputs)))
+    return replace(
+        data, judgement=replace(judged, claims=claims_of(data.plan, judged, made, data.inputs))
+    )
 
 
 def turning() -> ReportData:
@@ -121,24 +125,50 @@ def turning() -> ReportData:
             found.append(c)
     ids = tuple(c.id for c in data.plan.cells if c.variant_id == variant.id)
     crossing = Crossing(
-        ids, variant.id, data.plan.baseline_id, "wall", first.id, last.id, 62.3 * MIB, 51.2 * MIB, 70.9 * MIB, 0.98, 40,
-    )  # fmt: skip
+        ids,
+        variant.id,
+        data.plan.baseline_id,
+        "wall",
+        first.id,
+        last.id,
+        62.3 * MIB,
+        51.2 * MIB,
+        70.9 * MIB,
+        0.98,
+        40,
+    )
     structure = replace(data.judgement.structure, crossings=(crossing,))
     return judged_again(data, comparisons=tuple(found), structure=structure)
 
 
 def profiled() -> ReportData:
     data = whole()
-    frames = (Frame("main", "prog"), Frame("parse", "prog"), Frame("read", "[kernel.kallsyms]", kernel=True))
+    frames = (
+        Frame("main", "prog"),
+        Frame("parse", "prog"),
+        Frame("read", "[kernel.kallsyms]", kernel=True),
+    )
     stacks = tuple(s for run in (1, 2) for s in (Stack(run, 60, (0, 1)), Stack(run, 40, (0, 2))))
     made = Profile(
-        data.arms(data.plan.inputs[0].id)[0].id, "perf", "perf version 6.1", "cpu-clock", 997, "frame-pointers",
-        (100, 100), 5, 0, "aa" * 32, "bb" * 32, frames, stacks, (),
-    )  # fmt: skip
+        data.arms(data.plan.inputs[0].id)[0].id,
+        "perf",
+        "perf version 6.1",
+        "cpu-clock",
+        997,
+        "frame-pointers",
+        (100, 100),
+        5,
+        0,
+        "aa" * 32,
+        "bb" * 32,
+        frames,
+        stacks,
+        (),
+    )
     return replace(data, profiles=(made,), judgement=attach(data.judgement, data.plan, (made,)))
 
 
-def undecided() -> ReportData:
+def inconclusive() -> ReportData:
     """Everything that is compared with another on time is open, so that nobody leads."""
     data = whole()
     everyone = tuple(
@@ -169,9 +199,15 @@ def bare_structure() -> ReportData:
 def bridge(verdict: Verdict, shown: Interval, *, cells: bool = True) -> Document:
     """Two records with an anchor and a changed cell; or with no cell in common."""
     anchor = Comparison(
-        "a" * 12, "a" * 12, "wall", "bridge", Verdict.EQUIVALENT, shown=Interval(1.002, 0.995, 1.009, 0.95), rounds=20,
+        "a" * 12,
+        "a" * 12,
+        "wall",
+        "bridge",
+        Verdict.EQUIVALENT,
+        shown=Interval(1.002, 0.995, 1.009, 0.95),
+        rounds=20,
         statistic="typical",
-    )  # fmt: skip
+    )
     changed = Comparison(
         "b" * 12, "b" * 12, "wall", "bridge", verdict, shown=shown, rounds=20, statistic="typical"
     )
@@ -179,8 +215,12 @@ def bridge(verdict: Verdict, shown: Interval, *, cells: bool = True) -> Document
         BridgedCell("plain", "", "anchor", anchor, 0.05, 0.0501),
         BridgedCell("edited", "", "changed", changed, 0.05, 0.054, "code"),
     )
-    made = Bridge("A", "B", (), (), rows if cells else (), () if cells else ("edited",), 1, 0.05, 0.02)
-    return bridged(replace(made, claims=bridge_words.claims(made)), "demo", "Which?", "iec")
+    made = Bridge(
+        "A", "B", (), (), rows if cells else (), () if cells else ("edited",), 1, 0.05, 0.02
+    )
+    return bridged(
+        replace(made, claims=record_comparison_sentences.claims(made)), "demo", "Which?", "iec"
+    )
 
 
 # -- the catalogue ------------------------------------------------------------------------------
@@ -209,94 +249,181 @@ CATALOGUE = {
     "S01": Pair(whole, ("partly decided", "36 measured"), ("\ndecided\n",), nothing, "failed"),
     "S02": Pair(
         whole,
-        ("On 200MiB: best group of 2: rayon+jemalloc, smol+jemalloc.", f"for 21{THIN}% more memory"),
-        ("fastest is", "tokio needs less"), nothing, "Nothing is decided: ",
+        (
+            "On 200MiB: best group of 2: rayon+jemalloc, smol+jemalloc.",
+            f"for 21{THIN}% more memory",
+        ),
+        ("fastest is", "tokio needs less"),
+        nothing,
+        "Nothing is decided: ",
     ),
     "S03": Pair(
-        whole, ("▼ faster", "? undecided", "≠ other output", "✕ failed", f"2.1{THIN}% would have been found"),
-        ("no difference", "as fast as", "significant"), nothing, "Nothing was measured",
+        whole,
+        (
+            "▼ faster",
+            "? inconclusive",
+            "≠ other output",
+            "✕ failed",
+            f"2.1{THIN}% would have been found",
+        ),
+        ("no difference", "as fast as", "significant"),
+        nothing,
+        "Nothing was measured",
     ),
     "S04": Pair(
-        whole, (f"54{THIN}% closed [48, 61]", "the share that this closes is left open by the rounds"),
-        (f"24{THIN}% closed", "closes the gap"), one_reference, "there is no second reference",
+        whole,
+        (f"54{THIN}% closed [48, 61]", "the share that this closes is left open by the rounds"),
+        (f"24{THIN}% closed", "closes the gap"),
+        one_reference,
+        "there is no second reference",
     ),
     "S05": Pair(
-        whole, ("[0.878, 0.911]", "? undecided", "both in the same rounds"), ("regression", "no change"),
-        bare_structure, "No two variants that were measured differ in features or revision alone.",
+        whole,
+        ("[0.878, 0.911]", "? inconclusive", "both in the same rounds"),
+        ("regression", "no change"),
+        bare_structure,
+        "No two variants that were measured differ in features or revision alone.",
     ),
     "S06": Pair(
-        whole, ("rayon+jemalloc needs 21.0", "▲ more memory", "≡ equivalent"),
-        ("memory unchanged", "no memory cost", "rayon+jemalloc needs less memory"), nothing, "Memory was not measured.",
+        whole,
+        ("rayon+jemalloc needs 21.0", "▲ more memory", "≡ equivalent"),
+        ("memory unchanged", "no memory cost", "rayon+jemalloc needs less memory"),
+        nothing,
+        "Memory was not measured.",
     ),
     "S28": Pair(whole, ("CPU time, ms", "1.93"), ("overhead",), nothing, "Nothing was measured."),
     "S07": Pair(
-        turning, ("smol+system against rayon+system depends on the input", f"at about 62{THIN}MiB [51, 71]"),
-        ("on average", "geometric mean"), whole, "No verdict was found to turn",
+        turning,
+        ("smol+system against rayon+system depends on the input", f"at about 62{THIN}MiB [51, 71]"),
+        ("on average", "geometric mean"),
+        whole,
+        "No verdict was found to turn",
     ),
     "S08": Pair(
-        whole, ("with exponent 0.952 [0.938, 0.964]: sub-linear", "with exponent 0.989 [0.976, 1.002]: linear"),
-        ("from 10MiB to 50MiB with exponent 0.952 [0.938, 0.964]: linear", "scales linearly"), bare_structure, "",
+        whole,
+        (
+            "with exponent 0.952 [0.938, 0.964]: sub-linear",
+            "with exponent 0.989 [0.976, 1.002]: linear",
+        ),
+        ("from 10MiB to 50MiB with exponent 0.952 [0.938, 0.964]: linear", "scales linearly"),
+        bare_structure,
+        "",
     ),
     "S14": Pair(
-        whole, (f"8.9{THIN}% less time [7.9, 9.9], as the geometric mean over 4 cells; it holds in 4 of 4", "1 of 3"),
-        ("allocator jemalloc against system: no effect", "smol against rayon: no"), bare_structure, "No two axes vary",
+        whole,
+        (
+            f"8.9{THIN}% less time [7.9, 9.9], as the geometric mean over 4 cells; it holds in 4 of 4",
+            "1 of 3",
+        ),
+        ("allocator jemalloc against system: no effect", "smol against rayon: no"),
+        bare_structure,
+        "No two axes vary",
     ),
     "S13": Pair(
-        whole, ("unexplained = 0.894 of the time", "interaction / unexplained"),
-        ("add up to", "0.983 + 0.908"), bare_structure, "What single changes bring was not told apart",
+        whole,
+        ("unexplained = 0.894 of the time", "interaction / unexplained"),
+        ("add up to", "0.983 + 0.908"),
+        bare_structure,
+        "What single changes bring was not told apart",
     ),
     "S11": Pair(
-        whole, ("one thread per file", "? undecided", f"+226{THIN}KiB"), ("optimization", "improves by"), nothing,
+        whole,
+        ("one thread per file", "? inconclusive", f"+226{THIN}KiB"),
+        ("optimization", "improves by"),
+        nothing,
         "names no experiment that was adopted",
     ),
     "S12": Pair(
-        whole, ("slower, size open", "rejected", "1 experiment not adopted: 1 slower (size open)"),
+        whole,
+        (
+            "slower, size uncertain",
+            "rejected",
+            "1 experiment not adopted: 1 slower (size uncertain)",
+        ),
         ("no gain", "useless"),
-        nothing, "no experiment that was tried and not adopted",
+        nothing,
+        "no experiment that was tried and not adopted",
     ),
     "S09": Pair(
-        whole, (
-            "ideal overlap is 812 [804, 822]", "share is 0.914 [0.905, 0.925]", "every figure of: gone.",
-            f"a terabyte would be 252.4 [250.1, 255.5]{THIN}s, projected and not", "assuming a terabyte is written",
+        whole,
+        (
+            "ideal overlap is 812 [804, 822]",
+            "share is 0.914 [0.905, 0.925]",
+            "every figure of: gone.",
+            f"a terabyte would be 252.4 [250.1, 255.5]{THIN}s, projected and not",
+            "assuming a terabyte is written",
         ),
-        ("gone is", "lost to overhead", "200MiB: a terabyte is ", "a terabyte needs"), bare_structure,
+        ("gone is", "lost to overhead", "200MiB: a terabyte is ", "a terabyte needs"),
+        bare_structure,
         "nothing says what bounds the work",
     ),
     "S16": Pair(
         whole,
         (
-            "hypothesis “stealing of work” is not supported", "hypothesis “<b>the disk</b>” was not tested",
+            "hypothesis “stealing of work” is not supported",
+            "hypothesis “<b>the disk</b>” was not tested",
             "no other axis changed",
         ),
-        ("because", "root cause", "“stealing of work” is supported"), nothing, "states a hypothesis",
+        ("because", "root cause", "“stealing of work” is supported"),
+        nothing,
+        "states a hypothesis",
     ),
     "S15": Pair(
-        profiled, ("parse", "Shares say where samples fell, not what would be saved"), ("would save", "can be gained"),
-        whole, "No profile was made",
+        profiled,
+        ("parse", "Shares say where samples fell, not what would be saved"),
+        ("would save", "can be gained"),
+        whole,
+        "No profile was made",
     ),
     "S19": Pair(
-        whole, ('default = ["jemalloc"]', "any of rayon+jemalloc", "choose by cost or simplicity"),
-        ("always use", "use smol+jemalloc"), undecided, "Nothing is recommended: ",
+        whole,
+        ('default = ["jemalloc"]', "any of rayon+jemalloc", "choose by cost or simplicity"),
+        ("always use", "use smol+jemalloc"),
+        inconclusive,
+        "Nothing is recommended: ",
     ),
     "S20": Pair(
         whole,
-        ("least memory: sequential+system", "behind another variant in time and memory, and ahead of it in nothing"),
-        ("best overall", "negligible"), nothing, "No two variants have a time and one more cost",
+        (
+            "least memory: sequential+system",
+            "behind another variant in time and memory, and ahead of it in nothing",
+        ),
+        ("best overall", "negligible"),
+        nothing,
+        "No two variants have a time and one more cost",
     ),
     "S21": Pair(
-        whole, ("outputs equal", "effective modes as requested", "control-table"), ("all good", "no noise"), nothing,
+        whole,
+        ("outputs equal", "effective modes as requested", "control-table"),
+        ("all good", "no noise"),
+        nothing,
         "No block was finished.",
     ),
     "S22": Pair(
-        whole, ("9f2c9f2c9f2c9f2c", "41ab41ab41ab41ab"), ("identical binaries",), nothing, "No binary was recorded.",
+        whole,
+        ("9f2c9f2c9f2c9f2c", "41ab41ab41ab41ab"),
+        ("identical binaries",),
+        nothing,
+        "No binary was recorded.",
     ),
-    "S24": Pair(whole, ("RUST_LOG=off /store/", "ab12ab12ab12ab12"), ("make bench",), nothing, "benchctl run search"),
+    "S24": Pair(
+        whole,
+        ("RUST_LOG=off /store/", "ab12ab12ab12ab12"),
+        ("make bench",),
+        nothing,
+        "benchctl run search",
+    ),
     "S25": Pair(
-        whole, ("io_uring is refused here", "tokio+mimalloc, 200MiB", "sequential+mimalloc, 50MiB"),
-        ("Everything that was planned was measured.",), all_measured, "Other machines: every figure is from one host",
+        whole,
+        ("io_uring is refused here", "tokio+mimalloc, 200MiB", "sequential+mimalloc, 50MiB"),
+        ("Everything that was planned was measured.",),
+        all_measured,
+        "Other machines: every figure is from one host",
     ),
-    "S23": Pair(whole, ("The index is read once a minute.",), ("c1",), nothing, "The author wrote no notes."),
-}  # fmt: skip
+    "S23": Pair(
+        whole, ("The index is read once a minute.",), ("c1",), nothing, "The author wrote no notes."
+    ),
+}
 """Code → its two records. S10 belongs to two records and has tests of its own below."""
 
 
@@ -348,4 +475,6 @@ def test_a_projection_stands_in_no_table_and_in_no_summary() -> None:
     for part in document.sections:
         assert ("a terabyte" in everything(part.blocks)) is (part.code == "S09"), part.code
         tables = [block for block in part.blocks if isinstance(block, Table)]
-        assert not any("a terabyte" in cell.text for t in tables for row in t.rows for cell in row.cells)
+        assert not any(
+            "a terabyte" in cell.text for t in tables for row in t.rows for cell in row.cells
+        )

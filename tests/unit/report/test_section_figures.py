@@ -7,6 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bench_framework.features.ablation import section as ablation_section
+from bench_framework.features.effects import section as effects_section
+from bench_framework.features.experiments import section as experiments_section
+from bench_framework.features.references import section as references_section
+from bench_framework.features.scaling import section as scaling_section
 from bench_framework.model.judgement import Comparison, Derived
 from bench_framework.model.structure import (
     TYPICAL_HERE,
@@ -20,20 +25,10 @@ from bench_framework.model.structure import (
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.blocks import KeyFinding, Table
 from bench_framework.report.checks import checks
+from bench_framework.report.claim_blocks import MAIN_KINDS, key_claim
 from bench_framework.report.contrasts import interval_cells
 from bench_framework.report.headline_table import headline_table
-from bench_framework.report.sections import (
-    budget,
-    contributions,
-    effects,
-    experiments,
-    masthead,
-    memory,
-    scaling,
-    summary,
-    two_references,
-)
-from bench_framework.report.sentences import MAIN_KINDS, key_claim
+from bench_framework.report.sections import budget, masthead, memory, summary
 from tests.unit.report.test_report_structure import retold
 
 if TYPE_CHECKING:
@@ -54,15 +49,25 @@ def ladder(data: ReportData, *steps: Contrast, total: Contrast = TOTAL) -> Table
     item = data.plan.inputs[0]
     ids = [c.id for c in data.arms(item.id)]
     made = tuple(
-        Step((Change("axis", str(n), str(n + 1)),), ids[n], ids[n - 1], c, 0.5 if c is not MORE else -0.5)
+        Step(
+            (Change("axis", str(n), str(n + 1)),),
+            ids[n],
+            ids[n - 1],
+            c,
+            0.5 if c is not MORE else -0.5,
+        )
         for n, c in enumerate(steps, 1)
-    )  # fmt: skip
-    one = Contribution(item.id, "wall", "ladder", ids[0], ids[len(steps)], made, total, None, 0.0, None, ())
-    return tables(contributions.build(retold(data, contributions=(one,))))[0]
+    )
+    one = Contribution(
+        item.id, "wall", "ladder", ids[0], ids[len(steps)], made, total, None, 0.0, None, ()
+    )
+    return tables(ablation_section.build(retold(data, contributions=(one,))))[0]
 
 
 class TestContributions:
-    def test_what_is_left_is_the_total_over_the_product_of_the_steps(self, data: ReportData) -> None:
+    def test_what_is_left_is_the_total_over_the_product_of_the_steps(
+        self, data: ReportData
+    ) -> None:
         table = ladder(data, LESS, MORE)
         (left,) = [r for r in table.rows if r.cells[1].text == "interaction / unexplained"]
         assert left.cells[3].text == "0.781"  # 0.75 / (0.8 · 1.2)
@@ -72,7 +77,9 @@ class TestContributions:
         assert below in ladder(data, LESS, MORE).legend
         assert below not in ladder(data, LESS, LESS).legend
 
-    def test_two_figures_of_one_pair_are_explained_where_there_are_two(self, data: ReportData) -> None:
+    def test_two_figures_of_one_pair_are_explained_where_there_are_two(
+        self, data: ReportData
+    ) -> None:
         other = replace(LESS, reason=TYPICAL_HERE)
         told = [
             any("typical ratios, over all rounds" in line for line in ladder(data, c, LESS).legend)
@@ -85,21 +92,35 @@ class TestReferences:
     """A pair that is judged one way round is told the other way too, with its ends exchanged."""
 
     @pytest.mark.parametrize(
-        ("verdict", "glyph"), [(Verdict.BETTER, "▲"), (Verdict.WORSE, "▼"), (Verdict.UNDECIDED, "?")]
+        ("verdict", "glyph"),
+        [(Verdict.BETTER, "▲"), (Verdict.WORSE, "▼"), (Verdict.INCONCLUSIVE, "?")],
     )
     def test_a_mirrored_pair(self, data: ReportData, verdict: Verdict, glyph: str) -> None:
         item = data.plan.inputs[0]
         base = data.plan.baseline_cell(item.id)
         assert base is not None
-        further = next(c for c in data.arms(item.id) if c.variant_id == data.plan.further_baselines[0])
-        ratio = {Verdict.BETTER: 0.5, Verdict.WORSE: 2.0, Verdict.UNDECIDED: 1.0}[verdict]
+        further = next(
+            c for c in data.arms(item.id) if c.variant_id == data.plan.further_baselines[0]
+        )
+        ratio = {Verdict.BETTER: 0.5, Verdict.WORSE: 2.0, Verdict.INCONCLUSIVE: 1.0}[verdict]
         pair = Comparison(
-            further.id, base.id, "wall", "headline", verdict, margin=0.02, epsilon=0.01,
-            shown=Interval(ratio, ratio * 0.8, ratio * 1.25, 0.99), rounds=40,
-        )  # fmt: skip
-        rest = [c for c in data.judgement.comparisons if {c.cell_id, c.ref_cell_id} != {further.id, base.id}]
+            further.id,
+            base.id,
+            "wall",
+            "headline",
+            verdict,
+            margin=0.02,
+            epsilon=0.01,
+            shown=Interval(ratio, ratio * 0.8, ratio * 1.25, 0.99),
+            rounds=40,
+        )
+        rest = [
+            c
+            for c in data.judgement.comparisons
+            if {c.cell_id, c.ref_cell_id} != {further.id, base.id}
+        ]
         judged = replace(data, judgement=replace(data.judgement, comparisons=(*rest, pair)))
-        table = tables(two_references.build(judged))[0]
+        table = tables(references_section.build(judged))[0]
         cell = next(r for r in table.rows if r.baseline).cells[3]
         assert cell.text.endswith(glyph)
         assert cell.value == pytest.approx(1 / ratio)
@@ -117,7 +138,11 @@ def test_growth_counts_the_rounds_of_the_size_that_has_fewer(data: ReportData) -
         replace(s, n_rounds=31) if data.plan.cell(s.cell_id).input_id == first.id else s
         for s in data.judgement.summaries
     )
-    table = tables(scaling.SCALING.build(replace(data, judgement=replace(data.judgement, summaries=few))))[-1]
+    table = tables(
+        scaling_section.SCALING.build(
+            replace(data, judgement=replace(data.judgement, summaries=few))
+        )
+    )[-1]
     counts = {(r.cells[1].text, r.cells[-1].text) for r in table.rows}
     assert counts == {("10MiB", "31"), ("50MiB", "40")}
 
@@ -126,7 +151,18 @@ def test_a_judged_ratio_in_the_budget_keeps_its_relation_to_one(data: ReportData
     item = data.plan.inputs[0]
     ids = tuple(c.id for c in data.arms(item.id)[:2])
     row = Derived(
-        item.id, "all", "time(a) / time(b)", "ratio", ids, False, 40, 1.0819, 1.0096, 1.1694, True, 0.999
+        item.id,
+        "all",
+        "time(a) / time(b)",
+        "ratio",
+        ids,
+        False,
+        40,
+        1.0819,
+        1.0096,
+        1.1694,
+        True,
+        0.999,
     )
     shown = []
     for own in (row, replace(row, judged=False)):
@@ -153,15 +189,23 @@ def test_cells_that_were_not_measured_fail_the_count(data: ReportData) -> None:
 def test_the_summary_tells_a_level_whose_mean_turns(data: ReportData) -> None:
     item = data.plan.inputs[-1]
     ids = tuple(c.id for c in data.arms(item.id)[:2])
-    mean = Contrast(Verdict.UNDECIDED, None, 40, 0.5, 1.0, "its sign changes between cells: no mean is told")
+    mean = Contrast(
+        Verdict.INCONCLUSIVE, None, 40, 0.5, 1.0, "its sign changes between cells: no mean is told"
+    )
     turns = Effect(
-        item.id, "wall", (Change("runtime", "rayon", "smol"),), pooled=False, mean=mean,
+        item.id,
+        "wall",
+        (Change("runtime", "rayon", "smol"),),
+        pooled=False,
+        mean=mean,
         cells=(EffectCell("system", ids, LESS), EffectCell("jemalloc", ids, MORE)),
-    )  # fmt: skip
+    )
     made = retold(data, effects=(turns,))
     said = [s.text for b in summary.build(made) for s in getattr(b, "items", ())]
-    assert any("depends on the other axes" in text and "no mean is told" in text for text in said), said
-    own = [s.text for b in effects.build(made) for s in getattr(b, "items", ())]
+    assert any(
+        "depends on the other axes" in text and "no mean is told" in text for text in said
+    ), said
+    own = [s.text for b in effects_section.build(made) for s in getattr(b, "items", ())]
     assert any("no mean is told" in text for text in own), own
 
 
@@ -192,7 +236,9 @@ class TestHeadline:
         item = data.plan.inputs[0]
         why = "Over all rounds: the typical ratio, with a 95 % interval for itself, not adjusted."
         floored = tuple(
-            replace(c, statistic="floor", typical=c.shown) if c.verdict.decided and c.metric == "wall" else c
+            replace(c, statistic="floor", typical=c.shown)
+            if c.verdict.decided and c.metric == "wall"
+            else c
             for c in data.judgement.comparisons
         )
         typical = tuple(replace(c, statistic="typical") for c in data.judgement.comparisons)
@@ -219,20 +265,25 @@ def test_control_arms_are_counted_as_such_among_the_cells(data: ReportData) -> N
     assert "of 41 cells" in told["outputs equal"]
 
 
-def test_an_undecided_ratio_gets_no_digits_for_the_sake_of_a_bound() -> None:
+def test_an_inconclusive_ratio_gets_no_digits_for_the_sake_of_a_bound() -> None:
     near = Interval(1.05, 1.0004, 1.1, 0.95)
-    assert interval_cells(near, Verdict.UNDECIDED, 0.02)[1].text == "[1.00, 1.10]"
-    assert interval_cells(near, Verdict.WORSE_SIZE_OPEN, 0.02)[1].text == "[1.0004, 1.1000]"
+    assert interval_cells(near, Verdict.INCONCLUSIVE, 0.02)[1].text == "[1.00, 1.10]"
+    assert interval_cells(near, Verdict.WORSE_SIZE_UNCERTAIN, 0.02)[1].text == "[1.0004, 1.1000]"
 
 
 def test_an_experiment_that_gains_time_for_more_memory_costs_memory() -> None:
     memory = Comparison("a", "b", "peak_rss", "memory", Verdict.WORSE, margin=0.05, epsilon=0.01)
-    assert experiments.reason(Verdict.BETTER, memory) == "costs memory"
-    assert experiments.reason(Verdict.BETTER, replace(memory, verdict=Verdict.BETTER)) == "author's decision"
-    assert experiments.reason(Verdict.UNDECIDED, memory) == "undecided"
+    assert experiments_section.reason(Verdict.BETTER, memory) == "costs memory"
+    assert (
+        experiments_section.reason(Verdict.BETTER, replace(memory, verdict=Verdict.BETTER))
+        == "author's decision"
+    )
+    assert experiments_section.reason(Verdict.INCONCLUSIVE, memory) == "inconclusive"
 
 
-def test_memory_is_told_as_a_share_of_the_input_and_not_the_other_way_round(data: ReportData) -> None:
+def test_memory_is_told_as_a_share_of_the_input_and_not_the_other_way_round(
+    data: ReportData,
+) -> None:
     item = data.plan.inputs[0]
     table = tables(memory.MEMORY.build(data))[0]
     at = [c.title for c in table.columns].index("% of input")
@@ -247,9 +298,10 @@ def test_memory_is_told_as_a_share_of_the_input_and_not_the_other_way_round(data
 
 
 def test_an_open_difference_in_memory_is_no_key_finding(data: ReportData) -> None:
-    undecided = tuple(
-        replace(c, verdict=Verdict.UNDECIDED) if c.metric == "peak_rss" else c for c in data.judgement.claims
+    inconclusive = tuple(
+        replace(c, verdict=Verdict.INCONCLUSIVE) if c.metric == "peak_rss" else c
+        for c in data.judgement.claims
     )
-    judged = replace(data, judgement=replace(data.judgement, claims=undecided))
+    judged = replace(data, judgement=replace(data.judgement, claims=inconclusive))
     assert not any(isinstance(b, KeyFinding) for b in memory.MEMORY.build(judged))
     assert any(isinstance(b, KeyFinding) for b in memory.MEMORY.build(data))

@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework import report
 from bench_framework.errors import UsageError
+from bench_framework.features.document import build_document
 from bench_framework.report.blocks import Block
 from bench_framework.report.render import html, markdown
-from bench_framework.report.render.templates import CONTEXT_VERSION, REPLACEABLE, Templates, replaced
+from bench_framework.report.render.templates import (
+    CONTEXT_VERSION,
+    REPLACEABLE,
+    Templates,
+    replaced,
+)
 
 if TYPE_CHECKING:
     from bench_framework.report import Document, ReportData
@@ -33,7 +38,9 @@ def filters(text: str) -> set[str]:
     return set(re.findall(r"`(\w+)`", text.split("Filters:")[1]))
 
 
-def test_what_the_page_is_given_is_documented(document: Document, data: ReportData, templates: Path) -> None:
+def test_what_the_page_is_given_is_documented(
+    document: Document, data: ReportData, templates: Path
+) -> None:
     given = html.context(document, Templates(templates), {}, html.environment_of(data))
     text = part("`report.html.j2`")
     assert names(text) == list(given)
@@ -65,7 +72,9 @@ def test_one_file_replaces_one_template(
     assert "<style>\nbody { color: teal }\n</style>" in html.render(document, data, own, {})
     assert markdown.render(document, own) == markdown.render(document, templates)
     assert replaced(tmp_path) == ("report.css",)
-    (tmp_path / "report.md.j2").write_text("{{ context_version }} {{ document.title }}", encoding="utf-8")
+    (tmp_path / "report.md.j2").write_text(
+        "{{ context_version }} {{ document.title }}", encoding="utf-8"
+    )
     assert markdown.render(document, own) == "1 search-matrix\n"
 
 
@@ -93,10 +102,12 @@ def test_a_broken_template_is_one_error_with_its_line(
     assert "nothing was written" in str(caught.value.effect)
 
 
-def test_a_style_that_is_no_text_is_the_same_error(data: ReportData, templates: Path, tmp_path: Path) -> None:
+def test_a_style_that_is_no_text_is_the_same_error(
+    data: ReportData, templates: Path, tmp_path: Path
+) -> None:
     (tmp_path / "report.css").write_bytes(b"\xff\xfe")
     with pytest.raises(UsageError, match=r"report\.css cannot be used"):
-        html.render(report.build(data), data, Templates(templates, tmp_path), {})
+        html.render(build_document(data), data, Templates(templates, tmp_path), {})
 
 
 def test_an_error_of_ours_is_not_blamed_on_the_user(

@@ -52,7 +52,10 @@ def test_a_link_that_leads_out_of_the_folder_is_refused(
     (secret / "passwd").write_text("root", encoding="utf-8")
     (own / "report.md.j2").write_text("{% include 'partials/passwd' %}", encoding="utf-8")
     (own / name).symlink_to(secret if name == "partials" else secret / "passwd")
-    for attempt in (lambda: replaced(own), lambda: markdown.render(document, Templates(shipped, own))):
+    for attempt in (
+        lambda: replaced(own),
+        lambda: markdown.render(document, Templates(shipped, own)),
+    ):
         with pytest.raises(UsageError) as caught:
             attempt()
         assert "leads out of" in str(dict(caught.value.details)["cause"])

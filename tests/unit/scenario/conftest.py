@@ -24,7 +24,9 @@ class Loads(Protocol):
 
 
 class Plans(Protocol):
-    def __call__(self, text: str, *overrides: str, head: str = HEAD, only: str | None = None) -> Plan: ...
+    def __call__(
+        self, text: str, *overrides: str, head: str = HEAD, only: str | None = None
+    ) -> Plan: ...
 
 
 class Refuses(Protocol):

@@ -38,7 +38,11 @@ accepted:
     first, second = read(plans, tmp_path, text)
     (cell,) = (c.id for c in plans(TWO).cells if c.label == "b")
     assert (first.cell_ids, first.metric, first.level) == ((cell,), "wall", 0.1)
-    assert (first.reason, first.until, first.place) == ("checks its input", "2026-12-31", "accepted.yaml:3")
+    assert (first.reason, first.until, first.place) == (
+        "checks its input",
+        "2026-12-31",
+        "accepted.yaml:3",
+    )
     assert first.counts_on("2026-12-31")
     assert not first.counts_on("2027-01-01")
     # A scenario changes sooner than such a file: this is told, and no error.
@@ -60,9 +64,17 @@ def test_a_file_may_hold_nothing_yet(text: str, plans: Plans, tmp_path: Path) ->
         ("accepted:\n  - arm=b\n", "must be a mapping", 2),
         ("accepted:\n  - {cell: arm=b, metric: wall, level: 9%}", "needs `reason`", 2),
         ("accepted:\n  - {cell: arm=b, metric: wall, level: 9%, reason: ''}", "needs `reason`", 2),
-        ("accepted:\n  - {cell: arm=b, metric: wall, level: 9%, reason: r, who: me}", "not take `who`", 2),
+        (
+            "accepted:\n  - {cell: arm=b, metric: wall, level: 9%, reason: r, who: me}",
+            "not take `who`",
+            2,
+        ),
         ("accepted:\n  - {cell: arm=b, metric: wall, level: 9, reason: r}", "`level` must be", 2),
-        ("accepted:\n  - {cell: arm=b, metric: wall, level: 9%, reason: r, until: soon}", "a day", 2),
+        (
+            "accepted:\n  - {cell: arm=b, metric: wall, level: 9%, reason: r, until: soon}",
+            "a day",
+            2,
+        ),
         ("accepted: []\naccepted: []", "", 2),
     ],
 )

@@ -80,7 +80,9 @@ def test_what_is_left_out_is_a_hole_with_its_reason(plans: Plans) -> None:
     assert not any(cell.role is Role.BOUND for cell in made.cells)
 
 
-def test_one_variant_is_called_by_its_revision_and_the_working_tree_by_its_name(plans: Plans) -> None:
+def test_one_variant_is_called_by_its_revision_and_the_working_tree_by_its_name(
+    plans: Plans,
+) -> None:
     text = 'command: ["{bin}"]\n'
     made = at_revisions(plans(text, head=CRATE), Revisions(BASE, None, "main"))
     assert [cell.label for cell in made.cells] == ["base bbbbbbb", "working tree", "control"]

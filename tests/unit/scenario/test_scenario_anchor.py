@@ -37,7 +37,9 @@ def test_without_an_anchor_there_is_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("arm", "role"), [("a", Role.BASELINE), ("c", Role.CANDIDATE)])
-def test_a_variant_that_is_measured_anyway_serves_as_it_is(tmp_path: Path, arm: str, role: Role) -> None:
+def test_a_variant_that_is_measured_anyway_serves_as_it_is(
+    tmp_path: Path, arm: str, role: Role
+) -> None:
     plain, plan = (
         plan_of(tmp_path, PROGRAM),
         plan_of(tmp_path, PROGRAM + f"anchor: {{variant: {{arm: {arm}}}}}"),
@@ -51,10 +53,15 @@ def test_a_variant_that_a_rule_leaves_out_is_one_more_cell_on_every_input(tmp_pa
     plan = plan_of(tmp_path, text)
     assert [c.role for c in anchors(plan)] == [Role.ANCHOR, Role.ANCHOR]
     assert plan.variant(plan.anchor_id).label == "anchor"
-    assert plan.comparisons_planned == plan_of(tmp_path, PROGRAM + "exclude: {arm: c}").comparisons_planned
+    assert (
+        plan.comparisons_planned
+        == plan_of(tmp_path, PROGRAM + "exclude: {arm: c}").comparisons_planned
+    )
 
 
-def test_where_a_rule_leaves_the_variant_out_on_one_input_it_is_an_anchor_there(tmp_path: Path) -> None:
+def test_where_a_rule_leaves_the_variant_out_on_one_input_it_is_an_anchor_there(
+    tmp_path: Path,
+) -> None:
     plan = plan_of(tmp_path, PROGRAM + "exclude: {arm: c, size: 2MiB}\nanchor: {variant: {arm: c}}")
     assert [c.role for c in anchors(plan)] == [Role.CANDIDATE, Role.ANCHOR]
 

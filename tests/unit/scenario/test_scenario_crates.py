@@ -105,7 +105,8 @@ def test_no_folder_no_manifest_no_toml(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "manifest", ['package = "x"', "[package]\nname = 3", "[features]\na = 1", "bin = 3\n[package]\nname='x'"]
+    "manifest",
+    ['package = "x"', "[package]\nname = 3", "[features]\na = 1", "bin = 3\n[package]\nname='x'"],
 )
 def test_a_manifest_of_another_shape_is_no_accident(manifest: str, tmp_path: Path) -> None:
     folder = write(tmp_path / "d", manifest)

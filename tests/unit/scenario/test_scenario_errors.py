@@ -35,7 +35,9 @@ def test_seven_errors_are_printed_exactly_so(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.chdir(FIXTURES)
     with pytest.raises(ScenarioError) as caught:
         load(Path("seven_errors.yaml"))
-    assert render(caught.value) == (FIXTURES / "seven_errors.txt").read_text(encoding="utf-8").rstrip("\n")
+    assert render(caught.value) == (FIXTURES / "seven_errors.txt").read_text(
+        encoding="utf-8"
+    ).rstrip("\n")
 
 
 # What is written after the head, the code, the text under the carets, a part of the message, a part of the help.
@@ -43,7 +45,13 @@ SINGLE = {
     "syntax": ("axes: [a, b: c\nd: e", "BC001", ":", "expected `,` or `]`", ""),
     "unknown alias": ("axes: {arm: *x}", "BC001", "*", "found undefined alias `x`", ""),
     "tab": ("axes:\n\tarm: [a]", "BC002", "\t", "a tab starts this line", "spaces only"),
-    "two documents": ("---\nversion: 1\n", "BC007", "-", "second document", "one scenario per file"),
+    "two documents": (
+        "---\nversion: 1\n",
+        "BC007",
+        "-",
+        "second document",
+        "one scenario per file",
+    ),
     "unknown key": (
         AXES + "measure: {warmpu: 3}",
         "BC101",
@@ -154,8 +162,20 @@ SINGLE = {
         "`text` is missing in `notes[0]`",
         "",
     ),
-    "half an input": (AXES + "input: {dataset: prose}", "BC107", "input", "`input.dataset` needs `size`", ""),
-    "contradiction": (AXES + "measure: {rounds: {min: 9, max: 3}}", "BC108", "min", "above `rounds.max`", ""),
+    "half an input": (
+        AXES + "input: {dataset: prose}",
+        "BC107",
+        "input",
+        "`input.dataset` needs `size`",
+        "",
+    ),
+    "contradiction": (
+        AXES + "measure: {rounds: {min: 9, max: 3}}",
+        "BC108",
+        "min",
+        "above `rounds.max`",
+        "",
+    ),
     "variable of ours": (
         AXES + "env: {BENCHCTL_ANSWERS: x}",
         "BC108",
@@ -170,7 +190,13 @@ SINGLE = {
         "cannot be the name of an environment variable",
         "",
     ),
-    "reserved name": ('axes: {input: [a]}\ncommand: ["{bin}"]', "BC108", "input", "`input` is taken", ""),
+    "reserved name": (
+        'axes: {input: [a]}\ncommand: ["{bin}"]',
+        "BC108",
+        "input",
+        "`input` is taken",
+        "",
+    ),
     "placeholder": (
         'axes: {arm: [a, b]}\ncommand: ["{bin}", "--x={amr}", "{arm}"]\nbaseline: {arm: a}',
         "BC109",
@@ -178,7 +204,13 @@ SINGLE = {
         "nothing is called `{amr}`",
         "did you mean `{arm}`?",
     ),
-    "lone brace": (AXES + "stdin: a{b", "BC109", "{", "`{` is no placeholder", "write `{{` and `}}`"),
+    "lone brace": (
+        AXES + "stdin: a{b",
+        "BC109",
+        "{",
+        "`{` is no placeholder",
+        "write `{{` and `}}`",
+    ),
     "input without input": (
         AXES + 'stdin: "{input}"',
         "BC109",
@@ -235,7 +267,13 @@ SINGLE = {
         "`anchor.rev` has no effect here: a program that is not built has no revision",
         "anchor: {variant:",
     ),
-    "anchor of no axis": (AXES + "anchor: {variant: {leg: a}}", "BC206", "leg", "there is no axis `leg`", ""),
+    "anchor of no axis": (
+        AXES + "anchor: {variant: {leg: a}}",
+        "BC206",
+        "leg",
+        "there is no axis `leg`",
+        "",
+    ),
     "anchor of no value": (
         AXES + "anchor: {variant: {arm: z}}",
         "BC206",
@@ -456,8 +494,20 @@ SINGLE = {
         "an axis of the input",
         "leave `size` out",
     ),
-    "baseline excluded": (AXES + "exclude: [{arm: a}]", "BC201", "baseline", "excluded on every input", ""),
-    "empty rule": (AXES + "exclude: [{arm: c}]", "BC202", "c", "exclude rule matches no combination", ""),
+    "baseline excluded": (
+        AXES + "exclude: [{arm: a}]",
+        "BC201",
+        "baseline",
+        "excluded on every input",
+        "",
+    ),
+    "empty rule": (
+        AXES + "exclude: [{arm: c}]",
+        "BC202",
+        "c",
+        "exclude rule matches no combination",
+        "",
+    ),
     "rule of no axis": (
         AXES + "exclude: [{amr: a}]",
         "BC202",
@@ -500,7 +550,13 @@ SINGLE = {
         "axis `arm` is never used",
         "",
     ),
-    "unused knob": (AXES + "fixed: {block: 64KiB}", "BC205", "block", "fixed `block` is never used", ""),
+    "unused knob": (
+        AXES + "fixed: {block: 64KiB}",
+        "BC205",
+        "block",
+        "fixed `block` is never used",
+        "",
+    ),
     "pairs of no axis": (AXES + "pairs: [arm, leg]", "BC206", "leg", "there is no axis `leg`", ""),
     "pairs of unequal length": (
         'axes: {arm: [a, b], leg: [c]}\ncommand: ["{bin}", "{arm}{leg}"]\nbaseline: {arm: a}\npairs: [arm, leg]',
@@ -544,9 +600,27 @@ SINGLE = {
         "of at most 255, got 256",
         "",
     ),
-    "an exit code below zero": (AXES + "exit-codes: [-1]", "BC102", "-1", "of at least 0, got -1", ""),
-    "CPUs that run backwards": (AXES + "measure: {cpus: 3-1}", "BC102", "3-1", "runs backwards", "write 1-3"),
-    "CPUs in other digits": (AXES + "measure: {cpus: ٠}", "BC102", "٠", "must be a list of CPUs", ""),
+    "an exit code below zero": (
+        AXES + "exit-codes: [-1]",
+        "BC102",
+        "-1",
+        "of at least 0, got -1",
+        "",
+    ),
+    "CPUs that run backwards": (
+        AXES + "measure: {cpus: 3-1}",
+        "BC102",
+        "3-1",
+        "runs backwards",
+        "write 1-3",
+    ),
+    "CPUs in other digits": (
+        AXES + "measure: {cpus: ٠}",
+        "BC102",
+        "٠",
+        "must be a list of CPUs",
+        "",
+    ),
     "an answer in no file": (
         AXES + 'answer: {file: ""}',
         "BC102",
@@ -554,7 +628,13 @@ SINGLE = {
         "must be text, got an empty text",
         "",
     ),
-    "a command of no words": (AXES + "prepare: [[]]", "BC102", "[]", "must hold at least 1, got 0", ""),
+    "a command of no words": (
+        AXES + "prepare: [[]]",
+        "BC102",
+        "[]",
+        "must hold at least 1, got 0",
+        "",
+    ),
     "a formula that divides by zero": (
         AXES + "cells: {a: {arm: a}}\nderived: {x: time(a) / 0}",
         "BC209",
@@ -624,7 +704,11 @@ def test_tuning_is_one_command_that_something_uses(case: str, refuses: Refuses) 
     text, code, marked, message, advice = TUNED[case]
     error = refuses(AXES + text, head=TALLY)
     (problem,) = error.problems
-    assert (problem.code, message in problem.message, advice in (problem.help or "")) == (code, True, True)
+    assert (problem.code, message in problem.message, advice in (problem.help or "")) == (
+        code,
+        True,
+        True,
+    )
     assert problem.at is not None
     assert problem.file is not None
     line = error.sources[problem.file].split("\n")[problem.at.line - 1]
@@ -674,7 +758,12 @@ BUNDLED = {
         "jemaloc",
         "no cargo feature `jemaloc`",
     ),
-    "revision": ("axes: {a: {b: {revision: v1}}}", "BC108", "revision", "`revision` has no effect here"),
+    "revision": (
+        "axes: {a: {b: {revision: v1}}}",
+        "BC108",
+        "revision",
+        "`revision` has no effect here",
+    ),
     "never run": ("command: [run]", "BC109", "[run]", "the command never runs what is built"),
 }
 
@@ -698,7 +787,11 @@ def test_bundled_workers_are_known_before_they_are_built(case: str, refuses: Ref
         ("{git: https://example.org/x.git}", "BC107", "`git` needs `bin`"),
         ("{}", "BC107", "`worker` needs one of `crate`, `git` and `command`"),
         ("{crate: builtin, bin: tally, command: [x]}", "BC108", "takes one of"),
-        ("{command: [x], features: [y]}", "BC108", "`features` has no effect on a program that is not built"),
+        (
+            "{command: [x], features: [y]}",
+            "BC108",
+            "`features` has no effect on a program that is not built",
+        ),
         ("{command: [x], default-features: true}", "BC108", "`default-features` has no effect"),
         ("{crate: builtin, bin: tally, rev: v1}", "BC108", "`rev` needs `git`"),
         ("{crate: builtin, bin: tally, profile: {ltoo: fat}}", "BC101", "unknown key `ltoo`"),
@@ -740,7 +833,10 @@ def test_a_name_that_could_leave_its_folder_is_refused(name: str, refuses: Refus
 
 class TestFiles:
     def test_missing(self, tmp_path: Path) -> None:
-        assert self.only(tmp_path / "no.yaml") == ("BC003", f"there is no file `{tmp_path / 'no.yaml'}`")
+        assert self.only(tmp_path / "no.yaml") == (
+            "BC003",
+            f"there is no file `{tmp_path / 'no.yaml'}`",
+        )
 
     def test_a_folder(self, tmp_path: Path) -> None:
         assert self.only(tmp_path) == ("BC003", f"`{tmp_path}` is a folder")
@@ -753,7 +849,10 @@ class TestFiles:
         assert self.written(tmp_path, b"# nothing\n") == ("BC005", "the file is empty")
 
     def test_other_encodings(self, tmp_path: Path) -> None:
-        assert self.written(tmp_path, "version: 1".encode("utf-16")) == ("BC004", "the file is UTF-16")
+        assert self.written(tmp_path, "version: 1".encode("utf-16")) == (
+            "BC004",
+            "the file is UTF-16",
+        )
         assert self.written(tmp_path, b"a: 1\nb: \xff") == (
             "BC004",
             "the file is not UTF-8: byte 0xff in line 2",
@@ -781,7 +880,10 @@ class TestFiles:
         assert self.written(tmp_path, b"[" * 5000) == ("BC006", "the document is nested too deeply")
 
     def test_no_mapping(self, tmp_path: Path) -> None:
-        assert self.written(tmp_path, b"- a\n- b\n") == ("BC102", "a scenario must be a mapping of keys")
+        assert self.written(tmp_path, b"- a\n- b\n") == (
+            "BC102",
+            "a scenario must be a mapping of keys",
+        )
 
     def written(self, folder: Path, content: bytes) -> tuple[str, str]:
         path = folder / "s.yaml"
@@ -798,7 +900,8 @@ class TestFiles:
 
 def test_every_code_is_shown_by_a_test_of_this_layer() -> None:
     told = "".join(
-        path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("test_scenario_*.py")
+        path.read_text(encoding="utf-8")
+        for path in Path(__file__).parent.glob("test_scenario_*.py")
     )
     assert [code for code in CODES if f'"{code}"' not in told] == []
 
@@ -823,7 +926,9 @@ class TestFollowingErrors:
         ]
 
     def test_a_baseline_of_the_wrong_shape_is_not_missing(self, refuses: Refuses) -> None:
-        (problem,) = refuses('axes: {arm: [a, b]}\ncommand: ["{bin}", "{arm}"]\nbaseline: arm=a').problems
+        (problem,) = refuses(
+            'axes: {arm: [a, b]}\ncommand: ["{bin}", "{arm}"]\nbaseline: arm=a'
+        ).problems
         assert problem.message == '`baseline` must be a mapping, got the text "arm=a"'
 
     def test_other_mistakes_are_still_told(self, refuses: Refuses) -> None:
@@ -834,8 +939,13 @@ class TestFollowingErrors:
 def test_a_key_of_a_closed_set_is_an_unknown_key(refuses: Refuses) -> None:
     head = "version: 1\nname: n\nquestion: q\nworker: {crate: builtin, bin: tally, profile: {opt_level: 3}}\n"
     (problem,) = refuses("", head=head).problems
-    assert (problem.code, problem.message) == ("BC101", "unknown key `opt_level` in `worker.profile`")
-    assert (problem.help or "").startswith("did you mean `opt-level`?  keys allowed here: opt-level, lto")
+    assert (problem.code, problem.message) == (
+        "BC101",
+        "unknown key `opt_level` in `worker.profile`",
+    )
+    assert (problem.help or "").startswith(
+        "did you mean `opt-level`?  keys allowed here: opt-level, lto"
+    )
 
 
 def test_the_fixture_of_every_key_loads_and_uses_every_key() -> None:

@@ -101,7 +101,11 @@ def test_the_experiment_is_the_baseline_with_one_change(house: Plan) -> None:
 
 def test_policies_come_from_the_file(house: Plan) -> None:
     assert (house.measure.rounds_min, house.measure.rounds_max) == (12, 40)
-    assert (house.measure.budget_s, house.measure.timeout_s, house.measure.warmup_rounds) == (900.0, 120.0, 2)
+    assert (house.measure.budget_s, house.measure.timeout_s, house.measure.warmup_rounds) == (
+        900.0,
+        120.0,
+        2,
+    )
     assert house.judge.margin == 0.02
     assert house.judge.metrics == ("wall", "cpu")
     assert house.judge.gate.margins == (("wall", 0.02), ("cpu", 0.02), ("peak_rss", 0.05))

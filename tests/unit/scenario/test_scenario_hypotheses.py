@@ -66,7 +66,9 @@ def test_a_change_that_the_matrix_leaves_out_has_no_variant(plans: Callable[...,
 
 
 def test_a_derived_figure_may_state_an_assumption(plans: Callable[..., Plan]) -> None:
-    plan = plans(BODY + "derived: {ten: {formula: 10 * time(plain), assuming: it grows}, twice: 2 * ten}\n")
+    plan = plans(
+        BODY + "derived: {ten: {formula: 10 * time(plain), assuming: it grows}, twice: 2 * ten}\n"
+    )
     assert plan.derived == (
         DerivedRow("ten", "10 * time(plain)", "it grows"),
         DerivedRow("twice", "2 * ten"),
@@ -99,8 +101,16 @@ def test_an_error_in_a_hypothesis_is_shown_at_its_place(
     ("text", "code", "words"),
     [
         ("experiments: [{name: e, change: {mode: mmap}, expect: worse}]", "BC108", "`hypothesis`"),
-        ("experiments: [{name: e, change: {mode: mmap}, at: {mode: ring}}]", "BC108", "`at` has no"),
-        ("derived: {p: {formula: time(nothing), assuming: x}}", "BC209", "no cell called `nothing`"),
+        (
+            "experiments: [{name: e, change: {mode: mmap}, at: {mode: ring}}]",
+            "BC108",
+            "`at` has no",
+        ),
+        (
+            "derived: {p: {formula: time(nothing), assuming: x}}",
+            "BC209",
+            "no cell called `nothing`",
+        ),
         ("derived: {p: {formula: time(plain) + rate(plain), assuming: x}}", "BC209", "worked out"),
         ("derived: {p: {assuming: x}}", "BC107", "formula"),
         ("derived: {p: [time(plain)]}", "BC102", "must be a mapping"),

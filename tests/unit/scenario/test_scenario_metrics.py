@@ -31,44 +31,78 @@ def test_a_declared_metric_is_in_the_plan_in_stored_units(loads: Callable[..., S
     assert plan.instructions is None
 
 
-def test_instructions_are_counted_if_judge_or_metrics_name_them(loads: Callable[..., Scenario]) -> None:
+def test_instructions_are_counted_if_judge_or_metrics_name_them(
+    loads: Callable[..., Scenario],
+) -> None:
     assert expand(loads(AXES + "judge: [wall, instructions]")).instructions == InstructionPolicy()
     chosen = expand(loads(AXES + "metrics: {instructions: {runs: 5, timeout: 2m}}"))
     assert chosen.instructions == InstructionPolicy(5, 120.0)
     assert chosen.judge.metrics == ("wall", "cpu")
 
 
-def test_a_deterministic_metric_takes_no_level_from_the_others(loads: Callable[..., Scenario]) -> None:
+def test_a_deterministic_metric_takes_no_level_from_the_others(
+    loads: Callable[..., Scenario],
+) -> None:
     plain, more = (expand(loads(AXES + f"judge: [wall{name}]")) for name in ("", ", instructions"))
     assert plain.comparisons_planned == more.comparisons_planned == 1
 
 
 BAD = {
-    "own name": ("metrics: {wall: {from: stdout, json: a}}", "BC108", "`wall` is a metric of benchctl's own"),
+    "own name": (
+        "metrics: {wall: {from: stdout, json: a}}",
+        "BC108",
+        "`wall` is a metric of benchctl's own",
+    ),
     "no group": ("metrics: {x: {from: stdout, regex: 'a'}}", "BC102", "`regex` has no group"),
-    "two groups": ("metrics: {x: {from: stdout, regex: '(a)(b)'}}", "BC102", "`regex` has 2 groups"),
+    "two groups": (
+        "metrics: {x: {from: stdout, regex: '(a)(b)'}}",
+        "BC102",
+        "`regex` has 2 groups",
+    ),
     "bad regex": ("metrics: {x: {from: stdout, regex: '('}}", "BC102", "`regex` cannot be read"),
     "unknown unit": ("metrics: {x: {from: stdout, regex: '(a)', unit: parsec}}", "BC102", "parsec"),
     "bad path": ("metrics: {x: {from: stdout, json: 'a[b'}}", "BC102", "no path into JSON"),
     "no place": ("metrics: {x: {from: stdout}}", "BC107", "where is the number?"),
     "two places": ("metrics: {x: {from: stdout, json: a, regex: '(a)'}}", "BC108", "not both"),
-    "no answer file": ("metrics: {x: {from: answer, json: a}}", "BC108", "there is no `answer.file`"),
+    "no answer file": (
+        "metrics: {x: {from: answer, json: a}}",
+        "BC108",
+        "there is no `answer.file`",
+    ),
     "no worker": ("metrics: {x: {from: worker}}", "BC108", "does not follow the protocol"),
-    "no stdout": ("answer: {stdout: pipe}\nmetrics: {x: {from: stdout, json: a}}", "BC108", "stdout is not kept"),
+    "no stdout": (
+        "answer: {stdout: pipe}\nmetrics: {x: {from: stdout, json: a}}",
+        "BC108",
+        "stdout is not kept",
+    ),
     "counter with a source": ("metrics: {instructions: {json: a}}", "BC108", "counted by benchctl"),
     "counted once only": ("metrics: {instructions: {runs: 1}}", "BC102", "at least 2"),
-    "runs of another": ("metrics: {x: {from: stdout, json: a, runs: 2}}", "BC108", "`instructions` alone"),
-    "no direction": (
-        "metrics: {x: {from: stdout, json: a}}\njudge: [wall, x]", "BC206", "which `direction` is better",
+    "runs of another": (
+        "metrics: {x: {from: stdout, json: a, runs: 2}}",
+        "BC108",
+        "`instructions` alone",
     ),
-    "unknown": ("judge: [wall, wal]", "BC206", "`wal` cannot be judged: this worker reports no metrics"),
+    "no direction": (
+        "metrics: {x: {from: stdout, json: a}}\njudge: [wall, x]",
+        "BC206",
+        "which `direction` is better",
+    ),
+    "unknown": (
+        "judge: [wall, wal]",
+        "BC206",
+        "`wal` cannot be judged: this worker reports no metrics",
+    ),
     "twice": ("judge: [wall, wall]", "BC104", "`judge` names `wall` twice"),
     "build time": ("judge: [build_time]", "BC206", "a build is made once"),
     "derived": ("judge: [throughput]", "BC206", "it follows from other metrics"),
     "nothing is built": ("judge: [wall, binary_size]", "BC206", "nothing is built"),
-    "counted once": ("judge: [wall, minor_faults]", "BC206", "counted once, in a run outside timing"),
+    "counted once": (
+        "judge: [wall, minor_faults]",
+        "BC206",
+        "counted once, in a run outside timing",
+    ),
     "margin of nothing": ("margin: {speed: 2%}", "BC206", "there is no metric `speed`"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", BAD)
@@ -79,7 +113,9 @@ def test_one_mistake_is_one_problem(name: str, refuses: Callable[..., ScenarioEr
     assert words in f"{problem.message} {problem.label}"
 
 
-@pytest.mark.parametrize("metric", [m for m, kind in METRICS.items() if kind.judged in {"rounds", "medians"}])
+@pytest.mark.parametrize(
+    "metric", [m for m, kind in METRICS.items() if kind.judged in {"rounds", "medians"}]
+)
 def test_a_worker_with_the_protocol_has_every_metric_of_rounds(
     metric: str, loads: Callable[..., Scenario]
 ) -> None:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     Loads = Callable[..., Scenario]
     Plans = Callable[..., Plan]
 
-TALLY = "version: 1\nname: n\nquestion: q\nworker: {crate: builtin, bin: tally, features: [mimalloc]}\n"
+TALLY = (
+    "version: 1\nname: n\nquestion: q\nworker: {crate: builtin, bin: tally, features: [mimalloc]}\n"
+)
 TWO = 'axes: {arm: [a, b]}\ncommand: ["{bin}", "{arm}"]\nbaseline: {arm: a}\n'
 
 
@@ -51,10 +53,17 @@ class TestBuilds:
             head=TALLY,
         )
         plain, tuned = plan.builds
-        assert (plain.features, plain.default_features, plain.toolchain) == (("mimalloc",), True, None)
+        assert (plain.features, plain.default_features, plain.toolchain) == (
+            ("mimalloc",),
+            True,
+            None,
+        )
         assert tuned.features == ("jemalloc", "mimalloc")
         assert not tuned.default_features
-        assert (tuned.profile, tuned.profile_keys) == ("release", (("codegen-units", "1"), ("lto", "fat")))
+        assert (tuned.profile, tuned.profile_keys) == (
+            "release",
+            (("codegen-units", "1"), ("lto", "fat")),
+        )
         assert tuned.rustflags == ("-C", "target-cpu=native")
         assert tuned.toolchain == "nightly"
 
@@ -74,9 +83,7 @@ class TestBuilds:
         ]
 
     def test_a_repository_is_built_at_its_revision(self, plans: Plans) -> None:
-        head = (
-            "version: 1\nname: n\nquestion: q\nworker: {git: 'https://example.org/x.git', rev: v2, bin: x}\n"
-        )
+        head = "version: 1\nname: n\nquestion: q\nworker: {git: 'https://example.org/x.git', rev: v2, bin: x}\n"
         (build,) = plans("", head=head).builds
         assert (build.git, build.revision, build.crate, build.bin) == (
             "https://example.org/x.git",
@@ -85,15 +92,17 @@ class TestBuilds:
             "x",
         )
 
-    def test_a_program_beside_the_scenario_is_found_there(self, plans: Plans, tmp_path: Path) -> None:
+    def test_a_program_beside_the_scenario_is_found_there(
+        self, plans: Plans, tmp_path: Path
+    ) -> None:
         plan = plans("", head="version: 1\nname: n\nquestion: q\nworker: {command: [./prog, -x]}\n")
         assert plan.program == (str(tmp_path / "prog"), "-x")
         assert words(plan, "default") == ["<bin>", "-x"]
 
     def test_a_bare_name_is_left_for_the_path(self, plans: Plans) -> None:
-        assert plans("", head="version: 1\nname: n\nquestion: q\nworker: {command: [wc]}\n").program == (
-            "wc",
-        )
+        assert plans(
+            "", head="version: 1\nname: n\nquestion: q\nworker: {command: [wc]}\n"
+        ).program == ("wc",)
 
     @pytest.fixture
     def crate(self, tmp_path: Path) -> Path:
@@ -105,15 +114,27 @@ class TestBuilds:
 
 
 class TestCommands:
-    def test_a_bundled_worker_is_given_a_flag_for_each_axis_that_it_knows(self, plans: Plans) -> None:
+    def test_a_bundled_worker_is_given_a_flag_for_each_axis_that_it_knows(
+        self, plans: Plans
+    ) -> None:
         plan = plans(
             "axes: {io: [read, mmap]}\nfixed: {runtime: rayon}\nbaseline: {io: read}\n"
             "input: {dataset: prose, size: 1MiB}",
             head=TALLY,
         )
-        assert words(plan, "mmap") == ["<bin>", "run", "--io", "mmap", "--runtime", "rayon", "<input>"]
+        assert words(plan, "mmap") == [
+            "<bin>",
+            "run",
+            "--io",
+            "mmap",
+            "--runtime",
+            "rayon",
+            "<input>",
+        ]
 
-    def test_arguments_of_a_value_go_to_the_end_or_where_the_command_says(self, plans: Plans) -> None:
+    def test_arguments_of_a_value_go_to_the_end_or_where_the_command_says(
+        self, plans: Plans
+    ) -> None:
         axes = "axes: {arm: {a: {}, b: {args: [-x, '{arm}']}}}\nbaseline: {arm: a}\n"
         assert words(plans(axes + 'command: ["{bin}", z]'), "b") == ["<bin>", "z", "-x", "b"]
         plan = plans(axes + 'command: ["{bin}", "{args}", z]')
@@ -124,13 +145,19 @@ class TestCommands:
         plan = plans(
             "axes: {arm: ['{bin}', '{{x}}', '{', b]}\ncommand: ['{bin}', '<{arm}>']\nbaseline: {arm: b}"
         )
-        assert [cell.command[1] for cell in plan.cells[:3]] == [("<{bin}>",), ("<{{x}}>",), ("<{>",)]
+        assert [cell.command[1] for cell in plan.cells[:3]] == [
+            ("<{bin}>",),
+            ("<{{x}}>",),
+            ("<{>",),
+        ]
 
     def test_doubled_braces_are_braces(self, plans: Plans) -> None:
         plan = plans("axes: {arm: [a]}\ncommand: ['{bin}', '{{\"k\": \"{arm}\"}}']")
         assert words(plan, "default") == ["<bin>", '{"k": "a"}']
 
-    def test_numbers_and_truth_values_reach_the_command_as_they_are_written(self, plans: Plans) -> None:
+    def test_numbers_and_truth_values_reach_the_command_as_they_are_written(
+        self, plans: Plans
+    ) -> None:
         written = ["010", "1e3", "0x1F", "no", "true", "2026-01-01", "1_000", ".5"]
         plan = plans(
             f"axes: {{arm: [{', '.join(written)}]}}\ncommand: ['{{bin}}', '{{arm}}']\nbaseline: {{arm: no}}"
@@ -186,7 +213,12 @@ class TestInputs:
             'axes: {kind: [prose, cjk], n: [1, 2]}\ninput: {dataset: "{kind}", size: 1MB, seed: "{n}"}\n'
             'command: ["{bin}", "{input}", "{size}"]'
         )
-        assert [given.label for given in plan.inputs] == ["prose, 1", "prose, 2", "cjk, 1", "cjk, 2"]
+        assert [given.label for given in plan.inputs] == [
+            "prose, 1",
+            "prose, 2",
+            "cjk, 1",
+            "cjk, 2",
+        ]
         assert [(g.dataset.family, g.dataset.seed) for g in plan.inputs if g.dataset] == [
             ("prose", 1),
             ("prose", 2),
@@ -198,7 +230,9 @@ class TestInputs:
 
     def test_a_file_is_found_beside_the_scenario(self, plans: Plans, tmp_path: Path) -> None:
         (tmp_path / "a.txt").write_text("x")
-        (given,) = plans('axes: {f: [a.txt]}\ninput: {file: "{f}"}\ncommand: ["{bin}", "{input}"]').inputs
+        (given,) = plans(
+            'axes: {f: [a.txt]}\ninput: {file: "{f}"}\ncommand: ["{bin}", "{input}"]'
+        ).inputs
         assert given.dataset is not None
         assert (given.dataset.kind, given.dataset.path) == ("file", str(tmp_path / "a.txt"))
 
@@ -226,8 +260,22 @@ class TestDesigns:
         assert self.short(plans(self.AXES + "design: ladder")) == ["adf", "b", "c", "ce", "ceg"]
 
     def test_pairs_advance_together(self, plans: Plans) -> None:
-        assert self.short(plans(self.AXES + "pairs: [y, z]")) == ["adf", "aeg", "bdf", "beg", "cdf", "ceg"]
-        assert self.short(plans(self.AXES + "pairs: [[y, z]]")) == ["adf", "aeg", "bdf", "beg", "cdf", "ceg"]
+        assert self.short(plans(self.AXES + "pairs: [y, z]")) == [
+            "adf",
+            "aeg",
+            "bdf",
+            "beg",
+            "cdf",
+            "ceg",
+        ]
+        assert self.short(plans(self.AXES + "pairs: [[y, z]]")) == [
+            "adf",
+            "aeg",
+            "bdf",
+            "beg",
+            "cdf",
+            "ceg",
+        ]
 
     def test_a_pair_departs_from_the_baseline_as_one(self, plans: Plans) -> None:
         plan = plans(self.AXES + "pairs: [y, z]\ndesign: one-at-a-time")
@@ -280,21 +328,31 @@ class TestNames:
             "experiments: [{name: fast, change: {z: e}, why: w, decision: open}]\nfixed: {z: f}"
         )
         assert {v.label: v.describe for v in plan.variants} == {
-            "a + c": "base x; base y", "x=b": "other x", "y=d": "other y", "fast": "",
-        }  # fmt: skip
+            "a + c": "base x; base y",
+            "x=b": "other x",
+            "y=d": "other y",
+            "fast": "",
+        }
 
     def test_notes_are_kept_with_what_the_scenario_is_about(self, plans: Plans) -> None:
         plan = plans(TWO + "about: more\nnotes: [{title: T, text: words}]")
-        assert [(note.title, note.text) for note in plan.notes] == [("About", "more"), ("T", "words")]
+        assert [(note.title, note.text) for note in plan.notes] == [
+            ("About", "more"),
+            ("T", "words"),
+        ]
 
 
 class TestExperiments:
-    def test_an_experiment_that_is_a_variant_already_is_not_measured_twice(self, plans: Plans) -> None:
+    def test_an_experiment_that_is_a_variant_already_is_not_measured_twice(
+        self, plans: Plans
+    ) -> None:
         plan = plans(TWO + "experiments: [{name: try b, change: {arm: b}}]")
         assert labels(plan) == ["a", "b", "control"]
         assert plan.variant(plan.experiments[0].variant_id).label == "b"
 
-    def test_an_experiment_is_measured_even_if_a_rule_leaves_its_combination_out(self, plans: Plans) -> None:
+    def test_an_experiment_is_measured_even_if_a_rule_leaves_its_combination_out(
+        self, plans: Plans
+    ) -> None:
         plan = plans(
             "axes: {arm: [a, b, c]}\ncommand: ['{bin}', '{arm}']\nbaseline: {arm: a}\n"
             "exclude: [{arm: b}]\nexperiments: [{name: try b, change: {arm: b}}]"
@@ -342,18 +400,25 @@ class TestPolicies:
         answer = plans(
             TWO + "answer: {compare: sorted-lines, file: out, stdout: null}\nexit-codes: [0, 1]"
         ).answer
-        assert (answer.compare, answer.file, answer.stdout) == ("sorted-lines", str(tmp_path / "out"), "null")
+        assert (answer.compare, answer.file, answer.stdout) == (
+            "sorted-lines",
+            str(tmp_path / "out"),
+            "null",
+        )
         assert answer.exit_codes == (0, 1)
 
     def test_gate(self, plans: Plans) -> None:
         gate = plans(
-            TWO + "gate: {peak_rss: 5%, wall: 1%, detect: 4%, on-inconclusive: fail, require: [wall]}"
+            TWO
+            + "gate: {peak_rss: 5%, wall: 1%, detect: 4%, on-inconclusive: fail, require: [wall]}"
         ).judge.gate
         assert gate.margins == (("wall", 0.01), ("peak_rss", 0.05))
         assert (gate.detect, gate.on_inconclusive, gate.require) == (0.04, "fail", ("wall",))
         assert (gate.chosen, gate.budgets, gate.min_compared, gate.accepted) == (None, (), 0, "")
 
-    def test_cells_and_budgets_of_the_gate_are_cells_of_the_plan(self, plans: Plans, tmp_path: Path) -> None:
+    def test_cells_and_budgets_of_the_gate_are_cells_of_the_plan(
+        self, plans: Plans, tmp_path: Path
+    ) -> None:
         plan = plans(
             TWO + "gate: {cells: arm=b, min-compared: 2, accepted: bench/accepted.yaml, budgets: ["
             "{cell: arm=a, metric: wall, max: 1.2s}, {cell: arm=a|b, metric: peak_rss, max: 2MiB}]}"
@@ -363,8 +428,9 @@ class TestPolicies:
         assert gate.min_compared == 2
         assert gate.accepted == str(tmp_path / "bench" / "accepted.yaml")
         assert [(b.most, b.text, b.cell_ids) for b in gate.budgets] == [
-            (1.2, "1.2s", (ids["a"],)), (2 << 20, "2MiB", (ids["a"], ids["b"])),
-        ]  # fmt: skip
+            (1.2, "1.2s", (ids["a"],)),
+            (2 << 20, "2MiB", (ids["a"], ids["b"])),
+        ]
 
     def test_instructions_that_only_the_gate_asks_for_may_be_missing(self, plans: Plans) -> None:
         gated = plans(TWO + "gate: {instructions: 1%}").instructions
@@ -380,18 +446,24 @@ class TestIdentity:
     def test_the_seed_follows_from_what_the_scenario_says(self, plans: Plans) -> None:
         one, two = (
             plans(TWO),
-            plans("# a comment\n" + TWO.replace("axes: {arm: [a, b]}", "axes:\n  arm:\n  - a\n  - b")),
+            plans(
+                "# a comment\n" + TWO.replace("axes: {arm: [a, b]}", "axes:\n  arm:\n  - a\n  - b")
+            ),
         )
         assert one.scenario_sha256 == two.scenario_sha256
         assert one.measure.seed == two.measure.seed
         assert plans(TWO + "margin: 3%").measure.seed != one.measure.seed
         assert plans(TWO + "measure: {seed: 7}").measure.seed == 7
 
-    def test_what_is_written_out_and_what_is_left_to_the_default_is_the_same(self, loads: Loads) -> None:
+    def test_what_is_written_out_and_what_is_left_to_the_default_is_the_same(
+        self, loads: Loads
+    ) -> None:
         assert loads(TWO).sha256 == loads(TWO + "level: 5%\nmeasure: {warmup: 2}").sha256
 
     def test_renaming_a_label_changes_no_identity(self, plans: Plans) -> None:
-        text = "axes: {arm: {a: {label: %s}, b: {}}}\ncommand: ['{bin}', '{arm}']\nbaseline: {arm: a}"
+        text = (
+            "axes: {arm: {a: {label: %s}, b: {}}}\ncommand: ['{bin}', '{arm}']\nbaseline: {arm: a}"
+        )
         assert [c.id for c in plans(text % "x").cells] == [c.id for c in plans(text % "y").cells]
 
 

@@ -47,12 +47,17 @@ def test_an_empty_profile_is_of_the_baseline_after_the_run(loads: Loads) -> None
         ("[{arm: b, io: x}, {io: y}]", ["a + y", "b + x", "b + y"]),
     ],
 )
-def test_variants_are_chosen_by_their_values(loads: Loads, variants: str, expected: list[str]) -> None:
+def test_variants_are_chosen_by_their_values(
+    loads: Loads, variants: str, expected: list[str]
+) -> None:
     assert labels(expand(loads(AXES + f"profile: {{variants: {variants}}}"))) == expected
 
 
 def test_what_k_leaves_out_is_not_profiled(loads: Loads) -> None:
-    assert labels(expand(loads(AXES + "profile: {variants: all}"), only="arm=b io=y")) == ["a + x", "b + y"]
+    assert labels(expand(loads(AXES + "profile: {variants: all}"), only="arm=b io=y")) == [
+        "a + x",
+        "b + y",
+    ]
 
 
 def test_buckets_keep_their_order_and_everything_is_carried(loads: Loads) -> None:
@@ -63,6 +68,12 @@ def test_buckets_keep_their_order_and_everything_is_carried(loads: Loads) -> Non
     plan = expand(loads(AXES + text))
     buckets = (Bucket("z", "a|b"), Bucket("a", "c"))
     assert plan.profile == ProfilePolicy(
-        (plan.baseline_id,), after_run=False, runs=2, frequency_hz=99, sampler="callgrind", unwinding="dwarf",
-        timeout_s=5.0, buckets=buckets,
-    )  # fmt: skip
+        (plan.baseline_id,),
+        after_run=False,
+        runs=2,
+        frequency_hz=99,
+        sampler="callgrind",
+        unwinding="dwarf",
+        timeout_s=5.0,
+        buckets=buckets,
+    )

@@ -111,7 +111,11 @@ def test_the_reference_names_every_key() -> None:
 
 def test_the_list_of_codes_is_what_the_package_raises() -> None:
     package = ROOT / "bench_framework" / "scenario"
-    sources = [path.read_text(encoding="utf-8") for path in package.rglob("*.py") if path.name != "codes.py"]
+    sources = [
+        path.read_text(encoding="utf-8")
+        for path in package.rglob("*.py")
+        if path.name != "codes.py"
+    ]
     told = {code for code in CODES if any(f'"{code}"' in source for source in sources)}
     raised = {
         word[:5]
@@ -123,5 +127,7 @@ def test_the_list_of_codes_is_what_the_package_raises() -> None:
 
 
 def test_every_code_is_explained_with_an_example() -> None:
-    assert all(code.title and code.explanation.endswith(".") and code.example for code in CODES.values())
+    assert all(
+        code.title and code.explanation.endswith(".") and code.example for code in CODES.values()
+    )
     assert list(CODES) == sorted(CODES)

@@ -42,7 +42,10 @@ BASE = {("read + 1", "10MiB"), ("read + 1", "50MiB")}
         ('io="odd one" threads=16', {("odd one + 16", "10MiB"), ("odd one + 16", "50MiB")}),
         ("io~^odd threads>=16", {("odd one + 16", "10MiB"), ("odd one + 16", "50MiB")}),
         ("io!~[ed] threads=1", {("mmap + 1", "10MiB"), ("mmap + 1", "50MiB")}),
-        ("io=mmap|read threads=2", {(f"{io} + 2", s) for io in ("mmap", "read") for s in ("10MiB", "50MiB")}),
+        (
+            "io=mmap|read threads=2",
+            {(f"{io} + 2", s) for io in ("mmap", "read") for s in ("10MiB", "50MiB")},
+        ),
         ("experiment='other k'", {("other k", "10MiB"), ("other k", "50MiB")}),
         ("variant='mmap + 2'", {("mmap + 2", "10MiB"), ("mmap + 2", "50MiB")}),
     ],
@@ -51,8 +54,12 @@ def test_conditions(only: str, extra: set[tuple[str, str]], plans: Plans) -> Non
     assert taken(plans(TEXT, only=only)) == BASE | extra
 
 
-@pytest.mark.parametrize("only", ["size<50MiB io=mmap threads=1", "size=10240KiB io=mmap threads=1"])
-def test_sizes_compare_as_sizes_and_an_input_without_cells_is_left_out(only: str, plans: Plans) -> None:
+@pytest.mark.parametrize(
+    "only", ["size<50MiB io=mmap threads=1", "size=10240KiB io=mmap threads=1"]
+)
+def test_sizes_compare_as_sizes_and_an_input_without_cells_is_left_out(
+    only: str, plans: Plans
+) -> None:
     plan = plans(TEXT, only=only)
     assert taken(plan) == {("read + 1", "10MiB"), ("mmap + 1", "10MiB")}
     assert [given.label for given in plan.inputs] == ["10MiB"]
@@ -60,7 +67,9 @@ def test_sizes_compare_as_sizes_and_an_input_without_cells_is_left_out(only: str
 
 def test_what_is_left_out_is_a_hole_with_its_reason(plans: Plans) -> None:
     whole, part = plans(TEXT), plans(TEXT, only="io=mmap")
-    assert {hole.reason for hole in part.holes} == {"left out by -k io=mmap; the baseline is always kept"}
+    assert {hole.reason for hole in part.holes} == {
+        "left out by -k io=mmap; the baseline is always kept"
+    }
     matrix_cells = len([c for c in whole.cells if c.label not in {"control", "other k"}])
     assert len(part.holes) + len([c for c in part.cells if c.label != "control"]) == matrix_cells
     assert part.experiments == ()
@@ -112,4 +121,6 @@ def test_conditions_that_exclude_each_other(plans: Plans) -> None:
 def test_a_mistake_is_told_under_the_option_that_holds_it() -> None:
     with pytest.raises(ScenarioError) as caught:
         parse_selection("arm=z", {"arm": ["a", "b"]}, open_names=(), option="--baseline")
-    assert render(caught.value).startswith("error[BC113]: arm has no value `z`\n --> --baseline:1:5")
+    assert render(caught.value).startswith(
+        "error[BC113]: arm has no value `z`\n --> --baseline:1:5"
+    )

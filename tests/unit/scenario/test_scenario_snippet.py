@@ -16,7 +16,16 @@ def shown(line: str, at: Position, label: str = "", advice: str | None = None) -
 
 @pytest.mark.parametrize(
     ("before", "wide"),
-    [("ab: ", 4), ("語: ", 4), ("a\tb", 6), ("é", 1), ("e\u0301", 1), ("🙂", 2), ("\u200b", 6), ("ｆ", 2)],
+    [
+        ("ab: ", 4),
+        ("語: ", 4),
+        ("a\tb", 6),
+        ("é", 1),
+        ("e\u0301", 1),
+        ("🙂", 2),
+        ("\u200b", 6),
+        ("ｆ", 2),
+    ],
 )
 def test_columns_are_those_of_the_terminal(before: str, wide: int) -> None:
     lines = shown(f"{before}bad", Position(1, len(before) + 1, 3))
@@ -44,7 +53,9 @@ def test_a_long_value_is_cut_too() -> None:
 
 
 def test_nothing_steers_the_terminal() -> None:
-    text = "\n".join(shown("k: \x1b[31m\u202e", Position(1, 4, 6), label="\x1b]0;x\x07", advice="a\nb"))
+    text = "\n".join(
+        shown("k: \x1b[31m\u202e", Position(1, 4, 6), label="\x1b]0;x\x07", advice="a\nb")
+    )
     assert "\x1b" not in text
     assert "\u202e" not in text
     assert "\\x1b[31m\\u202e" in text

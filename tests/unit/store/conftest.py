@@ -48,38 +48,71 @@ AT = "2026-03-02T17:04:09.123Z"
 
 def cell(key: str, variant: Variant, role: Role) -> Cell:
     return Cell(
-        key, variant.id, SMALL.id, variant.label, role, ((BIN,), ("run",)), env=(("B", "2"), ("A", "1"))
+        key,
+        variant.id,
+        SMALL.id,
+        variant.label,
+        role,
+        ((BIN,), ("run",)),
+        env=(("B", "2"), ("A", "1")),
     )
 
 
 @pytest.fixture
 def plan() -> Plan:
     return Plan(
-        name="demo", question="Which?", scenario_path="/elsewhere/demo.yaml", scenario_sha256="5" * 64,
+        name="demo",
+        question="Which?",
+        scenario_path="/elsewhere/demo.yaml",
+        scenario_sha256="5" * 64,
         axes=(
-            Axis("allocator", "build", (AxisValue("system", "System"), AxisValue("jemalloc", "jemalloc"))),
+            Axis(
+                "allocator",
+                "build",
+                (AxisValue("system", "System"), AxisValue("jemalloc", "jemalloc")),
+            ),
             Axis("size", "input", (AxisValue("1MiB", "1 MiB", size_bytes=1 << 20),)),
         ),
-        builds=(PLAIN, SPEC), variants=(BASE, OTHER), inputs=(SMALL,),
+        builds=(PLAIN, SPEC),
+        variants=(BASE, OTHER),
+        inputs=(SMALL,),
         cells=(
             cell("a" * 12, BASE, Role.BASELINE),
             cell("b" * 12, OTHER, Role.CANDIDATE),
             replace(cell("c" * 12, BASE, Role.CONTROL), label="control"),
         ),
-        holes=(Hole((("allocator", "x"),), "not here", "demo.yaml:4"),), baseline_id=BASE.id,
-        further_baselines=(), experiments=(Experiment("try", OTHER.id, (("allocator", "jemalloc"),)),), program=None,
-        answer=AnswerPolicy(contract=True), measure=MeasurePolicy(3, 3), judge=JudgePolicy(),
+        holes=(Hole((("allocator", "x"),), "not here", "demo.yaml:4"),),
+        baseline_id=BASE.id,
+        further_baselines=(),
+        experiments=(Experiment("try", OTHER.id, (("allocator", "jemalloc"),)),),
+        program=None,
+        answer=AnswerPolicy(contract=True),
+        measure=MeasurePolicy(3, 3),
+        judge=JudgePolicy(),
         notes=(Note("n", "größe"),),
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture
 def host() -> Host:
     return Host(
-        host_id="f" * 12, boot_id="boot", cpu="CPU", cores=2, ram_bytes=1 << 30, kernel="6.1", os="Linux",
-        governor=None, virtualised=None, results_filesystem="ext4", data_filesystem="ext4",
-        hyperfine="hyperfine 1.20.0", rustc="rustc 1.95.0", cargo=None, python="3.11", benchctl="0.1.0",
-    )  # fmt: skip
+        host_id="f" * 12,
+        boot_id="boot",
+        cpu="CPU",
+        cores=2,
+        ram_bytes=1 << 30,
+        kernel="6.1",
+        os="Linux",
+        governor=None,
+        virtualised=None,
+        results_filesystem="ext4",
+        data_filesystem="ext4",
+        hyperfine="hyperfine 1.20.0",
+        rustc="rustc 1.95.0",
+        cargo=None,
+        python="3.11",
+        benchctl="0.1.0",
+    )
 
 
 @pytest.fixture
@@ -88,11 +121,30 @@ def builds() -> tuple[Build, ...]:
         "name": "tally",
         "version": "0.1.0",
         "allocator": {"name": "jemalloc", "version": "5.3"},
-        "metrics": [{"name": "wait", "unit": "s", "about": "waiting"}, {"name": "calls", "unit": "count"}],
+        "metrics": [
+            {"name": "wait", "unit": "s", "about": "waiting"},
+            {"name": "calls", "unit": "count"},
+        ],
     }
     return (
-        Build(PLAIN.id, ok=True, sha256="1" * 64, path="/b/1", size_bytes=100, revision="9" * 40, dirty=True),
-        Build(SPEC.id, ok=True, sha256="2" * 64, path="/b/2", size_bytes=200, build_s=41.5, describe=said),
+        Build(
+            PLAIN.id,
+            ok=True,
+            sha256="1" * 64,
+            path="/b/1",
+            size_bytes=100,
+            revision="9" * 40,
+            dirty=True,
+        ),
+        Build(
+            SPEC.id,
+            ok=True,
+            sha256="2" * 64,
+            path="/b/2",
+            size_bytes=200,
+            build_s=41.5,
+            describe=said,
+        ),
     )
 
 
@@ -105,14 +157,31 @@ def prepared() -> tuple[PreparedInput, ...]:
 def block() -> Callable[..., Block]:
     """A good block of a cell; keywords replace its fields."""
 
-    def make(seq: int, cell_id: str, number: int = 1, *, warmup: bool = False, **fields: object) -> Block:
-        receipt = Receipt({"allocator": "jemalloc"}, 2, {"count": 0.25}, metrics={"wait": 0.5, "calls": 3.0})
+    def make(
+        seq: int, cell_id: str, number: int = 1, *, warmup: bool = False, **fields: object
+    ) -> Block:
+        receipt = Receipt(
+            {"allocator": "jemalloc"}, 2, {"count": 0.25}, metrics={"wait": 0.5, "calls": 3.0}
+        )
         found = Block(
-            seq, number, seq % 3, cell_id, warmup, "ok", AT, (0.1, 0.30000000000000004), 0.08, 0.02, 4096,
-            "worker", (0, 0), answer=Answer("d", 1), receipts=(receipt, receipt),
+            seq,
+            number,
+            seq % 3,
+            cell_id,
+            warmup,
+            "ok",
+            AT,
+            (0.1, 0.30000000000000004),
+            0.08,
+            0.02,
+            4096,
+            "worker",
+            (0, 0),
+            answer=Answer("d", 1),
+            receipts=(receipt, receipt),
             sensors=Sensors(4, 10, None, 0.5, 1 << 20, None, 300_000, 1, 2, 0, 1 << 20),
             page_cache=PageCache("cold", 0.0, 0.75),
-        )  # fmt: skip
+        )
         return replace(found, **fields)  # type: ignore[arg-type]  # the test's own words
 
     return make
@@ -120,10 +189,16 @@ def block() -> Callable[..., Block]:
 
 @pytest.fixture
 def record(
-    tmp_path: Path, plan: Plan, host: Host, builds: tuple[Build, ...], prepared: tuple[PreparedInput, ...]
+    tmp_path: Path,
+    plan: Plan,
+    host: Host,
+    builds: tuple[Build, ...],
+    prepared: tuple[PreparedInput, ...],
 ) -> Record:
     """A record that is prepared and has no blocks yet."""
-    found = Record.create(tmp_path / "results", plan, "name: demo\n", started_at=AT, benchctl="0.1.0")
+    found = Record.create(
+        tmp_path / "results", plan, "name: demo\n", started_at=AT, benchctl="0.1.0"
+    )
     found.prepare(at=AT, host=host, builds=builds, inputs=prepared)
     return found
 
@@ -134,13 +209,17 @@ def measured(record: Record, block: Callable[..., Block]) -> Record:
     for seq, (key, warmup) in enumerate((key, warm) for warm in (True, False) for key in "abc"):
         runs = (0.1,) if warmup else (0.1, 0.30000000000000004)
         record.append(
-            lines.Measured(block(seq, key * 12, warmup=warmup, wall_s=runs, exit_codes=(0,) * len(runs)))
+            lines.Measured(
+                block(seq, key * 12, warmup=warmup, wall_s=runs, exit_codes=(0,) * len(runs))
+            )
         )
         if key == "c":
             record.append(lines.RoundEnd(SMALL.id, 1, warmup, AT, 1.5))
     record.append(lines.End(AT, 2.5))
     counts = {"minor_faults": 90.0, "major_faults": 0.0, "ctx_vol": 1.0, "ctx_invol": 2.0}
     counts |= {"read_bytes": 0.0, "write_bytes": 4096.0}
-    for run, (kind, values) in enumerate((("observed", counts), ("instructions", {"instructions": 7.0})), 1):
+    for run, (kind, values) in enumerate(
+        (("observed", counts), ("instructions", {"instructions": 7.0})), 1
+    ):
         record.append(lines.Counted(Observation("a" * 12, kind, run, AT, "a tool", values=values)))  # type: ignore[arg-type]  # one of two
     return record

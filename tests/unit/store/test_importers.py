@@ -34,7 +34,9 @@ def test_version_1_has_single_times_and_one_mean_of_cpu_time() -> None:
         assert wall.values == tuple(one["times"])
         assert wall.mean == pytest.approx(one["mean"])
         assert wall.sd == pytest.approx(one["stddev"])
-        assert cpu is None or (cpu.mean == pytest.approx(one["user"] + one["system"]) and cpu.sd is None)
+        assert cpu is None or (
+            cpu.mean == pytest.approx(one["user"] + one["system"]) and cpu.sd is None
+        )
 
 
 def test_the_running_maximum_of_memory_is_left_out() -> None:
@@ -56,7 +58,9 @@ def test_memory_of_a_single_command_is_one_figure() -> None:
 
 
 def test_without_memory_figures_there_are_none() -> None:
-    read = sessions.read_session((FIXTURES / "1.19-without-memory.json").read_bytes(), "old.json", 1)
+    read = sessions.read_session(
+        (FIXTURES / "1.19-without-memory.json").read_bytes(), "old.json", 1
+    )
     assert read.memory == "none"
     assert read.commands[0].of("peak_rss") is None
 
@@ -126,12 +130,19 @@ def test_names_with_odd_characters_stay_as_they_are() -> None:
 
 
 def test_a_label_in_a_markdown_table_may_hold_a_pipe() -> None:
-    read = sessions.read_session(b"| label | mean | unit |\n|---|---|---|\n| a \\| b | 3 | |\n", "t.md", 1)
-    assert [(command.label, command.series[0].mean) for command in read.commands] == [("a | b", 3.0)]
+    read = sessions.read_session(
+        b"| label | mean | unit |\n|---|---|---|\n| a \\| b | 3 | |\n", "t.md", 1
+    )
+    assert [(command.label, command.series[0].mean) for command in read.commands] == [
+        ("a | b", 3.0)
+    ]
 
 
 def test_the_tables_of_hyperfine_say_which_file_holds_the_runs() -> None:
-    for text in (b"command,mean,stddev\na,1,1\n", b"| Command | Mean [ms] |\n|:---|---:|\n| `a` | 1 |\n"):
+    for text in (
+        b"command,mean,stddev\na,1,1\n",
+        b"| Command | Mean [ms] |\n|:---|---:|\n| `a` | 1 |\n",
+    ):
         with pytest.raises(UsageError, match="does not say how many runs") as caught:
             sessions.read_session(text, "given.file", 1)
         assert "--export-json" in str(caught.value.help)
@@ -153,7 +164,8 @@ BAD = {
     "a text for an exit code": (export(exit_codes=["0", "0"]), "BX451"),
     "a newer schema": (b'{"schema_version": 3, "results": []}', "BX451"),
     "another unit in version 2": (
-        (FIXTURES / "2.0-two-runs.json").read_bytes().replace(b'"second"', b'"millisecond"'), "BX451",
+        (FIXTURES / "2.0-two-runs.json").read_bytes().replace(b'"second"', b'"millisecond"'),
+        "BX451",
     ),
     "too deep": (b'{"results":' + b"[" * 100_000, "BX451"),
     "not UTF-8": (b"label,mean\n\xff\xfe,1\n", "BX451"),
@@ -165,9 +177,13 @@ BAD = {
     "an empty command": (export(command=" "), "BX453"),
     "half a character for a command": (export(command="\ud800"), "BX453"),
     "more rows than anybody reads": (
-        b"label,mean\n" + b"".join(b"%d,1\n" % row for row in range(201)), "BX451",
+        b"label,mean\n" + b"".join(b"%d,1\n" % row for row in range(201)),
+        "BX451",
     ),
-    "hyperfine's own table": (b"command,mean,stddev,median,user,system,min,max\na,1,1,1,1,1,1,1\n", "BX451"),
+    "hyperfine's own table": (
+        b"command,mean,stddev,median,user,system,min,max\na,1,1,1,1,1,1,1\n",
+        "BX451",
+    ),
     "one label twice": (json.dumps({"results": [GOOD, GOOD]}).encode(), "BX453"),
     "one row twice": (b"label,mean\na,1\na,2\n", "BX453"),
     "a row without a label": (b"label,mean\n,1\n", "BX453"),
@@ -187,7 +203,7 @@ BAD = {
     "mixed units": (b"label,mean,sd,n,unit\na,3,1,4,ms\nb,3,1,4,s\n", "BX454"),
     "a unit of size": (b"label,mean,sd,n,unit\na,3,1,4,MB\n", "BX454"),
     "binary": (bytes(range(256)), "BX451"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", BAD)
@@ -208,8 +224,13 @@ def test_a_file_that_cannot_be_one_is_refused_before_it_is_read(tmp_path: Path) 
     with large.open("wb") as file:
         file.truncate(100 * 1000 * 1000)
     os.mkfifo(pipe)
-    cases = {tmp_path / "none": "cannot be read", tmp_path: "is a directory", pipe: "is not a file",
-             empty: "is empty", large: "bytes at most"}  # fmt: skip
+    cases = {
+        tmp_path / "none": "cannot be read",
+        tmp_path: "is a directory",
+        pipe: "is not a file",
+        empty: "is empty",
+        large: "bytes at most",
+    }
     for path, words in cases.items():
         with pytest.raises(UsageError) as caught:
             sessions.read_bytes(path)

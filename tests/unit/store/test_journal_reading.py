@@ -48,7 +48,9 @@ def test_a_torn_last_line_is_ignored(measured: Record) -> None:
         assert read_journal(path).blocks == expected
 
 
-def test_a_torn_line_is_removed_before_appending(record: Record, block: Callable[..., Block]) -> None:
+def test_a_torn_line_is_removed_before_appending(
+    record: Record, block: Callable[..., Block]
+) -> None:
     path = journal_of(record)
     path.write_bytes(path.read_bytes() + b'{"kind":"block","blo')
     with Record.open(record.path) as again:
@@ -76,10 +78,16 @@ def test_blocks_of_a_cut_round_are_kept_and_marked(
     assert [found.status for found in read_journal(path).blocks] == ["ok", "skipped"]
     again = Record.open(record.path)
     assert again.contents.host is not None
-    again.prepare(at=AT, host=again.contents.host, builds=again.contents.builds, inputs=again.contents.inputs)
+    again.prepare(
+        at=AT, host=again.contents.host, builds=again.contents.builds, inputs=again.contents.inputs
+    )
     again.append(lines.Measured(block(2, "a" * 12, 2)))
     again.append(lines.RoundEnd(plan_input, 2, warmup=False, at=AT, elapsed_s=2))
-    assert [found.status for found in read_journal(journal_of(again)).blocks] == ["ok", "skipped", "ok"]
+    assert [found.status for found in read_journal(journal_of(again)).blocks] == [
+        "ok",
+        "skipped",
+        "ok",
+    ]
     assert read_journal(path).sessions == 2
 
 
@@ -92,7 +100,9 @@ def test_looks_events_repeats_and_drops_are_kept(record: Record, plan_input: str
     record.append(lines.Repeats(plan_input, {"a" * 12: 4}))
     record.append(lines.Looked(Look(plan_input, 0, 12, stopped=True, reason="decided")))
     record.append(lines.Noted(Event("BX201", "m")))
-    record.append(lines.Dropped("b" * 12, plan_input, 2, warmup=True, state="failed", reason="exit status 1"))
+    record.append(
+        lines.Dropped("b" * 12, plan_input, 2, warmup=True, state="failed", reason="exit status 1")
+    )
     contents = read_journal(journal_of(record))
     assert contents.repeats == {plan_input: {"a" * 12: 4}}
     assert contents.stopped(plan_input)
@@ -100,7 +110,9 @@ def test_looks_events_repeats_and_drops_are_kept(record: Record, plan_input: str
     assert contents.dropped["b" * 12].reason == "exit status 1"
 
 
-@pytest.mark.parametrize("damage", [b"not json\n", b'{"kind":"dance"}\n', b'{"kind":"block"}\n', b"\n"])
+@pytest.mark.parametrize(
+    "damage", [b"not json\n", b'{"kind":"dance"}\n', b'{"kind":"block"}\n', b"\n"]
+)
 def test_a_damaged_line_is_named_with_its_number(measured: Record, damage: bytes) -> None:
     path = journal_of(measured)
     found = path.read_bytes().splitlines(keepends=True)

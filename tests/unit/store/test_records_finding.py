@@ -31,7 +31,9 @@ AT = "2026-03-02T17:04:09.123Z"
 
 
 def create(root: Path, plan: Plan, minute: int = 4) -> Record:
-    return Record.create(root, plan, "x", started_at=f"2026-03-02T17:{minute:02}:09.123Z", benchctl="0.1.0")
+    return Record.create(
+        root, plan, "x", started_at=f"2026-03-02T17:{minute:02}:09.123Z", benchctl="0.1.0"
+    )
 
 
 def test_records_are_named_by_their_minute_and_never_collide(tmp_path: Path, plan: Plan) -> None:
@@ -61,7 +63,9 @@ def test_a_record_is_found_by_every_name(tmp_path: Path, plan: Plan) -> None:
     assert resolve(tmp_path, str(first.path / "report.html")) == first.path
 
 
-def test_where_rounds_are_needed_the_newest_record_with_rounds_is_meant(tmp_path: Path, plan: Plan) -> None:
+def test_where_rounds_are_needed_the_newest_record_with_rounds_is_meant(
+    tmp_path: Path, plan: Plan
+) -> None:
     first, second = create(tmp_path, plan, 4), create(tmp_path, plan, 5)
     said: list[str] = []
     assert resolve_measured(tmp_path, "@last", said.append) == second.path
@@ -72,7 +76,9 @@ def test_where_rounds_are_needed_the_newest_record_with_rounds_is_meant(tmp_path
     published = tmp_path / "published" / "20260302T1707Z"
     assert resolve(tmp_path, "@last") == published
     assert resolve_measured(tmp_path, "@last", said.append) == second.path
-    assert said == [f"@last is demo/{second.id}: published/20260302T1707Z was imported, and has no rounds"]
+    assert said == [
+        f"@last is demo/{second.id}: published/20260302T1707Z was imported, and has no rounds"
+    ]
     assert resolve(tmp_path, "@prev") == tmp_path / "demo" / "20260302T1706Z"
     assert resolve_measured(tmp_path, "@prev") == first.path
     assert resolve_measured(tmp_path, "demo") == second.path
@@ -193,7 +199,13 @@ def test_the_same_conditions_are_no_obstacle(
     ],
 )
 def test_another_machine_is_an_obstacle(
-    record: Record, plan: Plan, host: Host, builds: tuple[Build, ...], field: str, value: str, words: str
+    record: Record,
+    plan: Plan,
+    host: Host,
+    builds: tuple[Build, ...],
+    field: str,
+    value: str,
+    words: str,
 ) -> None:
     with pytest.raises(RecordError, match="cannot continue") as caught:
         require_same(record, plan, replace(host, **{field: value}), builds)  # type: ignore[arg-type]
@@ -213,14 +225,19 @@ def test_everything_that_changed_is_named(
             (replace(builds[0], sha256="8" * 64), builds[1]),
         )
     assert caught.value.message.startswith("cannot continue: scenario 555555555555 → 666666666666")
-    assert [name for name, _ in caught.value.details] == ["kernel", f"binary of build {builds[0].id}"]
+    assert [name for name, _ in caught.value.details] == [
+        "kernel",
+        f"binary of build {builds[0].id}",
+    ]
 
 
 def test_other_options_are_another_plan(
     record: Record, plan: Plan, host: Host, builds: tuple[Build, ...]
 ) -> None:
     with pytest.raises(RecordError, match="plan"):
-        require_same(record, replace(plan, measure=replace(plan.measure, rounds_max=9)), host, builds)
+        require_same(
+            record, replace(plan, measure=replace(plan.measure, rounds_max=9)), host, builds
+        )
 
 
 def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
@@ -244,7 +261,9 @@ def test_a_disk_that_refuses_is_an_error_and_leaves_no_half_file(tmp_path: Path)
     assert [item.name for item in (tmp_path / "folder").iterdir()] == ["x"]
 
 
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES])
+@pytest.mark.parametrize(
+    "number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES]
+)
 def test_every_refusal_of_a_disk_says_what_to_do(number: int) -> None:
     with pytest.raises(MachineError) as caught, layout.writing("/results"):
         raise OSError(number, os.strerror(number))
@@ -253,7 +272,9 @@ def test_every_refusal_of_a_disk_says_what_to_do(number: int) -> None:
     assert ("free some space" in str(caught.value.help)) is full
 
 
-def test_names_that_are_not_utf8_are_refused_before_anything_is_measured(tmp_path: Path, plan: Plan) -> None:
+def test_names_that_are_not_utf8_are_refused_before_anything_is_measured(
+    tmp_path: Path, plan: Plan
+) -> None:
     with pytest.raises(UsageError, match="not UTF-8"):
         create(tmp_path / os.fsdecode(b"r\xff"), plan)
     with pytest.raises(UsageError, match="not UTF-8") as caught:
@@ -302,7 +323,10 @@ def test_the_two_newest_with_rounds_are_two_records_whatever_was_imported_since(
     published.mkdir(parents=True)
     (published / layout.IMPORTED).write_text("{}")
     assert resolve(tmp_path, "@prev") == second.path
-    assert [resolve_measured(tmp_path, word) for word in ("@prev", "@last")] == [first.path, second.path]
+    assert [resolve_measured(tmp_path, word) for word in ("@prev", "@last")] == [
+        first.path,
+        second.path,
+    ]
 
 
 def test_without_a_record_with_rounds_that_is_said(tmp_path: Path) -> None:

@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from bench_framework.store.records import Record
 
 LESS = Contrast(Verdict.BETTER, Interval(0.9, 0.88, 0.92, 0.99), 40, 1e-9, 1e-8)
-OPEN = Contrast(Verdict.UNDECIDED, None, 40, 0.5, 1.0, "its sign changes between cells: no mean is told")
+OPEN = Contrast(
+    Verdict.INCONCLUSIVE, None, 40, 0.5, 1.0, "its sign changes between cells: no mean is told"
+)
 PARSER, ALLOC = Change("parser", "simd", "sonic"), Change("alloc", "sys", "je")
 
 
@@ -51,29 +53,51 @@ def structure(plan: Plan) -> Structure:
         ),
         contributions=(
             Contribution(
-                item, "wall", "alone", base, other, (Step((PARSER,), other, base, LESS, 0.6),), LESS, LESS, 0.4, 0,
+                item,
+                "wall",
+                "alone",
+                base,
+                other,
+                (Step((PARSER,), other, base, LESS, 0.6),),
+                LESS,
+                LESS,
+                0.4,
+                0,
                 (Step((ALLOC,), other, base, LESS, None),),
             ),
         ),
-        crossings=(Crossing((base, other), "v", "w", "wall", item, item, 2e7, 1e7, 3e7, 0.9875, 40),),
+        crossings=(
+            Crossing((base, other), "v", "w", "wall", item, item, 2e7, 1e7, 3e7, 0.9875, 40),
+        ),
         fronts=(Front(item, ("wall",), (Standing(base, False, (), (other,)),)),),
-        replacements=(Replacement(item, "wall", "", base, other, (PARSER,), Verdict.BETTER, None, "floor", 40),),
+        replacements=(
+            Replacement(
+                item, "wall", "", base, other, (PARSER,), Verdict.BETTER, None, "floor", 40
+            ),
+        ),
         effect_family=3,
         contribution_family=4,
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture
 def judgement(plan: Plan, structure: Structure) -> Judgement:
     return Judgement(
-        looks=looks_of(plan), states=(), summaries=(), comparisons=(), best=(), floors=(), scaling=(),
-        status="decided", structure=structure,
+        looks=looks_of(plan),
+        states=(),
+        summaries=(),
+        comparisons=(),
+        best=(),
+        floors=(),
+        scaling=(),
+        status="decided",
+        structure=structure,
         claims=(
             Claim("c7", "effect", "parser sonic", "simd", "wall", (), Verdict.BETTER, text="less"),
             Claim("c8", "interaction", "parser sonic", "alloc je", "wall", (), None, text="turns"),
             Claim("c9", "contributions", "b", "a", "wall", (), Verdict.BETTER, text="together"),
         ),
-    )  # fmt: skip
+    )
 
 
 def test_a_judgement_with_its_structure_survives(judgement: Judgement) -> None:
@@ -104,24 +128,41 @@ def test_effects_have_a_row_each_and_one_for_each_of_their_cells(
     source = rows.Source(measured.plan, measured.contents, judgement)
     found = table(tables.to_csv(structure_tables.EFFECTS, structure_tables.effect_rows(source)))
     assert [(r["kind"], r["axis_2"], r["where"]) for r in found] == [
-        ("main", "", ""), ("main-cell", "", "rayon"), ("main-cell", "", "rayon"), ("interaction", "alloc", ""),
+        ("main", "", ""),
+        ("main-cell", "", "rayon"),
+        ("main-cell", "", "rayon"),
+        ("interaction", "alloc", ""),
         ("interaction-cell", "alloc", "rayon"),
-    ]  # fmt: skip
+    ]
     first, turned = found[0], found[3]
-    assert (first["ratio"], first["lo"], first["hi"], first["level"]) == ("0.9", "0.88", "0.92", "0.99")
-    assert (first["claim_id"], first["text"], first["better"], first["worse"]) == ("c7", "less", "2", "0")
-    assert (turned["ratio"], turned["pooled"], turned["verdict"]) == ("", "false", "undecided")
+    assert (first["ratio"], first["lo"], first["hi"], first["level"]) == (
+        "0.9",
+        "0.88",
+        "0.92",
+        "0.99",
+    )
+    assert (first["claim_id"], first["text"], first["better"], first["worse"]) == (
+        "c7",
+        "less",
+        "2",
+        "0",
+    )
+    assert (turned["ratio"], turned["pooled"], turned["verdict"]) == ("", "false", "inconclusive")
     assert turned["reason"].startswith("its sign changes")
 
 
-def test_contributions_have_steps_what_is_left_and_the_total(measured: Record, judgement: Judgement) -> None:
+def test_contributions_have_steps_what_is_left_and_the_total(
+    measured: Record, judgement: Judgement
+) -> None:
     source = rows.Source(measured.plan, measured.contents, judgement)
     made = tables.to_csv(structure_tables.CONTRIBUTIONS, structure_tables.contribution_rows(source))
     found = table(made)
     assert [(r["step"], r["change"], r["share"]) for r in found] == [
-        ("1", "parser: simd → sonic", "0.6"), ("beyond", "alloc: sys → je", ""), ("interaction", "", "0.4"),
+        ("1", "parser: simd → sonic", "0.6"),
+        ("beyond", "alloc: sys → je", ""),
+        ("interaction", "", "0.4"),
         ("total", "", "1.0"),
-    ]  # fmt: skip
+    ]
     assert (found[-1]["claim_id"], found[0]["claim_id"]) == ("c9", "")
 
 

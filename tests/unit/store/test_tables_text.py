@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bench_framework.errors import RecordError
-from bench_framework.model.judgement import CellState, Claim, Comparison, Judgement, NoiseFloor, Summary
+from bench_framework.model.judgement import (
+    CellState,
+    Claim,
+    Comparison,
+    Judgement,
+    NoiseFloor,
+    Summary,
+)
 from bench_framework.model.looks import looks_of
 from bench_framework.model.run import Event
 from bench_framework.model.verdict import Interval, Verdict
@@ -45,9 +52,16 @@ def judgement(measured: Record) -> Judgement:
         ),
         comparisons=(
             Comparison(
-                other, base, "wall", "headline", Verdict.BETTER, shown=interval, typical=interval, p=0.001
+                other,
+                base,
+                "wall",
+                "headline",
+                Verdict.BETTER,
+                shown=interval,
+                typical=interval,
+                p=0.001,
             ),
-            Comparison(control, base, "wall", "control", Verdict.UNDECIDED),
+            Comparison(control, base, "wall", "control", Verdict.INCONCLUSIVE),
         ),
         best=(),
         floors=(NoiseFloor(plan.inputs[0].id, "wall", 0.013),),
@@ -78,7 +92,9 @@ def test_one_row_per_run_with_the_columns_of_the_dictionary(measured: Record) ->
     assert [row["seq"] for row in found] == [str(number) for number in range(9 + 2)]
     assert [row["run"] for row in found[:5]] == ["0", "0", "0", "1", "2"]
     header = (measured.path / layout.RUNS).read_text().splitlines()[0].split(",")
-    declared = json.loads((measured.path / layout.COLUMNS).read_text())["resources"][0]["schema"]["fields"]
+    declared = json.loads((measured.path / layout.COLUMNS).read_text())["resources"][0]["schema"][
+        "fields"
+    ]
     assert header == [field["name"] for field in declared]
     assert len(set(header)) == len(header)
     assert all(field["description"] for field in declared)
@@ -87,22 +103,61 @@ def test_one_row_per_run_with_the_columns_of_the_dictionary(measured: Record) ->
 def test_a_row_holds_what_was_measured_and_of_what(measured: Record) -> None:
     measured.save()
     row = read(measured.path / layout.RUNS)[6]  # second run … of the candidate's block
-    row = next(r for r in read(measured.path / layout.RUNS) if r["cell_id"] == "b" * 12 and r["run"] == "2")
+    row = next(
+        r for r in read(measured.path / layout.RUNS) if r["cell_id"] == "b" * 12 and r["run"] == "2"
+    )
     expected = {
-        "record_id": "20260302T1704Z", "scenario": "demo", "round": "1", "warmup": "false",
-        "variant": "jemalloc, “fat”", "input": "1MiB", "axis_allocator": "jemalloc", "axis_size": "1048576",
-        "axis_size_label": "1MiB", "effective_allocator": "jemalloc", "effective_size": "",
-        "features": "jemalloc", "profile": "release;lto=fat", "rustflags": "", "target_cpu": "",
-        "env_set": "A=1;B=2", "binary_sha256": "2" * 64, "binary_bytes": "200", "build_s": "41.5",
-        "input_bytes": "1048576", "input_family": "prose", "input_seed": "42", "cache_state": "cold",
-        "wall_s": "0.30000000000000004", "user_s": "0.08", "block_runs": "2", "peak_rss_bytes": "4096",
-        "exit_code": "0", "timed_out": "false", "status": "ok", "comparable": "true",
-        "incomparable_reason": "", "output_sha256": "d", "output_ok": "true", "w_count_s": "0.25",
-        "w_wait_s": "0.5", "w_calls": "3.0", "steal_pct": "5.0", "harness": "hyperfine 1.20.0",
-        "role": "candidate", "threads": "2", "minor_faults": "", "resident_before_share": "0.0",
-        "resident_after_share": "0.75", "device_read_bytes": "1048576", "swap_in_pages": "1", "swap_out_pages": "2",
-        "throttle_events": "0", "psi_memory_us": "300000", "contended": "memory",
-    }  # fmt: skip
+        "record_id": "20260302T1704Z",
+        "scenario": "demo",
+        "round": "1",
+        "warmup": "false",
+        "variant": "jemalloc, “fat”",
+        "input": "1MiB",
+        "axis_allocator": "jemalloc",
+        "axis_size": "1048576",
+        "axis_size_label": "1MiB",
+        "effective_allocator": "jemalloc",
+        "effective_size": "",
+        "features": "jemalloc",
+        "profile": "release;lto=fat",
+        "rustflags": "",
+        "target_cpu": "",
+        "env_set": "A=1;B=2",
+        "binary_sha256": "2" * 64,
+        "binary_bytes": "200",
+        "build_s": "41.5",
+        "input_bytes": "1048576",
+        "input_family": "prose",
+        "input_seed": "42",
+        "cache_state": "cold",
+        "wall_s": "0.30000000000000004",
+        "user_s": "0.08",
+        "block_runs": "2",
+        "peak_rss_bytes": "4096",
+        "exit_code": "0",
+        "timed_out": "false",
+        "status": "ok",
+        "comparable": "true",
+        "incomparable_reason": "",
+        "output_sha256": "d",
+        "output_ok": "true",
+        "w_count_s": "0.25",
+        "w_wait_s": "0.5",
+        "w_calls": "3.0",
+        "steal_pct": "5.0",
+        "harness": "hyperfine 1.20.0",
+        "role": "candidate",
+        "threads": "2",
+        "minor_faults": "",
+        "resident_before_share": "0.0",
+        "resident_after_share": "0.75",
+        "device_read_bytes": "1048576",
+        "swap_in_pages": "1",
+        "swap_out_pages": "2",
+        "throttle_events": "0",
+        "psi_memory_us": "300000",
+        "contended": "memory",
+    }
     assert {key: row[key] for key in expected} == expected
     base = next(r for r in read(measured.path / layout.RUNS) if r["cell_id"] == "a" * 12)
     assert (base["target_cpu"], base["git_rev"], base["git_dirty"]) == ("native", "9" * 40, "true")
@@ -126,12 +181,23 @@ def test_a_block_that_was_killed_has_one_row(record: Record, block: Callable[...
     )
     record.save()
     [row] = read(record.path / layout.RUNS)
-    assert (row["status"], row["timed_out"], row["wall_s"], row["exit_code"]) == ("timeout", "true", "", "")
-    assert (row["comparable"], row["incomparable_reason"], row["output_ok"]) == ("false", "timeout", "")
+    assert (row["status"], row["timed_out"], row["wall_s"], row["exit_code"]) == (
+        "timeout",
+        "true",
+        "",
+        "",
+    )
+    assert (row["comparable"], row["incomparable_reason"], row["output_ok"]) == (
+        "false",
+        "timeout",
+        "",
+    )
 
 
 def test_builds_and_events_have_tables(measured: Record) -> None:
-    measured.append(lines.Noted(Event("BX201", 'a "quoted", line\nand another', details=(("k", "v"),))))
+    measured.append(
+        lines.Noted(Event("BX201", 'a "quoted", line\nand another', details=(("k", "v"),)))
+    )
     measured.save()
     build = read(measured.path / layout.BUILDS)[1]
     assert (build["worker"], build["allocator"], build["variants"]) == (
@@ -151,7 +217,12 @@ def test_the_judgement_fills_cells_and_comparisons(measured: Record, judgement: 
     assert base["cores_used"] == "2.0"
     assert base["throughput_mib_s"] == "2.0"
     assert (base["max_rss_bytes"], base["rss_pct_of_input_pct"]) == ("1048576", "100.0")
-    assert (base["rounds"], base["runs"], base["flags"], base["output_ok"]) == ("1", "2", "few", "true")
+    assert (base["rounds"], base["runs"], base["flags"], base["output_ok"]) == (
+        "1",
+        "2",
+        "few",
+        "true",
+    )
     first, second = read(measured.path / layout.COMPARISONS)
     assert (first["claim_id"], first["text"], first["verdict"]) == ("c1", "S.", "better")
     assert (first["ratio"], first["level"], first["typical_lo"], first["floor_lo"]) == (
@@ -234,7 +305,9 @@ def test_an_unfinished_record_has_runs_and_says_that_it_has_no_verdicts(measured
         _ = found.comparisons
 
 
-def test_every_declared_column_is_filled_by_some_row(measured: Record, judgement: Judgement) -> None:
+def test_every_declared_column_is_filled_by_some_row(
+    measured: Record, judgement: Judgement
+) -> None:
     """A column that no code writes would be an empty promise."""
     source = rows.Source(measured.plan, measured.contents, judgement)
     for name, wanted in tables.table_columns(source).items():
@@ -242,6 +315,11 @@ def test_every_declared_column_is_filled_by_some_row(measured: Record, judgement
         keys = {key for row in maker(source) for key in row}
         missing = {column.name for column in wanted} - keys
         assert {text for text in missing if not text.startswith(("effective_", "wall_"))} <= {
-            "scope", "cpu_s", "cores_used", "max_rss_bytes", "rss_pct_of_input_pct", "throughput_mib_s",
+            "scope",
+            "cpu_s",
+            "cores_used",
+            "max_rss_bytes",
+            "rss_pct_of_input_pct",
+            "throughput_mib_s",
             *(column.name for column in metric_columns.CELLS),
-        }, name  # fmt: skip
+        }, name

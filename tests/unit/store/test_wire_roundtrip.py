@@ -46,10 +46,18 @@ def test_a_host_survives(host: Host) -> None:
     assert wire.load_host(wire.dump_host(host)) == host
 
 
-def test_a_block_from_before_the_page_cache_was_looked_at_is_read(block: Callable[..., Block]) -> None:
+def test_a_block_from_before_the_page_cache_was_looked_at_is_read(
+    block: Callable[..., Block],
+) -> None:
     document = json.loads(wire.dump_line(lines.Measured(block(0, "c"))))
     del document["block"]["page_cache"]
-    for name in ("psi_memory_us", "swap_in_pages", "swap_out_pages", "throttle_events", "device_bytes"):
+    for name in (
+        "psi_memory_us",
+        "swap_in_pages",
+        "swap_out_pages",
+        "throttle_events",
+        "device_bytes",
+    ):
         del document["block"]["sensors"][name]
     found = wire.load_line(json.dumps(document).encode())
     assert isinstance(found, lines.Measured)
@@ -58,7 +66,10 @@ def test_a_block_from_before_the_page_cache_was_looked_at_is_read(block: Callabl
 
 
 def test_every_kind_of_line_survives(
-    host: Host, builds: tuple[Build, ...], prepared: tuple[PreparedInput, ...], block: Callable[..., Block]
+    host: Host,
+    builds: tuple[Build, ...],
+    prepared: tuple[PreparedInput, ...],
+    block: Callable[..., Block],
 ) -> None:
     examples: list[lines.Line] = [
         lines.Header(1, "id", "s", "0", "1", "at", "0.1.0"),
@@ -69,7 +80,9 @@ def test_every_kind_of_line_survives(
         lines.Looked(Look("i", 0, 12, stopped=False)),
         lines.Dropped("c", "i", 2, warmup=True, state="raced", reason="slow"),
         lines.Noted(Event("BX201", "words", details=(("a", "b"),))),
-        lines.Counted(Observation("c", "instructions", 1, "at", "valgrind", values={"instructions": 7.0})),
+        lines.Counted(
+            Observation("c", "instructions", 1, "at", "valgrind", values={"instructions": 7.0})
+        ),
         lines.End("at", 1.5),
     ]
     assert {type(line) for line in examples} == set(lines.Line.__args__)

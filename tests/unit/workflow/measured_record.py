@@ -44,55 +44,111 @@ AT = "2026-03-02T17:04:09.123Z"
 ROUNDS = 12
 SPEEDS = {"plain": 1.0, "fast": 0.9, "slow": 1.12}
 TEXT = Input("1MiB", (("size", "1MiB"),), Dataset("generated", "prose", 1 << 20, 42))
-SPECS = {name: BuildSpec("builtin", "tally", features=() if name == "plain" else (name,)) for name in SPEEDS}
-VARIANTS = {name: Variant(name, (("way", name),), SPECS[name], describe=f"the {name} one") for name in SPEEDS}
+SPECS = {
+    name: BuildSpec("builtin", "tally", features=() if name == "plain" else (name,))
+    for name in SPEEDS
+}
+VARIANTS = {
+    name: Variant(name, (("way", name),), SPECS[name], describe=f"the {name} one")
+    for name in SPEEDS
+}
 
 
 def made_plan() -> Plan:
     roles = dict.fromkeys(SPEEDS, Role.CANDIDATE) | {"plain": Role.BASELINE}
     cells = [
-        Cell(f"{n}{'a' * 11}", VARIANTS[name].id, TEXT.id, f"{name}, 1MiB", role, ((BIN,), ("run",)))
+        Cell(
+            f"{n}{'a' * 11}", VARIANTS[name].id, TEXT.id, f"{name}, 1MiB", role, ((BIN,), ("run",))
+        )
         for n, (name, role) in enumerate(roles.items())
     ]
     control = replace(cells[0], id="c" * 12, label="control", role=Role.CONTROL)
     return Plan(
-        name="demo", question="Which way is fastest?", scenario_path="demo.yaml", scenario_sha256="5" * 64,
+        name="demo",
+        question="Which way is fastest?",
+        scenario_path="demo.yaml",
+        scenario_sha256="5" * 64,
         axes=(
             Axis("way", "build", tuple(AxisValue(n, n) for n in SPEEDS)),
             Axis("size", "input", (AxisValue("1MiB", "1 MiB", size_bytes=1 << 20),)),
         ),
-        builds=tuple(SPECS.values()), variants=tuple(VARIANTS.values()), inputs=(TEXT,), cells=(*cells, control),
-        holes=(), baseline_id=VARIANTS["plain"].id, further_baselines=(), experiments=(), program=None,
-        answer=AnswerPolicy(contract=True), measure=MeasurePolicy(ROUNDS, ROUNDS, until="rounds"), judge=JudgePolicy(),
-    )  # fmt: skip
+        builds=tuple(SPECS.values()),
+        variants=tuple(VARIANTS.values()),
+        inputs=(TEXT,),
+        cells=(*cells, control),
+        holes=(),
+        baseline_id=VARIANTS["plain"].id,
+        further_baselines=(),
+        experiments=(),
+        program=None,
+        answer=AnswerPolicy(contract=True),
+        measure=MeasurePolicy(ROUNDS, ROUNDS, until="rounds"),
+        judge=JudgePolicy(),
+    )
 
 
 def made_block(chance: random.Random, seq: int, number: int, position: int, cell: Cell) -> Block:
     name = cell.label.partition(",")[0]
     wall = 0.05 * SPEEDS.get(name, 1.0) * math.exp(chance.gauss(0, 0.01))
     receipt = Receipt(
-        {"way": name if name in SPEEDS else "plain"}, 2, {"count": wall / 2}, 1 << 20,
+        {"way": name if name in SPEEDS else "plain"},
+        2,
+        {"count": wall / 2},
+        1 << 20,
         {
-            "peak_rss": 4 << 20, "anon_bytes": 3 << 20, "file_bytes": 1 << 20, "minor_faults": 120, "major_faults": 1,
-            "ctx_vol": 7, "ctx_invol": 3, "read_bytes": 4096, "write_bytes": 8192,
+            "peak_rss": 4 << 20,
+            "anon_bytes": 3 << 20,
+            "file_bytes": 1 << 20,
+            "minor_faults": 120,
+            "major_faults": 1,
+            "ctx_vol": 7,
+            "ctx_invol": 3,
+            "read_bytes": 4096,
+            "write_bytes": 8192,
         },
-        {"records": 1234.0}, ("read ahead",),
-    )  # fmt: skip
+        {"records": 1234.0},
+        ("read ahead",),
+    )
     return Block(
-        seq, number, position, cell.id, warmup=number == 0, status="ok", started_at=AT, wall_s=(wall, wall * 1.01),
-        user_s=wall * 0.8, sys_s=wall * 0.1, peak_rss_bytes=(4 << 20) + seq % 5, peak_rss_source="worker",
-        exit_codes=(0, 0), answer=Answer("9f2c" * 16, 120, 30), receipts=(receipt, receipt),
+        seq,
+        number,
+        position,
+        cell.id,
+        warmup=number == 0,
+        status="ok",
+        started_at=AT,
+        wall_s=(wall, wall * 1.01),
+        user_s=wall * 0.8,
+        sys_s=wall * 0.1,
+        peak_rss_bytes=(4 << 20) + seq % 5,
+        peak_rss_source="worker",
+        exit_codes=(0, 0),
+        answer=Answer("9f2c" * 16, 120, 30),
+        receipts=(receipt, receipt),
         sensors=Sensors(4, 10, 20, 0.5, 1 << 30, 2900.0, 300, 1, 2, 0, 1 << 20),
         page_cache=PageCache("warm", 1.0, why=""),
-    )  # fmt: skip
+    )
 
 
 def host() -> Host:
     return Host(
-        host_id="f" * 12, boot_id="b1", cpu="CPU", cores=2, ram_bytes=1 << 30, kernel="6.1", os="Linux",
-        governor=None, virtualised=None, results_filesystem="ext4", data_filesystem="ext4",
-        hyperfine="hyperfine 1.20.0", rustc="rustc 1.95.0", cargo=None, python="3.11", benchctl="0.1.0",
-    )  # fmt: skip
+        host_id="f" * 12,
+        boot_id="b1",
+        cpu="CPU",
+        cores=2,
+        ram_bytes=1 << 30,
+        kernel="6.1",
+        os="Linux",
+        governor=None,
+        virtualised=None,
+        results_filesystem="ext4",
+        data_filesystem="ext4",
+        hyperfine="hyperfine 1.20.0",
+        rustc="rustc 1.95.0",
+        cargo=None,
+        python="3.11",
+        benchctl="0.1.0",
+    )
 
 
 def measured(root: Path) -> Record:
@@ -101,11 +157,19 @@ def measured(root: Path) -> Record:
     said = {"name": "tally", "version": "0.1.0", "metrics": [{"name": "records", "unit": "count"}]}
     builds = tuple(
         Build(
-            s.id, ok=True, sha256=f"{n}" * 64, path=f"/b/{n}", size_bytes=100 + n, build_s=41.5, describe=said,
-            revision="9" * 40, dirty=False, rustc="1.95",
+            s.id,
+            ok=True,
+            sha256=f"{n}" * 64,
+            path=f"/b/{n}",
+            size_bytes=100 + n,
+            build_s=41.5,
+            describe=said,
+            revision="9" * 40,
+            dirty=False,
+            rustc="1.95",
         )
         for n, s in enumerate(SPECS.values())
-    )  # fmt: skip
+    )
     inputs = (PreparedInput(TEXT.id, "/data/x", 1 << 20, "7" * 64, "prose", 42, filesystem="ext4"),)
     record.prepare(at=AT, host=host(), builds=builds, inputs=inputs)
     members, seq = list(plan.cells), 0
@@ -121,7 +185,9 @@ def measured(root: Path) -> Record:
 
 
 def table(path: Path) -> list[list[str]]:
-    return list(csv.reader(io.StringIO((path / "runs.csv").read_text(encoding="utf-8"), newline="")))
+    return list(
+        csv.reader(io.StringIO((path / "runs.csv").read_text(encoding="utf-8"), newline=""))
+    )
 
 
 def written(rows: list[list[str]]) -> str:

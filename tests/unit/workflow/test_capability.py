@@ -65,13 +65,20 @@ def test_a_baseline_that_cannot_run_is_an_error_that_says_why(plan: Plan) -> Non
     with pytest.raises(MachineError) as caught:
         leave_out(plan, described(read="no such call"))
     assert caught.value.code == "BX223"
-    assert caught.value.message == "the baseline cannot run here: io=read is not available here: no such call"
+    assert (
+        caught.value.message
+        == "the baseline cannot run here: io=read is not available here: no such call"
+    )
 
 
 @pytest.mark.parametrize("words", ['--io, "{mode}"', '"--io={mode}"'])
 def test_what_stands_in_a_command_counts_as_well(tmp_path: Path, words: str) -> None:
     text = SCENARIO.replace("io: [read, uring, mmap]", "mode: [read, uring, mmap]")
-    text = text.replace("io: read", "mode: read").replace("io: uring", "mode: uring").replace('"{io}"', words)
+    text = (
+        text.replace("io: read", "mode: read")
+        .replace("io: uring", "mode: uring")
+        .replace('"{io}"', words)
+    )
     plan = expand(load(tmp_path / "s.yaml", text=text))
     able = leave_out(plan, described(uring=WHY))
     assert {dict(v.values)["mode"] for v in able.variants} == {"read", "mmap"}

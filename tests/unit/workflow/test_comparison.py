@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from typer.testing import CliRunner
 
-from bench_framework.analysis import chosen_pairs
-from bench_framework.analysis.judge import judge
 from bench_framework.cli.app import app
+from bench_framework.compare import requested_pairs
 from bench_framework.errors import UsageError
+from bench_framework.features.judge import judge
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import BIN, BuildSpec, Plan, Role
 from bench_framework.model.run import Answer, Block, Build, Host, Look
@@ -45,17 +45,41 @@ baseline: [{engine: tokio, parser: simd}, {engine: rayon, parser: simd}]
 measure: {rounds: 20, until: rounds}
 """
 HOST = Host(
-    "h1", "b1", "EPYC", 2, 8 << 30, "6.1.0-28", "Debian", None, "kvm", "ext4", "ext4", "1.20.0", "r", "c", "p", "0.1",
-)  # fmt: skip
+    "h1",
+    "b1",
+    "EPYC",
+    2,
+    8 << 30,
+    "6.1.0-28",
+    "Debian",
+    None,
+    "kvm",
+    "ext4",
+    "ext4",
+    "1.20.0",
+    "r",
+    "c",
+    "p",
+    "0.1",
+)
 AT = "2026-03-02T17:0{}:00.000Z"
-TIMES = {("tokio", "simd"): 0.1, ("rayon", "simd"): 0.05, ("tokio", "serde"): 0.1, ("rayon", "serde"): 0.08}
+TIMES = {
+    ("tokio", "simd"): 0.1,
+    ("rayon", "simd"): 0.05,
+    ("tokio", "serde"): 0.1,
+    ("rayon", "serde"): 0.08,
+}
 
 
 def built(plan: Plan) -> Plan:
     """The same plan with a binary per variant in place of one program, and one command for all."""
-    variants = tuple(replace(v, build=BuildSpec("crate", "prog", features=(v.label,))) for v in plan.variants)
+    variants = tuple(
+        replace(v, build=BuildSpec("crate", "prog", features=(v.label,))) for v in plan.variants
+    )
     cells = tuple(replace(c, command=((BIN,),)) for c in plan.cells)
-    return replace(plan, variants=variants, cells=cells, builds=tuple(v.build for v in variants if v.build))
+    return replace(
+        plan, variants=variants, cells=cells, builds=tuple(v.build for v in variants if v.build)
+    )
 
 
 def record(
@@ -76,25 +100,44 @@ def record(
     at = AT.format(number)
     made = Record.create(folder / "results", plan, text, started_at=at, benchctl="0.1.0")
     builds = [
-        Build(v.build.id, ok=True, sha256=f"{v.label}{code if 'serde' in v.label else ''}", size_bytes=1000)
-        for v in plan.variants if v.build
-    ]  # fmt: skip
+        Build(
+            v.build.id,
+            ok=True,
+            sha256=f"{v.label}{code if 'serde' in v.label else ''}",
+            size_bytes=1000,
+        )
+        for v in plan.variants
+        if v.build
+    ]
     made.prepare(at=at, host=host, builds=builds, inputs=())
     seq = 0
     for turn in range(1, 21):
         for cell in plan.cells:
             values = dict(plan.variant(cell.variant_id).values)
-            time = TIMES[values["engine"], values["parser"]] * (slower if values["parser"] == "serde" else 1)
+            time = TIMES[values["engine"], values["parser"]] * (
+                slower if values["parser"] == "serde" else 1
+            )
             time *= 1 + random.Random(f"{number}/{cell.id}/{turn}").expovariate(100)
             time *= control if cell.role is Role.CONTROL else 1.0
             made.append(
                 lines.Measured(
                     Block(
-                        seq, turn, 0, cell.id, warmup=False, status="ok", started_at=at, wall_s=(time,),
-                        user_s=time, sys_s=0.0, peak_rss_bytes=1 << 20, exit_codes=(0,), answer=Answer("d", 1),
+                        seq,
+                        turn,
+                        0,
+                        cell.id,
+                        warmup=False,
+                        status="ok",
+                        started_at=at,
+                        wall_s=(time,),
+                        user_s=time,
+                        sys_s=0.0,
+                        peak_rss_bytes=1 << 20,
+                        exit_codes=(0,),
+                        answer=Answer("d", 1),
                     )
                 )
-            )  # fmt: skip
+            )
             seq += 1
         made.append(lines.RoundEnd(plan.inputs[0].id, turn, False, at, 1.0))
     looks = looks_of(plan)
@@ -121,9 +164,10 @@ def test_another_baseline_is_exploratory_and_says_how_it_is_adjusted(tmp_path: P
     record(tmp_path, 1)
     table = compare_record(tmp_path / "results", "@last", baseline="engine=rayon parser=serde")
     assert {c.ref_cell_id for c in table.comparisons} == {
-        c.id for c in built(expand(load(tmp_path / "s.yaml", text=SCENARIO))).cells
+        c.id
+        for c in built(expand(load(tmp_path / "s.yaml", text=SCENARIO))).cells
         if c.label == "rayon + serde" and c.role is not Role.CONTROL
-    }  # fmt: skip
+    }
     assert "exploratory: chosen after the data were seen; 6 comparisons, Holm-adjusted" in " ".join(
         printed(table.document).split()
     )
@@ -150,11 +194,14 @@ def test_a_failed_cell_is_called_failed_by_the_axis_as_by_the_report(tmp_path: P
         plan, contents = found.plan, found.contents
         cell = next(c for c in plan.cells if c.label == "rayon + simd")
         blocks = [
-            replace(b, status="failed", message="exit 9") if b.cell_id == cell.id else b for b in contents.blocks
-        ]  # fmt: skip
+            replace(b, status="failed", message="exit 9") if b.cell_id == cell.id else b
+            for b in contents.blocks
+        ]
         builds = {b.id: b for b in contents.builds}
-        pairs = chosen_pairs.axis_pairs(plan, "engine", frozenset(c.id for c in plan.cells))
-        judged, _ = chosen_pairs.judge_chosen(plan, blocks, builds, contents.looks, pairs, ("wall",))
+        pairs = requested_pairs.axis_pairs(plan, "engine", frozenset(c.id for c in plan.cells))
+        judged, _ = requested_pairs.judge_chosen(
+            plan, blocks, builds, contents.looks, pairs, ("wall",)
+        )
         report = judge(plan, blocks, builds, (), contents.looks)
     ours = next(c for c in judged if c.cell_id == cell.id)
     theirs = next(c for c in report.comparisons if c.cell_id == cell.id and c.metric == "wall")
@@ -186,7 +233,8 @@ def test_levels_of_an_axis_are_compared_with_everything_else_equal(tmp_path: Pat
     table = compare_axis(tmp_path / "results", "@last", "engine", metrics=("wall",))
     plan = built(expand(load(tmp_path / "s.yaml", text=SCENARIO)))
     pairs = {
-        (plan.cell(c.cell_id).label, plan.cell(c.ref_cell_id).label): c.verdict for c in table.comparisons
+        (plan.cell(c.cell_id).label, plan.cell(c.ref_cell_id).label): c.verdict
+        for c in table.comparisons
     }
     assert pairs == {
         ("rayon + simd", "tokio + simd"): Verdict.BETTER,
@@ -199,7 +247,9 @@ def test_levels_of_an_axis_are_compared_with_everything_else_equal(tmp_path: Pat
 
 def test_where_narrows_an_axis(tmp_path: Path) -> None:
     record(tmp_path, 1)
-    table = compare_axis(tmp_path / "results", "@last", "parser", where="engine=rayon", metrics=("wall",))
+    table = compare_axis(
+        tmp_path / "results", "@last", "parser", where="engine=rayon", metrics=("wall",)
+    )
     (only,) = table.comparisons
     assert only.verdict is Verdict.WORSE
     assert only.shown is not None
@@ -210,7 +260,11 @@ def test_where_narrows_an_axis(tmp_path: Path) -> None:
     ("axis", "where", "told"),
     [
         ("color", None, "no axis color varies in this record"),
-        ("engine", "engine=rayon", "no two cells of this record differ in engine alone where engine=rayon"),
+        (
+            "engine",
+            "engine=rayon",
+            "no two cells of this record differ in engine alone where engine=rayon",
+        ),
     ],
 )
 def test_an_axis_that_cannot_be_compared_is_refused(
@@ -245,8 +299,10 @@ def test_two_records_of_other_machines_keep_their_binary_sizes(tmp_path: Path) -
     found = compare_records(tmp_path / "results", "@prev", "@last")
     verdicts = {(row.comparison.metric, row.comparison.verdict) for row in found.bridge.cells}
     assert verdicts == {
-        ("wall", Verdict.NOT_COMPARABLE), ("cpu", Verdict.NOT_COMPARABLE), ("binary_size", Verdict.EQUIVALENT),
-    }  # fmt: skip
+        ("wall", Verdict.NOT_COMPARABLE),
+        ("cpu", Verdict.NOT_COMPARABLE),
+        ("binary_size", Verdict.EQUIVALENT),
+    }
     assert "CPU: EPYC → Xeon" in printed(found.document)
 
 
@@ -283,7 +339,9 @@ def test_the_command_takes_two_records(tmp_path: Path) -> None:
         ("@last", "--where", "engine=rayon"),
     ],
 )
-def test_options_that_ask_for_two_things_are_refused(tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_options_that_ask_for_two_things_are_refused(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
     record(tmp_path, 1)
     record(tmp_path, 2)
     done = command(tmp_path, *words)

@@ -43,9 +43,20 @@ def test_ten_commands_of_one_call_become_a_set_with_its_report(tmp_path: Path) -
     folder = imported(tmp_path, TEN, name="ten")
     assert folder.parent.name == "ten"
     assert {p.name for p in folder.iterdir()} == {
-        "builds.csv", "cells.csv", "claims.json", "columns.json", "comparisons.csv", "events.csv", "figures",
-        "imported.json", "manifest.json", "report.html", "report.md", "runs.csv", "sources",
-    }  # fmt: skip
+        "builds.csv",
+        "cells.csv",
+        "claims.json",
+        "columns.json",
+        "comparisons.csv",
+        "events.csv",
+        "figures",
+        "imported.json",
+        "manifest.json",
+        "report.html",
+        "report.md",
+        "runs.csv",
+        "sources",
+    }
     assert (folder / "sources" / "1-1.20-ten-commands.json").read_bytes() == TEN.read_bytes()
     page = (folder / "report.md").read_text()
     for one in json.loads(TEN.read_bytes())["results"]:
@@ -72,7 +83,9 @@ def test_names_with_control_characters_leave_pages_and_pictures_that_open(tmp_pa
 
 
 @pytest.mark.parametrize("spread", ["20", "1000"])
-def test_a_spread_a_thousand_times_the_mean_leaves_the_interval_open(tmp_path: Path, spread: str) -> None:
+def test_a_spread_a_thousand_times_the_mean_leaves_the_interval_open(
+    tmp_path: Path, spread: str
+) -> None:
     (tmp_path / "wild.csv").write_text(f"label,mean,sd,n,unit\na,1,{spread},10,ms\nb,2,1,10,ms\n")
     folder = imported(tmp_path, tmp_path / "wild.csv")
     page = (folder / "report.md").read_text().replace("\u202f", " ")
@@ -82,7 +95,9 @@ def test_a_spread_a_thousand_times_the_mean_leaves_the_interval_open(tmp_path: P
     assert verify_record(tmp_path / "results", "@last").differences == ()
 
 
-def test_every_command_that_opens_a_record_opens_a_set(tmp_path: Path, files: tuple[Path, Path]) -> None:
+def test_every_command_that_opens_a_record_opens_a_set(
+    tmp_path: Path, files: tuple[Path, Path]
+) -> None:
     folder = imported(tmp_path, *files)
     root = tmp_path / "results"
     found = verify_record(root, "@last")
@@ -92,9 +107,11 @@ def test_every_command_that_opens_a_record_opens_a_set(tmp_path: Path, files: tu
     assert pages.record == folder
     assert (folder / "report.html").read_bytes() == before
     table = compare_record(root, str(folder), baseline=None, candidate=None, metrics=("wall",))
-    assert [c.verdict.value for c in table.comparisons] == ["worse", "undecided"]
-    turned = compare_record(root, "@last", baseline="optimised", candidate="smol", metrics=("wall",))
-    assert [c.verdict.value for c in turned.comparisons] == ["better", "undecided"]
+    assert [c.verdict.value for c in table.comparisons] == ["worse", "inconclusive"]
+    turned = compare_record(
+        root, "@last", baseline="optimised", candidate="smol", metrics=("wall",)
+    )
+    assert [c.verdict.value for c in turned.comparisons] == ["better", "inconclusive"]
     assert "In one session (second.csv), in blocks" in terminal_page(
         turned.document, WIDTH, color=False, unicode=True
     )
@@ -211,14 +228,18 @@ def test_a_set_that_cannot_be_written_leaves_nothing_half(
 def test_two_imports_within_a_minute_are_two_sets(tmp_path: Path, files: tuple[Path, Path]) -> None:
     one, other = imported(tmp_path, *files, name="set"), imported(tmp_path, *files, name="set")
     assert one != other
-    texts = [(folder / "claims.json").read_text().replace(folder.name, "") for folder in (one, other)]
+    texts = [
+        (folder / "claims.json").read_text().replace(folder.name, "") for folder in (one, other)
+    ]
     assert texts[0] == texts[1]
 
 
 def test_json_names_the_set_and_its_files(
     tmp_path: Path, files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code = run_command_line(["import", *map(str, files), "--json", "--dir", str(tmp_path / "results")])
+    code = run_command_line(
+        ["import", *map(str, files), "--json", "--dir", str(tmp_path / "results")]
+    )
     said = json.loads(capsys.readouterr().out)
     assert code == 0
     assert Path(said["record"]).is_dir()

@@ -44,7 +44,9 @@ def test_what_is_announced_or_declared_or_benchctls_own_is_judged(tmp_path: Path
 )
 def test_what_is_not_is_refused_with_what_there_is(metric: str, words: str, tmp_path: Path) -> None:
     with pytest.raises(MachineError) as caught:
-        require_known(plan_of(tmp_path, f"wall, {metric}"), [Build("program", ok=True, describe=SAID)])
+        require_known(
+            plan_of(tmp_path, f"wall, {metric}"), [Build("program", ok=True, describe=SAID)]
+        )
     assert caught.value.code == "BX252"
     assert words in caught.value.message
     assert caught.value.details == (("it announces", "waits"),)

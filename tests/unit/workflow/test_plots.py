@@ -31,7 +31,9 @@ def test_every_figure_of_the_page_can_be_drawn_by_its_name(full: Path, page: str
         assert plots.figures_of(frames)[name].title == title
 
 
-def test_without_axes_a_figure_has_its_own_size_and_can_be_saved(full: Path, tmp_path: Path) -> None:
+def test_without_axes_a_figure_has_its_own_size_and_can_be_saved(
+    full: Path, tmp_path: Path
+) -> None:
     name = next(iter(bf.figures(full)))
     axes = bf.plot(name, full)
     width, _ = axes.get_figure().get_size_inches()
@@ -49,7 +51,9 @@ def test_a_wrong_name_is_answered_with_the_right_ones(full: Path) -> None:
 
 def test_an_imported_set_has_figures(tmp_path: Path) -> None:
     source = tmp_path / "x.csv"
-    source.write_text("label,mean,sd,n,unit\na,177.1,7.5,100,ms\nb,191.2,13.7,100,ms\n", encoding="utf-8")
+    source.write_text(
+        "label,mean,sd,n,unit\na,177.1,7.5,100,ms\nb,191.2,13.7,100,ms\n", encoding="utf-8"
+    )
     imported = import_files([source], ImportOptions(tmp_path / "results")).record
     assert list(bf.figures(imported)) == ["results-1-forest"]
 

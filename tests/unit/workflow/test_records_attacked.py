@@ -38,7 +38,9 @@ MANIFESTS: dict[str, Callable[[str], str]] = {
     "empty": lambda _: "",
     "a list": lambda _: "[]",
     "nested": lambda _: NESTED,
-    "an infinite version": lambda text: re.sub(r'"schema_version": \d+', '"schema_version": Infinity', text),
+    "an infinite version": lambda text: re.sub(
+        r'"schema_version": \d+', '"schema_version": Infinity', text
+    ),
     "a version that is no number": lambda text: re.sub(
         r'"schema_version": \d+', '"schema_version": NaN', text
     ),
@@ -75,7 +77,9 @@ def test_a_file_outside_the_record_is_missing_in_it_and_never_read(
     assert not set("\x1b\x00\u202e") & set(capsys.readouterr().out)
 
 
-def test_a_plan_that_was_changed_and_sealed_again_is_not_the_journals(plain: Path, tmp_path: Path) -> None:
+def test_a_plan_that_was_changed_and_sealed_again_is_not_the_journals(
+    plain: Path, tmp_path: Path
+) -> None:
     path = copied(plain, tmp_path)
     text = (path / "plan.json").read_text(encoding="utf-8")
     (path / "plan.json").write_text(
@@ -88,7 +92,9 @@ def test_a_plan_that_was_changed_and_sealed_again_is_not_the_journals(plain: Pat
     )
 
 
-def test_a_plan_that_makes_no_sense_is_blamed_even_if_sealed_again(plain: Path, tmp_path: Path) -> None:
+def test_a_plan_that_makes_no_sense_is_blamed_even_if_sealed_again(
+    plain: Path, tmp_path: Path
+) -> None:
     path = copied(plain, tmp_path)
     text = (path / "plan.json").read_text(encoding="utf-8")
     (path / "plan.json").write_text(text.replace(TEXT.id, "nowhere", 1), encoding="utf-8")
@@ -105,7 +111,9 @@ def test_where_a_scenario_lay_and_what_was_asked_are_no_part_of_the_plans_digest
 ) -> None:
     path = copied(plain, tmp_path)
     text = (path / "plan.json").read_text(encoding="utf-8")
-    (path / "plan.json").write_text(text.replace('"demo.yaml"', '"elsewhere/demo.yaml"'), encoding="utf-8")
+    (path / "plan.json").write_text(
+        text.replace('"demo.yaml"', '"elsewhere/demo.yaml"'), encoding="utf-8"
+    )
     assert verify_record(tmp_path, str(path)).differences == ("plan.json: changed",)
 
 

@@ -61,10 +61,15 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("measured") / "results"
     with Record.create(root, plan, "name: demo\n", started_at=AT, benchctl="0.1.0") as record:
         record.prepare(
-            at=AT, host=host(), builds=report_sample.builds(plan), inputs=report_sample.prepared(plan)
+            at=AT,
+            host=host(),
+            builds=report_sample.builds(plan),
+            inputs=report_sample.prepared(plan),
         )
         input_id = plan.inputs[0].id
-        for number, blocks in itertools.groupby(report_sample.blocks(plan, ROUNDS), lambda b: b.round):
+        for number, blocks in itertools.groupby(
+            report_sample.blocks(plan, ROUNDS), lambda b: b.round
+        ):
             for block in blocks:
                 record.append(lines.Measured(block))
             record.append(lines.RoundEnd(input_id, number, warmup=False, at=AT, elapsed_s=1.0))
@@ -101,7 +106,9 @@ def test_a_record_judged_on_one_machine_is_verified_on_another(
     there = judged_on(machine, measured, tmp_path, verify=judged_here)
     for path in judged_here.rglob("*"):
         if path.suffix in {".csv", ".json", ".jsonl"} and path.name != "manifest.json":
-            assert path.read_bytes() == (there / path.relative_to(judged_here)).read_bytes(), path.name
+            assert path.read_bytes() == (there / path.relative_to(judged_here)).read_bytes(), (
+                path.name
+            )
     assert page(judged_here) == page(there)
 
 

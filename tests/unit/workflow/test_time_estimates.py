@@ -9,16 +9,23 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench_framework.analysis.family import detectable
-from bench_framework.analysis.verdict import Rules
+from bench_framework.compare.verdict import Rules
 from bench_framework.execution.host import this_host_id
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Plan
 from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.stats.holm_family import detectable
 from bench_framework.workflow import time_estimates
 from bench_framework.workflow.scenarios import plan_scenario
-from bench_framework.workflow.time_estimates import GUESS_S, GUESSED, REBUILT, SAME, SCALED, Precedent
+from bench_framework.workflow.time_estimates import (
+    GUESS_S,
+    GUESSED,
+    REBUILT,
+    SAME,
+    SCALED,
+    Precedent,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,10 +53,13 @@ def record(plan: Plan, seconds: float, half: float | None = None, **binaries: st
     """A record of this plan; with `half` its comparisons have 95 % intervals of that half-width over 40 rounds."""
     shown = Interval(1.0, math.exp(-(half or 0)), math.exp(half or 0), 0.95)
     made = [
-        Comparison(c.id, base.id, metric, "headline", Verdict.UNDECIDED, typical=shown, rounds=40)
-        for c in plan.cells if (base := plan.baseline_cell(c.input_id)) and base.id != c.id and half
+        Comparison(
+            c.id, base.id, metric, "headline", Verdict.INCONCLUSIVE, typical=shown, rounds=40
+        )
+        for c in plan.cells
+        if (base := plan.baseline_cell(c.input_id)) and base.id != c.id and half
         for metric in plan.judge.metrics
-    ]  # fmt: skip
+    ]
     return Precedent(f"{plan.name}/1", plan, {c.id: seconds for c in plan.cells}, made, binaries)
 
 
@@ -75,7 +85,9 @@ def test_a_cell_is_estimated_by_what_is_nearest(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("now")
 def test_the_first_record_that_knows_a_cell_is_believed(tmp_path: Path) -> None:
     plan = plan_of(tmp_path)
-    total, _ = time_estimates.block_times(plan, [record(plan, 0.2, program="new"), record(plan, 9.0)])
+    total, _ = time_estimates.block_times(
+        plan, [record(plan, 0.2, program="new"), record(plan, 9.0)]
+    )
     assert total == pytest.approx(0.4)
 
 
@@ -84,7 +96,9 @@ def test_what_a_plan_decides_follows_from_the_noise_of_the_record(tmp_path: Path
     plan = plan_of(tmp_path)
     longer = replace(plan, measure=replace(plan.measure, rounds_max=160))
     looks = looks_of(longer)
-    found = time_estimates.resolution(longer, looks, [record(plan_of(tmp_path, name="other"), 0.1, 0.04)])
+    found = time_estimates.resolution(
+        longer, looks, [record(plan_of(tmp_path, name="other"), 0.1, 0.04)]
+    )
     rules = Rules(looks.count, looks.family, looks.level, seed=0)
     assert (found.record, found.pairs) == ("other/1", 2)
     assert found.by_metric == {
@@ -99,7 +113,9 @@ def test_the_same_scenario_with_other_programs_is_better_than_nothing(tmp_path: 
     found = time_estimates.resolution(plan, looks_of(plan), [record(changed, 0.1, 0.04)])
     assert (found.record, found.pairs) == ("s/1", 0)
     stranger = replace(changed, name="t")
-    assert time_estimates.resolution(plan, looks_of(plan), [record(stranger, 0.1, 0.04)]).record == ""
+    assert (
+        time_estimates.resolution(plan, looks_of(plan), [record(stranger, 0.1, 0.04)]).record == ""
+    )
 
 
 def test_records_of_other_hosts_and_broken_ones_tell_nothing(tmp_path: Path) -> None:

@@ -65,7 +65,9 @@ def test_one_character_changed_in_any_column_is_found_with_file_row_and_column(
     shutil.copytree(plain, copy)
     rows = table(plain)
     at, run = rows[0].index("variant"), rows[0].index("run")
-    number = next(n for n, row in enumerate(rows) if row[at] == "fast" and row[run] == "1" and n > 40)
+    number = next(
+        n for n, row in enumerate(rows) if row[at] == "fast" and row[run] == "1" and n > 40
+    )
     assert len(rows[0]) > 90
     for column, name in enumerate(rows[0]):
         changed = [list(row) for row in rows]
@@ -76,11 +78,15 @@ def test_one_character_changed_in_any_column_is_found_with_file_row_and_column(
         named = f"runs.csv: row {number + 1}, {name} is "
         assert any(line.startswith(named) for line in found), (name, found)
         if name in TOUCHED:
-            told = [x for x in found if x.startswith(("claims.json: c", "runs.csv cannot be read: "))]
+            told = [
+                x for x in found if x.startswith(("claims.json: c", "runs.csv cannot be read: "))
+            ]
             assert told, (name, found)
 
 
-def test_the_claims_that_a_changed_run_changes_are_named_and_no_others(plain: Path, tmp_path: Path) -> None:
+def test_the_claims_that_a_changed_run_changes_are_named_and_no_others(
+    plain: Path, tmp_path: Path
+) -> None:
     copy = tmp_path / "demo" / plain.name
     shutil.copytree(plain, copy)
     rows = table(plain)
@@ -89,7 +95,11 @@ def test_the_claims_that_a_changed_run_changes_are_named_and_no_others(plain: Pa
         if row[variant] == "slow":
             row[wall] = repr(float(row[wall]) * 2)
     (copy / "runs.csv").write_text(written(rows), encoding="utf-8")
-    found = [x for x in verify_record(copy.parent, str(copy)).differences if x.startswith("claims.json: c")]
+    found = [
+        x
+        for x in verify_record(copy.parent, str(copy)).differences
+        if x.startswith("claims.json: c")
+    ]
     assert any("slow takes" in x or "slow needs" in x for x in found)
     assert not any("fast needs 10" in x and "slow" not in x for x in found)
 
@@ -111,7 +121,8 @@ def test_a_file_that_cannot_be_read_any_more_is_named_as_a_difference(
     found = verify_record(tmp_path, str(copy))
     assert f"{name}: changed" in found.differences
     assert (
-        "cannot be read" in found.differences[-1] or "does not begin with a header" in found.differences[-1]
+        "cannot be read" in found.differences[-1]
+        or "does not begin with a header" in found.differences[-1]
     )
 
 
@@ -146,7 +157,9 @@ def test_a_table_of_an_earlier_version_lacks_columns_and_is_no_difference(plain:
     older = written([row[:-14] for row in rows])
     assert table_differences(older, text) == []
     assert not run_table.is_whole(older)
-    assert table_differences(written([*rows[:1], *rows[2:]]), text)[0].startswith(f"{len(rows) - 2} rows")
+    assert table_differences(written([*rows[:1], *rows[2:]]), text)[0].startswith(
+        f"{len(rows) - 2} rows"
+    )
     assert table_differences(text.replace("wall_s", "while_s", 1), text) == [
         "the columns while_s are none of this table's"
     ]
@@ -163,7 +176,9 @@ def test_a_record_of_an_earlier_version_is_judged_from_its_journal_and_says_so(
     assert found.differences == ()
     assert found.source == "the journal"
     (copy / "journal.jsonl").write_text(
-        (copy / "journal.jsonl").read_text(encoding="utf-8").replace('"wall_s":[0.0', '"wall_s":[0.9', 1),
+        (copy / "journal.jsonl")
+        .read_text(encoding="utf-8")
+        .replace('"wall_s":[0.0', '"wall_s":[0.9', 1),
         encoding="utf-8",
     )
     again = verify_record(copy.parent, str(copy)).differences
@@ -177,7 +192,9 @@ def test_one_digit_changed_in_another_file_names_it(full: Path, tmp_path: Path, 
     shutil.copytree(full, copy)
     text = (copy / name).read_text(encoding="utf-8")
     at = [m.start() for m in re.finditer(r"\d", text)][len(text) // 7]
-    (copy / name).write_text(text[:at] + str((int(text[at]) + 1) % 10) + text[at + 1 :], encoding="utf-8")
+    (copy / name).write_text(
+        text[:at] + str((int(text[at]) + 1) % 10) + text[at + 1 :], encoding="utf-8"
+    )
     found = verify_record(copy.parent, str(copy)).differences
     assert f"{name}: changed" in found
 
@@ -197,11 +214,15 @@ def test_a_page_alone_is_recomputed_from_its_runs(page: str, tmp_path: Path) -> 
     assert found.claims > 10
 
 
-def test_one_digit_changed_anywhere_in_a_page_is_found_with_its_line(page: str, tmp_path: Path) -> None:
+def test_one_digit_changed_anywhere_in_a_page_is_found_with_its_line(
+    page: str, tmp_path: Path
+) -> None:
     data = page.index('id="record-data"')
     link = page.index("data:application/x-bzip2"), page.index('">runs.csv.bz2')
     digits = [
-        m.start() for m in re.finditer(r"\d", page) if m.start() < data and not link[0] < m.start() < link[1]
+        m.start()
+        for m in re.finditer(r"\d", page)
+        if m.start() < data and not link[0] < m.start() < link[1]
     ]
     for place in random.Random(4).sample(digits, 6):
         changed = page[:place] + str((int(page[place]) + 1) % 10) + page[place + 1 :]
@@ -212,7 +233,9 @@ def test_one_digit_changed_anywhere_in_a_page_is_found_with_its_line(page: str, 
 
 def test_lines_that_are_added_or_exchanged_are_found(page: str) -> None:
     first = page.index("<section ")
-    assert line_differences(page[:first] + "<p hidden>\n" + page[first:], page)[-1].startswith("expected ")
+    assert line_differences(page[:first] + "<p hidden>\n" + page[first:], page)[-1].startswith(
+        "expected "
+    )
     lines = page.split("\n")
     lines[20:80] = reversed(lines[20:80])
     assert re.fullmatch(r"and \d+ more lines", line_differences("\n".join(lines), page)[-1])
@@ -266,7 +289,9 @@ def packed(text: str) -> str:
     return base64.b64encode(bz2.compress(text.encode())).decode()
 
 
-def test_runs_changed_within_a_page_change_what_it_should_say(full: Path, page: str, tmp_path: Path) -> None:
+def test_runs_changed_within_a_page_change_what_it_should_say(
+    full: Path, page: str, tmp_path: Path
+) -> None:
     link = re.search(r'x-bzip2;base64,([^"]*)"', page)
     assert link is not None
     text = bz2.decompress(base64.b64decode(link[1])).decode()
@@ -285,7 +310,9 @@ def test_embedding_needs_the_page_that_it_is_for(full: Path) -> None:
         report_record(full.parent, str(full), formats=("md",), embed_runs=True)
 
 
-def test_a_page_that_carries_its_runs_is_loaded_as_its_record_is(full: Path, tmp_path: Path) -> None:
+def test_a_page_that_carries_its_runs_is_loaded_as_its_record_is(
+    full: Path, tmp_path: Path
+) -> None:
     copy = tmp_path / "results" / "demo" / full.name
     shutil.copytree(full, copy)
     page = tmp_path / "elsewhere.html"
@@ -358,7 +385,9 @@ def judged_by(full: Path, tmp_path: Path, version: str) -> Path:
     return copy
 
 
-def test_a_record_that_another_version_judged_is_not_called_damaged(full: Path, tmp_path: Path) -> None:
+def test_a_record_that_another_version_judged_is_not_called_damaged(
+    full: Path, tmp_path: Path
+) -> None:
     found = verify_record(tmp_path, str(judged_by(full, tmp_path, "0.0.9")))
     assert any("does not follow" in line for line in found.differences)
     assert found.notes[0].startswith("judged by benchctl 0.0.9, and this is ")
@@ -371,7 +400,9 @@ def test_what_this_version_judged_has_no_such_excuse(full: Path, tmp_path: Path)
     assert found.notes == ()
 
 
-def test_a_judgement_that_a_later_version_wrote_otherwise_says_which(full: Path, tmp_path: Path) -> None:
+def test_a_judgement_that_a_later_version_wrote_otherwise_says_which(
+    full: Path, tmp_path: Path
+) -> None:
     copy = judged_by(full, tmp_path, "9.1.0")
     path = copy / "claims.json"
     said = json.loads(path.read_text(encoding="utf-8"))

@@ -1,1 +1,0 @@
-"""Numbers in, judgements out. Pure."""

@@ -1,0 +1,224 @@
+"""Claims that state facts of a record: growth, memory, coverage, what was not measured. Plain Python."""
+
+from __future__ import annotations
+
+from collections import Counter
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.claims import value_phrases
+from bench_framework.compare import cache_states, same_programs
+from bench_framework.model.judgement import Claim
+from bench_framework.model.metrics import PEAK_RSS, WALL
+from bench_framework.model.plan import Role
+from bench_framework.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from bench_framework.model.judgement import CellState, Derived, Judgement, Scope
+    from bench_framework.model.plan import Plan
+    from bench_framework.model.run import Build, PreparedInput
+
+MOST_NAMED: Final = 4
+LEAST_SIZES: Final = 3
+"""Sizes below which nothing is said about growth (R7)."""
+
+
+class Names:
+    """What cells and inputs are called in sentences."""
+
+    def __init__(self, plan: Plan, states: Sequence[CellState] = ()) -> None:
+        self.plan = plan
+        self.cells = {c.id: c for c in plan.cells}
+        self._cold = cache_states.cold_inputs(plan, states)
+
+    def scope(self, input_id: str) -> Scope:
+        """The input, where there are several; the cache, where every run was seen to begin with a cold one."""
+        item = (("input", self.plan.input(input_id).label),) if len(self.plan.inputs) > 1 else ()
+        return (*item, ("cache", "cold")) if input_id in self._cold else item
+
+    def label(self, cell_id: str) -> str:
+        """A cell by its variant."""
+        cell = self.cells[cell_id]
+        label = self.plan.variant(cell.variant_id).label
+        return f"{label} (control)" if cell.role is Role.CONTROL else label
+
+    def named(self, cell_ids: Sequence[str], paid: Mapping[str, str] = MappingProxyType({})) -> str:
+        """Variants by name, the first four of many: the table has them all."""
+        labels = [
+            f"{self.label(cell)} ({paid[cell]})" if paid.get(cell) else self.label(cell)
+            for cell in cell_ids
+        ]
+        if len(labels) <= MOST_NAMED + 1:
+            return ", ".join(labels)
+        return f"{', '.join(labels[:MOST_NAMED])} and {len(labels) - MOST_NAMED} more"
+
+
+class Facts(Names):
+    """Claims that no comparison stands behind."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        judgement: Judgement,
+        builds: Mapping[str, Build],
+        inputs: Sequence[PreparedInput],
+    ) -> None:
+        super().__init__(plan, judgement.states)
+        self._judgement, self._builds = judgement, builds
+        self._sizes = {i.input_id: i.size_bytes for i in inputs}
+        self._medians = {(s.cell_id, s.metric): s for s in judgement.summaries}
+
+    def write(self) -> Iterator[Claim]:
+        """In the order in which a report reads them."""
+        yield from self._scaling()
+        yield from self._memory_shares()
+        yield from map(self._derived, (d for d in self._judgement.derived if d.value is not None))
+        yield from same_programs.claims(self.plan, self._builds)
+        yield self.coverage()
+        yield from self._not_measured()
+
+    def _scaling(self) -> Iterator[Claim]:
+        segments = Counter((s.variant_id, s.metric) for s in self._judgement.scaling)
+        for s in self._judgement.scaling:
+            if segments[s.variant_id, s.metric] < LEAST_SIZES - 1:
+                continue
+            start, end = (
+                self.plan.input(s.from_input_id).label,
+                self.plan.input(s.to_input_id).label,
+            )
+            yield Claim(
+                "",
+                "scaling",
+                self.plan.variant(s.variant_id).label,
+                None,
+                s.metric,
+                (("input", f"{start} to {end}"),),
+                None,
+                estimate=s.exponent,
+                lo=s.lo,
+                hi=s.hi,
+                level=s.level,
+                cells=tuple(
+                    c.id
+                    for c in self.plan.cells
+                    if c.variant_id == s.variant_id
+                    and c.input_id in (s.from_input_id, s.to_input_id)
+                    and c.role is not Role.CONTROL
+                ),
+                values={"from": start, "to": end, "word": s.word},
+            )
+
+    def _memory_shares(self) -> Iterator[Claim]:
+        for cell in self.plan.cells:
+            peak = self._medians.get((cell.id, PEAK_RSS))
+            if peak is None or cell.role is Role.CONTROL:
+                continue
+            size = self._sizes.get(cell.input_id)
+            values: dict[str, float | int | str] = {
+                "size": value_phrases.size(peak.median, self.plan.unit_family)
+            }
+            if size:
+                values["share"] = peak.median / size
+            yield Claim(
+                "",
+                "memory-share",
+                self.label(cell.id),
+                None,
+                PEAK_RSS,
+                self.scope(cell.input_id),
+                None,
+                estimate=peak.median,
+                lo=peak.lo,
+                hi=peak.hi,
+                level=0.95 if peak.lo is not None else None,
+                rounds=peak.n_rounds,
+                runs=peak.n_runs,
+                cells=(cell.id,),
+                values=values,
+            )
+
+    def _derived(self, row: Derived) -> Claim:
+        return Claim(
+            "",
+            "derived",
+            row.name.replace("_", " "),
+            None,
+            None,
+            self.scope(row.input_id),
+            None,
+            estimate=row.value,
+            lo=row.lo,
+            hi=row.hi,
+            level=row.level if row.lo is not None else None,
+            rounds=row.rounds,
+            margin=self.plan.judge.margin_of(WALL) if row.judged else None,
+            cells=row.cell_ids,
+            values={
+                "formula": row.formula,
+                "unit": row.unit,
+                "family": self.plan.unit_family,
+                **({"assuming": row.assuming} if row.assuming else {}),
+                **self._smallest_rate(row),
+            },
+        )
+
+    def _smallest_rate(self, row: Derived) -> dict[str, float]:
+        """Of the rates of an input: they have one unit, in sentences as in their table (R14)."""
+        rates = [
+            d.value
+            for d in self._judgement.derived
+            if d.input_id == row.input_id
+            and d.unit == "bytes/s"
+            and d.value is not None
+            and not d.assuming
+        ]
+        return {"smallest": min(rates)} if row.unit == "bytes/s" and not row.assuming else {}
+
+    def coverage(self) -> Claim:
+        """How many cells were planned, and what became of them (R18)."""
+        words = {
+            "other-output": "other output",
+            "not-comparable": "not comparable",
+            "not-started": "not started",
+        }
+        own = [s for s in self._judgement.states if self.cells[s.cell_id].role is not Role.CONTROL]
+        counts = Counter(words.get(s.state, s.state) for s in own)
+        values: dict[str, float | int | str] = {"planned": len(own), "measured": 0, **counts}
+        values["excluded"] = len(self.plan.holes)
+        return Claim("", "coverage", "this record", None, None, (), None, values=values)
+
+    def _not_measured(self) -> Iterator[Claim]:
+        """Holes of the plan, those of one rule together, and cells without figures (S25)."""
+        axes = {name for item in self.plan.inputs for name, _ in item.values}
+        holes: dict[tuple[str, str], list[str]] = {}
+        for hole in self.plan.holes:
+            where = " ".join(f"{name}={value}" for name, value in hole.values if name not in axes)
+            place = " ".join(f"{name}={value}" for name, value in hole.values if name in axes)
+            holes.setdefault((where or place, hole.reason), []).append(place if where else "")
+        for (where, reason), places in holes.items():
+            at = ", ".join(dict.fromkeys(p for p in places if p))
+            subject = f"{where}, {at}" if at else where
+            yield Claim(
+                "", "not-measured", subject, None, None, (), None, values={"reason": reason}
+            )
+        for state in self._judgement.states:
+            if state.state in ("failed", "not-started"):
+                yield self._missing(state)
+
+    def _missing(self, state: CellState) -> Claim:
+        label = self.cells[state.cell_id].label
+        verdict = Verdict.FAILED if state.state == "failed" else None
+        values = {"reason": state.reason or state.state}
+        return Claim(
+            "",
+            "not-measured",
+            label,
+            None,
+            None,
+            (),
+            verdict,
+            cells=(state.cell_id,),
+            values=values,
+        )

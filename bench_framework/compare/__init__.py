@@ -1,0 +1,1 @@
+"""Judging one metric of two configurations: samples, tests, interim analyses, verdicts."""

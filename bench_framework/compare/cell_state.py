@@ -1,0 +1,231 @@
+"""What became of each cell: measured, failed, another answer, another mode than asked for.
+
+Plain Python.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
+
+from bench_framework.compare import cache_states
+from bench_framework.compare.samples import VOID_SHARE, VOIDING, Sample
+from bench_framework.model.judgement import CellState
+from bench_framework.model.run import Event
+
+if TYPE_CHECKING:
+    from bench_framework.model.plan import Cell, Plan
+    from bench_framework.model.run import Block, Build
+
+NO_ANSWER = "none"
+
+
+def cell_states(
+    plan: Plan,
+    samples: Mapping[str, Sample],
+    builds: Mapping[str, Build],
+    warm_ups: Mapping[str, Sequence[Block]] = MappingProxyType({}),
+) -> tuple[CellState, ...]:
+    """The state of every cell of the plan, in plan order.
+
+    A cell that was given up in the warm-up has no sample; its warm-up blocks say why.
+    """
+    expected = {
+        item.id: _expected_answer(plan, plan.baseline_cell(item.id), samples)
+        for item in plan.inputs
+    }
+    return tuple(
+        (None if cell.id in samples else _given_up(cell, warm_ups.get(cell.id, ())))
+        or _state(
+            plan,
+            cell,
+            samples.get(cell.id),
+            builds,
+            _expected_answer(plan, cell, samples) if cell.role.apart else expected[cell.input_id],
+        )
+        for cell in plan.cells
+    )
+
+
+def _given_up(cell: Cell, blocks: Sequence[Block]) -> CellState | None:
+    """The state of a cell that was measured no further after its warm-up; `None` if that went well."""
+    void = [block for block in blocks if block.status in VOIDING]
+    other = [block for block in blocks if block.status == "other-output"]
+    if void:
+        said = void[0].message or ("timed out" if void[0].timed_out else "failed")
+        return CellState(cell.id, "failed", 0, len(void), f"{said} (in the warm-up)")
+    if other:
+        return CellState(
+            cell.id,
+            "other-output",
+            0,
+            0,
+            other[0].message or "its answer differs from the baseline's",
+        )
+    return None
+
+
+def _state(
+    plan: Plan, cell: Cell, sample: Sample | None, builds: Mapping[str, Build], expected: str | None
+) -> CellState:
+    build = build_of(plan, cell.variant_id, builds)
+    if sample is None or not sample.rounds:
+        if build is not None and not build.ok:
+            return CellState(cell.id, "failed", 0, 0, build.message or "its build failed")
+        return CellState(cell.id, "not-started", 0, 0, "no round of it was measured")
+    rounds, void = len(sample.runs), len(sample.void)
+    effective = effective_modes(sample)
+    if sample.failed:
+        state, reason = _failure(cell, sample)
+        return CellState(cell.id, state, rounds, void, reason, effective)
+    if (other := _other_output(sample, expected)) is not None:
+        return CellState(cell.id, "other-output", rounds, void, other, effective)
+    cache = cache_states.seen([b for b in sample.blocks if b.round in sample.runs])
+    fallbacks = fallen_back(plan, cell, effective, build)
+    if fallbacks:
+        words = "; ".join(
+            f"{axis}: {asked} was asked for, {ran} ran" for axis, asked, ran in fallbacks
+        )
+        return CellState(cell.id, "not-comparable", rounds, void, words, effective, cache)
+    return CellState(cell.id, "measured", rounds, void, "", effective, cache)
+
+
+def _failure(cell: Cell, sample: Sample) -> tuple[Literal["failed", "not-comparable"], str]:
+    """What made more than 5 % of the rounds void: failures, a cache that was not as asked for, or both together."""
+    failed = [b for b in sample.blocks if b.status in VOIDING]
+    others = [b for b in sample.blocks if b.status not in VOIDING and b.round in sample.void]
+    if others and len(failed) <= VOID_SHARE * sample.rounds:
+        return "not-comparable", cache_states.refusal(
+            cell, [b for b in sample.blocks if b.status not in VOIDING]
+        )
+    first = failed[0]
+    said = first.message or ("timed out" if first.timed_out else "failed")
+    return "failed", f"{said} (round {first.round}; {len(failed)} of {sample.rounds} rounds)"
+
+
+def _expected_answer(plan: Plan, cell: Cell | None, samples: Mapping[str, Sample]) -> str | None:
+    """A cell's most frequent digest, the earliest of equals: the baseline's binds all candidates, a bound's itself."""
+    if plan.answer.compare == NO_ANSWER or cell is None or cell.id not in samples:
+        return None
+    digests = Counter(_digests(samples[cell.id].blocks))
+    return digests.most_common(1)[0][0] if digests else None
+
+
+def _digests(blocks: Sequence[Block]) -> list[str]:
+    return [
+        b.answer.digest for b in blocks if b.answer is not None and b.answer.source != NO_ANSWER
+    ]
+
+
+def _other_output(sample: Sample, expected: str | None) -> str | None:
+    marked = next((b for b in sample.blocks if b.status == "other-output"), None)
+    if marked is not None:
+        return marked.message or "its answer differs from the baseline's"
+    others = [d for d in _digests(sample.blocks) if expected is not None and d != expected]
+    if not others:
+        return None
+    share = (
+        f" in {len(others)} of {len(sample.blocks)} rounds"
+        if len(others) < len(sample.blocks)
+        else ""
+    )
+    return f"its answer {others[0][:12]} is not {(expected or '')[:12]}{share}"
+
+
+def effective_modes(sample: Sample) -> dict[str, str]:
+    """Axis → the value that ran; several are joined in the order of their frequency."""
+    seen: dict[str, Counter[str]] = {}
+    for block in sample.blocks:
+        for receipt in block.receipts:
+            for axis, value in receipt.effective.items():
+                seen.setdefault(axis, Counter())[value] += 1
+    return {
+        axis: ", ".join(v for v, _ in sorted(c.items(), key=lambda kv: (-kv[1], kv[0])))
+        for axis, c in sorted(seen.items())
+    }
+
+
+def fallen_back(
+    plan: Plan, cell: Cell, effective: Mapping[str, str], build: Build | None
+) -> tuple[tuple[str, str, str], ...]:
+    """Axes on which another value ran than was asked for: (axis, asked, ran).
+
+    A value that the worker's `describe` does not list is the scenario's own name for something
+    else, and is not held against the receipt.
+    """
+    asked = (*plan.variant(cell.variant_id).values, *plan.input(cell.input_id).values)
+    found = []
+    for axis, value in asked:
+        known = _known_values(build, axis)
+        ran = effective.get(axis)
+        if ran is not None and ran != value and (known is None or value in known):
+            found.append((axis, value, ran))
+    return tuple(found)
+
+
+def _known_values(build: Build | None, axis: str) -> frozenset[str] | None:
+    """Values that `describe` lists for an axis; `None` where there is nothing to ask."""
+    if build is None or build.describe is None:
+        return None
+    axes = build.describe.get("axes")
+    entry = axes.get(axis) if isinstance(axes, Mapping) else None
+    values = entry.get("values") if isinstance(entry, Mapping) else None
+    if not isinstance(values, Sequence) or isinstance(values, str):
+        return None
+    return frozenset(str(v["name"]) for v in values if isinstance(v, Mapping) and "name" in v)
+
+
+def build_of(plan: Plan, variant_id: str, builds: Mapping[str, Build]) -> Build | None:
+    """The build of a variant, or that of the program; `None` if it was never made."""
+    spec = plan.variant(variant_id).build
+    return builds.get(spec.id if spec is not None else "program")
+
+
+def fallback_events(
+    plan: Plan, states: Sequence[CellState], samples: Mapping[str, Sample]
+) -> list[Event]:
+    """One BX305 per cell whose effective mode is not the requested one."""
+    found = []
+    for state in states:
+        # What was not seen of the cache has an event of its own (BX341, BX342), from the run that it met first.
+        if state.state != "not-comparable" or state.reason.startswith(cache_states.NOT_VERIFIED):
+            continue
+        cell = plan.cell(state.cell_id)
+        runs = sum(samples[state.cell_id].runs.values())
+        found.append(
+            Event(
+                "BX305",
+                f"{cell.label}: {state.reason} (in {runs} runs)",
+                cell_id=cell.id,
+                effect="its figures are shown as what ran, and not compared as what was asked for",
+                help="`benchctl doctor` lists what works on this machine and its folders",
+            )
+        )
+    return found
+
+
+def exact_value(build: Build | None, metric: str) -> float | None:
+    """A deterministic metric of a binary; `None` where it is not known."""
+    if build is None:
+        return None
+    known = {
+        "binary_size": build.size_bytes,
+        "stripped_size": build.stripped_bytes,
+        "dependencies": build.dependencies,
+    }
+    value = known.get(metric)
+    return float(value) if value is not None else None
+
+
+def higher_is_better(plan: Plan, builds: Mapping[str, Build]) -> frozenset[str]:
+    """Metrics that the scenario, or else a worker, declares to be better when larger."""
+    declared_here = {metric.name for metric in plan.metrics}
+    found = {metric.name for metric in plan.metrics if metric.direction == "higher"}
+    for build in builds.values():
+        declared = (build.describe or {}).get("metrics")
+        for entry in declared if isinstance(declared, Sequence) else ():
+            if isinstance(entry, Mapping) and entry.get("direction") == "higher":
+                found |= {str(entry.get("name"))} - declared_here
+    return frozenset(found)

@@ -1,0 +1,144 @@
+"""What was counted outside timing: summaries, and comparisons of deterministic metrics. Plain Python."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.compare import cell_state, medians
+from bench_framework.model.judgement import BestGroup, Comparison, Summary
+from bench_framework.model.plan import Role
+from bench_framework.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from bench_framework.model.observation import Observation
+    from bench_framework.model.plan import Cell, Plan
+    from bench_framework.model.policies import Metric
+    from bench_framework.model.run import Block, Build
+
+INSTRUCTIONS: Final = "instructions"
+OUTSIDE: Final = "counted in runs outside timing"
+"""The warning that a summary of such runs carries."""
+
+
+def summaries(observations: Iterable[Observation], known: Iterable[Summary]) -> tuple[Summary, ...]:
+    """Cell and metric → what was counted, in the order of counting; without what timed runs have told already."""
+    told = {(s.cell_id, s.metric) for s in known}
+    values: dict[tuple[str, str], list[float]] = {}
+    for observation in observations:
+        for metric, value in observation.values.items():
+            values.setdefault((observation.cell_id, metric), []).append(value)
+    return tuple(
+        Summary(
+            cell_id=cell_id,
+            metric=metric,
+            n_rounds=0,
+            n_runs=len(found),
+            n_void=0,
+            median=statistics.median(found),
+            lo=None,
+            hi=None,
+            mean=statistics.fmean(found),
+            sd=statistics.stdev(found) if len(found) > 1 else None,
+            min=min(found),
+            max=max(found),
+            p95=None,
+            warnings=(OUTSIDE,),
+        )
+        for (cell_id, metric), found in values.items()
+        if (cell_id, metric) not in told
+    )
+
+
+def compare(
+    plan: Plan,
+    cell: Cell,
+    reference: Cell,
+    metric: Metric,
+    builds: Mapping[str, Build],
+    observations: Sequence[Observation],
+) -> Comparison:
+    """A deterministic metric of two cells: of their binaries, or counted in runs outside timing."""
+    margin = plan.judge.margin_of(metric)
+    blank = Comparison(
+        cell.id, reference.id, metric, "exact", Verdict.INCONCLUSIVE, margin=margin, epsilon=0.0
+    )
+    if metric != INSTRUCTIONS:
+        ours, theirs = (
+            cell_state.exact_value(cell_state.build_of(plan, c.variant_id, builds), metric)
+            for c in (cell, reference)
+        )
+        if not ours or not theirs:
+            return replace(blank, reason=f"{metric} is not known")
+        return medians.compare_exact(cell.id, reference.id, metric, ours, theirs, margin=margin)
+    for verdict, side, name in (
+        (Verdict.FAILED, cell, ""),
+        (Verdict.NOT_COMPARABLE, reference, f"{reference.label}: "),
+    ):
+        bad = next(
+            (
+                o
+                for o in observations
+                if o.cell_id == side.id and o.kind == metric and o.status != "ok"
+            ),
+            None,
+        )
+        if bad is not None:
+            return replace(blank, verdict=verdict, reason=f"{name}{bad.message}")
+    counts = [_counts(observations, side.id) for side in (cell, reference)]
+    if not all(counts):
+        return replace(blank, reason="instructions were not counted")
+    return medians.compare_counts(
+        cell.id, reference.id, metric, counts[0], counts[1], margin=margin
+    )
+
+
+def _counts(observations: Iterable[Observation], cell_id: str) -> list[float]:
+    own = (o for o in observations if o.cell_id == cell_id and o.kind == INSTRUCTIONS)
+    return [o.values[INSTRUCTIONS] for o in own if INSTRUCTIONS in o.values]
+
+
+def incomplete(
+    comparison: Comparison, blocks: Sequence[Block], reference: Sequence[Block], share: float
+) -> Comparison:
+    """The comparison, refused if its metric could not be read in more than a `share` of either side's rounds."""
+    for verdict, own, name in (
+        (Verdict.FAILED, blocks, ""),
+        (Verdict.NOT_COMPARABLE, reference, "the baseline: "),
+    ):
+        lacking = [b for b in own if comparison.metric in b.missing]
+        if lacking and len(lacking) > share * len(own):
+            why = f"could not be read in {len(lacking)} of {len(own)} rounds: {lacking[0].missing[comparison.metric]}"
+            return replace(comparison, verdict=verdict, reason=f"{name}{comparison.metric} {why}")
+    return comparison
+
+
+def best_group(
+    plan: Plan,
+    input_id: str,
+    usable: frozenset[str],
+    exact: Callable[[Cell, Cell, Metric], Comparison],
+) -> BestGroup:
+    """The variants that no other one undercuts, where nothing is judged by rounds; by the first judged metric."""
+    metric = plan.judge.headline
+    cells = [
+        c
+        for c in plan.cells_of(input_id)
+        if c.role in (Role.BASELINE, Role.CANDIDATE) and c.id in usable
+    ]
+    judged = tuple(exact(b, a, metric) for a, b in itertools.combinations(cells, 2))
+    beaten = {
+        c.cell_id for c in judged if c.verdict in (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN)
+    }
+    beaten |= {
+        c.ref_cell_id
+        for c in judged
+        if c.verdict in (Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN)
+    }
+    complete = bool(judged) and all(c.shown is not None for c in judged)
+    members = tuple(c.id for c in cells if c.id not in beaten) if judged else ()
+    return BestGroup(input_id, metric, members, complete, judged)

@@ -1,0 +1,50 @@
+"""Comparisons that are none: a cell failed, did other work, ran another way, or was run once. Plain Python."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.compare import exact_metrics
+from bench_framework.compare import samples as sampling
+from bench_framework.model.plan import Role
+from bench_framework.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bench_framework.compare.samples import Sample
+    from bench_framework.model.judgement import CellState, Comparison
+    from bench_framework.model.plan import Plan
+
+_REFUSALS: Final = {
+    "failed": Verdict.FAILED,
+    "other-output": Verdict.OTHER_OUTPUT,
+    "not-comparable": Verdict.NOT_COMPARABLE,
+    "not-started": Verdict.INCONCLUSIVE,
+}
+
+
+def refused(
+    plan: Plan,
+    comparison: Comparison,
+    state_of: Mapping[str, CellState],
+    samples: Mapping[str, Sample],
+) -> Comparison:
+    """A comparison whose cell or baseline may not be compared, or was run once only."""
+    state, reference = state_of[comparison.cell_id], state_of[comparison.ref_cell_id]
+    if state.state != "measured":
+        return replace(comparison, verdict=_REFUSALS[state.state], reason=state.reason)
+    if reference.state != "measured":
+        name = "the baseline"
+        if (ref := plan.cell(comparison.ref_cell_id)).role is Role.CANDIDATE:
+            name = f"the reference {ref.label}"
+        reason = f"{name}: {reference.reason}"
+        return replace(comparison, verdict=Verdict.NOT_COMPARABLE, reason=reason)
+    runs = sampling.runs_within(samples[comparison.cell_id], samples[comparison.cell_id].runs)
+    if runs == 1 and plan.measure.rounds_max == 1 and comparison.family != "exact":
+        return replace(
+            comparison, verdict=Verdict.SINGLE_RUN, reason="", shown=None, typical=None, floor=None
+        )
+    ours, theirs = (samples[c].blocks for c in (comparison.cell_id, comparison.ref_cell_id))
+    return exact_metrics.incomplete(comparison, ours, theirs, sampling.VOID_SHARE)

@@ -1,0 +1,1 @@
+"""Contributions of single changes to a total."""

@@ -1,0 +1,398 @@
+"""How a difference comes together from single changes (METHOD 7): ladder, changes alone, Shapley shares.
+
+All of it on the log scale and round by round, so that contributions multiply. A ladder's steps and Shapley's shares
+(Shapley 1953: the mean over all orders in which the changes can be made) make up the total in every round; changes
+that were each tried alone do not, and what is left is their interaction, a figure of its own.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from bench_framework.compare.contrasts import (
+    FEWEST_ROUNDS,
+    Floats,
+    Measured,
+    as_told,
+    judge_contrasts,
+    simultaneous,
+    weighted_sum,
+)
+from bench_framework.model.plan import Role
+from bench_framework.model.structure import Change, Contribution, Step
+from bench_framework.model.verdict import Verdict
+from bench_framework.stats.portable_math import log
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from bench_framework.model.plan import Cell
+    from bench_framework.model.structure import Contrast, Design
+    from bench_framework.stats.intervals import Bounds
+
+FEWEST_STEPS: Final = 2
+"""One step is the whole, and stands among the comparisons."""
+MOST_PLAYERS: Final = 6
+"""Changes whose 64 combinations are looked up for Shapley shares."""
+_BETTER: Final = (Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN)
+
+Values = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Move:
+    """A step before it is judged."""
+
+    changes: tuple[Change, ...]
+    cell_id: str | None
+    ref_cell_id: str | None
+    values: Floats
+    weights: Mapping[str, float]
+    """Cell id → what its logarithm is multiplied by."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A table before it is judged. `count` steps belong to the total, the rest lie beyond it."""
+
+    input_id: str
+    design: Design
+    start: str
+    end: str | None
+    moves: tuple[_Move, ...]
+    count: int
+    total: Floats | None
+
+    @property
+    def series(self) -> list[Floats]:
+        """The contrasts that are judged: steps, total, and what the steps leave where that is no zero."""
+        found = [m.values for m in self.moves]
+        if self.total is not None:
+            found.append(self.total)
+            if self.design == "alone":
+                found.append(
+                    weighted_sum([(1.0, self.total), *((-1.0, m.values) for m in self.moves)])
+                )
+        return found
+
+    @property
+    def weights(self) -> list[Mapping[str, float]]:
+        """By cell, of each of `series`."""
+        found = [m.weights for m in self.moves]
+        if self.total is not None:
+            whole = {self.end or "": 1.0, self.start: -1.0}
+            found.append(whole)
+            if self.design == "alone":
+                found.append(_summed((1.0, whole), *((-1.0, m.weights) for m in self.moves)))
+        return found
+
+
+def contributions(at: Measured) -> tuple[tuple[Contribution, ...], int]:
+    """Every table of contributions, input by input, and how many contrasts share the level."""
+    drafts = [draft for item in at.plan.inputs for draft in _Input(at, item.id).drafts()]
+    series = [s for d in drafts for s in d.series]
+    tripped = [d.input_id in at.tripped for d in drafts for _ in d.series]
+    judged = iter(
+        judge_contrasts(series, at, tripped=tripped, weights=[w for d in drafts for w in d.weights])
+    )
+    found = [
+        _judged(d, list(itertools.islice(judged, len(d.series))), at, len(series)) for d in drafts
+    ]
+    return tuple(found), len(series)
+
+
+class _Input:
+    """The cells of one input by the values of their variants."""
+
+    def __init__(self, at: Measured, input_id: str) -> None:
+        self._at, self._plan, self._input_id = at, at.plan, input_id
+        self._usable = [
+            c
+            for c in at.plan.cells_of(input_id)
+            if c.id in at.usable and c.role in (Role.BASELINE, Role.CANDIDATE)
+        ]
+        self._by_values = {
+            self._plan.variant(c.variant_id).values: c
+            for c in reversed(self._usable)
+            if not self._is_knob(c)
+        }
+        self._by_variant = {c.variant_id: c for c in self._usable}
+        own = at.plan.baseline_cell(input_id)
+        self._base_id = own.id if own is not None else ""
+
+    def _is_knob(self, cell: Cell) -> bool:
+        """Whether a cell is an experiment about something that is no axis: it has the baseline's values."""
+        variant = self._plan.variant(cell.variant_id)
+        baseline = self._plan.variant(self._plan.baseline_id)
+        return variant.experiment is not None and variant.values == baseline.values
+
+    def drafts(self) -> Iterator[_Draft]:
+        """The tables that this input's cells allow."""
+        if self._plan.design == "ladder":
+            yield from self._ladder()
+        # Where axes are fully crossed, shares say more than changes alone; interactions stand with the effects.
+        shares = list(self._shapley()) if self._plan.design == "full" else []
+        yield from shares
+        if not any(d.start == self._base_id for d in shares):
+            yield from self._alone()
+
+    def _adopted(self) -> list[tuple[str, str]]:
+        """The adopted experiments that change an axis, as axis and value."""
+        axes = {a.name for a in self._plan.axes if a.kind != "input"}
+        return [
+            i.change[0]
+            for i in self._plan.experiments
+            if i.decision == "adopted" and i.change[0][0] in axes
+        ]
+
+    def _cell(self, values: Mapping[str, str]) -> Cell | None:
+        return self._by_values.get(tuple(values.items()))
+
+    # -- ladder --------------------------------------------------------------------------------
+
+    def _ladder(self) -> Iterator[_Draft]:
+        """Changes piled up in the order of the axes; rungs without figures are passed over."""
+        baseline = dict(self._plan.variant(self._plan.baseline_id).values)
+        rungs = [(dict(baseline), self._cell(baseline))]
+        now = dict(baseline)
+        for axis in self._plan.axes:
+            for value in axis.values if axis.kind != "input" else ():
+                if value.name != baseline[axis.name]:
+                    now[axis.name] = value.name
+                    if (cell := self._cell(now)) is not None:
+                        rungs.append((dict(now), cell))
+        cells = [cell for _, cell in rungs if cell is not None]
+        if len(cells) != len(rungs) or len(cells) <= FEWEST_STEPS:
+            return
+        rounds, logs = self._at.logs([c.id for c in cells], self._input_id)
+        if len(rounds) < FEWEST_ROUNDS:
+            return
+        moves = tuple(
+            _Move(
+                _changes(rungs[n][0], rungs[n + 1][0]),
+                cells[n + 1].id,
+                cells[n].id,
+                logs[:, n + 1] - logs[:, n],
+                {cells[n + 1].id: 1.0, cells[n].id: -1.0},
+            )
+            for n in range(len(cells) - 1)
+        )
+        count = self._adopted_steps(moves)
+        total = logs[:, count] - logs[:, 0]
+        yield _Draft(self._input_id, "ladder", cells[0].id, cells[count].id, moves, count, total)
+
+    def _adopted_steps(self, moves: Sequence[_Move]) -> int:
+        """Steps up to the last adopted one; all of them where no step is an adopted experiment."""
+        adopted = set(self._adopted())
+        own = [
+            n for n, m in enumerate(moves, 1) if {(c.axis, c.after) for c in m.changes} & adopted
+        ]
+        return own[-1] if own else len(moves)
+
+    # -- each alone ----------------------------------------------------------------------------
+
+    def _alone(self) -> Iterator[_Draft]:
+        """Single changes to the baseline, and all of them together where a cell has them."""
+        baseline = self._plan.variant(self._plan.baseline_id)
+        base = self._by_variant.get(baseline.id)
+        singles = self._single_changes()
+        if base is None or len(singles) < FEWEST_STEPS:
+            return
+        together = dict(baseline.values)
+        for change, _ in singles:
+            together[change.axis] = change.after
+        whole = self._cell(together) if len({c.axis for c, _ in singles}) == len(singles) else None
+        ids = [base.id, *(cell.id for _, cell in singles), *([whole.id] if whole else [])]
+        rounds, logs = self._at.logs(ids, self._input_id)
+        if len(rounds) < FEWEST_ROUNDS:
+            return
+        moves = tuple(
+            _Move(
+                (change,), cell.id, base.id, logs[:, n] - logs[:, 0], {cell.id: 1.0, base.id: -1.0}
+            )
+            for n, (change, cell) in enumerate(singles, 1)
+        )
+        total = logs[:, -1] - logs[:, 0] if whole else None
+        yield _Draft(
+            self._input_id, "alone", base.id, whole.id if whole else None, moves, len(moves), total
+        )
+
+    def _single_changes(self) -> list[tuple[Change, Cell]]:
+        """Return every value of a one-at-a-time design, else the adopted experiments, each with its cell."""
+        baseline = dict(self._plan.variant(self._plan.baseline_id).values)
+        wanted = self._adopted()
+        if self._plan.design == "one-at-a-time":
+            wanted = [
+                (a.name, v.name)
+                for a in self._plan.axes
+                if a.kind != "input"
+                for v in a.values
+                if v.name != baseline[a.name]
+            ]
+        found = []
+        for axis, value in wanted:
+            cell = self._cell({**baseline, axis: value})
+            if cell is not None and baseline[axis] != value:
+                found.append((Change(axis, baseline[axis], value), cell))
+        return found
+
+    # -- Shapley -------------------------------------------------------------------------------
+
+    def _shapley(self) -> Iterator[_Draft]:
+        """From each baseline to the variant with all adopted changes, or with the other level of every axis."""
+        for start_id in (self._plan.baseline_id, *self._plan.further_baselines):
+            start = dict(self._plan.variant(start_id).values)
+            target = self._target(start)
+            players = _changes(start, target)
+            if FEWEST_STEPS <= len(players) <= MOST_PLAYERS:
+                yield from self._shares(start, players)
+
+    def _target(self, start: Values) -> Values:
+        adopted = self._adopted()
+        if len(dict(adopted)) != len(adopted):
+            return start  # two values of one axis cannot hold together
+        if adopted:
+            return {**start, **dict(adopted)}
+        others = {
+            a.name: [v.name for v in a.values if v.name != start[a.name]]
+            for a in self._plan.axes
+            if a.kind != "input" and len(a.values) > 1
+        }
+        if any(len(values) > 1 for values in others.values()):
+            return start  # which of several values is meant is not for the figures to say
+        return {**start, **{name: values[0] for name, values in others.items()}}
+
+    def _shares(self, start: Values, players: Sequence[Change]) -> Iterator[_Draft]:
+        cells: dict[frozenset[int], Cell] = {}
+        for made in _subsets(len(players)):
+            cell = self._cell({**start, **{players[n].axis: players[n].after for n in made}})
+            if cell is None:
+                return
+            cells[made] = cell
+        rounds, logs = self._at.logs([c.id for c in cells.values()], self._input_id)
+        if len(rounds) < FEWEST_ROUNDS:
+            return
+        worth = dict(zip(cells, logs.T, strict=True))
+        moves = tuple(
+            _Move(
+                (change,),
+                None,
+                None,
+                _shapley_value(n, len(players), worth),
+                _shapley_weights(n, len(players), cells),
+            )
+            for n, change in enumerate(players)
+        )
+        none, all_ = frozenset[int](), frozenset(range(len(players)))
+        total = worth[all_] - worth[none]
+        yield _Draft(
+            self._input_id, "shapley", cells[none].id, cells[all_].id, moves, len(moves), total
+        )
+
+
+def _changes(before: Values, after: Values) -> tuple[Change, ...]:
+    return tuple(
+        Change(axis, old, after[axis]) for axis, old in before.items() if after[axis] != old
+    )
+
+
+def _subsets(count: int) -> Iterator[frozenset[int]]:
+    for size in range(count + 1):
+        yield from map(frozenset, itertools.combinations(range(count), size))
+
+
+def _shapley_value(player: int, count: int, worth: Mapping[frozenset[int], Floats]) -> Floats:
+    """Σ over S without the player of |S|!(m − |S| − 1)!/m! · (v(S with it) − v(S)), round by round."""
+    total = np.zeros_like(worth[frozenset()])
+    for made, value in worth.items():
+        if player not in made:
+            total = total + _chance(len(made), count) * (worth[made | {player}] - value)
+    return total
+
+
+def _shapley_weights(
+    player: int, count: int, cells: Mapping[frozenset[int], Cell]
+) -> dict[str, float]:
+    """What the logarithm of each cell is multiplied by in that value."""
+    alone = [
+        (_chance(len(made), count), {cells[made | {player}].id: 1.0, cell.id: -1.0})
+        for made, cell in cells.items()
+        if player not in made
+    ]
+    return _summed(*alone)
+
+
+def _chance(size: int, count: int) -> float:
+    """Share of the orders of `count` changes in which one of them comes right after `size` given ones."""
+    return math.factorial(size) * math.factorial(count - size - 1) / math.factorial(count)
+
+
+def _summed(*terms: tuple[float, Mapping[str, float]]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for factor, weights in terms:
+        for cell, weight in weights.items():
+            found[cell] = found.get(cell, 0.0) + factor * weight
+    return found
+
+
+def _judged(draft: _Draft, judged: Sequence[Contrast], at: Measured, family: int) -> Contribution:
+    places = len(draft.moves)
+    ends = (draft.end or "", draft.start)
+    total = as_told(judged[places], ends, at) if draft.total is not None else None
+    remainder = judged[places + 1] if draft.design == "alone" and total is not None else None
+    whole = log(total.shown.ratio) if total and total.shown and total.verdict.decided else None
+    steps = [
+        Step(m.changes, m.cell_id, m.ref_cell_id, c, _share(c, whole) if n < draft.count else None)
+        for n, (m, c) in enumerate(
+            zip(draft.moves, _steps_as_told(draft, judged[:places], at), strict=True)
+        )
+    ]
+    own = tuple(steps[: draft.count])
+    left = None if whole is None else 1 - math.fsum(s.share or 0.0 for s in own)
+    bounds = [simultaneous(m.values, at, family) for m in draft.moves[: draft.count]]
+    largest = _largest(own, bounds, total) if whole is not None else None
+    return Contribution(
+        draft.input_id,
+        at.metric,
+        draft.design,
+        draft.start,
+        draft.end,
+        own,
+        total,
+        remainder,
+        left,
+        largest,
+        tuple(steps[draft.count :]),
+    )
+
+
+def _steps_as_told(draft: _Draft, judged: Sequence[Contrast], at: Measured) -> list[Contrast]:
+    """The steps; of those from the baseline itself what the headline says."""
+    return [
+        as_told(c, (m.cell_id or "", m.ref_cell_id or ""), at)
+        for m, c in zip(draft.moves, judged, strict=True)
+    ]
+
+
+def _share(contrast: Contrast, whole: float | None) -> float | None:
+    if whole is None or contrast.shown is None:
+        return None
+    return log(contrast.shown.ratio) / whole
+
+
+def _largest(steps: Sequence[Step], bounds: Sequence[Bounds], total: Contrast | None) -> int | None:
+    """The step in the direction of the total whose interval lies apart from every other's (R8)."""
+    if total is None:
+        return None
+    sign = -1 if total.verdict in _BETTER else 1
+    ends = [sorted((sign * b.lo, sign * b.hi)) for b in bounds]
+    first = max(range(len(ends)), key=lambda n: ends[n][0])
+    if not steps[first].contrast.verdict.decided or ends[first][0] <= 0:
+        return None
+    apart = all(ends[n][1] < ends[first][0] for n in range(len(ends)) if n != first)
+    return first if apart else None

@@ -1,0 +1,240 @@
+"""S13: what each change contributes to a difference: ladder, changes alone, Shapley shares (R8)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.features.ablation.step_table import waterfall
+from bench_framework.model.structure import TYPICAL_HERE
+from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.report.blocks import Block, Cell, Column, Row, Table
+from bench_framework.report.contrasts import (
+    contrast_cells,
+    family_text,
+    finding,
+    together_cell,
+    told,
+    turned,
+)
+from bench_framework.report.numbers import (
+    DASH,
+    column_decimals,
+    measured_decimals,
+    metric_unit,
+    show_measured,
+    significant,
+)
+from bench_framework.report.sections.kind import SectionKind, left_out
+from bench_framework.units import MINUS, THIN_SPACE
+
+if TYPE_CHECKING:
+    from bench_framework.model.judgement import Claim
+    from bench_framework.model.structure import Contrast, Contribution, Step
+    from bench_framework.report.context import ReportData
+
+_HEADS: Final = {
+    "ladder": "Changes piled up, step by step: each step ÷ the one before it",
+    "alone": "Each change alone ÷ the variant without any",
+    "shapley": "Shapley shares: each change, averaged over every order in which the changes can be made",
+}
+_ROUNDED: Final = (
+    "Ratios and times are rounded to what their intervals carry; shares are worked out before rounding and are "
+    "estimates without an interval: of an inconclusive step a share says no more than its ratio."
+)
+_TYPICAL: Final = (
+    "Contributions are made of typical ratios, over all rounds; where the results tell the fastest third of the "
+    "rounds, the same pair has another figure and interval there."
+)
+_NEAR_ONE: Final = 0.1
+"""What is left of a total is a factor close to 1: two decimals would call most of them nothing."""
+_UNEXPLAINED: Final = "interaction / unexplained"
+
+
+def build(data: ReportData) -> tuple[Block, ...]:
+    """One table per input and design, each with its sentence."""
+    blocks: list[Block] = []
+    tables = data.judgement.structure.contributions
+    claims = data.claims("contributions")
+    for number, (table, claim) in enumerate(told(tables, claims), 1):
+        shown = _table(data, table, claim, f"contributions-{number}")
+        plot = waterfall(data, table, shown)
+        blocks += [plot, shown] if plot is not None else [shown]
+        blocks += finding(claim)
+    return tuple(blocks)
+
+
+class _Times:
+    """The column of times: one unit, from the start."""
+
+    def __init__(self, data: ReportData, table: Contribution) -> None:
+        self._data = data
+        cells = [
+            table.start_cell_id,
+            *(s.cell_id for s in (*table.steps, *table.beyond)),
+            table.end_cell_id,
+        ]
+        found = [s for c in cells if c and (s := data.summary(c, table.metric)) is not None]
+        size = found[0].median if found else 1.0
+        self.unit, self._scale = metric_unit(table.metric, size, data.plan.unit_family)
+        self._most = column_decimals(
+            measured_decimals(s.median, s.lo, s.hi, self._scale) for s in found
+        )
+
+    def cell(self, cell_id: str | None) -> Cell:
+        """Median of rounds."""
+        summary = self._data.summary(cell_id, self._data.metric) if cell_id else None
+        if summary is None:
+            return Cell(DASH)
+        text = show_measured(summary.median, summary.lo, summary.hi, self._scale, self._most)
+        return Cell(text, summary.median)
+
+
+def _table(data: ReportData, table: Contribution, claim: Claim | None, name: str) -> Table:
+    times = _Times(data, table)
+    rows = [
+        Row(
+            (
+                Cell("start"),
+                Cell(data.label(table.start_cell_id)),
+                times.cell(table.start_cell_id),
+                Cell(DASH),
+                Cell(""),
+                Cell(""),
+                Cell(""),
+                Cell(""),
+            ),
+            baseline=True,
+        )
+    ]
+    rows += [_row(data, str(n), s, times, claim) for n, s in enumerate(table.steps, 1)]
+    if table.total is not None:
+        rows.append(_left(data, table, claim))
+        ratio, bounds, verdict = contrast_cells(table.total, data, claim.id if claim else None)
+        share = Cell(f"100{THIN_SPACE}%", 1.0) if table.unexplained is not None else Cell(DASH)
+        label = data.label(table.end_cell_id) if table.end_cell_id else ""
+        cells = (
+            Cell("total"),
+            Cell(label),
+            times.cell(table.end_cell_id),
+            ratio,
+            bounds,
+            verdict,
+            share,
+        )
+        rows.append(Row((*cells, Cell(str(table.total.rounds))), strong=True))
+    rows += [_row(data, "beyond", s, times, claim) for s in table.beyond]
+    columns = (
+        Column("Step"),
+        Column("Change", prose=True),
+        Column(f"Time after, {times.unit}", "decimal", drop=2),
+        Column("Step ratio", "decimal"),
+        Column("Interval", drop=3),
+        Column("Verdict"),
+        Column("Share of the total", "right", drop=1),
+        Column("n", "right", drop=4),
+    )
+    item = data.plan.input(table.input_id)
+    family = family_text(data, data.judgement.structure.contribution_family, "contributions")
+    caption = (
+        f"{_HEADS[table.design]}{data.on_input(item, ', input ')}. Contributions multiply; share = log step ÷ log "
+        f"total; {family}.{turned(data)}"
+    )
+    return Table(name, caption, columns, tuple(rows), _legend(table), sortable=False)
+
+
+def _row(data: ReportData, place: str, step: Step, times: _Times, claim: Claim | None) -> Row:
+    ratio, bounds, verdict = contrast_cells(step.contrast, data, claim.id if claim else None)
+    change = ", ".join(c.text for c in step.changes)
+    return Row(
+        (
+            Cell(place),
+            Cell(change),
+            times.cell(step.cell_id),
+            ratio,
+            bounds,
+            verdict,
+            _share(step.share),
+            Cell(str(step.contrast.rounds)),
+        ),
+        step.contrast.verdict,
+    )
+
+
+def _left(data: ReportData, table: Contribution, claim: Claim | None) -> Row:
+    """What the steps leave of the total: a measured interaction, or what their rounded medians leave."""
+    n = Cell("")
+    if table.remainder is not None:
+        ratio, bounds, _ = contrast_cells(table.remainder, data, claim.id if claim else None)
+        verdict = together_cell(table.remainder.verdict, higher=data.higher(data.metric))
+        n = Cell(str(table.remainder.rounds))
+    else:
+        ratio, bounds, verdict = _quotient(table), Cell(""), Cell("")
+    return Row(
+        (
+            Cell(""),
+            Cell(_UNEXPLAINED),
+            Cell(DASH),
+            ratio,
+            bounds,
+            verdict,
+            _share(table.unexplained),
+            n,
+        )
+    )
+
+
+def _quotient(table: Contribution) -> Cell:
+    shown = [_interval(c) for c in (*(s.contrast for s in table.steps), table.total)]
+    if any(s is None for s in shown):
+        return Cell(DASH)
+    *steps, total = (s.ratio for s in shown if s is not None)
+    for step in steps:
+        total /= step
+    return Cell(f"{total:.3f}" if abs(total - 1) < _NEAR_ONE else significant(total, 3), total)
+
+
+def _interval(contrast: Contrast | None) -> Interval | None:
+    return contrast.shown if contrast is not None else None
+
+
+def _share(share: float | None) -> Cell:
+    if share is None:
+        return Cell(DASH)
+    text = f"{100 * share:.0f}{THIN_SPACE}%".replace("-", MINUS)
+    return Cell(f"0{THIN_SPACE}%" if text.startswith(f"{MINUS}0{THIN_SPACE}") else text, share)
+
+
+def _legend(table: Contribution) -> tuple[str, ...]:
+    lines = [_ROUNDED]
+    own = [s.contrast.reason for s in (*table.steps, *table.beyond)] + [
+        table.total.reason if table.total else ""
+    ]
+    if TYPICAL_HERE in own:
+        lines.append(_TYPICAL)
+    if table.total is None:
+        lines.append("No variant has every change: there is no total, and no share of it.")
+    elif table.unexplained is None:
+        lines.append("The total is not decided: there are no shares of it.")
+    elif table.total.verdict is not Verdict.EQUIVALENT and any(
+        (s.share or 0) < 0 for s in table.steps
+    ):
+        lines.append("A share below zero: the step goes against the total.")
+    if table.remainder is None and table.total is not None:
+        lines.append(
+            "The steps make up the total in every round; only typical values of parts and whole can differ."
+        )
+    if table.beyond:
+        lines.append("Beyond: steps after the last adopted one; no part of the total.")
+    return tuple(lines)
+
+
+CONTRIBUTIONS = SectionKind(
+    "S13",
+    "contributions",
+    "What made the difference",
+    "steps of a ladder, each change alone, Shapley shares",
+    build,
+    left_out,
+    "What single changes bring was not told apart: it takes a ladder, adopted experiments, "
+    "single changes or crossed axes.",
+)

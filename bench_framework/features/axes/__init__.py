@@ -1,0 +1,1 @@
+"""Claims and sentences about the effect of each axis."""

@@ -1,0 +1,367 @@
+"""Claims about what the axes do, in the order of their sections. Plain Python."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.claims import value_phrases
+from bench_framework.claims.costs import BETTER
+from bench_framework.claims.factory import Names
+from bench_framework.claims.metric_nouns import HIGHER
+from bench_framework.claims.phrases import TIMES_FROM, change
+from bench_framework.claims.step_products import Factor, printed_product
+from bench_framework.model import words
+from bench_framework.model.judgement import ONE_PROGRAM, Claim
+from bench_framework.model.metrics import WALL
+from bench_framework.model.structure import MEASURED_COSTS, TYPICAL_HERE
+from bench_framework.rounding import plain
+from bench_framework.units import THIN_SPACE, size_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from bench_framework.claims.costs import Costs
+    from bench_framework.model.judgement import Judgement
+    from bench_framework.model.plan import Plan
+    from bench_framework.model.structure import (
+        Contrast,
+        Contribution,
+        Crossing,
+        Effect,
+        Front,
+        Replacement,
+        Step,
+    )
+    from bench_framework.model.verdict import Interval
+
+Values = dict[str, float | int | str]
+PAIR: Final = 2
+
+
+class StructureClaims(Names):
+    """Turns the structure of a judgement into claims without text."""
+
+    def __init__(self, plan: Plan, judgement: Judgement, costs: Costs) -> None:
+        super().__init__(plan, judgement.states)
+        self._costs = costs
+        self._structure, self._looks = judgement.structure, judgement.looks
+        self._higher = judgement.structure.direction == HIGHER
+        self._way: Values = {"direction": HIGHER} if self._higher else {}
+
+    def write(self) -> Iterator[Claim]:
+        """In the order in which a report reads them."""
+        yield from map(self._replacement, self._structure.replacements)
+        yield from map(self._crossing, self._structure.crossings)
+        yield from map(self._effect, self._structure.effects)
+        yield from map(self._contribution, self._structure.contributions)
+        yield from map(self._front, self._structure.fronts)
+
+    def _adjust(self, family: int, kind: str) -> str:
+        return f"Holm over {family} {kind}, {self._looks.count} looks"
+
+    def _replacement(self, pair: Replacement) -> Claim:
+        shown = (
+            pair.shown
+            if pair.shown and pair.shown.lo > 0 and math.isfinite(pair.shown.hi)
+            else None
+        )
+        values: Values = {"changes": ", ".join(c.text for c in pair.changes)}
+        values |= {"statistic": pair.statistic} if pair.statistic and pair.verdict.decided else {}
+        values |= {"reason": pair.reason} if pair.reason else {}
+        cost = self._costs.paid(pair.verdict, pair.after_cell_id, pair.before_cell_id, pair.metric)
+        values |= {"cost": cost} if cost else {}
+        values |= self._way
+        return Claim(
+            "",
+            "before-after",
+            self.label(pair.after_cell_id),
+            self.label(pair.before_cell_id),
+            pair.metric,
+            self.scope(pair.input_id),
+            pair.verdict,
+            estimate=shown.ratio if shown else None,
+            lo=shown.lo if shown else None,
+            hi=shown.hi if shown else None,
+            level=shown.level if shown else None,
+            rounds=pair.rounds,
+            margin=self.plan.judge.margin_of(pair.metric),
+            cells=(pair.after_cell_id, pair.before_cell_id),
+            values=values,
+        )
+
+    def _effect(self, effect: Effect) -> Claim:
+        values: Values = {
+            "cells": len(effect.cells),
+            "less": effect.better,
+            "more": effect.worse,
+            "holds": effect.holds_in,
+            "pooled": int(effect.pooled),
+            **self._way,
+        }
+        if effect.mean.reason and effect.pooled:
+            values["reason"] = effect.mean.reason
+        if len(effect.changes) == 1:
+            values |= self._depends(effect) | self._effect_cost(effect)
+        if self._percent(e.mean for e in self._structure.effects if e.input_id == effect.input_id):
+            values["scale"] = "percent"
+        first = effect.changes[0]
+        subject, reference = f"{first.axis} {first.after}", first.before
+        if len(effect.changes) > 1:
+            second = effect.changes[1]
+            reference = f"{second.axis} {second.after}"
+        cells = tuple(dict.fromkeys(i for cell in effect.cells for i in cell.cell_ids))
+        return self._judged(
+            Claim(
+                "",
+                "effect" if len(effect.changes) == 1 else "interaction",
+                subject,
+                reference,
+                effect.metric,
+                self.scope(effect.input_id),
+                effect.mean.verdict,
+                cells=cells,
+                values=values,
+                adjust=self._adjust(self._structure.effect_family, "effects"),
+            ),
+            effect.mean,
+        )
+
+    def _depends(self, effect: Effect) -> Values:
+        """The axes with which a decided interaction says that this mean is not the same everywhere."""
+        own = (effect.changes[0].axis, effect.changes[0].after)
+        with_it = [
+            [c.axis for c in e.changes if (c.axis, c.after) != own]
+            for e in self._structure.effects
+            if e.input_id == effect.input_id
+            and len(e.changes) > 1
+            and own in [(c.axis, c.after) for c in e.changes]
+            and (e.mean.verdict.decided or not e.pooled)
+        ]
+        axes = list(dict.fromkeys(itertools.chain.from_iterable(with_it)))
+        return {"depends": " and ".join(axes)} if axes and effect.mean.verdict.decided else {}
+
+    def _effect_cost(self, effect: Effect) -> Values:
+        """What a gain costs in the combinations where that is judged: those that stand beside the baseline (R21)."""
+        if not effect.pooled or effect.mean.verdict not in BETTER or effect.metric != WALL:
+            return {}
+        pairs = [cell.cell_ids for cell in effect.cells]
+        told = [t for own in pairs if len(own) == PAIR and (t := self._costs.told(*own))]
+        return {"cost": told[0]} if told else {}
+
+    def _percent(self, contrasts: Iterable[Contrast | None]) -> bool:
+        """Whether a list that tells these has to tell all of them in percent, so that it has one scale (R1)."""
+        ratios = [
+            c.shown.ratio
+            for c in contrasts
+            if c is not None and c.shown is not None and c.verdict.decided
+        ]
+        large = [r >= TIMES_FROM or r <= 1 / TIMES_FROM for r in ratios]
+        return any(large) and not all(large)
+
+    def _judged(self, blank: Claim, contrast: Contrast | None) -> Claim:
+        """The claim with the figures of a contrast, where it has an interval that can be printed."""
+        shown = contrast.shown if contrast else None
+        finite = shown if shown and shown.lo > 0 and math.isfinite(shown.hi) else None
+        return Claim(
+            blank.id,
+            blank.kind,
+            blank.subject,
+            blank.reference,
+            blank.metric,
+            blank.scope,
+            blank.verdict,
+            estimate=finite.ratio if finite else None,
+            lo=finite.lo if finite else None,
+            hi=finite.hi if finite else None,
+            level=finite.level if finite else None,
+            adjust=blank.adjust if finite else None,
+            rounds=contrast.rounds if contrast else None,
+            margin=self.plan.judge.margin_of(blank.metric or WALL),
+            cells=blank.cells,
+            values=blank.values,
+        )
+
+    def _contribution(self, table: Contribution) -> Claim:
+        margin = self.plan.judge.margin_of(table.metric)
+        contrasts = [*(s.contrast for s in table.steps), table.remainder]
+        percent = self._percent([*contrasts, table.total])
+        values: Values = {
+            "design": table.design,
+            "parts": self._parts(table, margin, percent=percent),
+            **self._way,
+        }
+        values |= {"scale": "percent"} if percent else {}
+        total, remainder = table.total, table.remainder
+        if any(c is not None and _is_told(c) for c in contrasts):
+            # A product of figures that nobody may tell apart from 1 says nothing that the total does not.
+            if total is not None and total.shown is not None:
+                values |= self._product(table)
+            if remainder is not None and remainder.shown is not None:
+                values["remainder"] = self._told(remainder, table.metric, margin, percent=percent)
+        if total is not None and total.reason:
+            values["reason"] = total.reason
+        if table.largest is not None:
+            step = table.steps[table.largest]
+            values["largest"] = (
+                f"{_named(step)} ({self._told(step.contrast, table.metric, margin, percent=percent)})"
+            )
+        end = table.end_cell_id
+        ids = [table.start_cell_id, *(s.cell_id for s in table.steps), end]
+        return self._judged(
+            Claim(
+                "",
+                "contributions",
+                self.label(end) if end else self.label(table.start_cell_id),
+                self.label(table.start_cell_id),
+                table.metric,
+                self.scope(table.input_id),
+                total.verdict if total else None,
+                cells=tuple(dict.fromkeys(i for i in ids if i)),
+                values=values,
+                adjust=self._adjust(self._structure.contribution_family, "contributions"),
+            ),
+            total,
+        )
+
+    def _product(self, table: Contribution) -> Values:
+        """``"0.92 × 0.94 = 0.86"``: steps and what they make, in digits with which it is true as it is printed.
+
+        Steps that make up the total in every round leave of its typical value what theirs do: a factor of its own, so
+        that the last figure is the total of the table.
+        """
+        shown = [s.contrast.shown for s in table.steps]
+        if table.total is None or table.total.shown is None or any(s is None for s in shown):
+            return {}
+        ends = [self._natural(s) for s in shown if s is not None]
+        factors = [Factor(own[0], plain(*own, most=3).decimals) for own in ends]
+        left = None if table.remainder is not None else self._natural(table.total.shown)[0]
+        product = printed_product(factors, left)
+        what = "the time" if table.metric == WALL else f"the {words.noun(table.metric)}"
+        return {"multiply": f"{product} of {what}"}
+
+    def _natural(self, shown: Interval) -> tuple[float, float, float]:
+        """Ratio and bounds of the values themselves, whichever are better."""
+        if not self._higher:
+            return shown.ratio, shown.lo, shown.hi
+        return 1 / shown.ratio, 1 / shown.hi, 1 / shown.lo
+
+    def _parts(self, table: Contribution, margin: float, *, percent: bool) -> str:
+        """The steps that are decided, and how many are not: the table has these as well."""
+        # Where steps pull against each other a share may be below nothing or above all. The table has them side by
+        # side; in a sentence by itself such a share misleads.
+        shares = all(s.share is None or 0 <= s.share <= 1 for s in table.steps)
+        told = [
+            self._part(s, table, margin, shares=shares, percent=percent)
+            for s in table.steps
+            if _is_told(s.contrast)
+        ]
+        open_ = len(table.steps) - len(told)
+        if not told:
+            return f"none of {open_} is decided" if open_ > 1 else "it is not decided"
+        if open_:
+            told.append(
+                f"the other {open_} are inconclusive"
+                if open_ > 1
+                else "the other one is inconclusive"
+            )
+        return "; ".join(told)
+
+    def _part(
+        self, step: Step, table: Contribution, margin: float, *, shares: bool, percent: bool
+    ) -> str:
+        told = shares and step.share is not None and step.contrast.verdict.settled
+        share = f" ({_percent(step.share)} of the total)" if told and step.share is not None else ""
+        cost = self._costs.paid(
+            step.contrast.verdict, step.cell_id or "", step.ref_cell_id or "", table.metric
+        )
+        paid = f", {cost}" if cost else ""
+        other = f" ({TYPICAL_HERE})" if step.contrast.reason == TYPICAL_HERE else ""
+        return f"{_named(step)}: {self._told(step.contrast, table.metric, margin, percent=percent)}{share}{paid}{other}"
+
+    def _told(self, contrast: Contrast, metric: str, margin: float, *, percent: bool) -> str:
+        shown = contrast.shown
+        if contrast.reason == ONE_PROGRAM:
+            return "the same program"
+        if shown is None or shown.lo <= 0 or not math.isfinite(shown.hi):
+            return "inconclusive"
+        return change(
+            contrast.verdict,
+            shown.ratio,
+            shown.lo,
+            shown.hi,
+            margin,
+            metric,
+            higher=self._higher,
+            percent=percent,
+        )
+
+    def _crossing(self, crossing: Crossing) -> Claim:
+        inputs = [
+            self.plan.input(i).label for i in (crossing.below_input_id, crossing.above_input_id)
+        ]
+        values: Values = {"below": inputs[0], "above": inputs[1]}
+        size, lo, hi = crossing.size_bytes, crossing.lo_bytes, crossing.hi_bytes
+        if size is not None and lo is not None and hi is not None:
+            unit, scale = size_unit(size, self.plan.unit_family)
+            made = plain(size * scale, lo * scale, hi * scale, most=2)
+            values |= {
+                "size": f"{made.estimate}{THIN_SPACE}{unit}",
+                "lo": str(made.lo),
+                "hi": str(made.hi),
+            }
+        return Claim(
+            "",
+            "crossover",
+            self.plan.variant(crossing.variant_id).label,
+            self.plan.variant(crossing.ref_variant_id).label,
+            crossing.metric,
+            (("input", f"{inputs[0]} to {inputs[1]}"),),
+            None,
+            estimate=size,
+            lo=lo,
+            hi=hi,
+            level=crossing.level if size is not None else None,
+            rounds=crossing.rounds,
+            cells=crossing.cell_ids,
+            values=values,
+        )
+
+    def _front(self, front: Front) -> Claim:
+        behind = [s.cell_id for s in front.standings if not s.on_front]
+        least = {m: [s.cell_id for s in front.standings if m in s.least] for m in front.metrics}
+        values: Values = {
+            "metrics": ", ".join(map(words.noun, front.metrics)),
+            "least": "; ".join(
+                f"least {words.noun(m)}: {self.named(ids)}" for m, ids in least.items() if ids
+            ),
+        }
+        if behind:
+            values["behind"] = self.named(behind)
+            values["clear"] = " and ".join(
+                words.noun(m) for m in front.metrics if m in MEASURED_COSTS
+            )
+        return Claim(
+            "",
+            "front",
+            self.plan.question,
+            None,
+            None,
+            self.scope(front.input_id),
+            None,
+            cells=tuple(s.cell_id for s in front.standings),
+            values=values,
+        )
+
+
+def _is_told(contrast: Contrast) -> bool:
+    return contrast.verdict.settled or contrast.reason == ONE_PROGRAM
+
+
+def _named(step: Step) -> str:
+    return ", ".join(c.text for c in step.changes)
+
+
+def _percent(fraction: float) -> str:
+    return f"{value_phrases.up_to_digits(100 * fraction, 2).replace('-', '−')}{THIN_SPACE}%"

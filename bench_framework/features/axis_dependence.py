@@ -1,0 +1,170 @@
+"""Where an answer depends on the input: sign changes, and experiments that did not do the same everywhere (R5).
+
+Nothing is pooled over inputs: what holds on all of them is said once, and everything else input by input.
+Plain Python.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.claims import metric_nouns, phrases
+from bench_framework.claims.costs import BETTER, Costs
+from bench_framework.model import words
+from bench_framework.model.judgement import ONE_PROGRAM, Claim
+from bench_framework.model.metrics import WALL
+from bench_framework.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from bench_framework.claims.factory import Names
+    from bench_framework.model.judgement import Comparison
+    from bench_framework.model.plan import Input, Plan
+
+_WORSE: Final = (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN)
+NO_EFFECT: Final = "no effect on the binary"
+BY_INPUT: Final = "different by input"
+
+
+def sign_changes(
+    names: Names, comparisons: Sequence[Comparison], sizes: Mapping[str, int | None]
+) -> Iterator[Claim]:
+    """One claim per variant, reference and metric that is better on one input and worse on another.
+
+    Args:
+        names: of the plan's cells and inputs.
+        comparisons: of the record; those with the baseline and with further references count.
+        sizes: input id → bytes on disk, where they are known.
+    """
+    plan = names.plan
+    for variant in plan.variants:
+        for reference in (plan.baseline_id, *plan.further_baselines):
+            for metric in plan.judge.metrics:
+                own = [
+                    c
+                    for c in comparisons
+                    if c.family in ("headline", "reference", "exact")
+                    and c.metric == metric
+                    and names.cells[c.cell_id].variant_id == variant.id
+                    and names.cells[c.ref_cell_id].variant_id == reference
+                ]
+                if {direction(c) for c in own} >= {-1, 1}:
+                    yield _sign_change(names, variant.label, metric, own, sizes)
+
+
+def _sign_change(
+    names: Names,
+    label: str,
+    metric: str,
+    own: Sequence[Comparison],
+    sizes: Mapping[str, int | None],
+) -> Claim:
+    def item(c: Comparison) -> Input:
+        return names.plan.input(names.cells[c.cell_id].input_id)
+
+    decided = [c for c in own if direction(c) and c.shown is not None]
+    ordered = sorted(decided, key=lambda c: _size(item(c), sizes) or 0)
+    values: dict[str, float | int | str] = {
+        "cases": "; ".join(f"{item(c).label}: {_change(c)}" for c in ordered)
+    }
+    turns = [
+        f"between {item(a).label} and {item(b).label}"
+        for group in _families(names.plan, [(item(c), c) for c in ordered if _size(item(c), sizes)])
+        for a, b in itertools.pairwise(group)
+        if direction(a) != direction(b)
+    ]
+    if turns:
+        values["turn"] = f"; it turns {' and '.join(turns)}"
+    return Claim(
+        "",
+        "sign-change",
+        label,
+        names.label(own[0].ref_cell_id),
+        metric,
+        (),
+        None,
+        cells=tuple(c.cell_id for c in ordered),
+        margin=own[0].margin,
+        values=values,
+    )
+
+
+def _families(plan: Plan, told: Sequence[tuple[Input, Comparison]]) -> list[list[Comparison]]:
+    """Comparisons on inputs that differ in nothing but their size: only between such does an answer turn."""
+    sizes = {a.name for a in plan.axes if a.kind == "input" and all(v.size_bytes for v in a.values)}
+    groups: dict[object, list[Comparison]] = {}
+    for item, comparison in told:
+        rest = tuple((name, value) for name, value in item.values if name not in sizes)
+        kind = (item.dataset.family, item.dataset.seed) if item.dataset else None
+        groups.setdefault((rest, kind), []).append(comparison)
+    return list(groups.values())
+
+
+def _size(item: Input, sizes: Mapping[str, int | None]) -> int | None:
+    return sizes.get(item.id) or (item.dataset.size_bytes if item.dataset else None)
+
+
+def direction(c: Comparison) -> int:
+    """−1: decidedly less; 1: decidedly more; 0: neither."""
+    return -1 if c.verdict in BETTER else int(c.verdict in _WORSE)
+
+
+def _change(c: Comparison) -> str:
+    """Change with its interval, for the list of a sign change: ``"+7.8 % [+7.2, +8.4]"``."""
+    assert c.shown is not None
+    change = phrases.percent_change(*metric_nouns.natural_ratio(c), c.margin)
+    return f"{change} {phrases.noun(c.metric)}{' in the fastest third' if c.statistic == 'floor' else ''}"
+
+
+def rejected_experiments(
+    names: Names, comparisons: Sequence[Comparison], costs: Costs
+) -> Iterator[Claim]:
+    """Counts of what was tried and not adopted, by verdict: the reason is never the author's."""
+    rejected = [i for i in names.plan.experiments if i.decision == "rejected"]
+    if not rejected:
+        return
+    told = [_outcome(names, i.variant_id, comparisons, costs) for i in rejected]
+    counts = ", ".join(f"{n} {word}" for word, n in Counter(told).items())
+    count = f"{len(rejected)} experiment{'s' if len(rejected) != 1 else ''}"
+    yield Claim(
+        "",
+        "experiments",
+        "experiments",
+        None,
+        None,
+        (),
+        None,
+        values={"count": count, "outcomes": counts},
+        cells=tuple(
+            c.id for c in names.plan.cells if c.variant_id in {i.variant_id for i in rejected}
+        ),
+    )
+
+
+def _outcome(names: Names, variant_id: str, comparisons: Sequence[Comparison], costs: Costs) -> str:
+    """Return the headline verdict of an experiment if all inputs agree on it; a gain with its cost."""
+    plan = names.plan
+    own = [
+        c
+        for c in comparisons
+        if c.family in ("headline", "exact")
+        and c.metric == plan.judge.headline
+        and names.cells[c.cell_id].variant_id == variant_id
+        and names.cells[c.ref_cell_id].variant_id == plan.baseline_id
+    ]
+    if not own:
+        return "not measured"
+    if all(c.reason == ONE_PROGRAM for c in own):
+        return NO_EFFECT
+    # A list is being counted: a comma inside a word would make two of one.
+    found = {_one_word(c, costs) for c in own}
+    return found.pop() if len(found) == 1 else BY_INPUT
+
+
+def _one_word(c: Comparison, costs: Costs) -> str:
+    word = words.word(c.verdict, c.metric).replace(", size uncertain", " (size uncertain)")
+    paid = costs.nouns(c.cell_id, c.ref_cell_id) if c.verdict in BETTER and c.metric == WALL else ""
+    return f"{word} at the cost of {paid}" if paid else word

@@ -1,0 +1,129 @@
+"""Levels of one axis against the baseline's, everything else equal: what ``benchctl compare --axis`` prints."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from bench_framework.features.document import build_document
+from bench_framework.model.words import noun, shown, word
+from bench_framework.report.blocks import (
+    Block,
+    Cell,
+    Column,
+    Document,
+    Fallback,
+    Row,
+    Section,
+    Table,
+)
+from bench_framework.report.numbers import DASH, percent_up, show_comparison
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bench_framework.model.judgement import Comparison
+    from bench_framework.model.looks import Looks
+    from bench_framework.model.plan import Axis, Plan
+    from bench_framework.report.context import ReportData
+
+
+def document(
+    data: ReportData, axis: Axis, comparisons: Sequence[Comparison], looks: Looks, where: str | None
+) -> Document:
+    """The document of a record whose one section compares the levels of an axis."""
+    metrics = list(dict.fromkeys(c.metric for c in comparisons))
+    blocks: tuple[Block, ...] = tuple(
+        _table(
+            data.plan, axis, metric, [c for c in comparisons if c.metric == metric], looks, where
+        )
+        for metric in metrics
+    )
+    nothing = Fallback(f"No two cells differ in {axis.label or axis.name} alone.")
+    section = Section(
+        "S14", "axis-levels", f"Levels of {axis.label or axis.name}", blocks or (nothing,)
+    )
+    made = build_document(
+        replace(data, judgement=replace(data.judgement, status="exploratory")), only=("S03",)
+    )
+    size = f"{looks.family} comparison{'s' if looks.family != 1 else ''}"
+    told = (
+        f"{data.plan.name}  {axis.label or axis.name}, everything else equal  exploratory: chosen after the data were "
+        f"seen; {size}, Holm-adjusted"
+    )
+    return replace(made, run_line=told, sections=(section,), claims=(), files=(), next=())
+
+
+def _table(
+    plan: Plan, axis: Axis, metric: str, rows: Sequence[Comparison], looks: Looks, where: str | None
+) -> Table:
+    start = dict(plan.variant(plan.baseline_id).values)[axis.name]
+    others = [
+        a for a in plan.axes if a.kind != "input" and a.name != axis.name and len(a.values) > 1
+    ]
+    columns = (
+        Column(axis.label or axis.name),
+        *((Column("Input"),) if len(plan.inputs) > 1 else ()),
+        Column(f"vs {start}", "decimal"),
+        Column("Interval", drop=1),
+        Column("Verdict"),
+        Column("n", "right", drop=2),
+        Column("Notes", prose=True),
+    )
+    made = tuple(_row(plan, axis, [a.name for a in others], c) for c in rows)
+    chosen = f" where {where}" if where else ""
+    size = f"{looks.family} comparison{'s' if looks.family != 1 else ''}"
+    caption = (
+        f"{axis.label or axis.name} against {start}{chosen}, everything else equal, paired within rounds. Exploratory: "
+        f"chosen after the data were seen. {size}, Holm-adjusted, {looks.count} looks, family-wise level "
+        f"{looks.level * 100:g}\u202f%."
+    )
+    return Table(
+        f"axis-{metric}",
+        caption,
+        columns,
+        made,
+        sortable=False,
+        stub=f"{axis.label or axis.name}: {noun(metric)}",
+        note=" ".join(_counts(plan, axis, metric, rows)),
+    )
+
+
+def _row(plan: Plan, axis: Axis, others: Sequence[str], c: Comparison) -> Row:
+    cell = plan.cell(c.cell_id)
+    values = dict(plan.variant(cell.variant_id).values)
+    rest = " ".join(values[name] for name in others)
+    told = show_comparison(c)
+    found = f"{percent_up(c.mde)} would have been found" if c.mde and not c.verdict.settled else ""
+    why = "; ".join(part for part in (c.reason, found) if part)
+    return Row(
+        (
+            Cell(f"{values[axis.name]}{f', with {rest}' if rest else ''}"),
+            *((Cell(plan.input(cell.input_id).label),) if len(plan.inputs) > 1 else ()),
+            Cell(told.estimate, c.shown.ratio if c.shown else None) if told else Cell(DASH),
+            Cell(told.bounds if told else ""),
+            Cell(shown(c.verdict, c.metric), c.verdict.value, None, c.verdict),
+            Cell(f"{c.rounds}×{max(1, round(c.runs / c.rounds))}" if c.rounds else DASH),
+            Cell(why),
+        ),
+        c.verdict,
+        reason=why,
+    )
+
+
+def _counts(plan: Plan, axis: Axis, metric: str, rows: Sequence[Comparison]) -> tuple[str, ...]:
+    """Per level in how many places it has which verdict; no mean is taken over places (R5)."""
+    lines = []
+    for value in axis.values:
+        own = [c for c in rows if _level(plan, axis, c) == value.name]
+        counts = Counter(word(c.verdict, metric) for c in own)
+        if own:
+            lines.append(
+                f"{value.name}: {', '.join(f'{w} in {n} of {len(own)}' for w, n in counts.items())}."
+            )
+    return tuple(lines)
+
+
+def _level(plan: Plan, axis: Axis, c: Comparison) -> str:
+    return dict(plan.variant(plan.cell(c.cell_id).variant_id).values)[axis.name]

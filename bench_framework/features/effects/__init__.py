@@ -1,0 +1,1 @@
+"""Main effects and interactions of crossed axes."""

@@ -1,0 +1,167 @@
+"""Main effects and two-way interactions of a full factorial (METHOD 7).
+
+Per round and on the log scale, a main effect is the mean, over all combinations of the other axes, of the
+difference between a level and the baseline's; an interaction is the same of the difference of such differences.
+In a balanced product both are orthogonal contrasts (Box, Hunter & Hunter 2005, chapter 5): whatever multiplies all
+times of a round by one factor leaves them as they are.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.compare.contrasts import (
+    FEWEST_ROUNDS,
+    Measured,
+    as_told,
+    judge_contrasts,
+    weighted_sum,
+)
+from bench_framework.features.effects.factorial import layout_of
+from bench_framework.model.structure import Contrast, Effect, EffectCell
+from bench_framework.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from bench_framework.compare.contrasts import Floats
+    from bench_framework.features.effects.factorial import Layout
+    from bench_framework.model.structure import Change, Factorial
+
+NOT_POOLED: Final = "its sign changes between cells: no mean is told"
+_WAYS: Final = {
+    Verdict.BETTER: -1,
+    Verdict.BETTER_SIZE_UNCERTAIN: -1,
+    Verdict.WORSE: 1,
+    Verdict.WORSE_SIZE_UNCERTAIN: 1,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """An effect before it is judged: per cell what it is called, its cells, and its contrast by round.
+
+    The cells of a contrast have the weights +1, −1, +1, −1, as far as there are.
+    """
+
+    input_id: str
+    changes: tuple[Change, ...]
+    cells: tuple[tuple[str, tuple[str, ...], Floats], ...]
+
+    @property
+    def mean(self) -> Floats:
+        """The contrast of the geometric mean, by round."""
+        return weighted_sum([(1.0, values) for _, _, values in self.cells]) / len(self.cells)
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Of the mean, up to a factor: cell id → weight."""
+        found: dict[str, float] = {}
+        for _, ids, _ in self.cells:
+            for cell, weight in _weights(ids).items():
+                found[cell] = found.get(cell, 0.0) + weight
+        return found
+
+
+def effects(at: Measured) -> tuple[tuple[Factorial, ...], tuple[Effect, ...], int]:
+    """The factorial of every input, its effects, and how many share the level.
+
+    Effects and interactions of all inputs are one Holm family; the cells of each are a family of their own, which
+    serves only to see whether the effect has one sign (R5).
+    """
+    factorials: list[Factorial] = []
+    drafts: list[_Draft] = []
+    for item in at.plan.inputs:
+        factorial, layout = layout_of(at, item.id)
+        if layout is not None:
+            rounds, logs = at.logs(list(layout.cells.values()), item.id)
+            factorial = replace(factorial, rounds=len(rounds))
+            if len(rounds) < FEWEST_ROUNDS:
+                why = (
+                    f"only {len(rounds)} rounds have all of its cells"
+                    if rounds
+                    else "before the first look"
+                )
+                factorial = replace(factorial, axes=(), reason=why)
+            else:
+                drafts += _drafts(
+                    item.id, layout, dict(zip(layout.cells.values(), logs.T, strict=True))
+                )
+        factorials.append(factorial)
+    tripped = [d.input_id in at.tripped for d in drafts]
+    means = judge_contrasts(
+        [d.mean for d in drafts], at, tripped=tripped, weights=[d.weights for d in drafts]
+    )
+    found = [_effect(d, mean, at) for d, mean in zip(drafts, means, strict=True)]
+    return tuple(factorials), tuple(found), len(drafts)
+
+
+def _drafts(input_id: str, layout: Layout, logs: dict[str, Floats]) -> Iterator[_Draft]:
+    """Main effects axis by axis, then interactions pair by pair."""
+    axes = range(len(layout.names))
+    for a in axes:
+        for level in layout.levels[a][1:]:
+            cells = tuple(
+                _contrast(layout, rest, ({a: level}, {a: layout.levels[a][0]}), logs)
+                for rest in layout.others(a)
+            )
+            yield _Draft(input_id, (layout.change(a, level),), cells)
+    for a, b in itertools.combinations(axes, 2):
+        for one, two in itertools.product(layout.levels[a][1:], layout.levels[b][1:]):
+            first, second = layout.levels[a][0], layout.levels[b][0]
+            # Signs alternate: together, each alone, neither.
+            corners = (
+                {a: one, b: two},
+                {a: one, b: second},
+                {a: first, b: second},
+                {a: first, b: two},
+            )
+            cells = tuple(_contrast(layout, rest, corners, logs) for rest in layout.others(a, b))
+            yield _Draft(input_id, (layout.change(a, one), layout.change(b, two)), cells)
+
+
+def _contrast(
+    layout: Layout,
+    rest: Sequence[int | None],
+    corners: Sequence[dict[int, str]],
+    logs: dict[str, Floats],
+) -> tuple[str, tuple[str, ...], Floats]:
+    """The alternating sum of the log values of these corners, in one combination of the other axes."""
+    ids = tuple(layout.cell(rest, corner) for corner in corners)
+    return (
+        layout.where(rest),
+        ids,
+        weighted_sum([(w, logs[cell]) for cell, w in _weights(ids).items()]),
+    )
+
+
+def _weights(ids: Sequence[str]) -> dict[str, float]:
+    return dict(zip(ids, itertools.cycle((1.0, -1.0)), strict=False))
+
+
+def _effect(draft: _Draft, mean: Contrast, at: Measured) -> Effect:
+    tripped = [draft.input_id in at.tripped] * len(draft.cells)
+    judged = [
+        as_told(contrast, ids, at)
+        for contrast, (_, ids, _) in zip(
+            judge_contrasts(
+                [values for _, _, values in draft.cells],
+                at,
+                tripped=tripped,
+                weights=[_weights(ids) for _, ids, _ in draft.cells],
+            ),
+            draft.cells,
+            strict=True,
+        )
+    ]
+    ways = {way for c in judged if (way := _WAYS.get(c.verdict))}
+    pooled = len(ways) < 2  # noqa: PLR2004 -- both signs
+    if not pooled:
+        mean = replace(mean, verdict=Verdict.INCONCLUSIVE, shown=None, reason=NOT_POOLED)
+    cells = tuple(
+        EffectCell(where, ids, contrast)
+        for (where, ids, _), contrast in zip(draft.cells, judged, strict=True)
+    )
+    return Effect(draft.input_id, at.metric, draft.changes, pooled, mean, cells)

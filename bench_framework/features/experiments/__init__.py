@@ -1,0 +1,1 @@
+"""Experiments, hypotheses, and before-and-after pairs."""

@@ -1,0 +1,146 @@
+"""One implementation before and after a change, in the same rounds (REPORTS S05). Plain Python.
+
+No test of its own: the pair's comparison is among those that were judged, against a baseline or in the best group.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.compare.inverse import mirrored
+from bench_framework.model.plan import Role
+from bench_framework.model.structure import Change, Replacement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from bench_framework.compare.contrasts import Measured
+    from bench_framework.model.judgement import Comparison
+    from bench_framework.model.plan import BuildSpec, Plan, Variant
+    from bench_framework.model.policies import Metric
+
+SOURCE_FIELDS: Final = frozenset({"features", "default_features", "revision"})
+"""Of a build: what the source is made of. Two builds that differ in nothing else are before and after."""
+PAIR: Final = 2
+_PREFERRED: Final = ("headline", "reference", "exact", "best")
+
+
+def replacements(at: Measured, comparisons: Sequence[Comparison]) -> tuple[Replacement, ...]:
+    """Every pair of before and after, input by input.
+
+    Before and after are the two values of an axis that only chooses features, or the revisions of an axis of
+    revisions; and each baseline with and without all adopted experiments, where these are two or more.
+
+    Args:
+        at: the record.
+        comparisons: every one that was judged, those of the best groups too.
+    """
+    by_pair = judged_pairs(comparisons, at.metric)
+    found = []
+    for item in at.plan.inputs:
+        cells = {
+            c.variant_id: c.id
+            for c in at.plan.cells_of(item.id)
+            if c.role in (Role.BASELINE, Role.CANDIDATE)
+        }
+        for before, after in pairs(at.plan):
+            if before.id in cells and after.id in cells:
+                ids = (cells[after.id], cells[before.id])
+                made = _replacement(at, item.id, (before, after), ids, by_pair)
+                found += [made] if made is not None else []
+    return tuple(found)
+
+
+def judged_pairs(
+    comparisons: Sequence[Comparison], metric: Metric
+) -> dict[tuple[str, str], Comparison]:
+    """Two cells → their comparison, from both sides; one with a baseline before one of a best group."""
+    found: dict[tuple[str, str], Comparison] = {}
+    for family in reversed(_PREFERRED):
+        own = [c for c in comparisons if c.family == family and c.metric == metric]
+        found |= {(c.cell_id, c.ref_cell_id): c for one in own for c in (mirrored(one), one)}
+    return found
+
+
+def pairs(plan: Plan) -> tuple[tuple[Variant, Variant], ...]:
+    """Before and after, in plan order, each once."""
+    return tuple(dict.fromkeys((*_of_axes(plan), *_of_experiments(plan))))
+
+
+def _of_axes(plan: Plan) -> Iterator[tuple[Variant, Variant]]:
+    baseline = dict(plan.variant(plan.baseline_id).values)
+    own = [v for v in plan.variants if v.experiment is None and v.build is not None]
+    by_values = {v.values: v for v in own}
+    for axis in plan.axes:
+        if axis.name not in baseline:
+            continue
+        start = baseline[axis.name]
+        ends = [v.name for v in axis.values if v.name != start]
+        fields: set[str] = set()
+        made = []
+        for variant in own:
+            if dict(variant.values)[axis.name] != start:
+                continue
+            for end in ends:
+                after = by_values.get(_with(variant, {axis.name: end}))
+                if after is not None and variant.build is not None and after.build is not None:
+                    fields |= differing(variant.build, after.build)
+                    made.append((variant, after))
+        revisions = fields == {"revision"}
+        if fields and fields <= SOURCE_FIELDS and (revisions or len(ends) == PAIR - 1):
+            yield from made
+
+
+def _of_experiments(plan: Plan) -> Iterator[tuple[Variant, Variant]]:
+    axes = {a.name for a in plan.axes if a.kind != "input"}
+    adopted = [
+        i.change[0]
+        for i in plan.experiments
+        if i.decision == "adopted" and len(i.change) == 1 and i.change[0][0] in axes
+    ]
+    if len(adopted) < PAIR or len(dict(adopted)) != len(adopted):
+        return
+    by_values = {v.values: v for v in plan.variants if v.experiment is None}
+    for start in (plan.baseline_id, *plan.further_baselines):
+        before = plan.variant(start)
+        after = by_values.get(_with(before, dict(adopted)))
+        if after is not None and after != before:
+            yield before, after
+
+
+def differing(one: BuildSpec, other: BuildSpec) -> set[str]:
+    """Names of the fields in which two builds differ."""
+    return {name for name in one.__dataclass_fields__ if getattr(one, name) != getattr(other, name)}
+
+
+def _with(variant: Variant, changes: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple((axis, changes.get(axis, value)) for axis, value in variant.values)
+
+
+def _replacement(
+    at: Measured,
+    input_id: str,
+    variants: tuple[Variant, Variant],
+    ids: tuple[str, str],
+    by_pair: Mapping[tuple[str, str], Comparison],
+) -> Replacement | None:
+    comparison = by_pair.get(ids)
+    if comparison is None:
+        return None
+    before, after = (dict(v.values) for v in variants)
+    changes = tuple(Change(a, old, after[a]) for a, old in before.items() if after[a] != old)
+    varying = {a.name for a in at.plan.axes if len(a.values) > 1}
+    rest = [v for a, v in before.items() if after[a] == v and a in varying]
+    return Replacement(
+        input_id,
+        at.metric,
+        ", ".join(rest),
+        ids[1],
+        ids[0],
+        changes,
+        comparison.verdict,
+        comparison.shown,
+        comparison.statistic,
+        comparison.rounds,
+        comparison.reason,
+    )

@@ -1,0 +1,113 @@
+"""S05: implementations before and after, both measured in the same rounds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bench_framework.report.blocks import Block, Cell, Column, Row, Table
+from bench_framework.report.contrasts import (
+    finding,
+    interval_cells,
+    margin,
+    told,
+    turned,
+    verdict_cell,
+)
+from bench_framework.report.counts import caption_tail
+from bench_framework.report.numbers import (
+    DASH,
+    column_decimals,
+    measured_decimals,
+    metric_unit,
+    show_measured,
+)
+from bench_framework.report.sections.kind import SectionKind, left_out
+
+if TYPE_CHECKING:
+    from bench_framework.model.judgement import Claim, Summary
+    from bench_framework.model.plan import Input
+    from bench_framework.model.structure import Replacement
+    from bench_framework.report.context import ReportData
+
+
+def build(data: ReportData) -> tuple[Block, ...]:
+    """One table per input; under it the sentence of its only row."""
+    blocks: list[Block] = []
+    claims = told(data.judgement.structure.replacements, data.claims("before-after"))
+    for number, item in enumerate(data.plan.inputs, 1):
+        own = [(r, claim) for r, claim in claims if r.input_id == item.id]
+        if not own:
+            continue
+        blocks.append(_table(data, item, own, f"before-after-{number}"))
+        if len(own) == 1:
+            blocks += finding(own[0][1])
+    return tuple(blocks)
+
+
+def _table(
+    data: ReportData, item: Input, own: list[tuple[Replacement, Claim | None]], name: str
+) -> Table:
+    ids = [i for r, _ in own for i in (r.before_cell_id, r.after_cell_id)]
+    found = [s for i in ids if (s := data.summary(i, data.metric)) is not None]
+    unit, scale = metric_unit(data.metric, found[0].median if found else 1.0, data.plan.unit_family)
+    most = column_decimals(measured_decimals(s.median, s.lo, s.hi, scale) for s in found)
+
+    def time(cell_id: str) -> Cell:
+        summary: Summary | None = data.summary(cell_id, data.metric)
+        if summary is None or data.state(cell_id).state != "measured":
+            return Cell(DASH)
+        return Cell(
+            show_measured(summary.median, summary.lo, summary.hi, scale, most), summary.median
+        )
+
+    rows = []
+    for r, claim in own:
+        ratio, bounds = interval_cells(
+            r.shown, r.verdict, margin(data), claim.id if claim else None
+        )
+        changed = ", ".join(c.text for c in r.changes)
+        rows.append(
+            Row(
+                (
+                    Cell(r.implementation or data.label(r.before_cell_id)),
+                    time(r.before_cell_id),
+                    time(r.after_cell_id),
+                    ratio,
+                    bounds,
+                    verdict_cell(r.verdict, data.metric),
+                    Cell(changed),
+                    Cell(str(r.rounds) if r.rounds else DASH),
+                ),
+                r.verdict,
+                reason=r.reason,
+            )
+        )
+    columns = (
+        Column("Implementation"),
+        Column(f"Before, {unit}", "decimal"),
+        Column(f"After, {unit}", "decimal"),
+        Column("After ÷ before", "decimal"),
+        Column("Interval", drop=1),
+        Column("Verdict"),
+        Column("What changed", prose=True, drop=2),
+        Column("n", "right", drop=3),
+    )
+    caption = (
+        f"Before and after, both in the same rounds{data.on_input(item, ', input ')}: pairs that differ in features or "
+        f"revision alone, and baselines with all adopted experiments. {caption_tail(data, item)}{turned(data)}"
+    )
+    legend = (
+        "Verdicts are those of the results: against a baseline, else of the best group's pairs, a family of its own.",
+    )
+    return Table(name, caption, columns, tuple(rows), legend, sortable=False)
+
+
+BEFORE_AFTER = SectionKind(
+    "S05",
+    "before-after",
+    "Before and after",
+    "pairs that differ in features or revision alone, and baselines with all adopted experiments",
+    build,
+    left_out,
+    "No two variants that were measured differ in features or revision alone.",
+)

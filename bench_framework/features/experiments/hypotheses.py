@@ -1,0 +1,131 @@
+"""Tests of hypotheses: each reads one comparison of two variants that differ in one change.
+
+No comparison is made for a hypothesis; the verdict is the one in the results. As in `wording`, a
+sentence is a function of its claim's fields and of nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.claims.phrases import change
+from bench_framework.claims.scope_phrases import where
+from bench_framework.features.experiments.before_after import judged_pairs
+from bench_framework.model import words
+from bench_framework.model.judgement import ONE_PROGRAM, Claim, HypothesisTest
+from bench_framework.model.metrics import WALL
+from bench_framework.model.plan import Role
+from bench_framework.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from bench_framework.claims.costs import Costs
+    from bench_framework.claims.factory import Names
+    from bench_framework.model.judgement import Comparison, HypothesisStatus
+    from bench_framework.model.plan import Hypothesis, Plan
+
+_BETTER: Final = frozenset({Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN})
+_WORSE: Final = frozenset({Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN})
+
+
+def hypothesis_tests(plan: Plan, comparisons: Sequence[Comparison]) -> tuple[HypothesisTest, ...]:
+    """Test every hypothesis on every input.
+
+    Args:
+        plan: with the hypotheses.
+        comparisons: all that were judged, those of the best groups too.
+    """
+    return tuple(
+        _test(plan, hypothesis, item.id, comparisons)
+        for hypothesis in plan.hypotheses
+        for item in plan.inputs
+    )
+
+
+def _test(
+    plan: Plan, hypothesis: Hypothesis, input_id: str, comparisons: Sequence[Comparison]
+) -> HypothesisTest:
+    metric = hypothesis.metric or plan.judge.headline
+    cells = {c.variant_id: c.id for c in plan.cells_of(input_id) if c.role is not Role.CONTROL}
+    pair = (cells.get(hypothesis.variant_id, ""), cells.get(hypothesis.reference_id, ""))
+    comparison = judged_pairs(comparisons, metric).get(pair)
+    status = _status(comparison, hypothesis) if comparison is not None else "not tested"
+    return HypothesisTest(hypothesis, input_id, metric, status, *pair, comparison)
+
+
+def _status(comparison: Comparison, hypothesis: Hypothesis) -> HypothesisStatus:
+    verdict = comparison.verdict
+    if verdict in (_BETTER if hypothesis.expect == "better" else _WORSE):
+        return "supported"
+    tested = verdict in _BETTER | _WORSE | {Verdict.EQUIVALENT} or (
+        verdict is Verdict.INCONCLUSIVE and comparison.reason != ONE_PROGRAM
+    )
+    return "not supported" if tested else "not tested"
+
+
+def hypothesis_claims(
+    names: Names, tests: Sequence[HypothesisTest], costs: Costs
+) -> Iterator[Claim]:
+    """Yield one claim per test."""
+    for test in tests:
+        found = test.comparison
+        verdict = found.verdict if found is not None else None
+        shown = found.shown if found is not None and test.status != "not tested" else None
+        if shown is not None and not (shown.lo > 0 and math.isfinite(shown.hi)):
+            shown = None
+        values: dict[str, float | int | str] = {
+            "status": test.status,
+            "change": test.hypothesis.change,
+        }
+        if test.reason:
+            values["reason"] = test.reason
+        if found is not None and found.direction == "higher":
+            values["direction"] = "higher"
+        if found is not None and found.statistic == "floor" and found.verdict.decided:
+            values["statistic"] = "floor"
+        if cost := costs.paid(verdict, test.cell_id, test.ref_cell_id, test.metric):
+            values["cost"] = cost
+        yield Claim(
+            "",
+            "hypothesis",
+            test.hypothesis.text,
+            names.label(test.ref_cell_id) if test.ref_cell_id else None,
+            test.metric,
+            names.scope(test.input_id),
+            verdict,
+            estimate=shown.ratio if shown else None,
+            lo=shown.lo if shown else None,
+            hi=shown.hi if shown else None,
+            level=shown.level if shown else None,
+            rounds=(found.rounds or None) if found is not None else None,
+            margin=names.plan.judge.margin_of(test.metric),
+            cells=tuple(cell for cell in (test.cell_id, test.ref_cell_id) if cell),
+            values=values,
+        )
+
+
+def _sentence(claim: Claim) -> str:
+    """``"hypothesis “the queue” is not supported: with engine: a → b and no other axis changed, …"``."""
+    head = f"{where(claim)}hypothesis “{claim.subject}”"
+    reason = f" ({claim.values['reason']})" if "reason" in claim.values else ""
+    if claim.values["status"] == "not tested":
+        return f"{head} was not tested: {claim.values['change']}{reason}"
+    test = f"{head} is {claim.values['status']}: with {claim.values['change']} and no other axis changed"
+    metric, verdict = claim.metric or WALL, claim.verdict or Verdict.INCONCLUSIVE
+    if claim.estimate is None or claim.lo is None or claim.hi is None:
+        return f"{test}, {words.word(verdict, metric)}{reason}"
+    higher = claim.values.get("direction") == "higher"
+    effect = change(
+        verdict, claim.estimate, claim.lo, claim.hi, claim.margin or 0.0, metric, higher=higher
+    )
+    fastest = (
+        " in the fastest third of the rounds" if claim.values.get("statistic") == "floor" else ""
+    )
+    cost = f", {claim.values['cost']}" if "cost" in claim.values else ""
+    return f"{test}, {effect}{fastest}, against {claim.reference}{cost}{reason}"
+
+
+HYPOTHESIS_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {"hypothesis": _sentence}
+"""Kind of claim → its wording rule."""

@@ -1,0 +1,204 @@
+"""S11 and S12: experiments. Adopting one is the author's decision; the verdict says what it did."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.model.judgement import ONE_PROGRAM, CellState, Comparison
+from bench_framework.model.metrics import PEAK_RSS
+from bench_framework.model.verdict import Verdict
+from bench_framework.model.words import shown
+from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
+from bench_framework.report.claim_blocks import sentence
+from bench_framework.report.counts import caption_tail
+from bench_framework.report.numbers import DASH, show_comparison, show_size
+from bench_framework.report.sections.kind import SectionKind, left_out
+
+if TYPE_CHECKING:
+    from bench_framework.model.plan import Experiment, Input
+    from bench_framework.report.context import ReportData
+
+REASONS: Final = {
+    Verdict.WORSE: "slower",
+    Verdict.WORSE_SIZE_UNCERTAIN: "slower, size uncertain",
+    Verdict.EQUIVALENT: "no gain",
+    Verdict.INCONCLUSIVE: "inconclusive",
+    Verdict.SINGLE_RUN: "inconclusive",
+    Verdict.OTHER_OUTPUT: "other output",
+    Verdict.NOT_COMPARABLE: "not comparable",
+    Verdict.FAILED: "failed",
+}
+"""Verdict on the headline metric to the reason that may be given (REPORTS S12)."""
+COSTS_MEMORY: Final = "costs memory"
+AUTHOR: Final = "author's decision"
+NO_EFFECT: Final = "no effect on the binary"
+"""Of an experiment that is the same program as its reference, whatever its figures."""
+
+
+_INPUT: Final = "Input"
+
+
+def build(data: ReportData) -> tuple[Block, ...]:
+    """One row per experiment and input."""
+    rows = _rows(data, adopted=False)
+    if not rows:
+        return ()
+    columns = (
+        Column("Experiment"),
+        Column("Change", prose=True),
+        Column(_INPUT),
+        Column("Time vs baseline"),
+        Column("Verdict"),
+        Column("Memory vs baseline", drop=2),
+        Column("Decision"),
+        Column("Reason", prose=True),
+        Column("Author's why", drop=3, prose=True),
+    )
+    caption = f"Experiments tried beside the axes, each one change to {data.baseline.label}. {caption_tail(data)}"
+    blocks: list[Block] = [
+        Table("experiments-table", caption, *_of_inputs(data, columns, rows), sortable=False)
+    ]
+    claims = [c for c in data.claims("experiments") if c.text]
+    if claims:
+        blocks.append(Bullets(tuple(sentence(c) for c in claims)))
+    return tuple(blocks)
+
+
+def adopted(data: ReportData) -> tuple[Block, ...]:
+    """One row per experiment and input; an adopted experiment that was not shown to help is in the table as such."""
+    rows = _rows(data, adopted=True)
+    if not rows:
+        return ()
+    columns = (
+        Column("Experiment"),
+        Column("Change", prose=True),
+        Column(_INPUT),
+        Column("Time vs baseline"),
+        Column("Verdict"),
+        Column("Memory vs baseline", drop=2),
+        Column("Binary", "right", drop=1),
+        Column("Author's why", drop=3, prose=True),
+    )
+    caption = (
+        f"Changes that the author adopted, each alone against {data.baseline.label}; what they did together stands in "
+        f"the results. {caption_tail(data)}"
+    )
+    return (Table("adopted-table", caption, *_of_inputs(data, columns, rows), sortable=False),)
+
+
+def _of_inputs(
+    data: ReportData, columns: tuple[Column, ...], rows: tuple[Row, ...]
+) -> tuple[tuple[Column, ...], tuple[Row, ...]]:
+    """Columns and rows, without the one that names the input where there is but one."""
+    if len(data.plan.inputs) > 1:
+        return columns, rows
+    at = next(i for i, column in enumerate(columns) if column.title == _INPUT)
+    return (
+        columns[:at] + columns[at + 1 :],
+        tuple(replace(row, cells=row.cells[:at] + row.cells[at + 1 :]) for row in rows),
+    )
+
+
+def _rows(data: ReportData, *, adopted: bool) -> tuple[Row, ...]:
+    experiments = [
+        experiment
+        for experiment in data.plan.experiments
+        if (experiment.decision == "adopted") is adopted
+    ]
+    row = _adopted_row if adopted else _row
+    return tuple(
+        row(data, experiment, item) for experiment in experiments for item in data.plan.inputs
+    )
+
+
+def _adopted_row(data: ReportData, experiment: Experiment, item: Input) -> Row:
+    tried = _row(data, experiment, item)
+    before, after = (
+        data.build_of(v) for v in (data.baseline, data.plan.variant(experiment.variant_id))
+    )
+    larger = Cell(DASH)
+    if before is not None and after is not None and before.size_bytes and after.size_bytes:
+        grown = after.size_bytes - before.size_bytes
+        larger = Cell(
+            "the same"
+            if not grown
+            else f"{'+' if grown > 0 else '−'}{show_size(abs(grown), 'iec')}",
+            grown,
+        )
+    return replace(tried, cells=(*tried.cells[:6], larger, tried.cells[8]))
+
+
+def _row(data: ReportData, experiment: Experiment, item: Input) -> Row:
+    cell = next((c for c in data.arms(item.id) if c.variant_id == experiment.variant_id), None)
+    time = data.comparison(cell.id, data.metric) if cell else None
+    memory = data.comparison(cell.id, PEAK_RSS) if cell else None
+    state = data.state(cell.id) if cell else None
+    verdict = _verdict(time, state)
+    change = ", ".join(f"{axis}: {value}" for axis, value in experiment.change)
+    return Row(
+        (
+            Cell(experiment.name),
+            Cell(change),
+            Cell(data.input_name(item)),
+            _ratio(time),
+            Cell(shown(verdict, data.metric), verdict.value, None, verdict),
+            _ratio(memory),
+            Cell(experiment.decision),
+            Cell(
+                NO_EFFECT
+                if time is not None and time.reason == ONE_PROGRAM
+                else reason(verdict, memory)
+            ),
+            Cell(experiment.why),
+        ),
+        verdict,
+    )
+
+
+def _verdict(time: Comparison | None, state: CellState | None) -> Verdict:
+    refused = {
+        "failed": Verdict.FAILED,
+        "other-output": Verdict.OTHER_OUTPUT,
+        "not-comparable": Verdict.NOT_COMPARABLE,
+    }
+    if state is None:
+        return Verdict.EXCLUDED
+    if state.state in refused:
+        return refused[state.state]
+    return time.verdict if time is not None else Verdict.INCONCLUSIVE
+
+
+def reason(verdict: Verdict, memory: Comparison | None) -> str:
+    """Why an experiment was left out, as far as the runs tell: an inconclusive one is never called worse."""
+    if verdict in REASONS:
+        return REASONS[verdict]
+    if memory is not None and memory.verdict in {Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN}:
+        return COSTS_MEMORY
+    return "excluded" if verdict is Verdict.EXCLUDED else AUTHOR
+
+
+def _ratio(comparison: Comparison | None) -> Cell:
+    if comparison is None or comparison.shown is None:
+        return Cell(DASH)
+    return Cell(str(show_comparison(comparison)), comparison.shown.ratio)
+
+
+ADOPTED = SectionKind(
+    "S11",
+    "adopted",
+    "Adopted changes",
+    "each adopted change alone: its effect and its cost in binary size",
+    adopted,
+    left_out,
+    "The scenario names no experiment that was adopted.",
+)
+EXPERIMENTS = SectionKind(
+    "S12",
+    "experiments",
+    "Tested but not adopted",
+    "experiments that were tested, and why they were not adopted",
+    build,
+    left_out,
+    "The scenario names no experiment that was tried and not adopted.",
+)

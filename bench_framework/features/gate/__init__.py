@@ -1,0 +1,1 @@
+"""The CI gate: states of gated comparisons, budgets, accepted changes."""

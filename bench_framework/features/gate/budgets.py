@@ -1,0 +1,151 @@
+"""Cells held against absolute bounds: over a budget is what lies above it with its whole interval.
+
+The interval is that of the median of rounds, distribution-free, at 1 − 1 %/(m·J) for m cells with budgets and J looks.
+It takes rounds for independent and knows nothing of other days: an absolute time belongs to its machine.
+"""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.compare import cell_state, exact_metrics, summaries
+from bench_framework.compare import samples as sampling
+from bench_framework.model import words
+from bench_framework.model.gate import BudgetFinding
+from bench_framework.model.metrics import METRICS, is_exact
+from bench_framework.units import format_duration, format_size
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from bench_framework.compare.samples import Sample
+    from bench_framework.model.budget import Budget
+    from bench_framework.model.gate import BudgetState
+    from bench_framework.model.observation import Observation
+    from bench_framework.model.plan import Plan
+    from bench_framework.model.policies import Metric
+    from bench_framework.model.run import Block, Build
+
+LEVEL: Final = 0.01
+"""Family-wise, of all budgets of a gate."""
+_DIGITS: Final = 4
+
+
+def judge_budgets(
+    plan: Plan,
+    blocks: Sequence[Block],
+    builds: Mapping[str, Build],
+    observed: Sequence[Observation],
+    *,
+    looks: int,
+) -> tuple[BudgetFinding, ...]:
+    """Every budget of the plan's gate, cell by cell.
+
+    Args:
+        plan: of the record.
+        blocks: of the record.
+        builds: by `Build.id`.
+        observed: what was counted outside timing.
+        looks: how many the record could have taken: measuring may have ended at any of them.
+    """
+    budgets = plan.judge.gate.budgets
+    asked = [(cell_id, budget) for budget in budgets for cell_id in budget.cell_ids]
+    if not asked:
+        return ()
+    samples = sampling.collect(blocks)
+    found = cell_state.cell_states(plan, samples, builds, sampling.warm_ups(blocks))
+    broken = {s.cell_id: s.reason for s in found if s.state != "measured"}
+    level = 1 - LEVEL / (len(asked) * max(1, looks))
+    made = []
+    for cell_id, budget in asked:
+        if cell_id in broken:
+            made.append(_finding(plan, cell_id, budget, "failed", None, level, broken[cell_id]))
+        elif is_exact(budget.metric):
+            values = _exact(plan, cell_id, budget.metric, builds, observed)
+            made.append(_of_values(plan, cell_id, budget, values))
+        else:
+            made.append(_of_rounds(plan, cell_id, budget, samples.get(cell_id), level))
+    return tuple(made)
+
+
+def _exact(
+    plan: Plan,
+    cell_id: str,
+    metric: Metric,
+    builds: Mapping[str, Build],
+    observed: Sequence[Observation],
+) -> list[float]:
+    """The deterministic numbers that are known of a cell; counts may be several."""
+    if metric == exact_metrics.INSTRUCTIONS:
+        own = (o for o in observed if o.cell_id == cell_id and o.kind == metric)
+        return [o.values[metric] for o in own if metric in o.values]
+    value = cell_state.exact_value(
+        cell_state.build_of(plan, plan.cell(cell_id).variant_id, builds), metric
+    )
+    return [value] if value is not None else []
+
+
+def _of_values(plan: Plan, cell_id: str, budget: Budget, values: Sequence[float]) -> BudgetFinding:
+    if not values:
+        return _finding(plan, cell_id, budget, "not-judged", None, 1.0, "it is not known")
+    bounds = (statistics.median(values), min(values), max(values))
+    return _finding(plan, cell_id, budget, _state(bounds, budget), bounds, 1.0)
+
+
+def _of_rounds(
+    plan: Plan, cell_id: str, budget: Budget, sample: Sample | None, level: float
+) -> BudgetFinding:
+    ranked = sorted(sample.of(budget.metric).values()) if sample is not None else []
+    if not ranked:
+        return _finding(plan, cell_id, budget, "not-judged", None, level, "it was not measured")
+    interval = summaries.median_interval(ranked, level)
+    if interval is None:
+        why = f"{len(ranked)} rounds are too few for an interval at {level * 100:.4g} %"
+        return _finding(plan, cell_id, budget, "not-judged", None, level, why)
+    bounds = (statistics.median(ranked), *interval)
+    return _finding(plan, cell_id, budget, _state(bounds, budget), bounds, level)
+
+
+def _state(bounds: tuple[float, float, float], budget: Budget) -> BudgetState:
+    _, lo, hi = bounds
+    if lo > budget.most:
+        return "over"
+    return "kept" if hi <= budget.most else "not-judged"
+
+
+def _finding(
+    plan: Plan,
+    cell_id: str,
+    budget: Budget,
+    state: BudgetState,
+    bounds: tuple[float, float, float] | None,
+    level: float,
+    why: str = "",
+) -> BudgetFinding:
+    """The finding with its sentence. `bounds` are value, lower and upper end."""
+    said = {
+        "over": f"above its budget of {budget.text}",
+        "kept": f"within its budget of {budget.text}",
+        "not-judged": f"could not judge whether it keeps its budget of {budget.text}",
+        "failed": f"its budget of {budget.text} was not judged",
+    }[state]
+    if bounds is None:
+        return BudgetFinding(
+            cell_id, budget, state, None, None, None, level, f"{said}: {why}" if why else said
+        )
+    value, lo, hi = bounds
+    shown = [_shown(plan, budget.metric, number) for number in (value, lo, hi)]
+    between = "" if lo == hi else f" [{shown[1]}, {shown[2]}]"
+    text = f"{words.noun(budget.metric)} {shown[0]}{between}: {said}"
+    if state == "not-judged":
+        text += ", which lies within the interval"
+    return BudgetFinding(cell_id, budget, state, value, lo, hi, level, text)
+
+
+def _shown(plan: Plan, metric: Metric, value: float) -> str:
+    declared = {m.name: m.unit for m in plan.metrics}
+    unit = METRICS[metric].unit if metric in METRICS else declared.get(metric, "count")
+    if unit == "s":
+        return format_duration(value, digits=_DIGITS)
+    return format_size(value, digits=_DIGITS) if unit == "bytes" else f"{value:.10g}"

@@ -1,0 +1,318 @@
+"""The gate (METHOD 6): which candidates are worse than the baseline beyond what the scenario tolerates.
+
+Two passes. The first judges the record's own rounds at 1 %; what looks worse there is only suspicious. The second is a
+plan of its own, measured afresh with one look, and only what is worse there too fails the gate: each pass alone would
+still blame one harmless change in a hundred, both together one in some thousands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.compare import same_programs
+from bench_framework.compare.exact_metrics import INSTRUCTIONS
+from bench_framework.errors import EXIT_DONE
+from bench_framework.features.gate import accepted_changes, budgets
+from bench_framework.features.gate.reasons import BUILD_TIME, conclude, timed_metrics
+from bench_framework.features.judge import judge
+from bench_framework.model.gate import GatedPair, Gating
+from bench_framework.model.judgement import Comparison
+from bench_framework.model.looks import looks_of
+from bench_framework.model.metrics import PEAK_RSS, WALL, is_exact
+from bench_framework.model.plan import Note, Role
+from bench_framework.model.verdict import Verdict
+from bench_framework.rounding import up_to_two_digits
+from bench_framework.units import THIN_SPACE, format_percent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from bench_framework.model.accepted import Accepted
+    from bench_framework.model.gate import PairState
+    from bench_framework.model.judgement import Judgement
+    from bench_framework.model.looks import Looks
+    from bench_framework.model.observation import Observation
+    from bench_framework.model.plan import Plan
+    from bench_framework.model.policies import GatePolicy, Metric
+    from bench_framework.model.run import Block, Build, Event, Look, PreparedInput
+
+LEVEL: Final = 0.01
+CONFIRMATION_LEVEL: Final = 0.05
+FEWEST_CONFIRMING: Final = 18
+LEAST_MEMORY_BYTES: Final = 1 << 20
+"""Growth of peak memory that is not above this is no finding, whatever its share."""
+UNCOUNTED: Final = "BX250"
+"""Code of the warning that instructions cannot be counted on this machine."""
+ONE_PROGRAM: Final = "one program: both revisions or variants were built to the same code"
+
+_WORSE: Final = (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN)
+_BETTER: Final = (Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN)
+_BROKEN: Final = (Verdict.FAILED, Verdict.OTHER_OUTPUT)
+
+
+def strict_plan(plan: Plan) -> Plan:
+    """The plan as the gate judges it: its cells, metrics and margins, at the level of the gate."""
+    chosen = plan.judge.gate.chosen
+    narrow = plan if chosen is None else _narrowed(plan, frozenset(chosen))
+    return _judged_by(narrow, timed_metrics(plan.judge.gate), plan.judge.gate.tolerated, LEVEL)
+
+
+def _narrowed(plan: Plan, ids: frozenset[str]) -> Plan:
+    """These candidates alone, with baseline and control of their inputs."""
+    own = [cell for cell in plan.cells if cell.id in ids and cell.role is Role.CANDIDATE]
+    candidates, inputs = {cell.id for cell in own}, {cell.input_id for cell in own}
+    kept = tuple(
+        cell
+        for cell in plan.cells
+        if cell.id in candidates
+        or (cell.input_id in inputs and cell.role in (Role.BASELINE, Role.CONTROL))
+    )
+    baselines = [cell.variant_id for cell in kept if cell.role is Role.BASELINE]
+    variants = {cell.variant_id for cell in kept}
+    builds = {v.build.id for v in plan.variants if v.id in variants and v.build is not None}
+    return replace(
+        plan,
+        builds=tuple(build for build in plan.builds if build.id in builds),
+        variants=tuple(v for v in plan.variants if v.id in variants),
+        inputs=tuple(item for item in plan.inputs if item.id in inputs),
+        cells=kept,
+        holes=(),
+        experiments=(),
+        named=(),
+        derived=(),
+        baseline_id=(*baselines, plan.baseline_id)[0],
+    )
+
+
+def strict_looks(plan: Plan) -> Looks:
+    """The looks of the record as the gate counts them: all that could have been taken, for the gate's own family."""
+    return looks_of(plan).shared_by(strict_plan(plan).comparisons_planned, LEVEL)
+
+
+def _judged_by(
+    plan: Plan, metrics: tuple[Metric, ...], margins: Mapping[Metric, float], level: float
+) -> Plan:
+    known = dict(plan.judge.margins) | dict(margins)
+    # With no timed metric there is still memory to judge, and a judgement needs one metric.
+    judged = replace(
+        plan.judge, metrics=metrics or (WALL,), margins=tuple(known.items()), level=level
+    )
+    return replace(plan, judge=judged, further_baselines=())
+
+
+def rounds_needed(plan: Plan) -> int | None:
+    """Rounds without which this gate can find nothing; `None` if the plan has them."""
+    looks = strict_looks(plan)
+    return None if looks.decidable or not timed_metrics(plan.judge.gate) else looks.needed
+
+
+def first_pass(
+    plan: Plan,
+    blocks: Sequence[Block],
+    builds: Mapping[str, Build],
+    inputs: Sequence[PreparedInput],
+    looks_taken: Sequence[Look],
+    noted: Sequence[Event] = (),
+    observed: Sequence[Observation] = (),
+    *,
+    accepted: Sequence[Accepted] = (),
+    day: str = "",
+) -> Gating:
+    """Judge the rounds of a record; what looks worse is suspicious.
+
+    Arguments as of `judge`; and the changes that are meant, with the day on which the record was begun. Exact metrics
+    (binary size, instructions) need no second pass: their difference is a fact.
+    """
+    strict, policy = strict_plan(plan), plan.judge.gate
+    if not any(cell.role is Role.CANDIDATE for cell in strict.cells):
+        return conclude(Gating((), LEVEL, 0, 0, 0, EXIT_DONE, ()), policy)
+    judged = judge(
+        strict, blocks, builds, inputs, looks_taken, noted=noted, looks=strict_looks(plan)
+    )
+    found = _sentences(judged)
+    exact = tuple(m for m in policy.tolerated if is_exact(m))
+    if exact:
+        facts = _judged_by(strict, exact, policy.tolerated, LEVEL)
+        found |= _sentences(
+            judge(facts, blocks, builds, inputs, looks_taken, noted=noted, observed=observed)
+        )
+    same = same_programs.same_cells(strict, builds)
+    uncounted = next((event.message for event in noted if event.code == UNCOUNTED), "")
+    medians_of = {s.cell_id: s.median for s in judged.summaries if s.metric == PEAK_RSS}
+    pairs = []
+    for cell in strict.cells:
+        baseline = strict.baseline_cell(cell.input_id)
+        if cell.role is not Role.CANDIDATE or baseline is None:
+            continue
+        grown = medians_of.get(cell.id, 0.0) - medians_of.get(baseline.id, 0.0)
+        for metric, margin in policy.tolerated.items():
+            pair = found.get((cell.id, metric)) or _unknown(cell.id, baseline.id, metric, margin)
+            made = _first(*pair, margin, policy, grown)
+            if frozenset((cell.id, baseline.id)) in same and made.comparison.family != "exact":
+                made = _one_program(made)
+            if metric == INSTRUCTIONS and made.state == "not-judged" and uncounted:
+                made = replace(made, why=uncounted)
+            pairs.append(made)
+    looks = judged.looks
+    rounds = max((look.round for look in looks_taken), default=0)
+    kept = budgets.judge_budgets(plan, blocks, builds, observed, looks=looks.count)
+    gating = Gating(
+        tuple(pairs), LEVEL, looks.family, looks.count, rounds, EXIT_DONE, (), budgets=kept
+    )
+    return conclude(accepted_changes.accept(gating, accepted, day), policy)
+
+
+def _one_program(pair: GatedPair) -> GatedPair:
+    """A pair that runs one and the same code: nothing can have become worse, whatever its rounds look like."""
+    if pair.state in ("failed", "not-comparable"):
+        return pair
+    return replace(pair, state="passed", why=ONE_PROGRAM)
+
+
+def _sentences(judged: Judgement) -> dict[tuple[str, Metric], tuple[Comparison, str]]:
+    """Candidate and metric to its comparison with the baseline, and the sentence of that."""
+    families = ("headline", "memory", "exact")
+    text = {
+        (claim.cells, claim.metric): claim.text
+        for claim in judged.claims
+        if claim.kind in ("comparison", "memory")
+    }
+    return {
+        (c.cell_id, c.metric): (c, text.get(((c.cell_id, c.ref_cell_id), c.metric), ""))
+        for c in judged.comparisons
+        if c.family in families
+    }
+
+
+def _unknown(
+    cell_id: str, ref_cell_id: str, metric: Metric, margin: float
+) -> tuple[Comparison, str]:
+    reason = "one build is one run" if metric == BUILD_TIME else f"{metric} is not known of both"
+    missing = Comparison(
+        cell_id, ref_cell_id, metric, "headline", Verdict.INCONCLUSIVE, reason, margin=margin
+    )
+    return missing, ""
+
+
+def _first(
+    comparison: Comparison, text: str, margin: float, policy: GatePolicy, grown_bytes: float
+) -> GatedPair:
+    state, why = _state(comparison, margin, policy, grown_bytes)
+    return GatedPair(comparison.cell_id, comparison.metric, margin, state, comparison, text, why)
+
+
+def _state(
+    c: Comparison, margin: float, policy: GatePolicy, grown_bytes: float
+) -> tuple[PairState, str]:
+    if c.verdict in _BROKEN:
+        return "failed", c.reason
+    if c.verdict is Verdict.NOT_COMPARABLE:
+        return "not-comparable", c.reason
+    if c.verdict in _WORSE and c.shown is not None:
+        return _worse(c, c.shown.ratio - 1, margin, grown_bytes)
+    if c.verdict in (*_BETTER, Verdict.EQUIVALENT):
+        return "passed", ""
+    if c.mde is not None and c.mde <= policy.detect and not c.reason:
+        return "passed", f"not decided; growth of {_short(c.mde)} would have been found"
+    if c.mde is not None and not c.reason:
+        return "not-judged", f"could not judge below {_short(c.mde)}"
+    return "not-judged", c.reason or "the runs do not decide"
+
+
+def _worse(
+    c: Comparison, growth: float, margin: float, grown_bytes: float
+) -> tuple[PairState, str]:
+    if growth <= margin:
+        return "passed", f"{_short(growth)} more, and {format_percent(margin)} is tolerated"
+    if c.metric == PEAK_RSS and grown_bytes <= LEAST_MEMORY_BYTES:
+        return "passed", "not more than 1 MiB"
+    if c.family == "exact" and c.shown is not None:
+        if c.shown.lo == c.shown.hi:
+            return "worse", "exact"
+        # Without a second pass only what lies beyond the margin as a whole may fail the gate.
+        if c.verdict is Verdict.WORSE:
+            return "worse", "its counts vary from run to run by less than they differ"
+        return "not-judged", "its counts vary from run to run, and reach the margin"
+    return "suspicious", ""
+
+
+def _short(fraction: float) -> str:
+    return f"{up_to_two_digits(fraction * 100)}{THIN_SPACE}%"
+
+
+def confirmation_plan(plan: Plan, first: Gating, record_id: str) -> Plan | None:
+    """What is measured again: the suspicious cells with their baseline, all rounds, one look; `None` without any.
+
+    Its family is made of the suspicious cells and metrics; its rounds are fresh, so its level is its own.
+    """
+    suspicious = first.of("suspicious")
+    if not suspicious:
+        return None
+    narrow = _narrowed(plan, frozenset(pair.cell_id for pair in suspicious))
+    rounds = max(FEWEST_CONFIRMING, first.rounds)
+    policy = plan.judge.gate
+    metrics = tuple(
+        m for m in timed_metrics(policy) if any(pair.metric == m for pair in suspicious)
+    )
+    judged = _judged_by(narrow, metrics, policy.tolerated, CONFIRMATION_LEVEL)
+    note = Note(
+        "What this record is",
+        f"The gate measured again what looked worse in record {record_id}: fresh rounds, one look.",
+    )
+    return replace(
+        judged,
+        notes=(*plan.notes, note),
+        instructions=None,
+        profile=None,
+        confirms=record_id,
+        measure=replace(
+            plan.measure,
+            rounds_min=rounds,
+            rounds_max=rounds,
+            until="rounds",
+            precision=None,
+            budget_s=None,
+            strategy="fixed",
+            seed=plan.measure.seed + 1,
+        ),
+    )
+
+
+def second_pass(plan: Plan, first: Gating, again: Judgement, record_id: str) -> Gating:
+    """What became of the suspicious pairs when they were measured again.
+
+    Args:
+        plan: of the first pass.
+        first: with suspicious pairs.
+        again: the judgement of `confirmation_plan`.
+        record_id: of the record that holds it.
+    """
+    found = _sentences(again)
+    pairs = tuple(
+        pair
+        if pair.state != "suspicious"
+        else _second(pair, *found.get((pair.cell_id, pair.metric), (None, "")))
+        for pair in first.pairs
+    )
+    return conclude(replace(first, pairs=pairs, confirmation=record_id), plan.judge.gate)
+
+
+def _second(pair: GatedPair, c: Comparison | None, text: str) -> GatedPair:
+    told = replace(pair, again=c, again_text=text)
+    if c is None:
+        return replace(
+            told,
+            state="not-judged",
+            why="looked worse, and was not measured when it was tried again",
+        )
+    if c.verdict in _BROKEN:
+        return replace(
+            told, state="failed", why=f"looked worse, and when it was measured again: {c.reason}"
+        )
+    if c.verdict in _WORSE:
+        return replace(told, state="worse", why="confirmed in fresh rounds")
+    if c.verdict is Verdict.NOT_COMPARABLE or c.reason:
+        why = f"looked worse, and when it was measured again: {c.reason}"
+        return replace(told, state="not-judged", why=why)
+    return replace(told, state="passed", why="looked worse, and was not when it was measured again")

@@ -1,0 +1,103 @@
+"""The exit code of a gate, and the reasons for it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED, EXIT_NOT_MEASURED, EXIT_WORSE
+from bench_framework.model.metrics import PEAK_RSS, is_exact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sized
+
+    from bench_framework.model.gate import BudgetFinding, BudgetState, GatedPair, Gating
+    from bench_framework.model.policies import GatePolicy, Metric
+
+BUILD_TIME: Final = "build_time"
+"""One build is one run: it is told, and judged by nobody."""
+JUDGED: Final = ("passed", "accepted", "worse")
+
+
+def timed_metrics(policy: GatePolicy) -> tuple[Metric, ...]:
+    """The gated metrics that are judged by rounds: not memory, not the build, and nothing that is exact."""
+    others = (PEAK_RSS, BUILD_TIME)
+    return tuple(m for m in policy.tolerated if m not in others and not is_exact(m))
+
+
+def conclude(gating: Gating, policy: GatePolicy) -> Gating:
+    """The exit code with its reasons: 3 before 1 before 4 (HOUSE 8)."""
+    code, reasons = EXIT_DONE, list[str]()
+    for found, said in (
+        (
+            EXIT_NOT_MEASURED,
+            _counted(gating.of("failed"), "could not be measured") + _budgets(gating, "failed"),
+        ),
+        (
+            EXIT_WORSE,
+            _counted(gating.of("worse"), "worse than is tolerated") + _budgets(gating, "over"),
+        ),
+        (EXIT_NOT_JUDGED, _unjudged(gating, policy) + _budgets(gating, "not-judged")),
+    ):
+        reasons += said
+        code = code or (found if said else EXIT_DONE)
+    return replace(gating, exit_code=code, reasons=tuple(reasons))
+
+
+def _counted(pairs: Sized, what: str, noun: str = "comparison") -> list[str]:
+    count = len(pairs)
+    return [f"{count} {noun}{'s' if count != 1 else ''}: {what}"] if count else []
+
+
+_SAID: Final[dict[BudgetState, str]] = {
+    "failed": "could not be measured",
+    "over": "exceeded",
+    "not-judged": "could not judge whether it is kept",
+}
+
+
+def _budgets(gating: Gating, state: BudgetState) -> list[str]:
+    found: list[BudgetFinding] = [b for b in gating.budgets if b.state == state]
+    said = _SAID[state] if len(found) == 1 else _SAID[state].replace("it is", "they are")
+    return _counted(found, said, "budget")
+
+
+def _unjudged(gating: Gating, policy: GatePolicy) -> list[str]:
+    said = _counted(gating.of("not-comparable"), "not comparable")
+    suspicious = gating.of("suspicious")
+    looks = "looks worse and was" if len(suspicious) == 1 else "look worse and were"
+    said += _counted(suspicious, f"{looks} not measured again")
+    if not gating.pairs:
+        where = f" among the gated cells ({policy.cells})" if policy.cells else ""
+        return [f"nothing was compared: no candidate{where} has a baseline"]
+    compared = [pair for pair in gating.pairs if pair.state in JUDGED]
+    if len(compared) < policy.min_compared:
+        said.append(f"{len(compared)} of at least {policy.min_compared} comparisons were judged")
+    open_ = [pair for pair in gating.pairs if pair.state == "not-judged"]
+    if policy.on_inconclusive == "fail":
+        return said + _counted(open_, "not judged, and `on-inconclusive` is `fail`")
+    # No noise excuses a number that is simply not known.
+    unknown = [pair for pair in open_ if is_exact(pair.metric)]
+    said += _counted(unknown, "of a deterministic metric that is not known, so not judged")
+    said += [
+        f"{metric}: not judged, and `require` names it"
+        for metric in policy.require
+        if any(p.metric == metric and p not in unknown for p in open_)
+    ]
+    timed = timed_metrics(policy)
+    blind = [
+        cell_id
+        for cell_id in dict.fromkeys(pair.cell_id for pair in gating.pairs)
+        if timed and all(p.state == "not-judged" for p in _timed_of(gating.pairs, cell_id, timed))
+    ]
+    if blind:
+        said.append(
+            f"{len(blind)} cell{'s' if len(blind) != 1 else ''}: no gated time could be judged"
+        )
+    return said
+
+
+def _timed_of(
+    pairs: Iterable[GatedPair], cell_id: str, timed: tuple[Metric, ...]
+) -> list[GatedPair]:
+    return [pair for pair in pairs if pair.cell_id == cell_id and pair.metric in timed]

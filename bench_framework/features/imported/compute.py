@@ -1,0 +1,298 @@
+"""Judge imported figures: commands measured one after the other, compared by Welch's test. Always exploratory.
+
+The types and the verdicts are those of a measured record. Each session is a family of its own for Holm's procedure, and
+nothing is pooled over sessions.
+"""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, Literal
+
+from bench_framework.compare import medians, verdict
+from bench_framework.compare import samples as sampling
+from bench_framework.compare.decide import Evidence, decide, equivalence_level, rounds_for_margin
+from bench_framework.compare.inverse import mirrored
+from bench_framework.features.imported import claims as imported_claims
+from bench_framework.model.judgement import (
+    BestGroup,
+    CellState,
+    Comparison,
+    Judgement,
+    Summary,
+)
+from bench_framework.model.looks import Looks
+from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
+from bench_framework.model.verdict import Interval, Thresholds, Verdict
+from bench_framework.stats import welch
+from bench_framework.stats.holm_family import Adjusted, detectable, holm
+from bench_framework.stats.portable_math import exp, expm1, log
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bench_framework.model.imported import Command, Imported, Session
+    from bench_framework.model.plan import Cell, Plan
+    from bench_framework.model.policies import Metric
+
+ONCE: Final = 1
+"""Rounds of every comparison, and interim analyses of a set."""
+NO_SPREAD: Final = "its file gives no number of runs or no spread: values without an interval"
+ZERO_SPREAD: Final = "every spread is given as zero: no interval follows from rounded figures"
+MOST_DETECTABLE: Final = 10.0
+HOPELESS: Final = "runs so few and so different would not have shown a factor of ten"
+_BETTER: Final = frozenset({Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN})
+_WORSE: Final = frozenset({Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN})
+
+
+def judge_imported(plan: Plan, imported: Imported) -> Judgement:
+    """Judge the cells of a plan by the figures of a set. Equal arguments give equal judgements, to the last bit.
+
+    Args:
+        plan: `plan_of` the set, perhaps with another baseline or fewer commands.
+        imported: the set.
+    """
+    judges = [_SessionJudge(plan, imported, item.id) for item in plan.inputs]
+    comparisons = tuple(c for judge in judges for c in (*judge.headline, *judge.memory()))
+    headline = [c for judge in judges for c in judge.headline]
+    failed = bool(headline) and all(c.verdict is Verdict.FAILED for c in headline)
+    draft = Judgement(
+        looks=Looks(
+            (ONCE,),
+            ONCE,
+            decidable=True,
+            family=max((len(j.headline) for j in judges), default=0),
+            level=plan.judge.level,
+        ),
+        states=tuple(_state(cell, imported.commands[cell.id][1]) for cell in plan.cells),
+        summaries=tuple(
+            s for cell in plan.cells for s in _summaries(cell, imported.commands[cell.id][1])
+        ),
+        comparisons=comparisons,
+        best=tuple(judge.best() for judge in judges),
+        floors=(),
+        scaling=(),
+        status="failed" if failed else "exploratory",
+    )
+    return replace(draft, claims=imported_claims.claims_of_imported(plan, draft, imported))
+
+
+class _SessionJudge:
+    """Judges the commands of one session."""
+
+    def __init__(self, plan: Plan, imported: Imported, input_id: str) -> None:
+        self._policy, self._input_id = plan.judge, input_id
+        self._cells = plan.cells_of(input_id)
+        self._commands = {cell.id: imported.commands[cell.id][1] for cell in self._cells}
+        self._session: Session | None = next(
+            (imported.commands[c.id][0] for c in self._cells), None
+        )
+        self._baseline = plan.baseline_cell(input_id)
+        self.headline = self._family(self._headline_pairs(), "headline")
+
+    def _headline_pairs(self) -> list[tuple[Cell, Cell, Metric]]:
+        """Every command against the baseline, in the order of the file; CPU time only where it is known per run."""
+        baseline = self._baseline
+        if baseline is None or self._session is None:
+            return []
+        known = (WALL, CPU) if self._session.format == "hyperfine-2" else (WALL,)
+        metrics = [metric for metric in self._policy.metrics if metric in known]
+        return [
+            (c, baseline, metric) for metric in metrics for c in self._cells if c.id != baseline.id
+        ]
+
+    def _family(
+        self, wanted: Sequence[tuple[Cell, Cell, Metric]], family: Literal["headline", "best"]
+    ) -> list[Comparison]:
+        """One comparison per pair, in their order; the refused ones count for the size of the family."""
+        drafts = [self._draft(cell, base, metric, family) for cell, base, metric in wanted]
+        contrasts = [self._contrast(c) if _open(c) else None for c in drafts]
+        judged = [(n, contrast) for n, contrast in enumerate(contrasts) if contrast is not None]
+        adjusted = holm([c.p for _, c in judged], size=len(wanted), level=self._policy.level)
+        rules = verdict.Rules(looks=ONCE, size=len(wanted), level=self._policy.level, seed=0)
+        for n, draft in enumerate(drafts):
+            if _open(draft) and contrasts[n] is None:
+                drafts[n] = replace(draft, reason=ZERO_SPREAD)
+        for (n, contrast), found in zip(judged, adjusted, strict=True):
+            drafts[n] = _decide(drafts[n], contrast, found, rules)
+        return drafts
+
+    def _draft(
+        self, cell: Cell, base: Cell, metric: Metric, family: Literal["headline", "best", "memory"]
+    ) -> Comparison:
+        """A comparison before anything is judged, or refused with its reason."""
+        ours, theirs = (self._commands[c.id].of(metric) for c in (cell, base))
+        code, reason = self._refusal(cell, base, metric) or (Verdict.INCONCLUSIVE, "")
+        return Comparison(
+            cell.id,
+            base.id,
+            metric,
+            family,
+            code,
+            reason,
+            rounds=ONCE,
+            runs=(ours.n or 0) if ours else 0,
+            runs_ref=(theirs.n or 0) if theirs else 0,
+            margin=self._policy.margin_of(metric),
+            epsilon=self._policy.epsilon_of(metric),
+        )
+
+    def _refusal(self, cell: Cell, base: Cell, metric: Metric) -> tuple[Verdict, str] | None:
+        """Why a pair cannot be compared on a metric; `None` if it can."""
+        command, other = self._commands[cell.id], self._commands[base.id]
+        if failed(command):
+            return Verdict.FAILED, f"{command.failed} of its runs did not end with exit code 0"
+        if failed(other):
+            return (
+                Verdict.NOT_COMPARABLE,
+                f"the baseline: {other.failed} runs did not end with exit code 0",
+            )
+        ours, theirs = command.of(metric), other.of(metric)
+        if ours is None or theirs is None:
+            return Verdict.INCONCLUSIVE, "one side has no figure above zero"
+        if ONCE in (ours.n, theirs.n):
+            return Verdict.SINGLE_RUN, ""
+        if welch.log_mean(ours) is None or welch.log_mean(theirs) is None:
+            return Verdict.INCONCLUSIVE, NO_SPREAD
+        return None
+
+    def _contrast(self, c: Comparison) -> welch.Contrast | None:
+        ours, theirs = (self._commands[i].of(c.metric) for i in (c.cell_id, c.ref_cell_id))
+        return welch.compare(ours, theirs) if ours is not None and theirs is not None else None
+
+    def best(self) -> BestGroup:
+        """Every command that is not worse than another one: all pairs of a session, a family of their own.
+
+        A pair that the headline compares keeps the headline's verdict, as in a measured record.
+        """
+        usable = [c for c in self._cells if self._refusal(c, c, WALL) is None]
+        pairs = [(b, a, WALL) for a, b in itertools.combinations(usable, 2)]
+        walls = [c for c in self.headline if c.metric == WALL]
+        known = {(c.cell_id, c.ref_cell_id): c for h in walls for c in (mirrored(h), h)}
+        comparisons = [
+            replace(known.get((c.cell_id, c.ref_cell_id), c), family="best")
+            for c in self._family(pairs, "best")
+        ]
+        beaten = {c.cell_id for c in comparisons if c.verdict in _WORSE}
+        beaten |= {c.ref_cell_id for c in comparisons if c.verdict in _BETTER}
+        members = tuple(a.id for a in usable if a.id not in beaten) if comparisons else ()
+        complete = len(usable) == len(self._cells)
+        return BestGroup(self._input_id, WALL, members, complete, tuple(comparisons))
+
+    def memory(self) -> list[Comparison]:
+        """Peak memory by medians, where the file has it per run."""
+        baseline = self._baseline
+        if baseline is None or self._session is None or self._session.memory != "per-run":
+            return []
+        theirs = self._commands[baseline.id].of(PEAK_RSS)
+        others = [c for c in self._cells if c is not baseline and self._commands[c.id].of(PEAK_RSS)]
+        found = []
+        for cell in others if theirs is not None else ():
+            ours, draft = (
+                self._commands[cell.id].of(PEAK_RSS),
+                self._draft(cell, baseline, PEAK_RSS, "memory"),
+            )
+            assert ours is not None
+            assert theirs is not None
+            if not _open(draft):
+                found.append(draft)
+                continue
+            shared = min(len(ours.values), len(theirs.values))
+            pair = sampling.Pair(tuple(range(shared)), ours.values, theirs.values)
+            judged = medians.compare_medians(
+                cell.id,
+                baseline.id,
+                PEAK_RSS,
+                pair,
+                level=self._policy.level,
+                size=len(others),
+                margin=draft.margin,
+                epsilon=draft.epsilon,
+            )
+            reason = judged.reason.replace("rounds", "runs")
+            found.append(
+                replace(
+                    judged, reason=reason, rounds=ONCE, runs=draft.runs, runs_ref=draft.runs_ref
+                )
+            )
+        return found
+
+
+def _open(draft: Comparison) -> bool:
+    """Whether a pair can be judged, as it was not refused."""
+    return draft.verdict is Verdict.INCONCLUSIVE and not draft.reason
+
+
+def failed(command: Command) -> bool:
+    """Whether more than 5 % of the runs failed, as for a cell of a measured record."""
+    return command.failed > sampling.VOID_SHARE * (command.failed + (command.runs or 0))
+
+
+def _decide(
+    draft: Comparison, contrast: welch.Contrast, adjusted: Adjusted, rules: verdict.Rules
+) -> Comparison:
+    """The verdict of one pair by its contrast."""
+    thresholds = Thresholds(draft.margin, draft.epsilon)
+    shown = interval(contrast, 1 - rules.level / adjusted.divisor)
+    level = equivalence_level(ONCE)
+    found = decide(
+        Evidence(adjusted.rejected, shown, "welch", lambda: interval(contrast, level)), thresholds
+    )
+    typical = interval(contrast, verdict.PLAIN_LEVEL)
+    draft = replace(
+        draft,
+        verdict=found.verdict,
+        reason=found.reason,
+        shown=found.shown,
+        statistic="welch",
+        typical=typical,
+        p=contrast.p,
+        p_adjusted=adjusted.p,
+    )
+    if found.verdict.settled:
+        return draft
+    mde = detectable(
+        (log(typical.hi) - log(typical.lo)) / 2, rules.strict, thresholds.minimum_effect
+    )
+    if mde > log(MOST_DETECTABLE):
+        return replace(draft, reason=HOPELESS)
+    needed = rounds_for_margin(contrast.n, mde, thresholds.margin)
+    return replace(draft, mde=expm1(mde), rounds_needed=needed)
+
+
+def interval(contrast: welch.Contrast, level: float) -> Interval:
+    """The contrast as a ratio with its interval."""
+    lo, hi = contrast.bounds(level)
+    return Interval(exp(contrast.estimate), exp(max(lo, -700.0)), exp(min(hi, 700.0)), level)
+
+
+def _state(cell: Cell, command: Command) -> CellState:
+    if not failed(command):
+        return CellState(cell.id, "measured", ONCE, command.failed)
+    reason = f"{command.failed} of its runs did not end with exit code 0"
+    return CellState(cell.id, "failed", ONCE, command.failed, reason)
+
+
+def _summaries(cell: Cell, command: Command) -> list[Summary]:
+    """Centre and spread of every metric of a command; of published figures the mean is the centre."""
+    return [
+        Summary(
+            cell.id,
+            s.metric,
+            ONCE,
+            s.n or 0,
+            command.failed,
+            statistics.median(values),
+            None,
+            None,
+            s.mean,
+            s.sd,
+            min(values),
+            max(values),
+            None,
+        )
+        for s in command.series
+        for values in (s.values or (s.mean,),)
+    ]

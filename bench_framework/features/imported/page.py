@@ -1,0 +1,251 @@
+"""The report of an imported set: the ordinary results, and what no file of this kind can show."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.model.metrics import WALL
+from bench_framework.model.words import WORDS
+from bench_framework.report.blocks import (
+    Block,
+    Bullets,
+    Cell,
+    Check,
+    Checklist,
+    Code,
+    Column,
+    Details,
+    Document,
+    Facts,
+    Heading,
+    Mark,
+    Paragraph,
+    Row,
+    Section,
+    Sentence,
+    Table,
+)
+from bench_framework.report.claim_blocks import MAIN_KINDS, sentence
+from bench_framework.report.numbers import (
+    DASH,
+    column_decimals,
+    margin_text,
+    measured_decimals,
+    show_measured,
+)
+from bench_framework.report.sections.headline import HEADLINE
+from bench_framework.report.sections.memory import MEMORY
+from bench_framework.units import THIN_SPACE, time_unit
+
+if TYPE_CHECKING:
+    from bench_framework.model.imported import Command, Imported, Series
+    from bench_framework.model.plan import Input
+    from bench_framework.report.context import ReportData
+
+FORMATS: Final = {
+    "hyperfine-1": "JSON of hyperfine 1.x",
+    "hyperfine-2": "JSON of hyperfine 2.x",
+    "table": "table of published figures",
+}
+LEGEND: Final = (
+    "Ratios are those of geometric means and need not be the quotient of two times.",
+    "n: sessions × runs. Each command ran in one block: no interval here covers drift between the commands.",
+)
+BOLD: Final = "Bold: the best group, which no other command of this session is shown to beat."
+CANNOT: Final = (
+    "Whether the machine drifted between two commands: a difference of the means may be the machine's.",
+    "The noise floor of this machine: no control ran.",
+    "Whether the commands did the same work: no output is in the files.",
+    "Which binary ran, with which path, allocator or features, on which machine and from which cache.",
+    "Anything that may stop a change: an imported set is never judged by a gate.",
+)
+"""What must be measured in rounds to be known."""
+_TWO_SIDED: Final = 1.96
+
+
+def build(data: ReportData, imported: Imported, only: tuple[str, ...] = ()) -> Document:
+    """Return the document of a set, with the sections of these codes alone if any are given."""
+    sections = [_summary(data), _results(data, imported)]
+    if any(c.family == "memory" for c in data.judgement.comparisons):
+        memory = MEMORY.section(data)
+        sections += [memory] if memory is not None else []
+    sections += [_quality(imported), _origin(imported), _unmeasured()]
+    margin, folder = margin_text(data.plan.judge.margin), data.record_dir.rstrip("/")
+    files, commands = len(imported.sessions), len(data.plan.cells)
+    return Document(
+        title=imported.name,
+        question=data.plan.question,
+        status=data.judgement.status,
+        facts=_facts(data, imported),
+        trust=_checks(imported)[:4],
+        run_line=f"{imported.name}  imported {_moment(imported)}  {_count(files, 'file')}, "
+        f"{_count(commands, 'command')}  in blocks, not interleaved  margin {margin}",
+        sections=tuple(s for s in sections if not only or s.code in only),
+        claims=data.judgement.claims,
+        glossary=tuple(
+            (f"{w.glyph} {w.time}", w.meaning.format(margin=margin)) for w in WORDS.values()
+        ),
+        files=tuple(
+            f"{folder}/{name}"
+            for name in ("report.html", "report.md", "cells.csv", "comparisons.csv")
+        )
+        if folder
+        else (),
+    )
+
+
+def _summary(data: ReportData) -> Section:
+    first, *rest = (*data.claims(*MAIN_KINDS), *data.claims("sessions", "limits"))
+    blocks = (Paragraph((sentence(first),), lead=True), Bullets(tuple(map(sentence, rest))))
+    return Section("S02", "answer", "Summary", blocks)
+
+
+def _results(data: ReportData, imported: Imported) -> Section:
+    """The ordinary results, with mean and spread of the runs and a caption that says how they were measured."""
+    tables = {f"results-{n}-table": item for n, item in enumerate(data.plan.inputs, 1)}
+    blocks: list[Block] = []
+    for block in HEADLINE.build(data):
+        if isinstance(block, Table) and (item := tables.get(block.anchor)) is not None:
+            claims = data.claims("comparison", "memory", item=item)
+            sentences = Bullets(tuple(map(sentence, claims)))
+            blocks.append(_table(data, imported, item, block))
+            blocks += (
+                [Details("Every comparison of this session as a sentence", (sentences,))]
+                if claims
+                else []
+            )
+        elif isinstance(block, Heading):
+            blocks.append(replace(block, text=block.text.replace("Input", "Session", 1)))
+        else:
+            blocks.append(block)
+    return Section(HEADLINE.code, HEADLINE.anchor, HEADLINE.title, tuple(blocks))
+
+
+def _table(data: ReportData, imported: Imported, item: Input, table: Table) -> Table:
+    cells = data.plan.cells_of(item.id)
+    commands = {cell.label: imported.commands[cell.id][1] for cell in cells}
+    known = [wall for command in commands.values() if (wall := command.of(WALL)) is not None]
+    baseline = commands[data.baseline.label].of(WALL) if data.baseline.label in commands else None
+    unit, scale = time_unit((baseline or known[0]).mean if known else 1.0)
+    most = column_decimals(measured_decimals(wall.mean, *_ends(wall), scale) for wall in known)
+    compared = [
+        c
+        for c in data.judgement.comparisons
+        if c.family == "headline" and data.plan.cell(c.cell_id).input_id == item.id
+    ]
+    source = (
+        "the runs"
+        if all(imported.commands[c.id][0].raw for c in cells)
+        else "mean, sd and n (delta method)"
+    )
+    caption = (
+        f"Time by command, {item.label}; {_count(len(compared), 'comparison')}, Holm-adjusted within the session, "
+        f"family-wise level {data.plan.judge.level * 100:g}{THIN_SPACE}%, "
+        f"margin {margin_text(data.plan.judge.margin)}; Welch's test on the log scale of {source}."
+    )
+    added = (Column(f"Time, mean, {unit}", "decimal"), Column(f"sd, {unit}", "decimal", drop=2))
+    n = [column.title for column in table.columns].index("n")
+    rows = tuple(_row(row, commands[row.cells[0].text], (scale, most), n) for row in table.rows)
+    columns = (table.columns[0], *added, *table.columns[2:])
+    legend = (*LEGEND, BOLD) if any(row.strong for row in rows) else LEGEND
+    return replace(table, caption=caption, columns=columns, rows=rows, legend=legend)
+
+
+def _row(row: Row, command: Command, form: tuple[float, int], n: int) -> Row:
+    """A row with mean and standard deviation of the runs, and with their number as the file gives it."""
+    wall, cells = command.of(WALL), list(row.cells)
+    mean = spread = Cell(DASH)
+    if wall is not None:
+        mean = Cell(show_measured(wall.mean, *_ends(wall), *form), wall.mean)
+        cells[n] = cells[n] if wall.n is not None else Cell("not given")
+        if wall.sd is not None:
+            spread = Cell(show_measured(wall.sd, None, None, form[0], form[1] + 1), wall.sd)
+    if command.failed and not row.reason:
+        note = f"{_count(command.failed, 'failed run')} left out"
+        cells[-1] = Cell("; ".join(part for part in (cells[-1].text, note) if part))
+    return replace(row, cells=(cells[0], mean, spread, *cells[2:]))
+
+
+def _ends(series: Series) -> tuple[float | None, float | None]:
+    """An interval of the mean, from which its digits follow."""
+    if series.sd is None or not series.n:
+        return None, None
+    half = _TWO_SIDED * series.sd / series.n**0.5
+    return series.mean - half, series.mean + half
+
+
+def _quality(imported: Imported) -> Section:
+    return Section("S21", "quality", "Data quality", (Checklist(_checks(imported)),))
+
+
+def _checks(imported: Imported) -> tuple[Check, ...]:
+    commands = [command for session in imported.sessions for command in session.commands]
+    known = [command.runs for command in commands if command.runs is not None]
+    failed = sum(command.failed for command in commands)
+    least, unknown = min(known, default=0), len(commands) - len(known)
+    enough: Mark = "pass" if not unknown and least > 1 else "warn"
+    counted = f"{least} at least" + (
+        f"; not given for {_count(unknown, 'command')}" if unknown else ""
+    )
+    return (
+        Check("fail", "random order", "no: each command ran in one block"),
+        Check("fail", "noise floor", "not measured: no control"),
+        Check("unknown", "outputs equal", "not in the files"),
+        Check(enough, "runs of each command", counted),
+        Check(
+            "warn" if failed else "pass",
+            "failed runs",
+            f"{failed} are left out" if failed else "none",
+        ),
+        _memory_check(imported),
+        Check("unknown", "same machine, same cache, same binary", "not in the files"),
+    )
+
+
+def _memory_check(imported: Imported) -> Check:
+    kinds, label = {session.memory for session in imported.sessions}, "memory of each command"
+    if "running-maximum" in kinds:
+        return Check("fail", label, "hyperfine 1.x: a running maximum, left out")
+    if "per-run" in kinds:
+        return Check("pass", label, "measured per run")
+    return Check("unknown", label, "not in the files, or one figure for all runs")
+
+
+def _origin(imported: Imported) -> Section:
+    pairs = tuple(
+        (s.source, f"{FORMATS[s.format]}, sha256 {s.sha256[:12]}") for s in imported.sessions
+    )
+    words = ["benchctl import", *(s.source for s in imported.sessions)]
+    words += ["--name", shlex.quote(imported.name), "--baseline", shlex.quote(imported.baseline)]
+    command = Code(" ".join(words), "sh", "In the folder of this set")
+    return Section("S24", "reproduce", "Source of the figures", (Facts(pairs), command))
+
+
+def _unmeasured() -> Section:
+    items = tuple(Sentence(text) for text in CANNOT)
+    lead = Paragraph((Sentence("Figures measured one command after the other cannot show:"),))
+    return Section("S25", "not-measured", "What these files cannot show", (lead, Bullets(items)))
+
+
+def _facts(data: ReportData, imported: Imported) -> tuple[tuple[str, str], ...]:
+    return (
+        ("Set", f"{imported.name} ({imported.record_id})"),
+        ("Date (UTC)", f"imported {_moment(imported)}; when it was measured is not in the files"),
+        ("Host", data.host.cpu),
+        ("Baseline", data.baseline.label),
+        ("Files", ", ".join(s.label for s in imported.sessions)),
+        (
+            "Method",
+            "Welch's test on the log scale, Holm-adjusted within each session; never a gate",
+        ),
+    )
+
+
+def _moment(imported: Imported) -> str:
+    return imported.imported_at[:16].replace("T", " ")
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'s' if number != 1 else ''}"

@@ -1,0 +1,334 @@
+"""`judge`: all that analysis says about a record, from its plan, blocks and looks. Deterministic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.compare import (
+    cache_states,
+    cell_state,
+    contrasts,
+    data_quality,
+    derived_values,
+    exact_metrics,
+    interim_analysis,
+    medians,
+    refusals,
+    same_programs,
+    summaries,
+)
+from bench_framework.compare import samples as sampling
+from bench_framework.compare.stage import Asked, Stage
+from bench_framework.features import axis_analysis, claim_writer
+from bench_framework.features.experiments import hypotheses
+from bench_framework.features.race import compute as race
+from bench_framework.features.references import compute as references
+from bench_framework.features.scaling import compute as scaling
+from bench_framework.model.judgement import (
+    ONE_PROGRAM,
+    BestGroup,
+    CellState,
+    Comparison,
+    Judgement,
+    NoiseFloor,
+    RecordStatus,
+    Summary,
+)
+from bench_framework.model.looks import looks_of
+from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
+from bench_framework.model.plan import Role
+from bench_framework.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+    from bench_framework.compare.samples import Sample
+    from bench_framework.model.looks import Looks
+    from bench_framework.model.observation import Observation
+    from bench_framework.model.plan import Cell, Plan
+    from bench_framework.model.policies import Metric
+    from bench_framework.model.run import Block, Build, Event, Look, PreparedInput
+
+    Exact = Callable[[Cell, Cell, Metric], Comparison]
+
+_FULLY_DECIDED: Final = frozenset({Verdict.BETTER, Verdict.WORSE, Verdict.EQUIVALENT})
+
+
+def judge(
+    plan: Plan,
+    blocks: Sequence[Block],
+    builds: Mapping[str, Build],
+    inputs: Sequence[PreparedInput],
+    looks_taken: Sequence[Look],
+    *,
+    noted: Sequence[Event] = (),
+    observed: Sequence[Observation] = (),
+    seed: int | None = None,
+    looks: Looks | None = None,
+    tripped: Collection[str] = (),
+) -> Judgement:
+    """Judge a record.
+
+    Args:
+        plan: what was asked.
+        blocks: every block of the record, in any order.
+        builds: by `Build.id`; may be empty.
+        inputs: as prepared; may be empty.
+        looks_taken: per input the looks that were really taken; without one of an input, its
+            comparisons are inconclusive.
+        noted: events of execution; the trust line counts them.
+        observed: what was counted in runs outside timing.
+        seed: of the label swaps; the plan's own by default.
+        looks: the schedule; the plan's own by default. Of a plan that was made out of another one after measuring: that
+            of the measured one, for the family that is asked for now (`Looks.shared_by`).
+        tripped: ids of inputs whose control arm is known to have got a verdict, where the plan no longer has it.
+
+    Returns:
+        The same judgement, to the last bit, for equal arguments.
+    """
+    samples = sampling.collect(blocks, cache_states.needed(plan))
+    looks = looks_of(plan) if looks is None else looks
+    cell_states = cell_state.cell_states(plan, samples, builds, sampling.warm_ups(blocks))
+    usable = frozenset(s.cell_id for s in cell_states if s.state == "measured")
+    same = same_programs.same_cells(plan, builds)
+    given = partial(replace, same=same) if seed is None else partial(replace, same=same, seed=seed)
+    higher = cell_state.higher_is_better(plan, builds)
+    stages = [
+        given(_stage(plan, looks, samples, usable, looks_taken, item.id), higher=higher)
+        for item in plan.inputs
+    ]
+    exact = partial(exact_metrics.compare, plan, builds=builds, observations=observed)
+    judged = _judge_inputs(plan, stages, cell_states, exact, tripped)
+    comparisons = tuple(
+        c for j in judged for c in (*j.headline, *j.control, *j.memory, *j.reference)
+    )
+    floors = tuple(f for j in judged for f in j.floors)
+    headline = [c for j in judged for c in (*j.headline, *j.reference)]
+    draft = Judgement(
+        looks=looks,
+        states=cell_states,
+        summaries=(told := _summaries(plan, samples)) + exact_metrics.summaries(observed, told),
+        comparisons=comparisons,
+        best=tuple(j.best for j in judged),
+        floors=floors,
+        scaling=scaling.exponents(plan, samples, inputs, usable, _timed(plan)),
+        derived=derived_values.derived_rows(
+            plan,
+            samples,
+            inputs,
+            usable,
+            [*headline, *(c for j in judged for c in j.best.comparisons)],
+        ),
+        gaps=references.gaps(plan, headline, samples),
+        hypotheses=hypotheses.hypothesis_tests(
+            plan, [*comparisons, *(c for j in judged for c in j.best.comparisons)]
+        ),
+        race=race.race_of(plan, samples, looks_taken, [j.best for j in judged], headline),
+        status=_status(headline, decidable=looks.decidable or not plan.judge.sampled),
+        events=(
+            *cell_state.fallback_events(plan, cell_states, samples),
+            *data_quality.identical_events(plan, builds),
+            *data_quality.drift_events(plan, samples),
+            *data_quality.contention_events([b for s in samples.values() for b in s.blocks]),
+            *data_quality.control_events(plan, floors),
+            *data_quality.exploratory_events(looks),
+        ),
+    )
+    seen = contrasts.measured(
+        plan, looks, samples, usable, looks_taken, floors, higher, inputs, same
+    )
+    seen = replace(seen, tripped=seen.tripped.union(tripped))
+    found = axis_analysis.structure(seen, comparisons, draft.best, draft.summaries, builds)
+    rows = derived_values.as_steps(draft.derived, found.contributions, headline)
+    draft = replace(draft, structure=found, derived=rows)
+    return replace(draft, claims=claim_writer.claims_of(plan, draft, builds, inputs, noted))
+
+
+@dataclass(frozen=True, slots=True)
+class _InputJudgement:
+    """Everything judged on one input."""
+
+    headline: tuple[Comparison, ...]
+    reference: tuple[Comparison, ...]
+    control: tuple[Comparison, ...]
+    memory: tuple[Comparison, ...]
+    floors: tuple[NoiseFloor, ...]
+    best: BestGroup
+
+
+def _judge_inputs(
+    plan: Plan,
+    stages: Sequence[Stage],
+    cell_states: Sequence[CellState],
+    exact: Exact,
+    known: Collection[str],
+) -> list[_InputJudgement]:
+    """The headline, further references too, is one family over all inputs; the rest belongs to each input."""
+    asked = {
+        item.id: (
+            interim_analysis.headline_pairs(stage, item.id),
+            interim_analysis.reference_pairs(stage, item.id),
+        )
+        for stage, item in zip(stages, plan.inputs, strict=True)
+    }
+    requests = [
+        r
+        for pairs in asked.values()
+        for kind in pairs
+        for r in kind
+        if r[1][2] not in medians.EXACT_METRICS
+    ]
+    timed = interim_analysis.judge_pairs(requests, "headline")
+    by_pair = {(c.cell_id, c.ref_cell_id, c.metric): c for c in timed}
+    state_of = {s.cell_id: s for s in cell_states}
+    found = []
+    for stage, item in zip(stages, plan.inputs, strict=True):
+        control = interim_analysis.judge_pairs(
+            interim_analysis.control_pairs(stage, item.id), "control"
+        )
+        floors = interim_analysis.noise_floor(stage, item.id, control)
+        tripped = item.id in known or any(f.tripped for f in floors)
+        own, further = (
+            tuple(
+                refusals.refused(plan, c, state_of, stage.samples)
+                for c in _with_exact([asked for _, asked in kind], by_pair, exact)
+            )
+            for kind in asked[item.id]
+        )
+        memory = _memory(plan, stage, item.id, state_of)
+        own, further = (
+            (interim_analysis.trip(own), interim_analysis.trip(further))
+            if tripped
+            else (own, further)
+        )
+        found.append(
+            _InputJudgement(
+                headline=own,
+                reference=tuple(references.in_family(c) for c in further),
+                control=tuple(refusals.refused(plan, c, state_of, stage.samples) for c in control),
+                memory=interim_analysis.trip(memory) if tripped else memory,
+                floors=floors,
+                best=interim_analysis.best_group(
+                    stage, item.id, tripped=tripped, headline=(*own, *further)
+                )
+                if plan.judge.sampled
+                else exact_metrics.best_group(plan, item.id, stage.usable, exact),
+            )
+        )
+    return found
+
+
+def _with_exact(
+    asked: Sequence[Asked],
+    timed: Mapping[tuple[str, str, Metric], Comparison],
+    exact: Exact,
+) -> Iterator[Comparison]:
+    """The comparison of every pair: judged by its rounds, or by two deterministic numbers."""
+    for cell, reference, metric in asked:
+        found = timed.get((cell.id, reference.id, metric))
+        yield found or exact(cell, reference, metric)
+
+
+def _memory(
+    plan: Plan, stage: Stage, input_id: str, state_of: Mapping[str, CellState]
+) -> tuple[Comparison, ...]:
+    """Peak RSS of every candidate against the baseline; judged once, at the last look."""
+    baseline = plan.baseline_cell(input_id)
+    if baseline is None or PEAK_RSS in plan.judge.metrics:
+        return ()
+    size = sum(1 for c in plan.cells if c.role is Role.CANDIDATE)
+    found = []
+    for cell in plan.cells_of(input_id):
+        samples = [stage.samples.get(c.id) for c in (cell, baseline)]
+        if cell.role is not Role.CANDIDATE or any(s is None or not s.of(PEAK_RSS) for s in samples):
+            continue
+        pair = same_programs.told(_memory_pair(plan, stage, cell, baseline, size), stage.same)
+        found.append(refusals.refused(plan, pair, state_of, stage.samples))
+    return tuple(found)
+
+
+def _memory_pair(plan: Plan, stage: Stage, cell: Cell, baseline: Cell, size: int) -> Comparison:
+    ours, theirs = stage.samples[cell.id], stage.samples[baseline.id]
+    margin, epsilon = plan.judge.margin_of(PEAK_RSS), plan.judge.epsilon_of(PEAK_RSS)
+    pair = sampling.pair(ours.of(PEAK_RSS), theirs.of(PEAK_RSS))
+    pair = pair.until(stage.reached[-1]) if stage.reached else pair.until(0)
+    if not len(pair):
+        reason = (
+            f"no round has {PEAK_RSS} of both" if stage.reached else interim_analysis.BEFORE_FIRST
+        )
+        return Comparison(
+            cell.id,
+            baseline.id,
+            PEAK_RSS,
+            "memory",
+            Verdict.INCONCLUSIVE,
+            reason,
+            margin=margin,
+            epsilon=epsilon,
+        )
+    found = medians.compare_medians(
+        cell.id,
+        baseline.id,
+        PEAK_RSS,
+        pair,
+        level=plan.judge.level,
+        size=size,
+        margin=margin,
+        epsilon=epsilon,
+    )
+    return replace(
+        found,
+        runs=sampling.runs_within(ours, pair.rounds),
+        runs_ref=sampling.runs_within(theirs, pair.rounds),
+        look=stage.last_look,
+    )
+
+
+def _stage(
+    plan: Plan,
+    looks: Looks,
+    samples: Mapping[str, Sample],
+    usable: frozenset[str],
+    taken: Sequence[Look],
+    input_id: str,
+) -> Stage:
+    """The stage of one input, with the looks that were really taken there."""
+    own = [look for look in taken if look.input_id == input_id]
+    return Stage(
+        plan,
+        looks,
+        samples,
+        tuple(sorted({look.round for look in own})),
+        max((look.index for look in own), default=0),
+        usable,
+        seed=plan.measure.seed,
+    )
+
+
+def _timed(plan: Plan) -> tuple[Metric, ...]:
+    return tuple(m for m in plan.judge.metrics if m in (WALL, CPU)) or (WALL,)
+
+
+def _summaries(plan: Plan, samples: Mapping[str, Sample]) -> tuple[Summary, ...]:
+    found = []
+    for cell in plan.cells:
+        if (sample := samples.get(cell.id)) is None:
+            continue
+        found += [
+            s for metric in sample.series if (s := summaries.summarise(sample, metric)) is not None
+        ]
+    return tuple(found)
+
+
+def _status(headline: Sequence[Comparison], *, decidable: bool) -> RecordStatus:
+    """REPORTS 1.6, S01: decided if every headline comparison is ▼, ▲ or ≡; an A/A test is none of them."""
+    verdicts = {c.verdict for c in headline if c.reason != ONE_PROGRAM}
+    if verdicts and verdicts <= {Verdict.FAILED, Verdict.OTHER_OUTPUT}:
+        return "failed"
+    if verdicts and verdicts <= {Verdict.NOT_COMPARABLE, Verdict.FAILED, Verdict.OTHER_OUTPUT}:
+        return "not comparable"
+    if not verdicts or not decidable or not any(v.settled for v in verdicts):
+        return "exploratory"
+    return "decided" if verdicts <= _FULLY_DECIDED else "partly decided"

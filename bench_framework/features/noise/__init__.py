@@ -1,0 +1,1 @@
+"""The noise of this machine, from A/A windows."""

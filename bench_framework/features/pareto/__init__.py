@@ -1,0 +1,1 @@
+"""The Pareto front of time, memory and binary."""

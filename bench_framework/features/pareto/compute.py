@@ -1,0 +1,157 @@
+"""Who trades what: the variants of an input that none undercuts in everything (METHOD 7). Plain Python.
+
+Of two variants whose time or memory the record compares, what was decided there counts: a variant that no other one
+is shown to beat has no longer time here either. Of other pairs a measured metric counts as less only where the two
+95 % intervals of the medians lie apart; an exact one (binary
+size, dependencies) where the number is not larger. Build time is measured once, so that it only ever keeps a
+variant on the front: one that builds in less time is beaten by nobody who builds in more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.compare import cell_state
+from bench_framework.model.metrics import WALL
+from bench_framework.model.plan import Role
+from bench_framework.model.structure import MEASURED_COSTS, Front, Standing
+from bench_framework.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from bench_framework.compare.same_programs import Pairs
+    from bench_framework.model.judgement import Comparison, Summary
+    from bench_framework.model.plan import Cell, Plan
+    from bench_framework.model.policies import Metric
+    from bench_framework.model.run import Build
+
+EXACT: Final = ("binary_size", "build_time", "dependencies")
+FEWEST: Final = 2
+"""Variants that can trade, and metrics to trade in."""
+Ends = tuple[float, float]
+Decided = Mapping[tuple[str, str, str], bool]
+"""Metric and two cells that are compared → whether the first was decided to need less than the second."""
+LESS: Final = (Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN)
+MORE: Final = (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN)
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What a variant costs: interval ends of measured metrics, values of exact ones."""
+
+    cell_id: str
+    measured: Mapping[Metric, Ends]
+    exact: Mapping[Metric, float]
+    decided: Decided = field(default_factory=dict)
+
+    def surely_less(self, other: Costs, metric: Metric) -> bool:
+        """Whether this one needs less: by the comparison of the two, else beyond both intervals."""
+        judged = self.decided.get((metric, self.cell_id, other.cell_id))
+        if judged is not None:
+            return judged
+        if metric in self.exact:
+            return self.exact[metric] < other.exact[metric]
+        return self.measured[metric][1] < other.measured[metric][0]
+
+    def beats(self, other: Costs) -> bool:
+        """Less in every measured metric, and no more in any exact one."""
+        return all(self.surely_less(other, m) for m in self.measured) and all(
+            value <= other.exact[m] for m, value in self.exact.items()
+        )
+
+
+def fronts(
+    plan: Plan,
+    summaries: Sequence[Summary],
+    builds: Mapping[str, Build],
+    usable: frozenset[str],
+    same: Pairs = frozenset(),
+    comparisons: Iterable[Comparison] = (),
+) -> tuple[Front, ...]:
+    """The front of every input that has two variants with time and another cost; nobody is ahead of its own twin."""
+    decided = decisions(comparisons)
+    by_cell = {(s.cell_id, s.metric): s for s in summaries}
+    found = []
+    for item in plan.inputs:
+        cells = [
+            c
+            for c in plan.cells_of(item.id)
+            if c.role in (Role.BASELINE, Role.CANDIDATE) and c.id in usable
+        ]
+        costs = _comparable(
+            [replace(_costs(plan, c, by_cell, builds), decided=decided) for c in cells]
+        )
+        metrics = (*costs[0].measured, *costs[0].exact) if costs else ()
+        if len(costs) >= FEWEST and len(metrics) >= FEWEST:
+            found.append(Front(item.id, metrics, tuple(standings(costs, same))))
+    return tuple(found)
+
+
+def decisions(comparisons: Iterable[Comparison]) -> Decided:
+    """What was decided of time and memory; of a pair that is compared twice the comparison with a baseline."""
+    found: dict[tuple[str, str, str], bool] = {}
+    for c in sorted(comparisons, key=lambda c: c.family != "best"):
+        if c.metric in MEASURED_COSTS and c.family != "control":
+            found[c.metric, c.cell_id, c.ref_cell_id] = c.verdict in LESS
+            found[c.metric, c.ref_cell_id, c.cell_id] = c.verdict in MORE
+    return found
+
+
+def standings(costs: Sequence[Costs], same: Pairs = frozenset()) -> Iterator[Standing]:
+    """Everyone's place; all have the same metrics. Cells that run one program are not held against each other."""
+    for own in costs:
+        others = [
+            c for c in costs if c is not own and frozenset((c.cell_id, own.cell_id)) not in same
+        ]
+        beaten_by = tuple(c.cell_id for c in others if c.beats(own))
+        least = tuple(
+            m for m in (*own.measured, *own.exact) if not any(c.surely_less(own, m) for c in others)
+        )
+        yield Standing(own.cell_id, not beaten_by, least, beaten_by)
+
+
+def _costs(
+    plan: Plan,
+    cell: Cell,
+    summaries: Mapping[tuple[str, Metric], Summary],
+    builds: Mapping[str, Build],
+) -> Costs:
+    measured = {
+        m: (s.lo, s.hi)
+        for m in MEASURED_COSTS
+        if (s := summaries.get((cell.id, m))) is not None and s.lo is not None and s.hi is not None
+    }
+    build = cell_state.build_of(plan, cell.variant_id, builds)
+    exact = {m: value for m in EXACT if (value := _exact(build, m)) is not None}
+    return Costs(cell.id, measured, exact)
+
+
+def _exact(build: Build | None, metric: Metric) -> float | None:
+    if metric == "build_time":
+        return build.build_s if build is not None else None
+    return cell_state.exact_value(build, metric)
+
+
+def _comparable(costs: Sequence[Costs]) -> list[Costs]:
+    """Variants whose time has an interval, in the metrics that all of them have, and exact ones that differ."""
+    timed = [c for c in costs if WALL in c.measured]
+    if not timed:
+        return []
+    measured = [m for m in MEASURED_COSTS if all(m in c.measured for c in timed)]
+    exact = [
+        m
+        for m in EXACT
+        if all(m in c.exact for c in timed) and len({c.exact[m] for c in timed}) > 1
+    ]
+    return [
+        Costs(
+            c.cell_id,
+            {m: c.measured[m] for m in measured},
+            {m: c.exact[m] for m in exact},
+            c.decided,
+        )
+        for c in timed
+    ]

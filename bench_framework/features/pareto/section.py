@@ -1,0 +1,147 @@
+"""S20: what variants cost beside time, and which of them no other one is ahead of in everything."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.model import words
+from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
+from bench_framework.model.structure import MEASURED_COSTS
+from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
+from bench_framework.report.claim_blocks import sentence
+from bench_framework.report.contrasts import told
+from bench_framework.report.counts import counts_of
+from bench_framework.report.numbers import (
+    DASH,
+    column_decimals,
+    column_size,
+    measured_decimals,
+    metric_unit,
+    show_measured,
+    show_size,
+)
+from bench_framework.report.sections.kind import SectionKind, left_out
+from bench_framework.report.sections.summary import leading_input
+from bench_framework.units import format_clock
+
+if TYPE_CHECKING:
+    from bench_framework.model.plan import Input
+    from bench_framework.model.policies import Metric
+    from bench_framework.model.run import Build
+    from bench_framework.model.structure import Front, Standing
+    from bench_framework.report.context import ReportData
+
+_MEASURED: Final = ((PEAK_RSS, "Peak RSS"), (CPU, "CPU time"), (WALL, "Time"))
+
+
+def build(data: ReportData) -> tuple[Block, ...]:
+    """The table of the input that the answer is told for, and the sentence of every input's front."""
+    pairs = told(data.judgement.structure.fronts, data.claims("front"))
+    leading = leading_input(data)
+    shown = next((f for f, _ in pairs if leading is not None and f.input_id == leading.id), None)
+    if shown is None:
+        shown = pairs[-1][0] if pairs else None
+    if shown is None:
+        return ()
+    table = _table(data, data.plan.input(shown.input_id), shown, "tradeoffs-table")
+    return (table, Bullets(tuple(sentence(c) for _, c in pairs if c is not None)))
+
+
+class _Column:
+    """A measured metric: its unit and digits, chosen over all rows."""
+
+    def __init__(self, data: ReportData, metric: Metric, title: str, cells: list[str]) -> None:
+        self._data, self._metric = data, metric
+        found = [s for c in cells if (s := data.summary(c, metric)) is not None]
+        self.empty = not found
+        size = found[0].median if found else 1.0
+        if metric == PEAK_RSS:
+            size = column_size(size, (s.median for s in found), data.plan.unit_family)
+        unit, self._scale = metric_unit(metric, size, data.plan.unit_family)
+        self._most = column_decimals(
+            measured_decimals(s.median, s.lo, s.hi, self._scale) for s in found
+        )
+        self.column = Column(f"{title}, {unit}", "decimal")
+
+    def cell(self, cell_id: str) -> Cell:
+        """Median of rounds."""
+        s = self._data.summary(cell_id, self._metric)
+        if s is None:
+            return Cell(DASH)
+        return Cell(show_measured(s.median, s.lo, s.hi, self._scale, self._most), s.median)
+
+
+def _table(data: ReportData, item: Input, front: Front, name: str) -> Table:
+    ids = [s.cell_id for s in front.standings]
+    measured = [c for m, title in _MEASURED if not (c := _Column(data, m, title, ids)).empty]
+    labels = {i: data.label(i) for i in ids}
+    rows = []
+    for standing in front.standings:
+        variant = data.variant_of(data.plan.cell(standing.cell_id))
+        cells = (
+            Cell(variant.label),
+            *_build_cells(data.build_of(variant)),
+            *(column.cell(standing.cell_id) for column in measured),
+            Cell(_place(standing, labels)),
+            Cell(data.replication([standing.cell_id])),
+        )
+        rows.append(Row(cells, baseline=data.is_baseline(variant.id), strong=standing.on_front))
+    columns = (
+        Column("Variant"),
+        Column("Binary size", "right"),
+        Column("Build time", "right", drop=3),
+        Column("Dependencies", "right", drop=2),
+        *(c.column for c in measured),
+        Column("Ahead in", prose=True),
+        Column("n", "right", drop=4),
+    )
+    caption = (
+        f"Trade-offs{data.on_input(item, ', input ')}: medians of rounds, and exact figures of the binaries; "
+        f"{counts_of(data, item).text()}."
+    )
+    return Table(name, caption, columns, tuple(rows), _legend(front), sortable=False)
+
+
+def _build_cells(made: Build | None) -> tuple[Cell, Cell, Cell]:
+    if made is None:
+        return Cell(DASH), Cell(DASH), Cell(DASH)
+    size = (
+        Cell(show_size(made.size_bytes, "iec"), made.size_bytes) if made.size_bytes else Cell(DASH)
+    )
+    clock = (
+        Cell(format_clock(made.build_s), made.build_s) if made.build_s is not None else Cell(DASH)
+    )
+    number = made.dependencies
+    return size, clock, Cell(DASH) if number is None else Cell(str(number), number)
+
+
+def _place(standing: Standing, labels: dict[str, str]) -> str:
+    """What a variant is ahead in, or by whom it is beaten."""
+    if not standing.on_front:
+        first, *more = standing.beaten_by
+        return f"nothing: behind {labels[first]}{f' and {len(more)} more' if more else ''}"
+    return ", ".join(map(words.noun, standing.least)) or "nothing alone"
+
+
+def _legend(front: Front) -> tuple[str, ...]:
+    clear = " and ".join(words.noun(m) for m in front.metrics if m in MEASURED_COSTS)
+    exact = " or ".join(words.noun(m) for m in front.metrics if m not in MEASURED_COSTS)
+    line = (
+        f"Bold: no other variant needs less {clear}{f' and no more {exact}' if exact else ''}; behind: one does. "
+        "Ahead in: no other one is shown to need less of it, though several may share the place. Of times and memory "
+        "the verdicts of the results count; of pairs that are not compared there only intervals that lie apart, "
+        "unpaired 95 % ones of medians, not adjusted; of exact figures each difference. Build time is one build each, "
+        "without a verdict."
+    )
+    return (line,)
+
+
+TRADEOFFS = SectionKind(
+    "S20",
+    "tradeoffs",
+    "Trade-offs",
+    "time, CPU time, memory, binary size, build time, dependencies, and which variants lead in each",
+    build,
+    left_out,
+    "No two variants have a time and one more cost that could be traded for it.",
+)

@@ -1,0 +1,1 @@
+"""Shares of functions in sampled runs."""

@@ -1,0 +1,233 @@
+"""Shares of samples by function and by bucket, with intervals over runs, and the claims that they carry (R16).
+
+A share is of samples and of nothing else: it says what was running when the sampler looked, never what would be won
+without it. Only own shares are added up, as every sample has one function that was running.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, Literal
+
+from bench_framework.features.profile.sentences import LEAST_SAMPLES, PROFILE_SENTENCES
+from bench_framework.model.judgement import Claim
+from bench_framework.model.profile import (
+    OTHER,
+    BucketShare,
+    FunctionShare,
+    ProfileShares,
+    Share,
+)
+from bench_framework.stats.portable_math import t_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from bench_framework.model.judgement import Judgement, Scope
+    from bench_framework.model.plan import Plan
+    from bench_framework.model.profile import Frame, Profile
+
+MOST_FUNCTIONS: Final = 40
+"""Most that a judgement keeps; folded.txt has every stack."""
+CLAIMED: Final = 5
+"""Functions of a profile that get a sentence."""
+LEVEL: Final = 0.95
+KINDS: Final = frozenset(
+    {"profile-function", "profile-bucket", "profile-before-after", "profile-few"}
+)
+
+
+def attach(judgement: Judgement, plan: Plan, profiles: Sequence[Profile]) -> Judgement:
+    """The judgement with the profiles of its record; those that it had before are replaced.
+
+    No verdict depends on a profile, so all else stays as it is.
+    """
+    shares = tuple(shares_of(profile) for profile in profiles)
+    kept = tuple(claim for claim in judgement.claims if claim.kind not in KINDS)
+    start = 1 + max((int(c.id[1:]) for c in kept if c.id[1:].isdigit()), default=0)
+    made = tuple(
+        replace(claim, id=f"c{number}", text=PROFILE_SENTENCES[claim.kind](claim))
+        for number, claim in enumerate(_claims(plan, profiles, shares), start)
+    )
+    return replace(judgement, profiles=shares, claims=(*kept, *made))
+
+
+@dataclass(slots=True)
+class _Counts:
+    """Samples of one function by run."""
+
+    own: Counter[int] = field(default_factory=Counter)
+    inclusive: Counter[int] = field(default_factory=Counter)
+
+
+def shares_of(profile: Profile) -> ProfileShares:
+    """What follows from a profile."""
+    callers = profile.unwinding is not None
+    unit: Literal["samples", "instructions"] = (
+        "samples" if profile.sampler == "perf" else "instructions"
+    )
+    enough = profile.total >= LEAST_SAMPLES
+    counts = counts_of(profile)
+    chosen = {frame: profile.bucket_of(frame) for frame in counts}
+    functions = [
+        FunctionShare(
+            frame.name,
+            frame.module,
+            frame.kernel,
+            share_of(profile, counts[frame].own),
+            share_of(profile, counts[frame].inclusive) if callers else None,
+            chosen[frame] if profile.buckets else "",
+        )
+        for frame in ranked(counts)[:MOST_FUNCTIONS]
+    ]
+    own: defaultdict[str, Counter[int]] = defaultdict(Counter)
+    for frame, count in counts.items():
+        own[chosen[frame]].update(count.own)
+    names = [*(bucket.name for bucket in profile.buckets), OTHER] if profile.buckets else []
+    return ProfileShares(
+        profile.cell_id,
+        profile.event,
+        unit,
+        profile.total,
+        len(profile.runs),
+        enough,
+        tuple(functions) if enough else (),
+        tuple(BucketShare(name, share_of(profile, own[name])) for name in names) if enough else (),
+    )
+
+
+def counts_of(profile: Profile) -> dict[Frame, _Counts]:
+    """Samples of each function: in itself, and anywhere in the stack, where a recursion counts once."""
+    found: dict[Frame, _Counts] = {}
+    for stack in profile.stacks:
+        for place in set(stack.frames):
+            found.setdefault(profile.frames[place], _Counts()).inclusive[stack.run] += stack.count
+        found[profile.frames[stack.frames[-1]]].own[stack.run] += stack.count
+    return found
+
+
+def ranked(counts: Mapping[Frame, _Counts]) -> list[Frame]:
+    """Functions, most of its own samples first; equal ones by name, so that the order is the data's alone."""
+    return sorted(
+        counts,
+        key=lambda f: (-counts[f].own.total(), -counts[f].inclusive.total(), f.name, f.module),
+    )
+
+
+def share_of(profile: Profile, hits: Mapping[int, int]) -> Share:
+    """A share of all samples, with its interval."""
+    pairs = [(hits.get(run, 0), total) for run, total in enumerate(profile.runs, start=1)]
+    count = sum(hit for hit, _ in pairs)
+    share = count / profile.total if profile.total else 0.0
+    if profile.sampler != "perf":
+        return Share(count, share)
+    lo, hi = interval(pairs)
+    return Share(count, share, lo, hi)
+
+
+def interval(pairs: Sequence[tuple[int, int]]) -> tuple[float, float]:
+    """A 95 % interval of a share from (hits, samples) of each run.
+
+    The wider of two on either side. Over runs: the ratio estimator of a cluster sample with the run as the cluster and
+    Student's t with m - 1 degrees (Cochran, Sampling Techniques, 3rd ed., 2.11 and 9A), as samples of one run resemble
+    each other. Over samples: Wilson's score interval (Wilson 1927), which a handful of runs that happen to agree must
+    not undercut.
+    """
+    hits, total = sum(h for h, _ in pairs), sum(n for _, n in pairs)
+    share = hits / total
+    lo, hi = _wilson(hits, total)
+    if len(pairs) > 1:
+        m = len(pairs)
+        distances = [h - share * n for h, n in pairs]
+        spread = math.fsum(d * d for d in distances) * m / (m - 1)
+        half = t_quantile(0.5 + LEVEL / 2, m - 1) * math.sqrt(spread) / total
+        lo, hi = min(lo, share - half), max(hi, share + half)
+    return max(0.0, lo), min(1.0, hi)
+
+
+def _wilson(hits: int, total: int) -> tuple[float, float]:
+    z = 1.959963984540054  # of the normal distribution at 97.5 %
+    share, weight = hits / total, z * z / total
+    middle = (share + weight / 2) / (1 + weight)
+    half = z * math.sqrt(share * (1 - share) / total + weight / (4 * total)) / (1 + weight)
+    return middle - half, middle + half
+
+
+def _claims(
+    plan: Plan, profiles: Sequence[Profile], all_shares: Sequence[ProfileShares]
+) -> Iterator[Claim]:
+    for shares in all_shares:
+        blank = _blank(plan, shares)
+        if not shares.enough:
+            yield replace(blank, kind="profile-few")
+            continue
+        for function in shares.functions[:CLAIMED]:
+            if function.own.count:
+                yield _share(blank, "profile-function", function.name, function.own)
+        for bucket in shares.buckets:
+            yield _share(blank, "profile-bucket", bucket.name, bucket.own)
+    yield from _before_after(plan, profiles, all_shares)
+
+
+def _blank(plan: Plan, shares: ProfileShares) -> Claim:
+    cell = plan.cell(shares.cell_id)
+    scope: Scope = (("input", plan.input(cell.input_id).label),) if len(plan.inputs) > 1 else ()
+    return Claim(
+        "",
+        "",
+        plan.variant(cell.variant_id).label,
+        None,
+        None,
+        scope,
+        None,
+        cells=(cell.id,),
+        runs=shares.runs,
+        values={"total": shares.total, "unit": shares.unit, "event": shares.event},
+    )
+
+
+def _share(blank: Claim, kind: str, name: str, share: Share) -> Claim:
+    return replace(
+        blank,
+        kind=kind,
+        estimate=share.share,
+        lo=share.lo,
+        hi=share.hi,
+        level=LEVEL if share.lo is not None else None,
+        values={**blank.values, "name": name, "count": share.count},
+    )
+
+
+def _before_after(
+    plan: Plan, profiles: Sequence[Profile], all_shares: Sequence[ProfileShares]
+) -> Iterator[Claim]:
+    """The buckets of a variant beside the baseline's, where both were profiled alike on one input."""
+    how = {p.cell_id: (p.sampler, p.event, p.buckets) for p in profiles}
+    of = {shares.cell_id: shares for shares in all_shares if shares.enough}
+    for item in plan.inputs:
+        base = plan.baseline_cell(item.id)
+        if base is None or base.id not in of:
+            continue
+        before = {bucket.name: bucket.own for bucket in of[base.id].buckets}
+        for cell in plan.cells_of(item.id):
+            if cell.id == base.id or cell.id not in of or how[cell.id] != how[base.id]:
+                continue
+            blank = replace(
+                _blank(plan, of[cell.id]),
+                reference=plan.variant(base.variant_id).label,
+                cells=(cell.id, base.id),
+            )
+            for bucket in of[cell.id].buckets:
+                claim = _share(blank, "profile-before-after", bucket.name, bucket.own)
+                was, counted = before[bucket.name], of[base.id]
+                values: dict[str, float | int | str] = {
+                    **claim.values,
+                    "before": was.share,
+                    "before_total": counted.total,
+                    "before_runs": counted.runs,
+                }
+                if was.lo is not None and was.hi is not None:
+                    values |= {"before_lo": was.lo, "before_hi": was.hi}
+                yield replace(claim, values=values)

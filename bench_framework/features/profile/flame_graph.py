@@ -1,0 +1,240 @@
+"""A flame graph as an SVG that needs no script, and the same stacks as text for other tools.
+
+Equal profiles give equal bytes. The width of a box is the share of samples in whose stack it is (inclusive); what no
+box stands on ran itself. Names are untrusted: a program's symbols are its author's.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.report.palette import DARK, LIGHT, SERIES
+from bench_framework.report.render.characters import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from bench_framework.model.profile import Frame, Profile, ProfileShares, Share
+    from bench_framework.report.context import ReportData
+
+WIDTH: Final = 1200.0
+ROW: Final = 17
+MARGIN: Final = 10.0
+TOP: Final = 62
+"""Room for the title, the line below it and the legend."""
+CHARACTER: Final = 6.7
+"""Width of a character of the monospaced font at 11 px."""
+LEAST_WIDTH: Final = 0.5
+"""Narrower boxes are left out with all above them; folded.txt has them."""
+LEAST_TEXT: Final = 3
+LONGEST_TITLE: Final = 300
+SHARED: Final = ("ground", "ink", "muted", "rule")
+
+
+@dataclass(slots=True)
+class _Box:
+    """A function under its callers."""
+
+    frame: Frame | None
+    total: int = 0
+    own: int = 0
+    above: dict[Frame, _Box] = field(default_factory=dict)
+
+
+def flame_svg(profile: Profile, shares: ProfileShares, label: str) -> str:
+    """The flame graph of a profile.
+
+    Args:
+        profile: with callers.
+        shares: of it, for the colours of its buckets.
+        label: of the cell, as the report calls it.
+    """
+    root = _tree(profile)
+    colours = {bucket.name: SERIES[n % len(SERIES)] for n, bucket in enumerate(shares.buckets[:-1])}
+    drawn = list(_boxes(root, 0, MARGIN, WIDTH - 2 * MARGIN))
+    depth = max((level for _, level, _, _ in drawn), default=0)
+    height = TOP + (depth + 1) * ROW + MARGIN
+    unit, size = shares.unit, (f"{WIDTH:.0f}", f"{height:.0f}")
+    title = f"Flame graph of {label}"
+    about = (
+        f"{shares.total} {unit} of {profile.event} in {shares.runs} run{'s' if shares.runs != 1 else ''}; the width is "
+        "the share of stacks that hold a function (inclusive), not a time that could be saved"
+    )
+    lines = [
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size[0]} {size[1]}" width="{size[0]}" '
+            f'height="{size[1]}" role="img" aria-labelledby="title about">'
+        ),
+        f'<title id="title">{_safe(title)}</title><desc id="about">{_safe(about)}</desc>',
+        f"<style>{_style(colours)}</style>",
+        '<rect width="100%" height="100%" class="ground"/>',
+        f'<text x="{MARGIN:.0f}" y="20" class="head">{_safe(title)}</text>',
+        f'<text x="{MARGIN:.0f}" y="36" class="note">{_safe(about)}</text>',
+        *_legend(colours),
+    ]
+    for box, level, x, width in drawn:
+        y = height - MARGIN - (level + 1) * ROW
+        lines.append(
+            _drawn(box, root.total, (x, y, width), _class(profile, box.frame, colours), unit)
+        )
+    return "\n".join((*lines, "</svg>", ""))
+
+
+def profile_files(data: ReportData) -> dict[str, str]:
+    """The files of every profile by their name in the record, but for what was seen itself."""
+    shares = {made.cell_id: made for made in data.judgement.profiles}
+    files: dict[str, str] = {}
+    for profile in data.profiles:
+        own = shares.get(profile.cell_id)
+        if own is None:
+            continue
+        folder = f"profiles/{profile.cell_id}"
+        files[f"{folder}/folded.txt"] = folded_text(profile)
+        files[f"{folder}/top.csv"] = top_csv(own)
+        if profile.unwinding is not None:
+            item = data.plan.input(data.plan.cell(profile.cell_id).input_id)
+            label = f"{data.label(profile.cell_id)}{data.on_input(item, ', input ')}"
+            files[f"{folder}/flame.svg"] = flame_svg(profile, own, label)
+    return files
+
+
+def folded_text(profile: Profile) -> str:
+    """One line per stack: functions from the outermost, parted by ``;``, a blank, and how often it was seen.
+
+    The form of Brendan Gregg's FlameGraph: a semicolon within a name becomes a colon, the kernel's functions end in
+    ``_[k]``.
+    """
+    counts: dict[str, int] = {}
+    for stack in profile.stacks:
+        line = ";".join(_folded(profile.frames[place]) for place in stack.frames)
+        counts[line] = counts.get(line, 0) + stack.count
+    return "".join(f"{line} {counts[line]}\n" for line in sorted(counts))
+
+
+def top_csv(shares: ProfileShares) -> str:
+    """The functions of a profile as a table; shares are fractions of all samples."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    head = ["symbol", "module", "kernel", "bucket"]
+    head += [
+        f"{kind}_{what}"
+        for kind in ("self", "inclusive")
+        for what in ("samples", "share", "lo", "hi")
+    ]
+    writer.writerow([*head, "samples", "runs", "unit"])
+    for f in shares.functions:
+        row = [visible(f.name), visible(f.module), "true" if f.kernel else "false", f.bucket]
+        writer.writerow(
+            [*row, *_figures(f.own), *_figures(f.inclusive), shares.total, shares.runs, shares.unit]
+        )
+    return out.getvalue()
+
+
+def _figures(share: Share | None) -> list[object]:
+    if share is None:
+        return ["", "", "", ""]
+    return [share.count, share.share, *("" if v is None else v for v in (share.lo, share.hi))]
+
+
+def _folded(frame: Frame) -> str:
+    name = visible(frame.name).replace(";", ":")
+    return f"{name}_[k]" if frame.kernel else name
+
+
+def _tree(profile: Profile) -> _Box:
+    root = _Box(None)
+    for stack in profile.stacks:
+        box = root
+        box.total += stack.count
+        for place in stack.frames:
+            frame = profile.frames[place]
+            box = box.above.setdefault(frame, _Box(frame))
+            box.total += stack.count
+        box.own += stack.count
+    return root
+
+
+def _boxes(
+    root: _Box, level: int, x: float, width: float
+) -> Iterator[tuple[_Box, int, float, float]]:
+    """Boxes with level and place, callers first; without recursion, as a stack may be deep."""
+    waiting = [(root, level, x, width)]
+    while waiting:
+        box, level, x, width = waiting.pop()
+        yield box, level, x, width
+        beside: list[tuple[_Box, int, float, float]] = []
+        for frame in sorted(box.above, key=lambda f: (f.name, f.module)):
+            above = box.above[frame]
+            share = width * above.total / box.total
+            if share >= LEAST_WIDTH:
+                beside.append((above, level + 1, x, share))
+            x += share
+        waiting.extend(reversed(beside))
+
+
+def _drawn(
+    box: _Box,
+    total: int,
+    place: tuple[float, float, float],
+    kind: str,
+    unit: str,
+) -> str:
+    x, y, width = place
+    name = box.frame.name if box.frame else "all"
+    module = f" ({box.frame.module})" if box.frame and box.frame.module else ""
+    title = f"{name[:LONGEST_TITLE]}{module}: {100 * box.total / total:.2f} % of {total} {unit} (inclusive)"
+    if box.own:
+        title += f", {100 * box.own / total:.2f} % at this place itself (self)"
+    room = int((width - 4) / CHARACTER)
+    text = ""
+    if room >= LEAST_TEXT:
+        shown = visible(name)
+        shown = shown if len(shown) <= room else shown[: room - 1] + "…"
+        text = f'<text x="{x + 2:.1f}" y="{y + 12:.1f}">{escape(shown)}</text>'
+    return (
+        f'<g><title>{_safe(title)}</title><rect x="{x:.1f}" y="{y:.1f}" width="{max(width - 0.4, 0.1):.1f}" '
+        f'height="{ROW - 1}" class="{kind}"/>{text}</g>'
+    )
+
+
+def _class(profile: Profile, frame: Frame | None, colours: Mapping[str, str]) -> str:
+    """The style of a box: its bucket's, else whether the kernel's or the program's."""
+    if frame is None:
+        return "user"
+    return colours.get(profile.bucket_of(frame), "kernel" if frame.kernel else "user")
+
+
+def _legend(colours: Mapping[str, str]) -> Iterator[str]:
+    x = MARGIN
+    for name, token in (*colours.items(), ("other functions", "user"), ("the kernel", "kernel")):
+        yield f'<rect x="{x:.1f}" y="43" width="11" height="11" class="{token}"/>'
+        yield f'<text x="{x + 15:.1f}" y="52" class="note">{_safe(name)}</text>'
+        x += 27 + CHARACTER * len(visible(name))
+
+
+def _style(colours: Mapping[str, str]) -> str:
+    """Both palettes: the reader's theme decides."""
+    tokens = (*SHARED, *dict.fromkeys(colours.values()), "series-6")
+    light, dark = (
+        "".join(f"--{token}:{palette[token]};" for token in dict.fromkeys(tokens))
+        for palette in (LIGHT, DARK)
+    )
+    boxes = "".join(
+        f".{token}{{fill:var(--{token});fill-opacity:.42}}"
+        for token in dict.fromkeys(colours.values())
+    )
+    return (
+        f":root{{{light}}}@media (prefers-color-scheme: dark){{:root{{{dark}}}}}"
+        "text{font:11px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:var(--ink);pointer-events:none}"
+        ".head{font-weight:700;font-size:14px}.note{fill:var(--muted)}.ground{fill:var(--ground)}"
+        ".user{fill:var(--series-6);fill-opacity:.22}.kernel{fill:var(--series-6);fill-opacity:.5}"
+        f"{boxes}g:hover rect{{stroke:var(--ink);stroke-width:1}}"
+    )
+
+
+def _safe(text: str) -> str:
+    return escape(visible(text))

@@ -1,0 +1,234 @@
+"""S15: functions in which the time went, as a sampler saw it. Never in the summary: a share is no time saved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.report.blocks import (
+    Block,
+    Bullets,
+    Cell,
+    Column,
+    Facts,
+    Fallback,
+    Heading,
+    KeyFinding,
+    Links,
+    Row,
+    Table,
+)
+from bench_framework.report.claim_blocks import closed, sentence
+from bench_framework.report.numbers import DASH
+from bench_framework.report.sections.kind import SectionKind
+from bench_framework.rounding import plain
+
+if TYPE_CHECKING:
+    from bench_framework.model.judgement import Claim
+    from bench_framework.model.profile import Profile, ProfileShares, Share
+    from bench_framework.report.context import ReportData
+
+MOST_ROWS: Final = 15
+MOST_DECIMALS: Final = 2
+FAILED: Final = ("BX350", "BX352")
+_CALLERS: Final = {
+    "frame-pointers": "found by frame pointers; code without them hides its callers",
+    "dwarf": "found by unwinding a copy of the stack (dwarf); what lay deeper than the copy is missing",
+}
+
+
+def build(data: ReportData) -> tuple[Block, ...]:
+    """Per profiled cell: functions, buckets, how it was made, the flame graph; then buckets of two variants."""
+    blocks: list[Block] = []
+    of = {shares.cell_id: shares for shares in data.judgement.profiles}
+    for number, profile in enumerate(data.profiles, start=1):
+        shares = of.get(profile.cell_id)
+        if shares is not None:
+            blocks += _cell(data, profile, shares, number)
+    if not blocks:
+        return ()
+    told = data.claims("profile-before-after")
+    if told:
+        blocks += [Heading("Buckets beside the baseline's", "profile-before-after")]
+        blocks += [Bullets(tuple(sentence(claim) for claim in told))]
+    blocks += [Fallback(line) for line in _failures(data)]
+    return tuple(blocks)
+
+
+def fallback(data: ReportData) -> str:
+    """Why there is no profile, or how one is made."""
+    failures = _failures(data)
+    if failures:
+        return f"No profile was made. {' '.join(failures)}"
+    where = f" {data.record_dir}" if data.record_dir else " RECORD"
+    return f"No profile was made; `benchctl profile{where}` makes one of the baseline."
+
+
+def _failures(data: ReportData) -> tuple[str, ...]:
+    said = (event.message for event in data.events if event.code in FAILED)
+    return tuple(dict.fromkeys(closed(text[:1].upper() + text[1:]) for text in said))
+
+
+def _cell(data: ReportData, profile: Profile, shares: ProfileShares, number: int) -> list[Block]:
+    cell = data.plan.cell(profile.cell_id)
+    item = data.plan.input(cell.input_id)
+    label = data.label(cell.id)
+    blocks: list[Block] = [
+        Heading(f"{label}{data.on_input(item, ', input ')}", f"profile-{number}")
+    ]
+    own = [
+        c
+        for c in data.claims("profile-function", "profile-bucket", "profile-few")
+        if c.cells == (cell.id,)
+    ]
+    if shares.enough:
+        blocks.append(_functions(shares, label, own, number))
+        first = next((claim for claim in own if claim.kind == "profile-function"), None)
+        if first is not None:
+            blocks.append(KeyFinding(sentence(first)))
+        if shares.buckets:
+            blocks.append(_buckets(shares, label, own, number))
+    else:
+        blocks.append(Bullets(tuple(sentence(claim) for claim in own)))
+    blocks.append(Facts(_facts(profile)))
+    folder = f"profiles/{cell.id}"
+    graph = (("flame graph", f"{folder}/flame.svg"),) if profile.unwinding is not None else ()
+    blocks.append(
+        Links((*graph, ("stacks", f"{folder}/folded.txt"), ("functions", f"{folder}/top.csv")))
+    )
+    return blocks
+
+
+def _functions(shares: ProfileShares, label: str, own: list[Claim], number: int) -> Table:
+    claims = {str(c.values.get("name")): c.id for c in own if c.kind == "profile-function"}
+    rows = tuple(
+        Row(
+            (
+                Cell(f.name, code=True),
+                *_share(f.own, claims.get(f.name)),
+                *_share(f.inclusive),
+                Cell(str(f.own.count), f.own.count),
+                Cell(str(shares.runs), shares.runs),
+                Cell("kernel" if f.kernel else f.module or DASH),
+                *((Cell(f.bucket),) if shares.buckets else ()),
+            )
+        )
+        for f in shares.functions[:MOST_ROWS]
+    )
+    columns = (
+        Column("Symbol"),
+        Column("Self %", "decimal"),
+        Column("Interval", drop=2),
+        Column("Inclusive %", "decimal"),
+        Column("Interval", drop=3),
+        Column(f"{shares.unit.capitalize()}, self", "right", drop=1),
+        Column("Runs", "right"),
+        Column("In", drop=4),
+        *((Column("Bucket", drop=5),) if shares.buckets else ()),
+    )
+    caption = (
+        f"Functions of {label} by their own share of {shares.total} {shares.unit} ({shares.event}) in "
+        f"{_runs(shares)}. Self: the function itself was running; inclusive: it, or something that it called. "
+        f"{_interval_words(shares)}"
+    )
+    legend = (
+        "Shares say where samples fell, not what would be saved; only self shares may be added up.",
+        "Where two intervals overlap, the data do not say which function comes first.",
+        "A function that the compiler inlined counts as the one that it was inlined into.",
+    )
+    return Table(f"profile-{number}-functions", caption, columns, rows, legend)
+
+
+def _buckets(shares: ProfileShares, label: str, own: list[Claim], number: int) -> Table:
+    claims = {str(c.values.get("name")): c.id for c in own if c.kind == "profile-bucket"}
+    rows = tuple(
+        Row(
+            (
+                Cell(b.name),
+                *_share(b.own, claims.get(b.name)),
+                Cell(str(b.own.count), b.own.count),
+                Cell(str(shares.runs), shares.runs),
+            )
+        )
+        for b in shares.buckets
+    )
+    columns = (
+        Column("Bucket"),
+        Column("Self %", "decimal"),
+        Column("Interval", drop=2),
+        Column(f"{shares.unit.capitalize()}, self", "right", drop=1),
+        Column("Runs", "right"),
+    )
+    caption = (
+        f"The same {shares.unit} of {label} by bucket: the first of the scenario's patterns that is found in a "
+        f"function's name takes it, “other” takes the rest. {_interval_words(shares)}"
+    )
+    return Table(f"profile-{number}-buckets", caption, columns, rows, sortable=False)
+
+
+def _share(share: Share | None, claim: str | None = None) -> tuple[Cell, Cell]:
+    if share is None:
+        return Cell(DASH), Cell("")
+    if share.lo is None or share.hi is None:
+        return Cell(f"{share.share * 100:.{MOST_DECIMALS}f}", share.share, claim), Cell("")
+    made = plain(share.share * 100, share.lo * 100, share.hi * 100, most=MOST_DECIMALS)
+    return Cell(str(made.estimate), share.share, claim), Cell(f"[{made.lo}, {made.hi}]", share.lo)
+
+
+def _runs(shares: ProfileShares) -> str:
+    return f"{shares.runs} run{'' if shares.runs == 1 else 's'}"
+
+
+def _interval_words(shares: ProfileShares) -> str:
+    if shares.unit == "instructions":
+        return "Counted, not sampled: no interval."
+    return (
+        "Intervals: 95 %, over runs."
+        if shares.runs > 1
+        else "Intervals: 95 %, over the samples of one run."
+    )
+
+
+def _facts(profile: Profile) -> tuple[tuple[str, str], ...]:
+    measured, profiled = (
+        (profile.measured_sha256 or DASH)[:16],
+        (profile.profiled_sha256 or DASH)[:16],
+    )
+    binary = f"the measured binary, {measured}"
+    if measured != profiled:
+        binary = (
+            f"profiled on a build with symbols, {profiled}, not the measured binary, {measured}"
+        )
+    each = ", ".join(map(str, profile.runs))
+    pairs = [("Sampled by", _sampler(profile)), ("Binary", binary)]
+    pairs.append(("Runs", f"{len(profile.runs)} of {profile.runs_asked}, untimed; {each}"))
+    pairs.append(
+        (
+            "Callers",
+            _CALLERS.get(str(profile.unwinding), "not known: no inclusive shares, no flame graph"),
+        )
+    )
+    if profile.lost:
+        pairs.append(("Lost", f"{profile.lost} samples were dropped by the kernel"))
+    pairs += [("Remark", closed(text)) for text in profile.remarks]
+    return tuple(pairs)
+
+
+def _sampler(profile: Profile) -> str:
+    if profile.frequency_hz is None:
+        return f"{profile.tool}: instructions of the program itself; no kernel, no waiting"
+    user = (
+        ""
+        if not profile.event.partition(":")[2].startswith("u")
+        else "; the kernel's own functions not seen"
+    )
+    return f"{profile.tool}, event {profile.event}, {profile.frequency_hz} Hz{user}"
+
+
+PROFILE = SectionKind(
+    "S15",
+    "profile",
+    "Profile and remaining bottlenecks",
+    "functions by their share of the samples",
+    build,
+    fallback,
+)

@@ -1,0 +1,1 @@
+"""Variants that were dropped during measuring."""

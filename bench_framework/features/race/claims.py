@@ -1,0 +1,92 @@
+"""Claims about a race: what it spent, and where each cell stopped. Plain Python."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from bench_framework.features.race.compute import best_pairs
+from bench_framework.model.judgement import Claim
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from bench_framework.claims.factory import Names
+    from bench_framework.model.judgement import Comparison, Judgement
+    from bench_framework.model.race import Lost
+
+    Telling = Callable[[Comparison], Claim]
+    """A comparison as a claim of the kind ``comparison``."""
+
+
+def race_claims(names: Names, judgement: Judgement, telling: Telling) -> Iterator[Claim]:
+    """The cost of the race, then one claim for every cell that it let go."""
+    race = judgement.race
+    if race is None:
+        return
+    yield Claim(
+        "",
+        "race",
+        "this race",
+        None,
+        None,
+        (),
+        None,
+        cells=tuple(lost.cell_id for lost in race.lost),
+        values={
+            "runs": race.runs,
+            "fixed": race.fixed,
+            "rounds": race.rounds,
+            "dropped": sum(lost.beaten for lost in race.lost),
+            "idle": sum(not lost.beaten for lost in race.lost),
+        },
+    )
+    pairs = {
+        (c.cell_id, c.ref_cell_id): c
+        for c in (*best_pairs(judgement.best), *judgement.comparisons)
+        if c.verdict.decided and (c.family == "best" or c.metric == _raced(judgement))
+    }
+    for lost in race.lost:
+        yield _lost(
+            names, lost, pairs.get((lost.cell_id, lost.to_cell_id or "")), judgement, telling
+        )
+
+
+def _raced(judgement: Judgement) -> str | None:
+    """The metric by which the best group is told."""
+    return next((group.metric for group in judgement.best), None)
+
+
+def _lost(
+    names: Names, lost: Lost, pair: Comparison | None, judgement: Judgement, telling: Telling
+) -> Claim:
+    if pair is None:
+        scope = names.scope(names.cells[lost.cell_id].input_id)
+        return Claim(
+            "",
+            "dropped" if lost.beaten else "idle",
+            names.label(lost.cell_id),
+            None,
+            None,
+            scope,
+            None,
+            rounds=lost.round,
+            cells=(lost.cell_id,),
+            values={"after": lost.round},
+        )
+    claim = telling(pair)
+    adjust = claim.adjust
+    if pair.family == "best":
+        family = next(
+            g
+            for g in judgement.best
+            if lost.cell_id in {c for p in g.comparisons for c in _both(p)}
+        )
+        adjust = f"Holm over {len(family.comparisons)} pairs, {judgement.looks.count} looks"
+    return replace(
+        claim, kind="dropped", adjust=adjust, values={**claim.values, "after": lost.round}
+    )
+
+
+def _both(pair: Comparison) -> tuple[str, str]:
+    return pair.cell_id, pair.ref_cell_id

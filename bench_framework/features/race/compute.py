@@ -1,0 +1,58 @@
+"""What a race spent, and to whom each cell lost: from the record's own comparisons. Plain Python."""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING
+
+from bench_framework.compare.inverse import mirrored
+from bench_framework.model.race import Lost, Race
+from bench_framework.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from bench_framework.compare.samples import Sample
+    from bench_framework.model.judgement import BestGroup, Comparison
+    from bench_framework.model.plan import Plan
+    from bench_framework.model.run import Look
+
+_WORSE = (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN)
+
+
+def race_of(
+    plan: Plan,
+    samples: Mapping[str, Sample],
+    looks: Sequence[Look],
+    best: Sequence[BestGroup],
+    headline: Sequence[Comparison],
+) -> Race | None:
+    """The race of a record; `None` where every cell was to be measured to the end."""
+    if plan.measure.strategy != "race":
+        return None
+    left = {cell_id for look in looks for cell_id in look.dropped}
+    told = [*best_pairs(best), *headline]
+    groups = {cell_id for group in best for cell_id in group.cell_ids}
+    order = [cell.id for cell in plan.cells]
+    lost = []
+    for cell_id in (c for c in order if c in left and c in samples):
+        winners = {c.ref_cell_id for c in told if c.cell_id == cell_id and c.verdict in _WORSE}
+        ranked = sorted(winners, key=lambda c: (c not in groups, order.index(c)))
+        beaten = any(cell_id in look.trailing for look in looks)
+        lost.append(
+            Lost(cell_id, samples[cell_id].rounds, beaten, ranked[0] if ranked and beaten else None)
+        )
+    most = plan.measure.rounds_max
+    fixed = sum(most * _repeats(samples[cell.id]) for cell in plan.cells if cell.id in samples)
+    runs = sum(sum(samples[cell.id].runs.values()) for cell in plan.cells if cell.id in samples)
+    return Race(runs, fixed, most, tuple(lost))
+
+
+def best_pairs(best: Sequence[BestGroup]) -> tuple[Comparison, ...]:
+    """Every pair of the best groups' families, from both sides."""
+    return tuple(c for group in best for pair in group.comparisons for c in (pair, mirrored(pair)))
+
+
+def _repeats(sample: Sample) -> int:
+    """Runs in each of a cell's blocks: fixed after the warm-up."""
+    return round(statistics.median(sample.runs.values())) if sample.runs else 1

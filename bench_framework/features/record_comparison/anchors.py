@@ -1,0 +1,220 @@
+"""Which cells of two records are the same, and whether their machines were (R12). Plain Python."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from bench_framework.compare import cache_states, cell_state, same_programs
+from bench_framework.compare import samples as sampling
+from bench_framework.model.environment_variables import told
+from bench_framework.model.plan import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from bench_framework.compare.samples import Sample
+    from bench_framework.model.judgement import CellState
+    from bench_framework.model.plan import Cell, Plan
+    from bench_framework.model.run import Block, Build, Host, PreparedInput
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two records, with what bridging needs of it."""
+
+    record_id: str
+    plan: Plan
+    builds: Mapping[str, Build]
+    inputs: Mapping[str, PreparedInput]
+    """By input id."""
+    host: Host
+    samples: Mapping[str, Sample]
+    states: Mapping[str, CellState]
+    """By cell id."""
+    started: str = ""
+    answers: Mapping[str, str] = field(default_factory=dict)
+    """Cell id → its most frequent answer."""
+
+    def code(self, cell: Cell) -> str | None:
+        """Digest of what a cell runs, without the names of symbols; `None` where it is not known."""
+        build = cell_state.build_of(self.plan, cell.variant_id, self.builds)
+        return None if build is None or not build.ok else build.code_sha256 or build.sha256
+
+    def digest(self, cell: Cell) -> str | None:
+        """Digest of a cell's input; empty for a program that reads none, `None` where it is not known."""
+        if self.plan.input(cell.input_id).dataset is None:
+            return ""
+        prepared = self.inputs.get(cell.input_id)
+        return prepared.sha256 if prepared is not None else None
+
+    def measured(self, cell: Cell) -> bool:
+        """Whether a cell did what was asked of it."""
+        state = self.states.get(cell.id)
+        return state is not None and state.state == "measured"
+
+
+def side(
+    record_id: str,
+    plan: Plan,
+    blocks: Sequence[Block],
+    builds: Sequence[Build],
+    inputs: Sequence[PreparedInput],
+    host: Host,
+    *,
+    started: str = "",
+) -> Side:
+    """One record, ready to be held against another one."""
+    by_id = {build.id: build for build in builds}
+    samples = sampling.collect(blocks, cache_states.needed(plan))
+    found = cell_state.cell_states(plan, samples, by_id, sampling.warm_ups(blocks))
+    digests = {
+        cell: Counter(
+            b.answer.digest for b in sample.blocks if b.answer and b.answer.source != "none"
+        )
+        for cell, sample in samples.items()
+    }
+    return Side(
+        record_id,
+        plan,
+        by_id,
+        {i.input_id: i for i in inputs},
+        host,
+        samples,
+        {s.cell_id: s for s in found},
+        started,
+        {cell: counts.most_common(1)[0][0] for cell, counts in digests.items() if counts},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A cell of the later record and its counterpart in the earlier one."""
+
+    before: Cell
+    after: Cell
+    role: Literal["anchor", "changed"]
+    change: str = ""
+    """What differs, in words."""
+
+
+def matches(before: Side, after: Side) -> tuple[Match, ...]:
+    """Every cell that both records have, in the order of the later one.
+
+    Equal code, equal command, equal input: the cell did not change, and is an anchor. Where both scenarios declare
+    the same anchor, that alone counts as one. A cell of equal axis values that differs in any of them is "changed".
+    """
+    earlier = {cell.id: cell for cell in before.plan.cells if cell.role is not Role.CONTROL}
+    same = {
+        key: cell
+        for cell in reversed(earlier.values())
+        if (key := _identity(before, cell)) is not None
+    }
+    chosen = declared(before, after)
+    found = []
+    for cell in after.plan.cells:
+        if cell.role is Role.CONTROL:
+            continue
+        key = _identity(after, cell)
+        own = earlier.get(cell.id)
+        if own is not None and key is not None and _identity(before, own) == key:
+            twin: Cell | None = own
+        else:
+            twin = same.get(key) if key is not None and own is None else None
+        if twin is not None:
+            is_anchor = not chosen or cell.variant_id == after.plan.anchor_id
+            found.append(
+                Match(
+                    twin, cell, "anchor" if is_anchor else "changed", "" if is_anchor else "nothing"
+                )
+            )
+        elif own is not None:
+            found.append(Match(own, cell, "changed", _difference(before, own, after, cell)))
+    return tuple(found)
+
+
+def declared(before: Side, after: Side) -> bool:
+    """Whether both scenarios name the same variant as their anchor."""
+    return bool(before.plan.anchor_id) and before.plan.anchor_id == after.plan.anchor_id
+
+
+def unmatched(before: Side, after: Side, found: Sequence[Match]) -> tuple[str, ...]:
+    """Cells that have no counterpart, with the record that has them."""
+    told = {id(cell) for match in found for cell in (match.before, match.after)}
+    return tuple(
+        f"{name(one.plan, cell)} (only in {one.record_id})"
+        for one in (before, after)
+        for cell in one.plan.cells
+        if cell.role is not Role.CONTROL and id(cell) not in told
+    )
+
+
+def name(plan: Plan, cell: Cell) -> str:
+    """A cell by its variant, and by its input where there are several."""
+    label, item = plan.variant(cell.variant_id).label, plan.input(cell.input_id).label
+    return f"{label}, {item}" if len(plan.inputs) > 1 else label
+
+
+def _identity(one: Side, cell: Cell) -> object | None:
+    """What makes two cells one and the same; `None` where a digest is missing."""
+    code, digest = one.code(cell), one.digest(cell)
+    if code is None or digest is None:
+        return None
+    return code, same_programs.work(cell), digest
+
+
+def _difference(before: Side, own: Cell, after: Side, cell: Cell) -> str:
+    code, other = before.code(own), after.code(cell)
+    parts = []
+    if code is None or other is None:
+        parts.append("code not known")
+    elif code != other:
+        parts.append("code")
+    if same_programs.work(own) != same_programs.work(cell):
+        parts.append("command")
+    if before.digest(own) != after.digest(cell) or before.digest(own) is None:
+        parts.append("input")
+    return " and ".join(parts)
+
+
+def conditions(before: Host, after: Host) -> tuple[str, ...]:
+    """Differences between two machines that forbid comparing times (R12)."""
+    pairs = (
+        ("CPU", before.cpu, after.cpu),
+        ("cores", str(before.cores), str(after.cores)),
+        ("kernel", _major(before.kernel), _major(after.kernel)),
+        ("filesystem of the data", str(before.data_filesystem), str(after.data_filesystem)),
+        (
+            "filesystem of the records",
+            str(before.results_filesystem),
+            str(after.results_filesystem),
+        ),
+        ("governor", str(before.governor), str(after.governor)),
+    )
+    return tuple(_differing(pairs))
+
+
+def remarks(before: Host, after: Host) -> tuple[str, ...]:
+    """Differences that are told, and that the anchors must show to be without effect."""
+    pairs = (
+        ("machine", before.host_id, after.host_id),
+        ("kernel", before.kernel, after.kernel),
+        ("hyperfine", before.hyperfine, after.hyperfine),
+        ("virtualisation", str(before.virtualised), str(after.virtualised)),
+        ("benchctl", before.benchctl, after.benchctl),
+        (
+            "environment",
+            told(before.variables) or "nothing set",
+            told(after.variables) or "nothing set",
+        ),
+    )
+    return tuple(_differing(pairs))
+
+
+def _differing(pairs: Sequence[tuple[str, str, str]]) -> Iterator[str]:
+    return (f"{what}: {one} → {other}" for what, one, other in pairs if one != other)
+
+
+def _major(kernel: str) -> str:
+    return kernel.split(".", 1)[0]

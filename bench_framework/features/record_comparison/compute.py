@@ -1,0 +1,393 @@
+"""Two records compared through anchors: cells that did not change (METHOD 8, REPORTS R12).
+
+Times of two sessions differ by whatever happened to the machine in between; rounds interleave only within a
+record. So every changed cell is taken as its ratio to the anchors of its own record and round, which cancels what
+hits both alike, and the two ratios are compared; the variances of the two logarithms add. The anchors themselves
+must be shown to have moved by less than the margin, or nothing is said.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from bench_framework.compare import cell_state, medians
+from bench_framework.compare.decide import (
+    Evidence,
+    by_interval,
+    decide,
+    equivalence_level,
+    within_margin,
+)
+from bench_framework.features.record_comparison import anchors
+from bench_framework.features.record_comparison import sentences as record_comparison_sentences
+from bench_framework.model.bridge import Bridge, BridgedCell
+from bench_framework.model.judgement import Comparison
+from bench_framework.model.metrics import CPU, WALL
+from bench_framework.model.verdict import Interval, Thresholds, Verdict
+from bench_framework.stats import intervals
+from bench_framework.stats.holm_family import DETECTION_POWER, MDE_FACTOR, holm
+from bench_framework.stats.portable_math import exp, expm1, log, t_quantile, t_tails
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from bench_framework.features.record_comparison.anchors import Match, Side
+    from bench_framework.model.policies import Metric
+
+Floats = npt.NDArray[np.float64]
+
+PLACEMENT: Final = 0.005
+"""Copies of one binary differ by up to half a percent through the placement of their pages (METHOD 4), and a
+session draws it anew: so much standard deviation belongs to every cell of every session, beyond its rounds."""
+FEWEST: Final = 6
+"""Rounds of either record below which there is no 95 % interval."""
+PLAIN: Final = 0.95
+NORMAL_95: Final = 1.959964
+TIMES: Final = (WALL, CPU)
+EXACT: Final = ("binary_size", "stripped_size")
+NO_ANCHOR: Final = "no cell of this input is the same in both records"
+ANCHOR_CHANGED: Final = (
+    "the anchor that the scenarios declare is not the same program, command and input in both"
+)
+TOO_FEW: Final = f"fewer than {FEWEST} rounds in one of the records"
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A centre on the log scale with its standard error."""
+
+    centre: float
+    error: float
+    rounds: int
+
+
+def estimate(values: Sequence[float]) -> Estimate | None:
+    """Hodges-Lehmann centre of a series in the order of its rounds; `None` below six of them.
+
+    The error is that of the signed-rank interval, or that of means over stretches of √n rounds where it is larger:
+    rounds of a drifting machine are not independent of their neighbours (batch means; Law & Kelton 2000, 9.5.3).
+    """
+    n = len(values)
+    if n < FEWEST:
+        return None
+    series = np.asarray(values, dtype=np.float64)
+    bounds = intervals.typical(series, PLAIN)
+    stretch = math.isqrt(n)
+    means = [statistics.fmean(values[i : i + stretch]) for i in range(0, n - stretch + 1, stretch)]
+    by_stretch = statistics.stdev(means) / math.sqrt(len(means))
+    return Estimate(bounds.estimate, max(bounds.half_width / NORMAL_95, by_stretch), n)
+
+
+def bridge(before: Side, after: Side, metrics: Sequence[Metric] = TIMES) -> Bridge:
+    """Hold two records against each other.
+
+    Args:
+        before: the earlier one, whose cells are the references.
+        after: the later one; margins and level are its scenario's.
+        metrics: wall and cpu through anchors; binary_size and stripped_size as exact numbers.
+    """
+    found = anchors.matches(before, after)
+    refused = anchors.conditions(before.host, after.host)
+    times = [m for m in metrics if m in TIMES]
+    rows: list[BridgedCell] = []
+    for metric in times:
+        rows += _anchors(before, after, [m for m in found if m.role == "anchor"], metric, refused)
+    rows += _changed(before, after, found, times, rows, refused)
+    for metric in metrics:
+        if metric in EXACT:
+            rows += _exact(before, after, found, metric)
+    policy = after.plan.judge
+    made = Bridge(
+        before.record_id,
+        after.record_id,
+        refused,
+        anchors.remarks(before.host, after.host),
+        tuple(rows),
+        anchors.unmatched(before, after, found),
+        family=max(1, sum(1 for r in rows if r.role == "changed" and r.comparison.metric in TIMES)),
+        level=policy.level,
+        margin=policy.margin_of(times[0] if times else WALL),
+    )
+    return replace(made, claims=record_comparison_sentences.claims(made))
+
+
+def _blank(after: Side, match: Match, metric: Metric) -> Comparison:
+    policy = after.plan.judge
+    return Comparison(
+        match.after.id,
+        match.before.id,
+        metric,
+        "bridge",
+        Verdict.INCONCLUSIVE,
+        margin=policy.margin_of(metric),
+        epsilon=policy.epsilon_of(metric),
+    )
+
+
+def _refusal(
+    before: Side, after: Side, match: Match, refused: Sequence[str]
+) -> tuple[Verdict, str] | None:
+    """Why a pair is not compared, whatever its anchors say."""
+    if refused:
+        return Verdict.NOT_COMPARABLE, f"measured under other conditions ({'; '.join(refused)})"
+    for one, cell in ((before, match.before), (after, match.after)):
+        if not one.measured(cell):
+            state = one.states.get(cell.id)
+            why = (state.reason or state.state) if state is not None else "not started"
+            return Verdict.NOT_COMPARABLE, f"in {one.record_id}: {why}"
+    if before.digest(match.before) is None or before.digest(match.before) != after.digest(
+        match.after
+    ):
+        return Verdict.NOT_COMPARABLE, "another input"
+    answers = before.answers.get(match.before.id), after.answers.get(match.after.id)
+    if None not in answers and answers[0] != answers[1]:
+        return Verdict.OTHER_OUTPUT, "its answer is another one than in the earlier record"
+    return None
+
+
+def _anchors(
+    before: Side, after: Side, found: Sequence[Match], metric: Metric, refused: Sequence[str]
+) -> list[BridgedCell]:
+    """What every anchor did between the records: unpaired, its 95 % interval shown inside the margin or not.
+
+    All of them must be equivalent, so that no single one is adjusted for the others.
+    """
+    rows = []
+    for match in found:
+        draft = _blank(after, match, metric)
+        if (why := _refusal(before, after, match, refused)) is not None:
+            rows.append(_row(before, after, match, replace(draft, verdict=why[0], reason=why[1])))
+            continue
+        ends = [
+            estimate(_logs(one.samples[cell.id].of(metric)))
+            for one, cell in ((before, match.before), (after, match.after))
+        ]
+        first, second = ends
+        if first is None or second is None:
+            rows.append(_row(before, after, match, replace(draft, reason=TOO_FEW)))
+            continue
+        shift, error = second.centre - first.centre, math.hypot(first.error, second.error)
+        shown = _interval(shift, error, min(first.rounds, second.rounds), PLAIN)
+        inside = within_margin(shown, draft.margin)
+        verdict = Verdict.EQUIVALENT if inside else by_interval(shown, draft.margin)
+        made = replace(
+            draft,
+            verdict=verdict,
+            shown=shown,
+            rounds=second.rounds,
+            runs=second.rounds,
+            runs_ref=first.rounds,
+        )
+        rows.append(_row(before, after, match, made))
+    return rows
+
+
+def _changed(
+    before: Side,
+    after: Side,
+    found: Sequence[Match],
+    metrics: Sequence[Metric],
+    told: Sequence[BridgedCell],
+    refused: Sequence[str],
+) -> list[BridgedCell]:
+    """Every changed cell against the anchors of its input; one Holm family."""
+    standing = {(r.comparison.cell_id, r.comparison.metric): r.comparison for r in told}
+    rows: list[tuple[Match, Comparison, _Shift | None]] = []
+    for match in found:
+        if match.role == "anchor":
+            continue
+        for metric in metrics:
+            draft = _blank(after, match, metric)
+            own = [
+                m for m in found if m.role == "anchor" and m.after.input_id == match.after.input_id
+            ]
+            why = _refusal(before, after, match, refused) or _unanchored(
+                [standing[m.after.id, metric] for m in own],
+                metric,
+                declared=anchors.declared(before, after),
+            )
+            shift = None
+            if why is not None:
+                draft = replace(draft, verdict=why[0], reason=why[1])
+            elif (shift := _shift(before, after, match, own, metric)) is None:
+                draft = replace(draft, reason=TOO_FEW)
+            rows.append((match, draft, shift))
+    judged = _judged(
+        [(d, s) for _, d, s in rows if s is not None], len(rows), after.plan.judge.level
+    )
+    done = iter(judged)
+    return [
+        _row(before, after, match, next(done) if shift is not None else draft)
+        for match, draft, shift in rows
+    ]
+
+
+def _unanchored(
+    own: Sequence[Comparison], metric: Metric, *, declared: bool
+) -> tuple[Verdict, str] | None:
+    """Why the anchors of an input carry no comparison; `None` if all of them stayed."""
+    if not own:
+        return Verdict.NOT_COMPARABLE, ANCHOR_CHANGED if declared else NO_ANCHOR
+    moved = [c for c in own if c.verdict is not Verdict.EQUIVALENT]
+    if not moved:
+        return None
+    worst = max(moved, key=lambda c: _reach(c.shown))
+    return Verdict.NOT_COMPARABLE, record_comparison_sentences.moved(
+        worst, metric, len(moved), len(own)
+    )
+
+
+def _reach(shown: Interval | None) -> float:
+    return math.inf if shown is None or shown.lo <= 0 else max(shown.hi, 1 / shown.lo)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shift:
+    """What a cell did beyond its anchors, on the log scale."""
+
+    centre: float
+    error: float
+    before: int
+    after: int
+
+
+def _shift(
+    before: Side, after: Side, match: Match, own: Sequence[Match], metric: Metric
+) -> _Shift | None:
+    first = estimate(_to_anchors(before, match.before.id, [m.before.id for m in own], metric))
+    second = estimate(_to_anchors(after, match.after.id, [m.after.id for m in own], metric))
+    if first is None or second is None:
+        return None
+    error = math.hypot(first.error, second.error, _scatter(before, after, own, metric))
+    return _Shift(second.centre - first.centre, error, first.rounds, second.rounds)
+
+
+def _to_anchors(one: Side, cell: str, own: Sequence[str], metric: Metric) -> list[float]:
+    """Logarithm of a cell's time over the geometric mean of its anchors, per round that all of them have."""
+    series = [one.samples[i].of(metric) for i in (cell, *own)]
+    shared = sorted(set.intersection(*({r for r, v in s.items() if v > 0} for s in series)))
+    return [log(series[0][r]) - statistics.fmean(log(s[r]) for s in series[1:]) for r in shared]
+
+
+def _scatter(before: Side, after: Side, own: Sequence[Match], metric: Metric) -> float:
+    """How far a cell moves by itself between sessions: as the anchors against one another, at least PLACEMENT."""
+    moves = [
+        statistics.median(_logs(after.samples[m.after.id].of(metric)))
+        - statistics.median(_logs(before.samples[m.before.id].of(metric)))
+        for m in own
+    ]
+    return max(PLACEMENT, statistics.stdev(moves) if len(moves) > 1 else 0.0)
+
+
+def _judged(
+    cases: Sequence[tuple[Comparison, _Shift]], size: int, level: float
+) -> list[Comparison]:
+    """Verdicts by Student's t with the smaller number of rounds, Holm over all changed cells and metrics."""
+    p_values = [t_tails(s.centre / s.error, min(s.before, s.after) - 1) for _, s in cases]
+    adjusted = holm(p_values, size=size, level=level)
+    made = []
+    for (draft, shift), found, p in zip(cases, adjusted, p_values, strict=True):
+        rounds = min(shift.before, shift.after)
+        shown = _interval(shift.centre, shift.error, rounds, 1 - level / found.divisor)
+        filled = replace(
+            draft,
+            shown=shown,
+            typical=_interval(shift.centre, shift.error, rounds, PLAIN),
+            p=p,
+            p_adjusted=found.p,
+            rounds=rounds,
+            runs=shift.after,
+            runs_ref=shift.before,
+        )
+        made.append(_verdict(filled, shift, rejected=found.rejected, size=size, level=level))
+    return made
+
+
+def _verdict(
+    draft: Comparison, shift: _Shift, *, rejected: bool, size: int, level: float
+) -> Comparison:
+    assert draft.shown is not None
+    level_needed = equivalence_level(1)
+    evidence = Evidence(
+        rejected,
+        draft.shown,
+        "typical",
+        lambda: _interval(shift.centre, shift.error, draft.rounds, level_needed),
+    )
+    found = decide(evidence, Thresholds(draft.margin, draft.epsilon))
+    if found.verdict.settled:
+        return replace(draft, verdict=found.verdict, shown=found.shown)
+    degrees = draft.rounds - 1
+    reach = t_quantile(1 - level / (2 * size), degrees) + t_quantile(DETECTION_POWER, degrees)
+    return replace(draft, mde=expm1(MDE_FACTOR * reach * shift.error))
+
+
+def _interval(centre: float, error: float, rounds: int, level: float) -> Interval:
+    half = t_quantile((1 + level) / 2, rounds - 1) * error
+    return Interval(exp(centre), exp(centre - half), exp(centre + half), level)
+
+
+def _logs(series: Mapping[int, float]) -> list[float]:
+    return [log(series[r]) for r in sorted(series) if series[r] > 0]
+
+
+def _row(before: Side, after: Side, match: Match, comparison: Comparison) -> BridgedCell:
+    ends = [
+        statistics.median(values.values()) if (values := _values(one, cell, comparison)) else None
+        for one, cell in ((before, match.before.id), (after, match.after.id))
+    ]
+    plan = after.plan
+    item = plan.input(match.after.input_id).label if len(plan.inputs) > 1 else ""
+    return BridgedCell(
+        plan.variant(match.after.variant_id).label,
+        item,
+        match.role,
+        comparison,
+        ends[0],
+        ends[1],
+        match.change,
+    )
+
+
+def _values(one: Side, cell: str, comparison: Comparison) -> Mapping[int, float]:
+    sample = one.samples.get(cell)
+    return sample.of(comparison.metric) if sample is not None else {}
+
+
+def _exact(before: Side, after: Side, found: Sequence[Match], metric: Metric) -> list[BridgedCell]:
+    """A deterministic number of each variant's binary, whatever the machines were."""
+    rows, told = [], set()
+    for match in found:
+        if match.after.variant_id in told:
+            continue
+        told.add(match.after.variant_id)
+        values = [
+            cell_state.exact_value(
+                cell_state.build_of(one.plan, cell.variant_id, one.builds), metric
+            )
+            for one, cell in ((before, match.before), (after, match.after))
+        ]
+        theirs, ours = values
+        draft = _blank(after, match, metric)
+        if theirs and ours:
+            made = medians.compare_exact(
+                match.after.id,
+                match.before.id,
+                metric,
+                ours,
+                theirs,
+                margin=draft.margin,
+                epsilon=draft.epsilon,
+            )
+            draft = replace(made, family="bridge")
+        else:
+            draft = replace(draft, reason=f"{metric} is not known")
+        label = after.plan.variant(match.after.variant_id).label
+        rows.append(BridgedCell(label, "", match.role, draft, theirs, ours, match.change))
+    return rows

@@ -1,0 +1,179 @@
+"""S10: two records of one machine, through the cells that did not change between them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.model.metrics import CPU, WALL
+from bench_framework.model.verdict import Verdict
+from bench_framework.model.words import WORDS, shown
+from bench_framework.report.blocks import (
+    Block,
+    Bullets,
+    Cell,
+    Column,
+    Document,
+    Fallback,
+    Row,
+    Section,
+    Table,
+)
+from bench_framework.report.claim_blocks import sentence
+from bench_framework.report.headline_table import titled
+from bench_framework.report.numbers import (
+    DASH,
+    SIZES,
+    column_size,
+    margin_text,
+    metric_unit,
+    show_comparison,
+    significant,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bench_framework.model.bridge import Bridge, BridgedCell
+
+DIGITS: Final = 4
+"""Of a median: the ratio beside it carries the comparison."""
+_STAYED: Final = {
+    Verdict.EQUIVALENT: "≡ stayed",
+    Verdict.INCONCLUSIVE: "? not known to have stayed",
+}
+_NAMES: Final = {
+    WALL: "Time",
+    CPU: "CPU time",
+    "binary_size": "Binary size",
+    "stripped_size": "Without symbols",
+}
+
+
+def document(bridge: Bridge, name: str, question: str, unit_family: str) -> Document:
+    """What ``benchctl compare RECORD_A RECORD_B`` prints; exploratory, whatever it finds."""
+    judged = [row for row in bridge.cells if row.role == "changed"]
+    refused = (Verdict.NOT_COMPARABLE, Verdict.OTHER_OUTPUT)
+    nothing = all(row.comparison.verdict in refused for row in judged)
+    status = "not comparable" if judged and nothing else "exploratory"
+    return Document(
+        title=name,
+        question=question,
+        status=status,
+        facts=(("Earlier", bridge.before_id), ("Later", bridge.after_id)),
+        trust=(),
+        run_line=f"{name}  {bridge.before_id} → {bridge.after_id}  {status}: two sessions; never a gate",
+        sections=(
+            Section("S10", "bridge", "Bridge between two records", _blocks(bridge, unit_family)),
+        ),
+        claims=bridge.claims,
+        glossary=tuple(
+            (f"{w.glyph} {w.time}", w.meaning.format(margin=margin_text(bridge.margin)))
+            for w in WORDS.values()
+        ),
+    )
+
+
+def _blocks(bridge: Bridge, unit_family: str) -> tuple[Block, ...]:
+    if not bridge.cells:
+        return (
+            Fallback("No cell stands in both records: there is nothing to compare."),
+            *_rest(bridge),
+        )
+    blocks: list[Block] = []
+    said = [claim for claim in bridge.claims if claim.text]
+    if said:
+        blocks.append(Bullets(tuple(sentence(claim) for claim in said)))
+    metrics = list(dict.fromkeys(row.comparison.metric for row in bridge.cells))
+    for metric in metrics:
+        rows = [row for row in bridge.cells if row.comparison.metric == metric]
+        blocks.append(_table(bridge, metric, rows, unit_family))
+    return (*blocks, *_rest(bridge))
+
+
+def _rest(bridge: Bridge) -> tuple[Block, ...]:
+    lines = []
+    if bridge.remarks:
+        lines.append(f"Also different, and left to the anchors: {'; '.join(bridge.remarks)}.")
+    if bridge.unmatched:
+        lines.append(f"In one record only: {'; '.join(bridge.unmatched)}.")
+    return tuple(Fallback(line) for line in lines)
+
+
+def _table(bridge: Bridge, metric: str, rows: Sequence[BridgedCell], unit_family: str) -> Table:
+    sizes = [v for row in rows for v in (row.before, row.after) if v]
+    size = (
+        column_size(max(sizes), sizes, unit_family)
+        if metric in SIZES and sizes
+        else min(sizes, default=1.0)
+    )
+    unit, scale = metric_unit(metric, size, unit_family)
+    several = len({row.input for row in rows if row.input}) > 1
+    columns = (
+        Column("Cell"),
+        Column(titled("Set A", unit), "decimal", drop=2),
+        Column(titled("Set B", unit), "decimal", drop=2),
+        Column("Ratio", "decimal"),
+        Column("Interval", drop=1),
+        Column("Role"),
+        Column("Verdict"),
+    )
+    made = tuple(_row(row, scale, metric, several=several) for row in rows)
+    return Table(
+        f"bridge-{metric}",
+        _caption(bridge, metric, rows),
+        columns,
+        made,
+        _legend(metric),
+        sortable=False,
+        stub=_NAMES.get(metric, metric),
+    )
+
+
+def _caption(bridge: Bridge, metric: str, rows: Sequence[BridgedCell]) -> str:
+    name = _NAMES.get(metric, metric)
+    sets = f"A is {bridge.before_id}, B is {bridge.after_id}; ratios are B ÷ A"
+    if metric in ("binary_size", "stripped_size"):
+        return f"{name} of each variant's binary: {sets}. Exact numbers: no machine changes them."
+    anchored = sum(row.role == "anchor" for row in rows)
+    return (
+        f"{name}, medians of rounds: {sets}. Exploratory. {anchored} anchor{'s' if anchored != 1 else ''}, each with "
+        f"its own 95\u202f% interval; {bridge.family} comparison{'s' if bridge.family != 1 else ''} of changed cells, "
+        f"Holm-adjusted, family-wise level {bridge.level * 100:g}\u202f%."
+    )
+
+
+def _legend(metric: str) -> tuple[str, ...]:
+    if metric in ("binary_size", "stripped_size"):
+        return ()
+    return (
+        "Anchor: equal code, command and input in both; its ratio is as measured.",
+        "Changed: the ratio of its ratios to the anchors of its own record, round by round.",
+    )
+
+
+def _row(row: BridgedCell, scale: float, metric: str, *, several: bool) -> Row:
+    c = row.comparison
+    told = show_comparison(c)
+    name = f"{row.label}, {row.input}" if several and row.input else row.label
+    role = row.role if row.role == "anchor" or not row.change else f"changed: {row.change}"
+    verdict = shown(c.verdict, metric)
+    if row.role == "anchor" and c.statistic != "exact":
+        verdict = _STAYED.get(c.verdict, verdict if not c.verdict.decided else "⊘ moved")
+    return Row(
+        (
+            Cell(name),
+            _median(row.before, scale),
+            _median(row.after, scale),
+            Cell(told.estimate, c.shown.ratio if c.shown else None) if told else Cell(DASH),
+            Cell(told.bounds if told and c.statistic != "exact" else ""),
+            Cell(role),
+            Cell(verdict, c.verdict.value, None, c.verdict),
+        ),
+        c.verdict,
+        baseline=False,
+        reason=c.reason,
+    )
+
+
+def _median(value: float | None, scale: float) -> Cell:
+    return Cell(significant(value * scale, DIGITS), value) if value is not None else Cell(DASH)

@@ -1,0 +1,1 @@
+"""Further baselines, and the gap to a faster reference."""

@@ -1,0 +1,138 @@
+"""Comparisons with a second reference, and how much of a gap a candidate closes.
+
+One Holm family holds the headline and the further references, so that the level of the report is the level of
+all its tables; M counts both before the start.
+"""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from bench_framework.compare.summaries import LEVEL, median_rank
+from bench_framework.model.judgement import Gap
+from bench_framework.model.metrics import CPU, WALL
+from bench_framework.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from bench_framework.compare.samples import Sample
+    from bench_framework.model.judgement import Comparison
+    from bench_framework.model.plan import Plan
+    from bench_framework.model.policies import Metric
+
+SLOWER: Final = (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN)
+FASTER: Final = (Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN)
+TIMES: Final = (WALL, CPU)
+"""Metrics in seconds: a distance between others has no word."""
+
+
+def in_family(comparison: Comparison) -> Comparison:
+    """A comparison that was judged with the headline, marked as one with a further reference."""
+    return comparison if comparison.family == "exact" else replace(comparison, family="reference")
+
+
+def gaps(
+    plan: Plan, comparisons: Sequence[Comparison], samples: Mapping[str, Sample]
+) -> tuple[Gap, ...]:
+    """Every gap whose two ends are decided, and the way from one to the other, in plan order.
+
+    A candidate that is not told apart from the baseline has closed nothing that anybody could tell.
+
+    Args:
+        plan: with its references.
+        comparisons: as judged: headline and reference.
+        samples: by cell id.
+    """
+    metric = plan.judge.headline
+    if metric not in TIMES:
+        return ()
+    told = {(c.cell_id, c.ref_cell_id): c.verdict for c in comparisons if c.metric == metric}
+    return tuple(
+        gap
+        for item in plan.inputs
+        for ids in _ends(plan, item.id, told)
+        if (gap := _gap(item.id, metric, ids, samples)) is not None
+    )
+
+
+def _ends(
+    plan: Plan, input_id: str, told: Mapping[tuple[str, str], Verdict]
+) -> Iterator[tuple[str, str, str]]:
+    """Candidate, baseline, reference where the reference is faster than the baseline and the rest is decided."""
+    baseline = plan.baseline_cell(input_id)
+    if baseline is None:
+        return
+    for cell, reference in plan.reference_pairs(input_id):
+        start = told.get((reference.id, baseline.id))
+        end = told.get((cell.id, reference.id))
+        way = told.get((cell.id, baseline.id))
+        if start in FASTER and end in (*SLOWER, *FASTER) and way in (*SLOWER, *FASTER):
+            yield cell.id, baseline.id, reference.id
+
+
+def _gap(
+    input_id: str, metric: Metric, ids: tuple[str, str, str], samples: Mapping[str, Sample]
+) -> Gap | None:
+    cell, baseline, reference = (samples[i].of(metric) for i in ids)
+    rounds = sorted(cell.keys() & baseline.keys() & reference.keys())
+    if not rounds:
+        return None
+    before = [baseline[r] - reference[r] for r in rounds]
+    after = [cell[r] - reference[r] for r in rounds]
+    if statistics.median(before) <= 0:
+        # The verdict may rest on the fastest third; a gap that the median does not show has no size.
+        return None
+    closed, bounds = share_closed(before, after)
+    return Gap(
+        input_id,
+        metric,
+        *ids,
+        rounds=len(rounds),
+        before=statistics.median(before),
+        after=statistics.median(after),
+        closed=closed,
+        closed_lo=bounds[0] if bounds else None,
+        closed_hi=bounds[1] if bounds else None,
+    )
+
+
+def share_closed(
+    before: Sequence[float], after: Sequence[float]
+) -> tuple[float, tuple[float, float] | None]:
+    """The share s of a gap that is closed, with its 95 % interval, from paired distances.
+
+    A share s is kept while the sign test does not reject that (1 − s)·before − after has the median 0. Where
+    every distance before is above zero, that is the order-statistic interval of the shares of the rounds. A round
+    in which the gap was turned round counts on the other side, and may leave the share without an interval
+    (Fieller's case): then there is none, and no share is told.
+
+    Args:
+        before: baseline less reference, per round; its median is above zero.
+        after: candidate less reference, of the same rounds.
+    """
+    estimate = 1 - statistics.median(after) / statistics.median(before)
+    least = median_rank(len(before), LEVEL)
+    roots = sorted({1 - b / a for a, b in zip(before, after, strict=True) if a})
+    if not least or not roots:
+        return estimate, None
+
+    gap, left = np.asarray(before), np.asarray(after)
+
+    def kept(share: float) -> bool:
+        signs = (1 - share) * gap - left
+        return bool(min(np.count_nonzero(signs >= 0), np.count_nonzero(signs <= 0)) >= least)
+
+    span = roots[-1] - roots[0] + 1
+    if kept(roots[0] - span) or kept(roots[-1] + span):
+        return estimate, None
+    between = [(a + b) / 2 for a, b in itertools.pairwise(roots)]
+    inside = [share for share in (*roots, *between) if kept(share)]
+    if not inside or not min(inside) <= estimate <= max(inside):
+        return estimate, None
+    return estimate, (min(inside), max(inside))

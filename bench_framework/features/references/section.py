@@ -1,0 +1,184 @@
+"""S04: every variant against each reference of the scenario, in one table and one family."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.model.metrics import CPU, WALL
+from bench_framework.model.plan import Cell as PlanCell
+from bench_framework.model.plan import Input, Role
+from bench_framework.model.verdict import Verdict
+from bench_framework.model.words import glyph
+from bench_framework.report.blocks import (
+    Block,
+    Bullets,
+    Cell,
+    Column,
+    Heading,
+    Row,
+    Sentence,
+    Table,
+)
+from bench_framework.report.claim_blocks import sentence
+from bench_framework.report.counts import caption_tail
+from bench_framework.report.headline_table import order, titled
+from bench_framework.report.numbers import (
+    DASH,
+    column_decimals,
+    measured_decimals,
+    metric_unit,
+    show_measured,
+    show_percent,
+)
+from bench_framework.report.sections.kind import SectionKind
+
+if TYPE_CHECKING:
+    from bench_framework.model.judgement import Comparison
+    from bench_framework.report.context import ReportData
+
+_MIRRORED: Final = {
+    Verdict.BETTER: Verdict.WORSE,
+    Verdict.BETTER_SIZE_UNCERTAIN: Verdict.WORSE_SIZE_UNCERTAIN,
+    Verdict.WORSE_SIZE_UNCERTAIN: Verdict.BETTER_SIZE_UNCERTAIN,
+    Verdict.WORSE: Verdict.BETTER,
+}
+MOST_GAPS: Final = 8
+"""Of an input: a list of fifty says no more than the table above it."""
+_GAP: Final = (
+    "Gap: the median over rounds of the difference to the reference, which need not be the difference of two medians; "
+    "its share with a 95 % interval for itself, not adjusted."
+)
+_NAMES: Final = {WALL: "Time", CPU: "CPU time"}
+
+
+def build(data: ReportData) -> tuple[Block, ...]:
+    """Per input a table, then the gaps that are closed."""
+    if not data.plan.further_baselines:
+        return ()
+    blocks: list[Block] = []
+    for number, item in enumerate(data.plan.inputs, 1):
+        references = _references(data, item)
+        if len(references) < 2 or not any(data.summary(c.id, data.metric) for c in references):  # noqa: PLR2004
+            continue
+        if len(data.plan.inputs) > 1:
+            blocks.append(Heading(f"Input {data.input_name(item)}", f"references-{number}"))
+        blocks.append(_table(data, item, references, f"references-{number}-table"))
+        gaps = data.claims("gap", item=item)
+        if gaps:
+            more = len(gaps) - MOST_GAPS
+            rest = (Sentence(f"{more} more gaps stand in claims.json."),) if more > 0 else ()
+            blocks.append(Bullets((*(sentence(c) for c in gaps[:MOST_GAPS]), *rest)))
+    return tuple(blocks)
+
+
+def _references(data: ReportData, item: Input) -> tuple[PlanCell, ...]:
+    """The cells that others are compared with on an input, the baseline first."""
+    wanted = (data.plan.baseline_id, *data.plan.further_baselines)
+    cells = {cell.variant_id: cell for cell in data.arms(item.id) if not cell.role.apart}
+    return tuple(cells[variant] for variant in wanted if variant in cells)
+
+
+def _table(data: ReportData, item: Input, references: tuple[PlanCell, ...], name: str) -> Table:
+    cells = sorted(
+        (c for c in data.arms(item.id) if c.role in (Role.BASELINE, Role.CANDIDATE)),
+        key=lambda cell: order(data, cell, data.plan.baseline_cell(item.id)),
+    )
+    found = [s for cell in cells if (s := data.summary(cell.id, data.metric)) is not None]
+    first = data.summary(references[0].id, data.metric) or found[0]
+    unit, scale = metric_unit(data.metric, first.median, data.plan.unit_family)
+    most = column_decimals(measured_decimals(s.median, s.lo, s.hi, scale) for s in found)
+    columns = (
+        Column("Variant"),
+        Column(titled(_NAMES.get(data.metric, data.metric), unit), "decimal"),
+        *(Column(f"vs {data.label(reference.id)}", "right") for reference in references),
+        Column("n", "right", drop=1),
+    )
+    rows = tuple(_row(data, cell, references, scale, most) for cell in cells)
+    caption = (
+        f"{_NAMES.get(data.metric, data.metric)} by variant against {len(references)} references"
+        f"{data.on_input(item, ', input ')}: the median of rounds, and its change against each, paired within rounds. "
+        f"{caption_tail(data, item)}"
+    )
+    legend = (
+        "Negative: less than the reference. In brackets the adjusted interval, rounded outward.",
+        "All references share one family.",
+        *((_GAP,) if data.claims("gap", item=item) else ()),
+    )
+    return Table(name, caption, columns, rows, legend, stub=data.on_input(item))
+
+
+def _row(
+    data: ReportData, cell: PlanCell, references: tuple[PlanCell, ...], scale: float, most: int
+) -> Row:
+    summary = (
+        data.summary(cell.id, data.metric) if data.state(cell.id).state == "measured" else None
+    )
+    time = Cell(DASH)
+    if summary is not None:
+        time = Cell(
+            show_measured(summary.median, summary.lo, summary.hi, scale, most), summary.median
+        )
+    against = [_against(data, cell, reference) for reference in references]
+    return Row(
+        (
+            Cell(data.label(cell.id)),
+            time,
+            *against,
+            Cell(data.replication([cell.id]) if summary else DASH),
+        ),
+        baseline=cell.id == references[0].id and cell.role is Role.BASELINE,
+        reason=data.state(cell.id).reason,
+    )
+
+
+def _against(data: ReportData, cell: PlanCell, reference: PlanCell) -> Cell:
+    """Change against a reference with its interval and glyph; a dash for the reference itself."""
+    if cell.id == reference.id:
+        return Cell(DASH)
+    direct = data.between(cell.id, reference.id, data.metric)
+    other = data.between(reference.id, cell.id, data.metric)
+    found = direct or other
+    if found is None:
+        return Cell(DASH)
+    verdict = found.verdict if direct is not None else _MIRRORED.get(found.verdict, found.verdict)
+    claim = next(
+        (
+            c.id
+            for c in data.claims("comparison", "reference")
+            if c.cells == (found.cell_id, found.ref_cell_id) and c.metric == data.metric
+        ),
+        None,
+    )
+    ends = _ends(found, mirrored=direct is None)
+    if ends is None:
+        return Cell(glyph(verdict), verdict.value, claim, verdict)
+    told = show_percent(*ends, found.margin, keep=found.verdict is not Verdict.INCONCLUSIVE)
+    return Cell(f"{told} {glyph(verdict)}", ends[0], claim, verdict)
+
+
+def _ends(comparison: Comparison, *, mirrored: bool) -> tuple[float, float, float] | None:
+    shown = comparison.shown
+    if shown is None:
+        return None
+    if not mirrored:
+        return shown.ratio, shown.lo, shown.hi
+    return (
+        1 / shown.ratio,
+        1 / shown.hi if shown.hi else 0.0,
+        1 / shown.lo if shown.lo else float("inf"),
+    )
+
+
+def _fallback(data: ReportData) -> str:
+    return "No second reference was measured." if data.plan.further_baselines else ""
+
+
+TWO_REFERENCES = SectionKind(
+    "S04",
+    "references",
+    "Against each reference",
+    "signed change against every baseline of the scenario, and how much of a gap is closed",
+    build,
+    _fallback,
+    "The scenario names one baseline, so that there is no second reference.",
+)

@@ -1,0 +1,44 @@
+"""The sentence of a gap to a further reference. Plain Python."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bench_framework.claims.scope_phrases import where
+from bench_framework.model import words
+from bench_framework.model.metrics import WALL
+from bench_framework.rounding import plain
+from bench_framework.units import MINUS, THIN_SPACE, time_unit
+
+if TYPE_CHECKING:
+    from bench_framework.model.judgement import Claim
+
+
+def gap(claim: Claim) -> str:
+    """``"Gap to Rayon: 90 → 42 ms with Tokio (optimised), 54 % closed [48, 60]"``; the share only with its interval."""
+    before, after = float(claim.values["before"]), float(claim.values["after"])
+    unit, scale = time_unit(before)
+    aspect = "" if claim.metric == WALL else f" in {words.noun(claim.metric or WALL)}"
+    told = f"{_figure(before * scale)} → {_figure(after * scale)}{THIN_SPACE}{unit}"
+    head = f"{where(claim)}Gap to {claim.reference}{aspect}: {told} from {claim.values['baseline']} to {claim.subject}"
+    cost = f", {claim.values['cost']}" if "cost" in claim.values else ""
+    return f"{head}, {_share(claim)}{cost}"
+
+
+def _share(claim: Claim) -> str:
+    if claim.estimate is None or claim.lo is None or claim.hi is None:
+        return "the share that this closes is left open by the rounds"
+    grew = claim.hi < 0
+    ends = [-v * 100 if grew else v * 100 for v in (claim.estimate, claim.lo, claim.hi)]
+    made = plain(ends[0], min(ends[1:]), max(ends[1:]), most=1)
+    figure = f"{made.estimate}{THIN_SPACE}% "
+    bounds = f"[{made.lo}, {made.hi}]".replace("-", MINUS)
+    if claim.lo <= 0 <= claim.hi:
+        return f"whether it is smaller is not decided: {figure.replace('-', MINUS)}closed {bounds}"
+    return f"{figure}{'wider' if grew else 'closed'} {bounds}"
+
+
+def _figure(value: float) -> str:
+    """Three significant digits; tens and hundreds in full."""
+    text = f"{abs(value):.{max(0, 3 - len(str(int(abs(value)))))}f}"
+    return f"{MINUS}{text}" if value < 0 and float(text) else text

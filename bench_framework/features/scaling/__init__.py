@@ -1,0 +1,1 @@
+"""Scaling exponents and crossovers over input sizes."""

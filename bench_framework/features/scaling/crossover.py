@@ -1,0 +1,177 @@
+"""Where a candidate and the baseline change places with the size of the input (METHOD 7).
+
+Told only where the verdicts of two sizes really point in opposite directions. Between sizes the log ratio is taken
+to be a straight line over log size; the size at which it is zero has the interval of all sizes at which a
+signed-rank test of the interpolated ratios does not reject zero.
+"""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from scipy.optimize import brentq
+
+from bench_framework.compare.contrasts import FEWEST_ROUNDS, Floats, Measured
+from bench_framework.features.scaling import compute as scaling
+from bench_framework.model.plan import Role
+from bench_framework.model.structure import Crossing
+from bench_framework.model.verdict import Verdict
+from bench_framework.stats import intervals
+from bench_framework.stats.portable_math import exp, log, settled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from bench_framework.model.judgement import Comparison
+    from bench_framework.model.plan import Cell, Variant
+
+FEWEST_SIZES: Final = 3
+GRID: Final = 24
+"""Places between two neighbouring sizes that are tried before a bound is refined."""
+PRECISION: Final = 1e-4
+"""Of a bound, in log size: a hundredth of a percent."""
+_WAYS: Final = {
+    Verdict.BETTER: -1,
+    Verdict.BETTER_SIZE_UNCERTAIN: -1,
+    Verdict.WORSE: 1,
+    Verdict.WORSE_SIZE_UNCERTAIN: 1,
+}
+Sized = tuple[int, str]
+"""Bytes and input id."""
+
+
+def crossings(at: Measured, comparisons: Sequence[Comparison]) -> tuple[Crossing, ...]:
+    """Every change of places over sizes of one family and seed, variant by variant.
+
+    Args:
+        at: the record.
+        comparisons: judged; those against the baseline decide where there is a change of places.
+    """
+    verdicts = {
+        c.cell_id: c.verdict
+        for c in comparisons
+        if c.family == "headline" and c.metric == at.metric
+    }
+    found: list[Crossing] = []
+    for ladder in scaling.ladders(at.plan, at.inputs):
+        sizes = [(size, item.id) for size, item in ladder]
+        if len(sizes) < FEWEST_SIZES:
+            continue
+        for variant in at.plan.variants:
+            found += _of_variant(at, variant, sizes, verdicts)
+    return tuple(found)
+
+
+def _of_variant(
+    at: Measured, variant: Variant, sizes: Sequence[Sized], verdicts: Mapping[str, Verdict]
+) -> Iterator[Crossing]:
+    pairs = _pairs(at, variant, sizes)
+    if len(pairs) < FEWEST_SIZES:
+        return
+    ways = [
+        (place, way)
+        for place, (_, cell, _) in enumerate(pairs)
+        if (way := _WAYS.get(verdicts.get(cell.id, Verdict.INCONCLUSIVE))) is not None
+    ]
+    for (low, before), (high, after) in itertools.pairwise(ways):
+        if before != after:
+            yield _crossing(at, variant, pairs[low : high + 1])
+
+
+def _pairs(at: Measured, variant: Variant, sizes: Sequence[Sized]) -> list[tuple[int, Cell, Cell]]:
+    """Size, candidate, baseline: of the sizes at which both were measured."""
+    found = []
+    for size, input_id in sizes:
+        cells = at.plan.cells_of(input_id)
+        own = next(
+            (c for c in cells if c.variant_id == variant.id and c.role is Role.CANDIDATE), None
+        )
+        baseline = at.plan.baseline_cell(input_id)
+        if own is not None and baseline is not None and {own.id, baseline.id} <= at.usable:
+            found.append((size, own, baseline))
+    return found
+
+
+def _crossing(at: Measured, variant: Variant, pairs: Sequence[tuple[int, Cell, Cell]]) -> Crossing:
+    ratios = []
+    for _, own, baseline in pairs:
+        rounds, logs = at.logs([own.id, baseline.id], own.input_id)
+        ratios.append(dict(zip(rounds, logs[:, 0] - logs[:, 1], strict=True)))
+    common = [r for r in ratios[0] if all(r in own for own in ratios)]
+    level = 1 - at.plan.judge.level / max(1, at.looks.count)
+    table = np.array([[own[r] for own in ratios] for r in common]).reshape(len(common), len(ratios))
+    places = [log(size) for size, _, _ in pairs]
+    found = turning(places, table, level) if len(common) >= FEWEST_ROUNDS else None
+    first, last = pairs[0], pairs[-1]
+    return Crossing(
+        cell_ids=(first[1].id, first[2].id, last[1].id, last[2].id),
+        variant_id=variant.id,
+        ref_variant_id=first[2].variant_id,
+        metric=at.metric,
+        below_input_id=first[1].input_id,
+        above_input_id=last[1].input_id,
+        size_bytes=exp(found[0]) if found else None,
+        lo_bytes=exp(found[1]) if found else None,
+        hi_bytes=exp(found[2]) if found else None,
+        level=level,
+        rounds=len(common),
+    )
+
+
+def turning(
+    places: Sequence[float], ratios: Floats, level: float
+) -> tuple[float, float, float] | None:
+    """Where the interpolated typical log ratio is zero, with its interval.
+
+    Args:
+        places: log sizes, ascending; at least two.
+        ratios: log ratios, shape (rounds, sizes).
+        level: of the interval.
+
+    Returns:
+        Estimate and bounds in log size; `None` where the typical ratios of the two ends do not lie on different
+        sides of zero, each with its whole interval: then the verdicts rest on the fastest third, and no place can
+        be interpolated.
+    """
+
+    def bounds(place: float) -> intervals.Bounds:
+        return intervals.typical(interpolated(places, ratios, place), level)
+
+    first, last = bounds(places[0]), bounds(places[-1])
+    if not (first.lo > 0 > last.hi or first.hi < 0 < last.lo):
+        return None
+    estimate = settled(
+        brentq(lambda x: bounds(x).estimate, places[0], places[-1], xtol=PRECISION / 10)
+    )
+    steps = GRID * (len(places) - 1)
+    grid = np.linspace(places[0], places[-1], steps + 1).tolist()
+    bisect.insort(grid, estimate)
+    kept = [x for x in grid if _open(bounds(x)) or x == estimate]
+    low, high = grid[grid.index(kept[0]) - 1], grid[grid.index(kept[-1]) + 1]
+    return estimate, _edge(bounds, low, kept[0]), _edge(bounds, high, kept[-1])
+
+
+def interpolated(places: Sequence[float], ratios: Floats, place: float) -> Floats:
+    """Log ratios at a place between sizes, round by round: a straight line between its neighbours."""
+    above = min(max(bisect.bisect_left(places, place), 1), len(places) - 1)
+    weight = (place - places[above - 1]) / (places[above] - places[above - 1])
+    found: Floats = (1 - weight) * ratios[:, above - 1] + weight * ratios[:, above]
+    return found
+
+
+def _open(bounds: intervals.Bounds) -> bool:
+    return bounds.lo <= 0 <= bounds.hi
+
+
+def _edge(bounds: Callable[[float], intervals.Bounds], outside: float, inside: float) -> float:
+    """The last rejected place before the kept ones, to within the precision: outward."""
+    while abs(outside - inside) > PRECISION:
+        middle = (outside + inside) / 2
+        if _open(bounds(middle)):
+            inside = middle
+        else:
+            outside = middle
+    return outside

@@ -1,0 +1,237 @@
+"""S08: how time grows with the input, told only by exponents between neighbouring sizes (rule R7)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.report.blocks import (
+    Block,
+    Cell,
+    Column,
+    Figure,
+    KeyFinding,
+    Paragraph,
+    Point,
+    Row,
+    Table,
+)
+from bench_framework.report.claim_blocks import key_claim, sentence
+from bench_framework.report.counts import counts_of
+from bench_framework.report.numbers import (
+    DASH,
+    column_decimals,
+    measured_decimals,
+    metric_unit,
+    show_measured,
+    show_plain,
+)
+from bench_framework.report.sections.kind import SectionKind, always
+
+if TYPE_CHECKING:
+    from bench_framework.model.judgement import Claim, Scaling, Summary
+    from bench_framework.model.plan import Input, Variant
+    from bench_framework.report.context import ReportData
+
+FEWEST_STEPS: Final = 2
+"""Between three sizes: with fewer there is no word for growth (R7)."""
+
+
+def build(data: ReportData) -> tuple[Block, ...]:
+    """The plot, times by size, exponents, and what may be said of them."""
+    exponents = [s for s in data.judgement.scaling if s.metric == data.metric]
+    if not exponents:
+        return ()
+    inputs = _inputs(data, exponents)
+    variants = _variants(data, exponents)
+    times = _times(data, inputs, variants)
+    blocks: list[Block] = [_figure(data, inputs, variants, exponents, times), times]
+    blocks.append(_exponents(data, exponents))
+    told = _told(data)
+    if told:
+        blocks.append(KeyFinding(sentence(told[0])))
+        if told[1:]:
+            blocks.append(Paragraph(tuple(sentence(c) for c in told[1:])))
+    return tuple(blocks)
+
+
+def _told(data: ReportData) -> list[Claim]:
+    """The growth of one variant, step by step: the answer's, else the baseline's. The table has them all."""
+    claims = [c for c in data.claims("scaling") if c.metric == data.metric]
+    mains = [c.subject for item in data.plan.inputs if (c := key_claim(data, item)) is not None]
+    for wanted in (*reversed(mains), data.baseline.label):
+        own = [c for c in claims if c.subject == wanted]
+        if own:
+            return own
+    return claims[:1]
+
+
+def _inputs(data: ReportData, exponents: list[Scaling]) -> list[Input]:
+    named = {i for s in exponents for i in (s.from_input_id, s.to_input_id)}
+    found = [item for item in data.plan.inputs if item.id in named]
+    return sorted(found, key=lambda item: data.input_bytes(item.id) or 0)
+
+
+def _variants(data: ReportData, exponents: list[Scaling]) -> list[Variant]:
+    named = {s.variant_id for s in exponents}
+    return [v for v in data.plan.variants if v.id in named]
+
+
+def _summary(data: ReportData, variant: Variant, item: Input) -> Summary | None:
+    cell = next((c for c in data.arms(item.id) if c.variant_id == variant.id), None)
+    return data.summary(cell.id, data.metric) if cell else None
+
+
+def _form(data: ReportData, item: Input, variants: list[Variant]) -> tuple[str, float, int]:
+    """Unit, factor and decimals of an input's column."""
+    found = [s for v in variants if (s := _summary(data, v, item)) is not None]
+    baseline = next(
+        (s for s in found if s.cell_id == getattr(data.plan.baseline_cell(item.id), "id", None)),
+        None,
+    )
+    chosen = baseline or (found[0] if found else None)
+    unit, scale = metric_unit(data.metric, chosen.median if chosen else 1.0, data.plan.unit_family)
+    return (
+        unit,
+        scale,
+        column_decimals(measured_decimals(s.median, s.lo, s.hi, scale) for s in found),
+    )
+
+
+def _times(data: ReportData, inputs: list[Input], variants: list[Variant]) -> Table:
+    columns = [Column("Variant")]
+    forms = [_form(data, item, variants) for item in inputs]
+    for item, (unit, _, _) in zip(inputs, forms, strict=True):
+        columns.append(
+            Column(f"{data.input_name(item)}, {unit}" if unit else data.input_name(item), "decimal")
+        )
+    rows = []
+    for variant in variants:
+        cells = [Cell(variant.label)]
+        for item, (_, scale, most) in zip(inputs, forms, strict=True):
+            summary = _summary(data, variant, item)
+            text = (
+                show_measured(summary.median, summary.lo, summary.hi, scale, most)
+                if summary
+                else DASH
+            )
+            cells.append(Cell(text, summary.median if summary else None))
+        rows.append(Row(tuple(cells), baseline=data.is_baseline(variant.id)))
+    told = data.replication(c.id for c in data.plan.cells)
+    caption = f"Growth: the median of rounds by size of input; rounds × runs {told}; {counts_of(data).text()}."
+    return Table("scaling-times", caption, tuple(columns), tuple(rows))
+
+
+def _exponents(data: ReportData, exponents: list[Scaling]) -> Table:
+    rows = []
+    steps = Counter((s.variant_id, s.metric) for s in exponents)
+    worded = {key for key, number in steps.items() if number >= FEWEST_STEPS}
+    for s in exponents:
+        text = show_plain(s.exponent, s.lo, s.hi)
+        start, end = data.plan.input(s.from_input_id), data.plan.input(s.to_input_id)
+        rows.append(
+            Row(
+                (
+                    Cell(data.plan.variant(s.variant_id).label),
+                    Cell(data.input_name(start), data.input_bytes(start.id)),
+                    Cell(data.input_name(end), data.input_bytes(end.id)),
+                    Cell(text.estimate, s.exponent),
+                    Cell(text.bounds, s.lo),
+                    Cell(s.word if (s.variant_id, s.metric) in worded else DASH, s.word),
+                    Cell(_rounds(data, s)),
+                ),
+                baseline=data.is_baseline(s.variant_id),
+            )
+        )
+    levels = sorted({s.level for s in exponents})
+    level = " to ".join(f"{100 * x:.3g}" for x in levels)
+    columns = (
+        Column("Variant"),
+        Column("From"),
+        Column("To"),
+        Column("Exponent", "decimal"),
+        Column(f"{level} % interval"),
+        Column("Growth"),
+        Column("n", "right", drop=1),
+    )
+    caption = (
+        "Exponent of growth between neighbouring sizes of one generator and seed: 1 is proportional. "
+        f"“linear” only where the interval lies in [0.95, 1.05]. {len(exponents)} exponents; each interval is for "
+        f"itself, not adjusted for their number; {counts_of(data).text()}."
+    )
+    legend = () if worded else ("Two sizes give an exponent and no word: that takes a third one.",)
+    return Table("scaling-exponents", caption, columns, tuple(rows), legend)
+
+
+def _rounds(data: ReportData, s: Scaling) -> str:
+    """The rounds that both sizes have: they are paired by number."""
+    ends = [
+        cell.id
+        for i in (s.from_input_id, s.to_input_id)
+        for cell in data.arms(i)
+        if cell.variant_id == s.variant_id
+    ]
+    own = [
+        summary.n_rounds for cell in ends if (summary := data.summary(cell, s.metric)) is not None
+    ]
+    return str(min(own)) if own else DASH
+
+
+def _figure(
+    data: ReportData,
+    inputs: list[Input],
+    variants: list[Variant],
+    exponents: list[Scaling],
+    table: Table,
+) -> Figure:
+    points = []
+    for variant in variants:
+        for item in inputs:
+            summary = _summary(data, variant, item)
+            size = data.input_bytes(item.id)
+            if summary is None or not size:
+                continue
+            slope = next(
+                (s for s in exponents if s.variant_id == variant.id and s.from_input_id == item.id),
+                None,
+            )
+            text = show_plain(slope.exponent, slope.lo, slope.hi).estimate if slope else ""
+            points.append(
+                Point(
+                    data.input_name(item),
+                    float(size),
+                    summary.median,
+                    None,
+                    None,
+                    summary.lo,
+                    summary.hi,
+                    text=text,
+                    baseline=data.is_baseline(variant.id),
+                    series=variant.label,
+                )
+            )
+    desc = (
+        "Left: time against size of input, both axes logarithmic, with exponents between neighbours; the dotted line "
+        "has exponent 1. Right: throughput against size; level means proportional growth."
+    )
+    labels = (("x", "size of input"), ("y", "time"), ("family", data.plan.unit_family))
+    return Figure(
+        "scaling-plot",
+        "scaling",
+        "Growth with the size of the input",
+        desc,
+        tuple(points),
+        table,
+        labels,
+        beside=True,
+    )
+
+
+SCALING = SectionKind(
+    "S08",
+    "scaling",
+    "Growth with the input",
+    "time and throughput by input size, with scaling exponents",
+    build,
+    always("Growth is not told: it takes at least three sizes of one generator and seed."),
+)

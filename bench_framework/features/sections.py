@@ -1,0 +1,55 @@
+"""The sections of a report, in the order of the page. A new one is a file and a line here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.features.ablation.section import CONTRIBUTIONS
+from bench_framework.features.effects.interactions_section import TURNING
+from bench_framework.features.effects.section import EFFECTS
+from bench_framework.features.experiments.before_after_section import BEFORE_AFTER
+from bench_framework.features.experiments.hypotheses_section import HYPOTHESES
+from bench_framework.features.experiments.section import ADOPTED, EXPERIMENTS
+from bench_framework.features.pareto.section import TRADEOFFS
+from bench_framework.features.profile.section import PROFILE
+from bench_framework.features.references.section import TWO_REFERENCES
+from bench_framework.features.scaling.section import SCALING
+from bench_framework.report.sections.author import AUTHOR
+from bench_framework.report.sections.budget import BUDGET
+from bench_framework.report.sections.headline import HEADLINE
+from bench_framework.report.sections.memory import MEMORY
+from bench_framework.report.sections.metrics import OTHER_METRICS
+from bench_framework.report.sections.quality import QUALITY
+from bench_framework.report.sections.recommendation import RECOMMENDATION
+from bench_framework.report.sections.reproduce import REPRODUCE
+from bench_framework.report.sections.summary import SUMMARY
+from bench_framework.report.sections.technical import TECHNICAL
+from bench_framework.report.sections.unmeasured import UNMEASURED
+
+if TYPE_CHECKING:
+    from bench_framework.report.sections.kind import SectionKind
+
+SECTIONS: Final[tuple[SectionKind, ...]] = (
+    SUMMARY,
+    HEADLINE,
+    BEFORE_AFTER,
+    TWO_REFERENCES,
+    MEMORY,
+    OTHER_METRICS,
+    TURNING,
+    SCALING,
+    EFFECTS,
+    CONTRIBUTIONS,
+    ADOPTED,
+    EXPERIMENTS,
+    BUDGET,
+    HYPOTHESES,
+    PROFILE,
+    RECOMMENDATION,
+    TRADEOFFS,
+    QUALITY,
+    TECHNICAL,
+    REPRODUCE,
+    UNMEASURED,
+    AUTHOR,
+)

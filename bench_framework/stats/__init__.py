@@ -1,0 +1,1 @@
+"""Statistics of plain numbers: signed ranks, label swaps, intervals, families of comparisons."""
