@@ -65,18 +65,38 @@ def lacking() -> dict[str, str]:
     if shutil.which("valgrind") is None:
         found["valgrind"] = "it is not installed"
     with tempfile.TemporaryDirectory() as folder:
-        sample = ["perf", "record", "-q", "-e", "cpu-clock:u", "-o", f"{folder}/probe", "--", "true"]
+        sample = [
+            "perf",
+            "record",
+            "-q",
+            "-e",
+            "cpu-clock:u",
+            "-o",
+            f"{folder}/probe",
+            "--",
+            "true",
+        ]
         try:
             done = subprocess.run(sample, capture_output=True, text=True, check=False)  # noqa: S603 -- ours
             if done.returncode:
-                found["perf"] = done.stderr.strip().partition("\n")[0] or f"it ended with {done.returncode}"
+                found["perf"] = (
+                    done.stderr.strip().partition("\n")[0] or f"it ended with {done.returncode}"
+                )
         except OSError:
             found["perf"] = "it is not installed"
-    mount = ["unshare", "--mount", "sh", "-c", f"mount -t tmpfs none {shlex.quote(tempfile.gettempdir())}"]
+    mount = [
+        "unshare",
+        "--mount",
+        "sh",
+        "-c",
+        f"mount -t tmpfs none {shlex.quote(tempfile.gettempdir())}",
+    ]
     try:
         done = subprocess.run(mount, capture_output=True, text=True, check=False)  # noqa: S603 -- ours
         if done.returncode:
-            found["mounts"] = done.stderr.strip() or f"unshare or mount ended with {done.returncode}"
+            found["mounts"] = (
+                done.stderr.strip() or f"unshare or mount ended with {done.returncode}"
+            )
     except OSError as error:
         found["mounts"] = str(error)
     libc = ctypes.CDLL(None, use_errno=True)
@@ -163,7 +183,16 @@ def full(session: nox.Session) -> None:
         cargo(session, "test", "--locked", "--package", "worker", "--features", allocator)
     python(session, "tests/integration/install_hyperfine.py")
     env = without(session)
-    pytest(session, *PARALLEL, "-m", "slow", "tests/unit", "tests/properties", "tests/integration", **env)
+    pytest(
+        session,
+        *PARALLEL,
+        "-m",
+        "slow",
+        "tests/unit",
+        "tests/properties",
+        "tests/integration",
+        **env,
+    )
     pytest(session, "-m", "slow", "tests/end_to_end", **env)
 
 
@@ -240,11 +269,26 @@ def fuzz(session: nox.Session) -> None:
     """Every fuzz target for ten minutes, or for the seconds given after ``--``; AddressSanitizer on stable Rust."""
     root = CACHE / "cargo-fuzz"
     session.run("cargo", "install", "--locked", "--root", str(root), "cargo-fuzz", external=True)
-    env = {"RUSTC_BOOTSTRAP": "1", "CARGO_TARGET_DIR": str(Path(NATIVE_TARGET).with_name("fuzz-target"))}
+    env = {
+        "RUSTC_BOOTSTRAP": "1",
+        "CARGO_TARGET_DIR": str(Path(NATIVE_TARGET).with_name("fuzz-target")),
+    }
     tool = str(root / "bin" / "cargo-fuzz")
     with session.chdir(ROOT / "native" / "fuzz"):
-        listed = session.run(tool, "fuzz", "list", "--fuzz-dir", ".", external=True, env=env, silent=True)
+        listed = session.run(
+            tool, "fuzz", "list", "--fuzz-dir", ".", external=True, env=env, silent=True
+        )
         for target in str(listed).split():
             limit = f"-max_total_time={session.posargs[0] if session.posargs else 600}"
-            call = (tool, "fuzz", "run", "--fuzz-dir", ".", target, "--", limit, "-rss_limit_mb=4096")
+            call = (
+                tool,
+                "fuzz",
+                "run",
+                "--fuzz-dir",
+                ".",
+                target,
+                "--",
+                limit,
+                "-rss_limit_mb=4096",
+            )
             session.run(*call, external=True, env=env)

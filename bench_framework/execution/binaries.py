@@ -114,7 +114,9 @@ def without_symbols(stored: Stored, launcher: Launcher, env: Mapping[str, str]) 
     return stripped
 
 
-def describe(argv: Sequence[str], launcher: Launcher, env: Mapping[str, str], place: Path) -> dict[str, Any]:
+def describe(
+    argv: Sequence[str], launcher: Launcher, env: Mapping[str, str], place: Path
+) -> dict[str, Any]:
     """Call a worker with `describe` and return its JSON object; the answer is not cached.
 
     Args:
@@ -127,12 +129,16 @@ def describe(argv: Sequence[str], launcher: Launcher, env: Mapping[str, str], pl
     Raises:
         BuildError: BX221, the answer does not follow docs/reference/worker-protocol.md.
     """
-    cwd = next(folder for folder in (place.absolute(), *place.absolute().parents) if folder.is_dir())
+    cwd = next(
+        folder for folder in (place.absolute(), *place.absolute().parents) if folder.is_dir()
+    )
     output = launcher.capture([*argv, "describe"], env, cwd=str(cwd), timeout_s=DESCRIBE_TIMEOUT_S)
     description = _object(output.stdout) if output.ok else None
     if description is None or description.get("protocol") != PROTOCOL:
         cause = (
-            output.finished.how if not output.ok else f"it printed no JSON object with protocol {PROTOCOL}"
+            output.finished.how
+            if not output.ok
+            else f"it printed no JSON object with protocol {PROTOCOL}"
         )
         raise BuildError(
             f"{Path(argv[0]).name} gives no valid answer to `describe`",

@@ -106,9 +106,13 @@ class Builder:
             steps.poll,
         )
         taken = seconds() - start
-        artifacts = read_messages(messages.read_bytes(), spec.bin) if messages.is_file() else Messages()
+        artifacts = (
+            read_messages(messages.read_bytes(), spec.bin) if messages.is_file() else Messages()
+        )
         if not finished.ok or artifacts.executable is None:
-            words = failure_text(log.read_text(encoding="utf-8", errors="replace") if log.is_file() else "")
+            words = failure_text(
+                log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
+            )
             return Build(
                 spec.id,
                 ok=False,
@@ -173,7 +177,11 @@ class Builder:
         lock = lockfile_of(crate)
         folder = hashlib.sha256(str(lock.parent if lock else crate).encode()).hexdigest()[:16]
         env = {
-            **{name: value for name, value in self.env.items() if not _BUILD_VARIABLE.fullmatch(name)},
+            **{
+                name: value
+                for name, value in self.env.items()
+                if not _BUILD_VARIABLE.fullmatch(name)
+            },
             "CARGO_TARGET_DIR": str(self.cache / "cargo" / "target" / spec.id),
             "CARGO_BUILD_BUILD_DIR": str(self.cache / "cargo" / "build" / folder),
             "CARGO_TERM_COLOR": "never",
@@ -228,15 +236,24 @@ def build_all(
             ) from error
     builder = Builder(launcher, env, observer, plan.answer.contract, place)
     total = len(plan.builds)
-    return tuple(builder.build(spec, index, total) for index, spec in enumerate(plan.builds, start=1))
+    return tuple(
+        builder.build(spec, index, total) for index, spec in enumerate(plan.builds, start=1)
+    )
 
 
 def arguments(spec: BuildSpec, crate: Path) -> list[str]:
     """Return the command line of cargo for a spec whose crate is in a folder."""
     argv = [
-        "cargo", "build", "--message-format=json-render-diagnostics",
-        "--manifest-path", str(crate / "Cargo.toml"), "--profile", spec.profile, "--bin", spec.bin,
-    ]  # fmt: skip
+        "cargo",
+        "build",
+        "--message-format=json-render-diagnostics",
+        "--manifest-path",
+        str(crate / "Cargo.toml"),
+        "--profile",
+        spec.profile,
+        "--bin",
+        spec.bin,
+    ]
     package = spec.package or (spec.bin if spec.crate == BUILTIN else None)
     if package:
         argv += ["--package", package]

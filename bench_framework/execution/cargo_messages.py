@@ -38,7 +38,9 @@ def read_messages(text: bytes, name: str) -> Messages:
     """Read cargo's messages; other lines, such as the output of a build script, are ignored."""
     artifacts = [message for line in text.splitlines() if (message := _artifact(line)) is not None]
     binaries = [
-        message for message in artifacts if message.get("executable") and message["target"]["name"] == name
+        message
+        for message in artifacts
+        if message.get("executable") and message["target"]["name"] == name
     ]
     if not binaries:
         return Messages()
@@ -83,7 +85,9 @@ class Steps:
             if message is not None and not message.get("fresh"):
                 self._crates += 1
                 self._last = _package(message)
-        self.observer.notify(BuildStep(self.build_id, self._crates, self._last, seconds() - self._began))
+        self.observer.notify(
+            BuildStep(self.build_id, self._crates, self._last, seconds() - self._began)
+        )
 
     def _lines(self) -> Sequence[bytes]:
         try:

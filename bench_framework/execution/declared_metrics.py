@@ -99,7 +99,9 @@ class Readings:
             return Missing(f"{source} is larger than {LARGEST_BYTES >> 20} MiB")
         return text.decode("utf-8", errors="replace")
 
-    def of_replies(self, lines: Sequence[bytes], receipts: Sequence[Receipt]) -> tuple[Receipt, ...]:
+    def of_replies(
+        self, lines: Sequence[bytes], receipts: Sequence[Receipt]
+    ) -> tuple[Receipt, ...]:
         """Return the receipts of a worker's runs with the declared metrics added, in stored units.
 
         Missing metrics are left out; `unreported` gives the reasons.
@@ -113,7 +115,9 @@ class Readings:
             for metric in reported:
                 metrics.pop(metric.name, None)
                 try:
-                    metrics[metric.name] = _number_at(reply, metric.path or ("metrics", metric.name), metric)
+                    metrics[metric.name] = _number_at(
+                        reply, metric.path or ("metrics", metric.name), metric
+                    )
                 except Missing:
                     continue
             completed.append(replace(receipt, metrics=metrics))
@@ -164,7 +168,9 @@ def _document(text: str) -> Any:
     try:
         return json.loads(lines[-1], object_pairs_hook=_members) if lines else None
     except (ValueError, RecursionError) as error:
-        raise Missing(f"neither the whole text nor its last line is JSON: {_excerpt(lines[-1])}") from error
+        raise Missing(
+            f"neither the whole text nor its last line is JSON: {_excerpt(lines[-1])}"
+        ) from error
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -128,7 +128,11 @@ def cache_event(target: Target, block: Block) -> Event | None:
     `None` if the state is as requested.
     """
     requested, actual = target.cell.cache, block.page_cache
-    if block.status in {"failed", "timeout"} or actual is None or requested in {"unknown", actual.state}:
+    if (
+        block.status in {"failed", "timeout"}
+        or actual is None
+        or requested in {"unknown", actual.state}
+    ):
         return None
     cold = requested == "cold"
     place = f"{'warm-up ' if block.warmup else ''}round {block.round}"

@@ -48,7 +48,9 @@ class AnswersFile:
 
     def mark(self) -> None:
         """Mark the start of a block: earlier bytes, even half a line of a killed worker, do not belong to it."""
-        if not os.fstat(self._fd).st_nlink:  # a worker removed the file; the next one shall not fail
+        if not os.fstat(
+            self._fd
+        ).st_nlink:  # a worker removed the file; the next one shall not fail
             os.close(self._fd)
             self._fd = self._open()
         self._start = os.fstat(self._fd).st_size
@@ -84,7 +86,9 @@ def parse_reply(line: bytes) -> Reply:
         return Reply(
             Answer(answer["digest"], _count(answer, "count"), _count(answer, "distinct"), "worker"),
             Receipt(
-                effective={str(key): str(value) for key, value in (reply.get("effective") or {}).items()},
+                effective={
+                    str(key): str(value) for key, value in (reply.get("effective") or {}).items()
+                },
                 phases_s=_numbers(reply.get("phases_s")),
                 metrics=_numbers(reply.get("metrics")),
                 notes=tuple(map(str, reply.get("notes") or ())),
@@ -97,7 +101,14 @@ def parse_reply(line: bytes) -> Reply:
                 },
             ),
         )
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+        OverflowError,
+    ) as error:
         raise _invalid_line(line, f"{type(error).__name__}: {error}") from error
 
 
@@ -150,12 +161,18 @@ def digest_file(path: Path, policy: AnswerPolicy) -> Answer:
             case "sorted-lines":
                 # A missing newline at the end is not a difference.
                 lines = sorted(path.read_bytes().removesuffix(b"\n").split(b"\n"))
-                return Answer(hashlib.sha256(b"\n".join(lines)).hexdigest(), len(lines), source=source)
+                return Answer(
+                    hashlib.sha256(b"\n".join(lines)).hexdigest(), len(lines), source=source
+                )
             case "json":
-                return Answer(hashlib.sha256(_canonical(path.read_bytes())).hexdigest(), source=source)
+                return Answer(
+                    hashlib.sha256(_canonical(path.read_bytes())).hexdigest(), source=source
+                )
     except OSError as error:
         raise AnswerError(
-            f"the answer file {path} cannot be read", code="BX215", details=(("cause", str(error.strerror)),)
+            f"the answer file {path} cannot be read",
+            code="BX215",
+            details=(("cause", str(error.strerror)),),
         ) from error
     raise AssertionError(policy.compare)
 
@@ -210,7 +227,9 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
         names = [key for key, _ in pairs]
-        raise ValueError(f"{next(key for key in names if names.count(key) > 1)!r} is a duplicate key")
+        raise ValueError(
+            f"{next(key for key in names if names.count(key) > 1)!r} is a duplicate key"
+        )
     return members
 
 

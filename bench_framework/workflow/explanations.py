@@ -74,7 +74,7 @@ RUN_CODES: Final[dict[str, str]] = {
     "BX311": "warning: two variants are the same binary. Their difference is a test of the measurement.",
     "BX320": "warning: the baseline drifted during the record. Rounds cancel it in comparisons, not in medians.",
     "BX321": "warning: other work, heat or want of memory was in the way of many blocks; all stay in the statistics.",
-    "BX330": "warning: the control arm was told from the baseline that it copies; its input is undecided throughout.",
+    "BX330": "warning: A/A check failed: the control differs from the baseline. The input is inconclusive.",
     "BX331": "warning: the control arm is switched off; nothing shows what this record could tell from nothing.",
     "BX332": "note: the control arm could not run a copy of the program; page placement is not controlled.",
     "BX340": "warning: too few rounds for any verdict; the record is exploratory.",
@@ -104,7 +104,9 @@ def page() -> str:
     """``docs/reference/codes.md``."""
     from bench_framework.scenario.codes import CODES
 
-    rows = {code: f"{entry.title}. {entry.explanation}" for code, entry in CODES.items()} | RUN_CODES
+    rows = {
+        code: f"{entry.title}. {entry.explanation}" for code, entry in CODES.items()
+    } | RUN_CODES
     lines = [f"| `{code}` | {' '.join(text.split())} |" for code, text in sorted(rows.items())]
     return "\n".join(
         (
@@ -161,14 +163,16 @@ _ROOT: Final = Path(__file__).resolve().parents[2]
 def report_page() -> str:
     """Return ``docs/reference/report.md`` with its tables of sections and of verdicts."""
     from bench_framework.model.words import WORDS
-    from bench_framework.report.sections import SECTIONS
+    from bench_framework.features.sections import SECTIONS
 
     rows = [
         f"| {kind.code} | {kind.title} | {kind.about} | "
         + (f"left out: “{kind.without}” |" if kind.without else "one line says why |")
         for kind in SECTIONS
     ]
-    table = "\n".join(("| code | section | shows | without its data |", "|:--|:--|:--|:--|", *rows, ""))
+    table = "\n".join(
+        ("| code | section | shows | without its data |", "|:--|:--|:--|:--|", *rows, "")
+    )
     verdicts = [
         f"| {w.glyph} | `{w.ascii}` | {w.time} | {w.memory} | {w.meaning.format(margin='the margin')} |"
         for w in WORDS.values()

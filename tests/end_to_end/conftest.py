@@ -23,7 +23,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A wheel of the checkout."""
     folder = tmp_path_factory.mktemp("wheel")
     subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", folder, ROOT], check=True
+        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", folder, ROOT],
+        check=True,
     )
     (found,) = folder.glob("*.whl")
     return found
@@ -52,7 +53,11 @@ def checkout() -> Path:
 @pytest.fixture(scope="session")
 def benchctl_in(installed: Path) -> Run:
     """A function that runs benchctl: working directory and arguments in, CompletedProcess out."""
-    clean = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    clean = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("PYTHON", "VIRTUAL_ENV"))
+    }
 
     def call(folder: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

@@ -12,7 +12,14 @@ from pathlib import Path
 import pytest
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
-SMALL = ("-k", "size=1MiB io!=slurp", "-S", "measure.rounds={min: 6, max: 6}", "-S", "measure.until=rounds")
+SMALL = (
+    "-k",
+    "size=1MiB io!=slurp",
+    "-S",
+    "measure.rounds={min: 6, max: 6}",
+    "-S",
+    "measure.until=rounds",
+)
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -30,7 +37,9 @@ def record(benchctl_in: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_configuration_is_measured_as_requested_and_reported(record: Path) -> None:
     counted = [row for row in rows(record / "runs.csv") if row["warmup"] == "false"]
-    assert len({row["cell_id"] for row in counted}) == 9  # 2 io × 2 runtimes × 2 allocators, and the control
+    assert (
+        len({row["cell_id"] for row in counted}) == 9
+    )  # 2 io × 2 runtimes × 2 allocators, and the control
     assert {row["status"] for row in counted} == {"ok"}
     assert all(float(row["wall_s"]) > 0 and int(row["peak_rss_bytes"]) > 0 for row in counted)
     assert len({row["output_sha256"] for row in counted}) == 1

@@ -18,5 +18,7 @@ def test_the_wheel_contains_what_a_run_needs(wheel: Path) -> None:
     ):
         assert needed in names
     assert not [
-        name for name in names if "/target/" in name or name.startswith("tests/") or "__pycache__" in name
+        name
+        for name in names
+        if "/target/" in name or name.startswith("tests/") or "__pycache__" in name
     ]

@@ -24,7 +24,9 @@ def worker(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def described(worker: str, bundled_workers: Path) -> dict[str, Any]:
-    done = subprocess.run([bundled_workers / worker, "describe"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [bundled_workers / worker, "describe"], capture_output=True, text=True, check=True
+    )
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 

@@ -49,7 +49,9 @@ class Folder:
             {"match": "rev-", "wall_s": 0.05, "stdout": "42\n"},
         ]
         (path / "script.json").write_text(json.dumps({"seed": 7, "commands": rules}))
-        (path / "hyperfine").write_text(f"#!{sys.executable} -IS\n" + FAKE.read_text().partition("\n")[2])
+        (path / "hyperfine").write_text(
+            f"#!{sys.executable} -IS\n" + FAKE.read_text().partition("\n")[2]
+        )
         (path / "hyperfine").chmod(0o755)
 
     def __call__(self, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
@@ -62,8 +64,12 @@ class Folder:
         left = {key: text for key, text in os.environ.items() if not key.startswith("GITHUB_")}
         return subprocess.run(
             [sys.executable, "-c", CALL, str(self.path), *words],
-            env=left | settings | env, cwd=self.path, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+            env=left | settings | env,
+            cwd=self.path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
 
     def said(self, name: str) -> str:
         return (self.records[0] / name).read_text(encoding="utf-8")
@@ -82,9 +88,13 @@ def slower(tmp_path: Path) -> Folder:
     return Folder(tmp_path, 0.055)
 
 
-def test_what_is_slower_twice_fails_the_gate_and_every_file_says_so(slower: Folder, tmp_path: Path) -> None:
+def test_what_is_slower_twice_fails_the_gate_and_every_file_says_so(
+    slower: Folder, tmp_path: Path
+) -> None:
     step = tmp_path / "step.md"
-    done = slower("run", "gated.yaml", "--gate", GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(step))
+    done = slower(
+        "run", "gated.yaml", "--gate", GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(step)
+    )
     assert done.returncode == 1, done.stderr
     first, second = slower.records
     document = slower.document
@@ -126,9 +136,14 @@ def test_what_is_slower_twice_fails_the_gate_and_every_file_says_so(slower: Fold
     assert "more time than base" in failure.get("message", "")
 
     gone = slower(
-        "gate", "--no-confirm", GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(tmp_path / "no" / "x")
+        "gate",
+        "--no-confirm",
+        GITHUB_ACTIONS="true",
+        GITHUB_STEP_SUMMARY=str(tmp_path / "no" / "x"),
     )
-    assert gone.returncode == 4, gone.stderr  # the gate's own answer: it was told not to measure again
+    assert gone.returncode == 4, (
+        gone.stderr
+    )  # the gate's own answer: it was told not to measure again
     assert "the summary of the step is not written" in gone.stderr
     # The newest record is the second pass, and the gate is about the first.
     assert f"{second.name} is a second pass; judged is {first.name}" in gone.stderr
@@ -161,7 +176,9 @@ def test_without_a_second_pass_nobody_is_blamed(slower: Folder) -> None:
     assert slower.document["exit_code"] == 1
 
 
-def test_a_gate_that_could_find_nothing_is_refused_before_anything_is_measured(slower: Folder) -> None:
+def test_a_gate_that_could_find_nothing_is_refused_before_anything_is_measured(
+    slower: Folder,
+) -> None:
     done = slower("run", "gated.yaml", "--gate", "--rounds", "6")
     assert done.returncode == 2
     assert "this gate can find nothing in 6 rounds: it needs" in done.stderr
@@ -187,7 +204,9 @@ def test_a_candidate_that_fails_is_an_exit_of_its_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_without_valgrind_everything_but_instructions_is_judged_and_the_gate_says_so(tmp_path: Path) -> None:
+def test_without_valgrind_everything_but_instructions_is_judged_and_the_gate_says_so(
+    tmp_path: Path,
+) -> None:
     even = Folder(tmp_path, 0.05)
     text = SCENARIO.replace("cpu: 2%}", "cpu: 2%, instructions: 1%}")
     (tmp_path / "gated.yaml").write_text(text.replace("rounds: 24", "rounds: 14"))

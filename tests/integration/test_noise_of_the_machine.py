@@ -172,7 +172,9 @@ def test_specimens_hold_exactly_so_much_more_work(tmp_path: Path) -> None:
 
 @pytest.mark.real
 @pytest.mark.slow
-def test_the_real_hyperfine_measures_every_window(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_real_hyperfine_measures_every_window(
+    alone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("BENCHCTL_HYPERFINE", raising=False)
     monkeypatch.setattr(noise, "FAMILIES", 20)
     monkeypatch.setattr(noise, "ROUNDS", 12)

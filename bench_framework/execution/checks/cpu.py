@@ -56,7 +56,9 @@ def load(place: Place) -> Check:
     """Compare the load average with the number of cores."""
     text = place.read(place.proc / "loadavg")
     if text is None:
-        return Check("load", "warn", "not reported", "other load on this machine cannot be detected")
+        return Check(
+            "load", "warn", "not reported", "other load on this machine cannot be detected"
+        )
     value, count = float(text.split()[0]), os.cpu_count() or 1
     if value > BUSY_SHARE * count:
         return Check(

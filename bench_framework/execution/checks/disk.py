@@ -24,7 +24,9 @@ ALIGNED: Final = 4096
 
 def results(place: Place) -> Check:
     """Check the filesystem that records are written to."""
-    return _filesystem("results folder", place.results, "records are lost at the next boot", "--out")
+    return _filesystem(
+        "results folder", place.results, "records are lost at the next boot", "--out"
+    )
 
 
 def data(place: Place) -> Check:

@@ -48,7 +48,11 @@ def io_uring(place: Place) -> Check:  # noqa: ARG001 -- every check is called al
 def counters(place: Place) -> Check:
     """Open a hardware counter of instructions for this process."""
     paranoid = place.read(place.proc / "sys/kernel/perf_event_paranoid")
-    figure = f"perf_event_paranoid {paranoid}" if paranoid is not None else "the kernel has no perf events"
+    figure = (
+        f"perf_event_paranoid {paranoid}"
+        if paranoid is not None
+        else "the kernel has no perf events"
+    )
     number = PERF_EVENT_OPEN.get(platform.machine())
     if number is None:
         return Check(
@@ -58,9 +62,13 @@ def counters(place: Place) -> Check:
             "instructions are counted by valgrind only",
         )
     # struct perf_event_attr: type, size, config, sample_period, sample_type, read_format, flags.
-    attr = struct.pack("=IIQQQQQ", HARDWARE, ATTR_BYTES, INSTRUCTIONS, 0, 0, 0, EXCLUDE_KERNEL_AND_HV)
+    attr = struct.pack(
+        "=IIQQQQQ", HARDWARE, ATTR_BYTES, INSTRUCTIONS, 0, 0, 0, EXCLUDE_KERNEL_AND_HV
+    )
     buffer = ctypes.create_string_buffer(attr, ATTR_BYTES)
-    counter = _syscall(number, buffer, ctypes.c_int(0), ctypes.c_int(-1), ctypes.c_int(-1), ctypes.c_ulong(0))
+    counter = _syscall(
+        number, buffer, ctypes.c_int(0), ctypes.c_int(-1), ctypes.c_int(-1), ctypes.c_ulong(0)
+    )
     if counter >= 0:
         os.close(counter)
         return Check("counters", "ok", figure)

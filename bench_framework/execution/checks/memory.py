@@ -64,5 +64,7 @@ def huge_pages(place: Place) -> Check:
 
 
 def _field(place: Place, name: str) -> int | None:
-    match = re.search(rf"^{name}:\s+(\d+) kB", place.read(place.proc / "meminfo") or "", re.MULTILINE)
+    match = re.search(
+        rf"^{name}:\s+(\d+) kB", place.read(place.proc / "meminfo") or "", re.MULTILINE
+    )
     return int(match[1]) * 1024 if match else None

@@ -15,8 +15,16 @@ if TYPE_CHECKING:
 _NEEDED_FOR: Final[dict[str, tuple[State, str, str]]] = {
     "cargo": ("bad", "nothing can be built", "install Rust from https://rustup.rs"),
     "rustc": ("bad", "nothing can be built", "install Rust from https://rustup.rs"),
-    "cc": ("warn", "crates with C code (jemalloc, mimalloc) cannot be built", "install gcc or clang"),
-    "git": ("warn", "revisions cannot be built, and records do not contain the commit", "install git"),
+    "cc": (
+        "warn",
+        "crates with C code (jemalloc, mimalloc) cannot be built",
+        "install gcc or clang",
+    ),
+    "git": (
+        "warn",
+        "revisions cannot be built, and records do not contain the commit",
+        "install git",
+    ),
     "perf": ("warn", "instructions cannot be counted by hardware counters", "install linux-perf"),
     "valgrind": ("warn", "instructions cannot be counted exactly", "install valgrind"),
     "strip": ("warn", "binary sizes without symbols are not reported", "install binutils"),

@@ -24,7 +24,7 @@ from bench_framework.report import Document, ReportData
 from bench_framework.report.render import markdown
 from bench_framework.store.importers.sessions import read_session
 from bench_framework.store.imports import UNKNOWN_HOST
-from tests.unit.analysis.conftest import Study
+from tests.unit.judging.conftest import Study
 from tests.unit.report.report_sample import host
 
 THIN = re.compile("[\u202f\u2009\u00a0]")

@@ -9,8 +9,8 @@ from bench_framework.features.judge import judge
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.run import Receipt
 from bench_framework.model.verdict import Verdict
-from tests.unit.analysis.conftest import Study
 from tests.unit.checklist.conftest import draw, of, say
+from tests.unit.judging.conftest import Study
 
 NEGATIVE = (
     r"no (performance )?regression",

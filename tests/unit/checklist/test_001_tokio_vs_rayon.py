@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from bench_framework.model.plan import BIN, Axis, AxisValue, BuildSpec, Cell, Plan, Role, Variant
 from bench_framework.model.run import Build
 from bench_framework.model.verdict import Verdict
-from tests.unit.analysis.conftest import Study
 from tests.unit.checklist.conftest import Scales, Told, draw, of, say, take_over
+from tests.unit.judging.conftest import Study
 
 STEPS = {
     "simd-json+system": 1.0,

@@ -8,8 +8,8 @@ import re
 
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.verdict import Verdict
-from tests.unit.analysis.conftest import Study
 from tests.unit.checklist.conftest import of, say, take_over
+from tests.unit.judging.conftest import Study
 
 HEAD = "label,mean,sd,n,unit\n"
 BEFORE = HEAD + "Smol,177.1,7.5,100,ms\nOptimizedSmol,191.2,13.7,100,ms\n"

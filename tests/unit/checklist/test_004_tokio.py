@@ -11,8 +11,8 @@ import pytest
 from bench_framework.model.plan import Experiment
 from bench_framework.model.run import Answer
 from bench_framework.model.verdict import Verdict
-from tests.unit.analysis.conftest import Study
 from tests.unit.checklist.conftest import draw, of, say, take_over
+from tests.unit.judging.conftest import Study
 
 T_VALUES = {"200 concurrent": 1.90, "256 KB": 0.83, "10 MB threshold": 1.53}
 RUNS, SPREAD, MEAN = 20, 12.0, 239.8

@@ -15,7 +15,7 @@ from bench_framework.model.plan import DerivedRow, NamedCell, Plan, Role
 from bench_framework.model.run import Answer, Block, Receipt
 from bench_framework.model.structure import Change, Contrast, Contribution, Step
 from bench_framework.model.verdict import Interval, Verdict
-from tests.unit.analysis.conftest import MIB, Study
+from tests.unit.judging.conftest import MIB, Study
 
 FORMULAS = (
     DerivedRow("ideal", "min(rate(generate), rate(write))"),
