@@ -162,8 +162,8 @@ _ROOT: Final = Path(__file__).resolve().parents[2]
 
 def report_page() -> str:
     """Return ``docs/reference/report.md`` with its tables of sections and of verdicts."""
-    from bench_framework.model.words import WORDS
     from bench_framework.features.sections import SECTIONS
+    from bench_framework.model.words import WORDS
 
     rows = [
         f"| {kind.code} | {kind.title} | {kind.about} | "
