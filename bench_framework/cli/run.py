@@ -53,7 +53,7 @@ def run(
     ] = None,
     until: Annotated[
         str | None,
-        typer.Option(metavar="decided|rounds|X%", help="When to stop; default from FILE."),
+        typer.Option(metavar="conclusive|rounds|X%", help="When to stop; default from FILE."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder of the records; as --dir.")

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
     Exact = Callable[[Cell, Cell, Metric], Comparison]
 
-_FULLY_DECIDED: Final = frozenset({Verdict.BETTER, Verdict.WORSE, Verdict.EQUIVALENT})
+_CONCLUSIVE: Final = frozenset({Verdict.BETTER, Verdict.WORSE, Verdict.EQUIVALENT})
 
 
 def judge(
@@ -323,7 +323,7 @@ def _summaries(plan: Plan, samples: Mapping[str, Sample]) -> tuple[Summary, ...]
 
 
 def _status(headline: Sequence[Comparison], *, decidable: bool) -> RecordStatus:
-    """REPORTS 1.6, S01: decided if every headline comparison is ▼, ▲ or ≡; an A/A test is none of them."""
+    """Return the status; `conclusive`: every headline comparison except A/A tests is ▼, ▲ or ≡."""
     verdicts = {c.verdict for c in headline if c.reason != ONE_PROGRAM}
     if verdicts and verdicts <= {Verdict.FAILED, Verdict.OTHER_OUTPUT}:
         return "failed"
@@ -331,4 +331,4 @@ def _status(headline: Sequence[Comparison], *, decidable: bool) -> RecordStatus:
         return "not comparable"
     if not verdicts or not decidable or not any(v.settled for v in verdicts):
         return "exploratory"
-    return "decided" if verdicts <= _FULLY_DECIDED else "partly decided"
+    return "conclusive" if verdicts <= _CONCLUSIVE else "partly conclusive"

@@ -248,7 +248,7 @@ class Claim:
     """The sentence, made by wording from the other fields and from nothing else."""
 
 
-RecordStatus = Literal["decided", "partly decided", "exploratory", "failed", "not comparable"]
+RecordStatus = Literal["conclusive", "partly conclusive", "exploratory", "failed", "not comparable"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ class MeasurePolicy:
 
     rounds_min: int = 12
     rounds_max: int = 40
-    until: Literal["decided", "rounds", "precision"] = "decided"
+    until: Literal["conclusive", "rounds", "precision"] = "conclusive"
     precision: float | None = None
     """Half-width of the headline intervals at which `precision` stops, as a fraction."""
     budget_s: float | None = None

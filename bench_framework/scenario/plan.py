@@ -158,10 +158,10 @@ def _measure(scenario: Scenario) -> MeasurePolicy:
     # The default that is left gives way to the number that is written.
     low = least if least is not None else min(_DEFAULT_MIN, most or _DEFAULT_MIN)
     high = most if most is not None else max(_DEFAULT_MAX, low)
-    until: Literal["decided", "rounds", "precision"] = "precision"
+    until: Literal["conclusive", "rounds", "precision"] = "precision"
     precision = part.until.precision if isinstance(part.until, Precision) else None
-    if part.until in {"decided", "rounds"}:
-        until = "decided" if part.until == "decided" else "rounds"
+    if part.until in {"conclusive", "rounds"}:
+        until = "conclusive" if part.until == "conclusive" else "rounds"
     return MeasurePolicy(
         rounds_min=low,
         rounds_max=high,

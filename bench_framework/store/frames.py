@@ -46,7 +46,7 @@ class Frames:
     longer than every table together."""
 
     def __repr__(self) -> str:
-        """Such as ``<record quickstart/20260302T1704Z: 26 cells, decided>``."""
+        """Such as ``<record quickstart/20260302T1704Z: 26 cells, conclusive>``."""
         status = self.judgement.status if self.judgement else "not judged"
         return f"<record {self.plan.name}/{self.record_id}: {len(self.plan.cells)} cells, {status}>"
 

@@ -174,7 +174,7 @@ def _scenario(specimen: Specimen, env: dict[str, str]) -> dict[str, Any]:
         "env": env,
         # The arms do more or less of the same work, so that their answers differ on purpose.
         "answer": {"compare": "none"},
-        "measure": {"rounds": {"min": 12, "max": ROUNDS}, "warmup": 1, "until": "decided"},
+        "measure": {"rounds": {"min": 12, "max": ROUNDS}, "warmup": 1, "until": "conclusive"},
     }
 
 

@@ -133,7 +133,7 @@ def fastest(plan: Plan, window: Rounds) -> str:
 
 def table(windows: Sequence[Rounds]) -> None:
     """One line per window, and the sums."""
-    racing, fixed = plan_of("race", "decided", ROUNDS), plan_of("fixed", "rounds", ROUNDS)
+    racing, fixed = plan_of("race", "conclusive", ROUNDS), plan_of("fixed", "rounds", ROUNDS)
     cells = len(fixed.cells)
     print(
         f"{'':3}{'runs':>6}{'share':>7} │ {'best groups of':^33}│{'fastest':>8}{'dropped':>9} │ active cells"
@@ -171,7 +171,7 @@ def _windows(rounds: Rounds, most: int) -> list[Rounds]:
 def main(names: Sequence[str]) -> None:
     """Print a table per recording, and the time that they took."""
     began = time.process_time()
-    racing, fixed = plan_of("race", "decided", ROUNDS), plan_of("fixed", "rounds", ROUNDS)
+    racing, fixed = plan_of("race", "conclusive", ROUNDS), plan_of("fixed", "rounds", ROUNDS)
     cells, first = len(fixed.cells), looks_of(racing).rounds[0]
     print(
         f"24 variants and the control, {ROUNDS} rounds: {cells * ROUNDS} runs; nobody may leave before {cells * first}"

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
 
 STATUS_GLYPHS = {
-    "decided": "●",
-    "partly decided": "◐",
+    "conclusive": "●",
+    "partly conclusive": "◐",
     "exploratory": "○",
     "failed": "✕",
     "not comparable": "⊘",

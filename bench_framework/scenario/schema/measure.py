@@ -78,15 +78,15 @@ class Measure(Part):
     """Passes over all cells: `{min: 12, max: 40}`, or one number for exactly so many."""
     until: Annotated[
         Annotated[
-            Literal["decided", "rounds"],
-            read_by(scalars.choice("decided", "rounds")),
+            Literal["conclusive", "rounds"],
+            read_by(scalars.choice("conclusive", "rounds")),
             Tag("<scalar>"),
         ]
         | Annotated[Precision, Tag("<mapping>")]
         | Annotated[NotText, Tag("<list>")],
         Discriminator(shape),
-    ] = "decided"
-    """`decided`: until every comparison is; `rounds`: exactly `max`; `{precision: 1%}`: until every interval
+    ] = "conclusive"
+    """`conclusive`: until every comparison is; `rounds`: exactly `max`; `{precision: 1%}`: until every interval
     is so narrow."""
     budget: Duration | None = None
     """Wall-clock time after which no further round is begun."""
@@ -114,7 +114,7 @@ class Measure(Part):
             "BC108",
             "`strategy: race` drops variants at its looks, and `until: rounds` looks once, at the end",
             "strategy",
-            advice="say `until: decided`, or `strategy: fixed` to measure every cell to the end",
+            advice="say `until: conclusive`, or `strategy: fixed` to measure every cell to the end",
         )
         return self
 

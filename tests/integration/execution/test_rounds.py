@@ -308,7 +308,7 @@ def test_looks_are_taken_on_schedule_and_can_stop_an_input(fake: Any, plan_of: M
     def looker(input_id: str, index: int, number: int) -> Decision:
         label = plan.input(input_id).label
         seen.append((label, index, number))
-        return Decision(label == "x" and number >= 18, "decided")
+        return Decision(label == "x" and number >= 18, "conclusive")
 
     record = fake.measure(plan, looker=looker)
     assert seen == [
@@ -319,7 +319,7 @@ def test_looks_are_taken_on_schedule_and_can_stop_an_input(fake: Any, plan_of: M
         ("y", 2, 27),
     ]
     looks = [(look.index, look.round, look.stopped, look.reason) for look in record.contents.looks]
-    assert looks[2] == (1, 18, True, "decided")
+    assert looks[2] == (1, 18, True, "conclusive")
     assert looks[-1] == (2, 27, True, "the last round is reached")
     assert [
         h.look for h in fake.observer.updates if isinstance(h, LookTaken)

@@ -32,12 +32,12 @@ def timing(effects: dict[str, float], spread: float = 0.02, seed: int = 0) -> Ti
     return draw
 
 
-def test_a_clear_record_is_decided(study: type[Study]) -> None:
+def test_a_clear_record_is_conclusive(study: type[Study]) -> None:
     made = study(arms=("a", "b", "c"))
     judged = made.judge(made.blocks(timing({"b": -0.3, "c": 0.4}, 0.01)))
     assert made.comparison(judged, "b").verdict is Verdict.BETTER
     assert made.comparison(judged, "c").verdict is Verdict.WORSE
-    assert judged.status == "decided"
+    assert judged.status == "conclusive"
     assert judged.best[0].cell_ids == (made.cell("b").id,)
     assert judged.best[0].complete
 
@@ -375,7 +375,7 @@ def test_constant_series_are_equivalent(study: type[Study]) -> None:
     made = study()
     judged = made.judge(made.blocks(lambda *_: 0.05))
     assert {c.verdict for c in judged.comparisons} == {Verdict.EQUIVALENT}
-    assert judged.status == "decided"
+    assert judged.status == "conclusive"
 
 
 def test_a_record_without_any_block_is_judged_too(study: type[Study]) -> None:

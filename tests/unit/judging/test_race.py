@@ -79,7 +79,7 @@ def racing(study: type[Study], **options: object) -> Study:
     return study(arms=tuple(EFFECTS), rounds=ROUNDS, measure=_policy(), **options)
 
 
-def _policy(strategy: str = "race", until: str = "decided") -> MeasurePolicy:
+def _policy(strategy: str = "race", until: str = "conclusive") -> MeasurePolicy:
     return MeasurePolicy(rounds_max=ROUNDS, strategy=strategy, until=until)  # type: ignore[arg-type]
 
 

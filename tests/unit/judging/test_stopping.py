@@ -115,7 +115,7 @@ def test_min_moves_the_first_look_and_max_is_always_the_last(
     assert looks_of(plan).rounds[-1] == 40
 
 
-def test_until_decided_with_strategy_fixed_waits_for_every_pair(study: type[Study]) -> None:
+def test_until_conclusive_with_strategy_fixed_waits_for_every_pair(study: type[Study]) -> None:
     """One pair that is open keeps the decided ones running, too: nobody is dropped."""
     made = study(arms=("a", "b", "c"), measure=MeasurePolicy(rounds_max=200), rounds=200)
 

@@ -483,7 +483,7 @@ def judgement(p: Plan) -> Judgement:
             NoiseFloor(i.id, m, f) for i in p.inputs for m, f in (("wall", 0.0132), ("cpu", 0.0042))
         ),
         scaling=scaling(p),
-        status="partly decided",
+        status="partly conclusive",
         derived=derived(p),
         hypotheses=hypotheses.hypothesis_tests(p, comparisons(p)),
         gaps=gaps(p),

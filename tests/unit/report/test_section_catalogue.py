@@ -246,7 +246,9 @@ class Pair:
 
 
 CATALOGUE = {
-    "S01": Pair(whole, ("partly decided", "36 measured"), ("\ndecided\n",), nothing, "failed"),
+    "S01": Pair(
+        whole, ("partly conclusive", "36 measured"), ("\nconclusive\n",), nothing, "failed"
+    ),
     "S02": Pair(
         whole,
         (

@@ -377,7 +377,7 @@ SINGLE = {
         "BC108",
         "strategy",
         "`strategy: race` drops variants at its looks, and `until: rounds` looks once, at the end",
-        "say `until: decided`, or `strategy: fixed` to measure every cell to the end",
+        "say `until: conclusive`, or `strategy: fixed` to measure every cell to the end",
     ),
     "a bucket that is no pattern": (
         AXES + "profile: {buckets: {JSON: '('}}",

@@ -98,7 +98,7 @@ def plan_input(record: Record) -> str:
 
 def test_looks_events_repeats_and_drops_are_kept(record: Record, plan_input: str) -> None:
     record.append(lines.Repeats(plan_input, {"a" * 12: 4}))
-    record.append(lines.Looked(Look(plan_input, 0, 12, stopped=True, reason="decided")))
+    record.append(lines.Looked(Look(plan_input, 0, 12, stopped=True, reason="conclusive")))
     record.append(lines.Noted(Event("BX201", "m")))
     record.append(
         lines.Dropped("b" * 12, plan_input, 2, warmup=True, state="failed", reason="exit status 1")

@@ -90,7 +90,7 @@ def judgement(plan: Plan, structure: Structure) -> Judgement:
         best=(),
         floors=(),
         scaling=(),
-        status="decided",
+        status="conclusive",
         structure=structure,
         claims=(
             Claim("c7", "effect", "parser sonic", "simd", "wall", (), Verdict.BETTER, text="less"),

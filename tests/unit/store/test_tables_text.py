@@ -66,7 +66,7 @@ def judgement(measured: Record) -> Judgement:
         best=(),
         floors=(NoiseFloor(plan.inputs[0].id, "wall", 0.013),),
         scaling=(),
-        status="decided",
+        status="conclusive",
         events=(Event("BX311", "same binary"),),
         claims=(
             Claim(
