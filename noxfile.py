@@ -1,7 +1,9 @@
-"""What the project checks, session by session. ``nox`` alone runs the default sessions; ``nox -s full`` the long ones.
+"""Sessions of nox that check the project.
 
-Sessions use the environment that nox was started from (``pip install -e '.[dev]'``): one installation,
-one build of the extension. Only ``e2e`` makes an environment of its own, because it tests an installed wheel.
+``nox`` runs the default sessions, ``nox -s full`` the long tests, and ``nox --list`` lists all sessions.
+Sessions use the environment from which nox was started (``pip install -e '.[dev]'``), so that there is
+one installation and one build of the extension. Only ``e2e`` creates an environment, because it tests an
+installed wheel.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import ctypes
 import os
 import shlex
 import shutil
-import subprocess  # noqa: TID251 -- the door is the package's; nox is outside
+import subprocess  # noqa: TID251 -- the rule is for the package
 import sys
 import tempfile
 from pathlib import Path
@@ -24,7 +26,7 @@ NATIVE_TARGET = os.environ.get("CARGO_TARGET_DIR") or str(CACHE / "dev-target")
 
 WITHOUT = "BENCHCTL_TESTS_WITHOUT"
 IO_URING_SETUP = 425
-"""The number of the system call, the same on every architecture that Rust and we know."""
+"""The number of the system call. It is the same on every architecture that the workers support."""
 
 PARALLEL = ("-n", "auto", "--dist", "loadfile")
 
@@ -46,24 +48,27 @@ def python(session: nox.Session, *args: str, **env: str) -> None:
 
 
 def pytest(session: nox.Session, *args: str, **env: str) -> None:
-    """Run pytest from the root; arguments after ``--`` go to it. What is skipped is named with its reason."""
+    """Run pytest from the root with the arguments after ``--``, and list skipped tests."""
     python(session, "-m", "pytest", "-rs", *args, *session.posargs, **env)
 
 
 def cargo(session: nox.Session, *args: str, **env: str) -> None:
-    """Run cargo on the native workspace, with its output outside the source tree."""
+    """Run cargo on the native workspace, with its target folder outside the source tree."""
     with session.chdir(ROOT / "native"):
         build = {"CARGO_TARGET_DIR": NATIVE_TARGET, "CARGO_INCREMENTAL": "0"}
         session.run("cargo", *args, external=True, env={**build, **env})
 
 
-def lacking() -> dict[str, str]:
-    """What tests need and this machine lacks, with the reason (native/crates/worker/tests/needs)."""
-    found = {}
+def missing_tools() -> dict[str, str]:
+    """Return what tests need and this machine lacks, with the reason.
+
+    The names are those of ``native/crates/worker/tests/needs``.
+    """
+    reasons = {}
     if shutil.which("fio") is None:
-        found["fio"] = "it is not installed"
+        reasons["fio"] = "it is not installed"
     if shutil.which("valgrind") is None:
-        found["valgrind"] = "it is not installed"
+        reasons["valgrind"] = "it is not installed"
     with tempfile.TemporaryDirectory() as folder:
         sample = [
             "perf",
@@ -77,13 +82,13 @@ def lacking() -> dict[str, str]:
             "true",
         ]
         try:
-            done = subprocess.run(sample, capture_output=True, text=True, check=False)  # noqa: S603 -- ours
+            done = subprocess.run(sample, capture_output=True, text=True, check=False)  # noqa: S603 -- fixed
             if done.returncode:
-                found["perf"] = (
+                reasons["perf"] = (
                     done.stderr.strip().partition("\n")[0] or f"it ended with {done.returncode}"
                 )
         except OSError:
-            found["perf"] = "it is not installed"
+            reasons["perf"] = "it is not installed"
     mount = [
         "unshare",
         "--mount",
@@ -92,35 +97,38 @@ def lacking() -> dict[str, str]:
         f"mount -t tmpfs none {shlex.quote(tempfile.gettempdir())}",
     ]
     try:
-        done = subprocess.run(mount, capture_output=True, text=True, check=False)  # noqa: S603 -- ours
+        done = subprocess.run(mount, capture_output=True, text=True, check=False)  # noqa: S603 -- fixed
         if done.returncode:
-            found["mounts"] = (
+            reasons["mounts"] = (
                 done.stderr.strip() or f"unshare or mount ended with {done.returncode}"
             )
     except OSError as error:
-        found["mounts"] = str(error)
+        reasons["mounts"] = str(error)
     libc = ctypes.CDLL(None, use_errno=True)
     ring = libc.syscall(IO_URING_SETUP, 1, ctypes.create_string_buffer(120))
     if ring < 0:
-        found["io_uring"] = os.strerror(ctypes.get_errno())
+        reasons["io_uring"] = os.strerror(ctypes.get_errno())
     else:
         os.close(ring)
-    return found
+    return reasons
 
 
 def without(session: nox.Session) -> dict[str, str]:
-    """The environment that names what cannot be tried here, each said aloud; what it names already stays."""
+    """Return the variable that lists what this machine lacks, and warn about each item.
+
+    If the variable is set already, its value is kept.
+    """
     if WITHOUT in os.environ:
         return {WITHOUT: os.environ[WITHOUT]}
-    missing = lacking()
+    missing = missing_tools()
     for what, reason in missing.items():
-        session.warn(f"tests that need {what} are not tried on this machine: {reason}")
+        session.warn(f"tests that need {what} do not run on this machine: {reason}")
     return {WITHOUT: ",".join(missing)}
 
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Style, unused code, forbidden imports, layers and doors."""
+    """Check style, unused code, forbidden imports and layers."""
     python(session, "-m", "ruff", "check", ".")
     python(session, "-m", "ruff", "format", "--check", ".")
     session.run(str(BIN / "lint-imports"), external=True)
@@ -128,14 +136,14 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """mypy, strict, over the package and its tests; the stub of the extension against the extension."""
+    """Run mypy on package and tests, and compare the stub of the extension with the extension."""
     python(session, "-m", "mypy")
     python(session, "-m", "mypy.stubtest", "bench_framework._native")
 
 
 @nox.session
 def native(session: nox.Session) -> None:
-    """rustfmt, clippy and the tests of the Rust workspace with default features."""
+    """Run rustfmt, clippy and the tests of the Rust workspace with default features."""
     cargo(session, "fmt", "--all", "--check")
     cargo(session, "clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings")
     cargo(session, "test", "--locked", "--workspace", **without(session))
@@ -143,32 +151,32 @@ def native(session: nox.Session) -> None:
 
 @nox.session
 def unit(session: nox.Session) -> None:
-    """Unit and property tests: no clock, no process, no network; so they run on all processors at once."""
+    """Run unit and property tests on all processors; they use no clock, process or network."""
     pytest(session, "-n", "auto", "-m", "not slow", "tests/unit", "tests/properties")
 
 
 @nox.session
 def golden(session: nox.Session) -> None:
-    """Only the pages compared byte by byte (part of ``unit``); ``UPDATE_GOLDEN=1`` writes them again."""
+    """Compare the golden pages byte by byte (part of ``unit``); ``UPDATE_GOLDEN=1`` updates them."""
     pytest(session, "tests/unit/report", "-k", "as_it_was")
 
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Generated references are current, examples in the documentation run, glossary words are used."""
+    """Check that generated references are current and that examples in the documentation work."""
     pytest(session, "tests/docs")
 
 
 @nox.session
 def integration(session: nox.Session) -> None:
-    """Real processes: the launcher, the real hyperfine, interruption, kill -9, resumption."""
+    """Test with real processes: the launcher, hyperfine, interruption, kill -9, resumption."""
     python(session, "tests/integration/install_hyperfine.py")
     pytest(session, *PARALLEL, "-m", "not slow", "tests/integration", **without(session))
 
 
 @nox.session
 def e2e(session: nox.Session) -> None:
-    """The wheel in a fresh environment, and the quickstart with it, as a user runs it."""
+    """Install the wheel in a new environment, and run the quickstart with it."""
     pytest(session, "-m", "not slow", "tests/end_to_end")
 
 
@@ -198,16 +206,16 @@ def full(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Every Python test in one pytest run."""
+    """Run every Python test in one pytest run."""
     pytest(session)
 
 
 @nox.session
 def statistics(session: nox.Session) -> None:
-    """False verdicts, power and the cover of intervals, on recorded and simulated noise; an hour.
+    """Measure false verdicts, power and coverage of intervals on recorded and simulated noise.
 
-    ``nox -s statistics -- coverage`` runs one script; ``live_detection``, which measures for half an hour, is run
-    only if it is named.
+    All scripts take an hour. ``nox -s statistics -- coverage`` runs one of them. ``live_detection``
+    measures for half an hour and runs only if it is named.
     """
     for name in session.posargs or [
         "level_and_power",
@@ -224,33 +232,35 @@ def statistics(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Figures that README, CHANGELOG and notes quote: what benchctl costs, and the workers beside their peers.
+    """Measure the overhead of benchctl, and compare the workers with other programs.
 
-    Installs the peers by their own clients into the cache. ``nox -s bench -- peers_tally`` runs one script.
+    The documentation quotes these figures. Package managers install the other programs into the cache.
+    ``nox -s bench -- peers_tally`` runs one script.
     """
     scripts = sorted(path.stem for path in (ROOT / "tests" / "bench").glob("peers_*.py"))
-    wanted = session.posargs or ["overhead", "startup", "large_record", *scripts]
-    missed = []
+    names = session.posargs or ["overhead", "startup", "large_record", *scripts]
+    failures = []
     with tempfile.TemporaryDirectory() as folder:
-        for name in wanted:
+        for name in names:
             try:
                 python(session, f"tests/bench/{name}.py", *([folder] if name == "overhead" else []))
-            except nox.command.CommandFailed:  # a target that is missed hides no other figure
-                missed.append(name)
-    if missed:
-        session.error(f"not every target is met, or a script failed: {', '.join(missed)}")
+            except nox.command.CommandFailed:  # the other figures are still measured
+                failures.append(name)
+    if failures:
+        session.error(f"a target is not met, or a script failed: {', '.join(failures)}")
 
 
 @nox.session
 def browser(session: nox.Session) -> None:
-    """Report pages in a headless chromium: widths, light, dark, paper, keyboard, accessibility, hostile names.
+    """Test report pages in a headless chromium.
 
-    Installs playwright and axe-core by pip into the cache; the browser is the system's. ``BENCHCTL_SCREENSHOTS``
-    names a folder for pictures of the pages.
+    The tests cover widths, light, dark, paper, keyboard, accessibility and hostile names. pip installs
+    playwright and axe-core into the cache; the browser must be installed. ``BENCHCTL_SCREENSHOTS`` names
+    a folder for screenshots.
     """
     names = ("chromium", "chromium-browser", "google-chrome")
-    found = next((path for name in names if (path := shutil.which(name))), None)
-    if found is None:
+    chromium = next((path for name in names if (path := shutil.which(name))), None)
+    if chromium is None:
         session.error(
             f"no browser: none of {', '.join(names)} is installed (Debian: apt-get install chromium)"
         )
@@ -261,12 +271,15 @@ def browser(session: nox.Session) -> None:
         external=True,
     )
     path = os.pathsep.join(part for part in (str(tools), os.environ.get("PYTHONPATH", "")) if part)
-    pytest(session, "tests/browser", PYTHONPATH=path, BENCHCTL_BROWSER=str(found))
+    pytest(session, "tests/browser", PYTHONPATH=path, BENCHCTL_BROWSER=str(chromium))
 
 
 @nox.session
 def fuzz(session: nox.Session) -> None:
-    """Every fuzz target for ten minutes, or for the seconds given after ``--``; AddressSanitizer on stable Rust."""
+    """Run every fuzz target for ten minutes, or for the seconds after ``--``.
+
+    AddressSanitizer is on, with stable Rust.
+    """
     root = CACHE / "cargo-fuzz"
     session.run("cargo", "install", "--locked", "--root", str(root), "cargo-fuzz", external=True)
     env = {
