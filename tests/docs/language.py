@@ -121,8 +121,8 @@ def name_findings(path: str, tree: ast.Module, denied: frozenset[str]) -> Iterat
 
 def main() -> int:
     """Print the findings of the given files or folders, or of the whole repository."""
-    wanted = tuple(sys.argv[1:])
-    paths = [p for p in tracked_files() if not wanted or p.startswith(wanted)]
+    prefixes = tuple(sys.argv[1:])
+    paths = [p for p in tracked_files() if not prefixes or p.startswith(prefixes)]
     places = [place for path in paths for place in findings(path)]
     sys.stdout.writelines(f"{place}\n" for place in places)
     sys.stderr.write(f"{len(places)} places in {len({p.path for p in places})} files\n")

@@ -1,4 +1,4 @@
-"""The sentences that no report may say: the page that lists them and the tests that refuse them are one list."""
+"""Tests that docs/seed_documents.md lists every test of statements that a report does not make."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_page_of_refused_sentences_lists_every_test_and_nothing_else() -> None:
+def test_the_page_lists_exactly_the_tests_of_refused_statements() -> None:
     page = (ROOT / "docs" / "seed_documents.md").read_text(encoding="utf-8")
     table = page.partition("## Statements that a report does not make")[2]
     listed = re.findall(r"`(test_\w+)`", table)

@@ -1,4 +1,4 @@
-"""The glossary is complete, and the words that it replaces are not used in names."""
+"""Tests that the glossary is complete and that no module has a meaningless name."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ def test_the_glossary_explains(word: str) -> None:
     assert f"**{word}**" in (ROOT / "docs/glossary.md").read_text(encoding="utf-8")
 
 
-def test_no_module_is_named_by_history_or_by_nothing() -> None:
+def test_no_module_has_a_historical_or_meaningless_name() -> None:
     modules = [*ROOT.glob("bench_framework/**/*.py"), *ROOT.glob("native/crates/*/src/**/*.rs")]
     assert len(modules) > 50
     assert [str(path) for path in modules if FORBIDDEN.fullmatch(path.stem)] == []
 
 
-def test_every_noun_of_the_model_is_a_glossary_word_or_part_of_one() -> None:
+def test_the_glossary_explains_the_classes_of_the_model() -> None:
     glossary = (ROOT / "docs/glossary.md").read_text(encoding="utf-8").lower()
-    named = [
+    nouns = [
         "Variant",
         "Input",
         "Cell",
@@ -79,6 +79,6 @@ def test_every_noun_of_the_model_is_a_glossary_word_or_part_of_one() -> None:
     source = "".join(
         path.read_text(encoding="utf-8") for path in (ROOT / "bench_framework/model").glob("*.py")
     )
-    for noun in named:
+    for noun in nouns:
         assert f"class {noun}" in source
         assert noun.lower() in glossary

@@ -1,4 +1,4 @@
-"""The tutorial's files are what its commands read: `validate` and `plan` print what stands there."""
+"""Tests that the commands of the tutorial work on its files and print the output that it shows."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from bench_framework.cli.app import run_command_line
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
-MISTAKE, MENDED = "fnv: {feature: [fnv]", "fnv: {features: [fnv]"
+MISTAKE, CORRECTED = "fnv: {feature: [fnv]", "fnv: {features: [fnv]"
 
 
 def consoles() -> list[tuple[str, str]]:
-    """Each command line of the page with what it is said to print, in order."""
+    """Return each command line of the page with the output that the page shows."""
     blocks = re.findall(r"```console\n(.*?)```", PAGE, flags=re.DOTALL)
     return [
         (command, output)
@@ -29,7 +29,7 @@ def consoles() -> list[tuple[str, str]]:
 
 @pytest.fixture
 def crate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The crate as the page writes it, and an empty cache: nothing is built, no input is there."""
+    """Write the files of the page to an empty folder, with an empty cache, and change to it."""
     for name, text in re.findall(
         r"^`([^`\n]+)`:\n\n```\w+\n(.*?)```", PAGE, flags=re.DOTALL | re.MULTILINE
     ):
@@ -46,27 +46,33 @@ def without_free_space(text: str) -> str:
     return re.sub(r"[0-9.]+\s[KMGT]?i?B free", "… free", text).strip()
 
 
-def test_validate_and_plan_print_what_the_page_says(
+def test_validate_and_plan_print_the_output_on_the_page(
     crate: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shown = [(line, text) for line, text in consoles() if line.split()[1] in {"validate", "plan"}]
-    assert [line.split()[1] for line, _ in shown] == ["validate", "validate", "plan"]
-    for number, (line, wanted) in enumerate(shown):
+    expected = [
+        (line, text) for line, text in consoles() if line.split()[1] in {"validate", "plan"}
+    ]
+    assert [line.split()[1] for line, _ in expected] == ["validate", "validate", "plan"]
+    for number, (line, output) in enumerate(expected):
         code = run_command_line(shlex.split(line)[1:])
-        said = capsys.readouterr()
-        assert without_free_space(said.out + said.err) == without_free_space(wanted)
+        printed = capsys.readouterr()
+        assert without_free_space(printed.out + printed.err) == without_free_space(output)
         assert code == (2 if number == 0 else 0)
         path = crate / "bench/table.yaml"
-        path.write_text(path.read_text(encoding="utf-8").replace(MISTAKE, MENDED), encoding="utf-8")
+        path.write_text(
+            path.read_text(encoding="utf-8").replace(MISTAKE, CORRECTED), encoding="utf-8"
+        )
 
 
-def test_every_scenario_of_the_page_is_valid_once_mended(
+def test_every_scenario_of_the_page_is_valid_after_the_correction(
     crate: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     scenarios = sorted((crate / "bench").glob("*.yaml"))
     assert [path.name for path in scenarios] == ["script.yaml", "split.yaml", "table.yaml"]
     for path in scenarios:
-        path.write_text(path.read_text(encoding="utf-8").replace(MISTAKE, MENDED), encoding="utf-8")
+        path.write_text(
+            path.read_text(encoding="utf-8").replace(MISTAKE, CORRECTED), encoding="utf-8"
+        )
         assert run_command_line(["validate", str(path)]) == 0, capsys.readouterr().err
 
 
