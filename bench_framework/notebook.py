@@ -25,12 +25,12 @@ def load(record: str | Path = "@last", *, results: str | Path = "results") -> Fr
     """
     from pathlib import Path
 
-    from bench_framework.store import frames, records
+    from bench_framework.store import finding, frames
 
     page = Path(record)
     if page.suffix == ".html" and page.is_file() and not (page.parent / "journal.jsonl").is_file():
         return _carried(page)
-    folder = records.resolve(Path(results), str(record))
+    folder = finding.resolve(Path(results), str(record))
     return frames.load(folder)
 
 

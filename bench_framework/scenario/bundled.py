@@ -17,8 +17,8 @@ from bench_framework.scenario.schema.worker import BUILTIN
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from bench_framework.scenario.axes import AxisView
     from bench_framework.scenario.definition import Scenario
-    from bench_framework.scenario.matrix import AxisView
 
 
 NEEDS_COMMAND: Final = {

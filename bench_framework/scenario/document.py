@@ -14,7 +14,7 @@ from ruamel.yaml.reader import ReaderError
 
 from bench_framework.errors import Position, Problem
 from bench_framework.scenario import syntax
-from bench_framework.scenario.positions import LineStarts
+from bench_framework.scenario.syntax import LineStarts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,61 +4,16 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from bench_framework.model.plan import Axis, AxisValue, Hole, Values
-from bench_framework.scenario import bundled, template
-from bench_framework.scenario.schema.worker import Setting, settings_of
-from bench_framework.units import is_size, parse_size
+from bench_framework.model.plan import Hole, Values
+from bench_framework.scenario import bundled
+from bench_framework.scenario.axes import AxisView, axes_of, baseline_values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from bench_framework.scenario.definition import Scenario
-
-BUILD_KEYS = ("features", "no_default_features", "profile", "rustflags", "toolchain", "revision")
-RUN_KEYS = ("args", "env", "cpus", "cache")
-Kind = Literal["build", "run", "input"]
-
-
-@dataclass(frozen=True, slots=True)
-class AxisView:
-    """An axis in one form, whichever it was written in."""
-
-    name: str
-    kind: Kind
-    settings: Mapping[str, Setting]
-    label: str
-    note: str
-
-    @property
-    def values(self) -> tuple[str, ...]:
-        """Names of the values, in the order of the scenario."""
-        return tuple(self.settings)
-
-    @property
-    def is_size(self) -> bool:
-        """Whether every value is a size."""
-        return all(is_size(value) for value in self.settings)
-
-    def changes(self, keys: tuple[str, ...]) -> bool:
-        """Whether any value sets one of these keys."""
-        return any(
-            key in setting.model_fields_set for setting in self.settings.values() for key in keys
-        )
-
-    def plan_axis(self) -> Axis:
-        """The axis as a plan carries it."""
-        values = tuple(
-            AxisValue(
-                name,
-                setting.label or name,
-                setting.about,
-                parse_size(name) if self.is_size else None,
-            )
-            for name, setting in self.settings.items()
-        )
-        return Axis(self.name, self.kind, values, self.label or self.name, self.note)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,61 +38,6 @@ class Matrix:
     def input_part(self, values: Values) -> Values:
         """The input values of a combination."""
         return tuple(pair for pair in values if pair[0] not in self.variant_axes)
-
-
-def axes_of(scenario: Scenario) -> tuple[AxisView, ...]:
-    """The axes in the order of the scenario. What a value changes decides what the axis acts on."""
-    return tuple(_view(scenario, name) for name in scenario.spec.axes)
-
-
-def _view(scenario: Scenario, name: str) -> AxisView:
-    settings, label, note = settings_of(scenario.spec.axes[name])
-    view = AxisView(name, "run", settings, label, note)
-    if name in input_names(scenario):
-        return AxisView(name, "input", settings, label, note)
-    if view.changes(BUILD_KEYS):
-        return AxisView(name, "build", settings, label, note)
-    return view
-
-
-def input_names(scenario: Scenario) -> set[str]:
-    """The names that ``input:`` asks for."""
-    part = scenario.spec.input
-    if part is None:
-        return set()
-    return set().union(
-        *(template.names(text) for text in (part.dataset, part.size, part.seed, part.file) if text)
-    )
-
-
-def product_size(axes: tuple[AxisView, ...]) -> int:
-    """How many combinations the axes have."""
-    size = 1
-    for axis in axes:
-        size *= len(axis.settings)
-    return size
-
-
-def baseline_values(axes: tuple[AxisView, ...], given: Mapping[str, str]) -> dict[str, str] | None:
-    """One value for each build and run axis: the given one, or the only one; `None` if that is not enough."""
-    chosen: dict[str, str] = {}
-    for axis in axes:
-        if axis.kind == "input":
-            continue
-        value = given.get(axis.name, axis.values[0] if len(axis.values) == 1 else None)
-        if value is None or value not in axis.settings:
-            return None
-        chosen[axis.name] = value
-    return chosen
-
-
-def named_values(
-    axes: tuple[AxisView, ...], baselines: Sequence[Mapping[str, str]], given: Mapping[str, str]
-) -> Values:
-    """The variant that a part of its values names: what is left out is as in the (first) baseline."""
-    return tuple(
-        (baseline_values(axes, {**(baselines[0] if baselines else {}), **given}) or {}).items()
-    )
 
 
 def combine(scenario: Scenario) -> Matrix:

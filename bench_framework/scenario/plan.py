@@ -20,8 +20,8 @@ from bench_framework.scenario.selection import OPTION, parse_selection, refusal,
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from bench_framework.scenario.axes import AxisView
     from bench_framework.scenario.definition import Scenario
-    from bench_framework.scenario.matrix import AxisView
     from bench_framework.scenario.schema.profile import ProfilePart
 
 _DEFAULT_MIN, _DEFAULT_MAX = 12, 40

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.scenario.positions import split_lines
+from bench_framework.scenario.syntax import split_lines
 
 if TYPE_CHECKING:
     from bench_framework.errors import Position, Problem, ScenarioError

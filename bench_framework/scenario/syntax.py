@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import Position, Problem
@@ -10,8 +12,7 @@ if TYPE_CHECKING:
     from ruamel.yaml.error import MarkedYAMLError
     from ruamel.yaml.reader import ReaderError
 
-    from bench_framework.scenario.positions import LineStarts
-
+_LINE_END: Final = re.compile(r"\r\n|\r|\n")
 _PARTS: Final = {
     "sequence": "list",
     "mapping": "mapping",
@@ -31,6 +32,25 @@ _WORDS: Final = {
 }
 """The reader's words, and what is printed for them; applied in this order."""
 _COLON_HELP: Final = "check the indentation of this line, and quote text that holds `: `"
+
+
+class LineStarts:
+    """Character offset to line and column. Lines end as editors see it: LF, CRLF or CR."""
+
+    def __init__(self, text: str) -> None:
+        self._starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
+        self._lengths = [len(line) for line in split_lines(text)]
+
+    def position(self, start: int, end: int) -> Position:
+        """From `start` to `end`, cut off at the end of the first line; at least one column."""
+        row = bisect_right(self._starts, start) - 1
+        column = min(start - self._starts[row], self._lengths[row])
+        return Position(row + 1, column + 1, max(1, min(end - start, self._lengths[row] - column)))
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of a text, without their ends; at least one."""
+    return _LINE_END.split(text)
 
 
 def too_large(file: str, limit: int) -> Problem:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bench_framework.scenario import scalars
-from bench_framework.scenario.schema import ScenarioFile, docstrings
-from bench_framework.scenario.schema.types import parts_in
+from bench_framework.scenario.schema import ScenarioFile
+from bench_framework.scenario.schema.types import docstrings, parts_in
 from bench_framework.scenario.schema.worker import AxisTable
 
 if TYPE_CHECKING:
@@ -168,6 +168,6 @@ def _described(loc: Sequence[str | int]) -> str | None:
     """The docstring of a key that is missing."""
     part = part_at(loc[:-1])
     for name, field in part.model_fields.items():
-        if (field.alias or name) == loc[-1] and (text := docstrings.of(part).get(name)):
+        if (field.alias or name) == loc[-1] and (text := docstrings(part).get(name)):
             return f"{loc[-1]}: {text[0].lower()}{text[1:]}".replace("\n", " ")
     return None

@@ -12,12 +12,7 @@ from typing import TYPE_CHECKING, Self
 from bench_framework.errors import MachineError, RecordError, UsageError
 from bench_framework.model.environment_variables import told
 from bench_framework.store import journal, layout, lines, manifest, rows, tables, wire
-from bench_framework.store.finding import (
-    find_records as find_records,  # noqa: PLC0414 -- whoever opens a record finds it first
-)
-from bench_framework.store.finding import is_imported
-from bench_framework.store.finding import resolve as resolve  # noqa: PLC0414 -- likewise
-from bench_framework.store.finding import resolve_measured as resolve_measured  # noqa: PLC0414 -- likewise
+from bench_framework.store.finding import find_records, is_imported
 from bench_framework.version import __version__
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework.model import contention
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
-from bench_framework.store import block_columns, columns, metric_columns
+from bench_framework.store import columns, metric_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -240,7 +240,11 @@ def _run_part(source: Source, block: Block, index: int) -> Row:
         row.update(_receipt_part(source, block.cell_id, receipt))
     row.update(metric_columns.declared_part(source.plan.metrics, block, index))
     build = source.build_of(source.plan.variant(source.plan.cell(block.cell_id).variant_id))
-    return {**row, "kind": "timed", **block_columns.part(block, index, build, source.plan.metrics)}
+    return {
+        **row,
+        "kind": "timed",
+        **metric_columns.block_part(block, index, build, source.plan.metrics),
+    }
 
 
 def _receipt_part(source: Source, cell_id: str, receipt: Receipt) -> Row:

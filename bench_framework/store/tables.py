@@ -7,7 +7,6 @@ import io
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.store import (
-    block_columns,
     columns,
     imported_rows,
     judged_rows,
@@ -62,7 +61,7 @@ def table_columns(source: Source) -> dict[str, tuple[Column, ...]]:
             *metric_columns.declared_columns(source.plan.metrics),
             *columns.RUNS_TAIL,
             *metric_columns.RUNS,
-            *block_columns.RUNS,
+            *metric_columns.BLOCK_RUNS,
         ),
         "builds": columns.BUILDS,
         "events": columns.EVENTS,

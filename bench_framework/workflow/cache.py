@@ -66,7 +66,7 @@ def _of_kind(kind: str, results: Path) -> Iterator[Kept]:
     from bench_framework.execution.host import cache_root, file_age_s
 
     if kind == "records":
-        from bench_framework.store.records import find_records
+        from bench_framework.store.finding import find_records
 
         paths: list[Path] = find_records(results, imported=True)
     else:

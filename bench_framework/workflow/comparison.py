@@ -83,9 +83,9 @@ def compare_record(
         ScenarioError: BC113, a selection that cannot be read.
     """
     from bench_framework.features.document import build_document
-    from bench_framework.store import imports, records
+    from bench_framework.store import finding, imports
 
-    folder = records.resolve(results, name)
+    folder = finding.resolve(results, name)
     with imports.open_record(folder) as record, corrupt_records.blamed(folder):
         metrics = record.plan.judge.metrics if metrics is None else metrics
         _require_metrics(record.plan, metrics)
@@ -141,9 +141,9 @@ def compare_axis(
     """
     from bench_framework.compare import requested_pairs
     from bench_framework.features.axis_levels import document
-    from bench_framework.store import records
+    from bench_framework.store import finding, records
 
-    folder = records.resolve_measured(results, name)
+    folder = finding.resolve_measured(results, name)
     with records.Record.open(folder) as record, corrupt_records.blamed(folder):
         plan, contents = record.plan, record.contents
         metrics = plan.judge.sampled if metrics is None else metrics

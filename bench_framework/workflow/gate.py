@@ -64,11 +64,11 @@ def gate_record(
         MachineError: what looks worse cannot be measured again.
         Interrupted: while that was measured.
     """
-    from bench_framework.store import records
+    from bench_framework.store import finding, records
 
     observer = observer or SilentObserver()
     folder = _of_first_pass(
-        records.resolve_measured(results, name, lambda text: observer.notify(Message(text))),
+        finding.resolve_measured(results, name, lambda text: observer.notify(Message(text))),
         observer,
     )
     with records.Record.open(folder) as record, corrupt_records.blamed(folder):

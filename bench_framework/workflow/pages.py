@@ -76,13 +76,13 @@ def report_record(
     Raises:
         UsageError: BX104, what was asked for does not go together; BX113, a template is broken: nothing was written.
     """
-    from bench_framework.store import imports, records
+    from bench_framework.store import finding, imports
 
     if embed_runs and "html" not in formats:
         raise UsageError(
             "--embed-runs is for the HTML page, and --format leaves it out", code="BX104"
         )
-    folder = records.resolve(results, name)
+    folder = finding.resolve(results, name)
     with imports.open_record(folder) as record, corrupt_records.blamed(folder):
         if embed_runs and record.contents.imported is not None:
             raise UsageError(

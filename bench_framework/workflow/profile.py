@@ -121,11 +121,11 @@ def profile_record(
         MachineError: BX350, nothing can be profiled on this machine.
     """
     from bench_framework.execution import datasets, host, lock, process, stop
-    from bench_framework.store import records
+    from bench_framework.store import finding, records
 
     host.require_linux()
     observer = observer or SilentObserver()
-    folder = records.resolve_measured(results, name, lambda text: observer.notify(Message(text)))
+    folder = finding.resolve_measured(results, name, lambda text: observer.notify(Message(text)))
     with (
         records.Record.open(folder) as record,
         corrupt_records.blamed(folder),

@@ -39,7 +39,7 @@ def compare_records(
 
     Args:
         results: folder of the records.
-        earlier: record A, whose cells are the references; as `records.resolve` takes it.
+        earlier: record A, whose cells are the references; as `finding.resolve` takes it.
         later: record B.
         metrics: of `METRICS`.
 
@@ -49,7 +49,7 @@ def compare_records(
     """
     from bench_framework.features.record_comparison.compute import bridge
     from bench_framework.features.record_comparison.section import document
-    from bench_framework.store import records
+    from bench_framework.store import finding, records
 
     unknown = [metric for metric in metrics if metric not in METRICS]
     if unknown or not metrics:
@@ -58,7 +58,7 @@ def compare_records(
             code="BX107",
             help=f"metrics: {', '.join(METRICS)}",
         )
-    folders = [records.resolve_measured(results, name) for name in (earlier, later)]
+    folders = [finding.resolve_measured(results, name) for name in (earlier, later)]
     if folders[0].resolve() == folders[1].resolve():
         raise UsageError(
             f"{earlier} and {later} are one record",

@@ -108,9 +108,9 @@ def verify_record(results: Path, name: str) -> Verification:
     Raises:
         RecordError: it is not judged yet, or cannot be read at all.
     """
-    from bench_framework.store import imports, layout, manifest, records
+    from bench_framework.store import finding, imports, layout, manifest, records
 
-    folder = records.resolve(results, name)
+    folder = finding.resolve(results, name)
     listed = manifest.read_manifest(folder)
     found = [f"{mismatch.path}: {mismatch.what}" for mismatch in manifest.check_manifest(folder)]
     if not records.holds_its_plan(folder):

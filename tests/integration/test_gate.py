@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from bench_framework.store.records import find_records
+from bench_framework.store.finding import find_records
 
 ROOT = Path(__file__).parents[2]
 FAKE = ROOT / "tests" / "fakes" / "hyperfine"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bench_framework.store.records import find_records
+from bench_framework.store.finding import find_records
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 ROOT = Path(__file__).parents[2]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bench_framework.store.records import find_records
+from bench_framework.store.finding import find_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable

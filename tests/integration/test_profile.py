@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from bench_framework.store.records import find_records
+from bench_framework.store.finding import find_records
 
 ROOT = Path(__file__).parents[2]
 FAKES = ROOT / "tests" / "fakes"

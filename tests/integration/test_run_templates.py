@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.store.records import find_records
+from bench_framework.store.finding import find_records
 
 ROOT = Path(__file__).parents[2]
 FAKE = ROOT / "tests" / "fakes" / "hyperfine"

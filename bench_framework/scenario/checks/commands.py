@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from bench_framework.errors import Position, Problem
 from bench_framework.scenario import bundled, template
+from bench_framework.scenario.axes import BUILD_KEYS, RUN_KEYS, AxisView, axes_of
 from bench_framework.scenario.document import suggest
-from bench_framework.scenario.matrix import BUILD_KEYS, RUN_KEYS, AxisView, axes_of
 from bench_framework.scenario.scalars import MAX_LISTED, did_you_mean
 from bench_framework.scenario.schema.worker import BUILTIN
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from bench_framework import assets
 from bench_framework.scenario import bundled
+from bench_framework.scenario.axes import axes_of
 from bench_framework.scenario.crates import Crate, CrateMissing, read_crate
 from bench_framework.scenario.document import suggest
-from bench_framework.scenario.matrix import axes_of
 from bench_framework.scenario.scalars import MAX_LISTED, did_you_mean
 from bench_framework.scenario.schema.worker import BUILTIN
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from bench_framework.errors import ScenarioError
 from bench_framework.model.metrics import METRICS
+from bench_framework.scenario.axes import axes_of
 from bench_framework.scenario.gate_policy import OPEN_NAMES, budget_limit, unit_of
-from bench_framework.scenario.matrix import axes_of
 from bench_framework.scenario.scalars import Refused, did_you_mean
 from bench_framework.scenario.schema.worker import BUILTIN
 from bench_framework.scenario.selection import parse_selection

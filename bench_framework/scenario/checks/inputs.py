@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bench_framework.errors import Problem
 from bench_framework.scenario import template
-from bench_framework.scenario.matrix import BUILD_KEYS, AxisView, axes_of
+from bench_framework.scenario.axes import BUILD_KEYS, AxisView, axes_of
 from bench_framework.scenario.scalars import did_you_mean
 from bench_framework.scenario.schema.parts import DATASETS
 from bench_framework.scenario.schema.worker import BUILTIN

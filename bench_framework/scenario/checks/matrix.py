@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.plan import Role
+from bench_framework.scenario.axes import axes_of, product_size
 from bench_framework.scenario.expansion import Expansion
-from bench_framework.scenario.matrix import axes_of, combine, product_size
+from bench_framework.scenario.matrix import combine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

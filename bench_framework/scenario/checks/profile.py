@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from bench_framework.scenario.axes import axes_of
 from bench_framework.scenario.checks.rules import named
-from bench_framework.scenario.matrix import axes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

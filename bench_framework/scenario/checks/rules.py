@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bench_framework.errors import Problem
 from bench_framework.scenario import bundled
-from bench_framework.scenario.matrix import AxisView, axes_of, baseline_values
+from bench_framework.scenario.axes import AxisView, axes_of, baseline_values
 from bench_framework.scenario.scalars import did_you_mean
 from bench_framework.scenario.schema.worker import BUILTIN
 

@@ -12,7 +12,6 @@ from pydantic import Discriminator, Field, Tag, WithJsonSchema, model_validator
 
 from bench_framework.model.metrics import CPU, WALL
 from bench_framework.scenario import scalars
-from bench_framework.scenario.schema import docstrings
 from bench_framework.scenario.schema.measure import (
     Gate,
     Measure,
@@ -46,6 +45,7 @@ from bench_framework.scenario.schema.types import (
     Text,
     ValueName,
     Variable,
+    docstrings,
     parts_in,
     read_by,
     shape,
@@ -202,7 +202,7 @@ class ScenarioFile(Part):
 def schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of scenarios, with the docstrings as hover text."""
     for part in dict.fromkeys(_below(ScenarioFile)):
-        for name, text in docstrings.of(part).items():
+        for name, text in docstrings(part).items():
             part.model_fields[name].description = text
         part.model_rebuild(force=True)
     made = _tidy(ScenarioFile.model_json_schema(by_alias=True))

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+import itertools
+import sys
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get_args
 
 from pydantic import (
@@ -142,6 +147,35 @@ def parts_in(annotation: Any) -> list[type[Part]]:
     if isinstance(annotation, type) and issubclass(annotation, Part):
         return [annotation]
     return [part for inner in get_args(annotation) for part in parts_in(inner)]
+
+
+@cache
+def docstrings(part: type[BaseModel]) -> dict[str, str]:
+    """Field to its docstring, for the fields that have one.
+
+    Raises:
+        OSError: the package was installed without its sources.
+    """
+    kind = next(
+        node
+        for node in _source(part.__module__).body
+        if isinstance(node, ast.ClassDef) and node.name == part.__name__
+    )
+    return {
+        field.target.id: inspect.cleandoc(text.value.value)
+        for field, text in itertools.pairwise(kind.body)
+        if isinstance(field, ast.AnnAssign)
+        and isinstance(field.target, ast.Name)
+        and field.target.id in part.model_fields
+        and isinstance(text, ast.Expr)
+        and isinstance(text.value, ast.Constant)
+        and isinstance(text.value.value, str)
+    }
+
+
+@cache
+def _source(module: str) -> ast.Module:
+    return ast.parse(inspect.getsource(sys.modules[module]))
 
 
 PerMetric: TypeAlias = Annotated[

@@ -19,7 +19,8 @@ from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.store import wire
-from bench_framework.store.records import Record, find_records
+from bench_framework.store.finding import find_records
+from bench_framework.store.records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable

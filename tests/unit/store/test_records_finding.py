@@ -11,15 +11,8 @@ import pytest
 
 from bench_framework.errors import MachineError, RecordError, UsageError
 from bench_framework.store import layout, lines, manifest
-from bench_framework.store.records import (
-    Record,
-    find_records,
-    find_resumable,
-    plan_sha256,
-    require_same,
-    resolve,
-    resolve_measured,
-)
+from bench_framework.store.finding import find_records, resolve, resolve_measured
+from bench_framework.store.records import Record, find_resumable, plan_sha256, require_same
 
 if TYPE_CHECKING:
     from pathlib import Path

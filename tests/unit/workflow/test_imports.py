@@ -12,7 +12,7 @@ import pytest
 import bench_framework as bf
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import RecordError, UsageError
-from bench_framework.store import records
+from bench_framework.store import finding, records
 from bench_framework.store.frames import Frames
 from bench_framework.workflow.comparison import compare_record
 from bench_framework.workflow.imports import ImportOptions, import_files
@@ -142,8 +142,8 @@ def test_what_needs_rounds_refuses_a_set(tmp_path: Path, files: tuple[Path, Path
     with pytest.raises(RecordError) as caught:
         records.Record.open(folder)
     assert caught.value.code == "BX455"
-    assert records.find_records(tmp_path / "results") == []
-    assert records.find_records(tmp_path / "results", imported=True) == [folder]
+    assert finding.find_records(tmp_path / "results") == []
+    assert finding.find_records(tmp_path / "results", imported=True) == [folder]
 
 
 def test_verify_sees_changed_sources_figures_sentences_and_pages(

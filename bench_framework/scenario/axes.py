@@ -1,0 +1,163 @@
+"""The axes of a scenario in one form, and the labels of variants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from bench_framework.model.plan import CONTROL_LABEL, Axis, AxisValue, Values
+from bench_framework.scenario import template
+from bench_framework.scenario.schema.worker import Setting, settings_of
+from bench_framework.units import is_size, parse_size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from bench_framework.scenario.definition import Scenario
+    from bench_framework.scenario.schema import ScenarioFile
+    from bench_framework.scenario.schema.parts import DescribePart
+
+BUILD_KEYS = ("features", "no_default_features", "profile", "rustflags", "toolchain", "revision")
+RUN_KEYS = ("args", "env", "cpus", "cache")
+Kind = Literal["build", "run", "input"]
+_UNLABELLED: Final = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class AxisView:
+    """An axis in one form, whichever it was written in."""
+
+    name: str
+    kind: Kind
+    settings: Mapping[str, Setting]
+    label: str
+    note: str
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """Names of the values, in the order of the scenario."""
+        return tuple(self.settings)
+
+    @property
+    def is_size(self) -> bool:
+        """Whether every value is a size."""
+        return all(is_size(value) for value in self.settings)
+
+    def changes(self, keys: tuple[str, ...]) -> bool:
+        """Whether any value sets one of these keys."""
+        return any(
+            key in setting.model_fields_set for setting in self.settings.values() for key in keys
+        )
+
+    def plan_axis(self) -> Axis:
+        """The axis as a plan carries it."""
+        values = tuple(
+            AxisValue(
+                name,
+                setting.label or name,
+                setting.about,
+                parse_size(name) if self.is_size else None,
+            )
+            for name, setting in self.settings.items()
+        )
+        return Axis(self.name, self.kind, values, self.label or self.name, self.note)
+
+
+def axes_of(scenario: Scenario) -> tuple[AxisView, ...]:
+    """The axes in the order of the scenario. What a value changes decides what the axis acts on."""
+    return tuple(_view(scenario, name) for name in scenario.spec.axes)
+
+
+def _view(scenario: Scenario, name: str) -> AxisView:
+    settings, label, note = settings_of(scenario.spec.axes[name])
+    view = AxisView(name, "run", settings, label, note)
+    if name in input_names(scenario):
+        return AxisView(name, "input", settings, label, note)
+    if view.changes(BUILD_KEYS):
+        return AxisView(name, "build", settings, label, note)
+    return view
+
+
+def input_names(scenario: Scenario) -> set[str]:
+    """The names that ``input:`` asks for."""
+    part = scenario.spec.input
+    if part is None:
+        return set()
+    return set().union(
+        *(template.names(text) for text in (part.dataset, part.size, part.seed, part.file) if text)
+    )
+
+
+def product_size(axes: tuple[AxisView, ...]) -> int:
+    """How many combinations the axes have."""
+    size = 1
+    for axis in axes:
+        size *= len(axis.settings)
+    return size
+
+
+def baseline_values(axes: tuple[AxisView, ...], given: Mapping[str, str]) -> dict[str, str] | None:
+    """One value for each build and run axis: the given one, or the only one; `None` if that is not enough."""
+    chosen: dict[str, str] = {}
+    for axis in axes:
+        if axis.kind == "input":
+            continue
+        value = given.get(axis.name, axis.values[0] if len(axis.values) == 1 else None)
+        if value is None or value not in axis.settings:
+            return None
+        chosen[axis.name] = value
+    return chosen
+
+
+def named_values(
+    axes: tuple[AxisView, ...], baselines: Sequence[Mapping[str, str]], given: Mapping[str, str]
+) -> Values:
+    """The variant that a part of its values names: what is left out is as in the (first) baseline."""
+    return tuple(
+        (baseline_values(axes, {**(baselines[0] if baselines else {}), **given}) or {}).items()
+    )
+
+
+def is_about(part: DescribePart, values: Values) -> bool:
+    """Whether a `describe` entry speaks of the variant with these values."""
+    return all(dict(values).get(axis) == value for axis, value in part.variant.items())
+
+
+def labels_of(
+    parts: Iterable[Values],
+    axes: Iterable[AxisView],
+    spec: ScenarioFile,
+    baseline: Mapping[str, str],
+) -> dict[Values, str]:
+    """A label per variant, all different: the scenario's own, else the values of the axes that vary.
+
+    Where the design is what departs from the baseline, the label is what departs: of eight values that are all
+    the baseline's but one, nobody finds the one.
+    """
+    varying = {axis.name: axis for axis in axes if axis.kind != "input" and len(axis.settings) > 1}
+    labels: dict[Values, str] = {}
+    taken = {CONTROL_LABEL}
+    for values in parts:
+        shown = [(name, value) for name, value in values if name in varying]
+        own = next(
+            (part.label for part in spec.describe if part.label and is_about(part, values)), None
+        )
+        departing = [(name, value) for name, value in shown if baseline.get(name) != value]
+        told = departing if departing and spec.design != "full" else shown
+        named = told is departing and spec.design == "one-at-a-time"
+        texts = [_value_label(varying[name], value, named=named) for name, value in told]
+        label = own or " + ".join(texts) or _UNLABELLED
+        if label in taken:  # hostile or careless labels: spell the values out
+            label = " ".join(f"{name}={value}" for name, value in shown) or _UNLABELLED
+        base, count = label, 1
+        while label in taken:
+            count += 1
+            label = f"{base} ({count})"
+        taken.add(label)
+        labels[values] = label
+    return labels
+
+
+def _value_label(axis: AxisView, value: str, *, named: bool) -> str:
+    """A value's own label, or the value; with the axis, as ``-k`` takes it, where it would stand there alone."""
+    return axis.settings[value].label or (f"{axis.name}={value}" if named else value)
