@@ -167,7 +167,7 @@ def report_page() -> str:
 
     rows = [
         f"| {kind.code} | {kind.title} | {kind.about} | "
-        + (f"left out: “{kind.without}” |" if kind.without else "one line says why |")
+        + (f"left out: “{kind.without}” |" if kind.without else "a line with the reason |")
         for kind in SECTIONS
     ]
     table = "\n".join(
