@@ -1,9 +1,11 @@
-"""Tests that docs/reference/scenario.md documents every key, and that its first example is valid."""
+"""Tests that docs/reference/scenario.md documents every key and choice, with a valid example."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
 
 import pytest
 
@@ -15,16 +17,42 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/reference/scenario.md").read_text(encoding="utf-8")
 
 
-def keys(part: type[Part]) -> set[str]:
-    """Return the keys of a mapping of the scenario language and of the mappings inside it."""
-    names = {field.alias or name for name, field in part.model_fields.items()}
-    inner = (p for field in part.model_fields.values() for p in parts_in(field.annotation))
-    return names.union(*(keys(p) for p in inner))
+def parts(part: type[Part]) -> Iterator[type[Part]]:
+    """Yield a mapping of the scenario language and the mappings inside it."""
+    yield part
+    for field in part.model_fields.values():
+        for inner in parts_in(field.annotation):
+            yield from parts(inner)
+
+
+def choices(annotation: Any) -> Iterator[str]:
+    """Yield the words that a key accepts."""
+    if get_origin(annotation) is Literal:
+        yield from get_args(annotation)
+    else:
+        for inner in get_args(annotation):
+            yield from choices(inner)
 
 
 def test_every_key_is_documented() -> None:
-    missing = [key for key in keys(ScenarioFile) if not re.search(rf"[`{{ ]{key}[`:]", PAGE)]
+    keys = {
+        field.alias or name
+        for part in parts(ScenarioFile)
+        for name, field in part.model_fields.items()
+    }
+    missing = [key for key in sorted(keys) if not re.search(rf"[`{{ ]{key}[`:]", PAGE)]
     assert missing == []
+
+
+def test_every_choice_is_documented() -> None:
+    words = {
+        word
+        for part in parts(ScenarioFile)
+        for field in part.model_fields.values()
+        for word in choices(field.annotation)
+    }
+    assert "one-at-a-time" in words
+    assert [word for word in sorted(words) if f"`{word}`" not in PAGE] == []
 
 
 def test_the_first_example_is_valid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
