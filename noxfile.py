@@ -15,6 +15,7 @@ import shutil
 import subprocess  # noqa: TID251 -- the rule is for the package
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 
 import nox
@@ -187,7 +188,8 @@ def full(session: nox.Session) -> None:
     swapped = ("--package", "tally", "--features", "test-swap-io", "--test", "swapped")
     cargo(session, "test", "--locked", *swapped)
     # The tests of an allocator need a binary that contains it.
-    for allocator in ("jemalloc", "mimalloc", "mimalloc-v2"):
+    worker = tomllib.loads((ROOT / "native/crates/worker/Cargo.toml").read_text(encoding="utf-8"))
+    for allocator in worker["features"]:
         cargo(session, "test", "--locked", "--package", "worker", "--features", allocator)
     python(session, "tests/integration/install_hyperfine.py")
     env = without(session)
@@ -202,6 +204,18 @@ def full(session: nox.Session) -> None:
         **env,
     )
     pytest(session, "-m", "slow", "tests/end_to_end", **env)
+
+
+@nox.session
+def generate(session: nox.Session) -> None:
+    """Write every generated file: references, schema, features of the workers, ``bundled.json``."""
+    for module in (
+        "bench_framework.workflow.explanations",
+        "bench_framework.cli.reference",
+        "bench_framework.scenario.schema",
+    ):
+        python(session, "-m", module, "--write")
+    python(session, "native/generate.py", "--write", CARGO_TARGET_DIR=NATIVE_TARGET)
 
 
 @nox.session

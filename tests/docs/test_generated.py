@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -61,3 +63,9 @@ def test_exactly_the_codes_in_the_sources_are_explained() -> None:
     assert raised - explained - ABSTRACT == set()
     assert explained - raised == set()
     assert not set(CODES) & set(RUN_CODES)
+
+
+def test_the_features_of_the_workers_are_those_of_the_allocators() -> None:
+    """`nox -s generate` writes them."""
+    checked = subprocess.run([sys.executable, ROOT / "native/generate.py"], check=False)
+    assert checked.returncode == 0
