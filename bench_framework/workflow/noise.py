@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bench_framework.execution.process import Launcher
     from bench_framework.execution.progress import Observer
     from bench_framework.execution.racing import Decision
-    from bench_framework.execution.reference_programs import Specimen
+    from bench_framework.execution.reference_programs import ReferenceProgram
     from bench_framework.execution.stop import Stop
     from bench_framework.features.noise.compute import NoiseSummary, Rate, Window, WindowVerdicts
     from bench_framework.model.plan import Plan
@@ -84,7 +84,7 @@ class NoiseFindings:
 class _Subject:
     """A program with all that measuring a window of it needs."""
 
-    specimen: Specimen
+    reference: ReferenceProgram
     scenario: Path
     build: Build
 
@@ -143,32 +143,32 @@ def _prepare(
     env = {**host.environment(), "BENCHCTL_CACHE": str(folder / "cache")}
     facts = host.facts(launcher, hyperfine=found.name, results=folder, data=folder, env=env)
     subjects: list[_Subject] = []
-    for specimen in reference_programs.specimens(launcher, env, folder, stopping.check):
+    for reference in reference_programs.create_programs(launcher, env, folder, stopping.check):
         scenario = folder / f"aa-{len(subjects) + 1}.yaml"
         scenario.write_text(
-            json.dumps(_scenario(specimen, reference_programs.ENVIRONMENT), indent=1),
+            json.dumps(_scenario(reference, reference_programs.ENVIRONMENT), indent=1),
             encoding="utf-8",
         )
         plan = plan_scenario(str(scenario))
-        build, event = programs.with_control(
+        build, event = programs.add_control(
             plan, programs.find_program(plan, env), {}, launcher, env
         )
         if event is not None:
             observer.notify(Message(event.message))
-        subjects.append(_Subject(specimen, scenario, build))
+        subjects.append(_Subject(reference, scenario, build))
     return _Bench(folder, launcher, found, facts, env, observer, stopping), tuple(subjects)
 
 
-def _scenario(specimen: Specimen, env: dict[str, str]) -> dict[str, Any]:
+def _scenario(reference: ReferenceProgram, env: dict[str, str]) -> dict[str, Any]:
     """A scenario like any user's: the plain program, its control arm, and one variant for each effect."""
-    arms: dict[str, Any] = {"plain": {"args": list(specimen.args)}}
-    for effect, args in specimen.slower.items():
+    arms: dict[str, Any] = {"plain": {"args": list(reference.args)}}
+    for effect, args in reference.slower.items():
         arms[EFFECT_ARM.format(round(effect * 100))] = {"args": list(args)}
     return {
         "version": 1,
         "name": "aa",
         "question": "Are equal programs told apart, and is more work found?",
-        "worker": {"command": [specimen.path]},
+        "worker": {"command": [reference.path]},
         "axes": {"arm": arms},
         "baseline": {"arm": "plain"},
         "env": env,
@@ -210,11 +210,11 @@ def _examine(
         len(found),
         ROUNDS,
         summarise_windows(found, LEVEL),
-        {s.specimen.name: s.specimen.about for s in subjects},
+        {s.reference.name: s.reference.about for s in subjects},
         seconds() - began,
         interrupted,
         failure,
-        {s.specimen.name: s.build.control_path != s.build.path for s in subjects},
+        {s.reference.name: s.build.control_path != s.build.path for s in subjects},
     )
 
 
@@ -244,7 +244,7 @@ def _window(bench: _Bench, subject: _Subject, number: int) -> Window:
                 stop=bench.stopping,
                 env=bench.env,
             )
-            return _read(plan, record.contents.blocks, subject.specimen)
+            return _read(plan, record.contents.blocks, subject.reference)
         finally:
             record.close()
             shutil.rmtree(record.path, ignore_errors=True)
@@ -257,7 +257,7 @@ def _go_on(_input: str, _index: int, _round: int) -> Decision:
     return Decision(stop=False)
 
 
-def _read(plan: Plan, blocks: list[Any], specimen: Specimen) -> Window:
+def _read(plan: Plan, blocks: list[Any], reference: ReferenceProgram) -> Window:
     import numpy as np
 
     from bench_framework.compare import samples
@@ -282,18 +282,18 @@ def _read(plan: Plan, blocks: list[Any], specimen: Specimen) -> Window:
             )
     if len(whole) < ROUNDS:
         raise MachineError(
-            f"{specimen.name}: {ROUNDS - len(whole)} of {ROUNDS} rounds have no time of every arm",
+            f"{reference.name}: {ROUNDS - len(whole)} of {ROUNDS} rounds have no time of every arm",
             code="BX239",
             effect="the windows before it are kept",
-            help=f"run `{specimen.path} {' '.join(specimen.args[:1])}` to see what it says",
+            help=f"run `{reference.path} {' '.join(reference.args[:1])}` to see the error",
         )
 
     def series(cell: str) -> dict[str, Any]:
         return {m: np.array([collected[cell].of(m)[r] for r in sorted(whole)]) for m in METRICS}
 
-    arms = {effect: by_label[EFFECT_ARM.format(round(effect * 100))] for effect in specimen.slower}
+    arms = {effect: by_label[EFFECT_ARM.format(round(effect * 100))] for effect in reference.slower}
     return Window(
-        specimen.name,
+        reference.name,
         series(baseline.id),
         series(control.id),
         {e: series(cell) for e, cell in arms.items()},

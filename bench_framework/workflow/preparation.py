@@ -61,7 +61,9 @@ def prepare(
     builds = cargo.build_all(plan, launcher, env, careful, datasets.workplace(plan, env))
     if plan.program is not None:
         program = programs.find_program(plan, env)
-        builds = (programs.described(plan, program, launcher, env, datasets.workplace(plan, env)),)
+        builds = (
+            programs.add_description(plan, program, launcher, env, datasets.workplace(plan, env)),
+        )
     if not any(build.ok for build in builds):
         raise _nothing_built(builds)
     if plan.revisions is not None and not all(build.ok for build in builds):
@@ -79,7 +81,7 @@ def prepare(
     require_known(plan, builds)
     inputs = datasets.prepare_inputs(plan, env, careful)
     if plan.program is not None:
-        build, event = programs.with_control(
+        build, event = programs.add_control(
             plan, builds[0], {i.input_id: i for i in inputs}, launcher, env
         )
         builds = (build,)
