@@ -1,6 +1,7 @@
-"""Benchmarks of Rust programs, and the notebook API: ``import bench_framework as bf; bf.load("@last").runs``.
+"""Benchmark framework for Rust programs, and its notebook API.
 
-Importing it loads nothing heavy: `load`, `figures` and `plot` come from `bench_framework.notebook` on first use.
+Example: ``import bench_framework as bf; bf.load("@last").runs``. The import is cheap: `load`,
+`figures` and `plot` are loaded from `bench_framework.notebook` on first use.
 """
 
 from __future__ import annotations

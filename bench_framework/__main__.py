@@ -10,17 +10,17 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run the command line and exit with its code."""
-    # A closed stream is None in Python; nothing below should have to think of that.
+    # Python sets a closed stream to None; all other code expects a stream.
     if sys.stdout is None or sys.stderr is None:
-        nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 -- as long as the process
-        sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
+        sink = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 -- as long as the process
+        sys.stdout, sys.stderr = sys.stdout or sink, sys.stderr or sink
     try:
         from bench_framework.cli.app import run_command_line  # noqa: PLC0415 -- Ctrl-C works from here on
 
         code = run_command_line(sys.argv[1:])
     except KeyboardInterrupt:
-        # Commands that measure stop by themselves and say how to go on; this is for all others.
-        sys.stderr.write("interrupted: every file is as it was, or wholly written\n")
+        # Commands that measure handle Ctrl-C themselves. This is for all other commands.
+        sys.stderr.write("interrupted: no file was left half-written\n")
         code = INTERRUPTED
     sys.exit(code)
 

@@ -1,7 +1,7 @@
-"""Where the files that are not Python lie: first in the checkout, else in the installed package.
+"""Locations of data files: in the checkout if there is one, otherwise in the installed package.
 
-A wheel carries templates, scenarios and the native sources under ``bench_framework/_assets``
-(the bindings crate's ``build.rs`` puts them there, as a symlink would be left out of a wheel).
+A wheel contains templates, scenarios and native sources in ``bench_framework/_assets``. The
+``build.rs`` of the bindings crate copies them there, because wheels do not contain symlinks.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ def _asset(name: str) -> Path:
 
 
 def native_dir() -> Path:
-    """The Rust workspace of the bundled workers."""
+    """Return the folder of the Rust workspace with the bundled workers."""
     return _asset("native")
 
 
 def template_dir() -> Path:
-    """The Jinja2 templates of the reports."""
+    """Return the folder of the Jinja2 templates of the reports."""
     return _asset("templates")
 
 
 def scenario_dir() -> Path:
-    """The shipped scenarios."""
+    """Return the folder of the shipped scenarios."""
     return _asset("scenarios")
 
 
 def shipped_scenarios() -> dict[str, Path]:
-    """Name, as `benchctl run NAME` takes it, to the scenario's file; sorted by name."""
+    """Return the files of the shipped scenarios by name, as in `benchctl run NAME`, sorted."""
     return {path.stem: path for path in sorted(scenario_dir().glob("*.yaml"))}

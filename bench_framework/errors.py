@@ -1,20 +1,20 @@
-"""Every error that benchctl can tell a user, in one tree.
+"""All errors that benchctl reports to a user, in one class tree.
 
 ::
 
-    BenchError                  code, what failed, on what, effect, help   exit
-    ├── UsageError              the call's words or files are wrong          2
-    │   └── ScenarioError       a scenario is wrong: all its problems        2
+    BenchError                  code, message, details, effect, fix        exit
+    ├── UsageError              wrong options or files                       2
+    │   └── ScenarioError       errors in a scenario, all at once            2
     ├── MeasureError            something could not be measured              3
     │   ├── BuildError          cargo, or a missing crate or feature         3
     │   ├── CellError           a run failed, hung, or was killed            3
     │   ├── AnswerError         two variants did different work              3
     │   └── MachineError        a tool, a disk, a lock, a platform           3
     ├── RecordError             a record cannot be read or continued         2
-    ├── GateError               the gate has nothing to judge                4
+    ├── GateError               the gate has nothing to compare              4
     └── Interrupted             Ctrl-C or SIGTERM; resumable               130
 
-An exception that is not in this tree is our bug: exit 70, the traceback saved.
+Any other exception is an internal error: exit 70, with a saved traceback.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ EXIT_INTERRUPTED = 130
 
 
 class BenchError(Exception):
-    """One failure, in the form of REPORTS 3.5: what, where, effect, help.
+    """A failure with its message, details, effect and fix.
 
     Args:
-        message: what failed, on what; one sentence without a full stop.
-        code: stable code such as ``BX201``; listed in ``docs/reference/codes.md``.
+        message: what failed, on what; lower case, without a full stop.
+        code: stable code such as ``BX201``; ``docs/reference/codes.md`` lists all codes.
         details: labelled lines, such as ``("command", "…")``, printed in order.
         effect: what this means for the results.
-        help: what to do now.
+        help: what to do; printed as ``fix``.
     """
 
     exit_code: ClassVar[int] = EXIT_NOT_MEASURED
@@ -52,7 +52,7 @@ class BenchError(Exception):
         code: str | None = None,
         details: tuple[tuple[str, str], ...] = (),
         effect: str | None = None,
-        help: str | None = None,  # noqa: A002 -- the word that the message prints
+        help: str | None = None,  # noqa: A002 -- a parameter name shadows the builtin on purpose
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -63,7 +63,7 @@ class BenchError(Exception):
 
 
 class UsageError(BenchError):
-    """The command line, or a file that it names, is wrong."""
+    """An error in the command line or in a file that it names."""
 
     exit_code = EXIT_USAGE
     default_code = "BX100"
@@ -71,7 +71,7 @@ class UsageError(BenchError):
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A place in a text file: line and column from 1, and how many columns it spans."""
+    """A position in a text file: line and column from 1, and a length in columns."""
 
     line: int
     column: int
@@ -80,22 +80,22 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One mistake in a scenario, as REPORTS 4 prints it."""
+    """An error in a scenario."""
 
     code: str
     message: str
     file: str | None = None
     at: Position | None = None
     label: str = ""
-    """Words behind the carets."""
+    """Text after the carets."""
     also: tuple[tuple[Position, str], ...] = ()
-    """Further places, such as the first of two equal keys."""
+    """Further positions, such as the first of two equal keys, with their labels."""
     help: str | None = None
     note: str | None = None
 
 
 class ScenarioError(UsageError):
-    """A scenario holds mistakes: all of them, in file order."""
+    """All errors in a scenario, in file order."""
 
     default_code = "BC000"
 
@@ -104,54 +104,54 @@ class ScenarioError(UsageError):
         super().__init__(f"{count} error{'s' if count != 1 else ''} in the scenario")
         self.problems = problems
         self.sources = sources
-        """File name to its text, for the snippets."""
+        """Text by file name, for the snippets."""
 
 
 class MeasureError(BenchError):
-    """Something could not be measured; what worked is still reported."""
+    """A failed measurement; everything else is still reported."""
 
     default_code = "BX200"
 
 
 class BuildError(MeasureError):
-    """A variant could not be built."""
+    """A failed build of a variant."""
 
     default_code = "BX220"
 
 
 class CellError(MeasureError):
-    """A run of a cell failed, hung, or was killed."""
+    """A run of a cell that failed, hung, or was killed."""
 
     default_code = "BX201"
 
 
 class AnswerError(MeasureError):
-    """Two variants did different work on the same input."""
+    """Two variants that did different work on the same input."""
 
     default_code = "BX210"
 
 
 class MachineError(MeasureError):
-    """The machine lacks a tool, a right, room or a platform."""
+    """A missing tool, permission, disk space or platform."""
 
     default_code = "BX230"
 
 
 class RecordError(UsageError):
-    """A record cannot be read, or an interrupted one cannot be continued."""
+    """A record that cannot be read or resumed."""
 
     default_code = "BX410"
 
 
 class GateError(BenchError):
-    """The gate could not judge, and that was clear before anything was measured."""
+    """A gate that cannot decide, detected before anything was measured."""
 
     exit_code = EXIT_NOT_JUDGED
     default_code = "BX111"
 
 
 class Interrupted(BenchError):  # noqa: N818 -- a request, not a fault
-    """The user stopped the run; what was measured is kept."""
+    """A run that the user stopped; completed measurements are kept."""
 
     exit_code = EXIT_INTERRUPTED
     default_code = "BX130"

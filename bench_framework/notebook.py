@@ -1,4 +1,4 @@
-"""The notebook API: `load`, `figures` and `plot`; ``import bench_framework`` offers the same names."""
+"""The notebook API: `load`, `figures` and `plot`, also available from ``bench_framework``."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ if TYPE_CHECKING:
 
 
 def load(record: str | Path = "@last", *, results: str | Path = "results") -> Frames:
-    """A record as DataFrames: `runs` (one row per run), `cells`, `comparisons`, `claims`, `events`, `env`, `plan`.
+    """Load a record as DataFrames.
 
-    The `runs` of an imported set have one row per run and metric; it has no machine.
+    Its attributes are `runs` (one row per run), `cells`, `comparisons`, `claims`, `events`, `env` and
+    `plan`. The `runs` of an imported record have one row per run and metric, and it has no `env`.
 
     Args:
-        record: a record's folder, ``SCENARIO/ID``, ``@last`` or ``@prev``; or a ``report.html`` outside of its
-            record that contains its runs: they are judged again, in a temporary folder.
+        record: the folder of a record, ``SCENARIO/ID``, ``@last`` or ``@prev``; or a ``report.html``
+            that contains its runs, whose results are recomputed in a temporary folder.
         results: the folder in which names are looked up.
 
     Raises:
-        UsageError: nothing of that name is found; RecordError: the record is damaged or of a newer version.
+        UsageError: there is no such record.
+        RecordError: the record is damaged or was written by a newer version.
     """
     from pathlib import Path
 
@@ -29,7 +31,7 @@ def load(record: str | Path = "@last", *, results: str | Path = "results") -> Fr
 
     page = Path(record)
     if page.suffix == ".html" and page.is_file() and not (page.parent / "journal.jsonl").is_file():
-        return _carried(page)
+        return _load_page(page)
     folder = finding.resolve(Path(results), str(record))
     return frames.load(folder)
 
@@ -37,14 +39,15 @@ def load(record: str | Path = "@last", *, results: str | Path = "results") -> Fr
 def figures(
     record: str | Path | Frames = "@last", *, results: str | Path = "results"
 ) -> dict[str, str]:
-    """Name and title of every figure of a record's report, in its order; `plot` draws one.
+    """Return the titles of all figures of a report by name, in the order of the report.
 
     Args:
-        record: what `load` takes, or what it gave.
+        record: an argument of `load`, or its result.
         results: the folder in which names are looked up.
 
     Raises:
-        UsageError: nothing of that name; RecordError: damaged or not judged.
+        UsageError: there is no such record.
+        RecordError: the record is damaged or has no results yet.
     """
     from bench_framework.workflow import plots
 
@@ -60,19 +63,20 @@ def plot(
     *,
     results: str | Path = "results",
 ) -> Any:
-    """A figure of a record's report as matplotlib draws it: the same data, order and words as in the page.
+    """Draw a figure of a report with matplotlib, with the same data, order and text as in the page.
 
     Args:
-        name: of the figure, as in `figures`.
-        record: what `load` takes, or what it gave: then nothing is read twice.
-        ax: the Axes to draw on; without one, a new canvas of the figure's own size, without a display.
+        name: name of the figure, see `figures`.
+        record: an argument of `load`, or its result, which avoids reading the record again.
+        ax: the Axes to draw on; default: a new off-screen canvas.
         results: the folder in which names are looked up.
 
     Returns:
-        The Axes; ``axes.figure.savefig("x.svg")`` writes it.
+        The Axes. ``axes.figure.savefig("x.svg")`` writes the figure to a file.
 
     Raises:
-        UsageError: as `figures`, or BX114, the report has no figure of that name. RecordError: as `figures`.
+        UsageError: there is no such record; BX114, the report has no figure of that name.
+        RecordError: the record is damaged or has no results yet.
     """
     from bench_framework.workflow import plots
 
@@ -80,14 +84,14 @@ def plot(
 
 
 def _frames(record: str | Path | Frames, results: str | Path) -> Frames:
-    """Return the frames of a record, opened unless they are given."""
+    """Return the given frames, or load those of a record."""
     from bench_framework.store.frames import Frames
 
     return record if isinstance(record, Frames) else load(record, results=results)
 
 
-def _carried(page: Path) -> Frames:
-    """The record in a page, in a temporary folder that is removed with the frames."""
+def _load_page(page: Path) -> Frames:
+    """Unpack the record in a page to a temporary folder, which is removed together with the frames."""
     import shutil
     import tempfile
     import weakref
@@ -98,9 +102,9 @@ def _carried(page: Path) -> Frames:
 
     folder = Path(tempfile.mkdtemp(prefix="benchctl-page-"))
     try:
-        found = frames.Frames(folder, unpack(page, folder))
+        loaded = frames.Frames(folder, unpack(page, folder))
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    weakref.finalize(found, shutil.rmtree, folder, ignore_errors=True)
-    return found
+    weakref.finalize(loaded, shutil.rmtree, folder, ignore_errors=True)
+    return loaded

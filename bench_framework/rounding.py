@@ -1,6 +1,8 @@
-"""R15: digits from the interval, bounds outward, until the digits say what the numbers say.
+"""Rounding of estimates and intervals (``docs/method.md#rounding``).
 
-Plain Python with decimals, so that what is printed is exactly what was judged.
+The width of an interval gives the number of digits. Bounds are rounded outward. Digits are added
+until the rounded interval has the same relation to 1 and to the margin as the exact one. Decimals
+guarantee that the printed interval is exactly the one from which the verdict follows.
 """
 
 from __future__ import annotations
@@ -12,25 +14,24 @@ from functools import lru_cache
 from typing import Final
 
 PDG_TWO_DIGITS_BELOW: Final = 355
-"""Two digits of a half-width whose first three digits are below this, else one (Particle Data
+"""A half-width whose first three digits are below this has two digits, otherwise one (Particle Data
 Group, Review of Particle Physics, introduction, section 5.3)."""
 MOST_DECIMALS: Final = 6
 FINE_ENOUGH: Final = 4
-"""Decimals of a ratio at which digits are added only for the sake of the verdict: a hundredth of a
-percent. Bounds still go outward, so that fewer digits never say more."""
+"""Decimals of a ratio (a hundredth of a percent) beyond which digits are added only if the verdict
+needs them. Bounds are rounded outward, so fewer digits never claim more."""
 LARGEST_RATIO: Final = 1e6
-"""An upper bound above this is rounded outward as far as it goes: nothing is known of that side."""
+"""An upper bound above this is treated as unbounded."""
 EXACT_DECIMALS: Final = 3
-"""Of a ratio without an interval to take them from."""
-
+"""Decimals of a ratio without an interval."""
 
 _WIDE: Final = Context(prec=400)
-"""Room for every float with six decimals."""
+"""A context with enough precision for every float with six decimals."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rounded:
-    """An estimate and its interval as they are printed."""
+    """An estimate and its interval with the printed digits."""
 
     estimate: Decimal
     lo: Decimal
@@ -39,30 +40,30 @@ class Rounded:
 
 
 def relation(lo: float | Decimal, hi: float | Decimal, threshold: float | Decimal) -> int:
-    """−1: the interval lies below the threshold; 1: above; 0: it reaches it."""
+    """Return −1 if the interval is below the threshold, 1 if it is above, 0 if it contains it."""
     if hi < threshold:
         return -1
     return 1 if lo > threshold else 0
 
 
 def thresholds(margin: float) -> tuple[float, float, float]:
-    """What an interval of a ratio is compared with: both margin bounds and 1."""
+    """Return the thresholds of a ratio: the lower margin bound, 1, and the upper margin bound."""
     return (1 / (1 + margin), 1.0, 1 + margin)
 
 
 @lru_cache(maxsize=64)
 def _limits(margin: float) -> tuple[Decimal, ...]:
-    """`thresholds` as decimals: a report asks for those of a few margins thousands of times."""
+    """Return `thresholds` as decimals, cached: a report needs them thousands of times."""
     return tuple(decimal(threshold) for threshold in thresholds(margin))
 
 
 def decimal(value: float) -> Decimal:
-    """The shortest decimal that is this number: 1.3 is 1.3 and not the binary fraction just above."""
+    """Return the shortest decimal of a float: 1.3, not the exact value of its binary fraction."""
     return Decimal(repr(float(value)))
 
 
 def decimals_of(half_width: float) -> int:
-    """Decimals by the PDG rule; may be negative for wide intervals of large numbers."""
+    """Return the number of decimals by the PDG rule; negative for wide intervals of large numbers."""
     if not half_width > 0 or not math.isfinite(half_width):
         return EXACT_DECIMALS
     exponent = decimal(half_width).adjusted()
@@ -73,10 +74,10 @@ def decimals_of(half_width: float) -> int:
 def rounded(
     estimate: float, lo: float, hi: float, *, margin: float, least: int = 2, keep: bool = True
 ) -> Rounded:
-    """A ratio and its interval in the digits that R15 gives.
+    """Round a ratio and its interval (``docs/method.md#rounding``).
 
-    Where six decimals do not keep the relation to 1 and to the margin bounds, the relation of
-    the result is the weaker one; verdicts are taken from the result.
+    If six decimals do not preserve the relation to 1 and to the margin bounds, the result has the
+    weaker relation. Verdicts are taken from the result.
 
     Args:
         estimate: ratio.
@@ -84,19 +85,19 @@ def rounded(
         hi: upper bound; finite.
         margin: δ as a fraction.
         least: fewest decimals; 2 for a ratio that is printed as whole percents.
-        keep: add digits for the sake of the relation. Not for a pair without a verdict: a bound that misses
-            1 by a hair would be printed with digits that the data do not carry, for nothing.
+        keep: add digits to preserve the relation. False for a pair without a verdict, whose bounds
+            close to 1 would get digits that the data do not support.
     """
-    wanted = [relation(lo, hi, t) for t in thresholds(margin)]
+    exact = [relation(lo, hi, t) for t in thresholds(margin)]
     start = max(least, min(FINE_ENOUGH, decimals_of((hi - lo) / 2)))
-    made = _at(estimate, lo, hi, start)
+    result = _at(estimate, lo, hi, start)
     if not keep:
-        return made
+        return result
     for decimals in range(start, MOST_DECIMALS + 1):
-        made = _at(estimate, lo, hi, decimals)
-        if [relation(made.lo, made.hi, limit) for limit in _limits(margin)] == wanted:
+        result = _at(estimate, lo, hi, decimals)
+        if [relation(result.lo, result.hi, limit) for limit in _limits(margin)] == exact:
             break
-    return made
+    return result
 
 
 def _at(estimate: float, lo: float, hi: float, decimals: int) -> Rounded:
@@ -110,12 +111,12 @@ def _at(estimate: float, lo: float, hi: float, decimals: int) -> Rounded:
 
 
 def plain(value: float, lo: float, hi: float, *, most: int = MOST_DECIMALS) -> Rounded:
-    """A value and its interval where no limit has a meaning: digits by the PDG rule, bounds outward."""
+    """Round a value and its interval without thresholds: PDG digits, bounds rounded outward."""
     return _at(value, lo, hi, max(0, min(most, decimals_of((hi - lo) / 2))))
 
 
 def up_to_two_digits(value: float) -> Decimal:
-    """A positive number rounded up to two significant digits: 0.1062 → 0.11."""
+    """Round a positive number up to two significant digits: 0.1062 → 0.11."""
     if value <= 0:
         return Decimal(0)
     exact = decimal(value)

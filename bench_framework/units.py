@@ -1,6 +1,6 @@
-"""Sizes, durations and percentages: text to numbers and back.
+"""Parsing and formatting of sizes, durations and percentages.
 
-Sizes are bytes (int), durations seconds (float), percentages fractions (0.02 for ``2%``).
+Sizes are in bytes (int), durations in seconds (float), percentages are fractions (0.02 for ``2%``).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 from decimal import Decimal
 from typing import Final
 
-THIN_SPACE: Final = "\u202f"  # narrow no-break: a number never parts from its unit
+THIN_SPACE: Final = "\u202f"  # narrow no-break space: a number and its unit stay on one line
 MINUS: Final = "\u2212"
 
 _SIZE_UNITS: Final[dict[str, int]] = {
@@ -41,7 +41,7 @@ _PERCENT: Final = re.compile(rf"^{_NUMBER}\s*%$")
 
 
 def parse_size(text: str) -> int:
-    """Bytes of ``"10MiB"``, ``"200MB"``, ``"1.5GiB"`` or ``"17B"``.
+    """Return the number of bytes of ``"10MiB"``, ``"200MB"``, ``"1.5GiB"`` or ``"17B"``.
 
     Raises:
         ValueError: no unit, an unknown unit, or not a whole number of bytes.
@@ -58,7 +58,7 @@ def parse_size(text: str) -> int:
 
 
 def is_size(text: str) -> bool:
-    """Whether `parse_size` takes this text."""
+    """Return True if `parse_size` accepts the text."""
     try:
         parse_size(text)
     except ValueError:
@@ -67,10 +67,10 @@ def is_size(text: str) -> bool:
 
 
 def parse_duration(text: str) -> float:
-    """Seconds of ``"15m"``, ``"120s"``, ``"20ms"`` or ``"1h"``.
+    """Return the seconds of ``"15m"``, ``"120s"``, ``"20ms"`` or ``"1h"``.
 
     Raises:
-        ValueError: no unit or an unknown one.
+        ValueError: no unit or an unknown unit.
     """
     match = _DURATION.match(text.strip())
     if match is None:
@@ -80,7 +80,7 @@ def parse_duration(text: str) -> float:
 
 
 def parse_percent(text: str) -> float:
-    """The fraction that ``"2%"`` stands for: 0.02.
+    """Return the fraction of a percentage: 0.02 for ``"2%"``.
 
     Raises:
         ValueError: no percent sign.
@@ -93,7 +93,7 @@ def parse_percent(text: str) -> float:
 
 
 def format_size(size: float, *, digits: int = 3) -> str:
-    """IEC text of a number of bytes with about `digits` significant digits: ``"9.77 MiB"``."""
+    """Format bytes with an IEC unit and about `digits` significant digits: ``"9.77 MiB"``."""
     value, unit = float(size), "B"
     for step in ("KiB", "MiB", "GiB", "TiB"):
         if abs(value) < 1024:  # noqa: PLR2004 -- the IEC step
@@ -105,7 +105,12 @@ def format_size(size: float, *, digits: int = 3) -> str:
 
 
 def size_unit(size: float, family: str) -> tuple[str, float]:
-    """The unit in which a size reads best, and the factor from bytes: ``("MiB", 2 ** -20)``; `family` iec or si."""
+    """Return the best unit of a size and the factor from bytes, such as ``("MiB", 2 ** -20)``.
+
+    Args:
+        size: bytes.
+        family: ``iec`` (powers of 1024) or ``si`` (powers of 1000).
+    """
     base, names = (
         (1000.0, ("B", "kB", "MB", "GB"))
         if family == "si"
@@ -118,13 +123,13 @@ def size_unit(size: float, family: str) -> tuple[str, float]:
 
 
 def format_duration(seconds: float, *, digits: int = 3) -> str:
-    """A measured time in its natural unit: ``"412 µs"``, ``"21.3 ms"``, ``"1.70 s"``."""
+    """Format a measured time in its natural unit: ``"412 µs"``, ``"21.3 ms"``, ``"1.70 s"``."""
     unit, scale = time_unit(seconds)
     return f"{_significant(seconds * scale, digits)}{THIN_SPACE}{unit}"
 
 
 def format_clock(seconds: float) -> str:
-    """A span that a person waits for: ``"42 s"``, ``"3 min 20 s"``, ``"2 h 05 min"``."""
+    """Format a waiting time: ``"42 s"``, ``"3 min 20 s"``, ``"2 h 05 min"``."""
     whole = max(0, round(seconds))
     if whole < 60:  # noqa: PLR2004 -- seconds in a minute
         return f"{whole} s"
@@ -136,7 +141,7 @@ def format_clock(seconds: float) -> str:
 
 
 def time_unit(seconds: float) -> tuple[str, float]:
-    """The unit in which a time reads best, and the factor from seconds: ``("ms", 1e3)``."""
+    """Return the best unit of a time and the factor from seconds, such as ``("ms", 1e3)``."""
     if seconds >= 1:
         return "s", 1.0
     if seconds >= 1e-3:  # noqa: PLR2004 -- one millisecond
@@ -145,7 +150,7 @@ def time_unit(seconds: float) -> tuple[str, float]:
 
 
 def format_percent(fraction: float, *, decimals: int | None = None) -> str:
-    """``0.02`` as ``"2 %"``, with as few decimals as it takes, or as many as are asked for."""
+    """Format 0.02 as ``"2 %"``, with the given number of decimals or as few as possible."""
     percent = fraction * 100
     text = f"{percent:.{decimals}f}" if decimals is not None else f"{percent:.10g}"
     return f"{text.replace('-', MINUS)}{THIN_SPACE}%"

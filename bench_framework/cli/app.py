@@ -35,24 +35,28 @@ from bench_framework.version import __version__
 EPILOG = """
 [bold]Examples[/bold]
 
-benchctl run quickstart
+benchctl run quickstart              # measure a shipped scenario
 
-benchctl validate bench/io.yaml && benchctl plan bench/io.yaml
+benchctl init bench                  # write a first scenario
 
-benchctl run bench/io.yaml -k 'io=mmap size<=50MiB' -S measure.rounds.max=60
+benchctl plan bench/scenario.yaml    # preview builds, runs and duration
 
-benchctl report @last
+benchctl run bench/scenario.yaml     # build, measure and report
 
-Exit codes: [bold]benchctl help exit-codes[/bold]
+benchctl compare @prev @last         # compare the last two records
+
+benchctl gate bench/scenario.yaml --base main    # fail CI on a regression
+
+Exit codes: [bold]benchctl help exit-codes[/bold]. Error codes: [bold]benchctl help BC104[/bold].
 """
 
 FLAGS = ("--verbose", "-v", "-vv", "--quiet", "-q", "--no-progress", "--json")
 VALUED = ("--color", "--dir")
-"""Options that every command shares: they may stand before the command or after it."""
+"""Options that every command shares. They are accepted before and after the command."""
 
 app = typer.Typer(
     name="benchctl",
-    help="Benchmarks that prove what they measured and say only what the data carry.",
+    help="Compare build and run variants of a Rust program and get a statistically sound report.",
     epilog=EPILOG,
     no_args_is_help=True,
     rich_markup_mode="rich",
@@ -61,27 +65,27 @@ app = typer.Typer(
 )
 COMMANDS = (
     run,
+    validate,
+    plan,
+    init,
     compare,
     report,
     profile,
-    gate,
     verify,
     import_files,
-    validate,
-    plan,
-    schema,
-    init,
+    gate,
     doctor,
     clean,
+    schema,
     explain,
 )
-"""In the order of the help page."""
+"""The modules of the commands, in the order of the help page."""
 for module in COMMANDS:
     module.register(app)
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         Console().emit(f"benchctl {__version__}")
         raise typer.Exit
 
@@ -91,18 +95,20 @@ def shared(
     context: typer.Context,
     *,
     verbose: Annotated[
-        int, typer.Option("--verbose", "-v", count=True, help="Say more; twice: tracebacks.")
+        int, typer.Option("--verbose", "-v", count=True, help="Print more; -vv adds tracebacks.")
     ] = 0,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Say results and errors only.")
+        bool, typer.Option("--quiet", "-q", help="Print results and errors only.")
     ] = False,
     color: Annotated[
         Literal["auto", "always", "never"],
-        typer.Option(help="Colour on the terminal. NO_COLOR is honoured."),
+        typer.Option(help="Colour the terminal output; NO_COLOR is respected."),
     ] = "auto",
-    no_progress: Annotated[bool, typer.Option("--no-progress", help="No live display.")] = False,
+    no_progress: Annotated[
+        bool, typer.Option("--no-progress", help="Disable the live progress display.")
+    ] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON document on stdout, for machines.")
+        bool, typer.Option("--json", help="Print one JSON document on stdout instead of text.")
     ] = False,
     results: Annotated[
         Path, typer.Option("--dir", envvar="BENCHCTL_RESULTS", help="Folder of the records.")
@@ -114,7 +120,7 @@ def shared(
         ),
     ] = False,
 ) -> None:
-    """Global options, kept for the command in the context."""
+    """Store the global options in the context, where the command reads them."""
     _ = version
     context.obj = Console(
         verbosity=-1 if quiet else verbose,
@@ -126,29 +132,29 @@ def shared(
 
 
 def run_command_line(arguments: list[str]) -> int:
-    """Run one command line; every failure ends here, as a message and an exit code."""
+    """Run one command line. Turn every failure into a message and return the exit code."""
     try:
         typer.main.get_command(app)(args=_options_first(arguments), prog_name="benchctl")
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 0
     except BenchError as error:
         console = Console()
-        if _traceback_wanted(arguments):
+        if _traceback_requested(arguments):
             console.say(traceback.format_exc())
         console.error(error)
         return error.exit_code
     except OSError as error:
         return _report_refusal(error, arguments)
-    except Exception:  # noqa: BLE001 -- the last line of defence: whatever arrives here is our bug
+    except Exception:  # noqa: BLE001 -- every other exception is an internal error
         return _report_bug(arguments)
     return 0
 
 
 def _options_first(arguments: list[str]) -> list[str]:
-    """The words with the options of every command moved before the command, where the parser wants them.
+    """Move the options that every command shares to the front, where the parser expects them.
 
-    ``benchctl plan FILE --json`` is what people write. No command has an option of one of these names, and
-    what stands after ``--`` is nobody's option.
+    Users write ``benchctl plan FILE --json``. No command has an option with one of these names.
+    Words after ``--`` are not options.
     """
     first: list[str] = []
     rest: list[str] = []
@@ -165,22 +171,22 @@ def _options_first(arguments: list[str]) -> list[str]:
     return first + rest
 
 
-def _traceback_wanted(arguments: list[str]) -> bool:
+def _traceback_requested(arguments: list[str]) -> bool:
     return "-vv" in arguments or arguments.count("-v") + arguments.count("--verbose") > 1
 
 
 def _report_refusal(error: OSError, arguments: list[str]) -> int:
-    """A refusal of the operating system that no layer foresaw: no file descriptors left, a folder that is gone."""
+    """Report an error of the operating system that no layer handled, such as a deleted folder."""
     console = Console()
-    if _traceback_wanted(arguments):
+    if _traceback_requested(arguments):
         console.say(traceback.format_exc())
     where = (("path", str(error.filename)),) if error.filename else ()
     refusal = MachineError(
-        f"the operating system refused: {error.strerror or error}",
+        f"the operating system reported an error: {error.strerror or error}",
         code="BX237",
         details=where,
-        effect="what was measured before is kept; `benchctl run` resumes it",
-        help="mend that and run the same command again; -vv shows where it happened",
+        effect="earlier measurements are kept; `benchctl run` resumes them",
+        help="resolve the error and repeat the command; -vv prints the traceback",
     )
     console.error(refusal)
     return refusal.exit_code
@@ -192,16 +198,16 @@ def _report_bug(arguments: list[str]) -> int:
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         file.write(f"benchctl {__version__}, Python {sys.version}\n{arguments!r}\n\n{trace}")
     console = Console()
-    if _traceback_wanted(arguments):
+    if _traceback_requested(arguments):
         console.say(trace)
     last = trace.strip().splitlines()[-1]
     console.error(
         BenchError(
-            f"this is a defect of benchctl: {last}",
+            f"internal error in benchctl: {last}",
             code="BX900",
             details=(("trace", path),),
-            effect="what was measured before is kept; `benchctl run` resumes it",
-            help="please report it with that file (it holds your command line, no environment)",
+            effect="earlier measurements are kept; `benchctl run` resumes them",
+            help="report it with the trace file (it contains the command line, not the environment)",
         )
     )
     return EXIT_BUG

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share, declared once."""
+"""Arguments and options that several commands share."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ ScenarioFile = Annotated[
     str, typer.Argument(metavar="FILE", help="A scenario file, or the name of a shipped scenario.")
 ]
 RecordName = Annotated[
-    str, typer.Argument(metavar="RECORD", help="A record's folder, SCENARIO/ID, @last or @prev.")
+    str, typer.Argument(metavar="RECORD", help="A record: its folder, SCENARIO/ID, @last or @prev.")
 ]
 Only = Annotated[
     str | None,
     typer.Option(
         "--only",
         "-k",
-        metavar="CELLS",
-        help="Only the cells that match, such as 'io=mmap size<=50MiB'.",
+        metavar="FILTER",
+        help="Select configurations, for example 'io=mmap size<=50MiB'.",
     ),
 ]
 Overrides = Annotated[
@@ -27,7 +27,7 @@ Overrides = Annotated[
         "--set",
         "-S",
         metavar="KEY=VALUE",
-        help="Change a key of the scenario, such as measure.rounds.max=5.",
+        help="Override a key of the scenario, for example measure.rounds.max=5.",
     ),
 ]
 Base = Annotated[
@@ -35,19 +35,18 @@ Base = Annotated[
     typer.Option(
         "--base",
         metavar="REV",
-        help="Measure every variant at this revision too, against itself: a branch, tag, commit or merge-base.",
+        help="Compare every variant with itself at this revision: a branch, tag, commit or merge-base.",
     ),
 ]
 Head = Annotated[
     str | None,
-    typer.Option(
-        "--head", metavar="REV", help="The other revision; default: the files as they lie there."
-    ),
+    typer.Option("--head", metavar="REV", help="Revision to test; default: the working tree."),
 ]
 EmbedRuns = Annotated[
     bool | None,
     typer.Option(
         "--embed-runs/--no-embed-runs",
-        help="Whether report.html contains all runs, so that it can be verified alone; default: up to 1 MB.",
+        help="Embed all runs in report.html, so that it can be verified without its record; "
+        "default: if they take at most 1 MB.",
     ),
 ]

@@ -1,4 +1,4 @@
-"""``benchctl compare``: any two variants of a record, levels of an axis, or two records."""
+"""``benchctl compare``: compare variants of a record, levels of an axis, or two records."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ EPILOG = """
 
 benchctl compare @last
 
-benchctl compare @last --baseline 'io=read runtime=rayon allocator=system' --candidate 'allocator=jemalloc'
+benchctl compare @last --baseline 'io=read runtime=rayon' --candidate 'allocator=jemalloc'
 
 benchctl compare @last --axis runtime --where 'allocator=jemalloc'
 
-benchctl compare @prev @last
+benchctl compare @prev @last            # two records
 """
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=EPILOG, rich_help_panel="Look")(compare)
+    app.command(epilog=EPILOG, rich_help_panel="Inspect")(compare)
 
 
 def compare(
@@ -38,42 +38,46 @@ def compare(
         str | None,
         typer.Argument(
             metavar="LATER",
-            help="A later record: it is held against RECORD, through the cells that did not change between them.",
+            help="A later record to compare with RECORD, through the unchanged configurations.",
             show_default=False,
         ),
     ] = None,
     baseline: Annotated[
         str | None,
         typer.Option(
-            metavar="CELLS", help="The one variant to compare with; default: the scenario's."
+            metavar="FILTER", help="The variant to compare with; default: the scenario's."
         ),
     ] = None,
     candidate: Annotated[
         str | None,
-        typer.Option(metavar="CELLS", help="The variants to compare; default: all others."),
+        typer.Option(metavar="FILTER", help="The variants to compare; default: all others."),
     ] = None,
     axis: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Levels of this axis against the baseline's, everything else equal.",
+            help="Compare the levels of this axis, with all other axes equal.",
         ),
     ] = None,
     where: Annotated[
         str | None,
-        typer.Option(metavar="CELLS", help="With --axis: only these variants and inputs."),
+        typer.Option(metavar="FILTER", help="With --axis: only these variants and inputs."),
     ] = None,
     metric: Annotated[
         str | None,
         typer.Option(
             metavar="LIST",
-            help="Metrics, such as wall,cpu; default: the judged ones, of two records wall,cpu,binary_size.",
+            help="Metrics, such as wall,cpu; default: those of the scenario, for two records "
+            "wall,cpu,binary_size.",
         ),
     ] = None,
 ) -> None:
-    """Compare variants within one record, paired by round, or two records through what stayed the same.
+    """Compare variants of one record, or two records.
 
-    What is chosen after the data were seen is exploratory, and so are two records: neither is ever a gate.
+    Variants of one record are paired by round. Two records are compared
+    through the configurations that did not change between them. A comparison
+    that is chosen after measuring is exploratory, and so is a comparison of
+    two records; use `gate` for decisions in CI.
     """
     from bench_framework.workflow.comparison import (
         compare_axis,
@@ -99,15 +103,15 @@ def compare(
         table = compare_record(
             console.results, record, baseline=baseline, candidate=candidate, metrics=metrics
         )
-    found = [asdict(comparison) for comparison in table.comparisons]
-    _show(console, table.document, found, full=axis is not None)
+    comparisons = [asdict(comparison) for comparison in table.comparisons]
+    _show(console, table.document, comparisons, full=axis is not None)
 
 
-def _show(console: Console, document: Document, found: object, *, full: bool) -> None:
+def _show(console: Console, document: Document, data: object, *, full: bool) -> None:
     from bench_framework.workflow.pages import terminal_page
 
     if console.json:
-        console.emit_json(found)
+        console.emit_json(data)
         return
     console.emit(
         terminal_page(document, console.width, console.colored_stdout, console.unicode, full=full)

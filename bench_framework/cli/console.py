@@ -1,4 +1,4 @@
-"""Where words leave the program: results to stdout, everything else to stderr."""
+"""Output of the program: results to stdout, diagnostics to stderr."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from bench_framework.cli.escapes import harmless, harmless_json
+from bench_framework.cli.escapes import escape_active, escape_active_json
 from bench_framework.errors import BenchError, MachineError, ScenarioError
 from bench_framework.model.words import in_ascii
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from bench_framework.model.run import Event
 
 IN_FULL = 2
-"""Warnings of one code that are shown with all they carry; of a matrix that fails, the others say the same."""
+"""Number of warnings per code that are printed with details; further ones take one line each."""
 NARROWEST = 40
 _HEAD = re.compile(r"(?:error|warning|note)\[\w+\]: ")
-_SENTENCE = re.compile(r"   (?:effect|help|note|cause) +| *= (?:help|note): ")
+_SENTENCE = re.compile(r"   (?:effect|fix|note|cause) +| *= (?:fix|note): ")
 _QUOTED = re.compile(r"`[^`]*`")
-_KEPT = "\u0000"
-"""Stands for a space that no line is broken at."""
+_FIXED_SPACE = "\u0000"
+"""Placeholder for a space at which lines are not broken."""
 DEFAULT_WIDTH = 100
 
 
 @dataclass
 class Console:
-    """The options that every command shares, and the two streams."""
+    """The options that every command shares, and the two output streams."""
 
     verbosity: int = 0
     color: str = "auto"
@@ -40,19 +40,19 @@ class Console:
     json: bool = False
     results: Path = field(default_factory=lambda: Path("results"))
     warned: Counter[str] = field(default_factory=Counter)
-    """Warnings shown, by code."""
+    """Number of printed warnings by code."""
 
     def emit(self, text: str) -> None:
-        """Print a result. A reader that went away (``| head``) is no error and stops no run."""
+        """Print a result. A closed pipe (``| head``) is not an error."""
         _write(sys.stdout, text)
 
-    def tell(self, text: str) -> None:
-        """Print a result that is one sentence, folded to the terminal where there is one."""
-        self.emit(wrapped(text, self.width) if sys.stdout.isatty() else text)
+    def emit_sentence(self, text: str) -> None:
+        """Print a result that is one sentence, wrapped to the width of the terminal."""
+        self.emit(wrap_sentence(text, self.width) if sys.stdout.isatty() else text)
 
     def emit_json(self, document: Any) -> None:
         """Print one JSON document, the only thing on stdout with ``--json``."""
-        self.emit(harmless_json(json.dumps(document, ensure_ascii=False, indent=2)))
+        self.emit(escape_active_json(json.dumps(document, ensure_ascii=False, indent=2)))
 
     def say(self, text: str, *, level: int = 0) -> None:
         """Print a diagnostic to stderr if the verbosity reaches `level`; ``--quiet`` is -1."""
@@ -60,26 +60,31 @@ class Console:
             _write(sys.stderr, text)
 
     def error(self, error: BenchError) -> None:
-        """Print an error in the form of REPORTS 3.5."""
-        _write(sys.stderr, folded(describe(error), self.stderr_width))
+        """Print an error with its details, effect and fix."""
+        _write(sys.stderr, fold_diagnostic(describe(error), self.stderr_width))
 
     def warn(self, event: Event) -> None:
-        """Print a warning that the record keeps as well: the first of a code in full, then one line each."""
+        """Print a warning: the first ones of a code with details, further ones in one line each."""
         if self.verbosity < 0 and event.severity != "error":
             return
         self.warned[event.code] += 1
         lines = [f"{event.severity}[{event.code}]: {event.message}"]
         if self.warned[event.code] <= IN_FULL or self.verbosity > 0:
-            lines += _labelled((*event.details, ("effect", event.effect), ("help", event.help)))
+            lines += _labelled((*event.details, ("effect", event.effect), ("fix", event.help)))
         elif self.warned[event.code] == IN_FULL + 1:
             lines += _labelled(
-                (("note", f"more of {event.code} get a line each; events.csv has all of them"),)
+                (
+                    (
+                        "note",
+                        f"further {event.code} take one line each; events.csv contains all details",
+                    ),
+                )
             )
-        _write(sys.stderr, folded("\n".join(lines), self.stderr_width))
+        _write(sys.stderr, fold_diagnostic("\n".join(lines), self.stderr_width))
 
     @property
     def width(self) -> int:
-        """Columns of the terminal that results go to; 100 where there is none."""
+        """Columns of the terminal on stdout; 100 if stdout is not a terminal."""
         if (columns := os.environ.get("COLUMNS", "")).isdigit() and int(columns) > 0:
             return max(NARROWEST, int(columns))
         try:
@@ -89,7 +94,7 @@ class Console:
 
     @property
     def stderr_width(self) -> int | None:
-        """Columns of the terminal that diagnostics go to; `None` where nobody's terminal would break them."""
+        """Columns of the terminal on stderr; `None` if stderr is not a terminal."""
         try:
             return max(NARROWEST, os.get_terminal_size(sys.stderr.fileno()).columns)
         except (OSError, ValueError):
@@ -97,11 +102,11 @@ class Console:
 
     @property
     def unicode(self) -> bool:
-        """Whether stdout can carry the glyphs of the verdicts."""
+        """True if the encoding of stdout contains the glyphs of the verdicts."""
         return (sys.stdout.encoding or "ascii").lower().replace("-", "") == "utf8"
 
     def colored(self, stream: TextIO) -> bool:
-        """Whether to colour what goes to `stream`; ``NO_COLOR`` wins over everything but ``--color``."""
+        """Return True if output to `stream` is coloured; ``--color`` takes precedence over ``NO_COLOR``."""
         if self.color != "auto":
             return self.color == "always"
         if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
@@ -110,18 +115,18 @@ class Console:
 
     @property
     def colored_stdout(self) -> bool:
-        """Whether results are coloured."""
+        """True if results are coloured."""
         return self.colored(sys.stdout)
 
     @property
     def live(self) -> bool:
-        """Whether a region of stderr may be drawn again: a person is watching a terminal."""
+        """True if stderr is a terminal on which a region can be redrawn."""
         plain = os.environ.get("CI") or os.environ.get("TERM", "dumb") == "dumb"
         return self.progress and self.verbosity >= 0 and sys.stderr.isatty() and not plain
 
 
-def wrapped(text: str, width: int) -> str:
-    """A sentence in lines that fit; the further ones stand a little to the right. A path stays whole."""
+def wrap_sentence(text: str, width: int) -> str:
+    """Wrap a sentence with a hanging indent. Paths are not broken."""
     return "\n".join(
         textwrap.wrap(
             text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
@@ -129,11 +134,11 @@ def wrapped(text: str, width: int) -> str:
     )
 
 
-def folded(text: str, width: int | None) -> str:
-    """Sentences of a diagnostic in lines that fit, under their own beginning.
+def fold_diagnostic(text: str, width: int | None) -> str:
+    """Wrap the sentences of a diagnostic; `None` as width leaves the text unchanged.
 
-    What is to be copied or stands in columns (commands, paths, source, digests, what a program said) stays on its line,
-    and so does what stands between backquotes. Without a width all of it does.
+    Lines that users copy (commands, paths, source lines, output of programs) and text in backquotes
+    are not broken.
     """
     if width is None:
         return text
@@ -144,40 +149,42 @@ def folded(text: str, width: int | None) -> str:
         if sentence is None or len(line) <= width:
             lines.append(line)
             continue
-        kept = _QUOTED.sub(lambda quoted: quoted[0].replace(" ", _KEPT), line[sentence.end() :])
-        made = textwrap.wrap(
-            kept,
+        text = _QUOTED.sub(
+            lambda quoted: quoted[0].replace(" ", _FIXED_SPACE), line[sentence.end() :]
+        )
+        parts = textwrap.wrap(
+            text,
             width,
             initial_indent=sentence[0],
             subsequent_indent=" " * (3 if head else sentence.end()),
             break_long_words=False,
             break_on_hyphens=False,
         )
-        lines += [part.replace(_KEPT, " ") for part in made]
+        lines += [part.replace(_FIXED_SPACE, " ") for part in parts]
     return "\n".join(lines)
 
 
 def counted(number: int, noun: str) -> str:
-    """``1 cell``, ``2 cells``."""
+    """Return a number with its noun, such as ``1 round`` or ``2 rounds``."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def describe(error: BenchError) -> str:
-    """The message of an error: what happened, where, what it means, what to do."""
+    """Return the text of an error: message, details, effect and fix."""
     if isinstance(error, ScenarioError):
         from bench_framework.scenario.load import render
 
         return render(error)
     lines = [f"error[{error.code}]: {error.message}"]
-    lines += _labelled((*error.details, ("effect", error.effect), ("help", error.help)))
+    lines += _labelled((*error.details, ("effect", error.effect), ("fix", error.help)))
     return "\n".join(lines)
 
 
 def _labelled(pairs: tuple[tuple[str, str | None], ...]) -> list[str]:
-    shown = [(label, text.strip("\n")) for label, text in pairs if text and text.strip("\n")]
-    column = max((8, *(len(label) for label, _ in shown)))
+    given = [(label, text.strip("\n")) for label, text in pairs if text and text.strip("\n")]
+    column = max((8, *(len(label) for label, _ in given)))
     lines: list[str] = []
-    for label, text in shown:
+    for label, text in given:
         first, *rest = text.splitlines()
         lines.append(f"   {label:<{column}} {first}")
         lines += [f"   {'':<{column}} {line}".rstrip() for line in rest]
@@ -188,9 +195,9 @@ def _write(stream: TextIO, text: str) -> None:
     """Write a text with its newline.
 
     Raises:
-        MachineError: BX236, results cannot be written. A diagnostic that cannot be written stops nothing.
+        MachineError: BX236, results cannot be written to stdout. Errors on stderr are ignored.
     """
-    line = harmless(text if text.endswith("\n") else text + "\n")
+    line = escape_active(text if text.endswith("\n") else text + "\n")
     try:
         stream.write(line)
         stream.flush()
@@ -199,12 +206,12 @@ def _write(stream: TextIO, text: str) -> None:
         stream.write(in_ascii(line).encode(encoding, "backslashreplace").decode(encoding))
         stream.flush()
     except OSError as error:
-        # Python would complain once more when it closes the stream at exit.
+        # Without this, Python reports the error again when it closes the stream at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         if stream is sys.stdout and not isinstance(error, BrokenPipeError):
             raise MachineError(
                 f"results cannot be written to stdout: {error.strerror}",
                 code="BX236",
-                effect="what was measured is in its record",
+                effect="the measurements are stored in the record",
                 help="`benchctl report @last` prints it again",
             ) from error

@@ -1,7 +1,7 @@
-"""What a person sees while benchctl works: a live region on a terminal, lines elsewhere.
+"""Progress display: a live region on a terminal, lines elsewhere.
 
-Neither draws between `BlockStarted` and `BlockFinished`: a process is being timed then, and a terminal that
-redraws takes a core from it.
+Neither draws between `BlockStarted` and `BlockFinished`, because a terminal that redraws would take
+CPU time from the process that is timed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def display_for(console: Console) -> Iterator[Observer]:
-    """The display that suits where stderr goes; closed at the end, whatever happens."""
+    """Open the display that suits stderr, and close it on exit from the block."""
     display: LiveDisplay | LineDisplay = (
         LiveDisplay(console) if console.live else LineDisplay(console)
     )

@@ -1,4 +1,4 @@
-"""``benchctl doctor``: is this machine fit to measure, and what does its noise do to verdicts?"""
+"""``benchctl doctor``: check whether this machine is fit to measure, and how noisy it is."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 EPILOG = """
 [bold]Examples[/bold]
 
+benchctl doctor
+
 benchctl doctor --json | jq '.[] | select(.state != "ok")'
 
 benchctl doctor --aa --for 15m
 
-Ctrl-C ends --aa after the run in flight and prints what was found so far.
+Ctrl-C ends --aa after the current run and prints the results so far.
 """
 GLYPHS = {"ok": "✓", "warn": "⚠", "bad": "✕"}
 ASCII = {"ok": "+", "warn": "!", "bad": "x"}
@@ -31,7 +33,7 @@ WAIT_EVERY_S = 10.0
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=EPILOG, rich_help_panel="Look")(doctor)
+    app.command(epilog=EPILOG, rich_help_panel="Machine")(doctor)
 
 
 def doctor(
@@ -40,23 +42,22 @@ def doctor(
         bool,
         typer.Option(
             "--aa",
-            help="Measure equal programs and known extra work: false verdicts, noise floor, what is found.",
+            help="Run an A/A check: measure false positives, the noise floor and which injected "
+            "slowdowns are detected.",
         ),
     ] = False,
     how_long: Annotated[
         str | None,
-        typer.Option(
-            "--for", metavar="TIME", help="How long --aa measures, such as 15m; default 1m."
-        ),
+        typer.Option("--for", metavar="TIME", help="Duration of --aa, such as 15m; default: 1m."),
     ] = None,
 ) -> None:
-    """Say line by line what this machine can measure, what that means, and how to mend it."""
+    """Check what this machine can measure, and print the effect and the fix of each finding."""
     console: Console = context.obj
     if aa:
         _measure_noise(console, _seconds(how_long))
         return
     if how_long is not None:
-        raise UsageError("--for belongs to --aa", help="`benchctl doctor --aa --for 15m`")
+        raise UsageError("--for needs --aa", help="run `benchctl doctor --aa --for 15m`")
     _examine(console)
 
 
@@ -70,36 +71,36 @@ def _examine(console: Console) -> None:
     glyphs = GLYPHS if console.unicode else ASCII
     indent = " " * 4
     for check in checks:
-        console.tell(f"{glyphs[check.state]} {check.name}: {check.figure}")
+        console.emit_sentence(f"{glyphs[check.state]} {check.name}: {check.figure}")
         if check.meaning:
             console.emit(_wrap(check.meaning, console.width, indent))
-        if check.mend and check.state != "ok":
-            console.emit(_wrap(f"mend: {check.mend}", console.width, indent))
-    console.tell(_conclusion([check.state for check in checks]))
+        if check.fix and check.state != "ok":
+            console.emit(_wrap(f"fix: {check.fix}", console.width, indent))
+    console.emit_sentence(_conclusion([check.state for check in checks], glyphs["bad"]))
 
 
 def _seconds(text: str | None) -> float | None:
-    """Raise `UsageError`, BX100, if this is no time."""
+    """Return the duration in seconds. Raises `UsageError`, BX100, if `text` is not a positive duration."""
     if text is None:
         return None
     try:
-        found = parse_duration(text)
+        seconds = parse_duration(text)
     except ValueError as error:
         raise UsageError(
-            f"--for {text}: {error}", help="a time with its unit, such as 90s or 15m"
+            f"--for {text}: {error}", help="write a time with its unit, such as 90s or 15m"
         ) from error
-    if found <= 0:
-        raise UsageError(f"--for {text} is no time to measure in", help="such as 90s or 15m")
-    return found
+    if seconds <= 0:
+        raise UsageError(f"--for {text}: not a positive time", help="write 90s or 15m, for example")
+    return seconds
 
 
 def _measure_noise(console: Console, seconds: float | None) -> None:
     from bench_framework.cli.noise_page import noise_page
     from bench_framework.workflow.noise import NOISE_DEFAULT_S, examine_noise, noise_document
 
-    wanted = NOISE_DEFAULT_S if seconds is None else seconds
-    display = NoiseLines(console, wanted)
-    findings = examine_noise(wanted, display, display.show_window)
+    duration = NOISE_DEFAULT_S if seconds is None else seconds
+    display = NoiseLines(console, duration)
+    findings = examine_noise(duration, display, display.show_window)
     if console.json:
         console.emit_json(noise_document(findings))
     else:
@@ -111,15 +112,15 @@ def _measure_noise(console: Console, seconds: float | None) -> None:
 
 
 class NoiseLines:
-    """A line on stderr for every window: they take some seconds each."""
+    """Progress of the A/A check: one line on stderr per window."""
 
-    def __init__(self, console: Console, wanted_s: float) -> None:
+    def __init__(self, console: Console, duration_s: float) -> None:
         self._console = console
-        self._wanted = wanted_s
+        self._duration = duration_s
         self._waited = -WAIT_EVERY_S
 
     def notify(self, update: Update) -> None:
-        """Print waiting, installation, errors and messages; nothing while a program is timed."""
+        """Print waiting, installation, errors and messages, but nothing while a program is timed."""
         from bench_framework.execution.progress import LockWaiting, Message, Remark, ToolInstall
 
         match update:
@@ -128,7 +129,7 @@ class NoiseLines:
                 self._console.say(f"waiting for {holder} ({format_clock(elapsed)})")
             case ToolInstall(tool, version, elapsed) if elapsed == 0:
                 self._console.say(
-                    f"{tool} {version} is not here: installing it into the cache, about 1 minute"
+                    f"{tool} {version} is not installed: installing it into the cache, about 1 minute"
                 )
             case Remark(event) if event.severity == "error":
                 self._console.warn(event)
@@ -139,21 +140,21 @@ class NoiseLines:
 
     def show_window(self, verdicts: WindowVerdicts, number: int, elapsed_s: float) -> None:
         """Print the result of a window."""
-        told = "told from its copy" if verdicts.tripped else "not told from its copy"
+        result = "different (false positive)" if verdicts.tripped else "no difference"
         self._console.say(
-            f"window {number}, {format_clock(elapsed_s)} of about {format_clock(max(self._wanted, elapsed_s))}:"
-            f" {verdicts.program} {told}; {counted(verdicts.false, 'false verdict')}"
+            f"window {number}, {format_clock(elapsed_s)} of about {format_clock(max(self._duration, elapsed_s))}:"
+            f" {verdicts.program} A/A: {result}; {counted(verdicts.false, 'false positive')}"
             f" in {verdicts.families} relabelled families"
         )
 
 
-def _conclusion(states: list[str]) -> str:
-    """The answer to the question that the command asks."""
+def _conclusion(states: list[str], bad_glyph: str) -> str:
+    """Return the last line of the page: whether this machine is fit to measure."""
     bad, warned = states.count("bad"), states.count("warn")
     if bad:
-        return f"This machine cannot measure before {counted(bad, 'line')} marked {GLYPHS['bad']} or x is mended."
+        return f"This machine cannot measure yet: fix {counted(bad, 'check')} marked {bad_glyph}."
     if warned:
-        return f"This machine can measure; {counted(warned, 'warning')} above say what it costs."
+        return f"This machine can measure, with {counted(warned, 'warning')}."
     return "This machine is fit to measure."
 
 

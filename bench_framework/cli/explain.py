@@ -1,4 +1,4 @@
-"""``benchctl help``: what a code means, what the exit codes are, how a command is used."""
+"""``benchctl help``: explanations of error codes, exit codes and commands."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from bench_framework.cli.console import Console
 from bench_framework.errors import UsageError
 
 EXIT_CODES = """\
-0    done
-1    the gate found something worse, or verify found a difference
+0    success
+1    the gate found a regression, or verify found a difference
 2    wrong usage, or an invalid scenario
-3    something could not be measured (a build, a cell, an answer, the machine); what worked is still reported
-4    the gate could not judge
-70   a defect of benchctl; the traceback is saved and its path printed
-130  interrupted; `benchctl run` with the same scenario resumes
+3    a build, a configuration or the machine failed; everything else is reported
+4    the gate could not decide
+70   internal error; the traceback is saved and its path is printed
+130  interrupted; repeat the same command to resume
 
-Several causes: the first that holds in the order 3, 1, 4. The report is written before exit in every case."""
+If several apply, the first of 3, 1, 4 is returned. The report is written before exit in every case."""
 
 EPILOG = """
 [bold]Examples[/bold]
@@ -31,9 +31,9 @@ benchctl help BC104
 benchctl help run
 """
 TOPICS = """\
-benchctl help exit-codes   what the exit codes mean
-benchctl help CODE         what the code of an error or a warning means, such as BC104 or BX201
-benchctl help COMMAND      how a command is used; so does benchctl COMMAND --help
+benchctl help exit-codes   meaning of the exit codes
+benchctl help CODE         meaning of an error or warning, such as BC104 or BX201
+benchctl help COMMAND      usage of a command, the same as benchctl COMMAND --help
 
 commands: {commands}
 codes: {codes}"""
@@ -49,11 +49,11 @@ def explain(
     topic: Annotated[
         str | None,
         typer.Argument(
-            metavar="TOPIC", help="'exit-codes', a code such as BC104 or BX201, or a command."
+            metavar="TOPIC", help="exit-codes, a code such as BC104 or BX201, or a command."
         ),
     ] = None,
 ) -> None:
-    """Explain a code, the exit codes or a command; without a topic, list what there is."""
+    """Explain an error code, the exit codes or a command; without a topic, list all topics."""
     from bench_framework.workflow.scenarios import explanations_by_code
 
     console: Console = context.obj
@@ -73,11 +73,11 @@ def explain(
     else:
         close = get_close_matches(topic, [*codes, *commands, "exit-codes"], n=1)
         hint = f"did you mean `{close[0]}`?  " if close else ""
-        raise UsageError(f"no help on {topic!r}", help=f"{hint}`benchctl help` lists what there is")
+        raise UsageError(f"no help for {topic!r}", help=f"{hint}`benchctl help` lists all topics")
 
 
 def _commands(context: typer.Context) -> dict[str, Any]:
-    """The commands by name, as the parser knows them."""
+    """Return the commands by name."""
     group = context.parent.command if context.parent is not None else None
     return dict(getattr(group, "commands", {}))
 

@@ -1,4 +1,4 @@
-"""``benchctl gate``: has a candidate become worse than is tolerated?"""
+"""``benchctl gate``: fail if a candidate is slower than the scenario tolerates."""
 
 from __future__ import annotations
 
@@ -17,22 +17,23 @@ if TYPE_CHECKING:
 EPILOG = """
 [bold]Examples[/bold]
 
-benchctl gate --base merge-base bench/io.yaml
+benchctl gate bench/io.yaml --base main    # measure this branch and main
 
-benchctl gate
+benchctl gate @last                        # check an existing record
 
-benchctl run bench/io.yaml --gate
+benchctl run bench/io.yaml --gate          # measure a scenario, then check it
 
 benchctl gate @last --json | jq '.pairs[] | select(.state == "worse").text'
 
-What looks worse is measured again in fresh rounds, and only what is worse there too fails the gate.
-Exit codes: 0 passed, 1 worse, 3 could not measure, 4 could not judge.
+A possible regression is measured again in fresh rounds and fails the gate only if it is confirmed.
+
+Exit codes: 0 passed, 1 regression, 3 could not measure, 4 could not decide.
 """
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=EPILOG, rich_help_panel="Guard CI")(gate)
+    app.command(epilog=EPILOG, rich_help_panel="CI")(gate)
 
 
 def gate(
@@ -41,7 +42,7 @@ def gate(
         str,
         typer.Argument(
             metavar="RECORD|FILE",
-            help="A record's folder, SCENARIO/ID, @last or @prev; or a scenario (.yaml), which is measured first.",
+            help="A record (folder, SCENARIO/ID, @last, @prev), or a scenario (.yaml) to measure first.",
         ),
     ] = "@last",
     base: Base = None,
@@ -49,18 +50,20 @@ def gate(
     only: Only = None,
     overrides: Overrides = None,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Do not resume an interrupted record.")
+        bool, typer.Option("--fresh", help="Start a new record; do not resume an interrupted one.")
     ] = False,
     no_confirm: Annotated[
         bool,
         typer.Option(
-            "--no-confirm", help="Measure nothing again: what looks worse is not judged (exit 4)."
+            "--no-confirm",
+            help="Do not measure possible regressions again; the gate then cannot decide (exit 4).",
         ),
     ] = False,
 ) -> None:
-    """Judge a record against its scenario's gate, measure again what looks worse, and write the files for CI.
+    """Check a record against its scenario's gate, confirm regressions, and write the files for CI.
 
-    Of a scenario it measures a record first: with --base, or `against` in its gate, every variant at two revisions.
+    A scenario is measured first. With --base, or with `against` in its gate,
+    every variant is measured at two revisions.
     """
     from bench_framework.cli.display import display_for
     from bench_framework.workflow.run_options import RunOptions
@@ -76,30 +79,28 @@ def gate(
             head=head,
             gate=True,
         )
-        _measured(console, record, options, confirm=not no_confirm)
+        _measure(console, record, options, confirm=not no_confirm)
         return
     _refuse_alone(head=head, only=only, set=overrides)
     with display_for(console) as display:
-        found = judge(console, record, display, confirm=not no_confirm, fresh=fresh)
-    show(console, found)
-    if found.gating.exit_code:
-        raise typer.Exit(found.gating.exit_code)
+        result = judge(console, record, display, confirm=not no_confirm, fresh=fresh)
+    show(console, result)
+    if result.gating.exit_code:
+        raise typer.Exit(result.gating.exit_code)
 
 
-def _measured(console: Console, file: str, options: RunOptions, *, confirm: bool) -> None:
-    """Measure a scenario and judge what it left."""
+def _measure(console: Console, file: str, options: RunOptions, *, confirm: bool) -> None:
+    """Measure a scenario and check its record."""
     if file.startswith("@"):
-        raise UsageError(
-            "--base needs a scenario: which one is measured?", help="benchctl gate --base REV FILE"
-        )
+        raise UsageError("--base needs a scenario file", help="run `benchctl gate --base REV FILE`")
     measure(console, file, options, confirm=confirm)
 
 
 def _refuse_alone(**given: object) -> None:
-    """Options that mean nothing for a record that exists."""
-    named = [f"--{name}" for name, value in given.items() if value]
-    if named:
+    """Refuse options that have no effect on an existing record."""
+    options = [f"--{name}" for name, value in given.items() if value]
+    if options:
         raise UsageError(
-            f"{', '.join(named)}: a record is judged as it was measured",
-            help="name a scenario in place of the record, and it is measured first",
+            f"{', '.join(options)} cannot be used with an existing record",
+            help="give a scenario file in place of the record; it is measured first",
         )

@@ -6,32 +6,35 @@ import os
 
 from bench_framework.errors import Problem, ScenarioError
 
-SHOWN = 10
-"""GitHub shows ten annotations of a kind per step and drops the rest without a word."""
+MOST_ANNOTATIONS = 10
+"""GitHub shows ten annotations of a kind per step and drops the others silently."""
 
 
 def on_github() -> bool:
-    """Whether this process runs in a GitHub workflow."""
+    """Return True if this process runs in a GitHub workflow."""
     return os.environ.get("GITHUB_ACTIONS") == "true"
 
 
 def annotation_lines(error: ScenarioError) -> list[str]:
-    """One ``::error`` command per problem, at most ten, the tenth telling of the rest."""
+    """Return one ``::error`` command per problem, at most ten; the tenth gives the number of others."""
     problems = error.problems
-    lines = [_annotation(problem, problem.message) for problem in problems[:SHOWN]]
-    if len(problems) > SHOWN:
-        rest = len(problems) - SHOWN + 1
+    lines = [_annotation(problem, problem.message) for problem in problems[:MOST_ANNOTATIONS]]
+    if len(problems) > MOST_ANNOTATIONS:
+        rest = len(problems) - MOST_ANNOTATIONS + 1
         lines[-1] = _annotation(
-            problems[SHOWN - 1], f"{problems[SHOWN - 1].message} (and {rest - 1} more, see the log)"
+            problems[MOST_ANNOTATIONS - 1],
+            f"{problems[MOST_ANNOTATIONS - 1].message} (and {rest - 1} more, see the log)",
         )
     return lines
 
 
 def gate_lines(sentences: list[str]) -> list[str]:
-    """One ``::error`` command for each comparison that fails the gate, at most ten, the tenth telling of the rest."""
-    lines = [f"::error title=benchctl gate::{_escape(text)}" for text in sentences[:SHOWN]]
-    if len(sentences) > SHOWN:
-        lines[-1] += f" (and {len(sentences) - SHOWN} more, see the job summary)"
+    """Return one ``::error`` command per regression, at most ten; the tenth gives the number of others."""
+    lines = [
+        f"::error title=benchctl gate::{_escape(text)}" for text in sentences[:MOST_ANNOTATIONS]
+    ]
+    if len(sentences) > MOST_ANNOTATIONS:
+        lines[-1] += f" (and {len(sentences) - MOST_ANNOTATIONS} more, see the job summary)"
     return lines
 
 

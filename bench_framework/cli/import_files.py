@@ -1,4 +1,4 @@
-"""``benchctl import``: figures that were measured elsewhere, and what may be said of them."""
+"""``benchctl import``: a report on results of hyperfine or of a table."""
 
 from __future__ import annotations
 
@@ -16,27 +16,38 @@ benchctl import bench.json --baseline 'grep -c the corpus.txt'
 
 benchctl import before.csv after.csv --baseline smol --name smol
 
-Files: JSON of hyperfine --export-json (1.x and 2.x), or a table of label, mean, sd, n, unit as CSV or Markdown.
+Files: JSON of hyperfine --export-json (1.x and 2.x), or a CSV or Markdown table with the columns
+label, mean, sd, n and unit.
 """
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("import", epilog=EPILOG, rich_help_panel="Look")(import_figures)
+    app.command("import", epilog=EPILOG, rich_help_panel="Inspect")(import_figures)
 
 
 def import_figures(
     context: typer.Context,
-    files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Each file is one session.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE…", help="Files to import; each file is one session."),
+    ],
     name: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Name of the set; default: that of the first file."),
+        typer.Option(
+            metavar="NAME", help="Name of the record; default: the name of the first file."
+        ),
     ] = None,
     baseline: Annotated[
-        str | None, typer.Option(metavar="LABEL", help="Compare with this one; default: the first.")
+        str | None,
+        typer.Option(metavar="LABEL", help="Label of the baseline; default: the first label."),
     ] = None,
 ) -> None:
-    """Take over figures that were measured in blocks. Exploratory, whatever they say, and never for a gate."""
+    """Import hyperfine JSON or a table of means, and write a report.
+
+    Imported results are exploratory, because their runs are not interleaved.
+    A gate does not accept them.
+    """
     from bench_framework.workflow.imports import ImportOptions, import_files
     from bench_framework.workflow.pages import terminal_page
 

@@ -1,4 +1,4 @@
-"""``benchctl init``: a commented scenario to start from, with its schema beside it."""
+"""``benchctl init``: write a commented first scenario and its schema."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ def register(app: typer.Typer) -> None:
 def init(
     context: typer.Context,
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Where to write; made if it is not there.")
+        Path,
+        typer.Argument(metavar="DIR", help="Folder to write to; created if it does not exist."),
     ] = Path("bench"),
-    force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
 ) -> None:
-    """Write a commented scenario that runs as it is, and the schema that editors complete it by."""
+    """Write a commented, runnable scenario and the JSON Schema for editors."""
     from bench_framework.workflow.scenarios import start_folder
 
     console: Console = context.obj
     for path in start_folder(folder, force=force):
         console.say(f"wrote {path}")
-    console.say("its comments say what to change; it runs as it is:")
+    console.say("its comments explain what to change; run it with:")
     console.emit(f"benchctl run {folder / 'scenario.yaml'}")

@@ -1,4 +1,4 @@
-"""Progress as lines, for logs, pipes and CI: no carriage returns, no colour, at most one line every few seconds."""
+"""Progress as plain lines for logs, pipes and CI, at most one line every few seconds."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from bench_framework.cli.console import Console
 
 EVERY_S = 10.0
-"""Rounds finish too often for a log; one line in this time tells enough."""
+"""Minimum time between two lines about rounds, in seconds."""
 HEARTBEAT_S = 60.0
-"""CI systems kill a job that says nothing for minutes."""
+"""Maximum time without a line, in seconds: CI systems kill a job that prints nothing for minutes."""
 
 
 class LineDisplay:
-    """Writes to stderr what happened, one line each."""
+    """A display that writes one line per event to stderr."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -72,7 +72,9 @@ class LineDisplay:
                 where = f"{plan.input(look.input_id).label}: " if len(plan.inputs) > 1 else ""
                 self._line("stop", f"{where}after {look.round} rounds, {look.reason}")
             case Counting():
-                self._seldom("count", f"{update.what}: cell {update.index} of {update.total}")
+                self._seldom(
+                    "count", f"{update.what}: configuration {update.index} of {update.total}"
+                )
             case Remark():
                 self._console.warn(update.event)
             case _:
@@ -103,7 +105,7 @@ class LineDisplay:
                 pass
 
     def close(self) -> None:
-        """Nothing is open but perhaps a group."""
+        """Close an open group."""
         self._end_group()
 
     @property
@@ -119,7 +121,7 @@ class LineDisplay:
         if update.elapsed_s == 0:
             self._line(
                 "tool",
-                f"{update.tool} {update.version} is not here:"
+                f"{update.tool} {update.version} is not installed:"
                 " installing it into the cache with cargo, once, about 1 minute",
             )
         else:
@@ -127,14 +129,14 @@ class LineDisplay:
 
     def _built(self, update: BuildFinished) -> None:
         build = update.build
-        what = (
+        outcome = (
             "failed"
             if not build.ok
             else "unchanged"
             if build.build_s is None
             else f"{build.build_s:.1f} s"
         )
-        self._line("build", f"{update.index}/{update.total} {update.label}: {what}")
+        self._line("build", f"{update.index}/{update.total} {update.label}: {outcome}")
         if update.index == update.total:
             self._end_group()
 
@@ -152,7 +154,7 @@ class LineDisplay:
 
     def _heartbeat(self) -> None:
         if self._work is not None and seconds() - self._last >= HEARTBEAT_S:
-            self._line("run", f"{self._work.blocks} blocks")
+            self._line("run", f"{self._work.blocks} hyperfine calls done")
 
     def _label(self, cell_id: str) -> str:
         return self._work.plan.cell(cell_id).label if self._work else cell_id

@@ -1,4 +1,4 @@
-"""Progress as one region of the terminal, drawn again only while nothing is timed."""
+"""Progress as one region of the terminal, redrawn only while nothing is timed."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ if TYPE_CHECKING:
     from bench_framework.model.plan import Cell
 
 EVERY_S = 0.5
-"""Between two drawings while measuring. A drawing takes milliseconds, and the terminal works on after it."""
+"""Minimum time between two drawings, in seconds. A drawing takes milliseconds of CPU time."""
 LONGEST_REASON = 42
-"""Columns for why a cell is not measured any further; the report has room for all of it."""
+"""Columns for the reason why a configuration was dropped; the report shows all of it."""
 GAP = 2
 SHORTEST_BAR = 8
 LONGEST_BAR = 28
-"""Columns of the progress bar: it takes what the words leave, and goes where that is too little."""
-KEPT_LINES = 4
-"""Lines of the terminal that are left to what stood there before."""
+"""Limits of the width of the progress bar in columns; it is omitted if there is less room."""
+RESERVED_LINES = 4
+"""Lines of the terminal that the region does not use."""
 STYLES = {
     Verdict.BETTER: "blue",
     Verdict.BETTER_SIZE_UNCERTAIN: "blue",
@@ -69,7 +69,7 @@ STYLES = {
 
 
 class LiveDisplay:
-    """A header, what runs now, and the cells of the input that is measured."""
+    """A display with a header, the current task, and the configurations of the current input."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -86,7 +86,7 @@ class LiveDisplay:
         self._live.start()
 
     def notify(self, update: Update) -> None:
-        """Record the update; draw if nothing is timed and the last drawing is old enough."""
+        """Record the update, and draw if nothing is timed and the last drawing is old enough."""
         if self._work is not None:
             self._work.take(update)
         match update:
@@ -99,7 +99,7 @@ class LiveDisplay:
                 return
             case InterimVerdicts():
                 return
-            case Message():  # the user asked for it, so it may be drawn at once
+            case Message():  # a reaction to the user, so it is printed at once
                 with self._above():
                     self._console.say(update.text)
                 return
@@ -120,7 +120,7 @@ class LiveDisplay:
         self._draw()
 
     def close(self) -> None:
-        """Take the region away; results are printed where it was."""
+        """Remove the region; results are printed in its place."""
         self._live.stop()
 
     def _region(self) -> Live:
@@ -128,10 +128,10 @@ class LiveDisplay:
 
     @contextmanager
     def _above(self) -> Iterator[None]:
-        """What is printed meanwhile stays, and the region goes on below it.
+        """Print above the region, which continues below.
 
-        A region that is started again still remembers its height, and would erase as many lines of what was
-        printed when it is stopped the next time: so a new one takes its place.
+        A restarted region remembers its height and would erase as many printed lines when it stops.
+        Therefore a new region replaces it.
         """
         self._live.stop()
         yield
@@ -158,7 +158,7 @@ class LiveDisplay:
     def _header(self, work: Work, now: float) -> RenderableType:
         elapsed = now - self._start if self._start is not None else 0.0
         left = work.left_s(elapsed, self._done_at_start)
-        state = f"{work.rounds_done}/{work.rounds_total} rounds  {format_clock(elapsed)} gone"
+        state = f"{work.rounds_done}/{work.rounds_total} rounds in {format_clock(elapsed)}"
         state += "" if left is None else f", at most {format_clock(left)} left"
         state += f"  problems {work.problems}" if work.problems else ""
         room = self._rich.width - cell_len(work.plan.name) - cell_len(state) - 2 * GAP
@@ -176,20 +176,20 @@ class LiveDisplay:
         cells = [
             cell for cell in work.plan.cells_of(work.input_id) if cell.role is not Role.CONTROL
         ]
-        room = max(3, shutil.get_terminal_size().lines - KEPT_LINES - 6)
-        shown = sorted(cells, key=lambda cell: work.median(cell.id) or float("inf"))[:room]
+        room = max(3, shutil.get_terminal_size().lines - RESERVED_LINES - 6)
+        rows = sorted(cells, key=lambda cell: work.median(cell.id) or float("inf"))[:room]
         stage = "warm-up" if work.warmup else f"round {work.round}"
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
         several = len(work.plan.inputs) > 1
         where = f"input {work.plan.input(work.input_id).label}, " if several else ""
         table.add_column(f"{where}{stage}", overflow="fold")
         table.add_column("time", justify="right", no_wrap=True)
-        table.add_column("so far", no_wrap=True)
+        table.add_column("interim verdict", no_wrap=True)
         table.add_column("rounds", justify="right", no_wrap=True)
-        for cell in shown:
+        for cell in rows:
             table.add_row(*self._row(work, cell))
-        if len(shown) < len(cells):
-            table.add_row(Text(f"… {len(cells) - len(shown)} more", style="dim"))
+        if len(rows) < len(cells):
+            table.add_row(Text(f"… {len(cells) - len(rows)} more", style="dim"))
         return table
 
     def _row(self, work: Work, cell: Cell) -> tuple[RenderableType, ...]:
@@ -201,11 +201,10 @@ class LiveDisplay:
             return Text(f"{label} (baseline)"), time, Text(""), count
         if cell.id in work.dropped:
             lost = cell.id in work.raced
-            why = Text(
-                f"{'' if lost else '✕ '}{work.dropped[cell.id]}", style="dim" if lost else "red"
-            )
-            why.truncate(LONGEST_REASON, overflow="ellipsis")
-            return Text(label), time, why, count
+            sign, style = ("", "dim") if lost else ("✕ ", "red")
+            reason = Text(f"{sign}{work.dropped[cell.id]}", style=style)
+            reason.truncate(LONGEST_REASON, overflow="ellipsis")
+            return Text(label), time, reason, count
         comparison = work.verdicts.get(cell.id)
         if comparison is None:
             return Text(label), time, Text("", style="dim"), count
@@ -213,12 +212,8 @@ class LiveDisplay:
         return Text(label), time, word, count
 
     def _footer(self, work: Work) -> RenderableType:
-        looked = (
-            "interim: verdicts can still change"
-            if work.verdicts
-            else "no verdicts before the first look"
-        )
-        return Text(f"\n{looked}.  Ctrl-C keeps everything.", style="dim")
+        state = "interim verdicts can change" if work.verdicts else "no interim verdicts yet"
+        return Text(f"\n{state}.  Ctrl-C stops; the same command resumes.", style="dim")
 
 
 def _doing(update: Update) -> str | None:
@@ -241,6 +236,6 @@ def _doing(update: Update) -> str | None:
             return f"{update.label} is ready"
         case Counting():
             times = f", {update.run} of {update.runs}" if update.runs > 1 else ""
-            return f"counting {update.what}: cell {update.index} of {update.total}{times}"
+            return f"counting {update.what}: configuration {update.index} of {update.total}{times}"
         case _:
             return None

@@ -1,4 +1,4 @@
-"""What ``benchctl doctor --aa`` prints: sentences and two tables, each figure with what stands behind it."""
+"""The page that ``benchctl doctor --aa`` prints: sentences and two tables."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from bench_framework.workflow.noise import NoiseFindings
 
 INDENT = " " * 4
-OPEN = "no end"
-"""Of a noise floor whose interval has none."""
+UNBOUNDED = "unbounded"
+"""Text for a noise floor whose interval has no upper bound."""
 
 
 def noise_page(findings: NoiseFindings, width: int) -> str:
-    """The findings as text of a width."""
+    """Return the page as text with lines of at most `width` columns, except for the tables."""
     if not findings.windows:
-        return "No window was measured: nothing is said about the noise of this machine."
+        return "No window was measured: the noise of this machine is unknown."
     summary = findings.summary
     lines = [
         *_wrapped(_head(findings), width),
@@ -31,15 +31,15 @@ def noise_page(findings: NoiseFindings, width: int) -> str:
         *_wrapped(_independence(findings), width, INDENT),
         "",
         *_wrapped(
-            "Noise floor: what a report could not have told from nothing. Median window (worst).",
+            "Noise floor: minimum detectable effect between equal programs (95 %). Median window (worst).",
             width,
         ),
         *_floors(summary),
         "",
         *_wrapped(
-            "Injected slowdown, as really more work: windows that called it slower on wall or CPU time, both judged"
-            f" together at {format_percent(summary.level)}; at least that share would, with 95 % confidence; then each"
-            " metric alone. Size: the typical change, median of the windows.",
+            "Injected slowdown (the program does more work): windows that reported it as slower in wall or CPU"
+            f" time, tested together at {format_percent(summary.level)}; the lower 95 % confidence bound of that"
+            " share; then each metric separately. Size: typical change, median of the windows.",
             width,
         ),
         *_injected(summary),
@@ -56,7 +56,7 @@ def _head(findings: NoiseFindings) -> str:
     )
     end = ", stopped early" if findings.interrupted or findings.failure else ""
     return (
-        f"A/A on this machine: {counted(findings.windows, 'window')} of {findings.rounds} rounds in"
+        f"A/A check of this machine: {counted(findings.windows, 'window')} of {findings.rounds} rounds in"
         f" {format_clock(findings.elapsed_s)}{end}. Programs: {programs}."
     )
 
@@ -64,18 +64,18 @@ def _head(findings: NoiseFindings) -> str:
 def _false_verdicts(summary: NoiseSummary) -> str:
     rate = summary.relabelled
     return (
-        f"{counted(rate.count, 'false verdict')} in {rate.tries} A/A families, at most {_share(rate.upper)} with 95 %"
-        f" confidence; asked: at most {format_percent(summary.level)}."
+        f"{counted(rate.count, 'false positive')} in {rate.tries} A/A families: at most {_share(rate.upper)} with"
+        f" 95 % confidence; allowed: {format_percent(summary.level)}."
     )
 
 
 def _independence(findings: NoiseFindings) -> str:
-    summary, measured = findings.summary, findings.summary.as_measured
+    measured = findings.summary.as_measured
     return (
-        f"Independent are {counted(findings.windows, 'window')}: the {summary.relabelled.tries} families are their"
-        " rounds with the labels of two equal arms exchanged at random, so that they prove the arithmetic on this"
-        f" machine's noise. As measured, {measured.count} of {counted(measured.tries, 'window')} told a program from"
-        f" its copy: at most {_share(measured.upper)} with 95 % confidence."
+        f"The families reuse the rounds of {counted(findings.windows, 'independent window')}, with the labels of two"
+        " equal programs exchanged at random; they test the statistics on this machine's noise. With the original"
+        f" labels, {measured.count} of {counted(measured.tries, 'window')} reported a difference between a program"
+        f" and its copy: at most {_share(measured.upper)} with 95 % confidence."
     )
 
 
@@ -90,22 +90,22 @@ def _floors(summary: NoiseSummary) -> Iterator[str]:
 
 def _injected(summary: NoiseSummary) -> Iterator[str]:
     rows: list[tuple[str, ...]] = [
-        ("program", "more", "found", "at least", "wall", "size", "CPU", "size")
+        ("program", "more", "detected", "at least", "wall", "size", "CPU", "size")
     ]
-    rows += [_found_row(found) for found in summary.found]
+    rows += [_injected_row(effect) for effect in summary.found]
     return _table(rows)
 
 
-def _found_row(found: Found) -> tuple[str, ...]:
+def _injected_row(effect: Found) -> tuple[str, ...]:
     return (
-        found.program,
-        f"+{format_percent(found.effect)}",
-        _of(found.either),
-        _share(found.either.lower, up=False),
+        effect.program,
+        f"+{format_percent(effect.effect)}",
+        _counts(effect.either),
+        _share(effect.either.lower, up=False),
         *(
             text
-            for m in ("wall", "cpu")
-            for text in (_of(found.on[m]), _signed(found.estimate.get(m)))
+            for metric in ("wall", "cpu")
+            for text in (_counts(effect.on[metric]), _signed(effect.estimate.get(metric)))
         ),
     )
 
@@ -113,38 +113,38 @@ def _found_row(found: Found) -> tuple[str, ...]:
 def _conclusion(summary: NoiseSummary) -> str:
     if summary.refuted:
         return (
-            f"Equal programs were told apart more often than {format_percent(summary.level)}: do not trust verdicts of"
-            " this machine before `benchctl doctor` finds nothing to mend."
+            f"Equal programs were reported as different in more than {format_percent(summary.level)} of the tests:"
+            " verdicts of this machine are not reliable. Fix what `benchctl doctor` reports, then repeat this check."
         )
     weak = [f for f in summary.found if f.either.count < f.either.tries]
     if not weak:
-        return "Every injected slowdown was found, and equal programs were told apart no more often than allowed."
+        return "Every injected slowdown was detected, and the rate of false positives is within the limit."
     smallest = ", ".join(f"+{format_percent(f.effect)} of {f.program}" for f in weak)
-    return f"Not always found: {smallest}. More rounds, or a quieter machine, find more."
+    return f"Not always detected: {smallest}. More rounds or a quieter machine detect smaller differences."
 
 
 def _metric(name: str) -> str:
     return "CPU" if name == "cpu" else name
 
 
-def _of(rate: Rate) -> str:
+def _counts(rate: Rate) -> str:
     return f"{rate.count} of {rate.tries}"
 
 
 def _share(fraction: float, *, up: bool = True) -> str:
-    """A bound in percent with one decimal, rounded to the careful side."""
+    """Return a bound in percent with one decimal, rounded up or down to the conservative side."""
     tenths = fraction * 1000
     whole = -int(-tenths // 1) if up else int(tenths)
     return format_percent(whole / 1000, decimals=1)
 
 
 def _fraction(value: float | None) -> str:
-    return OPEN if value is None else format_percent(value, decimals=1)
+    return UNBOUNDED if value is None else format_percent(value, decimals=1)
 
 
 def _signed(value: float | None) -> str:
     if value is None:
-        return "not known"
+        return "unknown"
     return ("+" if value >= 0 else "") + format_percent(value, decimals=1)
 
 
@@ -155,7 +155,7 @@ def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    """Columns two spaces apart, the first one to the left, the others to the right."""
+    """Return the lines of a table: first column left-aligned, others right-aligned."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     for row in rows:
         first, *rest = (

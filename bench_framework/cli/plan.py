@@ -1,4 +1,4 @@
-"""``benchctl plan``: what would be built and run."""
+"""``benchctl plan``: preview the builds and runs of a scenario."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ EPILOG = """
 
 benchctl plan quickstart
 
-benchctl plan bench/io.yaml -k size=10MiB --verbose
+benchctl plan bench/io.yaml -k size=10MiB -v    # list every command
 """
 
 
@@ -29,7 +29,10 @@ def plan(
     base: Base = None,
     head: Head = None,
 ) -> None:
-    """Show what would be built and run, and what it can decide; nothing is done. --verbose lists the commands."""
+    """Preview builds, runs, duration and detectable differences; nothing is built or run.
+
+    --verbose lists the commands.
+    """
     from bench_framework.cli.plan_page import page
     from bench_framework.workflow.forecast import forecast_document, forecast_scenario
 

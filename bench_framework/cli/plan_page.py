@@ -23,17 +23,17 @@ MOST_HOLES = 6
 
 
 def counts(plan: Plan) -> str:
-    """What is measured, in numbers: the control's cells apart, for variants × inputs does not count them."""
+    """Return the numbers of variants, inputs and configurations; A/A controls are counted separately."""
     control = sum(cell.role is Role.CONTROL for cell in plan.cells)
     text = f"{counted(len(plan.variants), 'variant')} × {counted(len(plan.inputs), 'input')}"
-    text += f", {counted(len(plan.cells) - control, 'cell')}"
+    text += f", {counted(len(plan.cells) - control, 'configuration')}"
     if control:
-        text += f" and {control} of the control"
+        text += f" and {counted(control, 'A/A control')}"
     return f"{text}, {len(plan.holes)} left out" if plan.holes else text
 
 
 def page(forecast: Forecast, *, width: int, commands: bool) -> str:
-    """The forecast as text; `commands` lists every command line."""
+    """Return the page as text; with `commands`, it lists every command line."""
     plan = forecast.plan
     axes = [axis for axis in plan.axes if len(axis.values) > 1]
     varied = f"{len(axes)} {'axis' if len(axes) == 1 else 'axes'}"
@@ -48,13 +48,13 @@ def page(forecast: Forecast, *, width: int, commands: bool) -> str:
         *(_item("CPUs", pinned, width) if (pinned := _pinned(plan)) else ()),
         *_item("Run", _run(forecast), width),
         *_item("Basis", _basis(forecast), width),
-        *_item("Judge", _judge(forecast), width),
+        *_item("Compare", _comparisons(forecast), width),
         *(_item("Gate", _gate(plan), width) if plan.judge.gate.margins else ()),
-        *_item("Expect", _expect(forecast), width),
+        *_item("Detects", _detectable(forecast), width),
         *_item(
             "Disk",
             f"{format_size(forecast.disk_needed)} of inputs to write, {format_size(forecast.disk_free)} free; "
-            "what the programs write is not known",
+            "output of the programs not included",
             width,
         ),
     ]
@@ -82,22 +82,23 @@ def _item(word: str, text: str, width: int) -> list[str]:
         initial_indent=f"  {word:<{INDENT - 2}}",
         subsequent_indent=" " * INDENT,
         break_on_hyphens=False,
-        break_long_words=False,  # a path is to be copied
+        break_long_words=False,  # users copy paths
     )
 
 
 def _builds(forecast: Forecast) -> str:
     if not forecast.builds:
-        return "nothing: the program is there"
+        return "none: the program exists already"
     todo = [build for build in forecast.builds if not build.cached]
-    again = (
-        "; cargo builds again what has changed since" if len(todo) < len(forecast.builds) else ""
-    )
+    again = "; cargo rebuilds what has changed" if len(todo) < len(forecast.builds) else ""
     known = [build.build_s for build in todo if build.build_s is not None]
-    text = f"{len(forecast.builds)} for {counted(len(forecast.plan.variants), 'variant')}, {len(todo)} to build"
+    text = (
+        f"{counted(len(forecast.builds), 'build')} for {counted(len(forecast.plan.variants), 'variant')},"
+        f" {len(todo)} to do"
+    )
     if todo and len(known) == len(todo):
-        return f"{text}, about {format_clock(sum(known))} (as last time){again}"
-    return f"{text}, time unknown before the first build{again}" if todo else f"{text}{again}"
+        return f"{text}, about {format_clock(sum(known))} (like last time){again}"
+    return f"{text}, duration unknown before the first build{again}" if todo else f"{text}{again}"
 
 
 def _data(forecast: Forecast) -> str:
@@ -106,73 +107,80 @@ def _data(forecast: Forecast) -> str:
     missing = [dataset for dataset, there in forecast.datasets if not there]
     text = counted(len(forecast.datasets), "input")
     if not missing:
-        return f"{text}, all there"
+        return f"{text}, all present"
     return f"{text}, {format_size(forecast.disk_needed)} to generate"
 
 
 def _cold(plan: Plan) -> str:
-    """What a cold cache means for this plan; empty where no cell asks for one."""
+    """Return how cold caches are measured; empty if no configuration requests one."""
     cold = sum(cell.cache == "cold" for cell in plan.cells)
     if not cold:
         return ""
     return (
-        f"cold before every run of {cold} of {counted(len(plan.cells), 'cell')}: the input's pages are dropped and "
-        "looked for; a cell with a run that was not seen to be cold is compared with nothing"
+        f"cold before every run of {cold} of {counted(len(plan.cells), 'configuration')}: the input is "
+        "evicted from the page cache, and this is verified; a configuration with a run that was not cold "
+        "is not compared"
     )
 
 
 def _pinned(plan: Plan) -> str:
-    """The lists of CPUs and how many cells each pins; empty where none is pinned."""
-    found = Counter(cell.cpus for cell in plan.cells if cell.cpus)
-    free = len(plan.cells) - found.total()
-    told = [f"{cpus} for {counted(count, 'cell')}" for cpus, count in found.items()]
-    return "; ".join([*told, f"any for {counted(free, 'cell')}"] if free else told) if told else ""
+    """Return the number of configurations by list of CPUs; empty if none is pinned."""
+    by_cpus = Counter(cell.cpus for cell in plan.cells if cell.cpus)
+    parts = [f"{cpus} for {counted(count, 'configuration')}" for cpus, count in by_cpus.items()]
+    free = len(plan.cells) - by_cpus.total()
+    if parts and free:
+        parts.append(f"any for {counted(free, 'configuration')}")
+    return "; ".join(parts)
 
 
 def _run(forecast: Forecast) -> str:
-    measure, cells = forecast.plan.measure, counted(len(forecast.plan.cells), "cell")
+    measure, cells = forecast.plan.measure, counted(len(forecast.plan.cells), "configuration")
     text = (
         f"{cells} × at most {measure.rounds_max} rounds (+ {measure.warmup_rounds} warm-up)"
         f" = {forecast.blocks} hyperfine calls"
     )
     if measure.budget_s is not None:
         text += f", budget {format_clock(measure.budget_s)}"
-    # Where a time is guessed, so is their sum, and no bound of anything.
-    bound = "as a guess" if forecast.guessed else "at most about"
+    # A sum with a guessed time is not an upper bound.
+    bound = "roughly" if forecast.guessed else "at most about"
     return f"{text}; {bound} {format_clock(forecast.run_s)}"
 
 
 def _basis(forecast: Forecast) -> str:
-    """Where the time comes from: an estimate that hides its basis misleads."""
+    """Return the number of configurations by the source of their time estimate."""
     return ", ".join(
-        f"{counted(count, 'cell')}: {source}" for source, count in forecast.basis.items()
+        f"{counted(count, 'configuration')}: {source}" for source, count in forecast.basis.items()
     )
 
 
-def _judge(forecast: Forecast) -> str:
+def _comparisons(forecast: Forecast) -> str:
     looks, plan = forecast.looks, forecast.plan
     text = (
-        f"{looks.family} comparisons ({' and '.join(plan.judge.metrics)}) at {format_percent(looks.level)} together,"
-        f" margin {format_percent(plan.judge.margin)}; looks after {', '.join(map(str, looks.rounds))} rounds"
+        f"{looks.family} comparisons ({' and '.join(plan.judge.metrics)}) at a family-wise error"
+        f" rate of {format_percent(looks.level)}, margin {format_percent(plan.judge.margin)}; interim analyses"
+        f" after {', '.join(map(str, looks.rounds))} rounds"
     )
     if plan.further_baselines:
         names = [plan.variant(v).label for v in (plan.baseline_id, *plan.further_baselines)]
-        text += f"; against {' and '.join(names)}"
+        text += f"; baselines {' and '.join(names)}"
     if not looks.decidable:
         text += f". Exploratory: a verdict needs {looks.needed} rounds, this plan has {plan.measure.rounds_max}"
     if plan.measure.strategy == "race":
         text += _race(forecast)
     if not plan.measure.control:
-        text += ". The control arm is switched off"
+        text += ". The A/A control is switched off"
     return text
 
 
 def _race(forecast: Forecast) -> str:
     first, last = forecast.looks.rounds[0], forecast.looks.rounds[-1]
     if first == last:
-        return f". The race drops nobody: its only look is the last, after round {last}"
+        return f". Racing has no effect: the only interim analysis is after the last round, {last}"
     share = format_percent(first / last, decimals=0)
-    return f". A race: losers leave at a look; before the first one all run, {share} of the rounds"
+    return (
+        ". Racing drops slower variants at each interim analysis;"
+        f" before the first one ({share} of the rounds) all of them run"
+    )
 
 
 def _gate(plan: Plan) -> str:
@@ -180,21 +188,21 @@ def _gate(plan: Plan) -> str:
     tolerated = ", ".join(
         f"{metric} {format_percent(margin)}" for metric, margin in policy.tolerated.items()
     )
-    return f"tolerates {tolerated}; `benchctl run --gate` or `benchctl gate` judges by it"
+    return f"tolerates {tolerated}; `benchctl run --gate` or `benchctl gate` applies it"
 
 
-def _expect(forecast: Forecast) -> str:
-    found = forecast.resolution
-    if not found.by_metric:
-        return "unknown until the first look: no earlier record of this workload on this host"
+def _detectable(forecast: Forecast) -> str:
+    resolution = forecast.resolution
+    if not resolution.by_metric:
+        return "unknown until the first interim analysis: no earlier record of this workload on this machine"
     sizes = " and ".join(
         f"{format_percent(math.ceil(mde * 1000) / 1000, decimals=1)} or more in {noun(metric)}"
-        for metric, mde in found.by_metric.items()
+        for metric, mde in resolution.by_metric.items()
     )
-    whose = f"{found.pairs} of {forecast.looks.family} comparisons in {found.record}"
-    if not found.pairs:
-        whose = f"other programs or inputs in {found.record}"
-    return f"decides differences of {sizes}, if all rounds are run (from the noise of {whose})"
+    source = f"{resolution.pairs} of {forecast.looks.family} comparisons in {resolution.record}"
+    if not resolution.pairs:
+        source = f"other programs or inputs in {resolution.record}"
+    return f"differences of {sizes}, if all rounds are run (from the noise of {source})"
 
 
 def _holes(plan: Plan, width: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""``benchctl profile``: where the programs of a record spend their time."""
+"""``benchctl profile``: profile the functions of the programs of a record."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ EPILOG = """
 
 benchctl profile @last
 
-benchctl profile @last -k 'io=mmap size=200MiB' --runs 10 --bucket 'hashing=hash' --bucket 'memory=malloc|memmove'
+benchctl profile @last -k 'io=mmap size=200MiB' --runs 10
+
+benchctl profile @last --bucket 'hashing=hash' --bucket 'memory=malloc|memmove'
 """
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=EPILOG, rich_help_panel="Look")(profile)
+    app.command(epilog=EPILOG, rich_help_panel="Inspect")(profile)
 
 
 def profile(
@@ -28,29 +30,29 @@ def profile(
     record: RecordName = "@last",
     only: Only = None,
     runs: Annotated[
-        int | None, typer.Option(min=1, help="Profiled runs of each cell; default 5.")
+        int | None, typer.Option(min=1, help="Profiled runs per configuration; default: 5.")
     ] = None,
     frequency: Annotated[
         int | None,
-        typer.Option(min=1, max=10_000, metavar="HZ", help="Samples per second; default 997."),
+        typer.Option(min=1, max=10_000, metavar="HZ", help="Samples per second; default: 997."),
     ] = None,
     sampler: Annotated[
         Literal["auto", "perf", "callgrind"] | None,
-        typer.Option(help="Who watches; default: perf, and callgrind where perf may not sample."),
+        typer.Option(help="Profiler; default: perf, or callgrind where perf is not permitted."),
     ] = None,
     stacks: Annotated[
         Literal["auto", "frame-pointers", "dwarf"] | None,
-        typer.Option(help="How perf finds callers."),
+        typer.Option(help="Stack unwinding of perf."),
     ] = None,
     bucket: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=REGEX",
-            help="Share of the functions whose name fits; the first that fits.",
+            help="Group of functions by name; a function belongs to the first group that matches.",
         ),
     ] = None,
 ) -> None:
-    """Sample cells of a record, in untimed runs of their own, and put the functions into its report."""
+    """Profile configurations of a record in separate, untimed runs, and add the functions to its report."""
     from bench_framework.cli.display import display_for
     from bench_framework.workflow.profile import ProfileOptions, profile_record
     from bench_framework.workflow.profile_text import profile_document, profile_page
@@ -58,11 +60,11 @@ def profile(
     console: Console = context.obj
     options = ProfileOptions(only, runs, frequency, sampler, stacks, tuple(bucket or ()))
     with display_for(console) as display:
-        made = profile_record(console.results, record, options, display)
+        result = profile_record(console.results, record, options, display)
     if console.json:
-        console.emit_json(profile_document(made))
+        console.emit_json(profile_document(result))
     else:
-        console.emit(profile_page(made, console.width, console.colored_stdout, console.unicode))
-        console.say(f"wrote {made.record / 'profiles'} and the report")
-    if made.exit_code:
-        raise typer.Exit(made.exit_code)
+        console.emit(profile_page(result, console.width, console.colored_stdout, console.unicode))
+        console.say(f"wrote {result.record / 'profiles'} and the report")
+    if result.exit_code:
+        raise typer.Exit(result.exit_code)

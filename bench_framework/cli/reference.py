@@ -1,4 +1,4 @@
-"""``docs/reference/cli.md``: every command with its arguments, options and examples, from the typer app.
+"""Generator of ``docs/reference/cli.md``: every command with its arguments, options and examples.
 
 ``python -m bench_framework.cli.reference --write`` writes the page, ``--check`` compares it.
 """
@@ -31,7 +31,7 @@ def page() -> str:
         "",
         "## Options of every command",
         "",
-        "They may stand before or after the command.",
+        "They are accepted before and after the command.",
         "",
         *_options(group),
     ]
@@ -63,8 +63,8 @@ def _options(command: Any) -> Iterator[str]:
         if option.param_type_name == "option" and not option.hidden and option.name != "help":
             names = ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
             value = "" if option.is_flag or option.count else _value(option, command)
-            shown = f"{names} `{value}`" if value else names
-            rows.append(f"| {_cell(shown)} | {_cell(option.help)}{_default(option)} |")
+            label = f"{names} `{value}`" if value else names
+            rows.append(f"| {_cell(label)} | {_cell(option.help)}{_default(option)} |")
     if rows:
         yield from ("| option | meaning |", "|---|---|", *rows, "")
 
@@ -79,7 +79,7 @@ def _cell(text: str | None) -> str:
 
 
 def _default(parameter: Any) -> str:
-    """The default, unless it is nothing or the text names it."""
+    """Return the default, unless it is empty or the help text contains it."""
     value = parameter.default
     if (
         value is None
@@ -93,7 +93,7 @@ def _default(parameter: Any) -> str:
 
 
 def _examples(epilog: str | None) -> Iterator[str]:
-    """Commands in a code block, all other paragraphs as text."""
+    """Return the commands as a code block and all other paragraphs as text."""
     parts = [part.replace("\n", " ") for part in (epilog or "").strip().split("\n\n")]
     commands = [part for part in parts if part.startswith("benchctl ")]
     notes = [re.sub(r"\[/?bold\]", "", part) for part in parts if part not in commands]

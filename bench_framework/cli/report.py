@@ -1,4 +1,4 @@
-"""``benchctl report``: render a record again."""
+"""``benchctl report``: write the report of a record again."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ benchctl report @last
 
 benchctl report results/quickstart/20260302T1704Z --format md
 
-benchctl report @last --no-embed-runs    # a smaller page, which cannot be verified without its record
+benchctl report @last --no-embed-runs    # a smaller page, not verifiable without its record
 """
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=EPILOG, rich_help_panel="Look")(report)
+    app.command(epilog=EPILOG, rich_help_panel="Inspect")(report)
 
 
 def report(
     context: typer.Context,
     record: RecordName = "@last",
     formats: Annotated[
-        str, typer.Option("--format", metavar="LIST", help="What to write, of: html, md, term.")
+        str, typer.Option("--format", metavar="LIST", help="Formats to write: html, md, term.")
     ] = "html,md,term",
     embed_runs: EmbedRuns = None,
     template: Annotated[
         Path | None,
         typer.Option(
-            "--template", metavar="DIR", help="Folder whose templates replace the shipped ones."
+            "--template", metavar="DIR", help="Folder with templates that replace the shipped ones."
         ),
     ] = None,
 ) -> None:
-    """Write a record's report again; verdicts are read from the record, none is recomputed."""
+    """Write the report of a record again; verdicts are read from the record, not recomputed."""
     from bench_framework.workflow.pages import parse_formats, report_record, terminal_page
 
     console: Console = context.obj

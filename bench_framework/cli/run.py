@@ -1,4 +1,4 @@
-"""``benchctl run``: from a scenario to a report."""
+"""``benchctl run``: measure a scenario and write the report."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from bench_framework.cli.measurement import measure
 EPILOG = """
 [bold]Examples[/bold]
 
-benchctl run quickstart
+benchctl run quickstart                  # a shipped scenario
+
+benchctl run bench/io.yaml --quick       # check that everything works
 
 benchctl run bench/io.yaml -k 'io!=mmap size<=50MiB' --budget 5m
 
-benchctl run bench/io.yaml --quick
+benchctl run bench/io.yaml --base main   # compare the working tree with main
 
-benchctl run bench/io.yaml --base main
-
-Ctrl-C once finishes the run in flight and keeps everything; the same command resumes.
+Ctrl-C finishes the current run and keeps all results; the same command resumes.
 """
 
 
@@ -39,51 +39,50 @@ def run(
     quick: Annotated[
         bool,
         typer.Option(
-            "--quick", help="3 rounds, no verdicts: is it alive? The record says 'exploratory'."
+            "--quick", help="Run 3 rounds without verdicts, to check that everything works."
         ),
     ] = False,
     rounds: Annotated[
         str | None,
-        typer.Option(
-            metavar="MIN:MAX", help="Passes over all cells; default from FILE, else 12:40."
-        ),
+        typer.Option(metavar="MIN:MAX", help="Number of rounds; default: from FILE, else 12:40."),
     ] = None,
     budget: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Add no round after this, such as 20m.")
+        str | None,
+        typer.Option(metavar="TIME", help="Start no further round after this time, such as 20m."),
     ] = None,
     until: Annotated[
         str | None,
-        typer.Option(metavar="conclusive|rounds|X%", help="When to stop; default from FILE."),
+        typer.Option(metavar="conclusive|rounds|X%", help="Stopping rule; default: from FILE."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of the records; as --dir.")
+        Path | None, typer.Option(metavar="DIR", help="Folder of the records; the same as --dir.")
     ] = None,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Do not resume an interrupted record.")
+        bool, typer.Option("--fresh", help="Start a new record; do not resume an interrupted one.")
     ] = False,
     profile: Annotated[
         bool | None,
         typer.Option(
-            "--profile/--no-profile", help="Sample functions after measuring; default from FILE."
+            "--profile/--no-profile", help="Profile functions after measuring; default: from FILE."
         ),
     ] = None,
     embed_runs: EmbedRuns = None,
     template: Annotated[
         Path | None,
         typer.Option(
-            "--template", metavar="DIR", help="Folder whose templates replace the shipped ones."
+            "--template", metavar="DIR", help="Folder with templates that replace the shipped ones."
         ),
     ] = None,
     gated: Annotated[
         bool,
         typer.Option(
-            "--gate", help="Also judge against the scenario's gate, and set the exit code."
+            "--gate", help="Apply the scenario's gate afterwards and return its exit code."
         ),
     ] = False,
     base: Base = None,
     head: Head = None,
 ) -> None:
-    """Build the variants of a scenario, run them interleaved, and write the report."""
+    """Build the variants of a scenario, measure them in interleaved rounds, and write a report."""
     from bench_framework.workflow.run_options import RunOptions
 
     console: Console = context.obj
@@ -108,20 +107,20 @@ def run(
 def _overrides(
     *, quick: bool, rounds: str | None, budget: str | None, until: str | None
 ) -> list[str]:
-    """The options of this command as overrides of the scenario: one way in, one place that checks."""
-    found: list[str] = []
+    """Return the options of this command as overrides of the scenario, which is where they are checked."""
+    overrides: list[str] = []
     if quick:
-        found += ["measure.rounds={min: 3, max: 3}", "measure.until=rounds", "measure.warmup=1"]
+        overrides += ["measure.rounds={min: 3, max: 3}", "measure.until=rounds", "measure.warmup=1"]
     if rounds is not None:
         low, colon, high = rounds.partition(":")
-        found.append(
+        overrides.append(
             f"measure.rounds={{min: {low or 12}, max: {high}}}"
             if colon
             else f"measure.rounds={rounds}"
         )
     if budget is not None:
-        found.append(f"measure.budget={budget}")
+        overrides.append(f"measure.budget={budget}")
     if until is not None:
         value = f"{{precision: {until}}}" if until.endswith("%") else until
-        found.append(f"measure.until={value}")
-    return found
+        overrides.append(f"measure.until={value}")
+    return overrides

@@ -1,4 +1,4 @@
-"""Counts of finished and remaining work, from progress updates: the numbers of both displays."""
+"""Counts of finished and remaining work for both displays, from progress updates."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from bench_framework.model.metrics import WALL
 
 
 def progress_of(step: BuildStep) -> str:
-    """How far a build is: cargo names no crate before the first is done."""
-    return f"{step.crates} crates, {step.crate}" if step.crate else "cargo has begun"
+    """Return the progress of a build; cargo names no crate before the first one is finished."""
+    return f"{step.crates} crates, {step.crate}" if step.crate else "cargo started"
 
 
 @dataclass
@@ -36,16 +36,16 @@ class Work:
 
     plan: Plan
     rounds: dict[str, int] = field(default_factory=dict)
-    """Counted rounds finished, per input."""
+    """Number of finished rounds without warm-up, per input."""
     stopped: set[str] = field(default_factory=set)
     dropped: dict[str, str] = field(default_factory=dict)
-    """Cells that are not measured any further, and why."""
+    """Reason by the id of a dropped cell."""
     raced: set[str] = field(default_factory=set)
-    """Those of them that lost a race: no problem."""
+    """Cells that were dropped by racing, which is not a problem."""
     values: dict[str, list[float]] = field(default_factory=dict)
     verdicts: dict[str, Comparison] = field(default_factory=dict)
     blocks: int = 0
-    """Finished by this process."""
+    """Number of blocks that this process finished."""
     measured_s: float = 0.0
     input_id: str | None = None
     round: int = 0
@@ -54,7 +54,7 @@ class Work:
     problems: int = 0
 
     def resume(self, rounds: Mapping[str, int]) -> int:
-        """Take over the rounds that an earlier process has done, per input. Returns how many are done now."""
+        """Add the rounds per input of an interrupted process. Return the number of finished rounds."""
         self.rounds.update(rounds)
         return self.rounds_done
 
@@ -94,19 +94,19 @@ class Work:
             self.values.setdefault(block.cell_id, []).append(block.wall)
 
     def median(self, cell_id: str) -> float | None:
-        """Median block time of a cell so far."""
+        """Return the median block time of a cell so far, in seconds."""
         values = self.values.get(cell_id)
         return statistics.median(values) if values else None
 
     @property
     def rounds_total(self) -> int:
-        """Rounds at most: warm-up and counted, over all inputs."""
+        """Maximum number of rounds over all inputs, including warm-up."""
         per_input = self.plan.measure.rounds_max + self.plan.measure.warmup_rounds
         return per_input * len(self.plan.inputs)
 
     @property
     def rounds_done(self) -> int:
-        """Rounds finished, those that stopping spared counted as done."""
+        """Number of finished rounds; rounds that early stopping saved count as finished."""
         most = self.plan.measure.rounds_max
         counted = sum(
             most if i.id in self.stopped else self.rounds.get(i.id, 0) for i in self.plan.inputs
@@ -114,10 +114,10 @@ class Work:
         return counted + self.warmups_done
 
     def left_s(self, elapsed_s: float, done_at_start: int) -> float | None:
-        """Seconds left at most, from the rounds that this process itself has done."""
-        mine = self.rounds_done - done_at_start
-        if mine <= 0 or elapsed_s <= 0:
+        """Return the maximum remaining time in seconds, extrapolated from the rounds of this process."""
+        finished = self.rounds_done - done_at_start
+        if finished <= 0 or elapsed_s <= 0:
             return None
-        left = elapsed_s / mine * (self.rounds_total - self.rounds_done)
+        left = elapsed_s / finished * (self.rounds_total - self.rounds_done)
         budget = self.plan.measure.budget_s
         return left if budget is None else min(left, max(0.0, budget - self.measured_s))

@@ -11,7 +11,7 @@ EPILOG = """
 
 benchctl schema > bench/scenario.schema.json
 
-and, as the first line of a scenario beside it: # yaml-language-server: $schema=scenario.schema.json
+First line of a scenario in the same folder: # yaml-language-server: $schema=scenario.schema.json
 """
 
 

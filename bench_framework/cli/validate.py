@@ -1,4 +1,4 @@
-"""``benchctl validate``: all mistakes of a scenario at once."""
+"""``benchctl validate``: check scenarios and report all errors."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ def register(app: typer.Typer) -> None:
 def validate(
     context: typer.Context,
     files: Annotated[
-        list[str], typer.Argument(metavar="FILE", help="Scenario files, or names of shipped ones.")
+        list[str],
+        typer.Argument(metavar="FILE", help="Scenario files, or names of shipped scenarios."),
     ],
     overrides: Overrides = None,
 ) -> None:
-    """Check scenarios; nothing is built or run."""
+    """Check scenarios and report all errors; nothing is built or run."""
     from bench_framework.cli.plan_page import counts
     from bench_framework.workflow.scenarios import plan_scenario
 
@@ -65,7 +66,7 @@ def _problem(problem: Problem) -> dict[str, object]:
 
 
 def _annotate(console: Console, error: ScenarioError) -> None:
-    """On GitHub, one ``::error`` line per problem; it shows ten per step and drops the rest silently."""
+    """On GitHub, print ``::error`` lines."""
     from bench_framework.cli.github import annotation_lines, on_github
 
     if on_github():

@@ -21,16 +21,14 @@ benchctl verify results/quickstart/20260302T1704Z
 
 benchctl verify ~/mail/report.html
 
-Exit 1: something differs; every difference is named.
+Exit code 1: at least one difference; each is printed.
 """
-
-
 MOST_SHOWN = 20
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=EPILOG, rich_help_panel="Look")(verify)
+    app.command(epilog=EPILOG, rich_help_panel="Inspect")(verify)
 
 
 def verify(
@@ -39,49 +37,47 @@ def verify(
         str,
         typer.Argument(
             metavar="RECORD",
-            help="A record's folder, SCENARIO/ID, @last or @prev; or a report.html alone.",
+            help="A record: its folder, SCENARIO/ID, @last or @prev; or a single report.html.",
         ),
     ] = "@last",
 ) -> None:
-    """Check the hash of every file of a record, judge its runs.csv again, and render its report again.
+    """Check the file hashes of a record, recompute its results and render its report again.
 
-    A report.html without its record is judged and rendered again from the runs that it contains.
+    A report.html without its record is verified from the runs that it contains.
     """
     from bench_framework.workflow.verification import verify
 
     console: Console = context.obj
-    found = verify(console.results, record)
+    result = verify(console.results, record)
     if console.json:
-        console.emit_json(_document(found))
+        console.emit_json(_document(result))
     else:
-        for line in found.differences[:MOST_SHOWN]:
-            console.tell(line)
-        if len(found.differences) > MOST_SHOWN:
+        for line in result.differences[:MOST_SHOWN]:
+            console.emit_sentence(line)
+        if len(result.differences) > MOST_SHOWN:
             console.emit(
-                f"… and {len(found.differences) - MOST_SHOWN} more (all of them with --json)"
+                f"… and {len(result.differences) - MOST_SHOWN} more (all of them with --json)"
             )
-        console.tell(_summary(found))
-        for note in found.notes:
-            console.tell(f"note: {note}")
-    if found.differences:
+        console.emit_sentence(_summary(result))
+        for note in result.notes:
+            console.emit_sentence(f"note: {note}")
+    if result.differences:
         raise typer.Exit(EXIT_WORSE)
 
 
-def _document(found: Verification) -> dict[str, object]:
+def _document(result: Verification) -> dict[str, object]:
     return {
-        "record": str(found.record),
-        "files": found.files,
-        "claims": found.claims,
-        "source": found.source,
-        "notes": list(found.notes),
-        "differences": list(found.differences),
+        "record": str(result.record),
+        "files": result.files,
+        "claims": result.claims,
+        "source": result.source,
+        "notes": list(result.notes),
+        "differences": list(result.differences),
     }
 
 
-def _summary(found: Verification) -> str:
-    count = len(found.differences)
-    result = f"{count} difference{'s' if count != 1 else ''}" if count else "unchanged"
-    files = f"{found.files} file{'s' if found.files != 1 else ''} checked"
-    return (
-        f"{found.record}: {result} ({files}, {found.claims} claims recomputed from {found.source})"
-    )
+def _summary(result: Verification) -> str:
+    count = len(result.differences)
+    outcome = f"{count} difference{'s' if count != 1 else ''}" if count else "unchanged"
+    files = f"{result.files} file{'s' if result.files != 1 else ''} checked"
+    return f"{result.record}: {outcome} ({files}, {result.claims} claims recomputed from {result.source})"

@@ -1,4 +1,4 @@
-"""Whether the CPUs that a plan names are there for us, asked before anything is measured."""
+"""Check before measuring that the CPUs of a plan are available."""
 
 from __future__ import annotations
 
@@ -15,58 +15,58 @@ if TYPE_CHECKING:
     from bench_framework.model.plan import Plan
 
 MOST_CPUS: Final = 8192
-"""The most that Linux can be built for (CONFIG_NR_CPUS)."""
+"""Largest number of CPUs that Linux supports (CONFIG_NR_CPUS)."""
 
 
-def require(plan: Plan, there: Collection[int] | None = None) -> None:
-    """See that every CPU of every `cpus` is to be had.
+def require(plan: Plan, usable: Collection[int] | None = None) -> None:
+    """Check that every CPU in every `cpus` is available.
 
     Args:
-        plan: whose cells name them.
-        there: CPU numbers that a program of ours may use; asked of the kernel by default.
+        plan: plan with the cells.
+        usable: available CPU numbers; the kernel is asked by default.
 
     Raises:
-        MachineError: BX238, one is not.
+        MachineError: BX238, a CPU is not available.
     """
-    named = dict.fromkeys(cell.cpus for cell in plan.cells if cell.cpus)
-    if not named:
+    lists = dict.fromkeys(cell.cpus for cell in plan.cells if cell.cpus)
+    if not lists:
         return
-    there = available() if there is None else there
-    for text in named:
-        missing = [cpu for cpu in parse_cpus(text) if cpu not in there]
+    usable = available() if usable is None else usable
+    for text in lists:
+        missing = [cpu for cpu in parse_cpus(text) if cpu not in usable]
         if not missing:
             continue
         labels = dict.fromkeys(cell.label for cell in plan.cells if cell.cpus == text)
         raise MachineError(
-            f"`cpus: {text}` names {_numbers(missing)}, which this machine does not have for us",
+            f"`cpus: {text}` contains {_numbers(missing)}, which cannot be used on this machine",
             code="BX238",
-            details=(("cells", ", ".join(labels)), ("there are", _numbers(sorted(there)))),
+            details=(("cells", ", ".join(labels)), ("available", _numbers(sorted(usable)))),
             effect="nothing was measured",
-            help="name CPUs that are there; a container or a cpuset may hold some back",
+            help="use available CPUs; a container or cpuset may exclude some of the machine's CPUs",
         )
 
 
 def available() -> frozenset[int]:
-    """CPU numbers that a program of ours may be pinned to: those of our cpuset, whatever we are pinned to ourselves.
+    """Return the CPU numbers to which a child may be pinned: those of the cpuset.
 
-    The kernel keeps of a list what the cpuset allows (sched_setaffinity(2)). A thread of its own asks for every CPU
-    and ends: on Linux the affinity is a thread's, so that ours stays as it is.
+    The kernel reduces a requested list to the cpuset (sched_setaffinity(2)). A separate thread
+    requests every CPU and ends. Affinity belongs to a thread, so that of benchctl does not change.
     """
-    found: set[int] = set()
+    usable: set[int] = set()
 
     def ask() -> None:
         os.sched_setaffinity(0, range(MOST_CPUS))
-        found.update(os.sched_getaffinity(0))
+        usable.update(os.sched_getaffinity(0))
 
     thread = threading.Thread(target=ask, name="affinity")
     thread.start()
     thread.join()
-    return frozenset(found)
+    return frozenset(usable)
 
 
 def _numbers(cpus: Collection[int]) -> str:
-    """``CPU 2``, ``CPUs 0, 1``; the first of many."""
+    """Return text such as ``CPU 2`` or ``CPUs 0, 1``; a long list is cut."""
     most = 16
-    shown = ", ".join(map(str, list(cpus)[:most]))
+    first = ", ".join(map(str, list(cpus)[:most]))
     more = f" and {len(cpus) - most} more" if len(cpus) > most else ""
-    return f"CPU{'s' if len(cpus) > 1 else ''} {shown}{more}"
+    return f"CPU{'s' if len(cpus) > 1 else ''} {first}{more}"

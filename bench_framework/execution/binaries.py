@@ -41,7 +41,7 @@ class Stored:
         return self.path.parent
 
 
-def keep(root: Path, source: Path, name: str) -> Stored:
+def store(root: Path, source: Path, name: str) -> Stored:
     """Copy a program into the store, twice; existing copies are kept.
 
     Args:

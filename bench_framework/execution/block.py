@@ -1,4 +1,4 @@
-"""One block: the consecutive runs of one cell, by one call of hyperfine, and what they answered."""
+"""Blocks: consecutive runs of one cell in one call of hyperfine, with their answers."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from bench_framework.store.layout import Raw
 
 HYPERFINE_OVERHEAD_S: Final = 1.0
-"""Added to a block's timeout: hyperfine's own 5 ms, many times over on a busy machine."""
+"""Added to a block's timeout: hyperfine itself takes 5 ms, and much longer on a busy machine."""
 LEAST_ROOM_BYTES: Final = 1 << 20
-"""Free on the record's disk after each block: room for the journal lines of a round, and then some."""
+"""Required free space on the record's disk after each block: several times the journal of a round."""
 SIGNAL_BASE: Final = 128
 LAST_SIGNAL: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a block stands in a record."""
+class BlockPosition:
+    """Position of a block in a record."""
 
     seq: int
     round: int
@@ -48,7 +48,7 @@ class Place:
 
 
 class BlockRunner:
-    """Measures blocks; holds the files that are open all the while. A context manager."""
+    """Runner of blocks that keeps its files open between them. A context manager."""
 
     def __init__(
         self,
@@ -66,17 +66,17 @@ class BlockRunner:
         self._timeout_s = timeout_s
         file = Path(policy.file) if policy.file is not None else None
         self._readings = declared_metrics.Readings(metrics, raw.stdout, file)
-        self._said = raw.log("hyperfine.log")
+        self._log = raw.log("hyperfine.log")
         with writing(raw.root):
             raw.log("").mkdir(parents=True, exist_ok=True)
-            self._said.touch()
+            self._log.touch()
             self._answers = worker.AnswersFile(raw.answers)
             self._exports = os.open(
                 raw.hyperfine, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644
             )
         self._gauge = Gauge()
         self._pages: dict[str, pagecache.InputPages] = {}
-        """By path of the input."""
+        """Pages by path of the input."""
 
     def __enter__(self) -> Self:
         return self
@@ -88,7 +88,7 @@ class BlockRunner:
 
     @property
     def stdout_is_answer(self) -> bool:
-        """Whether what a program prints is kept and digested."""
+        """True if the output of a program is stored and digested."""
         policy = self._policy
         return (
             policy.stdout == "file"
@@ -97,56 +97,60 @@ class BlockRunner:
             and policy.compare != "none"
         )
 
-    def run(self, target: Target, place: Place, runs: int) -> Block:
+    def run(self, target: Target, place: BlockPosition, runs: int) -> Block:
         """Measure one block. A failure is the block's status, not an exception.
 
         Raises:
-            Interrupted: it was killed by the user; nothing of it is kept.
-            MachineError: BX235, the record's disk is full or the record was removed; BX231, hyperfine is gone.
+            Interrupted: the user killed it; the block is dropped.
+            MachineError: BX235, the record's disk is full or the record was removed; BX231, hyperfine
+                was removed.
         """
         block = Block(
             place.seq, place.round, place.position, target.cell.id, place.warmup, "ok", utc_now()
         )
-        if failed := self._aside(target, target.prepare, "prepare"):
+        if failed := self._run_setup(target, target.prepare, "prepare"):
             return replace(block, status="failed", message=failed)
-        block = self._in_state(target, block, runs)
-        if (failed := self._aside(target, target.cleanup, "cleanup")) and block.status == "ok":
+        block = self._run_with_cache(target, block, runs)
+        if (failed := self._run_setup(target, target.cleanup, "cleanup")) and block.status == "ok":
             return replace(block, status="failed", message=failed)
         return block
 
-    def _in_state(self, target: Target, block: Block, runs: int) -> Block:
-        """The runs, with the page cache of the input as it was asked for and what was seen of it."""
+    def _run_with_cache(self, target: Target, block: Block, runs: int) -> Block:
+        """Run the block with the requested page cache of the input, and record the actual state."""
         if target.input_path is None:
-            return self._timed(target, block, runs)
-        asked, path = target.cell.cache, Path(target.input_path)
+            return self._run_timed(target, block, runs)
+        requested, path = target.cell.cache, Path(target.input_path)
         try:
             pages = self._pages.get(target.input_path) or pagecache.InputPages(path)
         except OSError as error:
-            seen = PageCache("unknown", why=f"{error.filename or path}: {error.strerror}")
-            return replace(self._timed(target, block, runs), page_cache=seen)
+            before_run = PageCache("unknown", why=f"{error.filename or path}: {error.strerror}")
+            return replace(self._run_timed(target, block, runs), page_cache=before_run)
         self._pages[target.input_path] = pages
-        seen = pagecache.around(pages, asked)
-        block = self._timed(target, block, runs)
+        before_run = pagecache.set_state(pages, requested)
+        block = self._run_timed(target, block, runs)
         return replace(
-            block, page_cache=pagecache.judged(pages, asked, seen, block.sensors.device_bytes)
+            block,
+            page_cache=pagecache.verify_state(
+                pages, requested, before_run, block.sensors.device_bytes
+            ),
         )
 
-    def _timed(self, target: Target, block: Block, runs: int) -> Block:
-        keeps = self.stdout_is_answer or self._readings.needs_stdout
-        output = str(self._raw.stdout) if keeps else self._discard
+    def _run_timed(self, target: Target, block: Block, runs: int) -> Block:
+        stored = self.stdout_is_answer or self._readings.needs_stdout
+        output = str(self._raw.stdout) if stored else self._discard
         argv = self._tool.call(
             target.argv, runs=runs, output=output, stdin=target.stdin, export=self._raw.export
         )
-        # A hyperfine that fails must not leave us the JSON of the block before.
+        # If hyperfine fails, the JSON of the previous block must not be read.
         with contextlib.suppress(FileNotFoundError):
             self._raw.export.unlink()
-        with writing(self._said):
-            said = self._said.stat().st_size
+        with writing(self._log):
+            log_start = self._log.stat().st_size
         command = Command(
             argv,
             {**target.env, worker.ANSWERS: str(self._answers.path)},
             target.cwd,
-            stderr=str(self._said),
+            stderr=str(self._log),
             timeout_s=runs * self._timeout_s + HYPERFINE_OVERHEAD_S,
             cpus=target.cpus,
         )
@@ -159,7 +163,7 @@ class BlockRunner:
         except MachineError as error:
             if error.code != "BX231" or not Path(self._tool.path).is_file():
                 raise
-            # Its working directory is gone, or a CPU that it asks for: another cell may have its own.
+            # The working directory or a requested CPU is missing; other cells may have other ones.
             return replace(
                 block, status="failed", message="; ".join(text for _, text in error.details)
             )
@@ -175,13 +179,13 @@ class BlockRunner:
                 timed_out=True,
                 message=f"timed out after {self._timeout_s:g} s",
             )
-        return self._without_room(block) or self._read(block, finished, runs, said)
+        return self._check_free_space(block) or self._read(block, finished, runs, log_start)
 
-    def _without_room(self, block: Block) -> Block | None:
-        """The block, failed, if its output filled the disk: what is left of it is no answer.
+    def _check_free_space(self, block: Block) -> Block | None:
+        """Return the block as failed if its output filled the disk: a truncated output is not an answer.
 
         Raises:
-            MachineError: BX235, the disk is full of other things.
+            MachineError: BX235, the disk is full for another reason.
         """
         if _free(self._raw.root) >= LEAST_ROOM_BYTES:
             return None
@@ -198,14 +202,14 @@ class BlockRunner:
     def _discard(self) -> str:
         return "null" if self._policy.stdout == "null" else "pipe"
 
-    def _read(self, block: Block, finished: Finished, runs: int, said: int) -> Block:
+    def _read(self, block: Block, finished: Finished, runs: int, log_start: int) -> Block:
         if finished.signal is not None:
             return replace(block, status="failed", message=f"hyperfine was {finished.how}")
         try:
             text = self._raw.export.read_bytes()
             result = hf.parse(text)
         except (OSError, CellError) as error:
-            words = self._hyperfine_words(said) or (
+            words = self._hyperfine_error(log_start) or (
                 f"hyperfine wrote no result ({finished.how})"
                 if isinstance(error, OSError)
                 else str(error)
@@ -225,29 +229,29 @@ class BlockRunner:
             peak_rss_source="hyperfine" if result.memory_bytes is not None else None,
             exit_codes=result.exit_codes,
         )
-        return self._judged(block, runs)
+        return self._check(block, runs)
 
-    def _judged(self, block: Block, runs: int) -> Block:
+    def _check(self, block: Block, runs: int) -> Block:
         if failure := failure_of(block.exit_codes, self._policy.exit_codes):
             return replace(block, status="failed", **failure)
         try:
-            return self._readings.read(self._answered(block, runs))
+            return self._readings.read(self._add_answer(block, runs))
         except AnswerError as error:
             cause = "; ".join(f"{name} {text}" for name, text in error.details)
             return replace(
                 block, status="failed", message=f"{error.message}{f' ({cause})' if cause else ''}"
             )
 
-    def _answered(self, block: Block, runs: int) -> Block:
+    def _add_answer(self, block: Block, runs: int) -> Block:
         if self._policy.contract:
-            said = self._answers.read()
-            replies = worker.read_replies(said, runs)
+            lines = self._answers.read()
+            replies = worker.read_replies(lines, runs)
             peaks = [reply.receipt.counts.get(PEAK_RSS) for reply in replies]
             block = replace(
                 block,
                 answer=None if self._policy.compare == "none" else replies[0].answer,
-                receipts=self._readings.of_replies(said, [reply.receipt for reply in replies]),
-                missing=self._readings.unreported(said),
+                receipts=self._readings.of_replies(lines, [reply.receipt for reply in replies]),
+                missing=self._readings.unreported(lines),
             )
             known = [peak for peak in peaks if peak is not None]
             return (
@@ -261,24 +265,26 @@ class BlockRunner:
             return replace(block, answer=worker.digest_file(self._raw.stdout, self._policy))
         return block
 
-    def _aside(self, target: Target, commands: Sequence[Sequence[str]], what: str) -> str | None:
-        """Run `prepare` or `cleanup`, outside timing. Returns why it failed."""
+    def _run_setup(
+        self, target: Target, commands: Sequence[Sequence[str]], what: str
+    ) -> str | None:
+        """Run `prepare` or `cleanup`, outside timing. Return the reason if it failed."""
         for argv in commands:
             try:
-                said = self._launcher.capture(
+                output = self._launcher.capture(
                     argv, target.env, cwd=target.cwd, timeout_s=self._timeout_s
                 )
             except MeasureError as error:
                 return f"{what}: {error.message}"
-            if said.finished.killed:
+            if output.finished.killed:
                 raise Interrupted("interrupted", effect="the block in flight is dropped")
-            if not said.ok:
-                last = said.stderr.strip().splitlines()[-1:] or [""]
-                return f"{what} ({argv[0]}): {said.finished.how} {last[0]}".rstrip()
+            if not output.ok:
+                last = output.stderr.strip().splitlines()[-1:] or [""]
+                return f"{what} ({argv[0]}): {output.finished.how} {last[0]}".rstrip()
         return None
 
-    def _hyperfine_words(self, start: int) -> str | None:
-        with self._said.open("rb") as file:
+    def _hyperfine_error(self, start: int) -> str | None:
+        with self._log.open("rb") as file:
             file.seek(start)
             text = file.read().decode(errors="replace")
         lines = [
@@ -289,17 +295,17 @@ class BlockRunner:
 
 def _free(folder: Path) -> int:
     with writing(folder):
-        found = os.statvfs(folder)
-    return found.f_bavail * found.f_frsize
+        filesystem = os.statvfs(folder)
+    return filesystem.f_bavail * filesystem.f_frsize
 
 
 def failure_of(codes: Sequence[int | None], allowed: Sequence[int]) -> dict[str, Any] | None:
-    """What the first bad exit code of a block means: its message and, if it was one, the signal's name."""
+    """Return message and signal name for the first bad exit code of a block; `None` if all are good."""
     for number, code in enumerate(codes, start=1):
         if code in allowed:
             continue
         where = f" in run {number} of {len(codes)}" if len(codes) > 1 else ""
-        # 128 + n is hyperfine's word for signal n; a program may end with it too, but hardly means it.
+        # hyperfine reports signal n as 128 + n. A program could exit with such a code, but rarely does.
         if code is not None and SIGNAL_BASE < code <= SIGNAL_BASE + LAST_SIGNAL:
             name = signal_name(code - SIGNAL_BASE)
             return {"message": f"killed by {name}{where}", "signal": name}

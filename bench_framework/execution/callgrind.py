@@ -1,7 +1,7 @@
-"""What callgrind wrote, read: instructions of each function itself. Pure.
+"""Reader of callgrind's output: exclusive instructions of each function. Pure.
 
-The format is valgrind's "Callgrind Format Specification": names are compressed to numbers within a file, a line
-``calls=`` makes the cost line after it that of the callee, which is counted where the callee itself stands.
+The format is valgrind's "Callgrind Format Specification". Names are compressed to numbers within a
+file. The cost line after ``calls=`` belongs to the callee and is counted in the callee's own entry.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 EVENT: Final = "Ir"
 UNKNOWN: Final = "[unknown]"
-_NAMED: Final = re.compile(r"(?P<key>ob|fn|cob|cfn|fl|fi|fe|cfi|cfl)=\s*(?P<name>.*)")
+_NAME_LINE: Final = re.compile(r"(?P<key>ob|fn|cob|cfn|fl|fi|fe|cfi|cfl)=\s*(?P<name>.*)")
 _NUMBERED: Final = re.compile(r"\((?P<number>\d+)\)(?:\s+(?P<name>.*))?")
 _COST: Final = re.compile(r"(?:[+-]?\d+|\*|0x[0-9a-fA-F]+)(?:\s+(?P<costs>\d[\d\s]*))?\s*")
 _ADDRESS: Final = re.compile(r"0x[0-9a-f]+")
-"""What a function without a symbol is called."""
+"""Name of a function without a symbol."""
 _RECURSION: Final = re.compile(r"'\d+$")
-"""Callgrind numbers the levels of a recursion; they are one function."""
+"""Suffix of a recursion level; all levels are one function."""
 
 
 def read_costs(lines: Iterable[str], samples: Samples) -> None:
-    """Add the own cost of each function of one file; callers are not known, so that each is a stack of its own."""
+    """Add the exclusive cost of each function of one file as a stack of one frame: callers are unknown."""
     names: dict[tuple[str, str], str] = {}
     now = {"ob": "", "fn": ""}
     column, of_callee = 0, False
@@ -38,9 +38,9 @@ def read_costs(lines: Iterable[str], samples: Samples) -> None:
         line = raw.strip()
         if line.startswith("events:"):
             column = line.removeprefix("events:").split().index(EVENT)
-        elif named := _NAMED.fullmatch(line):
-            key = named["key"]
-            name = _resolved(names, key, named["name"])
+        elif entry := _NAME_LINE.fullmatch(line):
+            key = entry["key"]
+            name = _resolve(names, key, entry["name"])
             if key in now:
                 now[key] = name
         elif line.startswith("calls="):
@@ -60,8 +60,8 @@ def _add(samples: Samples, now: dict[str, str], costs: list[str], column: int) -
         samples.events[EVENT] += count
 
 
-def _resolved(names: dict[tuple[str, str], str], key: str, text: str) -> str:
-    """A name, or the one that a number stands for; files, objects and functions are numbered apart."""
+def _resolve(names: dict[tuple[str, str], str], key: str, text: str) -> str:
+    """Resolve a compressed name; files, objects and functions are numbered separately."""
     kind = {"cob": "ob", "cfn": "fn"}.get(key, key if key in {"ob", "fn"} else "fl")
     match = _NUMBERED.fullmatch(text)
     if match is None:

@@ -135,7 +135,7 @@ class Builder:
 
     def _stored(self, spec: BuildSpec, crate: Path, artifacts: Messages) -> Build:
         assert artifacts.executable is not None
-        stored = binaries.keep(self.cache / "binaries", Path(artifacts.executable), spec.bin)
+        stored = binaries.store(self.cache / "binaries", Path(artifacts.executable), spec.bin)
         lock = lockfile_of(crate)
         stripped = binaries.without_symbols(stored, self.launcher, self.env)
         return Build(

@@ -1,4 +1,7 @@
-"""Inputs on disk: generated ones made once and used again, a user's file as it is. The door to `_native`."""
+"""Inputs on disk: generated datasets, which are reused, and files of the user.
+
+Only this module and `dgen` import the extension `_native`.
+"""
 
 from __future__ import annotations
 
@@ -28,19 +31,19 @@ if TYPE_CHECKING:
     from bench_framework.model.plan import Dataset, Input, Plan
 
 ROOM_LEFT_BYTES: Final = 64 << 20
-"""A disk is not filled to its last byte: the record itself needs room."""
+"""Space that a generated input leaves free for the record."""
 
 
 def data_dir(plan: Plan, env: Mapping[str, str]) -> Path:
-    """Where generated inputs of a plan are kept."""
+    """Return the folder of the generated inputs of a plan."""
     return Path(plan.data_dir) if plan.data_dir else cache_root(env) / "data"
 
 
 def workplace(plan: Plan, env: Mapping[str, str]) -> Path:
-    """The folder in which a plan's programs work, as `target_of` has it: `cwd`, beside the input, or here."""
-    own = next((cell.cwd for cell in plan.cells if cell.cwd), None)
-    if own is not None:
-        return Path(own)
+    """Return the programs' working directory: `cwd`, the input's folder, or the current directory."""
+    cwd = next((cell.cwd for cell in plan.cells if cell.cwd), None)
+    if cwd is not None:
+        return Path(cwd)
     dataset = next((item.dataset for item in plan.inputs if item.dataset is not None), None)
     if dataset is None:
         return Path.cwd()
@@ -50,26 +53,27 @@ def workplace(plan: Plan, env: Mapping[str, str]) -> Path:
 def prepare_inputs(
     plan: Plan, env: Mapping[str, str], observer: Observer
 ) -> tuple[PreparedInput, ...]:
-    """Every input of a plan, made if it is not there; several inputs may share one dataset.
+    """Return every input of a plan and generate missing ones; several inputs may share one dataset.
 
     Raises:
-        MachineError: BC401, the disk has no room; BC405, the generator is missing; BC406, a file is.
+        MachineError: BC401, the disk has too little space; BC405, the generator is missing; BC406, a
+            file is missing.
     """
     folder = data_dir(plan, env)
     missing = _missing_bytes(plan, folder)
     if missing:
         require_room(folder, missing)
-    made: dict[str, PreparedInput] = {}
-    found = []
+    prepared: dict[str, PreparedInput] = {}
+    inputs = []
     for item in plan.inputs:
         if item.dataset is None:
-            found.append(PreparedInput(item.id, None, None, None, None, None))
+            inputs.append(PreparedInput(item.id, None, None, None, None, None))
             continue
         key = item.dataset.id
-        if key not in made:
-            made[key] = _prepare(item, item.dataset, folder, env, observer)
-        found.append(_for_input(made[key], item.id))
-    return tuple(found)
+        if key not in prepared:
+            prepared[key] = _prepare(item, item.dataset, folder, env, observer)
+        inputs.append(_for_input(prepared[key], item.id))
+    return tuple(inputs)
 
 
 def require_room(folder: Path, size: int) -> None:
@@ -80,15 +84,15 @@ def require_room(folder: Path, size: int) -> None:
     free = shutil.disk_usage(existing).free
     if free < size + ROOM_LEFT_BYTES:
         raise MachineError(
-            f"{format_size(size)} needed in {folder}, {format_size(free)} free",
+            f"the inputs need {format_size(size)} in {folder}, but only {format_size(free)} are free",
             code="BC401",
             effect="nothing was generated or measured",
-            help="free some space, name another data-dir, or `benchctl clean`",
+            help="free some space (`benchctl clean`), or set another `data-dir`",
         )
 
 
 def generated_path(dataset: Dataset, folder: Path) -> Path:
-    """Where a generated dataset lies; a new version of the generator is another file."""
+    """Return the path of a generated dataset; each version of the generator has its own file."""
     size, seed = dataset.size_bytes, dataset.seed
     end = "folder" if _is_folder(dataset) else "txt"
     return folder / f"{dataset.family}-{seed}-{size}-{_native().version()}.{end}"
@@ -101,14 +105,14 @@ def _is_folder(dataset: Dataset) -> bool:
 def _prepare(
     item: Input, dataset: Dataset, folder: Path, env: Mapping[str, str], observer: Observer
 ) -> PreparedInput:
-    from bench_framework.execution.progress import DataFinished  # noqa: PLC0415 -- `benchctl plan` asks for paths alone
+    from bench_framework.execution.progress import DataFinished  # noqa: PLC0415 -- `benchctl plan` needs only paths
 
     if dataset.kind == "file":
         prepared = _user_file(item, dataset, cache_root(env) / "data" / "digests")
         observer.notify(DataFinished(item.label, prepared, reused=True))
         return prepared
     path = generated_path(dataset, folder)
-    known = _known(path, _sidecar(path))
+    known = _stored_digest(path, _sidecar(path))
     taken = None
     if known is None:
         start = seconds()
@@ -129,8 +133,8 @@ def _prepare(
 
 
 def _generate(item: Input, dataset: Dataset, path: Path, observer: Observer) -> str:
-    """Write a dataset under a temporary name, bring it to the disk, rename it. Returns its digest."""
-    from bench_framework.execution.progress import DataStarted, DataStep  # noqa: PLC0415 -- `benchctl plan` writes none
+    """Write a dataset under a temporary name, flush it to the disk, rename it. Return its digest."""
+    from bench_framework.execution.progress import DataStarted, DataStep  # noqa: PLC0415 -- `benchctl plan` writes no data
 
     size = dataset.size_bytes or 0
     observer.notify(DataStarted(item.label, size))
@@ -138,7 +142,7 @@ def _generate(item: Input, dataset: Dataset, path: Path, observer: Observer) -> 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write = _native().write_sessions if _is_folder(dataset) else _native().write_text
-        _remove(temporary)  # of an earlier process that had our number
+        _remove(temporary)  # left by an earlier process with the same process id
         digest: str = write(
             temporary,
             dataset.family,
@@ -148,7 +152,7 @@ def _generate(item: Input, dataset: Dataset, path: Path, observer: Observer) -> 
         )
         if temporary.is_dir():
             os.sync()  # one call for a thousand files
-            _remove(path)  # a folder replaces no folder that has files
+            _remove(path)  # rename(2) does not replace a folder that has files
         else:
             with temporary.open("rb") as file:
                 os.fsync(file.fileno())
@@ -158,11 +162,11 @@ def _generate(item: Input, dataset: Dataset, path: Path, observer: Observer) -> 
             f"the input {path.name} could not be written",
             code="BC407",
             details=(("cause", str(error)),),
-            help="free some space or name another data-dir",
+            help="free some space, or set another `data-dir`",
         ) from error
     except ValueError as error:
         raise MachineError(
-            f"the generator knows no {dataset.family!r}",
+            f"the generator has no kind {dataset.family!r}",
             code="BC408",
             details=(
                 (
@@ -172,12 +176,12 @@ def _generate(item: Input, dataset: Dataset, path: Path, observer: Observer) -> 
                     ),
                 ),
             ),
-            help="name one of these kinds in the scenario's input",
+            help="use one of these kinds in the scenario's input",
         ) from error
     finally:
         with contextlib.suppress(OSError):
             _remove(temporary)
-    _remember(path, _sidecar(path), digest)
+    _store_digest(path, _sidecar(path), digest)
     return digest
 
 
@@ -195,18 +199,20 @@ def _user_file(item: Input, dataset: Dataset, digests: Path) -> PreparedInput:
             f"the input file {path} does not exist",
             code="BC406",
             effect="nothing was measured",
-            help="the path in `input: {file: …}` is taken from the scenario's folder",
+            help="correct `input: {file: …}`; the path is relative to the scenario's folder",
         )
     sidecar = (
         digests
         / f"{hashlib.sha256(str(path).encode(errors='surrogateescape')).hexdigest()[:16]}.json"
     )
-    digest = _known(path, sidecar)
+    digest = _stored_digest(path, sidecar)
     if digest is None:
         with reading(path):
             digest = sha256_of(path)
-        with contextlib.suppress(MachineError):  # without it the file is read again next time
-            _remember(path, sidecar, digest)
+        with contextlib.suppress(
+            MachineError
+        ):  # without the note the file is digested again next time
+            _store_digest(path, sidecar, digest)
     size = path.stat().st_size
     return PreparedInput(
         item.id, str(path), size, digest, dataset.family, None, None, filesystem_of(path)
@@ -215,7 +221,7 @@ def _user_file(item: Input, dataset: Dataset, digests: Path) -> PreparedInput:
 
 @contextlib.contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Within the block, a file that cannot be read is `MachineError`, BC406."""
+    """Turn an `OSError` within the block into `MachineError`, BC406."""
     try:
         yield
     except OSError as error:
@@ -223,32 +229,32 @@ def reading(path: Path) -> Iterator[None]:
             f"the input file {path} cannot be read: {error.strerror}",
             code="BC406",
             effect="nothing was measured",
-            help="see to its rights, or name another file",
+            help="make it readable, or choose another file",
         ) from error
 
 
 def _missing_bytes(plan: Plan, folder: Path) -> int:
-    wanted = {item.dataset.id: item.dataset for item in plan.inputs if item.dataset}
+    datasets = {item.dataset.id: item.dataset for item in plan.inputs if item.dataset}
     return sum(
         dataset.size_bytes or 0
-        for dataset in wanted.values()
+        for dataset in datasets.values()
         if dataset.kind == "generated"
-        and _known(path := generated_path(dataset, folder), _sidecar(path)) is None
+        and _stored_digest(path := generated_path(dataset, folder), _sidecar(path)) is None
     )
 
 
-def _known(path: Path, sidecar: Path) -> str | None:
-    """The digest of a file or folder that has kept the sizes and times of change that it had when digested."""
+def _stored_digest(path: Path, sidecar: Path) -> str | None:
+    """Return the stored digest of a file or folder; `None` if its size or mtime changed since."""
     try:
-        said: dict[str, Any] = json.loads(sidecar.read_text(encoding="utf-8"))
-        if _stamp(path) == {key: said[key] for key in _stamp(path)}:
-            return str(said["sha256"])
+        note: dict[str, Any] = json.loads(sidecar.read_text(encoding="utf-8"))
+        if _stamp(path) == {key: note[key] for key in _stamp(path)}:
+            return str(note["sha256"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return None
 
 
-def _remember(path: Path, sidecar: Path, digest: str) -> None:
+def _store_digest(path: Path, sidecar: Path, digest: str) -> None:
     write_whole(sidecar, json.dumps({"sha256": digest, **_stamp(path)}) + "\n")
 
 
@@ -269,12 +275,12 @@ def _for_input(prepared: PreparedInput, input_id: str) -> PreparedInput:
 
 def _native() -> ModuleType:
     try:
-        from bench_framework import _native as found  # noqa: PLC0415 -- not needed to plan or to report
+        from bench_framework import _native as native  # noqa: PLC0415 -- not needed by `plan` and `report`
     except ImportError as error:
         raise MachineError(
-            "the generator of inputs (bench_framework._native) is not installed",
+            "the input generator (bench_framework._native) is not installed",
             code="BC405",
             details=(("cause", str(error)),),
             help="install benchctl from a wheel, or run `maturin develop --release` in a checkout",
         ) from error
-    return found
+    return native

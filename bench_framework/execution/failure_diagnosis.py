@@ -164,16 +164,16 @@ def keep_reference(raw: Raw, input_id: str) -> None:
             copy.unlink(missing_ok=True)
 
 
-def unsteady_event(target: Target, block: Block, reference: Answer) -> Event:
-    """Return the event BX214: the answers of the reference cell differ between its runs."""
+def varying_answer_event(target: Target, block: Block, reference: Answer) -> Event:
+    """Return the event BX214: the answers of a cell differ between its runs."""
     assert block.answer is not None
     return Event(
         "BX214",
-        f"{target.cell.label} is the reference for all answers, but its own answers differ between runs",
+        f"{target.cell.label} gives different answers in different runs",
         "error",
         block.cell_id,
         block.round,
-        effect="configurations with another answer than its first one are not compared",
+        effect="runs with another answer than the first one are not compared",
         help="make the program deterministic, or set answer: {compare: none}",
         details=(("digest", f"{reference.digest[:12]}… ≠ {block.answer.digest[:12]}…"),),
     )
@@ -213,7 +213,7 @@ def save_difference(raw: Raw, cell_id: str, input_id: str) -> int | None:
     """Write the first differing lines of stdout and reference to a file.
 
     Returns:
-        The line number of the first difference, from 1; `None` if there is none to show.
+        The line number of the first difference, from 1; `None` if there is nothing to show.
     """
     reference = raw.reference(input_id)
     if not reference.is_file() or not raw.stdout.is_file():

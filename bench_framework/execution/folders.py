@@ -1,4 +1,4 @@
-"""Inputs that may be folders: their files, their size, and digests over names and contents."""
+"""Files, size and digest of an input that may be a folder."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def files(path: Path) -> Iterator[Path]:
-    """The file itself, or every file below a folder in the order of their names, as bytes.
+    """Yield the file itself, or every file below a folder in the byte order of their names.
 
     Raises:
         OSError: a folder cannot be listed.
@@ -23,19 +23,19 @@ def files(path: Path) -> Iterator[Path]:
     if not path.is_dir():
         yield path
         return
-    found: list[Path] = []
+    paths: list[Path] = []
     for folder, _, names in os.walk(path, onerror=_raise):
-        found += [Path(folder, name) for name in names]
-    yield from sorted(found, key=lambda file: os.fsencode(file.relative_to(path)))
+        paths += [Path(folder, name) for name in names]
+    yield from sorted(paths, key=lambda file: os.fsencode(file.relative_to(path)))
 
 
 def size(path: Path) -> int:
-    """Bytes of a file, or of all files of a folder."""
+    """Return the bytes of a file, or of all files of a folder."""
     return sum(file.stat().st_size for file in files(path))
 
 
 def digest(path: Path) -> str:
-    """SHA-256 of a file; of a folder that of its listing, as `sha256sum` prints it in the order of the names."""
+    """Return the SHA-256 of a file, or of the `sha256sum` listing of a folder sorted by name."""
     if not path.is_dir():
         return sha256_of(path)
     listing = hashlib.sha256()
@@ -46,19 +46,19 @@ def digest(path: Path) -> str:
 
 
 def stamp(path: Path) -> str:
-    """Equal as long as no file changes its size, its time of change or its inode, none comes and none goes.
+    """Return a digest over size, mtime and inode of every file, which changes if a file does.
 
     Raises:
         OSError: the path is gone.
     """
-    seen = hashlib.sha256()
+    hasher = hashlib.sha256()
     for file in files(path):
-        found = file.stat()
-        if not stat.S_ISREG(found.st_mode) and path.is_dir():
+        status = file.stat()
+        if not stat.S_ISREG(status.st_mode) and path.is_dir():
             continue
         name = os.fsencode(file.relative_to(path)) if file != path else b""
-        seen.update(name + f"\0{found.st_size} {found.st_mtime_ns} {found.st_ino}\n".encode())
-    return seen.hexdigest()
+        hasher.update(name + f"\0{status.st_size} {status.st_mtime_ns} {status.st_ino}\n".encode())
+    return hasher.hexdigest()
 
 
 def _raise(error: OSError) -> None:

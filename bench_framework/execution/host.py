@@ -1,6 +1,6 @@
-"""The machine: its clock, its environment, and the facts that a record keeps about it.
+"""The machine: clock, environment, and the facts that a record stores about it.
 
-No other module asks for the time of day or for an environment variable.
+No other module reads the time of day or an environment variable.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bench_framework.execution.process import Launcher
 
 PYTHON: Final = "BENCHCTL_PYTHON"
-"""Names the Python to which the worker dgen hands over."""
+"""Variable with the path of the Python that runs some strategies of the worker dgen."""
 CPUINFO: Final = Path("/proc/cpuinfo")
 GOVERNOR: Final = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
@@ -35,37 +35,38 @@ DMI: Final = Path("/sys/class/dmi/id")
 
 
 def utc_now() -> str:
-    """UTC in ISO 8601 with milliseconds: ``2026-03-02T17:04:09.123Z``."""
+    """Return UTC in ISO 8601 with milliseconds: ``2026-03-02T17:04:09.123Z``."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def seconds() -> float:
-    """Monotonic seconds from an arbitrary start."""
+    """Return monotonic seconds from an arbitrary start."""
     return time.monotonic()
 
 
 def file_age_s(path: Path) -> float:
-    """Seconds since a file or folder was last changed."""
+    """Return the seconds since a file or folder was last changed."""
     return max(0.0, time.time() - path.stat().st_mtime)
 
 
 def environment() -> dict[str, str]:
-    """A copy of benchctl's environment, for its children, and the Python that benchctl itself runs.
+    """Return a copy of benchctl's environment for its children, with the path of its Python.
 
-    The worker dgen hands some strategies over to that Python. The path is not resolved: an interpreter finds the
-    packages of its virtual environment by the path that it was started by.
+    The worker dgen runs some strategies in that Python. The path is not resolved: an interpreter
+    finds the packages of its virtual environment by the path with which it was started.
     """
     return {**os.environ, **({PYTHON: sys.executable} if sys.executable else {})}
 
 
 def cache_root(env: Mapping[str, str] | None = None) -> Path:
-    """Where tools, builds, binaries and corpora are kept between records.
+    """Return the folder of tools, builds, binaries and corpora that records share.
 
-    ``BENCHCTL_CACHE``, else ``$XDG_CACHE_HOME/benchctl``, else ``~/.cache/benchctl``. Not created here.
+    ``BENCHCTL_CACHE``, else ``$XDG_CACHE_HOME/benchctl``, else ``~/.cache/benchctl``. This function
+    does not create it.
     """
     env = os.environ if env is None else env
-    if own := env.get("BENCHCTL_CACHE"):
-        return Path(own).absolute()
+    if folder := env.get("BENCHCTL_CACHE"):
+        return Path(folder).absolute()
     base = env.get("XDG_CACHE_HOME") or ""
     # The XDG specification: a relative path there is invalid and ignored.
     root = Path(base) if base.startswith("/") else Path(env.get("HOME") or Path.home()) / ".cache"
@@ -73,16 +74,17 @@ def cache_root(env: Mapping[str, str] | None = None) -> Path:
 
 
 def require_linux() -> None:
-    """Stop anywhere else: /proc, pidfds and page-cache control are not to be had there.
+    """Require Linux, because measuring needs /proc, pidfds and page cache control.
 
     Raises:
-        MachineError: BC410.
+        MachineError: BC410, this is another system.
     """
     if platform.system() != "Linux":
         raise MachineError(
             f"measuring needs Linux; this is {platform.system()}",
             code="BC410",
-            help="`report`, `verify`, `validate` and the notebook API work here",
+            effect="nothing was measured",
+            help="measure on Linux; `report`, `verify`, `validate` and the notebook API work here",
         )
 
 
@@ -94,7 +96,7 @@ def facts(
     data: Path,
     env: Mapping[str, str] | None = None,
 ) -> Host:
-    """What env.json keeps. `results` and `data` need not exist yet."""
+    """Return the contents of env.json. `results` and `data` need not exist yet."""
     env = environment() if env is None else env
     cpu, cores, ram = cpu_model(), os.cpu_count() or 1, ram_bytes()
     return Host(
@@ -120,29 +122,29 @@ def facts(
 
 
 def this_host_id() -> str:
-    """`host_id` of the machine that this runs on."""
+    """Return the `host_id` of this machine."""
     machine = _read(MACHINE_ID) or _read(DMI / "product_uuid") or platform.node()
     return host_id(cpu_model(), os.cpu_count() or 1, ram_bytes(), machine)
 
 
 def host_id(cpu: str, cores: int, ram: int, machine: str) -> str:
-    """Twelve hex digits that stay the same between boots; the machine id itself is not told."""
+    """Return twelve hex digits that are equal between boots and do not reveal the machine id."""
     text = f"{cpu}\n{cores}\n{ram}\n{machine}"
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def version_of(launcher: Launcher, tool: str, env: Mapping[str, str]) -> str | None:
-    """First line of ``TOOL --version``; `None` if it is not there or fails."""
+    """Return the first line of ``TOOL --version``; `None` if the tool is missing or fails."""
     try:
-        said = launcher.capture([tool, "--version"], env, timeout_s=20)
+        output = launcher.capture([tool, "--version"], env, timeout_s=20)
     except MachineError:
         return None
-    lines = (said.stdout or said.stderr).strip().splitlines()
-    return lines[0].strip() if said.ok and lines else None
+    lines = (output.stdout or output.stderr).strip().splitlines()
+    return lines[0].strip() if output.ok and lines else None
 
 
 def cpu_model(text: str | None = None) -> str:
-    """Name of the CPU; ARM kernels give none, then the architecture stands for it."""
+    """Return the name of the CPU, or the architecture where the kernel gives no name (ARM)."""
     for line in (text if text is not None else _read(CPUINFO) or "").splitlines():
         key, _, value = line.partition(":")
         if key.strip() in {"model name", "Model", "cpu model"} and value.strip():
@@ -151,12 +153,12 @@ def cpu_model(text: str | None = None) -> str:
 
 
 def ram_bytes() -> int:
-    """Physical memory."""
+    """Return the physical memory in bytes."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def os_name() -> str:
-    """``PRETTY_NAME`` of os-release, such as ``Debian GNU/Linux 12 (bookworm)``."""
+    """Return ``PRETTY_NAME`` of os-release, such as ``Debian GNU/Linux 12 (bookworm)``."""
     try:
         return platform.freedesktop_os_release().get("PRETTY_NAME", "Linux")
     except OSError:
@@ -164,7 +166,7 @@ def os_name() -> str:
 
 
 def virtualisation() -> str | None:
-    """Name of the hypervisor or container, as far as the system tells; `None` on bare metal."""
+    """Return the name of the hypervisor or container, if detected; `None` on bare metal."""
     if Path("/.dockerenv").exists() or Path("/run/.containerenv").exists():
         return "container"
     product = " ".join(filter(None, (_read(DMI / "sys_vendor"), _read(DMI / "product_name"))))

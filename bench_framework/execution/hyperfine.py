@@ -1,7 +1,6 @@
-"""The one module that knows hyperfine: where it is and its flags. Its JSON is read by `store.importers.hyperfine`.
+"""Find, install and call hyperfine. `store.importers.hyperfine` reads its JSON.
 
-What each version does, and why it is called this way, is in docs/method.md; the shapes of its JSON are in
-``tests/fixtures/hyperfine``.
+The reasons for the options are in docs/method.md#schedule; ``tests/fixtures/hyperfine`` has examples of its JSON.
 """
 
 from __future__ import annotations
@@ -27,36 +26,36 @@ if TYPE_CHECKING:
 Version = tuple[int, int, int]
 MINIMUM: Final[Version] = (1, 20, 0)
 INSTALLED: Final = "1.20.0"
-"""Newest version that builds with the rustc that this project asks for."""
+"""Newest version that builds with the minimum rustc of this project."""
 UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
-"""What a document that is not hyperfine's JSON raises in its reader."""
+"""Errors of the reader for a document that is not hyperfine's JSON."""
 INSTALL_TIMEOUT_S: Final = 1800.0
 _VERSION: Final = re.compile(r"hyperfine (\d+)\.(\d+)\.(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Hyperfine:
-    """A hyperfine that was found: its absolute path and version."""
+    """Absolute path and version of a hyperfine."""
 
     path: str
     version: Version
 
     @property
     def name(self) -> str:
-        """``hyperfine 1.20.0``."""
+        """Return name and version, such as ``hyperfine 1.20.0``."""
         return "hyperfine {}.{}.{}".format(*self.version)
 
     def call(
         self, argv: Sequence[str], *, runs: int, output: str, stdin: str | None, export: Path
     ) -> list[str]:
-        """The argument list that times one command `runs` times in a row.
+        """Return the argument list that times one command `runs` times in a row.
 
         Args:
-            argv: the command; it reaches hyperfine as one argument, which hyperfine splits itself.
-            runs: how often.
+            argv: the command, passed as one argument that hyperfine splits itself.
+            runs: number of runs.
             output: ``pipe``, ``null``, or the absolute path of the file that receives stdout.
             stdin: absolute path of the file that the command reads; /dev/null if `None`.
-            export: where the JSON goes.
+            export: path of the JSON file.
         """
         return [
             self.path,
@@ -81,15 +80,15 @@ class Hyperfine:
 
 @dataclass(frozen=True, slots=True)
 class HyperfineResult:
-    """What hyperfine measured: seconds and bytes.
+    """Results of one hyperfine call, in seconds and bytes.
 
     Attributes:
         times: wall time of each run.
-        user: CPU time in user mode, mean over the runs (1.x exports no other).
-        system: CPU time in the kernel, likewise.
-        memory_bytes: largest resident set of the runs; `None` where hyperfine did not say. 1.20's figures are
-            a running maximum over all its children, so only one figure per call means anything.
-        exit_codes: of each run; 128 + n for signal n.
+        user: CPU time in user mode, mean over the runs (1.x exports only the mean).
+        system: CPU time in the kernel, mean over the runs.
+        memory_bytes: largest resident set of the runs; `None` if hyperfine did not report it. 1.20
+            reports a running maximum over all its children, so only one value per call is valid.
+        exit_codes: exit code of each run; 128 + n for signal n.
     """
 
     times: tuple[float, ...]
@@ -103,14 +102,14 @@ def parse(text: str | bytes) -> HyperfineResult:
     """Read the JSON of one command: version 1, with or without memory, or schema version 2.
 
     Raises:
-        CellError: BX233, it is not JSON or not hyperfine's, or holds no or several commands.
+        CellError: BX233, it is not JSON of hyperfine, or does not contain exactly one command.
     """
     try:
         results = read_export(text).commands
     except UNREADABLE as error:
         raise _unreadable(f"{type(error).__name__}: {error}") from error
     if len(results) != 1:
-        raise _unreadable(f"it holds {len(results)} results; one was asked for")
+        raise _unreadable(f"it contains {len(results)} results instead of one")
     only = results[0]
     return HyperfineResult(
         only.times,
@@ -126,52 +125,53 @@ def _unreadable(cause: str) -> CellError:
         "hyperfine's JSON cannot be read",
         code="BX233",
         details=(("cause", cause),),
-        help="run again with -v; if it stays, `benchctl doctor` shows which hyperfine is used",
+        help="run again; if it fails again, check the hyperfine that `benchctl doctor` shows",
     )
 
 
 def find(launcher: Launcher, env: Mapping[str, str], progress: Observer) -> Hyperfine:
-    """The hyperfine to measure with: ``BENCHCTL_HYPERFINE``, PATH, our cache, or installed into it by cargo.
+    """Find hyperfine: ``BENCHCTL_HYPERFINE``, PATH, the cache, or installed there with cargo.
 
     Raises:
-        MachineError: BC403, none was found and none could be installed, or the one named is unfit.
+        MachineError: BC403, none was found and none could be installed, or ``BENCHCTL_HYPERFINE``
+            is not hyperfine or too old.
     """
-    if named := env.get("BENCHCTL_HYPERFINE"):
-        return _named(launcher, env, named)
-    seen: list[tuple[str, str]] = []
+    if configured := env.get("BENCHCTL_HYPERFINE"):
+        return _configured(launcher, env, configured)
+    rejected: list[tuple[str, str]] = []
     cached = cached_path(env)
     for path in (shutil.which("hyperfine", path=env.get("PATH")), str(cached)):
         version = path and probe(launcher, env, path)
         if path and version:
             if version >= MINIMUM:
                 return Hyperfine(str(Path(path).absolute()), version)
-            seen.append(("found", f"{path} {'.'.join(map(str, version))}, too old"))
+            rejected.append(("found", f"{path} {'.'.join(map(str, version))}, too old"))
     log = install(launcher, env, cached.parent.parent, progress)
     version = probe(launcher, env, str(cached))
     if version is None:
-        raise _missing((*seen, ("cargo", log)))
+        raise _missing((*rejected, ("cargo", log)))
     return Hyperfine(str(cached), version)
 
 
 def cached_path(env: Mapping[str, str]) -> Path:
-    """Where `find` installs hyperfine."""
+    """Return the path at which `find` installs hyperfine."""
     return cache_root(env) / "tools" / f"hyperfine-{INSTALLED}" / "bin" / "hyperfine"
 
 
 def probe(launcher: Launcher, env: Mapping[str, str], path: str) -> Version | None:
-    """The version that a program calls itself by; `None` if it is no hyperfine."""
+    """Return the version of a hyperfine; `None` if the program is not hyperfine."""
     if not Path(path).is_file():
         return None
     try:
-        said = launcher.capture([path, "--version"], env, timeout_s=20)
+        output = launcher.capture([path, "--version"], env, timeout_s=20)
     except MachineError:
         return None
-    match = _VERSION.search(said.stdout)
-    return (int(match[1]), int(match[2]), int(match[3])) if said.ok and match else None
+    match = _VERSION.search(output.stdout)
+    return (int(match[1]), int(match[2]), int(match[3])) if output.ok and match else None
 
 
 def install(launcher: Launcher, env: Mapping[str, str], root: Path, progress: Observer) -> str:
-    """``cargo install`` into `root`, announced. Returns the last line that cargo said."""
+    """Install hyperfine with cargo into `root`. Return the last line of cargo's output."""
     progress.notify(ToolInstall("hyperfine", INSTALLED, 0.0))
     with writing(root):
         root.mkdir(parents=True, exist_ok=True)
@@ -190,25 +190,25 @@ def install(launcher: Launcher, env: Mapping[str, str], root: Path, progress: Ob
     )
 
 
-def _named(launcher: Launcher, env: Mapping[str, str], path: str) -> Hyperfine:
+def _configured(launcher: Launcher, env: Mapping[str, str], path: str) -> Hyperfine:
     version = probe(launcher, env, path)
     if version is None or version < MINIMUM:
-        why = (
-            "is no hyperfine that runs"
+        state = (
+            "is not a working hyperfine"
             if version is None
             else f"is {'.'.join(map(str, version))}, too old"
         )
         raise _missing(
             (),
-            f"BENCHCTL_HYPERFINE names {path}, which {why}",
-            "unset it, and benchctl finds or installs one, or name hyperfine 1.20 or newer",
+            f"BENCHCTL_HYPERFINE is {path}, which {state}",
+            "set it to hyperfine 1.20 or newer, or unset it to let benchctl find or install one",
         )
     return Hyperfine(str(Path(path).absolute()), version)
 
 
 def _missing(
     details: tuple[tuple[str, str], ...],
-    message: str = "hyperfine ≥ 1.20 not found and cargo could not install it",
+    message: str = "hyperfine 1.20 or newer was not found, and cargo could not install it",
     help_text: str | None = None,
 ) -> MachineError:
     return MachineError(

@@ -1,4 +1,4 @@
-"""Whether inputs and programs stay as they were: by their stamps before each round, inputs by digest at the end."""
+"""Checks that inputs and programs do not change: by size and mtime before each round, inputs by digest at the end."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ if TYPE_CHECKING:
 
     from bench_framework.model.run import Build, PreparedInput
 
-_HELP = "a program that writes to its input needs a fresh copy each time: prepare: [[cp, ORIGINAL, COPY]]"
+_HELP = (
+    "if the program writes to its input, copy it before each run: prepare: [[cp, ORIGINAL, COPY]]"
+)
 
 
 class Guard:
-    """Remembers size, mtime and inode of every input and program at the start of a session."""
+    """Check of every input and program against its size, mtime and inode at the start of a session."""
 
     def __init__(self, inputs: Mapping[str, PreparedInput], builds: Iterable[Build] = ()) -> None:
         self._inputs = inputs
@@ -29,39 +31,39 @@ class Guard:
             if path is not None
         }
         self._programs = {path: _stamp(path) for path in sorted(paths)}
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     def changed(self, input_id: str) -> Event | None:
-        """An event, BX420, if an input is not what it was; one ``stat`` per file."""
+        """Return the event BX420 if an input changed; one ``stat`` per file."""
         item = self._inputs.get(input_id)
         if item is None or item.path is None or _stamp(item.path) == self._stamps[input_id]:
             return None
-        self._told.add(item.path)
-        return _event(item.path, "size or time of change")
+        self._reported.add(item.path)
+        return _event(item.path, "size or mtime")
 
     def replaced(self) -> Event | None:
-        """An event, BX420, if a program is not the file that it was: changed by itself, or built again."""
+        """Return the event BX420 if a program changed, for example because it was built again."""
         for path, stamp in self._programs.items():
             if _stamp(path) != stamp:
                 return Event(
                     "BX420",
                     f"the program {path} changed while it was measured",
                     "error",
-                    effect="the rounds do not all measure one program; nothing is measured any further",
-                    help="measure a copy that nobody builds anew, and begin again with --fresh",
+                    effect="the rounds measured different programs; measuring stopped",
+                    help="measure a copy that is not rebuilt, and start over with --fresh",
                 )
         return None
 
     def digests(self) -> Iterator[Event]:
-        """Digest every file once more, at the end: a file may change and keep size and mtime."""
-        seen: dict[str, str] = {}
+        """Digest every file again at the end: a file may change without its size and mtime."""
+        digests: dict[str, str] = {}
         for item in self._inputs.values():
-            if item.path is None or item.sha256 is None or item.path in self._told:
+            if item.path is None or item.sha256 is None or item.path in self._reported:
                 continue
-            if item.path not in seen:
+            if item.path not in digests:
                 path = Path(item.path)
-                seen[item.path] = folders.digest(path) if path.exists() else "missing"
-            if seen[item.path] != item.sha256:
+                digests[item.path] = folders.digest(path) if path.exists() else "missing"
+            if digests[item.path] != item.sha256:
                 yield _event(item.path, "digest")
 
 
@@ -79,6 +81,6 @@ def _event(path: str, what: str) -> Event:
         "BX420",
         f"the input {path} changed while it was measured ({what})",
         "error",
-        effect="the rounds of this input do not all measure the same work; it is measured no further",
+        effect="the rounds of this input measured different work; its measurement stopped",
         help=_HELP,
     )

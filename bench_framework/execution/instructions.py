@@ -1,8 +1,8 @@
-"""Instructions of a cell: counted by valgrind, or by the processor through perf; outside timing, a few times.
+"""Instructions of a cell, counted by valgrind or by perf in a few untimed runs.
 
-valgrind runs every instruction of user code through its own translator: the count depends on the program alone, and
-not on the machine's load. It offers programs no AVX-512, so one that asks the processor what it can do may take
-another path than when it was timed; a worker's receipt shows that, and is held against the timed ones.
+valgrind translates every instruction of user code, so the count depends on the program alone and not
+on the load of the machine. It has no AVX-512, so a program that selects code by CPU features may run
+other code than in the timed runs. The receipt of a worker shows this and is compared with theirs.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bench_framework.execution.process import Finished, Launcher
-    from bench_framework.execution.single_run import Alone, SingleRun
+    from bench_framework.execution.single_run import SingleRun, SingleRunner
     from bench_framework.execution.target import Target
     from bench_framework.model.metrics import InstructionPolicy
 
 _SUMMARY: Final = re.compile(rb"^summary:\s*(\d+)\s*$", re.MULTILINE)
 _BEGAN: Final = b"For interactive control"
-"""callgrind says it once per program that it starts, and not for a child that is forked and goes on by itself."""
+"""Text that callgrind prints once per program, but not for a child that is forked without exec."""
 _NO_TRANSLATION: Final = (b"unhandled instruction", b"Unrecognised instruction", b"Illegal opcode")
 _TOO_NEW: Final = (
-    "valgrind cannot run an instruction of this binary (AVX-512, or another that target-cpu=native chose): "
-    "build it for an older processor, such as target-cpu=x86-64-v3, to count its instructions"
+    "valgrind cannot run an instruction of this binary (AVX-512, or another one of target-cpu=native): "
+    "build it for an older CPU, such as target-cpu=x86-64-v3, to count its instructions"
 )
 _NO_COUNTER: Final = ("<not supported>", "<not counted>")
 
@@ -42,8 +42,8 @@ class Counter:
 
     Attributes:
         tool: name and version.
-        under: words before the command, given a scratch folder.
-        read: the count from that folder, or why there is none.
+        under: returns the command prefix, given a scratch folder.
+        read: returns the count from that folder, or the reason for none.
     """
 
     tool: str
@@ -52,61 +52,63 @@ class Counter:
 
 
 def counter(policy: InstructionPolicy, launcher: Launcher, env: Mapping[str, str]) -> Counter:
-    """The counter that a plan asks for, tried.
+    """Return the counter that a plan requests, after a test.
 
     Raises:
-        MachineError: BX250, it is not installed, or it cannot count here.
+        MachineError: BX250, the tool is not installed or cannot count on this machine.
     """
-    found = shutil.which(policy.tool, path=env.get("PATH"))
-    if found is None:
+    program = shutil.which(policy.tool, path=env.get("PATH"))
+    if program is None:
         raise _cannot(
             f"{policy.tool} is not installed", f"install the package of {policy.tool}, {_WITHOUT}"
         )
     if policy.tool == "perf":
-        return _perf(found, launcher, env)
+        return _perf(program, launcher, env)
     try:
-        said = launcher.capture([found, "--version"], env)
+        output = launcher.capture([program, "--version"], env)
     except MeasureError as error:
         raise _cannot(
-            f"{found} cannot be started", f"repair the installation of valgrind, {_WITHOUT}"
+            f"{program} cannot be started", f"repair the installation of valgrind, {_WITHOUT}"
         ) from error
-    if not said.ok:
+    if not output.ok:
         raise _cannot(
-            f"{found} --version: {said.finished.how}",
+            f"{program} --version: {output.finished.how}",
             f"repair the installation of valgrind, {_WITHOUT}",
         )
 
     def under(folder: Path) -> Sequence[str]:
         return [
-            found,
+            program,
             "--tool=callgrind",
             "--trace-children=yes",
             f"--callgrind-out-file={folder}/counts.%p",
             f"--log-file={folder}/valgrind.%p",
         ]
 
-    return Counter(said.stdout.strip(), under, read_valgrind)
+    return Counter(output.stdout.strip(), under, read_valgrind)
 
 
-_WITHOUT: Final = "or take `instructions` out of `judge`, `metrics` and `gate`"
+_WITHOUT: Final = "or remove `instructions` from `judge`, `metrics` and `gate`"
 
 
-def _perf(found: str, launcher: Launcher, env: Mapping[str, str]) -> Counter:
+def _perf(program: str, launcher: Launcher, env: Mapping[str, str]) -> Counter:
     version = (
-        launcher.capture([found, "--version"], env)
+        launcher.capture([program, "--version"], env)
         .stdout.strip()
         .replace("perf version", "perf")
         .strip()
     )
-    said = launcher.capture([found, "stat", "-x", ",", "-e", "instructions:u", "--", "true"], env)
-    counted = parse_perf(said.stderr)
-    if not said.ok or isinstance(counted, str):
-        why = counted if isinstance(counted, str) else said.finished.how
-        advice = f"metrics: {{instructions: {{tool: valgrind}}}} counts without them, {_WITHOUT}"
-        raise _cannot(f"perf cannot count instructions here: {why}", advice)
+    output = launcher.capture(
+        [program, "stat", "-x", ",", "-e", "instructions:u", "--", "true"], env
+    )
+    counted = parse_perf(output.stderr)
+    if not output.ok or isinstance(counted, str):
+        reason = counted if isinstance(counted, str) else output.finished.how
+        advice = f"set metrics: {{instructions: {{tool: valgrind}}}}, {_WITHOUT}"
+        raise _cannot(f"perf cannot count instructions on this machine: {reason}", advice)
 
     def under(folder: Path) -> Sequence[str]:
-        return [found, "stat", "-x", ",", "-e", "instructions:u", "-o", f"{folder}/perf", "--"]
+        return [program, "stat", "-x", ",", "-e", "instructions:u", "-o", f"{folder}/perf", "--"]
 
     def read(folder: Path) -> int | str:
         path = folder / "perf"
@@ -124,7 +126,7 @@ def _cannot(message: str, advice: str) -> MachineError:
 
 
 def count(
-    alone: Alone,
+    runner: SingleRunner,
     target: Target,
     expected: str | None,
     used: Counter,
@@ -135,16 +137,16 @@ def count(
     """Count the instructions of one run of a cell.
 
     Args:
-        alone: runs it.
+        runner: runs it.
         target: the cell.
         expected: digest of its answer.
-        used: from `counter`.
-        policy: with the time limit.
-        run: from 1.
-        ran: what the timed runs report as their effective modes; under valgrind they must be the same.
+        used: result of `counter`.
+        policy: policy with the time limit.
+        run: number of the run, from 1.
+        ran: actual modes of the timed runs; they must be the same under valgrind.
 
     Raises:
-        Interrupted: it was killed by the user.
+        Interrupted: the user killed the run.
     """
     started = utc_now()
     counted: list[int | str] = []
@@ -152,10 +154,10 @@ def count(
     def read(folder: Path, _: Finished) -> None:
         counted.append(used.read(folder))
 
-    found = alone.run(target, expected, policy.timeout_s, under=used.under, read=read)
-    outcome = counted[0] if counted else "nothing was counted"
-    why = _why(found, outcome, ran, policy)
-    if why is None and isinstance(outcome, int):
+    run_outcome = runner.run(target, expected, policy.timeout_s, under=used.under, read=read)
+    result = counted[0] if counted else "nothing was counted"
+    reason = _rejection(run_outcome, result, ran, policy)
+    if reason is None and isinstance(result, int):
         return Observation(
             target.cell.id,
             "instructions",
@@ -163,9 +165,9 @@ def count(
             started,
             used.tool,
             "ok",
-            {"instructions": float(outcome)},
+            {"instructions": float(result)},
         )
-    over = found.status == "timeout"
+    over = run_outcome.status == "timeout"
     return Observation(
         target.cell.id,
         "instructions",
@@ -174,64 +176,68 @@ def count(
         used.tool,
         "timeout" if over else "failed",
         {},
-        why,
+        reason,
     )
 
 
-def _why(
-    found: SingleRun, outcome: int | str, ran: Mapping[str, str], policy: InstructionPolicy
+def _rejection(
+    run_outcome: SingleRun, count: int | str, ran: Mapping[str, str], policy: InstructionPolicy
 ) -> str | None:
-    """Why a count cannot be used; `None` if it can."""
-    if outcome == _TOO_NEW:
+    """Return the reason why a count cannot be used; `None` if it can."""
+    if count == _TOO_NEW:
         return _TOO_NEW
-    if found.status == "timeout":
-        advice = "metrics: {instructions: {timeout: …}} gives it more"
+    if run_outcome.status == "timeout":
+        advice = "set metrics: {instructions: {timeout: …}} to a longer time"
         return f"it took longer than {policy.timeout_s:g} s under {policy.tool}; {advice}"
-    if found.status != "ok":
-        return f"under {policy.tool}: {found.message}"
-    if isinstance(outcome, str):
-        return outcome
-    effective = found.receipt.effective if found.receipt else {}
+    if run_outcome.status != "ok":
+        return f"under {policy.tool}: {run_outcome.message}"
+    if isinstance(count, str):
+        return count
+    effective = run_outcome.receipt.effective if run_outcome.receipt else {}
     other = [
         f"{axis}: {ran[axis]} → {value}"
         for axis, value in effective.items()
         if ran.get(axis, value) != value
     ]
     return (
-        f"under {policy.tool} it takes another path than when it was timed ({'; '.join(other)})"
+        f"under {policy.tool} it runs another mode than in the timed runs ({'; '.join(other)})"
         if other
         else None
     )
 
 
 def read_valgrind(folder: Path) -> int | str:
-    """The instructions of all processes of a run, from callgrind's files; or why they cannot be told."""
+    """Return the instructions of all processes of a run from callgrind's files, or the reason for none."""
     logs = {path.suffix: path.read_bytes() for path in folder.glob("valgrind.*")}
     if any(word in text for text in logs.values() for word in _NO_TRANSLATION):
         return _TOO_NEW
     files = {path.suffix: path.read_bytes() for path in folder.glob("counts.*")}
-    found = {process: _SUMMARY.findall(text) for process, text in files.items()}
-    if not found or not all(found.values()):
-        return f"valgrind wrote no count{_words(logs)}"
-    if len(found) > 1 and not all(_BEGAN in logs.get(process, b"") for process in found):
-        return "it forks children that go on without exec: valgrind counts what their parent did before once more"
-    return sum(int(number) for numbers in found.values() for number in numbers)
+    counts = {process: _SUMMARY.findall(text) for process, text in files.items()}
+    if not counts or not all(counts.values()):
+        return f"valgrind wrote no count{_last_line(logs)}"
+    if len(counts) > 1 and not all(_BEGAN in logs.get(process, b"") for process in counts):
+        return "it forks children without exec, for which valgrind counts the parent's instructions again"
+    return sum(int(number) for numbers in counts.values() for number in numbers)
 
 
-def _words(logs: Mapping[str, bytes]) -> str:
+def _last_line(logs: Mapping[str, bytes]) -> str:
     lines = [
         line.partition(b"== ")[2].strip() for text in logs.values() for line in text.splitlines()
     ]
-    told = [line.decode(errors="replace") for line in lines if line]
-    return f": {told[-1]}" if told else ""
+    texts = [line.decode(errors="replace") for line in lines if line]
+    return f": {texts[-1]}" if texts else ""
 
 
 def parse_perf(text: str) -> int | str:
-    """The count of ``perf stat -x ,`` for ``instructions:u``; or why there is none."""
+    """Return the count of ``perf stat -x ,`` for ``instructions:u``, or the reason for none."""
     for line in text.splitlines():
         fields = line.split(",")
         if len(fields) > 2 and fields[2].startswith("instructions"):  # noqa: PLR2004 -- value, unit, event
             if fields[0] in _NO_COUNTER:
-                return "this machine lets nobody read the processor's counter of instructions"
-            return int(fields[0]) if fields[0].isdigit() else f"perf said {fields[0]!r}"
+                return "the CPU's counter of instructions is not available on this machine"
+            return (
+                int(fields[0])
+                if fields[0].isdigit()
+                else f"perf printed {fields[0]!r} instead of a count"
+            )
     return "perf wrote no count of instructions"

@@ -1,7 +1,7 @@
-"""What the kernel counts of a program that reports nothing of itself: one run per cell, outside timing.
+"""Kernel counters of programs without the worker protocol: one untimed run per cell.
 
-A timed command is never wrapped: hyperfine starts it, and hyperfine alone sees its end. So the counts come from a
-run of their own, whose time is used for nothing.
+A timed command is never wrapped: hyperfine starts it and waits for it. So the counters come from a
+separate run whose time is not used.
 """
 
 from __future__ import annotations
@@ -14,29 +14,33 @@ from bench_framework.model.observation import Observation
 
 if TYPE_CHECKING:
     from bench_framework.execution.process import Finished
-    from bench_framework.execution.single_run import Alone
+    from bench_framework.execution.single_run import SingleRunner
     from bench_framework.execution.target import Target
 
 TOOL: Final = "wait4, /proc/PID/io"
 
 
-def observe(alone: Alone, target: Target, expected: str | None, timeout_s: float) -> Observation:
-    """Run a cell once and read what the kernel says of it and of the children that it waited for.
+def count(
+    runner: SingleRunner, target: Target, expected: str | None, timeout_s: float
+) -> Observation:
+    """Run a cell once and read the kernel counters of it and of the children that it waited for.
 
     Raises:
-        Interrupted: it was killed by the user.
+        Interrupted: the user killed the run.
     """
     started = utc_now()
-    found = alone.run(target, expected, timeout_s)
+    outcome = runner.run(target, expected, timeout_s)
     values = (
-        values_of(found.finished) if found.status == "ok" and found.finished is not None else {}
+        values_of(outcome.finished)
+        if outcome.status == "ok" and outcome.finished is not None
+        else {}
     )
     return Observation(
-        target.cell.id, "observed", 1, started, TOOL, found.status, values, found.message
+        target.cell.id, "observed", 1, started, TOOL, outcome.status, values, outcome.message
     )
 
 
 def values_of(finished: Finished) -> dict[str, float]:
-    """Return metric → count; bytes of storage only where the kernel keeps that account (see proc(5))."""
+    """Return metric → count; bytes of storage only if the kernel counts them (proc(5))."""
     used = finished.used
     return {metric: float(used[key]) for metric, key in KERNEL_KEYS.items() if key in used}

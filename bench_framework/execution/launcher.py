@@ -1,15 +1,15 @@
-"""The process that starts every other process: small, alone, and the first to know that benchctl died.
+"""The launcher: a small process that starts all other processes of benchctl.
 
-Run as a script (``python -I -S -E launcher.py``) and talked to over its stdin and stdout, one JSON object
-per line. It imports nothing of ours, for three reasons:
+It runs as a script (``python -I -S -E launcher.py``) and communicates over stdin and stdout, one JSON
+object per line. It imports no module of the package, for three reasons:
 
-* A child inherits the peak memory of the process that it was forked from (``ru_maxrss`` survives ``exec``),
-  so whoever starts the timed program must be small, and benchctl with its libraries is not.
+* A child inherits the peak memory of the process that forked it (``ru_maxrss`` survives ``exec``), so
+  the parent of a timed program must be small. benchctl with its libraries is large.
 * Forking a small process is cheap.
-* When benchctl dies, even by SIGKILL, this process reads end-of-file and kills what it started.
+* If benchctl dies, even by SIGKILL, this process reads end-of-file and kills its children.
 
 Request ``{"argv", "env", "cwd", "stdin", "stdout", "stderr", "timeout_s", "cpus", "observe"}``, where
-``observe`` lists names of getrusage(2) and /proc/PID/io to report under ``used``; answers ``{"pid"}``
+``observe`` lists names of getrusage(2) and /proc/PID/io to report under ``used``. Answers: ``{"pid"}``
 and then ``{"exit_code", "signal", "timed_out", "killed", "stragglers", "seconds", "read_bytes", "used"}``, or
 ``{"error", "errno"}`` if the program could not be started. ``{"kill": true}`` ends the running command.
 """
@@ -31,15 +31,15 @@ PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 STDIN, STDOUT = 0, 1
 REAPING_PATIENCE_S = 5.0
-"""How long a killed process may take to die (one that waits for a disk cannot be interrupted)."""
+"""Time that a killed process has to die; one that waits for a disk cannot be interrupted."""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def main() -> int:
     """Serve requests until stdin ends."""
-    # Whatever the timed program leaves behind becomes our child, even if it made a session of its own:
-    # without that, a daemon started by a benchmark would load the machine during the next one.
+    # Processes that the timed program leaves behind become children of this one, also those in
+    # another session. Otherwise a daemon of one benchmark would load the machine during the next.
     _libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
@@ -53,30 +53,30 @@ def main() -> int:
 
 
 class Lines:
-    """JSON lines from stdin, readable with and without waiting."""
+    """JSON lines from stdin, read with or without waiting."""
 
     def __init__(self) -> None:
         self._buffer = b""
         self.ended = False
 
     def wait(self) -> dict[str, Any] | None:
-        """The next object; `None` at the end of the input."""
+        """Return the next object; `None` at the end of the input."""
         while b"\n" not in self._buffer:
             if not self._fill():
                 return None
         line, _, self._buffer = self._buffer.partition(b"\n")
-        found: dict[str, Any] = json.loads(line)
-        return found
+        request: dict[str, Any] = json.loads(line)
+        return request
 
-    def kill_asked(self) -> bool:
-        """Read what is there; whether it asks to kill the command (its end does too)."""
+    def kill_requested(self) -> bool:
+        """Read the available input. Return True if it requests a kill or has ended."""
         if not self._fill():
             return True
-        asked = False
+        requested = False
         while b"\n" in self._buffer:
             line, _, self._buffer = self._buffer.partition(b"\n")
-            asked = asked or bool(json.loads(line).get("kill"))
-        return asked
+            requested = requested or bool(json.loads(line).get("kill"))
+        return requested
 
     def _fill(self) -> bool:
         part = os.read(STDIN, 1 << 16)
@@ -86,25 +86,25 @@ class Lines:
 
 
 def serve(request: dict[str, Any], lines: Lines) -> bool:
-    """Run one command to its end and say how it went. Returns whether benchctl is still there."""
+    """Run one command to its end and send the result. Return True if benchctl is still alive."""
     start = time.monotonic()
     pid, failure = spawn(request)
     if failure is not None:
         os.waitpid(pid, 0)
-        say({"error": failure[1], "errno": failure[0]})
+        send({"error": failure[1], "errno": failure[0]})
         return True
-    say({"pid": pid})
+    send({"pid": pid})
     timed_out, killed = watch(pid, request.get("timeout_s"), lines)
     if timed_out or killed:
         kill_group(pid)
-    wanted = request.get("observe") or []
-    storage = storage_of(pid, wanted) if wanted else {}
+    counters = request.get("observe") or []
+    storage = storage_of(pid, counters) if counters else {}
     _, status, used = os.wait4(pid, 0)
     seconds = time.monotonic() - start
     kill_group(pid)
     stragglers = kill_stragglers()
     code = os.waitstatus_to_exitcode(status)
-    say(
+    send(
         {
             "exit_code": code if code >= 0 else None,
             "signal": -code if code < 0 else None,
@@ -112,35 +112,39 @@ def serve(request: dict[str, Any], lines: Lines) -> bool:
             "killed": killed,
             "stragglers": stragglers,
             "seconds": seconds,
-            # Of it and of all children that it waited for; the kernel counts in 512 bytes whatever the device does.
+            # Includes all children that it waited for. The kernel counts in units of 512 bytes.
             "read_bytes": used.ru_inblock * 512,
-            "used": {**counts_of(used, wanted), **storage},
+            "used": {**counts_of(used, counters), **storage},
         }
     )
     return not lines.ended
 
 
-def counts_of(used: Any, wanted: list[str]) -> dict[str, int]:
-    """Return the wanted fields of getrusage(2) for a process and all children that it waited for."""
-    return {name: getattr(used, name) for name in wanted if hasattr(used, name)}
+def counts_of(used: Any, names: list[str]) -> dict[str, int]:
+    """Return the named fields of getrusage(2) for a process and all children that it waited for."""
+    return {name: getattr(used, name) for name in names if hasattr(used, name)}
 
 
-def storage_of(pid: int, wanted: list[str]) -> dict[str, int]:
-    """Return the wanted fields of ``/proc/PID/io`` for a process that has ended and is not waited for yet.
+def storage_of(pid: int, names: list[str]) -> dict[str, int]:
+    """Return the named fields of ``/proc/PID/io`` of a process that has ended but is not reaped yet.
 
-    The children that it waited for are included. Empty where the kernel keeps no such account, or only
-    root may read it.
+    The children that it waited for are included. The result is empty if the kernel does not have
+    these counters or only root may read them.
     """
     try:
         with open(f"/proc/{pid}/io", "rb") as file:  # noqa: PTH123 -- pathlib costs 2 MB
             pairs = [line.decode().split(": ") for line in file.read().splitlines()]
     except OSError:
         return {}
-    return {name: int(value) for name, value in pairs if name in wanted}
+    return {name: int(value) for name, value in pairs if name in names}
 
 
 def watch(pid: int, timeout_s: float | None, lines: Lines) -> tuple[bool, bool]:
-    """Sleep until the process ends, its time is up, or it is to be killed: ``(timed_out, killed)``."""
+    """Wait until the process ends, its time limit is reached, or a kill is requested.
+
+    Returns:
+        ``(timed_out, killed)``.
+    """
     process = os.pidfd_open(pid)
     poll = select.poll()
     poll.register(process, select.POLLIN)
@@ -154,20 +158,20 @@ def watch(pid: int, timeout_s: float | None, lines: Lines) -> tuple[bool, bool]:
                 return False, False
             if not ready:
                 return True, False
-            if lines.kill_asked():
+            if lines.kill_requested():
                 return False, True
     finally:
         os.close(process)
 
 
 def spawn(request: dict[str, Any]) -> tuple[int, tuple[int, str] | None]:
-    """Fork and exec. Returns the process id and, if it could not be started, errno and words."""
+    """Fork and exec. Return the process id and, if it could not be started, errno and message."""
     report, reporter = os.pipe()
     parent = os.getpid()
     pid = os.fork()
     if pid == 0:
         try:
-            become(request, parent)
+            exec_program(request, parent)
         except OSError as error:
             text = str(error.strerror)
             if error.filename:
@@ -176,21 +180,21 @@ def spawn(request: dict[str, Any]) -> tuple[int, tuple[int, str] | None]:
         finally:
             os._exit(127)
     os.close(reporter)
-    told = b""
+    failure = b""
     while part := os.read(report, 4096):
-        told += part
+        failure += part
     os.close(report)
-    if not told:
+    if not failure:
         return pid, None
-    number, text = json.loads(told)
+    number, text = json.loads(failure)
     return pid, (int(number), str(text))
 
 
-def become(request: dict[str, Any], parent: int) -> None:
-    """In the child: a session of its own, its files, its CPUs; then the program. Does not return."""
+def exec_program(request: dict[str, Any], parent: int) -> None:
+    """Set session, files and CPUs in the child and execute the program. Does not return."""
     os.setsid()
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:  # it died between fork and prctl
+    if os.getppid() != parent:  # the parent died between fork and prctl
         os._exit(127)
     for number in (
         signal.SIGINT,
@@ -202,7 +206,7 @@ def become(request: dict[str, Any], parent: int) -> None:
     ):
         signal.signal(number, signal.SIG_DFL)
     if request.get("cpus"):
-        confine(request["cpus"])
+        set_cpus(request["cpus"])
     if request.get("cwd"):
         os.chdir(request["cwd"])
     append = os.O_WRONLY | os.O_CREAT | os.O_APPEND
@@ -211,23 +215,23 @@ def become(request: dict[str, Any], parent: int) -> None:
     redirect(2, request.get("stderr") or os.devnull, append)
     argv = [os.fsencode(word) for word in request["argv"]]
     env = {os.fsencode(key): os.fsencode(value) for key, value in request["env"].items()}
-    os.execvpe(argv[0], argv, env)  # noqa: S606 -- starting programs is what this is for
+    os.execvpe(argv[0], argv, env)  # noqa: S606 -- this function starts programs
 
 
-def confine(cpus: list[int]) -> None:
-    """Run on these CPUs and on no others. Raises `OSError` if one of them is not to be had.
+def set_cpus(cpus: list[int]) -> None:
+    """Restrict this process to the given CPUs. Raises `OSError` if one of them is not available.
 
-    The kernel silently takes what a cpuset leaves of the list: then the plan would say what is not so.
+    The kernel silently ignores CPUs outside the cpuset; the plan would then be wrong.
     """
     os.sched_setaffinity(0, cpus)
-    found = os.sched_getaffinity(0)
-    if missing := sorted(set(cpus) - found):
-        words = f"no CPU {', '.join(map(str, missing))} for us; there are {', '.join(map(str, sorted(found)))}"
+    usable = os.sched_getaffinity(0)
+    if missing := sorted(set(cpus) - usable):
+        words = f"CPU {', '.join(map(str, missing))} is not available; available: {', '.join(map(str, sorted(usable)))}"
         raise OSError(errno.EINVAL, words)
 
 
 def redirect(target: int, path: str, flags: int) -> None:
-    """Make descriptor `target` the file at `path`, inheritable."""
+    """Open the file at `path` as the inheritable descriptor `target`."""
     source = os.open(os.fsencode(path), flags, 0o644)
     os.dup2(source, target, inheritable=True)
     if source != target:
@@ -235,13 +239,13 @@ def redirect(target: int, path: str, flags: int) -> None:
 
 
 def kill_group(pid: int) -> None:
-    """SIGKILL to the group that `pid` leads, if anything of it is left."""
+    """Send SIGKILL to the process group of `pid`, if it still exists."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
 
 
 def kill_stragglers() -> int:
-    """Kill and reap every process that the command left behind; how many there were."""
+    """Kill and reap every process that the command left behind. Return their number."""
     count = 0
     deadline = time.monotonic() + REAPING_PATIENCE_S
     while time.monotonic() < deadline:
@@ -261,22 +265,22 @@ def kill_stragglers() -> int:
 
 
 def children() -> list[int]:
-    """Our living children, from /proc: a kernel need not have ``task/*/children``."""
-    me, found = os.getpid(), []
+    """Return the living children of this process from /proc: ``task/*/children`` is optional."""
+    me, pids = os.getpid(), []
     for name in os.listdir("/proc"):  # noqa: PTH208 -- pathlib costs 2 MB
         if not name.isdigit():
             continue
         with contextlib.suppress(OSError, ValueError, IndexError):
-            with open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123 -- likewise
+            with open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123 -- pathlib costs 2 MB
                 text = file.read()
-            # The name in parentheses may hold anything, also ") 1 2"; fields count from its end.
+            # The name in parentheses may contain any text, also ") 1 2", so fields are counted from its end.
             if int(text[text.rindex(b")") + 2 :].split()[1]) == me:
-                found.append(int(name))
-    return found
+                pids.append(int(name))
+    return pids
 
 
-def say(answer: dict[str, Any]) -> None:
-    """One line to benchctl; if it is gone, the main loop finds out by itself."""
+def send(answer: dict[str, Any]) -> None:
+    """Send one line to benchctl. If it has died, the main loop notices the end of the input."""
     with contextlib.suppress(BrokenPipeError):
         os.write(STDOUT, json.dumps(answer).encode() + b"\n")
 

@@ -1,4 +1,4 @@
-"""One benchctl measures at a time on a machine; a second one waits and says for whom."""
+"""The lock of the machine: one benchctl measures at a time, others wait."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 FOLDERS: Final = (Path("/run/lock"), Path("/tmp"))  # noqa: S108 -- the lock is for all users of the machine
 NAME: Final = "benchctl.lock"
 FOR_ALL: Final = 0o666
-AGAIN_S: Final = 0.2
-_HELD_LENGTH: Final = 400
+RETRY_S: Final = 0.2
+_OWNER_LENGTH: Final = 400
 
 
 class MachineLock:
-    """Held while measuring; a context manager. The kernel frees it when its holder dies, however it dies.
+    """The lock during a measurement; a context manager. The kernel releases it when its process dies.
 
-    Every user of the machine must be able to take it, so the file is writable for all and is never removed
-    (removing it would let a third benchctl lock a new file beside the old one).
+    Every user of the machine must be able to take it, so the file is writable for all. It is never
+    removed: otherwise a third benchctl could lock a new file while the old one is locked.
     """
 
     def __init__(
@@ -38,10 +38,10 @@ class MachineLock:
         """Prepare to take the lock.
 
         Args:
-            what: what is going to be measured; the others read it.
-            observer: hears every 0.2 s for whom we wait.
+            what: description of the measurement, shown to waiting processes.
+            observer: receives the current owner every 0.2 s.
             stop: ends the waiting.
-            path: of the lock file; by default one that all users of the machine share.
+            path: path of the lock file; by default one that all users of the machine share.
         """
         self._what = what
         self._observer = observer
@@ -56,24 +56,24 @@ class MachineLock:
             while not self._try():
                 if self._stop is not None:
                     self._stop.check()
-                self._observer.notify(LockWaiting(self._holder(), seconds() - start))
-                time.sleep(AGAIN_S)
+                self._observer.notify(LockWaiting(self._owner(), seconds() - start))
+                time.sleep(RETRY_S)
         except BaseException:
             os.close(self._fd)
             raise
-        self._tell(f"{self._what} (process {os.getpid()}, since {utc_now()})")
+        self._write_owner(f"{self._what} (process {os.getpid()}, since {utc_now()})")
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._tell("")
+        self._write_owner("")
         os.close(self._fd)
         self._fd = -1
 
-    def _tell(self, text: str) -> None:
-        # Only for the words of those who wait: a full disk or another user's file is no obstacle.
+    def _write_owner(self, text: str) -> None:
+        # The text is only for messages, so a full disk or missing rights do not matter.
         with contextlib.suppress(OSError):
             os.ftruncate(self._fd, 0)
-            os.pwrite(self._fd, text.encode()[:_HELD_LENGTH], 0)
+            os.pwrite(self._fd, text.encode()[:_OWNER_LENGTH], 0)
 
     def _try(self) -> bool:
         try:
@@ -82,12 +82,12 @@ class MachineLock:
             return False
         return True
 
-    def _holder(self) -> str:
-        return os.pread(self._fd, _HELD_LENGTH, 0).decode(errors="replace") or "another benchctl"
+    def _owner(self) -> str:
+        return os.pread(self._fd, _OWNER_LENGTH, 0).decode(errors="replace") or "another benchctl"
 
 
 def lock_path() -> Path:
-    """The lock file that all users of this machine share."""
+    """Return the lock file that all users of this machine share."""
     folder = next(
         (folder for folder in FOLDERS if folder.is_dir() and os.access(folder, os.W_OK)),
         FOLDERS[-1],
@@ -96,8 +96,8 @@ def lock_path() -> Path:
 
 
 def _open(path: Path) -> int:
-    # Anybody may write to these folders: no link of another user may lead us to truncate a file of ours, and
-    # no pipe may make us wait.
+    # All users may write to these folders. A link of another user must not make benchctl truncate
+    # one of its files, and a pipe must not block it.
     flags = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
         fd = _open_or_create(path, flags)
@@ -106,7 +106,7 @@ def _open(path: Path) -> int:
     state = os.fstat(fd)
     if not stat.S_ISREG(state.st_mode) or state.st_nlink > 1:
         os.close(fd)
-        raise _unfit(path, "it is not a plain file")
+        raise _unfit(path, "it is not a regular file")
     return fd
 
 
@@ -118,17 +118,17 @@ def _open_or_create(path: Path, flags: int) -> int:
     except FileNotFoundError:
         fd = os.open(path, flags | os.O_RDWR | os.O_CREAT, FOR_ALL)
         with contextlib.suppress(OSError):
-            os.fchmod(fd, FOR_ALL)  # the umask took the others' right to write
+            os.fchmod(fd, FOR_ALL)  # the umask removed write access for other users
         return fd
     except PermissionError:
-        return os.open(path, flags | os.O_RDONLY)  # flock(2) asks for no right to write
+        return os.open(path, flags | os.O_RDONLY)  # flock(2) needs no write access
 
 
 def _unfit(path: Path, cause: str) -> MachineError:
     return MachineError(
-        f"the machine's lock {path} cannot be opened",
+        f"the lock file {path} cannot be opened",
         code="BC409",
         details=(("cause", cause),),
-        effect="nothing was measured: two measurements at once would disturb each other",
-        help=f"remove {path}, or make it a file that is readable and writable for all",
+        effect="nothing was measured, because simultaneous measurements would disturb each other",
+        help=f"remove {path}, or make it a regular file that all users may read and write",
     )

@@ -1,4 +1,4 @@
-"""Which filesystem a path is on, from /proc/self/mountinfo."""
+"""The filesystem of a path, from /proc/self/mountinfo."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Final
 
 MOUNTINFO: Final = Path("/proc/self/mountinfo")
 FIELDS: Final = 5
-"""Up to the mount point, in the part before the dash."""
+"""Number of fields up to the mount point, in the part before the dash."""
 IN_MEMORY: Final = frozenset({"tmpfs", "ramfs", "devtmpfs"})
 _ESCAPE: Final = re.compile(r"\\([0-7]{3})")
 
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """One mounted filesystem: where, its type such as ``ext4``, and its device or source."""
+    """A mounted filesystem: mount point, type such as ``ext4``, and device or source."""
 
     at: str
     kind: str
@@ -24,18 +24,18 @@ class Mount:
 
 
 def read_mounts(text: str) -> tuple[Mount, ...]:
-    """The mounts of a mountinfo text, in its order (proc(5)): a later one covers an earlier one."""
-    found = []
+    """Parse the mounts of a mountinfo text in its order (proc(5)): a later one covers an earlier one."""
+    mounts = []
     for line in text.splitlines():
         before, dash, after = line.partition(" - ")
         left, right = before.split(), after.split()
         if dash and len(left) >= FIELDS and len(right) > 1:
-            found.append(Mount(_unescape(left[4]), right[0], _unescape(right[1])))
-    return tuple(found)
+            mounts.append(Mount(_unescape(left[4]), right[0], _unescape(right[1])))
+    return tuple(mounts)
 
 
 def mount_of(path: Path, mounts: tuple[Mount, ...]) -> Mount | None:
-    """The mount that holds an absolute, resolved path: the longest prefix, the last of equals."""
+    """Return the mount of an absolute, resolved path: the longest prefix, the last of equals."""
     best: Mount | None = None
     for mount in mounts:
         if path.is_relative_to(mount.at) and (best is None or len(mount.at) >= len(best.at)):
@@ -44,7 +44,7 @@ def mount_of(path: Path, mounts: tuple[Mount, ...]) -> Mount | None:
 
 
 def filesystem_of(path: Path) -> str | None:
-    """Type of the filesystem that holds a path, or would hold it once it is made."""
+    """Return the type of the filesystem of a path, which need not exist."""
     try:
         mounts = read_mounts(MOUNTINFO.read_text(encoding="utf-8", errors="surrogateescape"))
     except OSError:
@@ -54,5 +54,5 @@ def filesystem_of(path: Path) -> str | None:
 
 
 def _unescape(text: str) -> str:
-    # The kernel writes blanks and backslashes in mount points as octal.
+    # The kernel writes spaces and backslashes in mount points as octal.
     return _ESCAPE.sub(lambda match: chr(int(match[1], 8)), text)

@@ -1,4 +1,4 @@
-"""After measuring: the runs outside timing that count what hyperfine cannot see. Resumable, cell by cell."""
+"""Untimed counting runs after measuring: kernel counters and instructions. Resumable cell by cell."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bench_framework.errors import CellError, MachineError
 from bench_framework.execution import instructions, kernel_counts, progress
-from bench_framework.execution.single_run import Alone
+from bench_framework.execution.single_run import SingleRunner
 from bench_framework.execution.target import build_id_of, target_of
 from bench_framework.model.plan import Role
 from bench_framework.model.run import Event
@@ -36,13 +36,13 @@ def observe_cells(
     stop: Stop,
     env: Mapping[str, str],
 ) -> None:
-    """Count, for every cell that was measured, what `Plan.instructions` and the missing contract leave to count.
+    """Count the instructions of measured cells, and kernel counters of programs without the protocol.
 
-    What the record holds already is not counted again. A cell that cannot be counted costs itself only: its failure
-    is an observation without values, and an event if something was asked for by name.
+    Counts that the record contains are not repeated. A cell that cannot be counted becomes an
+    observation without values, and an event if the scenario requests the counts.
 
     Raises:
-        Interrupted: `stop` was asked for; the record can be continued.
+        Interrupted: `stop` was requested; the record can be continued.
         MachineError: BX250, instructions cannot be counted on this machine.
     """
     targets = [
@@ -70,10 +70,12 @@ def _counter(
     observer: progress.Observer,
     env: Mapping[str, str],
 ) -> instructions.Counter | None:
-    """What counts instructions; `None` where nothing can and only the gate asked, which is noted.
+    """Return the counter of instructions.
+
+    `None` if none works and only the gate needs it; then an event is added.
 
     Raises:
-        MachineError: BX250, nothing can, and the scenario itself asked.
+        MachineError: BX250, none works, and the scenario requests it.
     """
     assert plan.instructions is not None
     try:
@@ -102,7 +104,7 @@ def _target(
     inputs: Iterable[PreparedInput],
     env: Mapping[str, str],
 ) -> Target | None:
-    """A cell that was measured, made executable; `None` for one that failed, or was let go for its answer."""
+    """Return the target of a measured cell; `None` if the cell failed or gave another answer."""
     contents = record.contents
     dropped = contents.dropped.get(cell.id)
     good = any(b.cell_id == cell.id and b.status == "ok" and not b.warmup for b in contents.blocks)
@@ -119,7 +121,7 @@ def _target(
 
 @dataclass(frozen=True, slots=True)
 class CountingRuns:
-    """The runs outside timing of one session."""
+    """Counting runs of one session."""
 
     plan: Plan
     record: Record
@@ -128,57 +130,57 @@ class CountingRuns:
     stop: Stop
 
     @property
-    def _alone(self) -> Alone:
-        return Alone(self.launcher, self.plan.answer, self.plan.measure.timeout_s)
+    def _runner(self) -> SingleRunner:
+        return SingleRunner(self.launcher, self.plan.answer, self.plan.measure.timeout_s)
 
     def count_kernel(self, targets: list[Target]) -> None:
-        """One run of every cell, seen by the kernel."""
+        """Read the kernel counters of one run of every cell."""
         for number, target in enumerate(targets, start=1):
             if self._done(target, "observed"):
                 continue
             self.stop.check()
             self.observer.notify(
-                progress.Counting("what the kernel counts", target.cell.id, number, len(targets))
+                progress.Counting("kernel counters", target.cell.id, number, len(targets))
             )
             expected = self._expected(target)
-            self._keep(
-                kernel_counts.observe(self._alone, target, expected, self.plan.measure.timeout_s)
+            self._append(
+                kernel_counts.count(self._runner, target, expected, self.plan.measure.timeout_s)
             )
 
     def count_instructions(self, targets: list[Target], used: instructions.Counter) -> None:
-        """The repetitions of every cell; the first that fails is the last of its cell."""
+        """Count instructions in repeated runs of every cell; a failure ends the runs of its cell."""
         policy = self.plan.instructions
         assert policy is not None
         for number, target in enumerate(targets, start=1):
             done = self._done(target, "instructions")
             for run in range(len(done) + 1, policy.runs + 1):
-                if any(found.status != "ok" for found in done):
+                if any(earlier.status != "ok" for earlier in done):
                     break
                 self.stop.check()
                 what = f"instructions with {used.tool}"
                 self.observer.notify(
                     progress.Counting(what, target.cell.id, number, len(targets), run, policy.runs)
                 )
-                found = instructions.count(
-                    self._alone,
+                observation = instructions.count(
+                    self._runner,
                     target,
                     self._expected(target),
                     used,
                     policy,
                     run,
-                    self._ran(target),
+                    self._actual_modes(target),
                 )
-                self._keep(found)
-                done.append(found)
-                if found.status != "ok":
-                    self._note(target, found)
+                self._append(observation)
+                done.append(observation)
+                if observation.status != "ok":
+                    self._add_failure(target, observation)
 
     def _done(self, target: Target, kind: str) -> list[Observation]:
-        found = self.record.contents.observations
-        return [o for o in found if o.cell_id == target.cell.id and o.kind == kind]
+        observations = self.record.contents.observations
+        return [o for o in observations if o.cell_id == target.cell.id and o.kind == kind]
 
     def _expected(self, target: Target) -> str | None:
-        """The digest that the cell's timed runs gave."""
+        """Return the digest of the cell's timed runs."""
         if self.plan.answer.compare == "none":
             return None
         blocks = (
@@ -188,25 +190,25 @@ class CountingRuns:
         )
         return next((b.answer.digest for b in blocks if b.answer is not None), None)
 
-    def _ran(self, target: Target) -> Mapping[str, str]:
-        """Effective modes of the cell's last timed run."""
+    def _actual_modes(self, target: Target) -> Mapping[str, str]:
+        """Return the actual modes of the cell's last timed run."""
         blocks = [
             b for b in self.record.contents.blocks if b.cell_id == target.cell.id and b.receipts
         ]
         return blocks[-1].receipts[-1].effective if blocks else {}
 
-    def _keep(self, observation: Observation) -> None:
+    def _append(self, observation: Observation) -> None:
         self.record.append(lines.Counted(observation))
         self.record.sync()
 
-    def _note(self, target: Target, found: Observation) -> None:
+    def _add_failure(self, target: Target, observation: Observation) -> None:
         event = Event(
             "BX251",
-            f"the instructions of {target.cell.label} could not be counted: {found.message}",
+            f"the instructions of {target.cell.label} could not be counted: {observation.message}",
             "error",
             target.cell.id,
-            effect="its instructions are not compared; everything else is",
-            help="see the message; `judge` without `instructions` measures the rest",
+            effect="its instructions are not compared; its other metrics are",
+            help="correct the cause, or remove `instructions` from `judge`",
         )
         if event not in self.record.contents.events:
             self.record.append(lines.Noted(event))

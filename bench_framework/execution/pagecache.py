@@ -1,7 +1,8 @@
-"""The page cache of an input: emptied or filled before a run, and seen to be so.
+"""The page cache of an input: empty or fill it before a run, and verify the state.
 
-What is asked of the kernel is checked by asking what came of it: `InputPages.resident` before the run, and the
-bytes that came from the device during it. `judged` makes a state of both, and only a state that was seen is told.
+`InputPages.resident` reads the state before the run, and the kernel counts the bytes read from the
+device during it. `verify_state` combines both; only a verified state is reported
+(docs/method.md#page-cache).
 """
 
 from __future__ import annotations
@@ -23,58 +24,57 @@ if TYPE_CHECKING:
 
 DROP_CACHES: Final = Path("/proc/sys/vm/drop_caches")
 PAGECACHE: Final = "1\n"
-"""Page cache only: dentries and inodes are part of the system, not of the input."""
+"""Drop the page cache only: dentries and inodes belong to the system, not to the input."""
 MEMINFO: Final = Path("/proc/meminfo")
 COLD_SHARE: Final = 0.01
-"""Of an input's pages: with more of them in memory a run is not called cold. Reading a hundredth from memory saves a
-hundredth of the time at most, which is the smallest effect that gets a word (METHOD 4)."""
+"""Largest share of an input's pages in memory before a cold run. Reading 1 % from memory saves at most
+1 % of the time, which is the minimum effect size (docs/method.md#verdicts)."""
 WARM_SHARE: Final = 0.99
-"""Of an input's pages: with fewer of them in memory a run is not called warm."""
+"""Smallest share of an input's pages in memory before a warm run."""
 FROM_DEVICE: Final = 0.9
-"""Of the pages that a cold run brought into memory: so much must have come from the device on its own account.
-Less, and another process has read the file at the same time. It is no sharper because readahead rounds to its window
-and because a hole in a file costs no read."""
-NOT_TOLD: Final = (
-    "the kernel does not tell which of its pages are in memory: it does so for files that are one's own or may be "
-    "written"
+"""Smallest share of the pages loaded during a cold run that the run itself must have read from the device.
+A smaller share means that another process read the file at the same time. The limit is not 1 because
+readahead rounds to its window and a hole in a file causes no read."""
+NOT_REPORTED: Final = (
+    "the kernel reports the cached pages of a file only to its owner and to users who may write it"
 )
 STEP: Final = 1 << 20
 SYS_CACHESTAT: Final = 451
-"""The same number on every architecture (Linux 6.5)."""
+"""System call number on every architecture (since Linux 6.5)."""
 _ODD: Final = bytes(byte & 1 for byte in range(256))
-"""mincore(2): the lowest bit of a byte says that the page is in memory, the others are reserved."""
+"""Table that reduces a byte of mincore(2) to its lowest bit, which is set for a page in memory."""
 
 
 @dataclass(slots=True)
 class InputPages:
     """The pages of an input: of one file, or of every file of a folder.
 
-    The list of files is made once: an input that changes while it is measured ends the measuring (BX420).
+    The files are listed once: an input that changes ends its measurement (BX420).
     """
 
     path: Path
     _files: list[tuple[str, int]] = field(default_factory=list)
-    _in_vain: set[str] = field(default_factory=set)
-    """What was tried and changed nothing: dropping every cache of the machine, reading more than it holds."""
+    _without_effect: set[str] = field(default_factory=set)
+    """Attempts without effect, ``drop`` or ``fill``, which are not repeated."""
 
     def __post_init__(self) -> None:
         for file in folders.files(self.path):
-            found = file.stat()
-            if stat.S_ISREG(found.st_mode):
-                self._files.append((str(file), found.st_size))
+            status = file.stat()
+            if stat.S_ISREG(status.st_mode):
+                self._files.append((str(file), status.st_size))
 
     @property
     def size(self) -> int:
-        """Bytes of all files."""
+        """Return the bytes of all files."""
         return sum(size for _, size in self._files)
 
     def drop(self) -> None:
-        """Ask the kernel to forget the pages: by advice per file, and by drop_caches where we may and must.
+        """Drop the pages: with posix_fadvise per file, then with drop_caches if needed and permitted.
 
-        Dirty pages cannot be dropped, so they are written first. Whether it worked is `resident`'s to say.
+        Dirty pages cannot be dropped, so they are written first. `resident` shows the result.
 
         Raises:
-            OSError: a file is gone or may not be read.
+            OSError: a file is missing or cannot be read.
         """
         for name, _ in self._files:
             fd = os.open(name, os.O_RDONLY | os.O_CLOEXEC)
@@ -83,106 +83,106 @@ class InputPages:
                 os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
             finally:
                 os.close(fd)
-        if self.resident() == 0 or "drop" in self._in_vain:
+        if self.resident() == 0 or "drop" in self._without_effect:
             return
         if mounts.filesystem_of(self.path) in mounts.IN_MEMORY:
-            self._in_vain.add("drop")
+            self._without_effect.add("drop")
             return
-        # It empties the cache of every other program too, this one's among them: only where advice was not enough,
-        # and never again where it did not help either.
+        # This also empties the cache of all other programs, so it is used only if the advice was not
+        # enough, and not again if it had no effect.
         try:
             DROP_CACHES.write_text(PAGECACHE, encoding="ascii")
         except OSError:
-            self._in_vain.add("drop")
+            self._without_effect.add("drop")
         if (left := self.resident()) is None or left > COLD_SHARE:
-            self._in_vain.add("drop")
+            self._without_effect.add("drop")
 
     def fill(self) -> None:
-        """Read what is not in memory yet, unless memory cannot hold it.
+        """Read the files if they are not in memory yet and fit into it.
 
         Raises:
-            OSError: a file is gone or may not be read.
+            OSError: a file is missing or cannot be read.
         """
-        found = self.resident()
-        if found is None or found >= WARM_SHARE or "fill" in self._in_vain:
+        share = self.resident()
+        if share is None or share >= WARM_SHARE or "fill" in self._without_effect:
             return
         if self.size < available_bytes():
             buffer = bytearray(STEP)
             for name, _ in self._files:
-                with open(name, "rb", buffering=0) as file:  # noqa: PTH123 -- a name, not a path: there may be many
+                with open(name, "rb", buffering=0) as file:  # noqa: PTH123 -- a name, not a Path: there may be many
                     while file.readinto(buffer):
                         pass
-        if (found := self.resident()) is None or found < WARM_SHARE:
-            self._in_vain.add("fill")
+        if (share := self.resident()) is None or share < WARM_SHARE:
+            self._without_effect.add("fill")
 
     def resident(self) -> float | None:
-        """Share of the pages in memory, 0 to 1; `None` if the kernel does not tell us.
+        """Return the share of the pages in memory, 0 to 1; `None` if the kernel does not report it.
 
         Raises:
-            OSError: a file is gone or may not be read.
+            OSError: a file is missing or cannot be read.
         """
         page = os.sysconf("SC_PAGE_SIZE")
         all_pages = sum(-(-size // page) for _, size in self._files)
-        there = 0
+        in_memory = 0
         for name, size in self._files:
-            found = resident_pages(name, size, page)
-            if found is None:
+            count = resident_pages(name, size, page)
+            if count is None:
                 return None
-            there += found
-        return there / all_pages if all_pages else 0.0
+            in_memory += count
+        return in_memory / all_pages if all_pages else 0.0
 
-    def why_kept(self) -> str:
-        """Why pages may stay in memory after they were dropped, in words."""
+    def reason_resident(self) -> str:
+        """Return the likely reason for pages that stay in memory after `drop`."""
         kind = mounts.filesystem_of(self.path)
         if kind in mounts.IN_MEMORY:
             return f"{kind} keeps its files in memory"
-        if "drop" in self._in_vain and os.geteuid() != 0:
-            return "another process maps or reads it, and only root may drop every cache"
+        if "drop" in self._without_effect and os.geteuid() != 0:
+            return "another process maps or reads it, and only root may drop all caches"
         return "another process maps or reads it"
 
 
-def around(pages: InputPages, asked: CacheState) -> PageCache:
-    """Bring an input's pages into the state that is asked for, and see whether they are; `unknown` asks for nothing."""
+def set_state(pages: InputPages, requested: CacheState) -> PageCache:
+    """Bring an input's pages into the requested state and read the result; `unknown` changes nothing."""
     try:
-        if asked == "cold":
+        if requested == "cold":
             pages.drop()
-        elif asked == "warm":
+        elif requested == "warm":
             pages.fill()
         return PageCache("unknown", pages.resident())
     except OSError as error:
         return PageCache("unknown", why=f"{error.filename or pages.path}: {error.strerror}")
 
 
-def judged(
-    pages: InputPages, asked: CacheState, seen: PageCache, device_bytes: int | None
+def verify_state(
+    pages: InputPages, requested: CacheState, before_run: PageCache, device_bytes: int | None
 ) -> PageCache:
-    """The state of the page cache that a run really had.
+    """Return the verified state of the page cache during a run.
 
     Args:
-        pages: of the input.
-        asked: the state that the scenario asks for.
-        seen: from `around`, just before the run.
-        device_bytes: what the run's processes read from a device, by the kernel's account of them.
+        pages: pages of the input.
+        requested: state that the scenario requests.
+        before_run: result of `set_state` just before the run.
+        device_bytes: bytes that the run's processes read from a device, as counted by the kernel.
     """
-    if seen.why or asked == "unknown":
-        return seen
-    before = seen.resident_before
-    if asked == "warm":
-        why = _not_warm(before)
-        return PageCache("unknown" if why else "warm", before, why=why)
+    if before_run.why or requested == "unknown":
+        return before_run
+    before = before_run.resident_before
+    if requested == "warm":
+        reason = _not_warm(before)
+        return PageCache("unknown" if reason else "warm", before, why=reason)
     try:
         after = pages.resident()
     except OSError:
         after = None
-    why = _not_cold(pages.size, before, after, device_bytes)
+    reason = _not_cold(pages.size, before, after, device_bytes)
     if before is not None and before > COLD_SHARE:
-        why += f": {pages.why_kept()}"
-    return PageCache("unknown" if why else "cold", before, after, why)
+        reason += f": {pages.reason_resident()}"
+    return PageCache("unknown" if reason else "cold", before, after, reason)
 
 
 def _not_warm(before: float | None) -> str:
     if before is None:
-        return NOT_TOLD
+        return NOT_REPORTED
     return (
         ""
         if before >= WARM_SHARE
@@ -193,9 +193,9 @@ def _not_warm(before: float | None) -> str:
 def _not_cold(
     size: int, before: float | None, after: float | None, device_bytes: int | None
 ) -> str:
-    """Why a run that was to be cold is not called so; empty if it is."""
+    """Return the reason why a run was not verified as cold; empty if it was."""
     if before is None or after is None:
-        return NOT_TOLD
+        return NOT_REPORTED
     if before > COLD_SHARE:
         return f"{format_percent(before, decimals=0)} of it stayed in memory"
     if not device_bytes:
@@ -203,14 +203,14 @@ def _not_cold(
     brought = max(0.0, after - before) * size
     if device_bytes < FROM_DEVICE * brought:
         return (
-            f"the run read {format_size(device_bytes)} from the device, and {format_size(brought)} of it came into "
-            "memory: another process read it too"
+            f"the run read {format_size(device_bytes)} from the device, but {format_size(brought)} of the "
+            "input were loaded into memory: another process read it too"
         )
     return ""
 
 
 def available_bytes() -> int:
-    """Memory that can be had without swapping."""
+    """Return the bytes of memory available without swapping."""
     for line in MEMINFO.read_text(encoding="ascii").splitlines():
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) * 1024
@@ -238,42 +238,44 @@ def _libc() -> ctypes.CDLL:
 
 
 def resident_pages(name: str, size: int, page: int) -> int | None:
-    """Pages of a file in memory: by cachestat(2), a third of mincore(2)'s time, or by that before Linux 6.5.
+    """Count the pages of a file in memory with cachestat(2), or with mincore(2) before Linux 6.5.
+
+    cachestat(2) takes a third of the time.
 
     Returns:
-        `None` if the kernel does not tell.
+        The count; `None` if the kernel does not report it.
 
     Raises:
-        OSError: it is gone or may not be read.
+        OSError: the file is missing or cannot be read.
     """
     if size == 0:
         return 0
     fd = os.open(name, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        found = by_cachestat(fd)
-        if found is None:
-            found = by_mincore(fd, size, page)
+        count = by_cachestat(fd)
+        if count is None:
+            count = by_mincore(fd, size, page)
     finally:
         os.close(fd)
-    # A large folio may reach beyond the end of the file.
-    return None if found is None else min(found, -(-size // page))
+    # A large folio may extend beyond the end of the file.
+    return None if count is None else min(count, -(-size // page))
 
 
 def by_cachestat(fd: int) -> int | None:
-    """Pages in memory; `None` where the kernel has no such call, or not for us (another user's file)."""
-    whole, found = _Range(0, 0), _Stat()
-    if _libc().syscall(SYS_CACHESTAT, fd, ctypes.byref(whole), ctypes.byref(found), 0) != 0:
+    """Count pages with cachestat(2); `None` if the kernel lacks it or refuses (another user's file)."""
+    whole, counts = _Range(0, 0), _Stat()
+    if _libc().syscall(SYS_CACHESTAT, fd, ctypes.byref(whole), ctypes.byref(counts), 0) != 0:
         return None
-    return int(found.cache)
+    return int(counts.cache)
 
 
 def by_mincore(fd: int, size: int, page: int) -> int | None:
-    """Pages in memory; `None` where the kernel does not tell.
+    """Count pages with mincore(2); `None` if the result would be false.
 
-    mincore(2) calls every page of a file resident that we neither own nor may write: that would be a false proof.
+    mincore(2) reports every page as resident if the caller neither owns the file nor may write it.
     """
-    own = os.fstat(fd).st_uid == os.geteuid()
-    if not own and not os.access(f"/proc/self/fd/{fd}", os.W_OK, effective_ids=True):
+    owned = os.fstat(fd).st_uid == os.geteuid()
+    if not owned and not os.access(f"/proc/self/fd/{fd}", os.W_OK, effective_ids=True):
         return None
     libc, count = _libc(), -(-size // page)
     address = libc.mmap(None, size, 1, 1, fd, 0)  # PROT_READ, MAP_SHARED

@@ -1,8 +1,8 @@
-"""What ``perf script`` prints, read: samples with their stacks. Pure.
+"""Reader of ``perf script``: samples with their stacks. Pure.
 
-A sample is a paragraph: a line about it (command, process, time, event), then one line per frame, the innermost
-first. Versions of perf differ in the first line and in the blanks; a frame is an address, a symbol, perhaps an
-offset, and the file in parentheses.
+A sample is a paragraph: a header line (command, process, time, event), then one line per frame,
+innermost first. A frame is an address, a symbol, an optional offset, and the file in parentheses.
+Versions of perf differ in the header and in spacing.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class Samples:
     """The samples of one recording.
 
     Attributes:
-        stacks: stack, the outermost frame first, to how many samples had it.
-        events: name of an event to its samples.
-        lost: samples that the kernel had to drop.
+        stacks: number of samples per stack, outermost frame first.
+        events: number of samples per event.
+        lost: number of samples that the kernel dropped.
     """
 
     stacks: Counter[tuple[Frame, ...]] = field(default_factory=Counter)
@@ -44,13 +44,13 @@ class Samples:
 
     @property
     def total(self) -> int:
-        """Samples that were kept."""
+        """Return the number of samples in `stacks`."""
         return self.stacks.total()
 
 
 def read_samples(lines: Iterable[str]) -> Samples:
-    """The samples that ``perf script`` printed; a stack that was cut off, or is empty, counts as unknown."""
-    found = Samples()
+    """Read the samples of ``perf script``; an empty or truncated stack counts as unknown."""
+    samples = Samples()
     names: dict[str, Frame] = {}
     head: str | None = None
     frames: list[Frame] = []
@@ -58,52 +58,52 @@ def read_samples(lines: Iterable[str]) -> Samples:
         if line.startswith("#"):
             continue
         if lost := _LOST.search(line):
-            found.lost += int(lost["count"])
+            samples.lost += int(lost["count"])
         elif not line.strip():
-            _close(found, head, frames)
+            _close(samples, head, frames)
             head, frames = None, []
         elif head is None:
             head = line
         else:
             frames.append(_frame(line.rstrip("\n"), names))
-    _close(found, head, frames)
-    return found
+    _close(samples, head, frames)
+    return samples
 
 
-def _close(found: Samples, head: str | None, frames: list[Frame]) -> None:
+def _close(samples: Samples, head: str | None, frames: list[Frame]) -> None:
     if head is None:
         return
     event = _EVENT.search(head.rstrip())
-    if event is None:  # a line of another record: nothing was sampled in it
+    if event is None:  # a line of a record that is not a sample
         return
-    found.events[event["event"]] += 1
-    found.stacks[tuple(reversed(_whole(frames))) or (Frame(UNKNOWN),)] += 1
+    samples.events[event["event"]] += 1
+    samples.stacks[tuple(reversed(_resolve_inlined(frames))) or (Frame(UNKNOWN),)] += 1
 
 
-def _whole(frames: list[Frame]) -> list[Frame]:
-    """Frames with the module of an inlined function: that of the function it was inlined into, which follows it."""
+def _resolve_inlined(frames: list[Frame]) -> list[Frame]:
+    """Give each inlined function the module of the function that contains it, which follows it."""
     module, kernel = "", False
-    found: list[Frame] = []
+    resolved: list[Frame] = []
     for frame in reversed(frames):
         if frame.module != _INLINED:
             module, kernel = frame.module, frame.kernel
-            found.append(frame)
+            resolved.append(frame)
         else:
-            found.append(Frame(frame.name, module, kernel))
-    return found[::-1]
+            resolved.append(Frame(frame.name, module, kernel))
+    return resolved[::-1]
 
 
 def _frame(line: str, names: dict[str, Frame]) -> Frame:
-    """One frame; equal texts are one object."""
+    """Parse one frame; equal texts share one object."""
     match = _FRAME.fullmatch(line)
     rest = match["rest"] if match else line.strip()
     if rest not in names:
-        names[rest] = _named(rest)
+        names[rest] = _parse_frame(rest)
     return names[rest]
 
 
-def _named(rest: str) -> Frame:
-    symbol, file = _parted(rest)
+def _parse_frame(rest: str) -> Frame:
+    symbol, file = _split_symbol(rest)
     kernel = file.startswith("[") and file not in _NOT_KERNEL and not file.startswith("[anon")
     module = file if file.startswith(("[", "//")) else PurePosixPath(file).name
     module = module.removesuffix(" (deleted)")
@@ -111,8 +111,8 @@ def _named(rest: str) -> Frame:
     return Frame(name or UNKNOWN, "" if module == UNKNOWN else module, kernel)
 
 
-def _parted(rest: str) -> tuple[str, str]:
-    """Symbol and file. Either may hold blanks and parentheses; a file begins with ``/`` or ``[``, or has none."""
+def _split_symbol(rest: str) -> tuple[str, str]:
+    """Split symbol and file. Both may contain spaces and parentheses; a file begins with ``/`` or ``[``."""
     if not rest.endswith(")"):
         return rest, ""
     starts = [rest.find(mark) for mark in (" (/", " ([", " (//")]

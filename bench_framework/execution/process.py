@@ -1,6 +1,6 @@
-"""The only door to processes: benchctl starts one launcher, and the launcher starts everything else.
+"""Child processes: benchctl starts one launcher, and the launcher starts all other processes.
 
-See `bench_framework.execution.launcher` for why.
+The module `bench_framework.execution.launcher` gives the reasons.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import select
 import shutil
 import signal
-import subprocess  # noqa: TID251 -- this is the door
+import subprocess  # noqa: TID251 -- only this module starts processes
 import sys
 import tempfile
 import threading
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
 POLL_S: Final = 0.2
-"""How often a caller who asks for it is told that a command still runs: 5 times a second."""
+"""Interval of the callback `on_poll` while a command runs."""
 SETTLE_S: Final = 10.0
-"""How long the launcher may take to end after its input is closed."""
+"""Time that the launcher has to end after its input is closed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What to start. Paths are absolute; a stream without a path is /dev/null.
+    """A command to start. Paths are absolute; a stream without a path is /dev/null.
 
     Attributes:
-        argv: program and arguments; the program is searched on `env`'s PATH.
-        env: the whole environment.
-        cwd: working directory; benchctl's own if `None`.
-        stdout: file that is appended to; likewise `stderr`.
-        timeout_s: after which the process group is killed.
+        argv: program and arguments; the program is searched on the PATH of `env`.
+        env: the complete environment.
+        cwd: working directory; that of benchctl if `None`.
+        stdout: file to which stdout is appended; `stderr` works in the same way.
+        timeout_s: time after which the process group is killed.
         cpus: CPU numbers that it may use; all if empty.
         observe: names of getrusage(2) and proc(5) to report in `Finished.used`.
     """
@@ -61,12 +61,12 @@ class Finished:
     """How a command ended. Either `exit_code` or `signal` is set.
 
     Attributes:
-        timed_out: its time was up and it was killed.
+        timed_out: it was killed after its time limit.
         killed: `Launcher.kill_now` ended it.
-        stragglers: processes that it left behind, all killed.
-        seconds: from the request to its end; not a measurement.
-        read_bytes: what it and its children read from storage, by the kernel's account (getrusage(2)).
-        used: the counters that `Command.observe` names; those that the kernel does not keep are absent.
+        stragglers: number of processes that it left behind; all were killed.
+        seconds: time from the request to its end; not a measurement.
+        read_bytes: bytes that it and its children read from storage (getrusage(2)).
+        used: the counters of `Command.observe`; those that the kernel does not have are absent.
     """
 
     exit_code: int | None
@@ -80,12 +80,12 @@ class Finished:
 
     @property
     def ok(self) -> bool:
-        """Whether it ended by itself with exit status 0."""
+        """True if it ended by itself with exit status 0."""
         return self.exit_code == 0
 
     @property
     def how(self) -> str:
-        """Words for a message: ``exit status 101``, ``killed by SIGSEGV``, ``timed out``."""
+        """Return a text such as ``exit status 101``, ``killed by SIGSEGV``, ``timed out``."""
         if self.timed_out:
             return "timed out"
         if self.signal is not None:
@@ -94,7 +94,7 @@ class Finished:
 
 
 def signal_name(number: int) -> str:
-    """``SIGSEGV`` for 11; ``signal 64`` for one without a name."""
+    """Return ``SIGSEGV`` for 11; ``signal 64`` for a signal without a name."""
     try:
         return signal.Signals(number).name
     except ValueError:
@@ -103,7 +103,7 @@ def signal_name(number: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """What a command said, and how it ended."""
+    """Output of a command, and how it ended."""
 
     finished: Finished
     stdout: str
@@ -111,12 +111,12 @@ class Captured:
 
     @property
     def ok(self) -> bool:
-        """Whether it ended by itself with exit status 0."""
+        """True if it ended by itself with exit status 0."""
         return self.finished.ok
 
 
 class Launcher:
-    """Runs one command at a time. A context manager: leaving it ends the launcher and what it runs.
+    """Runner of one command at a time. A context manager: its exit kills the running command.
 
     `run` may be called from any thread; `kill_now` from another thread or a signal handler.
     """
@@ -137,11 +137,11 @@ class Launcher:
 
     @property
     def pid(self) -> int | None:
-        """Process id of the launcher, once it was needed."""
+        """Return the process id of the launcher; `None` before the first command."""
         return self._process.pid if self._process else None
 
     def run(self, command: Command, on_poll: Callable[[], None] | None = None) -> Finished:
-        """Start a command and wait for its end; `on_poll` is called about every 0.2 s meanwhile.
+        """Start a command and wait for its end; `on_poll` is called about every 0.2 s.
 
         Raises:
             MachineError: BX231, the program cannot be started; BX232, the launcher died.
@@ -154,13 +154,13 @@ class Launcher:
                     f"cannot start {command.argv[0]}",
                     code="BX231",
                     details=(("cause", str(first["error"])),),
-                    help="check that the program exists and may be executed",
+                    help="check that the program exists and is executable",
                 )
             self._running = int(first["pid"])
             try:
                 last = self._answer(on_poll)
             except BaseException:
-                # The caller gives up (its callback raised): the command must not go on without it.
+                # The callback raised: the command must not continue without the caller.
                 self.kill_now()
                 if self._process is not None:
                     with contextlib.suppress(MachineError):
@@ -179,7 +179,7 @@ class Launcher:
         timeout_s: float | None = 60.0,
         stdin: str | None = None,
     ) -> Captured:
-        """Run a tool to its end and read what it said; bytes that are not UTF-8 are replaced.
+        """Run a tool to its end and return its output; bytes that are not UTF-8 are replaced.
 
         Raises:
             MachineError: BX231, the program cannot be started.
@@ -212,12 +212,12 @@ class Launcher:
 
     def _start(self) -> subprocess.Popen[bytes]:
         script = str(Path(__file__).with_name("launcher.py"))
-        return subprocess.Popen(  # noqa: S603 -- our own script
+        return subprocess.Popen(  # noqa: S603 -- a script of this package
             [sys.executable, "-I", "-S", "-E", script],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             bufsize=0,
-            # Ctrl-C at the terminal goes to the foreground group: a timed process must not feel it.
+            # Ctrl-C at the terminal goes to the foreground group and must not reach a timed process.
             start_new_session=True,
         )
 
@@ -230,7 +230,7 @@ class Launcher:
             while view:
                 view = view[pipe.write(view) :]
         except BrokenPipeError:
-            self._died()
+            self._handle_death()
 
     def _answer(self, on_poll: Callable[[], None] | None) -> dict[str, Any]:
         assert self._process is not None
@@ -243,14 +243,14 @@ class Launcher:
                     next_poll = time.monotonic() + POLL_S
             part = pipe.read(1 << 16)
             if not part:
-                self._died()
+                self._handle_death()
             self._buffer += part
         line, _, self._buffer = self._buffer.partition(b"\n")
-        found: dict[str, Any] = json.loads(line)
-        return found
+        answer: dict[str, Any] = json.loads(line)
+        return answer
 
-    def _died(self) -> None:
-        """The launcher is gone: its command dies with it (PDEATHSIG), the rest of the group by us."""
+    def _handle_death(self) -> None:
+        """Handle the death of the launcher: PDEATHSIG kills its command, this function the group."""
         if self._running is not None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._running, signal.SIGKILL)
@@ -260,21 +260,21 @@ class Launcher:
         raise MachineError(
             "benchctl's launcher process was killed",
             code="BX232",
-            effect="the command that it ran was killed too",
+            effect="its command was killed too",
             help="run the same command again; it continues where it stopped",
         )
 
 
 @contextlib.contextmanager
 def scratch_folder() -> Iterator[str]:
-    """A temporary folder, removed at the end. Raises `MachineError`, BX235, if none can be made."""
+    """Create a temporary folder and remove it at the end. Raises `MachineError`, BX235, on failure."""
     try:
         folder = tempfile.mkdtemp(prefix="benchctl-")
     except OSError as error:
         raise MachineError(
-            f"no temporary folder can be made: {error.strerror}",
+            f"a temporary folder cannot be created: {error.strerror}",
             code="BX235",
-            help="free some space, or set TMPDIR to a folder that can be written",
+            help="free some space, or set TMPDIR to a writable folder",
         ) from error
     try:
         yield folder
@@ -292,7 +292,7 @@ def _open(pipe: IO[bytes] | None) -> IO[bytes]:
 
 
 def _request(command: Command) -> bytes:
-    # Names that are not UTF-8 live in `str` as lone surrogates; JSON's \u escapes carry them unharmed.
+    # Names that are not UTF-8 contain lone surrogates in `str`; the \u escapes of JSON preserve them.
     return (
         json.dumps(
             {

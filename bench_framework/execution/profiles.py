@@ -1,4 +1,4 @@
-"""Profiles of the cells of a record: runs of their own, outside the rounds, never timed."""
+"""Profiles of the cells of a record, in separate untimed runs."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from bench_framework.model.profile import ProfilePolicy, Unwinding
     from bench_framework.model.run import Block, Build, PreparedInput
 
-MEASURED: Final = "the record has what was measured; nothing else is missing"
+MEASURED: Final = "only the profile is missing; the measurements are complete"
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a record says of the programs that may be profiled."""
+    """The programs of a record that can be profiled."""
 
     plan: Plan
     blocks: Sequence[Block]
@@ -46,12 +46,12 @@ class Subject:
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of profiling.
+    """The outcome of profiling.
 
     Attributes:
-        profiles: of the cells that could be profiled, in plan order.
-        events: what could not, as warnings.
-        stopped: the user ended it; what was done is kept.
+        profiles: profiles of the cells, in plan order.
+        events: warnings about cells that could not be profiled.
+        stopped: True if the user stopped it; finished profiles are kept.
     """
 
     profiles: list[Profile] = field(default_factory=list)
@@ -61,29 +61,31 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What profiling is done with."""
+    """Launcher, environment and observer of profiling."""
 
     launcher: Launcher
     env: Mapping[str, str]
     stop: Stop
     observer: Observer
     place: Path
-    """Where the programs work."""
+    """Working directory of the programs."""
 
 
 def cells_of(plan: Plan, policy: ProfilePolicy) -> tuple[Cell, ...]:
-    """The cells that a policy names, in plan order; the control is the baseline and is left out."""
-    wanted = set(policy.variant_ids)
-    return tuple(c for c in plan.cells if c.variant_id in wanted and c.role is not Role.CONTROL)
+    """Return the cells of a policy in plan order, without the A/A control."""
+    variant_ids = set(policy.variant_ids)
+    return tuple(
+        c for c in plan.cells if c.variant_id in variant_ids and c.role is not Role.CONTROL
+    )
 
 
 def profile(
     subject: Subject, policy: ProfilePolicy, cells: Sequence[Cell], means: Means
 ) -> Outcome:
-    """Profile cells one after the other. What fails is an event, not an exception: measuring worked.
+    """Profile cells one after the other. A failure is an event, not an exception: measuring succeeded.
 
     Raises:
-        MachineError: BX232, the launcher died; BX235, a temporary folder cannot be made.
+        MachineError: BX232, the launcher died; BX235, a temporary folder cannot be created.
     """
     outcome = Outcome()
     sampler, refused = find_sampler(policy.sampler, policy.frequency_hz, means.launcher, means.env)
@@ -91,7 +93,7 @@ def profile(
         outcome.events.append(
             Event(
                 "BX350",
-                f"nothing was profiled: {'; '.join(r.why for r in refused)}",
+                f"nothing was profiled: {'; '.join(r.reason for r in refused)}",
                 effect=MEASURED,
                 help="; ".join(dict.fromkeys(r.help for r in refused)),
             )
@@ -101,40 +103,40 @@ def profile(
         outcome.events.append(
             Event(
                 "BX351",
-                f"callgrind counts in place of perf: {refused[0].why}",
-                effect="shares are of instructions in the program itself, not of time: no kernel, no waiting",
+                f"callgrind is used instead of perf: {refused[0].reason}",
+                effect="shares are of user-space instructions, not of time; kernel code and waiting are missing",
                 help=refused[0].help,
             )
         )
-    remarks = tuple(r.why for r in refused)
+    remarks = tuple(r.reason for r in refused)
     known: dict[str, symbols.Symbols] = {}
     for cell in cells:
         if means.stop.level:
             outcome.stopped = True
             break
-        watching = _Cell(subject, policy, cell, means, sampler)
+        cell_profiler = _CellProfiler(subject, policy, cell, means, sampler)
         try:
-            made = watching.profile(known, remarks)
-        except Interrupted:  # while it was built
+            result = cell_profiler.profile(known, remarks)
+        except Interrupted:  # during the build
             outcome.stopped = True
             break
-        outcome.stopped = outcome.stopped or watching.stopped
-        if isinstance(made, Profile):
-            outcome.profiles.append(made)
-        elif made:
+        outcome.stopped = outcome.stopped or cell_profiler.stopped
+        if isinstance(result, Profile):
+            outcome.profiles.append(result)
+        elif result:
             outcome.events.append(
                 Event(
                     "BX352",
-                    f"{subject.plan.variant(cell.variant_id).label} could not be profiled: {made}",
+                    f"{subject.plan.variant(cell.variant_id).label} could not be profiled: {result}",
                     cell_id=cell.id,
                     effect=MEASURED,
-                    help="`benchctl profile RECORD` tries again",
+                    help="correct the cause, then run `benchctl profile RECORD`",
                 )
             )
     return outcome
 
 
-class _Cell:
+class _CellProfiler:
     """The profiled runs of one cell."""
 
     def __init__(
@@ -147,7 +149,7 @@ class _Cell:
         self.stopped = False
 
     def profile(self, known: dict[str, symbols.Symbols], remarks: tuple[str, ...]) -> Profile | str:
-        """The profile, or why there is none; empty if the user stopped it before the first run ended."""
+        """Return the profile, or the reason for none; empty if the user stopped it before the first run ended."""
         plan, cell = self._subject.plan, self._cell
         measured = self._subject.builds.get(build_id_of(plan, cell))
         if measured is None:
@@ -164,8 +166,8 @@ class _Cell:
                 means.place,
             )
         binary = known[measured.id]
-        if binary.why:
-            return binary.why
+        if binary.failure:
+            return binary.failure
         unwinding = self._unwinding(built=spec is not None)
         try:
             target = target_of(
@@ -183,8 +185,8 @@ class _Cell:
                 f"{error.message} {'; '.join(text for _, text in error.details)}".strip()
             )
         if not self._runs:
-            return "" if self.stopped else "; ".join(self._remarks) or "no run ended well"
-        return self._made(measured, binary, unwinding, remarks)
+            return "" if self.stopped else "; ".join(self._remarks) or "no run succeeded"
+        return self._build_profile(measured, binary, unwinding, remarks)
 
     def _unwinding(self, *, built: bool) -> Unwinding:
         if self._policy.unwinding != "auto":
@@ -202,16 +204,16 @@ class _Cell:
             if number == 1:
                 text = f"profiling {label} by {self._sampler.name}, {runs} run{'s' if runs != 1 else ''}"
                 self._means.observer.notify(Message(text))
-            why = self._run(target, unwinding)
-            if self._means.stop.level > 1:  # it was killed: no fault of the program
+            reason = self._run(target, unwinding)
+            if self._means.stop.level > 1:  # the user killed it
                 self.stopped = True
                 self._remarks.append(f"stopped by the user in run {number} of {runs}")
                 return
-            if why:
-                self._remarks.append(f"run {number} of {runs}: {why}")
+            if reason:
+                self._remarks.append(f"run {number} of {runs}: {reason}")
 
     def _run(self, target: Target, unwinding: Unwinding) -> str:
-        """One run; returns why it does not count."""
+        """Profile one run. Return the reason if it does not count."""
         with scratch_folder() as name:
             folder = Path(name)
             answers, printed = folder / "answers", folder / "stdout"
@@ -225,24 +227,28 @@ class _Cell:
                 self._policy.timeout_s,
                 target.cpus,
             )
-            if why := self._aside(target, target.prepare, "prepare"):
-                return why
+            if reason := self._run_setup(target, target.prepare, "prepare"):
+                return reason
             try:
-                seen = self._sampler.watch(command, unwinding, folder)
-                why = self._wrong(seen.finished.exit_code, answers, printed)
+                sampled = self._sampler.watch(command, unwinding, folder)
+                reason = self._answer_error(sampled.finished.exit_code, answers, printed)
             finally:
-                after = self._aside(target, target.cleanup, "cleanup")
-        if seen.samples is None:
-            return f"it {seen.why}" if seen.finished.timed_out or seen.finished.killed else seen.why
-        if why or after:
-            return why or after
-        if not seen.samples.total:
-            return f"{self._sampler.name} saw nothing of it"
-        self._runs.append(seen.samples)
+                after = self._run_setup(target, target.cleanup, "cleanup")
+        if sampled.samples is None:
+            return (
+                f"it {sampled.failure}"
+                if sampled.finished.timed_out or sampled.finished.killed
+                else sampled.failure
+            )
+        if reason or after:
+            return reason or after
+        if not sampled.samples.total:
+            return f"{self._sampler.name} recorded no samples of it"
+        self._runs.append(sampled.samples)
         return ""
 
-    def _wrong(self, exit_code: int | None, answers: Path, printed: Path) -> str:
-        """Why the run did not do the work that was measured; empty if it did."""
+    def _answer_error(self, exit_code: int | None, answers: Path, printed: Path) -> str:
+        """Return the reason if the run did not do the measured work; empty if it did."""
         policy = self._subject.plan.answer
         if exit_code not in policy.exit_codes:
             return f"exit status {exit_code}"
@@ -263,18 +269,18 @@ class _Cell:
             digest = worker.digest_file(
                 Path(policy.file) if policy.file else printed, policy
             ).digest
-        return "" if digest in digests else "it gave another answer than when it was measured"
+        return "" if digest in digests else "its answer differs from that of the timed runs"
 
-    def _aside(self, target: Target, commands: Sequence[Sequence[str]], what: str) -> str:
+    def _run_setup(self, target: Target, commands: Sequence[Sequence[str]], what: str) -> str:
         for argv in commands:
-            said = self._means.launcher.capture(
+            output = self._means.launcher.capture(
                 argv, target.env, cwd=target.cwd, timeout_s=self._policy.timeout_s
             )
-            if not said.ok:
-                return f"{what} ({argv[0]}): {said.finished.how}"
+            if not output.ok:
+                return f"{what} ({argv[0]}): {output.finished.how}"
         return ""
 
-    def _made(
+    def _build_profile(
         self,
         measured: Build,
         binary: symbols.Symbols,
@@ -284,7 +290,7 @@ class _Cell:
         frames: dict[Frame, int] = {}
         stacks: list[Stack] = []
         for number, samples in enumerate(self._runs, start=1):
-            for stack in sorted(samples.stacks, key=_order):
+            for stack in sorted(samples.stacks, key=_sort_key):
                 places = tuple(frames.setdefault(frame, len(frames)) for frame in stack)
                 stacks.append(Stack(number, samples.stacks[stack], places))
         events = sum((samples.events for samples in self._runs), Counter())
@@ -308,5 +314,5 @@ class _Cell:
         )
 
 
-def _order(stack: tuple[Frame, ...]) -> tuple[tuple[str, str], ...]:
+def _sort_key(stack: tuple[Frame, ...]) -> tuple[tuple[str, str], ...]:
     return tuple((frame.name, frame.module) for frame in stack)

@@ -1,4 +1,4 @@
-"""Programs that are not built by us: found, digested, and copied for the control arm where that is safe."""
+"""External programs: find and digest them, and copy them for the A/A control where that is safe."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from bench_framework.model.run import PreparedInput
 
 COPIED: Final = (b"\x7fELF", b"#!")
-"""How a file begins that may be run from another path: an ELF program or a script."""
+"""First bytes of files that may be run from another path: an ELF program or a script."""
 
 
 def find_program(plan: Plan, env: Mapping[str, str]) -> Build:
-    """The program that a plan measures: an absolute path, one relative to the scenario, or a name on PATH.
+    """Find the program of a plan: an absolute path, one relative to the scenario, or a name on PATH.
 
     Raises:
-        MachineError: BX234, there is no such program, or it may not be executed.
+        MachineError: BX234, the program does not exist or is not executable.
     """
     assert plan.program is not None
     name = plan.program[0]
@@ -40,16 +40,17 @@ def find_program(plan: Plan, env: Mapping[str, str]) -> Build:
     if path is None or not Path(path).exists():
         raise _unfit(
             f"the program {name} does not exist",
-            "give its absolute path, one relative to the scenario, or a name on PATH",
+            "give an absolute path, a path relative to the scenario, or a name on PATH",
         )
     file = Path(path)
     if not file.is_file():
-        raise _unfit(f"{path} is no file, so no program", "name the program in it")
+        raise _unfit(f"the program {path} is not a file", "give the path of an executable file")
     if not os.access(path, os.X_OK):
-        raise _unfit(f"{path} may not be executed", f"chmod +x {shlex.quote(path)}")
+        raise _unfit(f"the program {path} is not executable", f"chmod +x {shlex.quote(path)}")
     if not os.access(path, os.R_OK):
         raise _unfit(
-            f"{path} may not be read, so its digest cannot be kept", "let its owner allow reading"
+            f"the program {path} cannot be read to compute its digest",
+            f"chmod +r {shlex.quote(path)}",
         )
     return Build(
         PROGRAM,
@@ -61,69 +62,71 @@ def find_program(plan: Plan, env: Mapping[str, str]) -> Build:
     )
 
 
-def described(
+def add_description(
     plan: Plan, build: Build, launcher: Launcher, env: Mapping[str, str], place: Path
 ) -> Build:
-    """The program with what it says of itself, if it is said to follow the protocol and does.
+    """Add the answer to `describe` to a program that is declared to follow the worker protocol.
 
-    One that answers runs without a description is measured all the same: what it cannot run then fails in its cell.
+    A program without a valid description is measured nevertheless. A mode that it cannot run then
+    fails in its cell.
     """
     if not plan.answer.contract or plan.program is None or build.path is None:
         return build
     try:
-        said = binaries.describe([build.path, *plan.program[1:]], launcher, env, place)
+        description = binaries.describe([build.path, *plan.program[1:]], launcher, env, place)
     except MeasureError:
         return build
-    return replace(build, describe=said)
+    return replace(build, describe=description)
 
 
 def _unfit(message: str, help_text: str) -> MachineError:
     return MachineError(message, code="BX234", effect="nothing was measured", help=help_text)
 
 
-def with_control(
+def add_control(
     plan: Plan,
     build: Build,
     inputs: Mapping[str, PreparedInput],
     launcher: Launcher,
     env: Mapping[str, str],
 ) -> tuple[Build, Event | None]:
-    """Give the control arm a copy at another path, if the copy does the same when it is run once.
+    """Give the A/A control a copy at another path, if one run of the copy gives the same result.
 
     Returns:
-        The build, and BX332 where the control runs the program itself: then page placement is the same in
-        both arms, and the noise floor does not show what it does.
+        The build, and the event BX332 if the control runs the program itself. Then the page
+        placement is the same in both, and the noise floor does not include its effect.
     """
     if not plan.measure.control or build.path is None:
         return build, None
     source = Path(build.path)
-    why = _must_stay(plan, source)
-    if not why:
-        stored = binaries.keep(cache_root(env) / "binaries", source, source.name)
+    reason = _reason_not_to_copy(plan, source)
+    if not reason:
+        stored = binaries.store(cache_root(env) / "binaries", source, source.name)
         copied = replace(build, control_path=str(stored.control))
-        if _same(plan, (build, copied), inputs, launcher, env):
+        if _same_result(plan, (build, copied), inputs, launcher, env):
             return copied, None
-        why = "a copy of it, run once, did something else"
+        reason = "a run of a copy gave another result"
     event = Event(
         "BX332",
-        f"page placement not controlled: {source.name} cannot be copied, {why}",
+        f"page placement is not controlled: {source.name} was not copied, because {reason}",
         "note",
-        effect="the control runs the same file under a second label; its noise floor may be too small",
+        effect="the A/A control runs the same file, so the noise floor may be too small",
     )
     return replace(build, control_path=build.path), event
 
 
-def _must_stay(plan: Plan, source: Path) -> str:
-    """Why a program may not be copied to another path; empty if it may be (METHOD 1).
+def _reason_not_to_copy(plan: Plan, source: Path) -> str:
+    """Return the reason why a program must not be copied to another path; empty if it may be.
 
-    Programs look at their own path: an interpreter of a virtual environment finds its libraries by it, a
-    dispatcher the tool that it stands for. Such a copy may answer alike and still do other work.
+    Some programs depend on their own path: the interpreter of a virtual environment finds its
+    libraries by it, a dispatcher selects its tool. Such a copy may give the same answer and still do
+    other work (docs/method.md#aa-control).
     """
     assert plan.program is not None
     if "/" not in plan.program[0]:
-        return "it was found on PATH, not named by its path"
+        return "it was found on PATH"
     if source.is_symlink():
-        return "it is a link"
+        return "it is a symbolic link"
     if (source.parent.parent / "pyvenv.cfg").exists():
         return "it belongs to a virtual environment"
     with source.open("rb") as file:
@@ -131,30 +134,30 @@ def _must_stay(plan: Plan, source: Path) -> str:
     return "" if head.startswith(COPIED) else "it is neither an ELF file nor a script"
 
 
-def _same(
+def _same_result(
     plan: Plan,
     both: tuple[Build, Build],
     inputs: Mapping[str, PreparedInput],
     launcher: Launcher,
     env: Mapping[str, str],
 ) -> bool:
-    """Whether program and copy end alike and answer alike on the first input that has both arms."""
+    """Compare one run of the program and of its copy on the first input that has both."""
     for item in plan.inputs:
         baseline, control = plan.baseline_cell(item.id), plan.control_cell(item.id)
         if baseline is None or control is None:
             continue
         prepared = inputs.get(item.id)
-        first = _once(plan, target_of(baseline, both[0], prepared, env), launcher)
-        return first is not None and first == _once(
+        first = _run_once(plan, target_of(baseline, both[0], prepared, env), launcher)
+        return first is not None and first == _run_once(
             plan, target_of(control, both[1], prepared, env), launcher
         )
     return True
 
 
-def _once(
+def _run_once(
     plan: Plan, target: Target, launcher: Launcher
 ) -> tuple[int | None, int | None, str] | None:
-    """Exit code, signal and answer of one run; `None` if it cannot be told."""
+    """Return exit code, signal and answer of one run; `None` if the run failed."""
     with scratch_folder() as folder:
         out, answers = Path(folder, "stdout"), Path(folder, "answers")
         try:

@@ -28,7 +28,7 @@ class ToolInstall:
 
 @dataclass(frozen=True, slots=True)
 class LockWaiting:
-    """Another benchctl measures on this machine; `holder` is what it wrote about itself."""
+    """Another benchctl measures on this machine; `holder` is its description."""
 
     holder: str
     elapsed_s: float
@@ -36,7 +36,7 @@ class LockWaiting:
 
 @dataclass(frozen=True, slots=True)
 class BuildStarted:
-    """Build `index` (from 1) of `total` goes to cargo."""
+    """Start of build `index` (from 1) of `total`."""
 
     build_id: str
     label: str
@@ -46,7 +46,7 @@ class BuildStarted:
 
 @dataclass(frozen=True, slots=True)
 class BuildStep:
-    """Cargo works: crates compiled so far, the newest of them, and the seconds since the start."""
+    """Progress of cargo: number of compiled crates, the last one, and seconds since the start."""
 
     build_id: str
     crates: int
@@ -56,7 +56,7 @@ class BuildStep:
 
 @dataclass(frozen=True, slots=True)
 class BuildFinished:
-    """A build is there (perhaps it was before) or has failed."""
+    """A build succeeded, was unchanged, or failed."""
 
     build: Build
     label: str
@@ -66,7 +66,7 @@ class BuildFinished:
 
 @dataclass(frozen=True, slots=True)
 class DataStarted:
-    """An input is about to be generated; size in bytes."""
+    """Start of the generation of an input; size in bytes."""
 
     label: str
     size_bytes: int
@@ -74,7 +74,7 @@ class DataStarted:
 
 @dataclass(frozen=True, slots=True)
 class DataStep:
-    """Bytes of the input that are written."""
+    """Bytes of the input written so far."""
 
     label: str
     done_bytes: int
@@ -83,7 +83,7 @@ class DataStep:
 
 @dataclass(frozen=True, slots=True)
 class DataFinished:
-    """An input is on disk; `reused` if it was before."""
+    """An input is on disk; `reused` if it existed before."""
 
     label: str
     prepared: PreparedInput
@@ -92,7 +92,10 @@ class DataFinished:
 
 @dataclass(frozen=True, slots=True)
 class RoundStarted:
-    """A round of one input begins: `blocks` hyperfine calls. `round` counts from 1, warm-ups apart."""
+    """Start of a round of one input with `blocks` hyperfine calls.
+
+    `round` counts from 1, separately for warm-up rounds.
+    """
 
     input_id: str
     round: int
@@ -102,7 +105,7 @@ class RoundStarted:
 
 @dataclass(frozen=True, slots=True)
 class BlockStarted:
-    """Timing begins: from here to `BlockFinished` nothing may be drawn."""
+    """Start of timing. Until `BlockFinished` nothing may be drawn."""
 
     cell_id: str
     input_id: str
@@ -114,14 +117,14 @@ class BlockStarted:
 
 @dataclass(frozen=True, slots=True)
 class BlockFinished:
-    """Timing is over and the journal has the block."""
+    """Timing has ended and the block is in the journal."""
 
     block: Block
 
 
 @dataclass(frozen=True, slots=True)
 class RoundFinished:
-    """A round is whole and on disk; `elapsed_s` is the measuring time of the record so far."""
+    """A round is complete and on disk; `elapsed_s` is the measuring time of the record so far."""
 
     input_id: str
     round: int
@@ -131,19 +134,19 @@ class RoundFinished:
 
 @dataclass(frozen=True, slots=True)
 class CellDropped:
-    """A cell is not measured any further."""
+    """A cell is dropped and not measured any further."""
 
     cell_id: str
     input_id: str
     round: int
     reason: str
     raced: bool = False
-    """It lost a race, which is no problem; otherwise it failed."""
+    """True if it lost a race; False if it failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class LookTaken:
-    """The data of an input were looked at."""
+    """An interim analysis of an input was done."""
 
     look: Look
 
@@ -157,7 +160,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Counting:
-    """A run outside timing begins: cell `index` (from 1) of `total`, repetition `run` of `runs`."""
+    """Start of an untimed run: cell `index` (from 1) of `total`, repetition `run` of `runs`."""
 
     what: str
     cell_id: str

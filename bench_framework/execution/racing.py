@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from bench_framework.store.records import Record
 
 REASONS: Final[Mapping[str, str]] = {
-    "raced": "decidedly worse than another variant",
-    "idle": "nothing about it is open in the rounds that are left",
+    "raced": "significantly worse than another variant",
+    "idle": "the remaining rounds cannot change its verdicts",
 }
 """Why a race drops a cell, as users read it."""
 
@@ -53,10 +53,10 @@ def drop_pending(plan: Plan, record: Record) -> None:
     for look in contents.looks:
         for cell_id in [c for c in look.dropped if c not in contents.dropped]:
             here = plan.cell(cell_id).input_id
-            why: race.Why = (
+            kind: race.Why = (
                 "raced" if any(cell_id in other.trailing for other in contents.looks) else "idle"
             )
             number = contents.rounds.get(here, 0)
             record.append(
-                lines.Dropped(cell_id, here, number, warmup=False, state=why, reason=REASONS[why])
+                lines.Dropped(cell_id, here, number, warmup=False, state=kind, reason=REASONS[kind])
             )

@@ -1,7 +1,7 @@
-"""Programs of known work, for `doctor --aa`: the same program with really more to do, by 3, 5 and 10 %.
+"""Reference programs of `doctor --aa`: the same program with 3, 5 and 10 % more work.
 
-Both are in every Linux's coreutils, so that nothing is built. `factor` computes and waits for nothing; `wc -l` copies
-cached files out of the page cache and hardly computes.
+Both are in coreutils, so nothing is built. `factor` only computes; `wc -l` copies files out of the
+page cache and hardly computes.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 EFFECTS: Final = (0.03, 0.05, 0.10)
 TARGET_S: Final = 0.03
-"""Of one run: above the 20 ms under which runs are measured in groups, and short enough for many rounds."""
+"""Time of one run: above the 20 ms below which runs are repeated, and short enough for many rounds."""
 TRIALS: Final = 3
 UNITS: Final = 100
-"""Work comes in hundredths, so that 3 % of it is a whole number of them."""
+"""Units of work; 3 % of them is a whole number."""
 NUMBER: Final = "1125902456980891"
-"""33 554 467 × 33 554 473: about 60 µs of Pollard's rho."""
+"""33 554 467 × 33 554 473, which takes about 60 µs with Pollard's rho."""
 MOST_NUMBERS: Final = 5000
-"""16 characters each: under the 128 KiB that Linux allows for one argument, which hyperfine's command is."""
+"""Limit that keeps the command, 16 characters per number, below Linux' 128 KiB per argument."""
 MOST_PASSES: Final = 50
 FILE_BYTES: Final = UNITS * 320 * 1024
 LINE: Final = b"The quick brown fox jumps over the lazy dog and counts its lines\n"
@@ -36,15 +36,15 @@ ENVIRONMENT: Final = {"LC_ALL": "C"}
 
 
 @dataclass(frozen=True, slots=True)
-class Specimen:
-    """A program of known work.
+class ReferenceProgram:
+    """A program with a known amount of work.
 
     Attributes:
-        name: of the program.
-        path: absolute.
-        about: what it does and what more of it is.
-        args: of the plain arm.
-        slower: effect such as 0.03 → arguments that give it so much more work.
+        name: name of the program.
+        path: absolute path.
+        about: description of the work.
+        args: arguments of the baseline.
+        slower: effect such as 0.03 → arguments that add this share of work.
     """
 
     name: str
@@ -54,29 +54,31 @@ class Specimen:
     slower: Mapping[float, tuple[str, ...]]
 
 
-def specimens(
+def create_programs(
     launcher: Launcher, env: Mapping[str, str], folder: Path, check: Callable[[], None]
-) -> tuple[Specimen, ...]:
-    """Both programs, sized so that one run takes about 30 ms here.
+) -> tuple[ReferenceProgram, ...]:
+    """Create both programs with so much work that one run takes about 30 ms on this machine.
 
     Args:
-        launcher: runs each of them a few times.
+        launcher: runs each program a few times.
         env: the environment.
-        folder: the files that `wc` reads are written here, about 38 MB.
+        folder: folder for the input files of `wc`, about 38 MB.
         check: called between runs; raises to stop.
 
     Raises:
-        MachineError: BX239, one of them is not there or fails; BX235, the files cannot be written.
+        MachineError: BX239, a program is missing or fails; BX235, the files cannot be written.
     """
     return (_factor(launcher, env, check), _count(launcher, env, folder, check))
 
 
-def _factor(launcher: Launcher, env: Mapping[str, str], check: Callable[[], None]) -> Specimen:
-    path = _found("factor", env)
+def _factor(
+    launcher: Launcher, env: Mapping[str, str], check: Callable[[], None]
+) -> ReferenceProgram:
+    path = _find("factor", env)
     taken = _seconds(launcher, env, (path, *([NUMBER] * UNITS)), check)
     times = max(1, min(MOST_NUMBERS // (2 * UNITS), round(TARGET_S / taken)))
     count = times * UNITS
-    return Specimen(
+    return ReferenceProgram(
         "factor",
         path,
         f"computes: {count} numbers to factor",
@@ -87,16 +89,17 @@ def _factor(launcher: Launcher, env: Mapping[str, str], check: Callable[[], None
 
 def _count(
     launcher: Launcher, env: Mapping[str, str], folder: Path, check: Callable[[], None]
-) -> Specimen:
-    path = _found("wc", env)
-    plain = _written(folder / "lines.txt", FILE_BYTES)
+) -> ReferenceProgram:
+    path = _find("wc", env)
+    plain = _write_lines(folder / "lines.txt", FILE_BYTES)
     more = {
-        e: _written(folder / f"more-{round(e * UNITS)}.txt", round(e * FILE_BYTES)) for e in EFFECTS
+        e: _write_lines(folder / f"more-{round(e * UNITS)}.txt", round(e * FILE_BYTES))
+        for e in EFFECTS
     }
     taken = _seconds(launcher, env, (path, "-l", plain), check)
     passes = max(1, min(MOST_PASSES, round(TARGET_S / taken)))
     words = ("-l", *([plain] * passes))
-    return Specimen(
+    return ReferenceProgram(
         "wc -l",
         path,
         f"copies from the page cache: {passes} × {FILE_BYTES // 2**20} MiB",
@@ -105,7 +108,7 @@ def _count(
     )
 
 
-def _found(name: str, env: Mapping[str, str]) -> str:
+def _find(name: str, env: Mapping[str, str]) -> str:
     path = shutil.which(name, path=env.get("PATH"))
     if path is None:
         raise MachineError(
@@ -117,7 +120,7 @@ def _found(name: str, env: Mapping[str, str]) -> str:
     return str(Path(path).absolute())
 
 
-def _written(path: Path, size: int) -> str:
+def _write_lines(path: Path, size: int) -> str:
     try:
         path.write_bytes((LINE * (size // len(LINE) + 1))[:size])
     except OSError as error:
@@ -125,7 +128,7 @@ def _written(path: Path, size: int) -> str:
             f"{path} cannot be written: {error.strerror}",
             code="BX235",
             effect="nothing was measured",
-            help="free some space, or set TMPDIR to a folder that can be written",
+            help="free some space, or set TMPDIR to a writable folder",
         ) from error
     return str(path)
 
@@ -133,17 +136,17 @@ def _written(path: Path, size: int) -> str:
 def _seconds(
     launcher: Launcher, env: Mapping[str, str], argv: tuple[str, ...], check: Callable[[], None]
 ) -> float:
-    """The shortest of a few runs: how much work to give, and no measurement."""
-    found = []
+    """Return the shortest time of a few runs, an estimate to size the work."""
+    times = []
     for _ in range(TRIALS):
         check()
         done = launcher.run(Command(argv, {**env, **ENVIRONMENT}, timeout_s=60.0))
         if not done.ok:
             raise MachineError(
-                f"{argv[0]} {done.how}",
+                f"{argv[0]} failed: {done.how}",
                 code="BX239",
                 effect="nothing was measured",
-                help=f"run `{argv[0]} {argv[1]}` to see what it says",
+                help=f"run `{argv[0]} {argv[1]}` to see the error",
             )
-        found.append(done.seconds)
-    return max(min(found), 1e-4)
+        times.append(done.seconds)
+    return max(min(times), 1e-4)

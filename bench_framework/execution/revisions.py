@@ -1,7 +1,7 @@
-"""Sources of a revision: a local repository's or a URL's, checked out once per commit into the cache.
+"""Sources of a revision of a local repository or URL, checked out once per commit into the cache.
 
-The checkout is a clone of its own, so the user's working tree is never touched and build scripts that ask git
-get an answer. Submodules are not fetched.
+The checkout is a separate clone, so the user's working tree is not changed and build scripts can call
+git. Submodules are not fetched.
 """
 
 from __future__ import annotations
@@ -24,31 +24,35 @@ HEAD: Final = "HEAD"
 
 
 class Git:
-    """git, by way of the launcher. It never asks for a password."""
+    """Runner of git commands; git never asks for a password."""
 
     def __init__(self, launcher: Launcher, env: Mapping[str, str]) -> None:
         self._launcher = launcher
         self._env = {**env, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
 
-    def ask(self, *words: str, timeout_s: float = 60.0) -> str:
-        """What git says. Raises `BuildError`, BX224, if it fails or is not installed."""
+    def run(self, *words: str, timeout_s: float = 60.0) -> str:
+        """Return the output of git. Raises `BuildError`, BX224, if it fails or is not installed."""
         try:
-            said = self._launcher.capture(["git", *words], self._env, timeout_s=timeout_s)
+            output = self._launcher.capture(["git", *words], self._env, timeout_s=timeout_s)
         except MachineError as error:
-            raise BuildError("git is needed and is not installed", code="BX224") from error
-        if not said.ok:
-            lines = said.stderr.strip().splitlines() or [said.finished.how]
+            raise BuildError(
+                "git is not installed, but the scenario names a revision",
+                code="BX224",
+                help="install git",
+            ) from error
+        if not output.ok:
+            lines = output.stderr.strip().splitlines() or [output.finished.how]
             raise BuildError(
                 f"git {words[0] if words[0] != '-C' else words[2]} failed",
                 code="BX224",
                 details=(("cause", lines[-1]),),
             )
-        return said.stdout.strip()
+        return output.stdout.strip()
 
-    def try_ask(self, *words: str) -> str | None:
-        """What git says; `None` if it fails."""
+    def try_run(self, *words: str) -> str | None:
+        """Return the output of git; `None` if it fails."""
         try:
-            return self.ask(*words)
+            return self.run(*words)
         except BuildError:
             return None
 
@@ -56,29 +60,30 @@ class Git:
 def checkout(
     git: Git, cache: Path, *, crate: Path | None, url: str | None, revision: str | None
 ) -> tuple[Path, str]:
-    """The folder of a crate at a revision, and the full commit id.
+    """Check out a crate at a revision. Return its folder and the full commit id.
 
     Args:
-        git: how to ask.
+        git: runs git.
         cache: root of the cache.
         crate: a crate within a local repository, or `None`.
-        url: of a repository, if there is no local crate.
+        url: URL of a repository, if there is no local crate.
         revision: branch, tag or commit; the remote's HEAD if `None`.
 
     Raises:
-        BuildError: BX224, the repository or revision cannot be had; BX225, the crate lies in no repository.
+        BuildError: BX224, the repository or revision cannot be fetched; BX225, the crate is in no
+            repository.
     """
     if url is not None:
         repository, inner = _mirror(git, cache, url, revision), Path()
     else:
         assert crate is not None
-        top = git.try_ask("-C", str(crate), "rev-parse", "--show-toplevel")
+        top = git.try_run("-C", str(crate), "rev-parse", "--show-toplevel")
         if top is None:
             raise BuildError(
                 f"{crate} is in no git repository, so it has no revision {revision}", code="BX225"
             )
         repository, inner = Path(top), crate.resolve().relative_to(Path(top).resolve())
-    commit = git.ask(
+    commit = git.run(
         "-C", str(repository), "rev-parse", "--verify", f"{revision or HEAD}^{{commit}}"
     )
     folder = cache / "revisions" / _key(str(repository)) / commit
@@ -88,35 +93,36 @@ def checkout(
 
 
 def commit_of(git: Git, cache: Path, *, crate: Path | None, url: str | None, revision: str) -> str:
-    """The full id of the commit that a revision names.
+    """Return the full commit id of a revision.
 
     Args:
-        git: how to ask.
+        git: runs git.
         cache: root of the cache.
         crate: a crate within a local repository, or `None`.
-        url: of a repository, if there is no local crate.
+        url: URL of a repository, if there is no local crate.
         revision: branch, tag or commit.
 
     Raises:
-        BuildError: BX225, the crate lies in no repository, or that has no such revision; BX224, git failed.
+        BuildError: BX225, the crate is in no repository, or the revision does not exist; BX224, git
+            failed.
     """
     repository = _repository(git, cache, crate, url, revision)
-    found = git.try_ask("-C", str(repository), "rev-parse", "--verify", f"{revision}^{{commit}}")
-    if found is None:
+    commit = git.try_run("-C", str(repository), "rev-parse", "--verify", f"{revision}^{{commit}}")
+    if commit is None:
         raise BuildError(
             f"there is no revision {revision} in {url or repository}",
             code="BX225",
             effect="nothing was built or measured",
-            help=_where_it_may_be(git, repository),
+            help=_how_to_fetch(git, repository),
         )
-    return found
+    return commit
 
 
 def merge_base(git: Git, cache: Path, *, crate: Path, head: str, branches: Sequence[str]) -> str:
-    """The commit at which `head` left the first of `branches` that exists.
+    """Return the merge base of `head` and the first of `branches` that exists.
 
     Raises:
-        BuildError: BX225, no repository, none of these branches, or no commit in common.
+        BuildError: BX225, there is no repository, no such branch, or no common commit.
     """
     repository = _repository(git, cache, crate, None, head)
     main = next((b for b in branches if _exists(git, repository, b)), None)
@@ -126,22 +132,22 @@ def merge_base(git: Git, cache: Path, *, crate: Path, head: str, branches: Seque
             code="BX225",
             details=(("tried", ", ".join(branches)),),
             effect="nothing was built or measured",
-            help=f"--base names a revision; or {_where_it_may_be(git, repository)}",
+            help=f"set --base to a revision; {_how_to_fetch(git, repository)}",
         )
-    found = git.try_ask("-C", str(repository), "merge-base", main, head)
-    if found is None:
+    commit = git.try_run("-C", str(repository), "merge-base", main, head)
+    if commit is None:
         raise BuildError(
-            f"{main} and {head} have no commit in common in {repository}",
+            f"{main} and {head} have no common commit in {repository}",
             code="BX225",
             effect="nothing was built or measured",
-            help=_where_it_may_be(git, repository),
+            help=_how_to_fetch(git, repository),
         )
-    return found
+    return commit
 
 
 def _exists(git: Git, repository: Path, revision: str) -> bool:
     return (
-        git.try_ask("-C", str(repository), "rev-parse", "--verify", f"{revision}^{{commit}}")
+        git.try_run("-C", str(repository), "rev-parse", "--verify", f"{revision}^{{commit}}")
         is not None
     )
 
@@ -150,7 +156,7 @@ def _repository(git: Git, cache: Path, crate: Path | None, url: str | None, revi
     if url is not None:
         return _mirror(git, cache, url, revision)
     assert crate is not None
-    top = git.try_ask("-C", str(crate), "rev-parse", "--show-toplevel")
+    top = git.try_run("-C", str(crate), "rev-parse", "--show-toplevel")
     if top is None:
         raise BuildError(
             f"{crate} is in no git repository, so it has no revision {revision}", code="BX225"
@@ -158,68 +164,68 @@ def _repository(git: Git, cache: Path, crate: Path | None, url: str | None, revi
     return Path(top)
 
 
-def _where_it_may_be(git: Git, repository: Path) -> str:
-    """What to do about a commit that is not there: a shallow clone holds the newest only."""
+def _how_to_fetch(git: Git, repository: Path) -> str:
+    """Return the fix for a missing commit: a shallow clone contains only the newest commits."""
     if _is_shallow(git, repository):
         return (
-            "this clone is shallow, it holds the newest commits only: `git fetch --unshallow`, "
-            "or fetch-depth: 0 of actions/checkout"
+            "this clone is shallow and contains only the newest commits: run `git fetch --unshallow`, or set "
+            "`fetch-depth: 0` for actions/checkout"
         )
-    return "`git fetch` brings what the remote has; --base and --head take a branch, tag or commit"
+    return "run `git fetch` to get the revisions of the remote; --base and --head take a branch, tag or commit"
 
 
 def _is_shallow(git: Git, repository: Path) -> bool:
-    return git.try_ask("-C", str(repository), "rev-parse", "--is-shallow-repository") == "true"
+    return git.try_run("-C", str(repository), "rev-parse", "--is-shallow-repository") == "true"
 
 
 def state_of(git: Git, crate: Path) -> tuple[str | None, bool | None]:
-    """Commit id of a crate's repository, and whether its folder has uncommitted changes."""
-    commit = git.try_ask("-C", str(crate), "rev-parse", "--verify", HEAD)
+    """Return the commit id of a crate's repository, and True if its folder has uncommitted changes."""
+    commit = git.try_run("-C", str(crate), "rev-parse", "--verify", HEAD)
     if commit is None:
         return None, None
-    status = git.try_ask("-C", str(crate), "status", "--porcelain", "--", ".")
+    status = git.try_run("-C", str(crate), "status", "--porcelain", "--", ".")
     return commit, None if status is None else bool(status)
 
 
 def has_changes(git: Git, crate: Path) -> bool:
-    """Whether anything in a crate's repository differs from its HEAD: a workspace's other members count too."""
-    top = git.ask("-C", str(crate), "rev-parse", "--show-toplevel")
-    return bool(git.ask("-C", top, "status", "--porcelain"))
+    """Check for uncommitted changes anywhere in a crate's repository, also in other workspace members."""
+    top = git.run("-C", str(crate), "rev-parse", "--show-toplevel")
+    return bool(git.run("-C", top, "status", "--porcelain"))
 
 
 def _mirror(git: Git, cache: Path, url: str, revision: str | None) -> Path:
     folder = cache / "repositories" / _key(url)
     if not folder.is_dir():
-        part = _fresh(folder)
-        git.ask("clone", "--quiet", "--mirror", "--", url, str(part), timeout_s=CLONE_TIMEOUT_S)
+        part = _empty_folder(folder)
+        git.run("clone", "--quiet", "--mirror", "--", url, str(part), timeout_s=CLONE_TIMEOUT_S)
         part.replace(folder)
         return folder
-    known = git.try_ask(
+    known = git.try_run(
         "-C", str(folder), "rev-parse", "--verify", f"{revision or HEAD}^{{commit}}"
     )
-    # A commit id stays what it is; a branch or tag may have moved.
+    # A commit id is fixed; a branch or tag may have moved.
     if known is None or known != revision:
-        git.ask("-C", str(folder), "fetch", "--quiet", "--prune", timeout_s=CLONE_TIMEOUT_S)
+        git.run("-C", str(folder), "fetch", "--quiet", "--prune", timeout_s=CLONE_TIMEOUT_S)
     return folder
 
 
 def _clone(git: Git, repository: Path, folder: Path, commit: str) -> None:
-    part = _fresh(folder)
+    part = _empty_folder(folder)
     if _is_shallow(git, repository):
-        # A clone of a shallow repository would only get what a branch or tag of it names.
+        # A clone of a shallow repository would contain only the commits of its branches and tags.
         _borrow(git, repository, part)
     else:
-        git.ask("clone", "--quiet", "--shared", "--no-checkout", "--", str(repository), str(part))
-    git.ask("-C", str(part), "checkout", "--quiet", "--detach", commit, timeout_s=CLONE_TIMEOUT_S)
+        git.run("clone", "--quiet", "--shared", "--no-checkout", "--", str(repository), str(part))
+    git.run("-C", str(part), "checkout", "--quiet", "--detach", commit, timeout_s=CLONE_TIMEOUT_S)
     part.replace(folder)
 
 
 def _borrow(git: Git, repository: Path, part: Path) -> None:
-    """An empty repository that reads the commits of a shallow one, and knows where these end."""
-    common = git.ask(
+    """Create a repository that uses the objects of a shallow one and its list of shallow commits."""
+    common = git.run(
         "-C", str(repository), "rev-parse", "--path-format=absolute", "--git-common-dir"
     )
-    git.ask("init", "--quiet", str(part))
+    git.run("init", "--quiet", str(part))
     with writing(part):
         (part / ".git" / "objects" / "info" / "alternates").write_text(
             f"{common}/objects\n", encoding="utf-8"
@@ -227,7 +233,7 @@ def _borrow(git: Git, repository: Path, part: Path) -> None:
         shutil.copyfile(Path(common) / "shallow", part / ".git" / "shallow")
 
 
-def _fresh(folder: Path) -> Path:
+def _empty_folder(folder: Path) -> Path:
     part = folder.with_name(f".{folder.name}.part")
     shutil.rmtree(part, ignore_errors=True)
     part.parent.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,7 @@
-"""Measuring: rounds of blocks, inputs in turn, until the looks or the budget end it.
+"""The measuring loop: rounds of blocks over all inputs until an interim analysis or the budget ends it.
 
-Nothing is drawn, flushed or computed between two blocks beyond what the next one needs: about 2 ms of ours.
+Between two blocks benchctl does only what the next block needs, about 2 ms; it draws and flushes
+nothing. See docs/method.md#schedule.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from bench_framework.execution import (
     progress,
     schedule,
 )
-from bench_framework.execution.block import BlockRunner, Place
+from bench_framework.execution.block import BlockPosition, BlockRunner
 from bench_framework.execution.host import seconds, utc_now
 from bench_framework.execution.racing import REASONS, drop_pending, leaving_cells
 from bench_framework.execution.target import build_id_of, target_of
@@ -41,22 +42,22 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Progression:
-    """How far an input is."""
+    """Progress of one input."""
 
     input: Input
     targets: dict[str, Target]
-    """Active cells by id; a dropped cell leaves."""
+    """Active cells by id; a dropped cell is removed."""
     reference_id: str
-    """Cell whose answer the others must give: the baseline, or else the first."""
+    """Cell that gives the reference answer: the baseline, or else the first."""
     warmups: int = 0
     rounds: int = 0
     stopped: bool = False
     reference: Answer | None = None
     repeats: Mapping[str, int] = field(default_factory=dict)
     blocks: dict[str, list[Block]] = field(default_factory=dict)
-    """Of this input, per cell, without skipped ones."""
+    """Blocks of this input per cell, without skipped ones."""
     noted: set[tuple[str, str]] = field(default_factory=set)
-    """Event codes that a cell already has."""
+    """Cell id and code of the events so far."""
 
 
 def measure(
@@ -72,13 +73,13 @@ def measure(
     stop: Stop,
     env: Mapping[str, str],
 ) -> None:
-    """Measure a plan into a record, from where the record stands, to its end.
+    """Measure a plan into a record. A record with earlier rounds is resumed.
 
-    `Record.prepare` was called before. Failures of cells become blocks and events of the record; the others
-    go on.
+    `Record.prepare` must be called before. A failure of a cell becomes a block and an event of the
+    record; the other cells continue.
 
     Raises:
-        Interrupted: `stop` was asked for; the record can be continued.
+        Interrupted: `stop` was requested; the record can be continued.
         MachineError: the launcher was killed.
     """
     with BlockRunner(
@@ -98,7 +99,7 @@ def measure(
 
 @dataclass(frozen=True, slots=True)
 class Measuring:
-    """One session of measuring a record."""
+    """A session that measures a record."""
 
     plan: Plan
     record: Record
@@ -109,11 +110,11 @@ class Measuring:
     stop: Stop
     looks: Looks
     began: float
-    """Monotonic time at which this record's measuring would have begun without interruptions."""
+    """Monotonic time at which measuring would have started without interruptions."""
 
     @property
     def elapsed_s(self) -> float:
-        """Measuring time of the record, interruptions not counted."""
+        """Return the measuring time of the record without interruptions."""
         return seconds() - self.began
 
     def run(
@@ -122,7 +123,7 @@ class Measuring:
         inputs: Mapping[str, PreparedInput],
         env: Mapping[str, str],
     ) -> None:
-        """All rounds of all inputs that are not stopped yet."""
+        """Measure all rounds of all inputs that are not stopped yet."""
         if self.record.contents.complete:
             return
         guard = inputs_check.Guard(inputs, builds.values())
@@ -130,15 +131,15 @@ class Measuring:
         states = [
             state
             for item in self.plan.inputs
-            if (state := self._begin(item, builds, inputs, env)) is not None
+            if (state := self._prepare_input(item, builds, inputs, env)) is not None
         ]
         self._warm_up(states, guard)
         self._measure(states, guard)
         for event in guard.digests():
-            self._note(event)
+            self._add_event(event)
         replaced = guard.replaced()
         if replaced is not None and replaced not in self.record.contents.events:
-            self._note(replaced)
+            self._add_event(replaced)
         self.record.append(lines.End(utc_now(), self.elapsed_s))
 
     def _warm_up(self, states: list[Progression], guard: inputs_check.Guard) -> None:
@@ -150,23 +151,23 @@ class Measuring:
             self._fix_repeats(state)
 
     def _measure(self, states: list[Progression], guard: inputs_check.Guard) -> None:
-        """Round r of every input before round r + 1 of any: a slow hour meets all of them."""
+        """Measure round r of every input before round r + 1 of any, so that drift affects all inputs."""
         for number in range(1, self.plan.measure.rounds_max + 1):
             for state in states:
                 if not state.stopped and state.rounds < number:
                     self._round(state, number, guard, warmup=False)
-                self._look(state, states)
+                self._analyze(state, states)
             if all(state.stopped for state in states):
                 break
 
     @property
     def _warmup_rounds(self) -> int:
-        # Without a warm-up the answers would have nothing to be compared with in round 1, whose order is
-        # random: the reference alone is run once before it.
-        wanted = self.plan.measure.warmup_rounds
-        return max(1, wanted) if self.plan.answer.compare != "none" else wanted
+        # Round 1 has a random order and needs a reference answer. Without warm-up rounds the reference
+        # cell runs once before it.
+        requested = self.plan.measure.warmup_rounds
+        return max(1, requested) if self.plan.answer.compare != "none" else requested
 
-    def _begin(
+    def _prepare_input(
         self,
         item: Input,
         builds: Mapping[str, Build],
@@ -185,7 +186,7 @@ class Measuring:
             except CellError as error:
                 event = Event(error.code, error.message, "error", cell.id, help=error.help)
                 if event not in contents.events:
-                    self._note(event)
+                    self._add_event(event)
         if not targets:
             return None
         baseline = self.plan.baseline_cell(item.id)
@@ -193,8 +194,8 @@ class Measuring:
         state = Progression(item, targets, reference)
         self._resume(state)
         if state.rounds or state.warmups:
-            # The process before may have died between the end of the round and what follows from it.
-            self._let_go(state, state.rounds or state.warmups, warmup=not state.rounds)
+            # The earlier process may have died between the end of the round and the drop of its cells.
+            self._drop_failed(state, state.rounds or state.warmups, warmup=not state.rounds)
         return state
 
     def _resume(self, state: Progression) -> None:
@@ -221,7 +222,7 @@ class Measuring:
         order = self._order(state, number, warmup=warmup)
         if event := guard.changed(state.input.id) or guard.replaced():
             if event not in self.record.contents.events:
-                self._note(event)
+                self._add_event(event)
             state.stopped = True
             return
         self.observer.notify(progress.RoundStarted(state.input.id, number, warmup, len(order)))
@@ -234,7 +235,7 @@ class Measuring:
             state.rounds = number
         elapsed = self.elapsed_s
         self.record.append(lines.RoundEnd(state.input.id, number, warmup, utc_now(), elapsed))
-        self._let_go(state, number, warmup=warmup)
+        self._drop_failed(state, number, warmup=warmup)
         self.record.sync()
         self.observer.notify(progress.RoundFinished(state.input.id, number, warmup, elapsed))
 
@@ -245,7 +246,7 @@ class Measuring:
             self.plan.measure.seed, state.input.id, number, state.targets, warmup=warmup
         )
         if warmup and number == 1 and state.reference_id in state.targets:
-            # In no statistic, so its order is free: the answer that all others must give comes first.
+            # Warm-up rounds are in no statistic, so the reference cell may come first.
             order.remove(state.reference_id)
             order.insert(0, state.reference_id)
         return order
@@ -259,31 +260,31 @@ class Measuring:
             if warmup or target.prepare or self._has_cold(state)
             else state.repeats.get(cell_id, 1)
         )
-        place = Place(len(self.record.contents.blocks), number, position, warmup)
+        place = BlockPosition(len(self.record.contents.blocks), number, position, warmup)
         self.observer.notify(
             progress.BlockStarted(cell_id, state.input.id, number, warmup, position, runs)
         )
         block = self.runner.run(target, place, runs)
         events: list[Event] = []
         if block.status in schedule.VOID:
-            block, events = self._failed(state, target, block)
+            block, events = self._handle_failure(state, target, block)
         elif block.answer is not None:
-            block, events = self._compared(state, target, block)
+            block, events = self._verify_answer(state, target, block)
         if event := failure_diagnosis.cache_event(target, block):
-            events += self._once(state, event)
+            events += self._new_event(state, event)
         for event in declared_metrics.missing_events(target, block) if block.missing else ():
-            events += self._once(state, event)
+            events += self._new_event(state, event)
         self.record.append(lines.Measured(block))
         state.blocks.setdefault(cell_id, []).append(block)
         for event in events:
-            self._note(event)
+            self._add_event(event)
         self.observer.notify(progress.BlockFinished(block))
 
     def _has_cold(self, state: Progression) -> bool:
-        """Whether any cell of the input empties the cache: only a first run is cold, and all cells get one K."""
+        """Check for a cell with a cold cache: only its first run is cold, so all cells get one run per block."""
         return any(cell.cache == "cold" for cell in self.plan.cells_of(state.input.id))
 
-    def _failed(
+    def _handle_failure(
         self, state: Progression, target: Target, block: Block
     ) -> tuple[Block, list[Event]]:
         first = (block.cell_id, "BX201") not in state.noted
@@ -291,7 +292,7 @@ class Measuring:
             return block, []
         state.noted.add((block.cell_id, "BX201"))
         again = None
-        if not block.timed_out:  # what hangs would only hang again
+        if not block.timed_out:  # a program that hangs would hang again
             log = self.record.raw.log(f"{block.cell_id}.stderr")
             again = failure_diagnosis.rerun(
                 self.launcher, target, self.plan.answer, log, self.plan.measure.timeout_s
@@ -299,13 +300,13 @@ class Measuring:
             block = replace(block, stderr_log=str(log.relative_to(self.record.path)))
         return block, [failure_diagnosis.failure_event(self.plan, target, block, again)]
 
-    def _compared(
+    def _verify_answer(
         self, state: Progression, target: Target, block: Block
     ) -> tuple[Block, list[Event]]:
         assert block.answer is not None
         by_stdout = self.runner.stdout_is_answer
         if target.cell.role.apart:
-            return self._own_answer(state, target, block)
+            return self._verify_bound(state, target, block)
         if state.reference is None and block.cell_id == state.reference_id:
             state.reference = block.answer
             if by_stdout:
@@ -314,8 +315,8 @@ class Measuring:
             return block, []
         block = replace(block, status="other-output")
         if block.cell_id == state.reference_id:
-            return block, self._once(
-                state, failure_diagnosis.unsteady_event(target, block, state.reference)
+            return block, self._new_event(
+                state, failure_diagnosis.varying_answer_event(target, block, state.reference)
             )
         if (block.cell_id, "BX210") in state.noted:
             return block, []
@@ -328,35 +329,35 @@ class Measuring:
             )
         ]
 
-    def _own_answer(
+    def _verify_bound(
         self, state: Progression, target: Target, block: Block
     ) -> tuple[Block, list[Event]]:
-        """A bound does other work than the candidates: it is held against itself."""
+        """Compare the answer of a bound with its own first answer: it does other work than the candidates."""
         assert block.answer is not None
         answers = [
             b.answer for b in state.blocks.get(block.cell_id, ()) if b.status == "ok" and b.answer
         ]
         if not answers or answers[0].digest == block.answer.digest:
             return block, []
-        block = replace(
-            block, status="other-output", message="it does not give the same answer each time"
+        block = replace(block, status="other-output", message="its answers differ between runs")
+        return block, self._new_event(
+            state, failure_diagnosis.varying_answer_event(target, block, answers[0])
         )
-        return block, self._once(state, failure_diagnosis.unsteady_event(target, block, answers[0]))
 
-    def _once(self, state: Progression, event: Event) -> list[Event]:
-        """The event, unless its cell has one of this code already."""
+    def _new_event(self, state: Progression, event: Event) -> list[Event]:
+        """Return the event, unless its cell already has one with this code."""
         key = (event.cell_id or "", event.code)
         if key in state.noted:
             return []
         state.noted.add(key)
         return [event]
 
-    def _let_go(self, state: Progression, number: int, *, warmup: bool) -> None:
-        """Drop the cells that failed too often or do other work."""
+    def _drop_failed(self, state: Progression, number: int, *, warmup: bool) -> None:
+        """Drop the cells that failed too often or did other work."""
         over = warmup and number >= self.plan.measure.warmup_rounds > 0
         for cell_id in list(state.targets):
             blocks = state.blocks.get(cell_id, [])
-            if schedule.hopeless(blocks, warmup_over=over):
+            if schedule.failed_too_often(blocks, warmup_over=over):
                 last = blocks[-1].message or "failed"
                 self._drop(state, cell_id, number, "failed", last, warmup=warmup)
             elif blocks and blocks[-1].status == "other-output" and (over or not warmup):
@@ -369,21 +370,21 @@ class Measuring:
         state: Progression,
         cell_id: str,
         number: int,
-        why: lines.DropState,
+        kind: lines.DropState,
         reason: str,
         *,
         warmup: bool,
     ) -> None:
         del state.targets[cell_id]
-        self.record.append(lines.Dropped(cell_id, state.input.id, number, warmup, why, reason))
+        self.record.append(lines.Dropped(cell_id, state.input.id, number, warmup, kind, reason))
         self.observer.notify(
-            progress.CellDropped(cell_id, state.input.id, number, reason, raced=why in REASONS)
+            progress.CellDropped(cell_id, state.input.id, number, reason, raced=kind in REASONS)
         )
         if not state.targets:
             state.stopped = True
 
     def _fix_repeats(self, state: Progression) -> None:
-        """Set runs per block from the warm-up, once: a resumed record keeps what it began with."""
+        """Set the runs per block from the warm-up once; a resumed record keeps its value."""
         if state.repeats:
             return
         walls = [
@@ -397,8 +398,8 @@ class Measuring:
         state.repeats = dict.fromkeys(state.targets, schedule.repeats_of(walls))
         self.record.append(lines.Repeats(state.input.id, dict(state.repeats)))
 
-    def _look(self, state: Progression, states: Sequence[Progression]) -> None:
-        """Take the look that is due after the round that the input has reached."""
+    def _analyze(self, state: Progression, states: Sequence[Progression]) -> None:
+        """Do the interim analysis that is due after the last round of the input."""
         here, number = state.input.id, state.rounds
         if state.stopped or not number:
             return
@@ -407,7 +408,7 @@ class Measuring:
         spent = budget is not None and self.elapsed_s >= budget
         if not spent and number not in rounds:
             return
-        # The last look is the last one even if the budget ended first (METHOD 3).
+        # If the budget ends earlier, this is the last analysis (docs/method.md#interim-analyses).
         last = spent or number == rounds[-1]
         index = len(rounds) - 1 if last else rounds.index(number)
         if any(
@@ -417,23 +418,23 @@ class Measuring:
         decision = self.looker(here, index, number)
         reason = decision.reason
         if last and not decision.stop:
-            reason = "the budget is spent" if spent else "the last round is reached"
+            reason = "the time budget is used up" if spent else "the last round is measured"
         look = Look(
             here, index, number, decision.stop or last, reason, decision.trailing, decision.idle
         )
-        leaving = self._leaving(look, states)
+        leaving = self._race_drops(look, states)
         look = replace(look, dropped=tuple(leaving))
         self.record.append(lines.Looked(look))
         state.stopped = look.stopped
         for other in states:
             for cell_id in [c for c in look.dropped if c in other.targets]:
-                why = leaving[cell_id]
-                self._drop(other, cell_id, other.rounds, why, REASONS[why], warmup=False)
+                kind = leaving[cell_id]
+                self._drop(other, cell_id, other.rounds, kind, REASONS[kind], warmup=False)
         self.record.sync()
         self.observer.notify(progress.LookTaken(look))
 
-    def _leaving(self, look: Look, states: Sequence[Progression]) -> dict[str, race.Why]:
-        """Cells that the race lets go after this look, of inputs that are measured further."""
+    def _race_drops(self, look: Look, states: Sequence[Progression]) -> dict[str, race.Why]:
+        """Return the cells that the race drops after this analysis, of inputs that continue."""
         measured = {
             cell_id
             for state in states
@@ -442,6 +443,6 @@ class Measuring:
         }
         return leaving_cells(self.plan, self.record.contents, look, measured)
 
-    def _note(self, event: Event) -> None:
+    def _add_event(self, event: Event) -> None:
         self.record.append(lines.Noted(event))
         self.observer.notify(progress.Remark(event))

@@ -1,4 +1,4 @@
-"""Rust's symbol mangling v0 undone, as `rustc-demangle` prints it without hashes. Pure.
+"""Decoder of Rust's symbol mangling v0, with the output of `rustc-demangle` without hashes. Pure.
 
 Source: RFC 2603 and https://doc.rust-lang.org/rustc/symbol-mangling/v0.html.
 """
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 DEEPEST: Final = 200
 LONGEST: Final = 4000
-"""Back references can make a short symbol endless; no reader wants more than this of one."""
+"""Limit of the work per symbol: back references can make a short symbol endless."""
 _BASIC: Final = {
     "a": "i8",
     "b": "bool",
@@ -41,12 +41,12 @@ _POINTERS: Final = {"R": "&", "Q": "&mut ", "P": "*const ", "O": "*mut "}
 _SIGNED: Final = frozenset("anilsx")
 
 
-class Unreadable(Exception):  # noqa: N818 -- the caller keeps the symbol as it is
-    """It is no name of this mangling, or not one that can be told in a reasonable length."""
+class Unreadable(Exception):  # noqa: N818 -- the caller keeps the symbol unchanged
+    """The symbol does not use this mangling, or its name is too long."""
 
 
 def demangle(symbol: str) -> str:
-    """The name that a symbol such as ``_RNvC6_123foo3bar`` stands for. Raises `Unreadable`."""
+    """Decode a symbol such as ``_RNvC6_123foo3bar``. Raises `Unreadable`."""
     body = symbol.removeprefix("_").removeprefix("_").removeprefix("R")
     text, dot, tail = body.partition(".")
     if not text or not text.isascii() or text[0].isdigit():
@@ -55,7 +55,7 @@ def demangle(symbol: str) -> str:
         reader = _Reader(text)
         name = reader.path(in_value=True)
         if reader.at < len(text):
-            reader.path(in_value=False)  # the crate that made this copy of a generic function
+            reader.path(in_value=False)  # the crate that instantiated a generic function
     except (IndexError, ValueError, OverflowError) as error:
         raise Unreadable(symbol) from error
     if reader.at != len(text):
@@ -64,7 +64,7 @@ def demangle(symbol: str) -> str:
 
 
 class _Reader:
-    """A cursor over the symbol behind its ``_R``."""
+    """A cursor over the symbol after its ``_R``."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -89,7 +89,7 @@ class _Reader:
             raise Unreadable(self.text)
 
     def _base62(self) -> int:
-        """``_`` is 0, ``0_`` is 1."""
+        """Read a base-62 number: ``_`` is 0, ``0_`` is 1."""
         if self._eat("_"):
             return 0
         value = 0
@@ -109,7 +109,7 @@ class _Reader:
         return int(self.text[start : self.at])
 
     def _identifier(self) -> tuple[str, int]:
-        """A name and its disambiguator."""
+        """Read a name and its disambiguator."""
         index = self._disambiguator()
         return self._bare(), index
 
@@ -130,7 +130,7 @@ class _Reader:
             raise Unreadable(self.text) from error
 
     def path(self, *, in_value: bool) -> str:
-        """A path; in a value's name generic arguments are written ``::<…>``."""
+        """Read a path; in the name of a value generic arguments are written ``::<…>``."""
         self._enter()
         try:
             return self._path(self._take(), in_value=in_value)
@@ -143,7 +143,7 @@ class _Reader:
                 return self._identifier()[0]
             case "M" | "X":
                 self._disambiguator()
-                self.path(in_value=False)  # where the block stands
+                self.path(in_value=False)  # path of the impl block
                 return self._implementation(trait=tag == "X")
             case "Y":
                 return self._implementation(trait=True)
@@ -159,8 +159,8 @@ class _Reader:
                 raise Unreadable(self.text)
 
     def _implementation(self, *, trait: bool) -> str:
-        own = self._type()
-        return f"<{own} as {self.path(in_value=False)}>" if trait else f"<{own}>"
+        self_type = self._type()
+        return f"<{self_type} as {self.path(in_value=False)}>" if trait else f"<{self_type}>"
 
     def _nested(self, *, in_value: bool) -> str:
         space = self._take()
@@ -174,7 +174,7 @@ class _Reader:
         return f"{head}::{name}" if name else head
 
     def _back(self, read: Callable[[], str]) -> str:
-        """What stands at an earlier place, read again."""
+        """Follow a back reference and read from there."""
         start = self.at - 1
         target = self._base62()
         if target >= start:
@@ -188,10 +188,10 @@ class _Reader:
             self.at = after
 
     def _until_end(self, read: Callable[[], str]) -> list[str]:
-        found: list[str] = []
+        items: list[str] = []
         while not self._eat("E"):
-            found.append(read())
-        return found
+            items.append(read())
+        return items
 
     def _argument(self) -> str:
         if self._eat("L"):
@@ -267,9 +267,7 @@ class _Reader:
         if tag == "p":
             return "_"
         if tag not in "abchijlmnostxy":
-            raise Unreadable(
-                self.text
-            )  # of structures and texts: rare, and no part of a stable compiler yet
+            raise Unreadable(self.text)  # structures and strings: rare, and not in stable Rust yet
         negative = self._eat("n")
         end = self.text.index("_", self.at)
         value = int(self.text[self.at : end] or "0", 16)

@@ -1,6 +1,6 @@
-"""Ways to see where a program spends its time: perf, and callgrind where the kernel lets nobody sample.
+"""Samplers of a program's functions: perf, or callgrind if the kernel does not permit sampling.
 
-A sampler is asked once whether it works here (`Ready` or the reason), and then watches single runs.
+A sampler is tested once and then profiles single runs.
 """
 
 from __future__ import annotations
@@ -26,48 +26,48 @@ if TYPE_CHECKING:
 PARANOID: Final = Path("/proc/sys/kernel/perf_event_paranoid")
 FASTEST: Final = Path("/proc/sys/kernel/perf_event_max_sample_rate")
 EVENTS: Final = ("cycles", "cpu-clock", "cycles:u", "cpu-clock:u")
-"""Tried in this order: the processor's own counter, the kernel's timer, and both without the kernel's own functions,
-which is all that a user without privileges may see."""
+"""Events in the order of trials: the CPU's counter, the kernel's timer, and both in user space only,
+which is all that an unprivileged user may sample."""
 BUSY: Final = ("/bin/sh", "-c", "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done")
-"""Some 60 ms of work: an event that exists and never counts, as on some virtual machines, is found out."""
+"""About 60 ms of work, to detect an event that exists but never counts, as on some virtual machines."""
 STACK_BYTES: Final = 16384
-"""Of the stack, copied with each sample for dwarf."""
+"""Bytes of the stack that dwarf unwinding copies with each sample."""
 SCRIPT_TIMEOUT_S: Final = 900.0
 _LOST_SHARE: Final = re.compile(r"Processed (\d+) samples and lost ([\d.]+)%")
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class SampledRun:
     """One run under a sampler.
 
     Attributes:
         finished: how the program ended.
-        samples: `None` where the sampler left nothing that can be read.
-        why: then, the reason.
+        samples: `None` if the sampler left no readable data.
+        failure: the reason in that case.
     """
 
     finished: Finished
     samples: Samples | None
-    why: str = ""
+    failure: str = ""
 
 
 class Sampler(Protocol):
-    """A way to watch a run."""
+    """A profiler of single runs."""
 
     @property
     def name(self) -> SamplerName:
-        """Which one it is."""
+        """Return the name of the sampler."""
 
     @property
     def tool(self) -> str:
-        """Its name and version, in its own words."""
+        """Return its version line."""
 
     @property
     def frequency_hz(self) -> int | None:
-        """Samples per second that it asks for; `None` if it counts."""
+        """Return the samples per second; `None` if it counts instructions."""
 
-    def watch(self, command: Command, unwinding: Unwinding, folder: Path) -> Watched:
-        """Run a command once and say what was seen. `folder` takes what the sampler writes, and may be emptied.
+    def watch(self, command: Command, unwinding: Unwinding, folder: Path) -> SampledRun:
+        """Run a command once and return its samples. The sampler writes its files to `folder`.
 
         Raises:
             MachineError: BX231, the program cannot be started; BX232, the launcher died.
@@ -76,7 +76,7 @@ class Sampler(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Perf:
-    """perf, with an event that was seen to count here."""
+    """perf, with an event that counts on this machine."""
 
     launcher: Launcher
     env: Mapping[str, str]
@@ -85,9 +85,9 @@ class Perf:
     frequency_hz: int | None
     name: SamplerName = "perf"
 
-    def watch(self, command: Command, unwinding: Unwinding, folder: Path) -> Watched:
+    def watch(self, command: Command, unwinding: Unwinding, folder: Path) -> SampledRun:
         """Record and read one run."""
-        data, said = folder / "perf.data", folder / "perf.stderr"
+        data, errors = folder / "perf.data", folder / "perf.stderr"
         words = [
             "perf",
             "record",
@@ -104,17 +104,15 @@ class Perf:
             "--",
         ]
         finished = self.launcher.run(replace(command, argv=[*words, *command.argv]))
-        if (
-            finished.killed or finished.timed_out
-        ):  # perf was killed with it and has left half a file
-            return Watched(finished, None, finished.how)
+        if finished.killed or finished.timed_out:  # perf was killed too and left an incomplete file
+            return SampledRun(finished, None, finished.how)
         if not data.is_file():
-            return Watched(finished, None, f"perf recorded nothing {_tail(said)}".strip())
+            return SampledRun(finished, None, f"perf recorded nothing {_tail(errors)}".strip())
         return replace(self._read(data, folder), finished=finished)
 
-    def _read(self, data: Path, folder: Path) -> Watched:
-        out, said = folder / "script.txt", folder / "script.stderr"
-        # Symbols are read from the files of this machine: nothing is asked of a server.
+    def _read(self, data: Path, folder: Path) -> SampledRun:
+        out, errors = folder / "script.txt", folder / "script.stderr"
+        # Symbols are read from local files only, not from a debuginfod server.
         env = {name: value for name, value in self.env.items() if name != "DEBUGINFOD_URLS"}
         words = [
             "perf",
@@ -128,25 +126,27 @@ class Perf:
             "tid,time,event,ip,sym,dso",
         ]
         finished = self.launcher.run(
-            Command(words, env, stdout=str(out), stderr=str(said), timeout_s=SCRIPT_TIMEOUT_S)
+            Command(words, env, stdout=str(out), stderr=str(errors), timeout_s=SCRIPT_TIMEOUT_S)
         )
         if not finished.ok:
-            return Watched(finished, None, f"perf script: {finished.how} {_tail(said)}".strip())
+            return SampledRun(
+                finished, None, f"perf script: {finished.how} {_tail(errors)}".strip()
+            )
         with out.open(encoding="utf-8", errors="replace") as lines:
-            return Watched(finished, read_samples(lines))
+            return SampledRun(finished, read_samples(lines))
 
 
 @dataclass(frozen=True, slots=True)
 class Callgrind:
-    """valgrind's counter of instructions: exact, slow, blind to the kernel and to waiting."""
+    """valgrind's instruction counter: exact and slow, without kernel code and waiting."""
 
     launcher: Launcher
     tool: str
     name: SamplerName = "callgrind"
     frequency_hz: int | None = None
 
-    def watch(self, command: Command, unwinding: Unwinding, folder: Path) -> Watched:
-        """Count one run. Callers are not told apart, whatever the unwinding."""
+    def watch(self, command: Command, unwinding: Unwinding, folder: Path) -> SampledRun:
+        """Count one run. Callers are not recorded, whatever the unwinding."""
         del unwinding
         out = folder / "callgrind.out"
         words = [
@@ -159,51 +159,51 @@ class Callgrind:
         ]
         finished = self.launcher.run(replace(command, argv=[*words, "--", *command.argv]))
         if finished.killed or finished.timed_out:
-            return Watched(finished, None, finished.how)
+            return SampledRun(finished, None, finished.how)
         samples = Samples()
         for file in sorted(folder.glob("callgrind.out.*")):
             with file.open(encoding="utf-8", errors="replace") as lines:
                 read_costs(lines, samples)
         if not samples.total:
-            return Watched(finished, None, f"callgrind counted nothing ({finished.how})")
-        return Watched(finished, samples)
+            return SampledRun(finished, None, f"callgrind counted nothing ({finished.how})")
+        return SampledRun(finished, samples)
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a sampler cannot be used here, and what would help."""
+    """The reason why a sampler cannot be used on this machine, and the fix."""
 
-    why: str
+    reason: str
     help: str
 
 
 def find_sampler(
-    wanted: str, frequency_hz: int, launcher: Launcher, env: Mapping[str, str]
+    choice: str, frequency_hz: int, launcher: Launcher, env: Mapping[str, str]
 ) -> tuple[Sampler | None, tuple[Refusal, ...]]:
-    """The sampler that works here, and why others before it do not.
+    """Return the first working sampler and the refusals of those before it.
 
     Args:
-        wanted: ``auto``, ``perf`` or ``callgrind``.
-        frequency_hz: samples per second; lowered to what the kernel takes.
-        launcher: starts them.
-        env: their environment.
+        choice: ``auto``, ``perf`` or ``callgrind``.
+        frequency_hz: samples per second; reduced to the kernel's maximum.
+        launcher: starts the samplers.
+        env: environment of the samplers.
     """
     refused: list[Refusal] = []
-    if wanted in {"auto", "perf"}:
-        found = find_perf(frequency_hz, launcher, env)
-        if isinstance(found, Perf):
-            return found, ()
-        refused.append(found)
-    if wanted in {"auto", "callgrind"}:
-        counted = find_callgrind(launcher, env)
-        if isinstance(counted, Callgrind):
-            return counted, tuple(refused)
-        refused.append(counted)
+    if choice in {"auto", "perf"}:
+        perf = find_perf(frequency_hz, launcher, env)
+        if isinstance(perf, Perf):
+            return perf, ()
+        refused.append(perf)
+    if choice in {"auto", "callgrind"}:
+        callgrind = find_callgrind(launcher, env)
+        if isinstance(callgrind, Callgrind):
+            return callgrind, tuple(refused)
+        refused.append(callgrind)
     return None, tuple(refused)
 
 
 def find_perf(frequency_hz: int, launcher: Launcher, env: Mapping[str, str]) -> Perf | Refusal:
-    """Perf with the first event that counts here."""
+    """Return perf with the first event that counts on this machine, or the refusal."""
     version = _version("perf", launcher, env)
     if version is None:
         return Refusal(
@@ -211,33 +211,33 @@ def find_perf(frequency_hz: int, launcher: Launcher, env: Mapping[str, str]) -> 
             "install linux-perf (Debian), linux-tools-generic (Ubuntu) or perf",
         )
     hertz = min(frequency_hz, _number(FASTEST) or frequency_hz)
-    why = ""
+    reason = ""
     for event in EVENTS:
         perf = Perf(launcher, env, version, event, hertz)
         with scratch_folder() as name:
             folder = Path(name)
-            seen = perf.watch(
+            trial = perf.watch(
                 Command(BUSY, env, stderr=str(folder / "perf.stderr"), timeout_s=60.0),
                 "frame-pointers",
                 folder,
             )
-            if seen.samples is not None and seen.samples.total:
+            if trial.samples is not None and trial.samples.total:
                 return perf
-            why = why or seen.why or _tail(folder / "perf.stderr")
+            reason = reason or trial.failure or _tail(folder / "perf.stderr")
     paranoid = _number(PARANOID)
-    words = f"perf may not sample here{f': {why}' if why else ''}"
-    if paranoid is not None and paranoid > 2 and os.geteuid() != 0:  # noqa: PLR2004 -- above 2 nothing is left to a user
+    words = f"perf may not sample on this machine{f': {reason}' if reason else ''}"
+    if paranoid is not None and paranoid > 2 and os.geteuid() != 0:  # noqa: PLR2004 -- above 2 an unprivileged user cannot sample
         return Refusal(
-            f"perf may not sample here: perf_event_paranoid is {paranoid}",
-            "as root: sysctl kernel.perf_event_paranoid=2 (or 1, to see the kernel's functions)",
+            f"perf may not sample on this machine: perf_event_paranoid is {paranoid}",
+            "run as root: sysctl kernel.perf_event_paranoid=2 (or 1 to include kernel functions)",
         )
     return Refusal(
-        words, "containers often forbid it: allow the system call perf_event_open (CAP_PERFMON)"
+        words, "allow the system call perf_event_open (CAP_PERFMON), which containers often block"
     )
 
 
 def find_callgrind(launcher: Launcher, env: Mapping[str, str]) -> Callgrind | Refusal:
-    """valgrind, if it is installed."""
+    """Return callgrind if valgrind is installed, or the refusal."""
     version = _version("valgrind", launcher, env)
     return (
         Refusal("valgrind is not installed", "install valgrind")
@@ -248,11 +248,11 @@ def find_callgrind(launcher: Launcher, env: Mapping[str, str]) -> Callgrind | Re
 
 def _version(tool: str, launcher: Launcher, env: Mapping[str, str]) -> str | None:
     try:
-        said = launcher.capture([tool, "--version"], env, timeout_s=20)
+        output = launcher.capture([tool, "--version"], env, timeout_s=20)
     except MachineError:
         return None
-    lines = said.stdout.strip().splitlines()
-    return lines[0].strip() if said.ok and lines else None
+    lines = output.stdout.strip().splitlines()
+    return lines[0].strip() if output.ok and lines else None
 
 
 def _number(path: Path) -> int | None:
@@ -263,7 +263,7 @@ def _number(path: Path) -> int | None:
 
 
 def _tail(path: Path) -> str:
-    """The last words of a tool, on one line."""
+    """Return the last words of a tool's output on one line."""
     try:
         lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
     except OSError:

@@ -1,4 +1,7 @@
-"""The schedule of a record, as pure functions: order within rounds, runs per block, who is dropped."""
+"""The schedule of a record, as pure functions: order within rounds, runs per block, dropped cells.
+
+See docs/method.md#schedule.
+"""
 
 from __future__ import annotations
 
@@ -13,39 +16,40 @@ if TYPE_CHECKING:
     from bench_framework.model.run import Block
 
 SHORTEST_BLOCK_S: Final = 0.020
-"""Blocks of shorter runs repeat them until they take this long (METHOD 1)."""
+"""Blocks of shorter runs repeat them until they take this long."""
 MOST_REPEATS: Final = 200
 FAILURES_IN_A_ROW: Final = 3
 TIMEOUTS_IN_A_ROW: Final = 2
-"""A program that hangs costs its whole timeout each time."""
+"""Fewer than failures, because a program that hangs takes its whole timeout each time."""
 VOID: Final = frozenset({"failed", "timeout"})
 
 
 def order_of(
     seed: int, input_id: str, number: int, ids: Iterable[str], *, warmup: bool
 ) -> list[str]:
-    """The order of cells in a round: uniformly random, and a function of the arguments alone.
+    """Return the order of cells in a round: uniformly random and determined by the arguments.
 
-    `ids` count as a set: the order in which a scenario lists its values has no influence.
+    The order of `ids` has no effect.
     """
-    found = sorted(ids)
+    order = sorted(ids)
     key = f"{seed}/{input_id}/{'warmup' if warmup else 'round'}/{number}"
-    random.Random(key).shuffle(found)  # noqa: S311 -- reproducible is what it must be
-    return found
+    random.Random(key).shuffle(order)  # noqa: S311 -- the order must be reproducible
+    return order
 
 
 def repeats_of(walls: Iterable[Sequence[float]]) -> int:
-    """K = ⌈20 ms ÷ run⌉ for all cells of an input; 1 where nothing is known.
+    """Return the runs per block, K = ⌈20 ms ÷ run⌉, for all cells of an input; 1 without any time.
 
-    One K for all: the label swaps of the judgement need two identical programs to give values of one
-    distribution, and a median of five runs has another than a single run. The middle cell decides, as the
-    fastest would make slow ones run for seconds, and the slowest would leave fast ones to the noise.
+    All cells get the same K: the permutation test requires that identical programs give values of
+    one distribution, and a median of five runs has another distribution than a single run. The
+    median cell determines K: the fastest would make slow cells run for seconds, and the slowest
+    would leave fast cells too noisy.
 
     Args:
-        walls: per cell, the times of its warm-up runs in seconds. The fastest of each counts: the first run
-            of a program reads it from the disk.
+        walls: times of the warm-up runs in seconds, per cell. The fastest of each is used, because
+            the first run reads the program from the disk.
     """
-    fastest = [min(own) for own in walls if own]
+    fastest = [min(times) for times in walls if times]
     if not fastest:
         return 1
     middle = statistics.median(fastest)
@@ -54,12 +58,13 @@ def repeats_of(walls: Iterable[Sequence[float]]) -> int:
     return min(MOST_REPEATS, max(1, math.ceil(SHORTEST_BLOCK_S / middle)))
 
 
-def hopeless(blocks: Sequence[Block], *, warmup_over: bool) -> bool:
-    """Whether a cell failed so often that measuring it further would only cost time.
+def failed_too_often(blocks: Sequence[Block], *, warmup_over: bool) -> bool:
+    """Check if a cell failed so often that it is dropped.
 
     Args:
-        blocks: of the cell, in order, without skipped ones.
-        warmup_over: the last of them ended the warm-up; a cell that failed in all of it is given up.
+        blocks: blocks of the cell, in order, without skipped ones.
+        warmup_over: True if the last block ended the warm-up; a cell without a good block is then
+            dropped.
     """
     if not blocks:
         return False

@@ -1,7 +1,7 @@
-"""The machine around a block, read just before and just after it.
+"""System counters, read just before and just after a block.
 
-The files are opened once and read by ``pread``: no name is looked up between two runs.
-Any of them may be missing (PSI is a boot option, a container hides files): its figure is then `None`.
+The files are opened once and read with ``pread``, so no path is resolved between two runs. A value is
+`None` if its file is missing: PSI is a boot option, and containers hide files.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ _FILES: Final = {
     "khz": "/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq",
 }
 _STEAL_COLUMN: Final = 8
-"""Of the line ``cpu`` in /proc/stat: user nice system idle iowait irq softirq **steal** (proc(5))."""
+"""Column in the line ``cpu`` of /proc/stat: user nice system idle iowait irq softirq **steal** (proc(5))."""
 _SWAPS: Final = {
     name: re.compile(rb"^" + name + rb" (\d+)$", re.MULTILINE) for name in (b"pswpin", b"pswpout")
 }
 _THROTTLES: Final = "sys/devices/system/cpu/cpu[0-9]*/thermal_throttle/{}_throttle_count"
-_ENOUGH: Final = 16384
-"""Every figure stands in the first bytes of its file; /proc/vmstat is the longest."""
+_READ_BYTES: Final = 16384
+"""Bytes to read: all values are in the first bytes of their files; /proc/vmstat is the longest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Counters at one moment; `None` where this machine has none."""
+    """Counters at one moment; `None` if this machine does not have the counter."""
 
     steal_ticks: int | None = None
     psi_cpu_us: int | None = None
@@ -54,19 +54,19 @@ class Reading:
 
 
 class Gauge:
-    """Reads the machine; a context manager that holds the open files.
+    """Reader of system counters; a context manager that keeps the files open.
 
     Args:
-        root: the machine's files begin here.
+        root: root of the file system, or a replacement for tests.
     """
 
     def __init__(self, root: Path = Path("/")) -> None:
         self._fds: dict[str, int] = {}
         files = {name: root / path.lstrip("/") for name, path in _FILES.items()}
-        # Each core counts for itself, and every CPU repeats the count of its package.
+        # Each core has its own counter; every CPU repeats the counter of its package.
         for kind in ("core", "package"):
-            found = sorted(root.glob(_THROTTLES.format(kind)))
-            files |= {f"{kind}{index}": path for index, path in enumerate(found)}
+            paths = sorted(root.glob(_THROTTLES.format(kind)))
+            files |= {f"{kind}{index}": path for index, path in enumerate(paths)}
         for name, path in files.items():
             with contextlib.suppress(OSError):
                 self._fds[name] = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -82,7 +82,7 @@ class Gauge:
         self._fds.clear()
 
     def read(self) -> Reading:
-        """All counters now."""
+        """Read all counters."""
         load = self._text("load").split()
         khz = self._text("khz").strip()
         available = _AVAILABLE.search(self._text("memory"))
@@ -101,7 +101,7 @@ class Gauge:
         )
 
     def _throttled(self) -> int | None:
-        """Times that any core was slowed down, or a package with all of its cores."""
+        """Return how often a core, or a package with all of its cores, was throttled."""
         cores = [int(text) for name in self._cores if (text := self._text(name).strip()).isdigit()]
         packages = [
             int(text) for name in self._packages if (text := self._text(name).strip()).isdigit()
@@ -113,13 +113,13 @@ class Gauge:
         if fd is None:
             return b""
         try:
-            return os.pread(fd, _ENOUGH, 0)
-        except OSError:  # PSI files exist but cannot be read where it is switched off
+            return os.pread(fd, _READ_BYTES, 0)
+        except OSError:  # PSI files exist but cannot be read if PSI is disabled
             return b""
 
 
 def between(before: Reading, after: Reading) -> Sensors:
-    """Growth of the counters over a block, and the levels just before it."""
+    """Return the growth of the counters over a block, and load and memory just before it."""
     return Sensors(
         _growth(before.steal_ticks, after.steal_ticks),
         _growth(before.psi_cpu_us, after.psi_cpu_us),
@@ -135,7 +135,7 @@ def between(before: Reading, after: Reading) -> Sensors:
 
 
 def steal_of(text: bytes) -> int | None:
-    """Ticks stolen by the hypervisor, over all CPUs, from the text of /proc/stat."""
+    """Return the ticks stolen by the hypervisor over all CPUs, from the text of /proc/stat."""
     columns = text.partition(b"\n")[0].split()
     if len(columns) > _STEAL_COLUMN and columns[0] == b"cpu":
         return int(columns[_STEAL_COLUMN])

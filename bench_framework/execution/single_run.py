@@ -1,4 +1,4 @@
-"""A cell's command run once by itself, outside timing, and checked like any other run."""
+"""Untimed single runs of a cell's command, checked like any other run."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ STDERR_LINES: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class SingleRun:
-    """How it went.
+    """The outcome of a single run.
 
     Attributes:
-        status: ``ok`` if it did the work that was asked for.
+        status: ``ok`` if it did the expected work.
         finished: how the process ended; `None` if it could not be started.
-        message: why it is not ``ok``, in one line.
-        receipt: of a worker with the contract.
+        message: the reason if it is not ``ok``, in one line.
+        receipt: receipt of a worker that follows the protocol.
     """
 
     status: Literal["ok", "failed", "timeout"]
@@ -40,18 +40,18 @@ class SingleRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Alone:
-    """What all single runs of a plan share.
+class SingleRunner:
+    """Runner of the single runs of a plan.
 
     Attributes:
-        launcher: starts them.
-        policy: how their work is judged.
-        aside_s: time limit of each command of `prepare` and `cleanup`.
+        launcher: starts the processes.
+        policy: how answers are compared.
+        setup_timeout_s: time limit of each command of `prepare` and `cleanup`.
     """
 
     launcher: Launcher
     policy: AnswerPolicy
-    aside_s: float
+    setup_timeout_s: float
 
     def run(
         self,
@@ -67,27 +67,27 @@ class Alone:
         Args:
             target: the cell.
             expected: digest of the answer that it must give; `None` if answers are not compared.
-            timeout_s: of the run.
-            under: words before the command, such as those of a tool that counts; it is given a scratch folder.
-            read: reads what the tool left in that folder, whether the run was good or not.
+            timeout_s: time limit of the run.
+            under: returns the command prefix of a counting tool, given a scratch folder.
+            read: reads the tool's files in that folder, also after a failed run.
 
         Raises:
-            Interrupted: it was killed by the user.
-            MachineError: the launcher died, or no temporary folder can be made.
+            Interrupted: the user killed the run.
+            MachineError: the launcher died, or no temporary folder can be created.
         """
         with scratch_folder() as scratch:
             folder = Path(scratch)
-            if failed := next(self._aside(target, target.prepare, "prepare"), None):
+            if failed := next(self._run_setup(target, target.prepare, "prepare"), None):
                 return SingleRun("failed", message=failed)
-            found = self._once(target, expected, timeout_s, folder, under(folder))
-            if found.finished is not None:
-                read(folder, found.finished)
-            failed = next(self._aside(target, target.cleanup, "cleanup"), None)
-            if failed and found.status == "ok":
-                return SingleRun("failed", found.finished, failed)
-            return found
+            outcome = self._run_command(target, expected, timeout_s, folder, under(folder))
+            if outcome.finished is not None:
+                read(folder, outcome.finished)
+            failed = next(self._run_setup(target, target.cleanup, "cleanup"), None)
+            if failed and outcome.status == "ok":
+                return SingleRun("failed", outcome.finished, failed)
+            return outcome
 
-    def _once(
+    def _run_command(
         self,
         target: Target,
         expected: str | None,
@@ -95,15 +95,15 @@ class Alone:
         folder: Path,
         under: Sequence[str],
     ) -> SingleRun:
-        out, said, answers = folder / "stdout", folder / "stderr", folder / "answers"
-        keeps = self.policy.stdout == "file"
+        out, errors, answers = folder / "stdout", folder / "stderr", folder / "answers"
+        stored = self.policy.stdout == "file"
         command = Command(
             [*under, *target.argv],
             {**target.env, worker.ANSWERS: str(answers)},
             target.cwd,
             target.stdin,
-            str(out) if keeps else None,
-            str(said),
+            str(out) if stored else None,
+            str(errors),
             timeout_s=timeout_s,
             cpus=target.cpus,
             observe=tuple(KERNEL_KEYS.values()),
@@ -121,14 +121,14 @@ class Alone:
         if finished.timed_out:
             return SingleRun("timeout", finished, f"timed out after {timeout_s:g} s")
         if finished.exit_code not in self.policy.exit_codes:
-            return SingleRun("failed", finished, f"{finished.how}{_last_words(said)}")
+            return SingleRun("failed", finished, f"{finished.how}{_last_lines(errors)}")
         try:
-            return self._answered(finished, expected, out, answers)
+            return self._check_answer(finished, expected, out, answers)
         except AnswerError as error:
             cause = "; ".join(f"{name} {text}" for name, text in error.details)
             return SingleRun("failed", finished, f"{error.message}{f' ({cause})' if cause else ''}")
 
-    def _answered(
+    def _check_answer(
         self, finished: Finished, expected: str | None, out: Path, answers: Path
     ) -> SingleRun:
         receipt = None
@@ -145,29 +145,33 @@ class Alone:
             path = Path(self.policy.file) if self.policy.file else out
             digest = worker.digest_file(path, self.policy).digest
         if expected is not None and digest != expected:
-            words = f"its answer {(digest or '')[:12]} is not {expected[:12]}, as when it was timed"
+            words = (
+                f"its answer {(digest or '')[:12]} differs from {expected[:12]} of the timed runs"
+            )
             return SingleRun("failed", finished, words, receipt)
         return SingleRun("ok", finished, None, receipt)
 
-    def _aside(self, target: Target, commands: Sequence[Sequence[str]], what: str) -> Iterator[str]:
-        """Why `prepare` or `cleanup` failed; nothing if it did not."""
+    def _run_setup(
+        self, target: Target, commands: Sequence[Sequence[str]], what: str
+    ) -> Iterator[str]:
+        """Run `prepare` or `cleanup`; yield the reason if it failed."""
         for argv in commands:
             try:
-                said = self.launcher.capture(
-                    argv, target.env, cwd=target.cwd, timeout_s=self.aside_s
+                output = self.launcher.capture(
+                    argv, target.env, cwd=target.cwd, timeout_s=self.setup_timeout_s
                 )
             except MeasureError as error:
                 yield f"{what}: {error.message}"
                 return
-            if said.finished.killed:
+            if output.finished.killed:
                 raise Interrupted("interrupted", effect="the run in flight is dropped")
-            if not said.ok:
-                yield f"{what} ({argv[0]}): {said.finished.how}"
+            if not output.ok:
+                yield f"{what} ({argv[0]}): {output.finished.how}"
                 return
 
 
-def _last_words(said: Path) -> str:
-    """What a failed program said last, for a message."""
-    text = said.read_text(encoding="utf-8", errors="replace") if said.is_file() else ""
+def _last_lines(errors: Path) -> str:
+    """Return the last lines of a failed program's stderr for a message."""
+    text = errors.read_text(encoding="utf-8", errors="replace") if errors.is_file() else ""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return f": {' / '.join(lines[-STDERR_LINES:])}" if lines else ""

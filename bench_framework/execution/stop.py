@@ -1,4 +1,4 @@
-"""Ctrl-C: once finishes the current block, twice kills it. The journal survives both."""
+"""Stop requests: the first Ctrl-C ends after the current block, the second one kills it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Stop:
-    """Whether the user wants to stop. `level` 0: no; 1: after the current block; 2: at once."""
+    """The stop request of the user. `level` 0: none; 1: after the current block; 2: at once."""
 
     def __init__(self, launcher: Launcher, on_request: Callable[[int], None] | None = None) -> None:
         self.level = 0
@@ -23,7 +23,7 @@ class Stop:
         self._on_request = on_request
 
     def request(self) -> None:
-        """Ask to stop; may be called from a signal handler or another thread."""
+        """Request a stop; may be called from a signal handler or another thread."""
         self.level += 1
         if self.level > 1:
             self._launcher.kill_now()
@@ -31,21 +31,21 @@ class Stop:
             self._on_request(self.level)
 
     def check(self) -> None:
-        """Raise `Interrupted` if a stop was asked for."""
+        """Raise `Interrupted` if a stop was requested."""
         if self.level:
             raise Interrupted(
                 "interrupted",
-                effect="all finished blocks are kept; the current round will be measured again",
+                effect="all finished samples are kept; the current round will be measured again",
                 help="run the same command again to continue",
             )
 
     @contextmanager
     def on_signals(self) -> Iterator[None]:
-        """SIGINT, SIGTERM and SIGHUP ask to stop, within the block. Only in the main thread."""
+        """Let SIGINT, SIGTERM and SIGHUP request a stop within the block. Only in the main thread."""
         numbers = [signal.SIGINT, signal.SIGTERM]
         if (
             signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN
-        ):  # nohup: go on without the terminal
+        ):  # nohup: continue without the terminal
             numbers.append(signal.SIGHUP)
         before = {number: signal.getsignal(number) for number in numbers}
         for number in numbers:

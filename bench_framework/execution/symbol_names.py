@@ -1,6 +1,6 @@
-"""Names of functions as a reader wants them: Rust's two manglings undone, the compiler's hashes left out. Pure.
+"""Readable names of functions: both manglings of Rust are decoded, and hashes are removed. Pure.
 
-perf undoes the older mangling (and C++'s) by itself, and the newer one where it was built with the library for it.
+perf itself decodes the legacy mangling (and that of C++); it decodes v0 only if built with a library for it.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _ESCAPES: Final = {
     "C": ",",
 }
 _ESCAPE: Final = re.compile(r"\$(?P<code>[A-Z]+|u[0-9a-f]{1,6})\$")
-_DELAYED: Final = 0x20
-"""Escapes below this stand for control characters, which no compiler writes."""
+_SMALLEST_ESCAPE: Final = 0x20
+"""Smallest code point of an escape; compilers do not write control characters."""
 
 
 def plain_name(symbol: str) -> str:
-    """The name of a symbol without mangling and hash; what cannot be read stays as it is."""
+    """Return the name of a symbol without mangling and hash; an unreadable symbol is unchanged."""
     name = _SUFFIX.sub("", symbol.strip())
     if name.startswith(("_R", "__R")):
         try:
@@ -42,7 +42,7 @@ def plain_name(symbol: str) -> str:
 
 
 def _legacy(name: str) -> str | None:
-    """``_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE``; `None` for what is no such name of Rust."""
+    """Decode ``_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE``; `None` for other symbols."""
     match = _LEGACY.fullmatch(name)
     if match is None:
         return None
@@ -56,7 +56,7 @@ def _legacy(name: str) -> str | None:
             return None
         parts.append(rest[start : start + length])
         rest = rest[start + length :]
-    # C++ mangles alike; only Rust ends with its hash.
+    # C++ uses the same mangling; only Rust names end with a hash.
     if len(parts) < 2 or not _LEGACY_HASH.fullmatch(parts[-1]):  # noqa: PLR2004 -- a name and its hash
         return None
     return "::".join(_unescaped(part) for part in parts[:-1]) + (match["tail"] or "")
@@ -72,6 +72,6 @@ def _character(match: re.Match[str]) -> str:
     if code in _ESCAPES:
         return _ESCAPES[code]
     number = int(code[1:], 16) if code.startswith("u") and len(code) > 1 else 0
-    if not _DELAYED <= number <= 0x10FFFF or 0xD800 <= number <= 0xDFFF:  # noqa: PLR2004 -- Unicode's scalars
+    if not _SMALLEST_ESCAPE <= number <= 0x10FFFF or 0xD800 <= number <= 0xDFFF:  # noqa: PLR2004 -- scalar values of Unicode
         return match[0]
     return chr(number)

@@ -1,7 +1,7 @@
-"""The binary that is profiled: the one that was measured, built once more with symbols and frame pointers.
+"""The profiled binary: a second build of the measured sources with symbols and frame pointers.
 
-Measured binaries are left as they are: symbols make them larger and frame pointers slower. So the profile is of
-another binary of the same sources, and says so.
+Measured binaries have no additional symbols and frame pointers, which would make them larger and
+slower. The profile states that it is of another binary of the same sources.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
 
 FRAME_POINTERS: Final = ("-C", "force-frame-pointers=yes")
 KEYS: Final = {"debug": "line-tables-only", "strip": "false"}
-"""Of the profile. Lines are enough to name functions; a scenario that asks for more keeps it."""
+"""Keys of the build profile. Line tables suffice to name functions; a scenario may set more."""
 NONE: Final = frozenset({"0", "false", "none"})
 CONFIGURED: Final = (
     "--config",
     'build.rustflags=["-C","force-frame-pointers=yes"]',
 )
-"""Joined by cargo with flags in a configuration file of the crate, which the environment would displace. Where that
-file has flags per target, ours are ignored: callers may be missing then, and no flag of the measured build is."""
+"""Options that cargo merges with flags of the crate's configuration file; the environment would replace
+them. Cargo ignores these options if that file has flags per target; callers may then be missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Symbols:
-    """A program to be profiled, or why there is none."""
+    """A program to profile, or the reason for none."""
 
     path: str = ""
     sha256: str | None = None
     built: bool = False
-    """Whether it is another binary than the measured one."""
-    why: str = ""
+    """True if it is another binary than the measured one."""
+    failure: str = ""
 
 
 def with_symbols(
@@ -52,44 +52,46 @@ def with_symbols(
     observer: Observer,
     place: Path,
 ) -> Symbols:
-    """The binary of a variant with symbols; a program that is not built by us as it is.
+    """Build the binary of a variant with symbols; return an external program unchanged.
 
     Args:
-        spec: of the variant; `None` for such a program.
-        measured: what the record measured.
+        spec: build spec of the variant; `None` for an external program.
+        measured: the measured build.
         launcher: starts cargo.
-        env: of cargo.
-        observer: told of the progress of the second build.
-        place: where the program works.
+        env: environment of cargo.
+        observer: receives the progress of the second build.
+        place: working directory of the program.
     """
     if not measured.ok or measured.path is None:
-        return Symbols(why=measured.message or "it was not built")
+        return Symbols(failure=measured.message or "it was not built")
     if spec is None:
         path = Path(measured.path)
         digest = worker.sha256_of(path) if path.is_file() else None
         if digest != measured.sha256:
-            return Symbols(why=f"{path} is not the program that was measured any more")
+            return Symbols(failure=f"{path} changed since it was measured")
         return Symbols(measured.path, digest)
     builder = cargo.Builder(launcher, env, SilentObserver(), contract=False, place=place)
     again = builder.build(spec, 1, 1)
     if again.sha256 != measured.sha256:
         return Symbols(
-            why=again.message
-            or "its sources, compiler or dependencies changed since it was measured: cargo builds another binary"
+            failure=again.message
+            or "its sources, compiler or dependencies changed since it was measured"
         )
     further = () if spec.rustflags else CONFIGURED
     builder = cargo.Builder(launcher, env, observer, contract=False, place=place, further=further)
     build = builder.build(symbols_spec(spec), 1, 1)
     if not build.ok or build.path is None:
-        return Symbols(why=f"it cannot be built with symbols: {build.message or 'cargo failed'}")
+        return Symbols(
+            failure=f"it cannot be built with symbols: {build.message or 'cargo failed'}"
+        )
     return Symbols(build.path, build.sha256, built=True)
 
 
 def symbols_spec(spec: BuildSpec) -> BuildSpec:
-    """The spec with symbols, and with frame pointers where it has flags of its own."""
-    own = dict(spec.profile_keys)
-    keys = {**own, **KEYS}
-    if own.get("debug", "none") not in NONE:
-        keys["debug"] = own["debug"]
+    """Return the spec with symbols, and with frame pointers if it has its own flags."""
+    configured = dict(spec.profile_keys)
+    keys = {**configured, **KEYS}
+    if configured.get("debug", "none") not in NONE:
+        keys["debug"] = configured["debug"]
     flags = (*spec.rustflags, *FRAME_POINTERS) if spec.rustflags else ()
     return replace(spec, profile_keys=tuple(sorted(keys.items())), rustflags=flags)

@@ -1,4 +1,4 @@
-"""From a cell to what is really executed: slots filled, environment and CPUs set."""
+"""Executable targets: a cell with its slots filled, and its environment and CPUs."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from bench_framework.model.run import Build, PreparedInput
 
 PROGRAM: Final = "program"
-"""Id of the build of a program that is not built by us."""
+"""Id of the build of an external program."""
 _NEEDS: Final = {"bin": "a worker", "input": "an input", "tuning": "`tuning`"}
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A cell made executable. Paths are absolute."""
+    """The command, environment and CPUs of a cell. Paths are absolute."""
 
     cell: Cell
     argv: tuple[str, ...]
@@ -47,13 +47,13 @@ def target_of(
 
     Args:
         cell: the cell.
-        build: of its variant; the control cell runs its `control_path`.
+        build: build of its variant; the control cell runs its `control_path`.
         prepared: its input.
         env: the environment to which the cell's own variables are added.
         tuning: the file that ``{tuning}`` stands for.
 
     Raises:
-        CellError: BX202, a slot stays empty.
+        CellError: BX202, a slot has no value.
     """
     binary = None
     if build is not None:
@@ -68,10 +68,10 @@ def target_of(
             "".join(_fill(part, slots, cell, quote=quote) for part in word) for word in words
         )
 
-    # The author's text is the shell's to read, and the plan has quoted the values in it; paths are known here.
+    # The shell reads the text of the scenario; the plan has quoted its values. Paths are quoted here.
     argv = fill(cell.command, quote=cell.shell)
     if cell.shell:
-        # Our own sh, not hyperfine's: that one spends 100 ms per call on calibrating the shell's start.
+        # Not hyperfine's --shell: it takes 100 ms per call to calibrate the start of the shell.
         argv = ("/bin/sh", "-c", " ".join(argv))
     return Target(
         cell,
@@ -87,27 +87,27 @@ def target_of(
 
 
 def build_id_of(plan: Plan, cell: Cell) -> str:
-    """Id of the build that a cell runs."""
+    """Return the id of the build that a cell runs."""
     spec = plan.variant(cell.variant_id).build
     return spec.id if spec is not None else PROGRAM
 
 
 def parse_cpus(text: str) -> tuple[int, ...]:
-    """CPU numbers of ``0-1,3``, as taskset and cpuset write them; none for an empty text.
+    """Parse CPU numbers such as ``0-1,3``, the format of taskset and cpuset; none for an empty text.
 
     Raises:
-        CellError: BX203, it is no such list.
+        CellError: BX203, the text is not such a list.
     """
-    found: set[int] = set()
+    cpus: set[int] = set()
     try:
         for part in filter(None, (piece.strip() for piece in text.split(","))):
             first, _, last = part.partition("-")
-            found.update(range(int(first), int(last or first) + 1))
+            cpus.update(range(int(first), int(last or first) + 1))
     except ValueError as error:
         raise CellError(
             f"{text!r} is not a list of CPUs", code="BX203", help="write it as 0-1 or 0,2"
         ) from error
-    return tuple(sorted(found))
+    return tuple(sorted(cpus))
 
 
 def _fill(part: str | Slot, slots: Mapping[str, str | None], cell: Cell, *, quote: bool) -> str:
@@ -116,7 +116,7 @@ def _fill(part: str | Slot, slots: Mapping[str, str | None], cell: Cell, *, quot
     value = slots[part.slot]
     if value is None:
         raise CellError(
-            f"the command of {cell.label} has a {{{part.slot}}}, and there is none",
+            f"the command of {cell.label} contains {{{part.slot}}}, but the scenario has none",
             code="BX202",
             help=f"declare {_NEEDS[part.slot]} in the scenario",
         )

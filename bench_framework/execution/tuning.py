@@ -1,4 +1,4 @@
-"""The command that a scenario runs once before anything is measured, and what it printed."""
+"""The `tuning` command of a scenario, which runs once before measuring, and its output."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bench_framework.store.records import Record
 
 LARGEST_BYTES = 1 << 20
-"""What is printed is drawn as a table; more than this is no table for a reader."""
+"""Largest output; reports show it as a table."""
 STDERR_LINES = 10
 
 
@@ -37,14 +37,14 @@ def tune(
     env: Mapping[str, str],
     stop: Stop,
 ) -> None:
-    """Run `plan.tuning` with the baseline's program and keep what it prints in the record, once.
+    """Run `plan.tuning` with the baseline's program once and store its output in the record.
 
-    A record that is continued keeps what it has: its rounds were measured by that.
+    A resumed record keeps its output, which its earlier rounds used.
 
     Raises:
-        Interrupted: `stop` was asked for; nothing of it is kept.
-        CellError: BX204, the baseline could not be built, or the command failed, took longer than a run may, or
-            printed no JSON object.
+        Interrupted: `stop` was requested; nothing is stored.
+        CellError: BX204, the baseline could not be built, or the command failed, took longer than
+            a run may, or printed no JSON object.
         MachineError: BX235, the record cannot be written.
     """
     if not plan.tuning or is_done(record):
@@ -56,67 +56,67 @@ def tune(
     prepared = next((item for item in inputs if item.input_id == cell.input_id), None)
     bare = replace(cell, command=plan.tuning, stdin=None, prepare=(), cleanup=(), shell=False)
     target = target_of(bare, build, prepared, env)
-    said, complaints = record.raw.log("tuning.stdout"), record.raw.log("tuning.stderr")
-    with layout.writing(said):
-        said.parent.mkdir(parents=True, exist_ok=True)
-        for path in (said, complaints):
+    output, errors = record.raw.log("tuning.stdout"), record.raw.log("tuning.stderr")
+    with layout.writing(output):
+        output.parent.mkdir(parents=True, exist_ok=True)
+        for path in (output, errors):
             path.unlink(missing_ok=True)
     finished = launcher.run(
         Command(
             target.argv,
             target.env,
             target.cwd,
-            stdout=str(said),
-            stderr=str(complaints),
+            stdout=str(output),
+            stderr=str(errors),
             timeout_s=plan.measure.timeout_s,
             cpus=target.cpus,
         )
     )
     stop.check()
     if finished.exit_code != 0:
-        raise _failed(target.argv, finished.how, complaints)
-    text = said.read_bytes()[: LARGEST_BYTES + 1]
+        raise _failed(target.argv, finished.how, errors)
+    text = output.read_bytes()[: LARGEST_BYTES + 1]
     if len(text) > LARGEST_BYTES or not is_object(text):
         raise _failed(
-            target.argv, f"printed no JSON object of at most {LARGEST_BYTES >> 20} MiB", complaints
+            target.argv, f"printed no JSON object of at most {LARGEST_BYTES >> 20} MiB", errors
         )
     layout.write_whole(record.path / layout.TUNING, text)
 
 
 def is_done(record: Record) -> bool:
-    """Whether the record holds what was printed."""
+    """Check if the record contains the output."""
     return (record.path / layout.TUNING).is_file()
 
 
 def is_object(text: bytes) -> bool:
-    """Whether a text is one JSON object that any reader of JSON takes."""
+    """Check if a text is one JSON object that every JSON reader accepts."""
     try:
-        said = json.loads(text, parse_int=_whole)
-        json.dumps(said, ensure_ascii=False, allow_nan=False).encode()
+        document = json.loads(text, parse_int=_whole)
+        json.dumps(document, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError):
         return False
-    return isinstance(said, dict)
+    return isinstance(document, dict)
 
 
 def _whole(digits: str) -> int:
-    """A whole number that a float can hold: a report scales it."""
+    """Parse a whole number that fits into a float: a report scales it."""
     if not math.isfinite(float(digits)):
         raise ValueError(digits)
     return int(digits)
 
 
-def _failed(argv: tuple[str, ...], how: str, complaints: Path | None) -> CellError:
+def _failed(argv: tuple[str, ...], how: str, errors: Path | None) -> CellError:
     lines: list[str] = []
-    if complaints is not None:
+    if errors is not None:
         with contextlib.suppress(OSError):
-            lines = complaints.read_text(encoding="utf-8", errors="replace").splitlines()
-    said = (("stderr", "\n".join(lines[-STDERR_LINES:])),) if lines else ()
+            lines = errors.read_text(encoding="utf-8", errors="replace").splitlines()
+    details = (("stderr", "\n".join(lines[-STDERR_LINES:])),) if lines else ()
     return CellError(
         f"the command under `tuning` {how}"
         if how.startswith("printed")
         else f"the command under `tuning` failed: {how}",
         code="BX204",
-        details=(("command", " ".join(argv)), *said),
+        details=(("command", " ".join(argv)), *details),
         effect="nothing was measured",
-        help="mend it and run again; `--fresh` starts over",
+        help="correct the command and run again",
     )

@@ -50,7 +50,7 @@ def _problem(problem: Problem, sources: dict[str, str]) -> str:
     if problem.help:
         if marks and source is not None:
             lines.append(f"{' ' * width} |")
-        lines.append(f"{' ' * width} = help: {visible(problem.help)}")
+        lines.append(f"{' ' * width} = fix: {visible(problem.help)}")
     if problem.note:
         lines.append(f"{' ' * width} = note: {visible(problem.note)}")
     return "\n".join(lines)

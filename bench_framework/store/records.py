@@ -224,7 +224,7 @@ def plan_sha256(plan: Plan) -> str:
     ).hexdigest()
 
 
-def holds_its_plan(folder: Path) -> bool:
+def has_its_plan(folder: Path) -> bool:
     """Whether ``plan.json`` is the plan that the journal begins with; false where either cannot be read.
 
     It is the file that is held against the digest, and not the plan as it is understood now: a later version may know

@@ -1,4 +1,4 @@
-"""What benchctl keeps on a machine: builds, binaries, corpora, tools and records, by age and size."""
+"""The cache of a machine: builds, binaries, inputs, tools, and records."""
 
 from __future__ import annotations
 
@@ -22,47 +22,48 @@ FOLDERS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """One thing that can be removed as a whole; it is made again when it is needed, but for a record."""
+class Item:
+    """A file or folder that can be removed as a whole. All but records are recreated when needed."""
 
     kind: str
     path: Path
     size_bytes: int
     age_s: float
-    """Since it was last changed."""
+    """Seconds since the last change."""
 
 
-def list_kept(
+def list_items(
     results: Path, *, kinds: tuple[str, ...] = (), older_s: float = 0.0
-) -> tuple[Kept, ...]:
-    """What lies in the cache and, only if asked for by name, among the records; the oldest first.
+) -> tuple[Item, ...]:
+    """Return the items in the cache, the oldest first. Records are included only on request.
 
     Raises:
-        UsageError: BX105, a kind that is none.
+        UsageError: BX105, an unknown kind.
     """
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown:
+        names = ", ".join(unknown)
         raise UsageError(
-            f"no kind {', '.join(unknown)}", code="BX105", help=f"kinds: {', '.join(KINDS)}"
+            f"unknown kind {names}", code="BX105", help=f"use one of {', '.join(KINDS)}"
         )
-    # Records are measurements, not a cache: nobody loses one by asking for "everything".
-    wanted = kinds or tuple(kind for kind in KINDS if kind != "records")
-    found = [item for kind in wanted for item in _of_kind(kind, results)]
+    # Records are measurements, not a cache. They are removed only if the user names them.
+    selected = kinds or tuple(kind for kind in KINDS if kind != "records")
+    items = (item for kind in selected for item in _items_of_kind(kind, results))
     return tuple(
-        sorted((item for item in found if item.age_s >= older_s), key=lambda item: -item.age_s)
+        sorted((item for item in items if item.age_s >= older_s), key=lambda item: -item.age_s)
     )
 
 
-def remove_kept(kept: Iterable[Kept]) -> None:
-    """Remove them. What another benchctl removed meanwhile is no error."""
-    for item in kept:
+def remove_items(items: Iterable[Item]) -> None:
+    """Remove items. It is not an error if another process removed one of them before."""
+    for item in items:
         if item.path.is_dir():
             shutil.rmtree(item.path, ignore_errors=True)
         else:
             item.path.unlink(missing_ok=True)
 
 
-def _of_kind(kind: str, results: Path) -> Iterator[Kept]:
+def _items_of_kind(kind: str, results: Path) -> Iterator[Item]:
     from bench_framework.execution.host import cache_root, file_age_s
 
     if kind == "records":
@@ -73,7 +74,7 @@ def _of_kind(kind: str, results: Path) -> Iterator[Kept]:
         roots = [cache_root() / name for name in FOLDERS[kind]]
         paths = [path for root in roots if root.is_dir() for path in sorted(root.iterdir())]
     for path in paths:
-        yield Kept(kind, path, _size(path), file_age_s(path))
+        yield Item(kind, path, _size(path), file_age_s(path))
 
 
 def _size(path: Path) -> int:

@@ -1,4 +1,4 @@
-"""What cannot run on this machine, left out of a plan before anything is measured, with the worker's own reason."""
+"""Removal of variants that this machine cannot run, with the reason that the worker reports."""
 
 from __future__ import annotations
 
@@ -16,34 +16,38 @@ if TYPE_CHECKING:
     from bench_framework.model.plan import Plan, Variant, Word
 
 PROGRAM: Final = "program"
-"""Id of the build of a program that is not built."""
+"""Build id of a program that benchctl does not build."""
 Description = Mapping[str, Any]
-"""What a worker printed when it was asked to `describe`."""
+"""The JSON object that a worker prints for `describe`."""
 
 
 def leave_out(plan: Plan, descriptions: Mapping[str, Description]) -> Plan:
-    """The plan without the variants that this machine cannot run; each becomes a hole with its reason.
+    """Return the plan without the variants that this machine cannot run; each becomes a hole with its reason.
 
     Args:
-        plan: as the scenario asks.
-        descriptions: by build id, or "program" for a program that is not built. What is not described is taken
-            to run everything.
+        plan: plan of the scenario.
+        descriptions: by build id, or "program" for a program that is not built. A variant without a
+            description is kept.
 
     Raises:
-        MachineError: BX223, the baseline cannot run here, or nothing beside it.
+        MachineError: BX223, the baseline or all candidates cannot run here.
     """
     reasons = {
-        v.id: why for v in plan.variants if (why := _reason(plan, v, descriptions)) is not None
+        v.id: reason
+        for v in plan.variants
+        if (reason := _reason(plan, v, descriptions)) is not None
     }
     if not reasons:
         return plan
     if plan.baseline_id in reasons:
-        raise _impossible(plan, f"the baseline cannot run here: {reasons[plan.baseline_id]}")
-    kept = tuple(cell for cell in plan.cells if cell.variant_id not in reasons)
+        raise _impossible(
+            plan, f"the baseline cannot run on this machine: {reasons[plan.baseline_id]}"
+        )
+    cells = tuple(cell for cell in plan.cells if cell.variant_id not in reasons)
     if any(c.role is Role.CANDIDATE for c in plan.cells) and not any(
-        c.role is Role.CANDIDATE for c in kept
+        c.role is Role.CANDIDATE for c in cells
     ):
-        raise _impossible(plan, "nothing can run here beside the baseline", tuple(reasons.values()))
+        raise _impossible(plan, "no candidate can run on this machine", tuple(reasons.values()))
     holes = [
         Hole(
             (*plan.variant(cell.variant_id).values, *plan.input(cell.input_id).values),
@@ -56,7 +60,7 @@ def leave_out(plan: Plan, descriptions: Mapping[str, Description]) -> Plan:
     return replace(
         plan,
         variants=variants,
-        cells=kept,
+        cells=cells,
         holes=(*plan.holes, *holes),
         builds=tuple(
             spec for spec in plan.builds if any(variant.build == spec for variant in variants)
@@ -75,15 +79,15 @@ def _reason(plan: Plan, variant: Variant, descriptions: Mapping[str, Description
     if described is None:
         return None
     commands = (cell.command for cell in plan.cells if cell.variant_id == variant.id)
-    asked = (*variant.values, *(pair for words in commands for pair in _flags(words)))
-    for axis, value in dict.fromkeys(asked):
-        if why := unavailable(described, axis, value):
-            return f"{axis}={value} is not available here: {why}"
+    settings = (*variant.values, *(pair for words in commands for pair in _flags(words)))
+    for axis, value in dict.fromkeys(settings):
+        if reason := unavailable(described, axis, value):
+            return f"{axis}={value} is not available here: {reason}"
     return None
 
 
 def _flags(words: Iterable[Word]) -> Iterator[tuple[str, str]]:
-    """``--name value`` and ``--name=value`` of a command: knobs that are not varied, and what an axis value adds."""
+    """Return the options ``--name value`` and ``--name=value`` of a command."""
     texts = ["".join(part for part in word if isinstance(part, str)) for word in words]
     for word, after in itertools.pairwise((*texts, "")):
         name, sign, value = word.partition("=")
@@ -92,17 +96,17 @@ def _flags(words: Iterable[Word]) -> Iterator[tuple[str, str]]:
 
 
 def unavailable(described: Description, axis: str, value: str) -> str | None:
-    """Why a worker cannot run a value of one of its axes; `None` if it can, or does not know it."""
+    """Return why a worker cannot run a value of an axis; `None` if it can or does not know the value."""
     axes = described.get("axes")
     entry = axes.get(axis) if isinstance(axes, Mapping) else None
     values = entry.get("values") if isinstance(entry, Mapping) else None
     if not isinstance(values, Sequence) or isinstance(values, str):
         return None
-    found = (
+    reasons = (
         v.get("unavailable") for v in values if isinstance(v, Mapping) and v.get("name") == value
     )
-    why = next(found, None)
-    return str(why) if why else None
+    reason = next(reasons, None)
+    return str(reason) if reason else None
 
 
 def _impossible(plan: Plan, message: str, reasons: tuple[str, ...] = ()) -> MachineError:
@@ -111,6 +115,6 @@ def _impossible(plan: Plan, message: str, reasons: tuple[str, ...] = ()) -> Mach
         code="BX223",
         details=tuple(("reason", reason) for reason in dict.fromkeys(reasons)),
         effect="nothing was measured",
-        help=f"choose other values with -k, other knobs with -S (such as -S fixed.direct=off), or change "
-        f"{plan.scenario_path}; or work in a folder where it can be had",
+        help=f"select other values with -k or -S (such as -S fixed.direct=off), change {plan.scenario_path}, "
+        "or work in a folder on another file system",
     )

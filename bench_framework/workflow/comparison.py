@@ -1,4 +1,4 @@
-"""Any variants of a record against any one of them, paired by round."""
+"""Comparison of variants of a record with any baseline, paired by round."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 KNOWN_METRICS = (WALL, CPU, "user", "sys", PEAK_RSS)
 SECTIONS = ("S03", "S04", "S06")
 OPERATORS = frozenset("=<>~")
-"""Characters without one of which a text is no condition."""
+"""Characters of conditions: a text with none of them is a label."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedTable:
-    """Comparisons, and the document that prints them."""
+    """Comparisons, and the document that shows them."""
 
     comparisons: tuple[Comparison, ...]
     document: Document
@@ -43,25 +43,25 @@ def require_one_comparison(
     axis: str | None,
     where: str | None,
 ) -> None:
-    """Refuse options that ask for two kinds of comparison at once. Raises `UsageError`, BX121."""
+    """Refuse options of two kinds of comparison. Raises `UsageError`, BX121."""
     pair = baseline is not None or candidate is not None
     if later is not None and (pair or axis is not None):
         raise UsageError(
-            "two records are compared cell by cell: --baseline, --candidate and --axis are for one record",
+            "--baseline, --candidate and --axis cannot be used with two records",
             code="BX121",
-            help="benchctl compare @prev @last",
+            help="leave them out, as in `benchctl compare @prev @last`",
         )
     if axis is not None and pair:
         raise UsageError(
-            "--axis has its own baseline, the level that the scenario's baseline has",
+            "--axis cannot be used with --baseline or --candidate",
             code="BX121",
-            help="leave --baseline and --candidate out, or leave --axis out",
+            help="leave out --axis, or --baseline and --candidate",
         )
     if where is not None and axis is None:
         raise UsageError(
-            "--where belongs to --axis",
+            "--where needs --axis",
             code="BX121",
-            help="--candidate selects among the variants of a record",
+            help="select variants with --candidate",
         )
 
 
@@ -73,25 +73,25 @@ def compare_record(
     candidate: str | None = None,
     metrics: tuple[Metric, ...] | None = None,
 ) -> ComparedTable:
-    """Judge a record with another baseline or fewer candidates.
+    """Compare the variants of a record with another baseline or fewer candidates.
 
-    Without `baseline` and `candidate` these are the record's own verdicts, read and not recomputed. With
-    them the family was chosen after the data were seen: the page says "exploratory".
+    Without `baseline` and `candidate`, the comparisons are read from the record. Otherwise the family
+    of comparisons was chosen after measuring, and the page is marked as exploratory.
 
     Raises:
-        UsageError: BX106, a selection that does not take what it must; BX107, an unknown metric.
+        UsageError: BX106, a filter selects no variant or too many; BX107, an unknown metric.
         ScenarioError: BC113, a selection that cannot be read.
     """
     from bench_framework.features.document import build_document
     from bench_framework.store import finding, imports
 
     folder = finding.resolve(results, name)
-    with imports.open_record(folder) as record, corrupt_records.blamed(folder):
+    with imports.open_record(folder) as record, corrupt_records.corruption_reported(folder):
         metrics = record.plan.judge.metrics if metrics is None else metrics
         _require_metrics(record.plan, metrics)
-        own = baseline is None and candidate is None and metrics == record.plan.judge.metrics
+        recorded = baseline is None and candidate is None and metrics == record.plan.judge.metrics
         judgement = record.judgement() or judge_record(record)
-        if not own:
+        if not recorded:
             tripped = {floor.input_id for floor in judgement.floors if floor.tripped}
             measured = looks_of(record.plan)
             record.plan = other = _other_plan(record.plan, baseline, candidate, metrics)
@@ -99,12 +99,12 @@ def compare_record(
             judgement = replace(
                 judge_record(record, looks=looks, tripped=tripped), status="exploratory"
             )
-        # The record's own pages hold its own comparisons, not these.
+        # The pages of the record contain its own comparisons, not these.
         document = replace(
             build_document(report_data(record, judgement), only=SECTIONS), files=(), next=()
         )
-        if not own:
-            document = replace(document, run_line=f"{document.run_line}  {_chosen(judgement)}")
+        if not recorded:
+            document = replace(document, run_line=f"{document.run_line}  {_exploratory(judgement)}")
     compared = tuple(
         c
         for c in judgement.comparisons
@@ -113,9 +113,10 @@ def compare_record(
     return ComparedTable(compared, document)
 
 
-def _chosen(judgement: Judgement) -> str:
+def _exploratory(judgement: Judgement) -> str:
     size = judgement.looks.family
-    return f"exploratory: chosen after the data were seen; {size} comparison{'s' if size != 1 else ''}, Holm-adjusted"
+    noun = "comparison" if size == 1 else "comparisons"
+    return f"exploratory: chosen after measuring; {size} {noun}, Holm-adjusted"
 
 
 def compare_axis(
@@ -126,14 +127,14 @@ def compare_axis(
     where: str | None = None,
     metrics: tuple[Metric, ...] | None = None,
 ) -> ComparedTable:
-    """Judge the levels of one axis against the baseline's level, everything else equal, paired by round.
+    """Compare the levels of an axis with the level of the baseline, with all other axes equal.
 
     Args:
         results: folder of the records.
-        name: of the record.
+        name: name of the record.
         axis: a build or run axis.
-        where: a selection of variants and inputs, as ``-k`` reads it; `None` takes all.
-        metrics: measured ones; those that the scenario judges by default.
+        where: filter of variants and inputs, as for ``-k``; `None`: all.
+        metrics: sampled metrics; `None`: those of the scenario.
 
     Raises:
         UsageError: BX106, no such axis, an axis of the input, or nothing to compare; BX107, an unknown metric.
@@ -144,24 +145,24 @@ def compare_axis(
     from bench_framework.store import finding, records
 
     folder = finding.resolve_measured(results, name)
-    with records.Record.open(folder) as record, corrupt_records.blamed(folder):
+    with records.Record.open(folder) as record, corrupt_records.corruption_reported(folder):
         plan, contents = record.plan, record.contents
         metrics = plan.judge.sampled if metrics is None else metrics
         _require_metrics(plan, metrics)
         if exact := [metric for metric in metrics if is_exact(metric)]:
             raise UsageError(
-                f"{', '.join(exact)} belongs to the program: no round has anything to say about it",
+                f"{', '.join(exact)} is a property of the program and not measured in rounds",
                 code="BX107",
-                help="the record's report compares it; --axis takes metrics that rounds decide",
+                help="use a metric that is measured in rounds; the report compares the others",
             )
         chosen = _variant_axis(plan, axis)
         pairs = requested_pairs.axis_pairs(plan, axis, _cells_where(plan, where))
         if not pairs:
             raise UsageError(
-                f"no two cells of this record differ in {axis} alone"
+                f"no two configurations of this record differ only in {axis}"
                 + (f" where {where}" if where else ""),
                 code="BX106",
-                help="an axis needs two measured levels with everything else equal",
+                help="measure two levels of the axis with all other axes equal",
             )
         builds = {build.id: build for build in contents.builds}
         judged, looks = requested_pairs.judge_chosen(
@@ -174,18 +175,18 @@ def compare_axis(
 
 def _variant_axis(plan: Plan, name: str) -> Axis:
     known = [axis for axis in plan.axes if axis.kind != "input" and len(axis.values) > 1]
-    found = next((axis for axis in known if axis.name == name), None)
-    if found is None:
+    axis = next((axis for axis in known if axis.name == name), None)
+    if axis is None:
         of_input = any(axis.name == name and axis.kind == "input" for axis in plan.axes)
-        why = (
-            f"{name} is an axis of the input: its levels are other work, and run in rounds of their own"
+        reason = (
+            f"{name} is an axis of the input: its levels do different work in separate rounds"
             if of_input
             else f"no axis {name} varies in this record"
         )
         raise UsageError(
-            why, code="BX106", help=f"axes: {', '.join(a.name for a in known) or 'none'}"
+            reason, code="BX106", help=f"axes: {', '.join(a.name for a in known) or 'none'}"
         )
-    return found
+    return axis
 
 
 def _cells_where(plan: Plan, where: str | None) -> frozenset[str]:
@@ -213,29 +214,29 @@ def _require_metrics(plan: Plan, metrics: Sequence[Metric]) -> None:
     unknown = [metric for metric in metrics if metric not in known]
     if unknown or not metrics:
         raise UsageError(
-            f"no metric {', '.join(unknown) or 'given'} in this record",
+            f"this record has no metric {', '.join(unknown)}" if unknown else "no metric given",
             code="BX107",
-            help=f"metrics: {', '.join(known)}",
+            help=f"use one or more of {', '.join(known)}",
         )
 
 
 def _other_plan(
     plan: Plan, baseline: str | None, candidate: str | None, metrics: tuple[Metric, ...]
 ) -> Plan:
-    """The plan with another baseline and candidates; the control arm stays only if it is a copy of the baseline."""
+    """Return the plan with another baseline and candidates. The A/A control stays only with its baseline."""
     base = plan.variant(plan.baseline_id) if baseline is None else _one(plan, baseline)
-    # An anchor is compared where it is asked for by name, and never by the way.
+    # An anchor is compared only if the user selects it.
     within = {cell.variant_id for cell in plan.cells if cell.role is not Role.ANCHOR}
-    own = tuple(variant for variant in plan.variants if variant.id in within)
-    chosen = own if candidate is None else _selected(plan, candidate, "--candidate")
+    variants = tuple(variant for variant in plan.variants if variant.id in within)
+    chosen = variants if candidate is None else _selected(plan, candidate, "--candidate")
     if any(cell.role is Role.BOUND and cell.variant_id == base.id for cell in plan.cells):
         raise UsageError(
-            f"{base.label} is a bound: it does other work, and nothing can be compared with it",
+            f"{base.label} is a bound: it does different work and cannot be a baseline",
             code="BX106",
             help="select another variant with --baseline",
         )
-    kept = {variant.id for variant in chosen} | {base.id}
-    if len(kept) < 2:  # noqa: PLR2004 -- a comparison has two sides
+    ids = {variant.id for variant in chosen} | {base.id}
+    if len(ids) < 2:  # noqa: PLR2004 -- a comparison has two sides
         raise UsageError(
             "the candidate is the baseline",
             code="BX106",
@@ -247,13 +248,13 @@ def _other_plan(
         if cell.role is Role.CONTROL:
             if same:
                 cells.append(cell)
-        elif cell.variant_id in kept:
+        elif cell.variant_id in ids:
             cells.append(replace(cell, role=_role(cell, base.id)))
     return replace(
         plan,
         baseline_id=base.id,
         further_baselines=(),
-        variants=tuple(variant for variant in plan.variants if variant.id in kept),
+        variants=tuple(variant for variant in plan.variants if variant.id in ids),
         cells=tuple(cells),
         experiments=(),
         judge=replace(plan.judge, metrics=metrics),
@@ -267,32 +268,33 @@ def _role(cell: Cell, base_id: str) -> Role:
 
 
 def _one(plan: Plan, text: str) -> Variant:
-    found = _selected(plan, text, "--baseline")
-    if len(found) > 1:
+    variants = _selected(plan, text, "--baseline")
+    if len(variants) > 1:
         raise UsageError(
-            f"--baseline takes {len(found)} variants, and must take one",
+            f"--baseline selects {len(variants)} variants instead of one",
             code="BX106",
-            details=tuple(("takes", variant.label) for variant in found[:5]),
-            help="name a value of every axis, or variant='…'",
+            details=tuple(("selected", variant.label) for variant in variants[:5]),
+            help="give a value of every axis, or variant='…'",
         )
-    return found[0]
+    return variants[0]
 
 
 def _selected(plan: Plan, text: str, option: str) -> tuple[Variant, ...]:
-    """The variants of a label or of a selection; a label may hold what a selection cannot, as a command line does."""
-    named = tuple(variant for variant in plan.variants if variant.label == text)
-    found = named if named or not OPERATORS & set(text) else _taken(plan, text, option)
-    if not found:
+    """Return the variants that a label or a filter selects. Labels may contain any characters."""
+    variants = tuple(variant for variant in plan.variants if variant.label == text)
+    if not variants and OPERATORS & set(text):
+        variants = _matching(plan, text, option)
+    if not variants:
         raise UsageError(
             f"{text!r} selects no variant of this record",
             code="BX106",
-            details=tuple(("there is", variant.label) for variant in plan.variants[:8]),
+            details=tuple(("variant", variant.label) for variant in plan.variants[:8]),
             help="give a label, or conditions such as io=mmap",
         )
-    return found
+    return variants
 
 
-def _taken(plan: Plan, text: str, option: str) -> tuple[Variant, ...]:
+def _matching(plan: Plan, text: str, option: str) -> tuple[Variant, ...]:
     from bench_framework.scenario.selection import parse_selection
 
     known = {

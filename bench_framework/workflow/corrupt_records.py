@@ -1,4 +1,4 @@
-"""Records that somebody changed: what cannot be worked out from one is told as its damage, not as our defect."""
+"""Report a corrupted record as such, not as an internal error."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ MOST_NAMED: Final = 5
 
 
 @contextlib.contextmanager
-def blamed(folder: Path) -> Iterator[None]:
-    """Within the block, a failure over a record whose files are not those of its manifest names these files.
+def corruption_reported(folder: Path) -> Iterator[None]:
+    """Turn an unexpected exception in the block into a `RecordError` if files of the record changed.
 
-    So does one over a plan that is not the one that the journal begins with, whatever the manifest says.
-
-    A file that was edited can be whole and yet name a cell, an input or a build that is nowhere. A failure over a
-    record that is as it was written stays what it is.
+    An edited file can be readable and still name a cell, an input or a build that does not exist. The
+    files are compared with the manifest, and the plan with the first line of the journal. If nothing
+    changed, the exception is raised unchanged.
 
     Raises:
-        RecordError: BX411.
+        RecordError: BX411, with the names of the changed files.
     """
     try:
         yield
@@ -35,25 +34,25 @@ def blamed(folder: Path) -> Iterator[None]:
         if not changed:
             raise
         raise RecordError(
-            f"{folder} was changed after it was written, and cannot be read any more",
+            f"record {folder} is corrupted: files were changed after it was written",
             code="BX411",
             details=(
                 *(("changed", name) for name in changed[:MOST_NAMED]),
                 ("cause", f"{type(error).__name__}: {error}"),
             ),
-            effect="nothing is said of it",
-            help="`benchctl verify` names every file of the record that was changed",
+            effect="no result was computed",
+            help="run `benchctl verify` to list all changed files",
         ) from error
 
 
 def _changed(folder: Path) -> list[str]:
-    """Files that differ from the manifest; none where there is no manifest to hold them against."""
+    """Return the files that differ from the manifest; none if there is no manifest."""
     from bench_framework.store import layout, manifest, records
 
     try:
-        found = [mismatch.path for mismatch in manifest.check_manifest(folder)]
+        changed = [mismatch.path for mismatch in manifest.check_manifest(folder)]
     except (RecordError, OSError):
-        found = []
-    if layout.PLAN not in found and not records.holds_its_plan(folder):
-        found.append(layout.PLAN)
-    return found
+        changed = []
+    if layout.PLAN not in changed and not records.has_its_plan(folder):
+        changed.append(layout.PLAN)
+    return changed

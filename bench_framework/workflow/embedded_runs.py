@@ -1,4 +1,4 @@
-"""Reading a page that contains its record: judge it again, render it again, or write it to a folder."""
+"""Pages that contain their record: recompute the results, render the page again, or unpack it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench_framework.errors import UsageError
-from bench_framework.workflow.pages import PAGE, embedded_runs, judged, render_files
+from bench_framework.workflow.pages import PAGE, embedded_runs, judge_contents, render_files
 
 if TYPE_CHECKING:
     from bench_framework.model.judgement import Judgement
@@ -25,13 +25,13 @@ def read_page(page: Path) -> str:
         ) from error
 
 
-def judged_again(found: Embedded) -> Judgement:
-    """Judge the runs in a page."""
-    return judged(found.frame.plan, found.contents, found.frame.profiles)
+def judge_embedded(embedded: Embedded) -> Judgement:
+    """Recompute the results from the runs in a page."""
+    return judge_contents(embedded.frame.plan, embedded.contents, embedded.frame.profiles)
 
 
-def rendered_again(found: Embedded, judgement: Judgement) -> str:
-    """Render the page of the runs in a page.
+def render_embedded(embedded: Embedded, judgement: Judgement) -> str:
+    """Render a page again from the runs that it contains.
 
     Raises:
         UsageError: BX113, a custom template in the page cannot be used.
@@ -39,7 +39,7 @@ def rendered_again(found: Embedded, judgement: Judgement) -> str:
     from bench_framework.features.document import build_document
     from bench_framework.report import ReportData
 
-    frame, contents = found.frame, found.contents
+    frame, contents = embedded.frame, embedded.contents
     data = ReportData(
         plan=frame.plan,
         judgement=judgement,
@@ -53,14 +53,17 @@ def rendered_again(found: Embedded, judgement: Judgement) -> str:
         commands=(frame.plan.command,),
         events=frame.events,
         record_dir=frame.record_dir,
-        scenario_text=found.scenario_text,
+        scenario_text=embedded.scenario_text,
         tuning=frame.tuning,
         profiles=frame.profiles,
     )
     runs = embedded_runs(data, contents, frame.templates)
     with tempfile.TemporaryDirectory(prefix="benchctl-templates-") as folder:
-        own = _write_templates(Path(folder), frame.templates) if frame.templates else None
-        return render_files(data, build_document(data), formats=("html",), runs=runs, own=own)[PAGE]
+        templates = _write_templates(Path(folder), frame.templates) if frame.templates else None
+        files = render_files(
+            data, build_document(data), formats=("html",), runs=runs, templates=templates
+        )
+        return files[PAGE]
 
 
 def _write_templates(folder: Path, templates: dict[str, str]) -> Path:
@@ -76,7 +79,7 @@ def _write_templates(folder: Path, templates: dict[str, str]) -> Path:
 
 
 def unpack(page: Path, folder: Path) -> Record:
-    """Write the record in a page to a folder: tables, plan, machine and judgement; no journal, no raw files.
+    """Write the record in a page to a folder: tables, plan, machine and results, but no journal or raw files.
 
     Raises:
         UsageError: BX101, the page cannot be read.
@@ -85,10 +88,10 @@ def unpack(page: Path, folder: Path) -> Record:
     from bench_framework.store import embedded, layout, wire
     from bench_framework.store.records import Record
 
-    found = embedded.read(read_page(page))
-    layout.write_whole(folder / layout.SCENARIO, found.scenario_text)
-    layout.write_whole(folder / layout.PLAN, wire.dump_plan(found.frame.plan))
-    layout.write_whole(folder / layout.ENV, wire.dump_host(found.frame.host))
-    record = Record(folder, found.frame.plan, found.contents)
-    record.save(judged_again(found))
+    content = embedded.read(read_page(page))
+    layout.write_whole(folder / layout.SCENARIO, content.scenario_text)
+    layout.write_whole(folder / layout.PLAN, wire.dump_plan(content.frame.plan))
+    layout.write_whole(folder / layout.ENV, wire.dump_host(content.frame.host))
+    record = Record(folder, content.frame.plan, content.contents)
+    record.save(judge_embedded(content))
     return record

@@ -1,7 +1,7 @@
-"""Codes of what can go wrong beyond the scenario, and of the warnings that a record keeps; the pages made from lists.
+"""Error and warning codes outside of the scenario language, and the generated pages.
 
-The codes of the scenario language are `bench_framework.scenario.codes`'; a test holds both lists complete.
-Run as a module with ``--write`` it writes every page of `PAGES` again.
+`bench_framework.scenario.codes` has the codes of the scenario language; a test checks that both lists
+are complete. ``python -m bench_framework.workflow.explanations --write`` writes all pages of `PAGES`.
 """
 
 from __future__ import annotations
@@ -15,93 +15,170 @@ from bench_framework import assets
 from bench_framework.workflow import metric_page
 
 RUN_CODES: Final[dict[str, str]] = {
-    "BC401": "the disk has no room for the inputs. Free some space, name another data-dir, or run `benchctl clean`.",
-    "BC403": "no hyperfine of 1.20 or newer was found, and cargo could not install one. Set BENCHCTL_HYPERFINE to one.",
-    "BC405": "the extension that generates inputs is not installed; install the package, do not run its sources.",
+    "BC401": (
+        "the disk has no room for the inputs. Free some space, use another data-dir, or run "
+        "`benchctl clean`."
+    ),
+    "BC403": (
+        "hyperfine 1.20 or newer was not found and cargo could not install it. Set "
+        "BENCHCTL_HYPERFINE to its path."
+    ),
+    "BC405": (
+        "the extension that generates inputs is not installed. Install the package instead "
+        "of running its sources."
+    ),
     "BC406": "the input file that the scenario names does not exist.",
     "BC407": "an input could not be written: the disk is full or the folder is read-only.",
-    "BC408": "the generator knows no dataset of this name.",
-    "BC409": "the lock that keeps two measurements apart cannot be opened.",
-    "BC410": "measuring needs Linux; reports, validation and the notebook API work elsewhere.",
+    "BC408": "the generator has no dataset of this name.",
+    "BC409": "the lock that prevents two measurements at the same time cannot be opened.",
+    "BC410": (
+        "measuring needs Linux; reports, validation and the notebook API work on other systems."
+    ),
     "BX100": "wrong usage.",
-    "BX101": "no record of this name was found.",
+    "BX101": "there is no record of this name.",
     "BX102": "there is no file and no shipped scenario of this name.",
     "BX103": "`benchctl init` would overwrite a file, or cannot write.",
-    "BX104": "a report format that does not exist.",
-    "BX105": "`benchctl clean` knows no such kind.",
-    "BX106": "a selection of `benchctl compare` takes no variant, or several where one is meant.",
-    "BX107": "the record holds no such metric, or two records cannot be compared on it.",
-    "BX108": "the rounds of this record, or of this plan, can never let its gate find anything: it would always pass.",
-    "BX109": "what looks worse was measured on another machine, so the gate cannot measure it again here.",
-    "BX110": "a scenario that cannot be measured at two revisions: nothing is built, or it names revisions itself.",
-    "BX111": "base and head of a gate are one commit, so there is nothing to compare.",
-    "BX113": "a template of `benchctl report --template` is broken, or its folder replaces none.",
-    "BX114": "a figure that the report of this record does not have (`bench_framework.plot`).",
-    "BX112": "the gate's file of accepted changes is not there, or an entry of it cannot be read.",
-    "BX119": "a bucket of `benchctl profile` that is none.",
-    "BX121": "`benchctl compare` cannot take these records, or these options together.",
-    "BX130": "interrupted; the same command resumes.",
-    "BX201": "a run failed, hung or was killed. Its rounds are void; a cell with more than 5 % void rounds has failed.",
+    "BX104": "an unknown report format, or report options that contradict each other.",
+    "BX105": "an unknown kind of item for `benchctl clean`.",
+    "BX106": "a filter of `benchctl compare` selects no variant, or several where one is needed.",
+    "BX107": "the record does not contain this metric, or two records cannot be compared by it.",
+    "BX108": "the gate has too few rounds to detect anything, so it would always pass.",
+    "BX109": "another machine measured the record, so the gate cannot confirm a regression here.",
+    "BX110": (
+        "the scenario cannot be measured at two revisions: it builds nothing, or names "
+        "revisions itself."
+    ),
+    "BX111": "base and head of a gate are the same commit.",
+    "BX112": (
+        "the gate's file of accepted changes is missing, or one of its entries cannot be read."
+    ),
+    "BX113": (
+        "a template of `--template` is invalid, or its folder contains no template of a report."
+    ),
+    "BX114": "the report of this record has no figure of this name (`bench_framework.plot`).",
+    "BX119": "an invalid bucket of `benchctl profile`.",
+    "BX121": (
+        "`benchctl compare` cannot compare these records, or these options contradict each other."
+    ),
+    "BX130": "interrupted. The same command resumes.",
+    "BX201": (
+        "a run failed, hung or was killed. Its round is void; a cell with more than 5 % void "
+        "rounds has failed."
+    ),
     "BX202": "a command needs `{bin}` or `{input}`, and the scenario has none.",
-    "BX203": "a list of CPUs cannot be read.",
-    "BX204": "the command under `tuning` failed or printed no JSON object; nothing was measured without it.",
-    "BX210": "a variant gave another answer than the baseline on the same input; its times are never compared.",
-    "BX211": "the worker's answer is not a line of the protocol (docs/reference/worker-protocol.md).",
+    "BX203": "an invalid list of CPUs.",
+    "BX204": "the command under `tuning` failed or printed no JSON object. Nothing was measured.",
+    "BX210": (
+        "a variant gave another answer than the baseline on the same input. Its times are "
+        "not compared."
+    ),
+    "BX211": (
+        "the worker's answer is not a line of the protocol (docs/reference/worker-protocol.md)."
+    ),
     "BX213": "the worker did not append exactly one line of answer per run.",
-    "BX214": "one command gave different answers in different runs; it is not deterministic.",
-    "BX215": "the file that holds the answer cannot be read.",
-    "BX216": "the answer is to be compared as JSON and is none.",
-    "BX217": "a metric that the scenario declares could not be read in a run: it is missing there, never 0.",
-    "BX220": "a variant could not be built; cargo's own message stands beside it.",
-    "BX221": "the worker is said to follow the protocol, and its `describe` does not.",
-    "BX222": "the crate's folder holds no Cargo.toml.",
-    "BX223": "the baseline, or everything beside it, cannot run on this machine; the worker's own words say why.",
-    "BX224": "git is needed for a revision and is not there.",
-    "BX225": "a revision was asked of a crate that is in no git repository, or that repository has no such revision.",
+    "BX214": "one command gave different answers in different runs: it is not deterministic.",
+    "BX215": "the answer file cannot be read.",
+    "BX216": "the answer is compared as JSON, but it is not valid JSON.",
+    "BX217": "a declared metric could not be read in a run. It is missing in that run, never 0.",
+    "BX220": "a variant could not be built. The details contain cargo's message.",
+    "BX221": "the worker should follow the protocol, but the output of its `describe` does not.",
+    "BX222": "the crate's folder contains no Cargo.toml.",
+    "BX223": (
+        "the baseline or all candidates cannot run on this machine, for the reason that the "
+        "worker reports."
+    ),
+    "BX224": "a revision needs git, which is not installed.",
+    "BX225": "the crate is in no git repository, or the repository does not have this revision.",
     "BX231": "a program cannot be started.",
-    "BX232": "benchctl's launcher was killed, and what it ran with it. The same command resumes.",
+    "BX232": (
+        "benchctl's launcher was killed together with the program that it ran. The same "
+        "command resumes."
+    ),
     "BX233": "hyperfine's JSON cannot be read.",
-    "BX234": "the program to be measured does not exist or may not be executed.",
+    "BX234": "the program to be measured does not exist or is not executable.",
     "BX235": "the record, the cache or a temporary folder cannot be written.",
     "BX236": "results cannot be written to stdout.",
-    "BX237": "the operating system refused something that no layer foresaw.",
-    "BX238": "a scenario names CPUs that this machine does not have, or that a container or cpuset holds back.",
-    "BX250": "instructions cannot be counted here: valgrind or perf is missing, or has nothing to count with.",
-    "BX251": "the instructions of a cell could not be counted; valgrind cannot run every program.",
-    "BX252": "a judged metric is not among those that the worker announces.",
+    "BX237": "an unexpected error of the operating system.",
+    "BX238": (
+        "the scenario names CPUs that this machine, its container or its cpuset does not have."
+    ),
     "BX239": "a program that `doctor --aa` measures is not on PATH, or failed.",
-    "BX305": "warning: another mode ran than was asked for; it is shown as what ran, and not compared.",
-    "BX311": "warning: two variants are the same binary. Their difference is a test of the measurement.",
-    "BX320": "warning: the baseline drifted during the record. Rounds cancel it in comparisons, not in medians.",
-    "BX321": "warning: other work, heat or want of memory was in the way of many blocks; all stay in the statistics.",
-    "BX330": "warning: A/A check failed: the control differs from the baseline. The input is inconclusive.",
-    "BX331": "warning: the control arm is switched off; nothing shows what this record could tell from nothing.",
-    "BX332": "note: the control arm could not run a copy of the program; page placement is not controlled.",
-    "BX340": "warning: too few rounds for any verdict; the record is exploratory.",
-    "BX341": "warning: a cold cache was asked for and not seen; the round is void for its cell.",
-    "BX342": "warning: a warm cache was asked for and not seen; beside cold runs the round is void for its cell.",
-    "BX343": "note or warning: a variable of the shell changes what runs, and the scenario does not say so.",
-    "BX350": "warning: nothing could be profiled; measuring worked. Why, and what would help, stands beside it.",
-    "BX351": "warning: callgrind counted instructions in place of perf's samples; no kernel and no waiting is in them.",
+    "BX250": (
+        "instructions cannot be counted: valgrind or perf is missing, or perf has no "
+        "hardware counter."
+    ),
+    "BX251": "the instructions of a cell could not be counted. valgrind cannot run every program.",
+    "BX252": "a judged metric is not among those that the worker announces.",
+    "BX305": "warning: the actual mode is not the requested one. It is shown, and not compared.",
+    "BX311": (
+        "warning: two variants are the same binary. Their difference is a test of the measurement."
+    ),
+    "BX320": (
+        "warning: the baseline drifted during the measurement. This affects medians, but not "
+        "paired comparisons."
+    ),
+    "BX321": (
+        "warning: many samples were disturbed by CPU contention, throttling or memory "
+        "pressure. None is removed."
+    ),
+    "BX330": (
+        "warning: A/A check failed: the control differs from the identical baseline. Its "
+        "input is inconclusive."
+    ),
+    "BX331": "warning: the A/A control is switched off, so the noise floor is unknown.",
+    "BX332": (
+        "note: the A/A control could not run from a copy of the program, so page placement "
+        "is not controlled."
+    ),
+    "BX340": "warning: too few rounds for a verdict. The record is exploratory.",
+    "BX341": (
+        "warning: a cold cache was requested, but the cache was not cold. The round is void "
+        "for its cell."
+    ),
+    "BX342": (
+        "warning: a warm cache was requested, but the cache was not warm. In a scenario with "
+        "cold runs, the round is void for its cell."
+    ),
+    "BX343": (
+        "note or warning: a variable of your shell changes the programs, and the scenario "
+        "does not set it."
+    ),
+    "BX350": (
+        "warning: nothing could be profiled, for the printed reason. The measurements are "
+        "not affected."
+    ),
+    "BX351": (
+        "warning: callgrind counted instructions instead of sampling with perf. Kernel and "
+        "waiting times are missing."
+    ),
     "BX352": "warning: one cell could not be profiled; the others were.",
-    "BX410": "an interrupted record cannot be continued under other conditions. --fresh starts over.",
+    "BX410": (
+        "an interrupted record cannot be resumed under other conditions. --fresh starts a new one."
+    ),
     "BX411": "a file of a record is missing or damaged.",
-    "BX412": "a newer benchctl wrote this record.",
-    "BX413": "the record is not judged yet.",
-    "BX414": "a page contains no runs, so it can be neither verified nor loaded without its record.",
-    "BX420": "an input or a program changed while it was measured. Give the program its own copy by `prepare`.",
-    "BX450": "a file to import is not there, is no file, is empty, or is larger than 64 MiB.",
-    "BX451": "a file to import is neither hyperfine's JSON (version 1 or 2) nor a table that import knows.",
-    "BX452": "a figure to import that cannot be: not a number, not above zero, no runs, a negative spread.",
-    "BX453": "labels of imported figures: one stands twice, is missing, or is named by an option and not there.",
-    "BX454": "a table to import with several units, or with one that is no unit of time.",
-    "BX455": "an imported set where a record with rounds is needed.",
-    "BX900": "a defect of benchctl. The traceback is saved; its path is printed.",
+    "BX412": "a newer version of benchctl wrote this record.",
+    "BX413": "the record has no results yet.",
+    "BX414": (
+        "the page contains no runs, so it can be neither verified nor loaded without its record."
+    ),
+    "BX420": (
+        "an input or a program changed during the measurement. Give the program its own copy "
+        "with `prepare`."
+    ),
+    "BX450": "a file to import is missing, empty, larger than 64 MiB, or not a file.",
+    "BX451": "a file to import is neither hyperfine's JSON (version 1 or 2) nor a known table.",
+    "BX452": (
+        "an invalid value to import: not a number, not above zero, no runs, or a negative spread."
+    ),
+    "BX453": "a label of imported results appears twice, is missing, or does not exist.",
+    "BX454": "a table to import has several units, or one that is not a unit of time.",
+    "BX455": "the command needs a measured record, and this one was imported.",
+    "BX900": "an internal error. The traceback is saved and its path is printed.",
 }
 
 
 def page() -> str:
-    """``docs/reference/codes.md``."""
+    """Return ``docs/reference/codes.md``."""
     from bench_framework.scenario.codes import CODES
 
     rows = {
@@ -113,7 +190,7 @@ def page() -> str:
             "# Codes",
             "",
             "Every error and warning has a stable code; `benchctl help CODE` explains it. Generated: do not edit.",
-            "BC0xx to BC3xx are about the scenario, BC4xx about the machine, BX about running, judging and records.",
+            "BC0xx to BC3xx are errors in a scenario, BC4xx concern the machine, BX runs, results and records.",
             "",
             "| code | meaning |",
             "|---|---|",
@@ -124,7 +201,7 @@ def page() -> str:
 
 
 def scenarios_page() -> str:
-    """``scenarios/README.md``: the shipped scenarios by the questions that they ask."""
+    """Return ``scenarios/README.md``: the shipped scenarios with their questions and axes."""
     from bench_framework.scenario.load import load
 
     rows = []
@@ -136,15 +213,15 @@ def scenarios_page() -> str:
         (
             "# Scenarios",
             "",
-            "`benchctl run NAME` runs one of these from any folder; `benchctl plan NAME` says what it would do.",
-            "Generated from their questions: do not edit.",
+            "`benchctl run NAME` runs a scenario from any folder; `benchctl plan NAME` previews it.",
+            "Generated from the scenarios: do not edit.",
             "",
             "| scenario | question | axes |",
             "|---|---|---|",
             *rows,
             "",
-            "The language: [docs/reference/scenario.md](../docs/reference/scenario.md).",
-            "One of your own: [docs/tutorial.md](../docs/tutorial.md).",
+            "Reference of the format: [docs/reference/scenario.md](../docs/reference/scenario.md).",
+            "Write your own: [docs/tutorial.md](../docs/tutorial.md).",
             "",
         )
     )
@@ -190,7 +267,7 @@ PAGES: Final = {
     "docs/reference/metrics.md": metric_page.page,
     "scenarios/README.md": scenarios_page,
 }
-"""Path in the repository to what writes it."""
+"""The function that returns the text of a page, by path in the repository."""
 
 if __name__ == "__main__":
     if sys.argv[1:] != ["--write"]:

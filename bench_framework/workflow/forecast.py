@@ -1,6 +1,6 @@
-"""What a plan would cost and what it could decide, without building or running anything.
+"""Forecast of a plan: duration, disk space and detectable differences, without building or running it.
 
-Binaries that are there already are asked what they can do here; those that are not can tell it only once built.
+Existing binaries are asked for their capabilities. Those of missing binaries are unknown.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ if TYPE_CHECKING:
     from bench_framework.workflow.time_estimates import Resolution
 
 UNTIMED_S = 0.012
-"""benchctl and hyperfine around a block; `nox -s bench` prints what it is here."""
+"""Overhead of benchctl and hyperfine per block in seconds; `nox -s bench` measures it."""
 
 
 @dataclass(frozen=True, slots=True)
 class BuildForecast:
-    """One build: the variants that share it, and whether it was built here before."""
+    """A build, the number of variants that share it, and its last build on this machine."""
 
     spec: BuildSpec
     variants: int
     cached: bool
     build_s: float | None
-    """Seconds of its last build; `None` if it was never built here."""
+    """Seconds of its last build; `None` if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What `benchctl plan` prints. Times in seconds.
+    """The content of `benchctl plan`. Times are in seconds.
 
     Attributes:
-        run_s: of all rounds, at most.
-        basis: where the estimate comes from: cells by source.
-        resolution: what differences the plan can decide, by the noise of an earlier record on this host.
+        run_s: maximum duration of all rounds.
+        basis: number of cells by source of the time estimate.
+        resolution: minimum detectable effects, from the noise of an earlier record.
     """
 
     plan: Plan
@@ -62,7 +62,7 @@ class Forecast:
 
     @property
     def guessed(self) -> bool:
-        """Whether the time of any cell is a guess, for want of a record."""
+        """True if the time of any cell is guessed, because there is no earlier record."""
         return time_estimates.GUESSED in self.basis
 
 
@@ -75,19 +75,19 @@ def forecast_scenario(
     base: str | None = None,
     head: str | None = None,
 ) -> Forecast:
-    """Expand a scenario, at two revisions if `base` names one, and estimate it from earlier records.
+    """Return the forecast of a scenario, at two revisions if `base` is given.
 
     Raises:
-        ScenarioError, UsageError, BuildError, GateError: as `plan_run`.
-        MachineError: BX223, what is asked cannot run here.
+        ScenarioError, UsageError, BuildError, GateError: see `plan_run`.
+        MachineError: BX223, the scenario cannot run on this machine.
     """
     plan = plan_run(name, RunOptions(results, only, overrides, base=base, head=head))
     plan = leave_out(plan, _descriptions(plan))
     looks = looks_of(plan)
     datasets = _datasets(plan)
     earlier = _last_record(plan, results)
-    found = time_estimates.precedents(plan, results)
-    per_round, basis = time_estimates.block_times(plan, found)
+    records = time_estimates.earlier_records(plan, results)
+    per_round, basis = time_estimates.block_times(plan, records)
     per_round += UNTIMED_S * len(plan.cells)
     rounds = plan.measure.rounds_max + plan.measure.warmup_rounds
     budget = plan.measure.budget_s
@@ -102,15 +102,15 @@ def forecast_scenario(
         blocks=len(plan.cells) * rounds,
         run_s=run_s,
         basis=basis,
-        resolution=time_estimates.resolution(plan, looks, found),
+        resolution=time_estimates.resolution(plan, looks, records),
         disk_needed=sum(d.size_bytes or 0 for d, there in datasets if not there),
         disk_free=shutil.disk_usage(_existing(results)).free,
     )
 
 
-def forecast_document(found: Forecast) -> dict[str, Any]:
-    """The forecast as one JSON document, for ``--json``."""
-    plan = found.plan
+def forecast_document(forecast: Forecast) -> dict[str, Any]:
+    """Return the JSON document of `benchctl plan --json`."""
+    plan = forecast.plan
     return {
         "scenario": plan.name,
         "variants": [variant.label for variant in plan.variants],
@@ -121,18 +121,18 @@ def forecast_document(found: Forecast) -> dict[str, Any]:
             for hole in plan.holes
         ],
         "builds": [
-            {"id": b.spec.id, "variants": b.variants, "cached": b.cached} for b in found.builds
+            {"id": b.spec.id, "variants": b.variants, "cached": b.cached} for b in forecast.builds
         ],
-        "looks": list(found.looks.rounds),
-        "rounds_needed": found.looks.needed,
-        "comparisons": found.looks.family,
-        "blocks": found.blocks,
-        "run_s": found.run_s,
-        "basis": dict(found.basis),
-        "resolution": dict(found.resolution.by_metric),
-        "resolution_record": found.resolution.record or None,
-        "disk_needed_bytes": found.disk_needed,
-        "disk_free_bytes": found.disk_free,
+        "looks": list(forecast.looks.rounds),
+        "rounds_needed": forecast.looks.needed,
+        "comparisons": forecast.looks.family,
+        "blocks": forecast.blocks,
+        "run_s": forecast.run_s,
+        "basis": dict(forecast.basis),
+        "resolution": dict(forecast.resolution.by_metric),
+        "resolution_record": forecast.resolution.record or None,
+        "disk_needed_bytes": forecast.disk_needed,
+        "disk_free_bytes": forecast.disk_free,
     }
 
 
@@ -152,7 +152,7 @@ def _datasets(plan: Plan) -> tuple[tuple[Dataset, bool], ...]:
 
 
 def _descriptions(plan: Plan) -> dict[str, Description]:
-    """What the binaries that were built before say of this machine; they do no work for that."""
+    """Return the descriptions of existing binaries by build id. The binaries do no work for that."""
     if not plan.answer.contract:
         return {}
     from bench_framework.errors import MeasureError
@@ -160,28 +160,28 @@ def _descriptions(plan: Plan) -> dict[str, Description]:
 
     env = host.environment()
     place = datasets.workplace(plan, env)
-    found: dict[str, Description] = {}
+    descriptions: dict[str, Description] = {}
     with process.Launcher() as launcher:
         for spec in plan.builds:
-            binary = time_estimates.built(spec, host.cache_root(env))
+            binary = time_estimates.built_binary(spec, host.cache_root(env))
             if binary is not None:
                 with contextlib.suppress(MeasureError):
-                    found[spec.id] = binaries.describe([str(binary)], launcher, env, place)
-    return found
+                    descriptions[spec.id] = binaries.describe([str(binary)], launcher, env, place)
+    return descriptions
 
 
 def _builds(plan: Plan, earlier: Contents | None) -> tuple[BuildForecast, ...]:
     from bench_framework.execution.host import cache_root
 
     known = {build.id: build for build in (earlier.builds if earlier else ())}
-    found = []
+    forecasts = []
     for spec in plan.builds:
         sharing = sum(1 for variant in plan.variants if variant.build == spec)
         last = known.get(spec.id)
-        # cargo alone knows whether sources have changed since; asking it is `run`'s work.
-        there = time_estimates.built(spec, cache_root()) is not None
-        found.append(BuildForecast(spec, sharing, there, last.build_s if last else None))
-    return tuple(found)
+        # Only cargo knows if sources have changed since the last build; `run` asks it.
+        there = time_estimates.built_binary(spec, cache_root()) is not None
+        forecasts.append(BuildForecast(spec, sharing, there, last.build_s if last else None))
+    return tuple(forecasts)
 
 
 def _last_record(plan: Plan, results: Path) -> Contents | None:

@@ -1,4 +1,4 @@
-"""The gate over a record: judged, measured again where it looks worse, and written down for CI."""
+"""The gate of a record: check it, confirm possible regressions, and write the files for CI."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ GATE_FILES = ("gate.json", "comment.md", "summary.md", "junit.xml")
 
 
 @dataclass(frozen=True, slots=True)
-class Gated:
-    """The gate's answer, and where it was written.
+class GateResult:
+    """The result of a gate, and the record that contains its files.
 
     Attributes:
-        record: folder of the record that was judged.
-        plan: of it.
-        gating: the answer.
-        page: the answer in words.
+        record: folder of the checked record.
+        plan: plan of the record.
+        gating: the result.
+        page: the result as text.
     """
 
     record: Path
@@ -48,48 +48,48 @@ def gate_record(
     confirm: bool = True,
     fresh: bool = False,
     observer: Observer | None = None,
-) -> Gated:
-    """Judge a record against its scenario's gate, and write `GATE_FILES` into it.
+) -> GateResult:
+    """Check a record against its scenario's gate, and write `GATE_FILES` into it.
 
     Args:
         results: folder of the records.
-        name: of the record.
-        confirm: measure again what looks worse; without it that is not judged.
-        fresh: do not go on with measuring again where that was interrupted.
-        observer: receives the progress of what is measured.
+        name: name of the record.
+        confirm: measure possible regressions again; without it they are not decided.
+        fresh: do not resume an interrupted confirmation.
+        observer: receives the progress.
 
     Raises:
-        UsageError: BX108, its rounds can never find anything; BX112, accepted changes cannot be read.
-        RecordError: BX413, it is not measured to its end; or it cannot be read.
-        MachineError: what looks worse cannot be measured again.
-        Interrupted: while that was measured.
+        UsageError: BX108, too few rounds to detect anything; BX112, accepted changes cannot be read.
+        RecordError: BX413, the measurement is incomplete; or the record cannot be read.
+        MachineError: possible regressions cannot be measured again.
+        Interrupted: the confirmation was interrupted.
     """
     from bench_framework.store import finding, records
 
     observer = observer or SilentObserver()
-    folder = _of_first_pass(
+    folder = _first_pass_folder(
         finding.resolve_measured(results, name, lambda text: observer.notify(Message(text))),
         observer,
     )
-    with records.Record.open(folder) as record, corrupt_records.blamed(folder):
+    with records.Record.open(folder) as record, corrupt_records.corruption_reported(folder):
         if not record.contents.complete:
             raise RecordError(
-                f"{record.path} is not measured to its end",
+                f"the measurement of {record.path} is incomplete",
                 code="BX413",
-                help="`benchctl run` finishes it",
+                help="finish it with `benchctl run`",
             )
         require_decidable(record.plan)
-        gating = _first(record)
+        gating = _first_pass(record)
         if confirm and gating.of("suspicious"):
-            gating = _again(RunOptions(results=results, fresh=fresh), record, gating, observer)
+            gating = _confirm(RunOptions(results=results, fresh=fresh), record, gating, observer)
         return _write(record, gating)
 
 
-def _of_first_pass(folder: Path, observer: Observer) -> Path:
-    """The record that a gate is about: of a second pass, which stands beside it, the record of the first one.
+def _first_pass_folder(folder: Path, observer: Observer) -> Path:
+    """Return the folder of the first pass if a record is a confirmation, otherwise the given folder.
 
     Raises:
-        RecordError: BX411, that is gone.
+        RecordError: BX411, the record of the first pass is missing.
     """
     from bench_framework.store import layout, records
 
@@ -99,20 +99,16 @@ def _of_first_pass(folder: Path, observer: Observer) -> Path:
         return folder
     if not (folder.parent / first / layout.JOURNAL).is_file():
         raise RecordError(
-            f"{folder} holds what the gate of {first} measured again, and that record is gone",
+            f"{folder} is the confirmation of {first}, and that record is missing",
             code="BX411",
-            effect="nothing was judged",
-            help="`benchctl run FILE --gate` measures both anew",
+            effect="the gate was not applied",
+            help="measure both again with `benchctl run FILE --gate`",
         )
-    observer.notify(
-        Message(
-            f"gate: {folder.name} is a second pass; judged is {first}, whose pairs it measures again"
-        )
-    )
+    observer.notify(Message(f"gate: {folder.name} is the confirmation of {first}; using {first}"))
     return folder.parent / first
 
 
-def _first(record: Record) -> Gating:
+def _first_pass(record: Record) -> Gating:
     from bench_framework.features.gate.compute import first_pass
 
     contents = record.contents
@@ -130,8 +126,8 @@ def _first(record: Record) -> Gating:
     )
 
 
-def _again(options: RunOptions, record: Record, first: Gating, observer: Observer) -> Gating:
-    """Measure the suspicious pairs afresh, in a record of their own beside the first."""
+def _confirm(options: RunOptions, record: Record, first: Gating, observer: Observer) -> Gating:
+    """Measure possible regressions again, in a separate record."""
     from bench_framework.errors import Interrupted
     from bench_framework.features.gate import compute as gate
     from bench_framework.store import layout
@@ -139,67 +135,64 @@ def _again(options: RunOptions, record: Record, first: Gating, observer: Observe
     plan = gate.confirmation_plan(record.plan, first, record.id)
     assert plan is not None
     count = len(first.of("suspicious"))
-    which = (
-        "1 comparison looks worse and is"
-        if count == 1
-        else f"{count} comparisons look worse and are"
-    )
-    observer.notify(Message(f"gate: {which} measured again, {plan.measure.rounds_max} rounds"))
+    noun = "regression" if count == 1 else "regressions"
+    rounds = plan.measure.rounds_max
+    observer.notify(Message(f"gate: measuring {count} possible {noun} again, {rounds} rounds"))
     text = (record.path / layout.SCENARIO).read_text(encoding="utf-8")
     outcome = run_plan(plan, text, options, observer)
     if outcome.judgement is None or outcome.record is None:
         raise Interrupted(
-            "interrupted while what looked worse was measured again",
-            effect="the gate has no answer",
-            help="`benchctl gate` goes on where it stopped",
+            "interrupted while possible regressions were measured again",
+            effect="the gate has no result",
+            help="repeat the command to resume",
         )
     again = _require_same_host(record, outcome.record)
     return gate.second_pass(record.plan, first, outcome.judgement, again)
 
 
 def _require_same_host(record: Record, folder: Path) -> str:
-    """The id of the second record; differences of another machine would be taken for those of the code."""
+    """Return the id of the second record. Raises `UsageError`, BX109, if another machine measured it."""
     from bench_framework.store.records import Record as Opened
 
     with Opened.open(folder) as second:
         ours, theirs = record.contents.host, second.contents.host
         if ours is not None and theirs is not None and ours.host_id != theirs.host_id:
             raise UsageError(
-                f"{record.path} was measured on another machine: what looks worse there cannot be measured again here",
+                f"{record.path} was measured on another machine, so regressions cannot be confirmed here",
                 code="BX109",
-                effect="the gate has no answer",
-                help="run the gate where the record was made, or `benchctl run --gate` here",
+                effect="the gate has no result",
+                help="run the gate on that machine, or `benchctl run --gate` on this one",
             )
         return second.id
 
 
-def _write(record: Record, gating: Gating) -> Gated:
+def _write(record: Record, gating: Gating) -> GateResult:
     from bench_framework.report.render import gate as pages
     from bench_framework.store import layout
 
     page = pages.page_of(record.plan, gating, record.contents.blocks, record.id)
     templates = assets.template_dir()
-    made = {
+    files = {
         "gate.json": json.dumps(gate_document(record, gating), indent=1, ensure_ascii=False) + "\n",
         "comment.md": pages.comment(page, templates),
         "summary.md": pages.summary(page, templates),
         "junit.xml": pages.junit(page),
     }
-    for name, text in made.items():
+    for name, text in files.items():
         layout.write_whole(record.path / name, text)
     record.seal()
-    return Gated(record.path, record.plan, gating, page)
+    return GateResult(record.path, record.plan, gating, page)
 
 
-def gate_page(gated: Gated, width: int, unicode: bool) -> str:  # noqa: FBT001 -- a flag of a terminal
-    """The answer as text of a width."""
+def gate_page(gated: GateResult, width: int, unicode: bool) -> str:  # noqa: FBT001 -- a flag of a terminal
+    """Return the result as text of a given width."""
     from bench_framework.report.render import gate as pages
 
     return pages.terminal(gated.page, width, unicode=unicode)
 
 
 def gate_document(record: Record, gating: Gating) -> dict[str, Any]:
-    """The answer as one JSON document: ``gate.json``, and what ``--json`` prints."""
+    """Return the result as a JSON document, for ``gate.json`` and ``--json``."""
     plan = record.plan
     return {
         "schema_version": 1,
@@ -216,29 +209,29 @@ def gate_document(record: Record, gating: Gating) -> dict[str, Any]:
         "base": plan.revisions.base if plan.revisions else None,
         "head": plan.revisions.head if plan.revisions else None,
         "pairs": [_pair(plan, pair) for pair in gating.pairs],
-        "budgets": [_budget(plan, found) for found in gating.budgets],
+        "budgets": [_budget(plan, finding) for finding in gating.budgets],
     }
 
 
-def _budget(plan: Plan, found: BudgetFinding) -> dict[str, Any]:
-    cell = plan.cell(found.cell_id)
+def _budget(plan: Plan, finding: BudgetFinding) -> dict[str, Any]:
+    cell = plan.cell(finding.cell_id)
     return {
         "variant": plan.variant(cell.variant_id).label,
         "input": plan.input(cell.input_id).label,
-        "metric": found.budget.metric,
-        "state": found.state,
-        "max": found.budget.most,
-        "value": found.value,
-        "lo": found.lo,
-        "hi": found.hi,
-        "level": found.level,
-        "text": found.text,
+        "metric": finding.budget.metric,
+        "state": finding.state,
+        "max": finding.budget.most,
+        "value": finding.value,
+        "lo": finding.lo,
+        "hi": finding.hi,
+        "level": finding.level,
+        "text": finding.text,
     }
 
 
 def _pair(plan: Plan, pair: GatedPair) -> dict[str, Any]:
     cell = plan.cell(pair.cell_id)
-    shown = pair.comparison.shown
+    interval = pair.comparison.shown
     return {
         "variant": plan.variant(cell.variant_id).label,
         "input": plan.input(cell.input_id).label,
@@ -247,9 +240,9 @@ def _pair(plan: Plan, pair: GatedPair) -> dict[str, Any]:
         "why": pair.why,
         "margin": pair.margin,
         "verdict": str(pair.comparison.verdict),
-        "ratio": shown.ratio if shown else None,
-        "lo": shown.lo if shown else None,
-        "hi": shown.hi if shown else None,
+        "ratio": interval.ratio if interval else None,
+        "lo": interval.lo if interval else None,
+        "hi": interval.hi if interval else None,
         "mde": pair.comparison.mde,
         "text": pair.text,
         "confirmation_verdict": str(pair.again.verdict) if pair.again else None,

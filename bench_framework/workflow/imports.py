@@ -1,4 +1,4 @@
-"""Import figures that were measured elsewhere: from files to a record in ``results/``."""
+"""Import of results that other tools measured, as a record in ``results/``."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ NAMES: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """What an import may be told.
+    """The options of an import.
 
     Attributes:
         results: folder of the records.
-        name: of the set; that of the first file if `None`.
-        baseline: label of the command that others are compared with; the first of the first file if `None`.
+        name: name of the record; `None`: the name of the first file.
+        baseline: label of the baseline; `None`: the first label of the first file.
     """
 
     results: Path = Path("results")
@@ -35,11 +35,13 @@ class ImportOptions:
 
 
 def import_files(files: Sequence[Path], options: ImportOptions) -> Pages:
-    """Read files, judge them, and write the set with its report; nothing is written if one of them is wrong.
+    """Read files, compare their commands, and write a record with its report.
+
+    Nothing is written if one of the files is wrong.
 
     Raises:
         UsageError: BX100, BX450 to BX454: a file, a label or a name is wrong.
-        MachineError: BX235, the set cannot be written.
+        MachineError: BX235, the record cannot be written.
     """
     from bench_framework.execution.host import utc_now
     from bench_framework.model.imported import Imported
@@ -51,14 +53,16 @@ def import_files(files: Sequence[Path], options: ImportOptions) -> Pages:
     for path in (options.results.absolute(), *files):
         records.require_unicode(path)
     contents = [reader.read_bytes(path) for path in files]
-    found = tuple(
+    sessions = tuple(
         reader.read_session(content, label, number)
         for number, (content, label) in enumerate(zip(contents, _labels(files), strict=True), 1)
     )
-    baseline, at, version = _chosen_baseline(found, options), utc_now(), __version__
-    sources = {s.source: content for s, content in zip(found, contents, strict=True)}
+    baseline, at, version = _baseline(sessions, options), utc_now(), __version__
+    sources = {s.source: content for s, content in zip(sessions, contents, strict=True)}
     with imports.new_folder(options.results, name, at) as (final, draft):
-        imported = Imported(journal.SCHEMA_VERSION, final.name, name, at, version, baseline, found)
+        imported = Imported(
+            journal.SCHEMA_VERSION, final.name, name, at, version, baseline, sessions
+        )
         record = imports.create(draft, imported, sources)
         judgement = judge_record(record)
         record.save(judgement)
@@ -66,38 +70,42 @@ def import_files(files: Sequence[Path], options: ImportOptions) -> Pages:
     return Pages(final.absolute(), tuple(final / path.name for path in pages.files), pages.document)
 
 
-def _name(wanted: str | None, files: Sequence[Path]) -> str:
+def _name(requested: str | None, files: Sequence[Path]) -> str:
     from bench_framework.store.importers.sessions import slug
 
-    name = wanted if wanted is not None else slug(files[0].stem)
+    name = requested if requested is not None else slug(files[0].stem)
     if NAMES.fullmatch(name) is None:
         raise UsageError(
-            f"{name!r} is no name for a set",
+            f"{name!r} is not a valid name",
             effect="nothing was imported",
-            help="--name takes letters, digits, dots, hyphens and underscores, beginning with a letter or digit",
+            help="use letters, digits, dots, hyphens and underscores in --name, starting with a letter or digit",
         )
     return name
 
 
 def _labels(files: Sequence[Path]) -> list[str]:
-    """Names of files; with their folders where two have one name."""
+    """Return the names of files, with their folders if two files have the same name."""
     names = [path.name for path in files]
     return names if len(set(names)) == len(names) else [str(path) for path in files]
 
 
-def _chosen_baseline(found: Sequence[Session], options: ImportOptions) -> str:
-    """The baseline's label. Raises `UsageError`, BX453: it is in no file, or one file was given twice."""
-    twice = [digest for digest, count in Counter(s.sha256 for s in found).items() if count > 1]
+def _baseline(sessions: Sequence[Session], options: ImportOptions) -> str:
+    """Return the label of the baseline.
+
+    Raises:
+        UsageError: BX453, no file contains the label, or a file was given twice.
+    """
+    twice = [digest for digest, count in Counter(s.sha256 for s in sessions).items() if count > 1]
     if twice:
-        names = ", ".join(s.label for s in found if s.sha256 == twice[0])
-        raise _wrong(
-            f"one file was given twice: {names}", "give each file once: each file is one session"
-        )
-    known = list(dict.fromkeys(command.label for session in found for command in session.commands))
+        names = ", ".join(s.label for s in sessions if s.sha256 == twice[0])
+        raise _wrong(f"the same file was given twice: {names}", "give each file once")
+    known = list(
+        dict.fromkeys(command.label for session in sessions for command in session.commands)
+    )
     if options.baseline is not None and options.baseline not in known:
         raise _wrong(
-            f"--baseline {options.baseline!r} is in no file",
-            f"the labels are: {', '.join(known[:8])}",
+            f"no file contains --baseline {options.baseline!r}",
+            f"use one of {', '.join(known[:8])}",
         )
     return options.baseline if options.baseline is not None else known[0]
 

@@ -1,4 +1,4 @@
-"""Metrics that a worker was expected to report, held against what it announces, before anything is measured."""
+"""Check that all judged metrics are known, before anything is measured."""
 
 from __future__ import annotations
 
@@ -14,34 +14,35 @@ if TYPE_CHECKING:
 
 
 def require_known(plan: Plan, builds: Sequence[Build]) -> None:
-    """Refuse a judged metric that neither benchctl, nor the scenario, nor any worker of it knows.
+    """Refuse a judged metric that neither benchctl, nor the scenario, nor any of its workers knows.
 
     Raises:
-        MachineError: BX252, with what the workers announce; or one of them says that no direction of it is better.
+        MachineError: BX252, no worker announces the metric, or a worker announces it without a
+            direction (lower or higher is better).
     """
     announced: dict[str, str] = {}
     for build in builds:
-        said = (build.describe or {}).get("metrics")
-        for entry in said if isinstance(said, Sequence) and not isinstance(said, str) else ():
+        metrics = (build.describe or {}).get("metrics")
+        if not isinstance(metrics, Sequence) or isinstance(metrics, str):
+            continue
+        for entry in metrics:
             if isinstance(entry, Mapping) and "name" in entry:
                 announced[str(entry["name"])] = str(entry.get("direction", "none"))
     known = {*METRICS, *(metric.name for metric in plan.metrics)}
     for metric in plan.judge.metrics:
         if metric in known or announced.get(metric) in {"lower", "higher"}:
             continue
-        told = (
-            ", ".join(name for name, way in announced.items() if way in {"lower", "higher"})
-            or "none"
-        )
-        why = (
-            "says that neither direction of it is better"
+        usable = [name for name, direction in announced.items() if direction in {"lower", "higher"}]
+        reason = (
+            "announces it without a direction"
             if metric in announced
             else "announces no such metric"
         )
         raise MachineError(
-            f"`{metric}` cannot be judged: the worker {why}",
+            f"metric `{metric}` cannot be judged: the worker {reason}",
             code="BX252",
-            details=(("it announces", told),),
+            details=(("announced", ", ".join(usable) or "none"),),
             effect="nothing was measured",
-            help=f"take it out of `judge`, or declare it: metrics: {{{metric}: {{from: worker, direction: lower}}}}",
+            help=f"remove it from `judge`, or declare it: "
+            f"metrics: {{{metric}: {{from: worker, direction: lower}}}}",
         )

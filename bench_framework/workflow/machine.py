@@ -1,4 +1,4 @@
-"""Is this machine fit to measure?"""
+"""Checks of the machine for ``benchctl doctor``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def examine_machine(results: Path) -> tuple[Check, ...]:
-    """Every check of the doctor, in order; nothing is changed but a few files that are removed again."""
+    """Run all checks in order. Temporary files are removed again."""
     from bench_framework.execution import host, process
     from bench_framework.execution.checks.check import Place
     from bench_framework.execution.checks.registry import run_checks

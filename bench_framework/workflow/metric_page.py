@@ -1,4 +1,4 @@
-"""``docs/reference/metrics.md``: every metric, from the list that the program itself goes by."""
+"""Generator of ``docs/reference/metrics.md`` from the registry of metrics."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from typing import Final
 from bench_framework.model.metrics import METRICS, UNITS, MetricKind
 
 _JUDGED: Final = {
-    "rounds": "by pairs over rounds",
-    "medians": "by medians, in a table of its own, also unasked; under `judge` by pairs over rounds",
-    "exact": "as a figure of the program: compared exactly",
+    "rounds": "paired by round",
+    "medians": "by medians, always, in a separate table; with `judge`, paired by round",
+    "exact": "exactly, as a property of the program",
     "shown": "not judged",
 }
 
 _HEAD: Final = """\
 # Metrics
 
-What benchctl measures by itself. Generated from `bench_framework/model/metrics.py`: do not edit.
+Built-in metrics of benchctl. Generated from `bench_framework/model/metrics.py`: do not edit.
 
-`judge: [wall, cpu, instructions]` in a scenario names what is judged; every name that a scenario cannot use is
-refused by `benchctl validate`. `margin` and `epsilon` take one value, or one per metric.
+`judge: [wall, cpu, instructions]` in a scenario selects the metrics that are compared. `benchctl validate` refuses
+unknown names. `margin` and `epsilon` take one value, or one value per metric.
 
-| metric | in sentences | unit | better | measured by | judged | what it is |
+| metric | name in reports | unit | better | measured by | compared | description |
 |---|---|---|---|---|---|---|
 """
 
 _TAIL: Final = """
-Faults, context switches and bytes of storage come with every run of a worker that follows the
-[protocol](worker-protocol.md), and can be judged there. Of any other program the kernel counts them in one run of each
-cell after measuring, outside timing: rows `kind=observed` of `runs.csv`; they are shown and never judged. That run is
-checked as any other: exit code, time limit, answer. `prepare` and `cleanup` stand around it.
+A worker that follows the [protocol](worker-protocol.md) reports page faults, context switches and bytes of storage in
+every run, so that they can be compared. For any other program, they are counted in one extra run per configuration
+after the measurement (rows with `kind=observed` in `runs.csv`). They are then shown, but not compared. The extra run is
+checked like any other run (exit code, time limit, answer), with `prepare` before and `cleanup` after it.
 
 ## Declared metrics
 
@@ -44,47 +44,46 @@ judge: [wall, requests, p99]
 margin: {requests: 3%}
 ```
 
-- `from: stdout` reads what the program prints, `answer` the file named by `answer.file`, `worker` the line of a
-  worker with the protocol (without `json`: its own metric of that name). It is read after the run, outside timing.
-- `json` leads to the number by keys and indexes: `a.b`, `rows[0].value`, `$['a b']`. The whole text is JSON, or its
-  last line is; a key that an object holds twice must have one value. `regex` has one group, searched line by line (`^`
-  and `$` are ends of lines); several matches must agree.
-- A number that is not there, is text, or is not finite is missing in that run: an error with its reason (BX217),
-  exit 3, and never 0. A file that the run did not write is not read. Beyond 5 % of missing rounds the metric is not
-  compared in that cell.
-- Of a block of several short runs a program's stdout is that of the last one; a worker reports each run.
-- With a number that changes from run to run, stdout is no answer any more: name `answer.file`, or say `answer:
-  {compare: none}`.
-- Where larger is better the ratio is turned over before it is judged, so that below 1 is an improvement; sentences
-  tell the values ("12 % higher requests"). In `comparisons.csv` the column `direction` says so. Values that are not
-  above zero have no ratio: such rounds are in no comparison.
-- Tables hold seconds, bytes, or the number itself, as `w_NAME_UNIT`.
+- `from: stdout` reads the output of the program, `answer` the file named by `answer.file`, and `worker` the line of a
+  worker with the protocol (without `json`, its metric of that name). The number is read after the run, outside timing.
+- `json` is the path to the number: `a.b`, `rows[0].value`, `$['a b']`. The text, or its last line, must be JSON.
+  Duplicate keys must have equal values. `regex` has one group and is searched line by line (`^` and `$` match at line
+  ends); several matches must be equal.
+- If the number is missing, is text, or is not finite, it is missing in that run: error BX217 with the reason, exit
+  code 3, never the value 0. A file that the run did not write is not read. With more than 5 % of missing rounds, the
+  metric is not compared in that configuration.
+- If hyperfine measures several short runs at once, stdout is that of the last run; a worker reports each run.
+- If the number changes from run to run, stdout cannot be the answer: set `answer.file`, or `answer: {compare: none}`.
+- If larger is better, the ratio is inverted before the test, so that a ratio below 1 is always an improvement.
+  Sentences give the values ("12 % higher requests"). The column `direction` of `comparisons.csv` shows this. Rounds
+  with values that are not above zero have no ratio and are not compared.
+- Tables contain seconds, bytes, or the number itself, in columns `w_NAME_UNIT`.
 
 """
 
 _INSTRUCTIONS: Final = """
 ## Instructions
 
-`judge: [wall, instructions]`, or `metrics: {instructions: {}}` without judging them, counts the instructions of every
-cell after measuring, outside timing: three times (`runs`), each at most ten minutes (`timeout`), with
-`valgrind --tool=callgrind`, the processes that it starts included. `tool: perf` uses the processor's own counter where
-it can be read.
+`judge: [wall, instructions]`, or `metrics: {instructions: {}}` to count without comparing, counts the instructions of
+every configuration after the measurement: three times (`runs`), each at most ten minutes (`timeout`), with
+`valgrind --tool=callgrind`, including child processes. `tool: perf` uses the hardware counter of the processor if it is
+available.
 
-- The count says nothing of I/O, locks, waiting, caches or branch prediction, and each instruction counts as one.
-- It is compared exactly if every repetition gives one number. If they differ (addresses and random seeds move hash
-  tables; threads race), each median is taken to be uncertain by three times the range of its repetitions: a
-  difference within that is inconclusive, and sentence and table say how far counts of one program lie apart.
-- It is refused before anything is measured where valgrind is missing, or perf has no counter (BX250). A cell that
-  cannot be counted is an error of its own (BX251), and only its instructions are not compared: a program with
-  AVX-512 or other instructions that valgrind does not know (`target-cpu=native`), one that forks children which go
-  on without exec, one that gives another answer or whose receipt shows another path than when it was timed.
-- valgrind offers programs no AVX-512: a program without receipt that chooses by `cpuid` may run another path,
-  unseen.
+- The count ignores I/O, locks, waiting, caches and branch prediction. Each instruction counts as one.
+- Counts are compared exactly if all repetitions are equal. If they differ (because of addresses, random seeds of hash
+  tables, or races of threads), each median has an uncertainty of three times the range of its repetitions. A difference
+  within it is inconclusive, and the report shows the range.
+- If valgrind is missing, or perf has no counter, nothing is measured (BX250). If a configuration cannot be counted
+  (BX251), only its instructions are not compared. This happens to programs with instructions that valgrind does not
+  support, such as AVX-512 (`target-cpu=native`), programs that fork without exec, and programs with another answer or
+  another code path in their receipt than in the timed runs.
+- valgrind does not offer AVX-512. A program without receipt that selects its code by `cpuid` can run another code path
+  unnoticed.
 """
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the text of the page."""
     rows = "".join(_row(kind) for kind in METRICS.values())
     units = ", ".join(f"`{unit}`" for unit in UNITS)
     return f"{_HEAD}{rows}{_TAIL}Units: {units}.\n{_INSTRUCTIONS}"

@@ -1,4 +1,4 @@
-"""What this machine's noise does to verdicts: equal programs, and programs of known extra work, really measured."""
+"""A/A check of this machine: measure equal programs, and programs with known extra work."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bench_framework.execution.process import Launcher
     from bench_framework.execution.progress import Observer
     from bench_framework.execution.racing import Decision
-    from bench_framework.execution.reference_programs import Specimen
+    from bench_framework.execution.reference_programs import ReferenceProgram
     from bench_framework.execution.stop import Stop
     from bench_framework.features.noise.compute import NoiseSummary, Rate, Window, WindowVerdicts
     from bench_framework.model.plan import Plan
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 NOISE_DEFAULT_S: Final = 60.0
 ROUNDS: Final = 27
-"""Of a window: the third of the looks that a scenario takes by default, so that windows are short and many."""
+"""Rounds of a window: the third default interim analysis, so that windows are short and many."""
 FAMILIES: Final = 100
-"""Relabelled ones per window: about a second of judging for five of measuring."""
+"""Relabelled families per window. Their analysis takes about a fifth of the measuring time."""
 LEVEL: Final = 0.05
 CONFIDENCE_OF_BOUNDS: Final = 0.95
 METRICS: Final = (WALL, CPU)
@@ -44,22 +44,22 @@ EFFECT_ARM: Final = "more-{}"
 
 
 OnWindow = Callable[["WindowVerdicts", int, float], None]
-"""``on_window(verdicts, number, elapsed_s)``: window `number`, from 1, was measured and judged."""
+"""``on_window(verdicts, number, elapsed_s)``, called after each window; `number` starts at 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoiseFindings:
-    """What was measured, whole or until it was stopped.
+    """The results of an A/A check, complete or until it was stopped.
 
     Attributes:
-        windows: how many were measured.
-        rounds: of each.
-        summary: what the judging said of them.
-        programs: name → what it does.
-        elapsed_s: measuring and judging.
-        interrupted: whether the user stopped it.
-        failure: what ended it early; `None` if nothing did.
-        copied: whether the equal arm ran from a copy of the program, by program.
+        windows: number of measured windows.
+        rounds: number of rounds per window.
+        summary: statistics over all windows.
+        programs: description by name.
+        elapsed_s: duration in seconds.
+        interrupted: the user stopped it.
+        failure: error that ended it early, or `None`.
+        copied: by program, True if its A/A control ran from a copy of the file.
     """
 
     windows: int
@@ -73,7 +73,7 @@ class NoiseFindings:
 
     @property
     def exit_code(self) -> int:
-        """As HOUSE 8: 130 interrupted, 3 the machine failed or its level does not hold."""
+        """Return 130 if interrupted, 3 if the machine failed or has too many false positives, else 0."""
         if self.interrupted:
             return EXIT_INTERRUPTED
         broken = self.failure is not None or self.summary.refuted
@@ -82,16 +82,16 @@ class NoiseFindings:
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """A program with all that measuring a window of it needs."""
+    """A program with its scenario and build."""
 
-    specimen: Specimen
+    reference: ReferenceProgram
     scenario: Path
     build: Build
 
 
 @dataclass(frozen=True, slots=True)
 class _Bench:
-    """What windows share."""
+    """The resources that all windows share."""
 
     folder: Path
     launcher: Launcher
@@ -103,9 +103,9 @@ class _Bench:
 
 
 def examine_noise(seconds_wanted: float, observer: Observer, on_window: OnWindow) -> NoiseFindings:
-    """Measure windows of both programs in turn for about the time that is given, at least one of each.
+    """Measure windows of both programs in turn for about the given time, at least one of each.
 
-    Nothing is left behind: records, files and copies live in a temporary folder.
+    All files are written to a temporary folder, which is removed.
 
     Raises:
         MachineError: this machine cannot measure; nothing was measured.
@@ -127,9 +127,9 @@ def examine_noise(seconds_wanted: float, observer: Observer, on_window: OnWindow
 
 def _on_stop(level: int) -> str:
     return (
-        "stopping after the run in flight; what was found is kept"
+        "stopping after the current run; results are kept"
         if level == 1
-        else "killed the run in flight"
+        else "killed the current run"
     )
 
 
@@ -138,48 +138,48 @@ def _prepare(
 ) -> tuple[_Bench, tuple[_Subject, ...]]:
     from bench_framework.execution import host, hyperfine, programs, reference_programs
 
-    found = hyperfine.find(launcher, host.environment(), InterruptibleObserver(observer, stopping))
-    # Copies of the programs go where everything else goes: into the folder that is removed.
+    tool = hyperfine.find(launcher, host.environment(), InterruptibleObserver(observer, stopping))
+    # Copies of the programs are also written to the temporary folder.
     env = {**host.environment(), "BENCHCTL_CACHE": str(folder / "cache")}
-    facts = host.facts(launcher, hyperfine=found.name, results=folder, data=folder, env=env)
+    facts = host.facts(launcher, hyperfine=tool.name, results=folder, data=folder, env=env)
     subjects: list[_Subject] = []
-    for specimen in reference_programs.specimens(launcher, env, folder, stopping.check):
+    for reference in reference_programs.create_programs(launcher, env, folder, stopping.check):
         scenario = folder / f"aa-{len(subjects) + 1}.yaml"
         scenario.write_text(
-            json.dumps(_scenario(specimen, reference_programs.ENVIRONMENT), indent=1),
+            json.dumps(_scenario(reference, reference_programs.ENVIRONMENT), indent=1),
             encoding="utf-8",
         )
         plan = plan_scenario(str(scenario))
-        build, event = programs.with_control(
+        build, event = programs.add_control(
             plan, programs.find_program(plan, env), {}, launcher, env
         )
         if event is not None:
             observer.notify(Message(event.message))
-        subjects.append(_Subject(specimen, scenario, build))
-    return _Bench(folder, launcher, found, facts, env, observer, stopping), tuple(subjects)
+        subjects.append(_Subject(reference, scenario, build))
+    return _Bench(folder, launcher, tool, facts, env, observer, stopping), tuple(subjects)
 
 
-def _scenario(specimen: Specimen, env: dict[str, str]) -> dict[str, Any]:
-    """A scenario like any user's: the plain program, its control arm, and one variant for each effect."""
-    arms: dict[str, Any] = {"plain": {"args": list(specimen.args)}}
-    for effect, args in specimen.slower.items():
+def _scenario(reference: ReferenceProgram, env: dict[str, str]) -> dict[str, Any]:
+    """Return a scenario with the program, its A/A control, and one variant per injected slowdown."""
+    arms: dict[str, Any] = {"plain": {"args": list(reference.args)}}
+    for effect, args in reference.slower.items():
         arms[EFFECT_ARM.format(round(effect * 100))] = {"args": list(args)}
     return {
         "version": 1,
         "name": "aa",
-        "question": "Are equal programs told apart, and is more work found?",
-        "worker": {"command": [specimen.path]},
+        "question": "Are equal programs reported as equal, and is extra work detected?",
+        "worker": {"command": [reference.path]},
         "axes": {"arm": arms},
         "baseline": {"arm": "plain"},
         "env": env,
-        # The arms do more or less of the same work, so that their answers differ on purpose.
+        # The variants do different amounts of work, so their answers differ on purpose.
         "answer": {"compare": "none"},
         "measure": {"rounds": {"min": 12, "max": ROUNDS}, "warmup": 1, "until": "conclusive"},
     }
 
 
 def _examine(
-    bench: _Bench, subjects: tuple[_Subject, ...], wanted: float, on_window: OnWindow
+    bench: _Bench, subjects: tuple[_Subject, ...], duration_s: float, on_window: OnWindow
 ) -> NoiseFindings:
     from bench_framework.execution.host import seconds
     from bench_framework.features.noise.compute import judge_window, summarise_windows
@@ -187,15 +187,15 @@ def _examine(
 
     looks = schedule(12, ROUNDS, len(METRICS), LEVEL)
     began, longest = seconds(), dict.fromkeys(range(len(subjects)), 0.0)
-    found: list[WindowVerdicts] = []
+    windows: list[WindowVerdicts] = []
     interrupted, failure = False, None
     while True:
-        place = len(found) % len(subjects)
+        index = len(windows) % len(subjects)
         start = seconds()
-        if len(found) >= len(subjects) and start - began + longest[place] > wanted:
+        if len(windows) >= len(subjects) and start - began + longest[index] > duration_s:
             break
         try:
-            window = _window(bench, subjects[place], len(found) + 1)
+            window = _window(bench, subjects[index], len(windows) + 1)
             bench.stopping.check()
         except Interrupted:
             interrupted = True
@@ -203,23 +203,23 @@ def _examine(
         except MachineError as error:
             failure = error
             break
-        found.append(judge_window(window, looks, families=FAMILIES, seed=len(found) + 1))
-        longest[place] = max(longest[place], seconds() - start)
-        on_window(found[-1], len(found), seconds() - began)
+        windows.append(judge_window(window, looks, families=FAMILIES, seed=len(windows) + 1))
+        longest[index] = max(longest[index], seconds() - start)
+        on_window(windows[-1], len(windows), seconds() - began)
     return NoiseFindings(
-        len(found),
+        len(windows),
         ROUNDS,
-        summarise_windows(found, LEVEL),
-        {s.specimen.name: s.specimen.about for s in subjects},
+        summarise_windows(windows, LEVEL),
+        {s.reference.name: s.reference.about for s in subjects},
         seconds() - began,
         interrupted,
         failure,
-        {s.specimen.name: s.build.control_path != s.build.path for s in subjects},
+        {s.reference.name: s.build.control_path != s.build.path for s in subjects},
     )
 
 
 def _window(bench: _Bench, subject: _Subject, number: int) -> Window:
-    """Measure one record by the product's own loop, with all looks taken, and read it back."""
+    """Measure one record with the normal measurement loop and all rounds, and read it back."""
     from bench_framework.execution import rounds
     from bench_framework.execution.host import utc_now
     from bench_framework.store.records import Record
@@ -240,24 +240,24 @@ def _window(bench: _Bench, subject: _Subject, number: int) -> Window:
                 launcher=bench.launcher,
                 hyperfine=bench.hyperfine,
                 observer=bench.observer,
-                looker=_go_on,
+                looker=_never_stop,
                 stop=bench.stopping,
                 env=bench.env,
             )
-            return _read(plan, record.contents.blocks, subject.specimen)
+            return _read(plan, record.contents.blocks, subject.reference)
         finally:
             record.close()
             shutil.rmtree(record.path, ignore_errors=True)
 
 
-def _go_on(_input: str, _index: int, _round: int) -> Decision:
-    """Every window has all of its rounds, so that windows are alike."""
+def _never_stop(_input: str, _index: int, _round: int) -> Decision:
+    """Return the decision to continue: every window has all of its rounds."""
     from bench_framework.execution.racing import Decision
 
     return Decision(stop=False)
 
 
-def _read(plan: Plan, blocks: list[Any], specimen: Specimen) -> Window:
+def _read(plan: Plan, blocks: list[Any], reference: ReferenceProgram) -> Window:
     import numpy as np
 
     from bench_framework.compare import samples
@@ -282,18 +282,18 @@ def _read(plan: Plan, blocks: list[Any], specimen: Specimen) -> Window:
             )
     if len(whole) < ROUNDS:
         raise MachineError(
-            f"{specimen.name}: {ROUNDS - len(whole)} of {ROUNDS} rounds have no time of every arm",
+            f"{reference.name}: {ROUNDS - len(whole)} of {ROUNDS} rounds failed",
             code="BX239",
-            effect="the windows before it are kept",
-            help=f"run `{specimen.path} {' '.join(specimen.args[:1])}` to see what it says",
+            effect="earlier windows are kept",
+            help=f"run `{reference.path} {' '.join(reference.args[:1])}` to see its error",
         )
 
     def series(cell: str) -> dict[str, Any]:
         return {m: np.array([collected[cell].of(m)[r] for r in sorted(whole)]) for m in METRICS}
 
-    arms = {effect: by_label[EFFECT_ARM.format(round(effect * 100))] for effect in specimen.slower}
+    arms = {effect: by_label[EFFECT_ARM.format(round(effect * 100))] for effect in reference.slower}
     return Window(
-        specimen.name,
+        reference.name,
         series(baseline.id),
         series(control.id),
         {e: series(cell) for e, cell in arms.items()},
@@ -301,11 +301,11 @@ def _read(plan: Plan, blocks: list[Any], specimen: Specimen) -> Window:
 
 
 def noise_document(findings: NoiseFindings) -> dict[str, Any]:
-    """The findings as one JSON document, for ``--json``. Shares are fractions; times seconds."""
+    """Return the JSON document of `doctor --aa --json`. Rates are fractions, times seconds."""
     summary = findings.summary
 
-    def rate(found: Rate) -> dict[str, float]:
-        return {**asdict(found), "at_most": found.upper, "at_least": found.lower}
+    def rate(value: Rate) -> dict[str, float]:
+        return {**asdict(value), "at_most": value.upper, "at_least": value.lower}
 
     return {
         "windows": findings.windows,
@@ -326,12 +326,12 @@ def noise_document(findings: NoiseFindings) -> dict[str, Any]:
         "noise_floors": [asdict(floor) for floor in summary.floors],
         "injected": [
             {
-                "program": found.program,
-                "effect": found.effect,
-                "found": rate(found.either),
-                "found_on": {metric: rate(own) for metric, own in found.on.items()},
-                "estimate": dict(found.estimate),
+                "program": slowdown.program,
+                "effect": slowdown.effect,
+                "found": rate(slowdown.either),
+                "found_on": {metric: rate(share) for metric, share in slowdown.on.items()},
+                "estimate": dict(slowdown.estimate),
             }
-            for found in summary.found
+            for slowdown in summary.found
         ],
     }

@@ -1,4 +1,4 @@
-"""From a record with its judgement to pages; verdicts are read from the record, none is recomputed."""
+"""Results and pages of a record."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ Format = Literal["html", "md", "term"]
 FORMATS: tuple[Format, ...] = ("html", "md", "term")
 PAGE: Final = "report.html"
 MOST_EMBEDDED: Final = 1_000_000
-"""Bytes of compressed runs that a page contains unless the user says otherwise."""
+"""Maximum size in bytes of compressed runs that a page contains by default."""
 TEMPLATES: Final = "templates"
-"""Folder of a record that holds the templates of its pages, where they are not the shipped ones."""
+"""Folder of a record that contains the custom templates of its pages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """What was written: the files, and the document for a terminal if that was asked for."""
+    """The written files, and the document for the terminal if it was requested."""
 
     record: Path
     files: tuple[Path, ...]
@@ -43,18 +43,18 @@ class Pages:
 
 
 def parse_formats(text: str) -> tuple[Format, ...]:
-    """Formats of a comma-separated list.
+    """Parse a comma-separated list of formats.
 
     Raises:
-        UsageError: BX104, a format that is none.
+        UsageError: BX104, an unknown format.
     """
     names = [name.strip() for name in text.split(",") if name.strip()]
     unknown = [name for name in names if name not in FORMATS]
     if unknown or not names:
         raise UsageError(
-            f"no format {', '.join(unknown) or repr(text)}",
+            f"unknown format {', '.join(unknown) or repr(text)}",
             code="BX104",
-            help=f"formats: {', '.join(FORMATS)}",
+            help=f"use one or more of {', '.join(FORMATS)}",
         )
     return cast("tuple[Format, ...]", tuple(names))
 
@@ -67,28 +67,34 @@ def report_record(
     embed_runs: bool | None = None,
     template: Path | None = None,
 ) -> Pages:
-    """Render a record again.
+    """Write the pages of a record again.
 
-    A record that was interrupted has no judgement yet; it is judged now, by the looks that were taken. `template` is a
-    folder whose templates replace the shipped ones; the record keeps them, so that `verify` can render it again.
-    `embed_runs` as in `write_pages`.
+    The results of an interrupted record are computed first, from the interim analyses that were made.
+
+    Args:
+        results: folder of the records.
+        name: name of the record.
+        formats: which pages to write.
+        embed_runs: see `write_pages`.
+        template: folder with templates that replace the shipped ones. The record stores a copy, so that
+            `verify` can render the pages again.
 
     Raises:
-        UsageError: BX104, what was asked for does not go together; BX113, a template is broken: nothing was written.
+        UsageError: BX104, the options contradict each other; BX113, a template is invalid.
     """
     from bench_framework.store import finding, imports
 
     if embed_runs and "html" not in formats:
         raise UsageError(
-            "--embed-runs is for the HTML page, and --format leaves it out", code="BX104"
+            "--embed-runs needs the format html", code="BX104", help="add html to --format"
         )
     folder = finding.resolve(results, name)
-    with imports.open_record(folder) as record, corrupt_records.blamed(folder):
+    with imports.open_record(folder) as record, corrupt_records.corruption_reported(folder):
         if embed_runs and record.contents.imported is not None:
             raise UsageError(
-                f"{folder} was imported: it has no runs that a page could contain",
+                f"{folder} was imported and has no runs to embed",
                 code="BX104",
-                help="leave --embed-runs out; the imported files are in the folder of the set",
+                help="leave out --embed-runs",
             )
         judgement = record.judgement()
         if judgement is None:
@@ -102,14 +108,14 @@ def report_record(
 def judge_record(
     record: Record, *, looks: Looks | None = None, tripped: Collection[str] = ()
 ) -> Judgement:
-    """Judge what a record holds, by the looks that were taken; `looks` and `tripped` as in `analysis.judge`."""
+    """Compute the results of a record; `looks` and `tripped` as in `analysis.judge`."""
     from bench_framework.store.profiles import read_profiles
 
     profiles = read_profiles(record.path, record.plan)
-    return judged(record.plan, record.contents, profiles, looks=looks, tripped=tripped)
+    return judge_contents(record.plan, record.contents, profiles, looks=looks, tripped=tripped)
 
 
-def judged(
+def judge_contents(
     plan: Plan,
     contents: Contents,
     profiles: Sequence[Profile],
@@ -117,7 +123,7 @@ def judged(
     looks: Looks | None = None,
     tripped: Collection[str] = (),
 ) -> Judgement:
-    """Judge blocks and observations, wherever they were read from; as `judge_record`."""
+    """Compute the results from blocks and observations, see `judge_record`."""
     from bench_framework.features.imported.compute import judge_imported
     from bench_framework.features.judge import judge
     from bench_framework.features.profile.compute import attach
@@ -139,14 +145,14 @@ def judged(
 
 
 def record_host(record: Record) -> Host:
-    """The machine that a record was measured on. Raises `OSError` and `RecordError`."""
+    """Return the machine that measured a record. Raises `OSError` and `RecordError`."""
     from bench_framework.store import layout, wire
 
     return record.contents.host or wire.load_host((record.path / layout.ENV).read_bytes())
 
 
 def report_data(record: Record, judgement: Judgement) -> ReportData:
-    """Everything that a report is made from."""
+    """Return the data of a report."""
     from bench_framework.report import ReportData
     from bench_framework.store import layout
     from bench_framework.store.profiles import read_profiles
@@ -160,12 +166,12 @@ def report_data(record: Record, judgement: Judgement) -> ReportData:
         )
         tuning = json.loads((record.path / layout.TUNING).read_bytes()) if plan.tuning else None
     except (OSError, ValueError) as error:
-        name = error.filename if isinstance(error, OSError) else f"a text of {record.path}"
+        name = error.filename if isinstance(error, OSError) else f"a file of {record.path}"
         raise RecordError(
             f"{name} cannot be read",
             code="BX411",
             details=(("cause", getattr(error, "strerror", None) or str(error)),),
-            help="`benchctl verify` names every file of the record that is missing or changed",
+            help="run `benchctl verify` to list all missing or changed files",
         ) from error
     return ReportData(
         plan=plan,
@@ -197,14 +203,14 @@ def write_pages(
 ) -> Pages:
     """Write ``report.html``, ``report.md`` and ``figures/`` into a record and seal it again.
 
-    With `template` the record keeps a copy of that folder's templates; without, it has none. Where either is so, both
-    pages are written, whichever was asked for: one made with other templates could not be verified.
+    The record stores a copy of the custom templates. With custom templates, both pages are always
+    written, because `verify` renders them with the same templates.
 
     Args:
-        record: what to report.
-        judgement: of the record.
-        formats: which pages.
-        embed_runs: whether ``report.html`` contains the runs; `None`: if they take at most `MOST_EMBEDDED` bytes.
+        record: record of the report.
+        judgement: results of the record.
+        formats: which pages to write.
+        embed_runs: store the runs in ``report.html``; `None`: if they take at most `MOST_EMBEDDED` bytes.
         template: a folder whose templates replace the shipped ones.
     """
     from bench_framework.features.document import build_document
@@ -212,23 +218,23 @@ def write_pages(
 
     data = report_data(record, judgement)
     document = build_document(data)
-    kept = template_texts(template) if template is not None else {}
+    custom = template_texts(template) if template is not None else {}
     pages: tuple[Format, ...] = ("html", "md")
-    if (kept or own_templates(record)) and set(pages) & set(formats):
+    if (custom or custom_templates(record)) and set(pages) & set(formats):
         formats = (*pages, *(name for name in formats if name not in pages))
     runs = None
     if embed_runs is not False and record.contents.imported is None and "html" in formats:
-        runs = embedded_runs(data, record.contents, kept)
+        runs = embedded_runs(data, record.contents, custom)
         if embed_runs is None and runs.compressed_bytes > MOST_EMBEDDED:
             runs = None
-    made = render_files(data, document, formats=formats, runs=runs, own=template)
-    if made:
-        layout.replace_folder(record.path / TEMPLATES, kept)
-    for name, text in made.items():
+    texts = render_files(data, document, formats=formats, runs=runs, templates=template)
+    if texts:
+        layout.replace_folder(record.path / TEMPLATES, custom)
+    for name, text in texts.items():
         layout.write_whole(record.path / name, text)
-    if made:
+    if texts:
         record.seal()
-    files = tuple(record.path / name for name in made if "/" not in name)
+    files = tuple(record.path / name for name in texts if "/" not in name)
     return Pages(record.path, files, document if "term" in formats else None)
 
 
@@ -259,7 +265,7 @@ def embedded_runs(data: ReportData, contents: Contents, templates: Mapping[str, 
 
 
 def template_texts(folder: Path) -> dict[str, str]:
-    """The templates of a user's folder by their names in it. Raises `UsageError`, BX113: it replaces none."""
+    """Return the texts of custom templates by name. Raises `UsageError`, BX113: no template."""
     from bench_framework.report.render.templates import replaced
 
     return {
@@ -269,19 +275,19 @@ def template_texts(folder: Path) -> dict[str, str]:
 
 
 def require_readable(folder: Path) -> None:
-    """Refuse a user's folder whose templates Jinja cannot parse. Raises `UsageError`, BX113."""
+    """Parse custom templates. Raises `UsageError`, BX113, if one is invalid."""
     from bench_framework.report.render.templates import Templates, replaced
 
     Templates(assets.template_dir(), folder).parse(replaced(folder))
 
 
-def own_templates(record: Record) -> Path | None:
-    """The templates that a record's pages were rendered with, where they are not the shipped ones."""
+def custom_templates(record: Record) -> Path | None:
+    """Return the folder of the custom templates of a record, or `None`."""
     folder = record.path / TEMPLATES
     return folder if folder.is_dir() else None
 
 
-def carries_runs(record: Record) -> bool | None:
+def contains_runs(record: Record) -> bool | None:
     """Return whether the HTML page of a record contains its runs; `None` if there is no such page."""
     from bench_framework.store import embedded
 
@@ -297,32 +303,43 @@ def render_files(
     *,
     formats: tuple[Format, ...] = FORMATS,
     runs: Runs | None = None,
-    own: Path | None = None,
+    templates: Path | None = None,
 ) -> dict[str, str]:
-    """The files of a report by their name in the record; nothing is written.
+    """Return the texts of the files of a report by name. Nothing is written.
 
-    Equal records give equal texts. `runs` is the record that the page is to contain, if any; `own` a folder whose
-    templates replace the shipped ones. Raises `UsageError`, BX113, where one of those is broken.
+    Equal records have equal texts.
+
+    Args:
+        data: data of the report.
+        document: the report.
+        formats: which pages to render.
+        runs: the runs to embed in the HTML page.
+        templates: folder with templates that replace the shipped ones.
+
+    Raises:
+        UsageError: BX113, a custom template is invalid.
     """
     from bench_framework.features.profile.flame_graph import profile_files
     from bench_framework.report import figures
     from bench_framework.report.render import html, markdown
     from bench_framework.report.render.templates import Templates
 
-    templates = Templates(assets.template_dir(), own)
-    made: dict[str, str] = {}
+    loader = Templates(assets.template_dir(), templates)
+    texts: dict[str, str] = {}
     drawings = figures.drawings(document) if {"html", "md"} & set(formats) else {}
-    shown = {figure.anchor: figure for figure in document.figures() if figure.anchor in drawings}
+    by_anchor = {
+        figure.anchor: figure for figure in document.figures() if figure.anchor in drawings
+    }
     if "html" in formats:
         inline = {
-            anchor: figures.inline(drawings[anchor], figure) for anchor, figure in shown.items()
+            anchor: figures.inline(drawings[anchor], figure) for anchor, figure in by_anchor.items()
         }
-        made[PAGE] = html.render(document, data, templates, inline, runs)
+        texts[PAGE] = html.render(document, data, loader, inline, runs)
     if "md" in formats:
-        for anchor, figure in shown.items():
-            made[f"figures/{anchor}.svg"] = figures.standalone(drawings[anchor], figure)
-        made["report.md"] = markdown.render(document, templates)
-    return made | (profile_files(data) if {"html", "md"} & set(formats) else {})
+        for anchor, figure in by_anchor.items():
+            texts[f"figures/{anchor}.svg"] = figures.standalone(drawings[anchor], figure)
+        texts["report.md"] = markdown.render(document, loader)
+    return texts | (profile_files(data) if {"html", "md"} & set(formats) else {})
 
 
 def terminal_page(
@@ -333,7 +350,7 @@ def terminal_page(
     *,
     full: bool = False,
 ) -> str:
-    """The document as text of a width; `full` for every section with its tables."""
+    """Return the document as text of a given width; with `full`, all sections with their tables."""
     from bench_framework.report.render import terminal
 
     return terminal.render(document, width=width, color=color, unicode=unicode, full=full)

@@ -1,4 +1,4 @@
-"""The figures of a report as drawings of one's own: what a notebook asks for."""
+"""The figures of a report as matplotlib drawings, for the notebook API."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from bench_framework.store.frames import Frames
 
 Axes = Any
-"""A matplotlib Axes: named `Any`, as only ``report.figures`` may import the library."""
+"""A matplotlib Axes. Its type is `Any`, because only ``report.figures`` imports the library."""
 
 
 def figures_of(frames: Frames) -> dict[str, Figure]:
-    """The figures of a record's report by their names there, in their order.
+    """Return the figures of a report by name, in the order of the report.
 
     Raises:
-        RecordError: BX413, the record is not judged yet; BX411, it is damaged.
+        RecordError: BX413, the record has no results yet; BX411, it is damaged.
     """
     from bench_framework.features.document import build_document
     from bench_framework.workflow.pages import report_data
@@ -26,9 +26,9 @@ def figures_of(frames: Frames) -> dict[str, Figure]:
     judgement = frames.judgement
     if judgement is None:
         raise RecordError(
-            f"{frames.path.name} has no figures: it is not judged yet",
+            f"record {frames.path.name} has no figures: it has no results yet",
             code="BX413",
-            help="`benchctl run` finishes an interrupted record, `benchctl report RECORD` judges what there is",
+            help="finish it with `benchctl run`, or use `benchctl report RECORD` for the rounds measured so far",
         )
     return {
         figure.anchor: figure
@@ -37,19 +37,19 @@ def figures_of(frames: Frames) -> dict[str, Figure]:
 
 
 def plot(frames: Frames, name: str, ax: Axes | None = None) -> Axes:
-    """A figure drawn on `ax`, or on a canvas of its own, in the light colours of a page.
+    """Draw a figure on `ax`, or on a new canvas, in light colours.
 
     Raises:
         UsageError: BX114, the report has no figure of that name. RecordError: as `figures_of`.
     """
     from bench_framework.report import figures
 
-    found = figures_of(frames)
-    if name not in found:
+    by_name = figures_of(frames)
+    if name not in by_name:
         raise UsageError(
             f"the report of {frames.record_id} has no figure {name!r}",
             code="BX114",
-            help=f"figures: {', '.join(found) or 'none'}",
+            help=f"figures: {', '.join(by_name) or 'none'}",
         )
-    figure = found[name]
+    figure = by_name[name]
     return figures.PLOTS[figure.chart](figure, ax)

@@ -1,4 +1,4 @@
-"""From a plan to all that measuring it needs: tools, builds, inputs, and the facts of the machine."""
+"""Preparation of a measurement: tools, builds, inputs, and facts about the machine."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """All that measuring needs, made."""
+    """Everything that a measurement needs."""
 
     plan: Plan
-    """Without what cannot run here."""
+    """The plan without the variants that cannot run on this machine."""
     builds: tuple[Build, ...]
     inputs: tuple[PreparedInput, ...]
     hyperfine: Hyperfine
@@ -38,11 +38,11 @@ class Prepared:
 def prepare(
     plan: Plan, options: RunOptions, observer: Observer, launcher: Launcher, stopping: Stop
 ) -> Prepared:
-    """Tools, builds and inputs of a plan, and what the machine is.
+    """Prepare tools, builds and inputs of a plan, and collect facts about the machine.
 
     Raises:
-        MachineError, BuildError: something that measuring needs cannot be had, or a metric that is judged is unknown.
-        Interrupted: somebody stopped it.
+        MachineError, BuildError: a tool, build or input is missing, or a judged metric is unknown.
+        Interrupted: the user stopped it.
     """
     from bench_framework.execution import (
         cargo,
@@ -56,12 +56,14 @@ def prepare(
 
     env = host.environment()
     careful = InterruptibleObserver(observer, stopping)
-    found = hyperfine.find(launcher, env, careful)
+    tool = hyperfine.find(launcher, env, careful)
     event: Event | None = None
     builds = cargo.build_all(plan, launcher, env, careful, datasets.workplace(plan, env))
     if plan.program is not None:
         program = programs.find_program(plan, env)
-        builds = (programs.described(plan, program, launcher, env, datasets.workplace(plan, env)),)
+        builds = (
+            programs.add_description(plan, program, launcher, env, datasets.workplace(plan, env)),
+        )
     if not any(build.ok for build in builds):
         raise _nothing_built(builds)
     if plan.revisions is not None and not all(build.ok for build in builds):
@@ -73,13 +75,15 @@ def prepare(
                 Message(f"left out: {' '.join(value for _, value in hole.values)} ({hole.reason})")
             )
         observer.notify(PlanReady(able))
-        kept = {spec.id for spec in able.builds}
-        builds = tuple(build for build in builds if plan.program is not None or build.id in kept)
+        build_ids = {spec.id for spec in able.builds}
+        builds = tuple(
+            build for build in builds if plan.program is not None or build.id in build_ids
+        )
         plan = able
     require_known(plan, builds)
     inputs = datasets.prepare_inputs(plan, env, careful)
     if plan.program is not None:
-        build, event = programs.with_control(
+        build, event = programs.add_control(
             plan, builds[0], {i.input_id: i for i in inputs}, launcher, env
         )
         builds = (build,)
@@ -87,9 +91,9 @@ def prepare(
         instructions.counter(plan.instructions, launcher, env)
     stopping.check()
     data = datasets.data_dir(plan, env)
-    facts = host.facts(launcher, hyperfine=found.name, results=options.results, data=data, env=env)
+    facts = host.facts(launcher, hyperfine=tool.name, results=options.results, data=data, env=env)
     noted = (*([event] if event else []), *environment_variables.events(plan, facts.variables))
-    return Prepared(plan, builds, inputs, found, facts, noted)
+    return Prepared(plan, builds, inputs, tool, facts, noted)
 
 
 def _nothing_built(builds: Sequence[Build]) -> BenchError:
@@ -103,7 +107,7 @@ def _nothing_built(builds: Sequence[Build]) -> BenchError:
             *((("log", first.log),) if first.log else ()),
         ),
         effect="nothing was measured",
-        help="mend the build; `benchctl run` goes on from there",
+        help="fix the build and repeat the command",
     )
 
 
@@ -118,6 +122,6 @@ def _one_side_only(plan: Plan, builds: Sequence[Build]) -> BenchError:
             ("cargo", failed.message or "failed"),
             *((("log", failed.log),) if failed.log else ()),
         ),
-        effect="nothing was measured: one revision alone answers nothing",
-        help="name a base that builds, or leave the variant out with -k",
+        effect="nothing was measured, because the comparison needs both revisions",
+        help="use a base that builds, or exclude the variant with -k",
     )

@@ -1,4 +1,4 @@
-"""Profiles: after a run, or of a record that is there. Measuring never depends on them."""
+"""Profiling after a run, or of an existing record. Measurements never depend on profiles."""
 
 from __future__ import annotations
 
@@ -24,7 +24,12 @@ from bench_framework.execution.progress import (
 )
 from bench_framework.model.profile import OTHER, Bucket, ProfilePolicy
 from bench_framework.workflow import corrupt_records
-from bench_framework.workflow.pages import carries_runs, judge_record, own_templates, write_pages
+from bench_framework.workflow.pages import (
+    contains_runs,
+    custom_templates,
+    judge_record,
+    write_pages,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,11 +49,11 @@ SECTIONS = ("S15",)
 
 @dataclass(frozen=True, slots=True)
 class ProfileOptions:
-    """What `benchctl profile` may be told; what is left out is as the scenario says, or by default.
+    """The options of `benchctl profile`; `None` means the value of the scenario, or the default.
 
     Attributes:
-        only: words of ``-k``; without them the cells that the scenario names, else those of the baseline.
-        buckets: such as ``JSON=serde|sonic``; they replace those of the scenario.
+        only: filter of ``-k``; `None`: the cells that the scenario names, or those of the baseline.
+        buckets: groups of functions, such as ``JSON=serde|sonic``; they replace those of the scenario.
     """
 
     only: str | None = None
@@ -60,15 +65,15 @@ class ProfileOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Profiled:
-    """What `benchctl profile` made.
+class ProfileResult:
+    """The result of `benchctl profile`.
 
     Attributes:
-        record: its folder.
-        profiles: shares of the cells that were profiled now.
-        document: the report's section on profiles.
-        events: what could not be profiled, and why.
-        exit_code: as HOUSE 8.
+        record: folder of the record.
+        profiles: shares of functions of the profiled cells.
+        document: the profile section of the report.
+        events: warnings about cells that could not be profiled.
+        exit_code: exit code of the command.
     """
 
     record: Path
@@ -78,11 +83,11 @@ class Profiled:
     exit_code: int
 
 
-def wanted(plan: Plan, *, asked: bool) -> ProfilePolicy | None:
-    """What a run profiles: what the scenario says, and, only if it was asked for, what it says is for the asking."""
+def profile_policy(plan: Plan, *, requested: bool) -> ProfilePolicy | None:
+    """Return what a run profiles: the policy of the scenario, or the baseline if `--profile` is given."""
     if plan.profile is None:
-        return ProfilePolicy((plan.baseline_id,)) if asked else None
-    return plan.profile if asked or plan.profile.after_run else None
+        return ProfilePolicy((plan.baseline_id,)) if requested else None
+    return plan.profile if requested or plan.profile.after_run else None
 
 
 def profile_run(
@@ -94,7 +99,7 @@ def profile_run(
     launcher: Launcher,
     stopping: Stop,
 ) -> bool:
-    """Profile what was just measured; warnings become part of the record. Returns whether the user stopped it."""
+    """Profile a completed run and store warnings in the record. Return True if the user stopped it."""
     from bench_framework.store import lines
 
     if policy is None:
@@ -110,14 +115,14 @@ def profile_run(
 
 def profile_record(
     results: Path, name: str, options: ProfileOptions, observer: Observer | None = None
-) -> Profiled:
-    """Profile cells of a record with the binaries that it measured, and write its report again.
+) -> ProfileResult:
+    """Profile cells of a record with the measured binaries, and write its report again.
 
-    Verdicts are read from the record; none is recomputed.
+    Verdicts are read from the record and not recomputed.
 
     Raises:
-        UsageError: BX119, an option that cannot be read; BX106, a selection that takes no cell.
-        RecordError: BX413, the record was not measured to its end.
+        UsageError: BX119, a bucket is invalid; BX106, a filter selects no cell.
+        RecordError: BX413, the measurement is incomplete.
         MachineError: BX350, nothing can be profiled on this machine.
     """
     from bench_framework.execution import datasets, host, lock, process, stop
@@ -128,16 +133,16 @@ def profile_record(
     folder = finding.resolve_measured(results, name, lambda text: observer.notify(Message(text)))
     with (
         records.Record.open(folder) as record,
-        corrupt_records.blamed(folder),
+        corrupt_records.corruption_reported(folder),
         process.Launcher() as launcher,
     ):
         if not record.contents.complete:
             raise RecordError(
-                "the record was not measured to its end",
+                "the measurement of the record is incomplete",
                 code="BX413",
-                help=f"`{record.plan.command}` goes on with it",
+                help=f"finish it with `{record.plan.command}`",
             )
-        policy = _policy(record.plan, options)
+        policy = _policy_of(record.plan, options)
         cells = _selected(record.plan, options.only) if options.only else None
         stopping = stop.Stop(launcher, lambda level: observer.notify(Message(_on_stop(level))))
         env = host.environment()
@@ -196,8 +201,8 @@ def _profile(
     return outcome
 
 
-def _written(record: Record, outcome: Outcome, observer: Observer) -> Profiled:
-    """The record with its new profiles, judged as it was."""
+def _written(record: Record, outcome: Outcome, observer: Observer) -> ProfileResult:
+    """Store new profiles in a record whose verdicts do not change, and return the result."""
     from bench_framework.features.document import build_document
     from bench_framework.features.profile.compute import attach
     from bench_framework.store.profiles import read_profiles
@@ -225,24 +230,26 @@ def _written(record: Record, outcome: Outcome, observer: Observer) -> Profiled:
         else attach(saved, record.plan, read_profiles(record.path, record.plan))
     )
     record.save(judgement)
-    write_pages(record, judgement, embed_runs=carries_runs(record), template=own_templates(record))
-    made = {profile.cell_id for profile in outcome.profiles}
+    write_pages(
+        record, judgement, embed_runs=contains_runs(record), template=custom_templates(record)
+    )
+    profiled = {profile.cell_id for profile in outcome.profiles}
     code = (
         EXIT_INTERRUPTED if outcome.stopped else EXIT_NOT_MEASURED if outcome.events else EXIT_DONE
     )
     if [e.code for e in outcome.events] == ["BX351"] and not outcome.stopped:
-        code = EXIT_DONE  # callgrind counted in place of perf: there is a profile, of another kind
-    return Profiled(
+        code = EXIT_DONE  # callgrind replaced perf: there is a profile, so this is a success
+    return ProfileResult(
         record.path,
-        tuple(shares for shares in judgement.profiles if shares.cell_id in made),
+        tuple(shares for shares in judgement.profiles if shares.cell_id in profiled),
         build_document(report_data(record, judgement), only=SECTIONS),
         tuple(outcome.events),
         code,
     )
 
 
-def _policy(plan: Plan, options: ProfileOptions) -> ProfilePolicy:
-    policy = wanted(plan, asked=True)
+def _policy_of(plan: Plan, options: ProfileOptions) -> ProfilePolicy:
+    policy = profile_policy(plan, requested=True)
     assert policy is not None
     return replace(
         policy,
@@ -261,20 +268,19 @@ def _bucket(text: str) -> Bucket:
     try:
         re.compile(pattern)
     except re.error as error:
-        raise _no_bucket(text, str(error)) from error
+        raise _bucket_error(text, str(error)) from error
     if not (name and equals and pattern) or name == OTHER:
-        raise _no_bucket(text, "write NAME=REGEX; `other` takes what no bucket does")
+        raise _bucket_error(text, "write NAME=REGEX; the name `other` is reserved")
     return Bucket(name, pattern)
 
 
-def _no_bucket(text: str, why: str) -> UsageError:
-    return UsageError(
-        f"{text!r} is no bucket: {why}", code="BX119", help="--bucket 'JSON=serde|sonic'"
-    )
+def _bucket_error(text: str, reason: str) -> UsageError:
+    message = f"invalid bucket {text!r}: {reason}"
+    return UsageError(message, code="BX119", help="use, for example, --bucket 'JSON=serde|sonic'")
 
 
 def _selected(plan: Plan, text: str) -> tuple[Cell, ...]:
-    """The cells that ``-k`` takes, without the control."""
+    """Return the cells that a filter selects, without the A/A controls."""
     from bench_framework.model.plan import Role
     from bench_framework.scenario.selection import parse_selection
 
@@ -291,14 +297,14 @@ def _selected(plan: Plan, text: str) -> tuple[Cell, ...]:
             **experiment,
         }
 
-    found = tuple(c for c in plan.cells if c.role is not Role.CONTROL and selection.takes(words(c)))
-    if not found:
+    cells = tuple(c for c in plan.cells if c.role is not Role.CONTROL and selection.takes(words(c)))
+    if not cells:
         raise UsageError(
-            f"{text!r} selects no cell of this record",
+            f"{text!r} selects no configuration of this record",
             code="BX106",
-            details=tuple(("there is", variant.label) for variant in plan.variants[:8]),
+            details=tuple(("variant", variant.label) for variant in plan.variants[:8]),
         )
-    return found
+    return cells
 
 
 def _require_same_inputs(record: Record, inputs: Sequence[PreparedInput]) -> None:
@@ -309,13 +315,13 @@ def _require_same_inputs(record: Record, inputs: Sequence[PreparedInput]) -> Non
                 f"the input {record.plan.input(item.input_id).label} is not the one that was measured",
                 code="BX420",
                 effect="nothing was profiled",
-                help="`benchctl run` measures and profiles what is there now",
+                help="measure and profile the present input with `benchctl run --profile`",
             )
 
 
 def _on_stop(level: int) -> str:
     return (
-        "stopping after the run in flight; Ctrl-C again kills it"
+        "stopping after the current run; press Ctrl-C again to kill it"
         if level == 1
-        else "killed the run in flight; the profiles of whole runs are kept"
+        else "killed the current run; profiles of completed runs are kept"
     )

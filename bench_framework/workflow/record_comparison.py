@@ -1,4 +1,4 @@
-"""Two records against each other, through the cells that did not change between them (R12)."""
+"""Comparison of two records through the cells that did not change (``docs/method.md#two-records``)."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from bench_framework.store.records import Record
 
 METRICS: Final = (WALL, CPU, "binary_size", "stripped_size")
-"""What two records can be compared on: times through anchors, sizes of binaries as they are."""
+"""Metrics of a comparison of two records: times relative to unchanged cells, and binary sizes."""
 BRIDGED_METRICS: Final = METRICS[:3]
-"""Those that are shown unless others are asked for."""
+"""Metrics that are compared by default."""
 
 
 @dataclass(frozen=True, slots=True)
 class BridgedRecords:
-    """What follows from two records, and the document that prints it."""
+    """The comparison of two records, and the document that shows it."""
 
     bridge: Bridge
     document: Document
@@ -35,17 +35,17 @@ class BridgedRecords:
 def compare_records(
     results: Path, earlier: str, later: str, *, metrics: tuple[Metric, ...] = BRIDGED_METRICS
 ) -> BridgedRecords:
-    """Hold a later record against an earlier one. Nothing is written, and the result is exploratory.
+    """Compare a later record with an earlier one. Nothing is written, and the result is exploratory.
 
     Args:
         results: folder of the records.
-        earlier: record A, whose cells are the references; as `finding.resolve` takes it.
-        later: record B.
-        metrics: of `METRICS`.
+        earlier: name of the record whose cells are the references, see `finding.resolve`.
+        later: name of the other record.
+        metrics: names from `METRICS`.
 
     Raises:
-        UsageError: BX107, a metric that two records cannot be compared on; BX121, one record given twice.
-        RecordError: BX455, one of them holds imported figures.
+        UsageError: BX107, a metric that is not in `METRICS`; BX121, the same record twice.
+        RecordError: BX455, one of them was imported.
     """
     from bench_framework.features.record_comparison.compute import bridge
     from bench_framework.features.record_comparison.section import document
@@ -54,26 +54,27 @@ def compare_records(
     unknown = [metric for metric in metrics if metric not in METRICS]
     if unknown or not metrics:
         raise UsageError(
-            f"two records are not compared on {', '.join(unknown) or 'nothing'}",
+            f"two records cannot be compared by {', '.join(unknown) or 'no metric'}",
             code="BX107",
-            help=f"metrics: {', '.join(METRICS)}",
+            help=f"use one or more of {', '.join(METRICS)}",
         )
     folders = [finding.resolve_measured(results, name) for name in (earlier, later)]
     if folders[0].resolve() == folders[1].resolve():
         raise UsageError(
-            f"{earlier} and {later} are one record",
+            f"{earlier} and {later} are the same record",
             code="BX121",
-            help="give two records; `benchctl compare RECORD` compares within one",
+            help="give two records, or use `benchctl compare RECORD` for one record",
         )
     with (
         records.Record.open(folders[0]) as first,
         records.Record.open(folders[1]) as second,
-        corrupt_records.blamed(folders[0]),
-        corrupt_records.blamed(folders[1]),
+        corrupt_records.corruption_reported(folders[0]),
+        corrupt_records.corruption_reported(folders[1]),
     ):
-        made = bridge(_side(first), _side(second), metrics)
+        comparison = bridge(_side(first), _side(second), metrics)
         plan = second.plan
-        return BridgedRecords(made, document(made, plan.name, plan.question, plan.unit_family))
+        page = document(comparison, plan.name, plan.question, plan.unit_family)
+        return BridgedRecords(comparison, page)
 
 
 def _side(record: Record) -> Side:

@@ -1,4 +1,4 @@
-"""From a plan and the names of two revisions to the plan that compares them."""
+"""Plans that compare two revisions."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 BUILTIN: Final = "builtin"
 NOTHING: Final = "nothing was built or measured"
 _TARGETS: Final = ("GITHUB_BASE_REF", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME")
-"""Variables in which GitHub and GitLab name the branch that a change is meant for."""
+"""Environment variables in which GitHub and GitLab store the target branch of a change."""
 _MAIN: Final = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
 
 
 def plan_between(plan: Plan, base: str, head: str | None = None) -> Plan:
-    """The plan that measures every variant at two revisions, each against itself.
+    """Return the plan that measures every variant at two revisions and compares it with itself.
 
     Args:
-        plan: of a scenario that builds a crate.
-        base: branch, tag, commit, or ``merge-base``: where the head left the main branch.
-        head: branch, tag or commit; `None`: the crate's files as they lie there. A crate that is only known by
-            its URL has none, so that `None` is there the revision that the scenario names, or the remote's HEAD.
+        plan: plan of a scenario that builds a crate.
+        base: branch, tag, commit, or ``merge-base`` (of the head and the main branch).
+        head: branch, tag or commit; `None`: the working tree. For a crate that is given by a URL, `None`
+            is the revision of the scenario, or HEAD of the remote.
 
     Raises:
-        UsageError: BX110, this scenario has no two revisions.
-        BuildError: BX224 and BX225, git is missing, or a commit is.
-        GateError: BX111, base and head are one commit.
+        UsageError: BX110, the scenario cannot be measured at two revisions.
+        BuildError: BX224, git is missing; BX225, a revision is missing.
+        GateError: BX111, base and head are the same commit.
     """
     from bench_framework.execution import host, process, revisions
     from bench_framework.scenario.revisions import at_revisions
@@ -42,13 +42,15 @@ def plan_between(plan: Plan, base: str, head: str | None = None) -> Plan:
     source = _source(plan)
     env = host.environment()
     with process.Launcher() as launcher:
-        asked = _Asking(revisions.Git(launcher, env), host.cache_root(env), source, env)
-        return at_revisions(plan, asked.revisions(base, head))
+        resolver = _RevisionResolver(
+            revisions.Git(launcher, env), host.cache_root(env), source, env
+        )
+        return at_revisions(plan, resolver.revisions(base, head))
 
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """Where a crate comes from: a folder, or a URL with the revision that the scenario names."""
+    """The source of a crate: a folder, or a URL with the revision that the scenario names."""
 
     crate: Path | None
     url: str | None
@@ -56,31 +58,30 @@ class _Source:
 
 
 def _source(plan: Plan) -> _Source:
-    """The one source of all builds. Raises `UsageError`, BX110."""
-    why = ""
+    """Return the common source of all builds. Raises `UsageError`, BX110."""
+    reason = ""
     if plan.revisions is not None:
-        why = "it is one of two revisions already"
+        reason = "it has two revisions already"
     elif plan.program is not None:
-        why = "its program is not built"
+        reason = "its program is not built"
     elif any(spec.crate == BUILTIN for spec in plan.builds):
-        why = "the bundled workers have one revision: the one of this benchctl"
+        reason = "the bundled workers have one revision: the one of this benchctl"
     elif len({spec.revision for spec in plan.builds}) > 1:
-        why = "an axis of it names revisions"
-    if why or not plan.builds:
+        reason = "one of its axes names revisions"
+    if reason or not plan.builds:
         raise UsageError(
-            f"{plan.scenario_path} cannot be measured at two revisions: {why or 'it builds nothing'}",
+            f"{plan.scenario_path} cannot be measured at two revisions: {reason or 'it builds nothing'}",
             code="BX110",
             effect=NOTHING,
-            help="--base and --head are for a scenario whose worker is a crate of yours, at one revision; "
-            "without them the scenario's own baseline is compared",
+            help="use --base and --head only with a scenario that builds one revision of your own crate",
         )
     spec = plan.builds[0]
     return _Source(None if spec.git else Path(spec.crate), spec.git, spec.revision)
 
 
 @dataclass(frozen=True, slots=True)
-class _Asking:
-    """Questions to git about one crate."""
+class _RevisionResolver:
+    """Resolution of revisions of one crate with git."""
 
     git: Git
     cache: Path
@@ -95,14 +96,14 @@ class _Asking:
         same, dirty = self._same(base_id, head_id)
         if same and not dirty:
             raise GateError(
-                f"base and head are one commit, {base_id[:12]}: there is nothing to compare",
+                f"base and head are the same commit, {base_id[:12]}",
                 code="BX111",
                 details=(
                     ("base", base),
                     ("head", head or "the working tree, which has no changes"),
                 ),
                 effect=NOTHING,
-                help="on the main branch itself, compare with the commit before: --base HEAD~1",
+                help="on the main branch, compare with the previous commit: --base HEAD~1",
             )
         return Revisions(base_id, head_id, base)
 
@@ -121,7 +122,7 @@ class _Asking:
                 "`merge-base` needs a crate in a repository on this machine",
                 code="BX110",
                 effect=NOTHING,
-                help="name the base by a branch, tag or commit",
+                help="give --base as a branch, tag or commit",
             )
         return revisions.merge_base(
             self.git,
@@ -136,7 +137,7 @@ class _Asking:
         return (f"origin/{target}", target, *_MAIN) if target else _MAIN
 
     def _same(self, base: str, head: str | None) -> tuple[bool, bool]:
-        """Whether the head is the base's commit, and whether it has changes of its own."""
+        """Return two flags: the head is the commit of the base; the working tree has changes."""
         from bench_framework.execution import revisions
 
         if head is not None or self.source.crate is None:

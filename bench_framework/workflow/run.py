@@ -1,4 +1,4 @@
-"""From a scenario to a record and its report."""
+"""Execution of a scenario: build, measure, compute results and write the report."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from bench_framework.execution.progress import (
 )
 from bench_framework.workflow.pages import Pages, judge_record, require_readable, write_pages
 from bench_framework.workflow.preparation import prepare
-from bench_framework.workflow.profile import profile_run, wanted
+from bench_framework.workflow.profile import profile_policy, profile_run
 from bench_framework.workflow.run_options import plan_run
 from bench_framework.workflow.scenarios import find_scenario
 
@@ -44,15 +44,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run left.
+    """The outcome of a run.
 
     Attributes:
-        record: its folder; `None` if it was stopped before there was one.
-        judgement: `None` if it was interrupted.
-        document: of the report; likewise.
-        failures: what could not be measured, each with what to do.
-        resume: how to go on, if it was interrupted.
-        exit_code: as HOUSE 8.
+        record: folder of the record; `None` if the run stopped before it was created.
+        judgement: results; `None` if the run was interrupted.
+        document: the report; `None` if the run was interrupted.
+        failures: what could not be measured.
+        resume: how to resume, if the run was interrupted.
+        exit_code: exit code of the command.
     """
 
     record: Path | None
@@ -64,38 +64,38 @@ class Outcome:
 
 
 def run_scenario(name: str, options: RunOptions, observer: Observer | None = None) -> Outcome:
-    """Build, run, judge and report a scenario; resumes an interrupted record of it.
+    """Build, measure and report a scenario. An interrupted record of it is resumed.
 
     Args:
         name: a file, or the name of a shipped scenario.
-        options: see there.
+        options: options of the command line.
         observer: receives the progress.
 
     Raises:
-        ScenarioError, UsageError: nothing was done. BX113, where a template fails on the page: all was measured.
-        GateError: BX111, base and head are one commit.
+        ScenarioError, UsageError: nothing was measured, except for BX113: a template failed to render.
+        GateError: BX111, base and head are the same commit.
         MachineError: this machine cannot measure; nothing was measured.
-        RecordError: an interrupted record cannot be continued.
+        RecordError: an interrupted record cannot be resumed.
     """
     plan = plan_run(name, options)
     if options.template is not None:
-        require_readable(options.template)  # after an hour of measuring it would be late to say so
+        require_readable(options.template)  # detects template errors before the measurement
     return run_plan(plan, find_scenario(name).read_text(encoding="utf-8"), options, observer)
 
 
 def run_plan(
     plan: Plan, text: str, options: RunOptions, observer: Observer | None = None
 ) -> Outcome:
-    """Build, run, judge and report a plan, whatever made it.
+    """Build, measure and report a plan.
 
     Args:
         plan: what to measure.
-        text: of its scenario; the record keeps it.
-        options: folder and whether to resume; what to select was decided in `plan`.
+        text: text of the scenario, stored in the record.
+        options: options of the command line, except for the selection, which is part of `plan`.
         observer: receives the progress.
 
     Raises:
-        MachineError, RecordError: as `run`.
+        MachineError, RecordError: see `run_scenario`.
     """
     from bench_framework.execution import affinity, host, lock, process, stop
 
@@ -108,7 +108,7 @@ def run_plan(
         try:
             with stopping.on_signals(), lock.MachineLock(plan.name, observer, stopping):
                 return _run_locked(plan, text, options, observer, launcher, stopping)
-        except Interrupted:  # while it waited for another benchctl
+        except Interrupted:  # while waiting for the lock
             return _interrupted(None, plan)
 
 
@@ -133,7 +133,7 @@ def _run_locked(
                 record,
                 prepared.builds,
                 prepared.inputs,
-                wanted(plan, asked=bool(options.profile)),
+                profile_policy(plan, requested=bool(options.profile)),
                 observer,
                 launcher,
                 stopping,
@@ -146,13 +146,13 @@ def _run_locked(
     failures = _failures(plan, record)
     code = EXIT_NOT_MEASURED if failures else EXIT_DONE
     if stopped:
-        resume = f"profiling was stopped, all else is done; `benchctl profile {record.path}` makes the profiles"
+        resume = f"profiling was stopped, everything else is complete; repeat it with `benchctl profile {record.path}`"
         return Outcome(record.path, judgement, pages.document, failures, resume, EXIT_INTERRUPTED)
     return Outcome(record.path, judgement, pages.document, failures, None, code)
 
 
 def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:
-    """The record's pages. A template that fails costs nothing that was measured: the shipped ones stand in for it."""
+    """Write the pages of a record. If a custom template fails, the shipped ones are used."""
     try:
         return write_pages(
             record, judgement, embed_runs=options.embed_runs, template=options.template
@@ -165,8 +165,8 @@ def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:
             error.message,
             code=error.code,
             details=error.details,
-            effect="everything was measured and is kept; the pages are those of the shipped templates",
-            help=f"mend it, then: benchctl report {record.path} --template {options.template}",
+            effect="all measurements are stored; the report uses the shipped templates",
+            help=f"fix the template, then run `benchctl report {record.path} --template {options.template}`",
         ) from error
 
 
@@ -182,9 +182,9 @@ def _record_for(
     if record is not None:
         require_same(record, plan, prepared.host, prepared.builds)
         done = sum(record.contents.rounds.values())
-        kept = f"continuing the interrupted record {record.path}: whole rounds kept: {done}"
+        rounds = "1 completed round" if done == 1 else f"{done} completed rounds"
         observer.notify(
-            Message(f"{kept} (--fresh starts over); a round that was cut is measured again")
+            Message(f"resuming {record.path} with {rounds} (--fresh starts a new record)")
         )
     else:
         try:
@@ -200,7 +200,7 @@ def _record_for(
                 f"cannot write a record into {options.results}: {error.strerror}",
                 code="BX235",
                 effect="nothing was measured",
-                help="--out names another folder",
+                help="use another folder with --out",
             ) from error
     record.prepare(at=utc_now(), host=prepared.host, builds=prepared.builds, inputs=prepared.inputs)
     known = set(record.contents.events)
@@ -222,7 +222,7 @@ def _tune(
     from bench_framework.execution import host, tuning
 
     if plan.tuning and not tuning.is_done(record):
-        observer.notify(Message("tuning: one command, before anything is measured"))
+        observer.notify(Message("tuning: running the tuning command before the measurement"))
         tuning.tune(
             plan, record, prepared.builds, prepared.inputs, launcher, host.environment(), stopping
         )
@@ -242,9 +242,9 @@ def _measure(
     builds = {build.id: build for build in prepared.builds}
 
     def looker(input_id: str, index: int, number: int) -> racing.Decision:
-        seen = look(plan, record.contents.blocks, input_id, index, number, builds=builds)
-        observer.notify(InterimVerdicts(seen.verdicts))
-        return racing.Decision(seen.stop, seen.reason, seen.trailing, seen.idle)
+        decision = look(plan, record.contents.blocks, input_id, index, number, builds=builds)
+        observer.notify(InterimVerdicts(decision.verdicts))
+        return racing.Decision(decision.stop, decision.reason, decision.trailing, decision.idle)
 
     rounds.measure(
         plan,
@@ -290,37 +290,37 @@ def _interrupted(record: Record | None, plan: Plan) -> Outcome:
             None,
             None,
             (),
-            resume + "starts again; builds and inputs are kept",
+            resume + "starts again with the existing builds and inputs",
             EXIT_INTERRUPTED,
         )
     record.save()
     record.close()
     done = sum(record.contents.rounds.values())
-    kept = f"{done} whole round is" if done == 1 else f"{done} whole rounds are"
-    resume += f"resumes: {kept} kept in {record.path}"
+    rounds = "1 completed round is" if done == 1 else f"{done} completed rounds are"
+    resume += f"resumes: {rounds} stored in {record.path}"
     return Outcome(record.path, None, None, (), resume, EXIT_INTERRUPTED)
 
 
 def _on_stop(level: int) -> str:
     return (
-        "stopping after the run in flight; Ctrl-C again kills it"
+        "stopping after the current run; press Ctrl-C again to kill it"
         if level == 1
-        else "killed the run in flight; nothing of it is kept"
+        else "killed the current run; its result is discarded"
     )
 
 
 def _failures(plan: Plan, record: Record) -> tuple[BenchError, ...]:
-    """What could not be measured, as the user is told at the end: builds first, then cells."""
+    """Return the errors of a run: first failed builds, then failed cells."""
     from bench_framework.errors import AnswerError, BuildError, CellError
 
     contents = record.contents
-    found: list[BenchError] = []
+    failures: list[BenchError] = []
     for build in contents.builds:
         if not build.ok:
             lost = [
                 v.label for v in plan.variants if v.build is not None and v.build.id == build.id
             ]
-            found.append(
+            failures.append(
                 BuildError(
                     f"cannot build {', '.join(lost) or build.id}",
                     details=(
@@ -328,14 +328,14 @@ def _failures(plan: Plan, record: Record) -> tuple[BenchError, ...]:
                         *((("log", build.log),) if build.log else ()),
                     ),
                     effect="these variants are reported as failed; the others were measured",
-                    help="mend the build and run again",
+                    help="fix the build and run again",
                 )
             )
     kinds = {"BX210": AnswerError}
     for event in contents.events:
         if event.severity == "error":
             kind = kinds.get(event.code, CellError)
-            found.append(
+            failures.append(
                 kind(
                     event.message,
                     code=event.code,
@@ -344,11 +344,11 @@ def _failures(plan: Plan, record: Record) -> tuple[BenchError, ...]:
                     help=event.help,
                 )
             )
-    return tuple(found)
+    return tuple(failures)
 
 
 def outcome_document(outcome: Outcome) -> dict[str, Any]:
-    """The outcome as one JSON document, for ``--json``."""
+    """Return the JSON document of `benchctl run --json`."""
     judgement = outcome.judgement
     return {
         "record": str(outcome.record) if outcome.record else None,

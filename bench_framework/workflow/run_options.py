@@ -1,4 +1,4 @@
-"""The options of a run, and the plan that it measures."""
+"""The options of a run, and the plan that follows from them."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What a run may be told beside its scenario.
+    """The options of a run.
 
     Attributes:
         results: folder of the records.
-        only: words of ``-k``.
-        overrides: such as ``measure.rounds.max=5``.
-        fresh: start a new record even if one was interrupted.
-        profile: whether to profile after measuring; `None`: if the scenario says so.
-        embed_runs: whether ``report.html`` contains the runs; `None`: if they are small.
-        base: measure every variant at this revision too, and compare it with itself there.
-        head: the other revision; `None`: the crate's files as they lie there.
-        gate: the record is for the scenario's gate, whose `against` is the base unless `base` names one.
-        template: a folder whose templates replace the shipped ones.
+        only: filter of ``-k``.
+        overrides: scenario keys, such as ``measure.rounds.max=5``.
+        fresh: start a new record even if there is an interrupted one.
+        profile: profile after measuring; `None`: as the scenario specifies.
+        embed_runs: store the runs in ``report.html``; `None`: if they are small.
+        base: revision at which every variant is measured too.
+        head: revision to compare with `base`; `None`: the working tree.
+        gate: apply the scenario's gate, whose `against` is the default of `base`.
+        template: folder with templates that replace the shipped ones.
     """
 
     results: Path = Path("results")
@@ -46,10 +46,10 @@ class RunOptions:
 
 
 def plan_run(name: str, options: RunOptions) -> Plan:
-    """What `run` measures.
+    """Return the plan of a run.
 
     Raises:
-        ScenarioError, UsageError, BuildError, GateError: what `run` raises before anything is built.
+        ScenarioError, UsageError, BuildError, GateError: the run is not possible; nothing was built.
     """
     plan = plan_scenario(name, overrides=options.overrides, only=options.only)
     base = options.base or (plan.judge.gate.against if options.gate else "")
@@ -59,7 +59,7 @@ def plan_run(name: str, options: RunOptions) -> Plan:
         plan = plan_between(plan, base, options.head)
     elif options.head is not None:
         raise UsageError(
-            "--head needs --base: what is it compared with?", effect="nothing was measured"
+            "--head needs --base", effect="nothing was measured", help="add --base REV"
         )
     if options.gate:
         require_decidable(plan)
@@ -71,25 +71,25 @@ def _rounds(count: int) -> str:
 
 
 def require_decidable(plan: Plan) -> None:
-    """Refuse a gate that can never find anything, or whose accepted changes cannot be read, before measuring.
+    """Refuse a gate that can never detect a regression, or whose accepted changes cannot be read.
 
     Raises:
-        UsageError: BX108, its rounds are too few; BX112, the file of accepted changes is not there or damaged.
+        UsageError: BX108, too few rounds; BX112, the file of accepted changes is missing or damaged.
     """
     from bench_framework.features.gate.compute import rounds_needed
 
     if (needed := rounds_needed(plan)) is not None:
         raise UsageError(
-            f"this gate can find nothing in {_rounds(plan.measure.rounds_max)}: it needs {needed}",
+            f"the gate cannot detect anything in {_rounds(plan.measure.rounds_max)}: it needs {needed}",
             code="BX108",
-            effect="nothing was judged: such a gate would always pass",
-            help=f"-S measure.rounds.max={needed}, or fewer candidates, inputs or gated metrics",
+            effect="the gate would always pass, so nothing was checked",
+            help=f"use -S measure.rounds.max={needed}, or fewer candidates, inputs or gated metrics",
         )
     accepted_changes(plan)
 
 
 def accepted_changes(plan: Plan) -> tuple[Accepted, ...]:
-    """The entries of the gate's file of accepted changes, as it is now. Raises `UsageError`, BX112."""
+    """Read the accepted changes of the gate. Raises `UsageError`, BX112."""
     from bench_framework.scenario.accepted import read_accepted
 
     return read_accepted(Path(plan.judge.gate.accepted), plan) if plan.judge.gate.accepted else ()

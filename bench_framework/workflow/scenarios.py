@@ -1,4 +1,4 @@
-"""From a file name to a plan; the schema and the codes of the scenario language; a first scenario."""
+"""Loading of scenarios, their schema and error codes, and the scenario of ``benchctl init``."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
 
 def find_scenario(name: str) -> Path:
-    """The file that is meant: a path, or the name of a shipped scenario, with ``-`` or ``_``.
+    """Return the file of a scenario from its path, or from the name of a shipped one (``-`` or ``_``).
 
     Raises:
-        UsageError: BX102, neither; with the nearest name.
+        UsageError: BX102, there is neither; the message suggests the nearest name.
     """
     path = Path(name)
     shipped = assets.shipped_scenarios()
     if path.exists() or path.suffix in {".yaml", ".yml"}:
         return path
-    wanted = name.replace("-", "_")
-    if wanted in shipped:
-        return shipped[wanted]
-    close = get_close_matches(wanted, shipped, n=1)
+    key = name.replace("-", "_")
+    if key in shipped:
+        return shipped[key]
+    close = get_close_matches(key, shipped, n=1)
     raise UsageError(
-        f"there is no file {name}, and no shipped scenario of that name",
+        f"there is no file and no shipped scenario named {name}",
         code="BX102",
         details=(("shipped", ", ".join(shipped) or "none"),),
         help=f"did you mean `{close[0]}`?"
@@ -45,26 +45,26 @@ def plan_scenario(name: str, *, overrides: Sequence[str] = (), only: str | None 
     """Load and expand a scenario.
 
     Raises:
-        ScenarioError: with every mistake; UsageError: BX102, there is no such scenario.
+        ScenarioError: the scenario has errors. UsageError: BX102, there is no such scenario.
     """
     from bench_framework.scenario.load import load
     from bench_framework.scenario.plan import expand
 
     plan = expand(load(find_scenario(name), overrides=overrides), only=only)
-    # As the user named it: what a report prints to run it again, on this machine or another.
-    asked = [word for override in overrides for word in ("-S", override)]
-    return replace(plan, scenario_path=name, asked=(*(("-k", only) if only else ()), *asked))
+    # The report prints the command with the name that the user gave.
+    options = [word for override in overrides for word in ("-S", override)]
+    return replace(plan, scenario_path=name, asked=(*(("-k", only) if only else ()), *options))
 
 
 def scenario_schema() -> dict[str, Any]:
-    """The JSON Schema of scenarios (draft 2020-12), from the models."""
+    """Return the JSON Schema of scenarios (draft 2020-12)."""
     from bench_framework.scenario.schema import schema
 
     return schema()
 
 
 def explanations_by_code() -> dict[str, str]:
-    """Every code that a user can meet, to its explanation."""
+    """Return the explanation of every error and warning by code."""
     from bench_framework.scenario.codes import CODES
     from bench_framework.workflow.explanations import RUN_CODES
 
@@ -76,18 +76,18 @@ def explanations_by_code() -> dict[str, str]:
 
 
 def start_folder(folder: Path, *, force: bool = False) -> tuple[Path, ...]:
-    """Write ``scenario.yaml``, commented and runnable, and its schema into a folder. Returns the files.
+    """Write a commented, runnable ``scenario.yaml`` and its schema. Return the files.
 
     Raises:
-        UsageError: BX103, a file is there already and `force` is not set; or the folder cannot be written.
+        UsageError: BX103, a file exists and `force` is not set, or the folder is not writable.
     """
     scenario, schema = folder / "scenario.yaml", folder / "scenario.schema.json"
-    there = [path for path in (scenario, schema) if path.exists()]
-    if there and not force:
+    existing = [path for path in (scenario, schema) if path.exists()]
+    if existing and not force:
         raise UsageError(
-            f"{there[0]} is there already",
+            f"{existing[0]} exists already",
             code="BX103",
-            help="--force overwrites it, or name another folder",
+            help="use --force to overwrite it, or another folder",
         )
     text = (assets.template_dir() / "scenario.yaml").read_text(encoding="utf-8")
     try:

@@ -1,6 +1,7 @@
-"""What earlier records on this host tell of a plan: how long its cells take, and how loud they are.
+"""Estimates of the duration and the noise of a plan, from earlier records on this machine.
 
-Read from ``plan.json``, ``env.json`` and ``claims.json`` alone; a journal is read only where a record has no claims.
+They are read from ``plan.json``, ``env.json`` and ``claims.json``. A journal is read only if a record
+has no claims.
 """
 
 from __future__ import annotations
@@ -27,25 +28,25 @@ if TYPE_CHECKING:
     from bench_framework.model.policies import Metric
 
 MOST_RECORDS: Final = 12
-"""The newest that are asked; each takes some milliseconds to read."""
+"""Number of the newest records that are read; each takes some milliseconds."""
 GUESS_S: Final = 0.1
-"""Of a block of which nothing is known: the shipped workloads take 0.02 to 1 s."""
-SAME: Final = "last run here"
-REBUILT: Final = "last run here, of another build"
-SCALED: Final = "scaled by size"
-GUESSED: Final = f"guessed at {GUESS_S * 1000:.0f} ms, for want of a record"
+"""Guessed duration of a block in seconds. The shipped workloads take 0.02 to 1 s."""
+SAME: Final = "last run on this machine"
+REBUILT: Final = "last run on this machine, of another build"
+SCALED: Final = "scaled by input size"
+GUESSED: Final = f"guessed at {GUESS_S * 1000:.0f} ms (no earlier record)"
 
 
 @dataclass(frozen=True, slots=True)
-class Precedent:
-    """One earlier record.
+class EarlierRecord:
+    """An earlier record of this machine.
 
     Attributes:
         name: scenario and id.
-        plan: what it measured.
-        seconds: cell id → seconds of its block, all runs of it together.
-        comparisons: its headline.
-        binaries: build id → sha256 of what ran.
+        plan: its plan.
+        seconds: duration of a block (all its runs) by cell id.
+        comparisons: its comparisons of the headline family.
+        binaries: sha256 of the binary by build id.
     """
 
     name: str
@@ -57,12 +58,12 @@ class Precedent:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What a plan can decide at its last look, by the noise of an earlier record.
+    """The minimum detectable effects of a plan, from the noise of an earlier record.
 
     Attributes:
-        by_metric: the largest detectable difference of any pair, as a fraction.
-        record: whose noise.
-        pairs: comparisons of the plan that were found in it; 0 where only the scenario is the same.
+        by_metric: the largest minimum detectable effect of any pair, as a fraction.
+        record: name of the earlier record.
+        pairs: comparisons of the plan that the record contains; 0 if only the scenario is the same.
     """
 
     by_metric: Mapping[Metric, float] = field(default_factory=dict)
@@ -70,18 +71,18 @@ class Resolution:
     pairs: int = 0
 
 
-def precedents(plan: Plan, results: Path) -> tuple[Precedent, ...]:
-    """The records of this host that may tell something, the scenario's own first, each kind newest first."""
+def earlier_records(plan: Plan, results: Path) -> tuple[EarlierRecord, ...]:
+    """Return earlier records of this machine: first those of the scenario, each group newest first."""
     from bench_framework.execution.host import this_host_id
     from bench_framework.store.finding import find_records
 
-    own = find_records(results, plan.name)[::-1]
-    others = [folder for folder in find_records(results)[::-1] if folder not in own]
-    found = [*own, *others][:MOST_RECORDS]
-    return tuple(_opened(found, this_host_id())) if found else ()
+    same = find_records(results, plan.name)[::-1]
+    others = [folder for folder in find_records(results)[::-1] if folder not in same]
+    folders = [*same, *others][:MOST_RECORDS]
+    return tuple(_read(folders, this_host_id())) if folders else ()
 
 
-def _opened(folders: Iterable[Path], here: str) -> Iterator[Precedent]:
+def _read(folders: Iterable[Path], here: str) -> Iterator[EarlierRecord]:
     from bench_framework.errors import RecordError
     from bench_framework.store import layout, wire
 
@@ -90,32 +91,32 @@ def _opened(folders: Iterable[Path], here: str) -> Iterator[Precedent]:
             if wire.load_host((folder / layout.ENV).read_bytes()).host_id != here:
                 continue
             plan = wire.load_plan((folder / layout.PLAN).read_bytes())
-            seconds, comparisons = _measured(folder)
-            yield Precedent(
+            seconds, comparisons = _durations(folder)
+            yield EarlierRecord(
                 f"{folder.parent.name}/{folder.name}", plan, seconds, comparisons, _binaries(folder)
             )
         except (OSError, RecordError):
-            continue  # a record that cannot be read tells nothing; `benchctl verify` is who says so
+            continue  # `benchctl verify` reports unreadable records
 
 
-def _measured(folder: Path) -> tuple[dict[str, float], tuple[Comparison, ...]]:
-    """Seconds per block and headline; of an interrupted record the seconds alone."""
+def _durations(folder: Path) -> tuple[dict[str, float], tuple[Comparison, ...]]:
+    """Return seconds per block by cell id and the comparisons; none for an interrupted record."""
     from bench_framework.store import journal, layout, wire
 
     if (folder / layout.CLAIMS).is_file():
         judgement: Judgement = wire.load_judged((folder / layout.CLAIMS).read_bytes()).judgement
         walls = [s for s in judgement.summaries if s.metric == WALL and s.n_rounds]
-        told = tuple(c for c in judgement.comparisons if c.family == "headline")
-        return {s.cell_id: s.mean * s.n_runs / s.n_rounds for s in walls}, told
+        headline = tuple(c for c in judgement.comparisons if c.family == "headline")
+        return {s.cell_id: s.mean * s.n_runs / s.n_rounds for s in walls}, headline
     spent: dict[str, list[float]] = {}
     for block in journal.read_journal(folder / layout.JOURNAL).blocks:
         if not block.warmup and block.wall_s:
             spent.setdefault(block.cell_id, []).append(sum(block.wall_s))
-    return {cell_id: sum(own) / len(own) for cell_id, own in spent.items()}, ()
+    return {cell_id: sum(times) / len(times) for cell_id, times in spent.items()}, ()
 
 
 def _binaries(folder: Path) -> dict[str, str]:
-    """What ran, from the head of the journal."""
+    """Return the sha256 of the binaries by build id, from the head of the journal."""
     from bench_framework.store import layout, lines, wire
 
     with (folder / layout.JOURNAL).open("rb") as file:
@@ -130,43 +131,46 @@ def _binaries(folder: Path) -> dict[str, str]:
 
 
 def workload(plan: Plan, cell: Cell, *, sized: bool = True) -> str:
-    """What a cell runs on what: equal between scenarios that ask for the same; without `sized` on any size."""
+    """Return an id of the work of a cell, equal for scenarios with the same command, build and input.
+
+    Without `sized`, inputs that differ only in size have the same id.
+    """
     variant, dataset = plan.variant(cell.variant_id), plan.input(cell.input_id).dataset
-    made = variant.build.id if variant.build else plan.program
+    program = variant.build.id if variant.build else plan.program
     data = (
         (dataset.id if sized else (dataset.kind, dataset.family, dataset.seed)) if dataset else None
     )
-    return stable_id(made, cell.command, cell.env, cell.stdin, cell.cpus, cell.cache, data)
+    return stable_id(program, cell.command, cell.env, cell.stdin, cell.cpus, cell.cache, data)
 
 
-def block_times(plan: Plan, found: Sequence[Precedent]) -> tuple[float, dict[str, int]]:
-    """Seconds of one round over all cells, without what benchctl adds; and cells by the basis of their estimate."""
+def block_times(plan: Plan, records: Sequence[EarlierRecord]) -> tuple[float, dict[str, int]]:
+    """Return the seconds of one round without overhead, and the number of cells by source of estimate."""
     now = _binaries_now(plan)
     total, basis = 0.0, Counter[str]()
     for cell in plan.cells:
-        seconds, source = _block_time(plan, cell, found, now)
+        seconds, source = _block_time(plan, cell, records, now)
         total += seconds
         basis[source] += 1
     return total, dict(basis)
 
 
 def _block_time(
-    plan: Plan, cell: Cell, found: Sequence[Precedent], now: Mapping[str, str]
+    plan: Plan, cell: Cell, records: Sequence[EarlierRecord], now: Mapping[str, str]
 ) -> tuple[float, str]:
-    wanted = workload(plan, cell)
-    for record in found:
+    work = workload(plan, cell)
+    for record in records:
         for other in record.plan.cells:
-            if other.id in record.seconds and workload(record.plan, other) == wanted:
+            if other.id in record.seconds and workload(record.plan, other) == work:
                 build = _build_id(plan, cell)
                 same = record.binaries.get(build) == now.get(build)
                 return record.seconds[other.id], SAME if same else REBUILT
-    size, wanted = _size(plan, cell), workload(plan, cell, sized=False)
-    for record in found:
+    size, work = _size(plan, cell), workload(plan, cell, sized=False)
+    for record in records:
         for other in record.plan.cells:
             given = _size(record.plan, other)
             if not size or not given or other.id not in record.seconds:
                 continue
-            if workload(record.plan, other, sized=False) == wanted:
+            if workload(record.plan, other, sized=False) == work:
                 return record.seconds[other.id] * size / given, SCALED
     return GUESS_S, GUESSED
 
@@ -182,47 +186,47 @@ def _build_id(plan: Plan, cell: Cell) -> str:
 
 
 def _binaries_now(plan: Plan) -> dict[str, str]:
-    """sha256 of the binaries that are there already, by build id."""
+    """Return the sha256 of existing binaries by build id."""
     from bench_framework.execution.host import cache_root
 
     paths: dict[str, Path] = {}
     for spec in plan.builds:
-        if (binary := built(spec, cache_root())) is not None:
+        if (binary := built_binary(spec, cache_root())) is not None:
             paths[spec.id] = binary
     if plan.program and (program := shutil.which(plan.program[0])):
         paths["program"] = Path(program)
     return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in paths.items()}
 
 
-def built(spec: BuildSpec, cache: Path) -> Path | None:
-    """Where cargo left the binary of a build; `None` before the first one."""
+def built_binary(spec: BuildSpec, cache: Path) -> Path | None:
+    """Return the path of the binary of a build; `None` before the first build."""
     return next((cache / "cargo" / "target" / spec.id).glob(f"*/{spec.bin}"), None)
 
 
-def resolution(plan: Plan, looks: Looks, found: Sequence[Precedent]) -> Resolution:
-    """What differences this plan decides at its last look, if the noise is that of an earlier record.
+def resolution(plan: Plan, looks: Looks, records: Sequence[EarlierRecord]) -> Resolution:
+    """Return the minimum detectable effects at the last interim analysis, from an earlier record.
 
-    The record with most of the plan's own pairs is asked; without any, the newest of this scenario.
+    It is the record with the most pairs of the plan, or else the newest record of the scenario.
     """
-    wanted = {
+    pairs = {
         (workload(plan, cell), workload(plan, base), metric)
         for cell in plan.cells
         if cell.role is Role.CANDIDATE and (base := plan.baseline_cell(cell.input_id)) is not None
         for metric in plan.judge.metrics
     }
     best = Resolution()
-    for record in found:
+    for record in records:
         cells = {cell.id: workload(record.plan, cell) for cell in record.plan.cells}
         known = [
             c
             for c in record.comparisons
-            if (cells[c.cell_id], cells[c.ref_cell_id], c.metric) in wanted
+            if (cells[c.cell_id], cells[c.ref_cell_id], c.metric) in pairs
         ]
         same = record.plan.name == plan.name and not best.record
         if len(known) > best.pairs or (same and not known):
-            made = _detectable(plan, looks, known or record.comparisons)
-            if made:
-                best = Resolution(made, record.name, len(known))
+            effects = _detectable(plan, looks, known or record.comparisons)
+            if effects:
+                best = Resolution(effects, record.name, len(known))
     return best
 
 
@@ -240,10 +244,10 @@ def _detectable(plan: Plan, looks: Looks, comparisons: Iterable[Comparison]) -> 
 
 
 def _half_width(c: Comparison) -> float | None:
-    """Of the narrower of the two 95 % intervals, on the log scale."""
-    found = [
+    """Return the half-width of the narrower of the two 95 % intervals on the log scale."""
+    widths = [
         (log(i.hi) - log(i.lo)) / 2
         for i in (c.typical, c.floor)
         if i is not None and i.lo > 0 and math.isfinite(i.hi)
     ]
-    return min(found, default=None) if c.rounds else None
+    return min(widths, default=None) if c.rounds else None

@@ -1,4 +1,7 @@
-"""Which benchctl judged and rendered what is verified: another one's statistics and words are no damage."""
+"""Notes on the version of benchctl that made a record, for `verify`.
+
+Other versions can have other statistics and texts, so a difference is not a sign of damage.
+"""
 
 from __future__ import annotations
 
@@ -14,41 +17,39 @@ if TYPE_CHECKING:
 _ORIGIN: Final = re.compile(r'<script type="application/json" id="env">(.*?)</script>', re.DOTALL)
 
 
-def judged_elsewhere(version: str) -> str | None:
-    """What is to be said of a judgement of another version; `None` of this one's.
+def judging_version_note(version: str) -> str | None:
+    """Return a note if another version computed the results, otherwise `None`.
 
     Args:
-        version: that judged; empty where a record does not say.
+        version: version that computed the results; empty if unknown.
     """
     if version == __version__:
         return None
-    return (
-        f"judged by {_named(version)}, and this is {__version__}: statistics and words may differ"
-    )
+    return f"results were computed by {_program(version)}, this is {__version__}: statistics and texts may differ"
 
 
-def rendered_elsewhere(page: Path) -> str | None:
-    """The same of a page; `None` where there is none that says what made it."""
+def rendering_version_note(page: Path) -> str | None:
+    """Return a note if another version rendered a page, otherwise `None`."""
     try:
-        found = _ORIGIN.search(page.read_text(encoding="utf-8"))
-        version = json.loads(found[1])["rendered_by"] if found else ""
+        origin = _ORIGIN.search(page.read_text(encoding="utf-8"))
+        version = json.loads(origin[1])["rendered_by"] if origin else ""
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return None
     if version == __version__:
         return None
-    return f"rendered by {_named(version)}, and this is {__version__}: words and style may differ"
+    return f"the page was rendered by {_program(version)}, this is {__version__}: texts and style may differ"
 
 
-def explained(*notes: str | None) -> tuple[str, ...]:
-    """The notes there are; with any, what they mean for the differences that they stand beside."""
-    found = tuple(note for note in notes if note is not None)
-    if not found:
+def collect_notes(*notes: str | None) -> tuple[str, ...]:
+    """Return the given notes, and what they mean for the differences of a verification."""
+    given = tuple(note for note in notes if note is not None)
+    if not given:
         return ()
     return (
-        *found,
-        "what does not follow here is then no sign that somebody changed it: the version that made it can tell",
+        *given,
+        "differences are therefore not a sign of changed files: verify with the version that wrote them",
     )
 
 
-def _named(version: object) -> str:
-    return f"benchctl {version}" if version else "a benchctl that does not say its version"
+def _program(version: object) -> str:
+    return f"benchctl {version}" if version else "an unknown version of benchctl"

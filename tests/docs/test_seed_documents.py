@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from bench_framework.features.sections import SECTIONS
+
 ROOT = Path(__file__).parents[2]
 PAGES = {"000": "word-tally", "001": "runtimes", "002": "nvme", "003": "smol", "004": "tokio"}
 FEWEST = 4
@@ -39,3 +41,9 @@ def test_a_quote_appears_in_the_example(number: str, quote: str) -> None:
 def test_every_document_is_quoted() -> None:
     counts = {number: sum(n == number for n, _ in quotes()) for number in PAGES}
     assert min(counts.values()) >= FEWEST, counts
+
+
+def test_sections_in_italics_exist() -> None:
+    page = (ROOT / "docs" / "seed_documents.md").read_text(encoding="utf-8")
+    titles = {section.title for section in SECTIONS}
+    assert set(re.findall(r"\*([A-Z][^*]+)\*", page)) <= titles

@@ -157,7 +157,7 @@ def test_a_missing_program_is_named_before_anything_is_measured(
 
 def test_specimens_hold_exactly_so_much_more_work(tmp_path: Path) -> None:
     with Launcher() as launcher:
-        factor, count = reference_programs.specimens(
+        factor, count = reference_programs.create_programs(
             launcher, host.environment(), tmp_path, lambda: None
         )
     for effect, args in factor.slower.items():

@@ -23,14 +23,14 @@ class Check:
         state: severity.
         figure: measured state of the machine, in a few words.
         meaning: effect on the results.
-        mend: what to do; empty where nothing is to be done.
+        fix: what to do; empty if nothing is to be done.
     """
 
     name: str
     state: State
     figure: str
     meaning: str = ""
-    mend: str = ""
+    fix: str = ""
 
 
 @dataclass(frozen=True, slots=True)

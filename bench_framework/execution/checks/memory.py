@@ -22,7 +22,7 @@ def free(place: Place) -> Check:
             "memory",
             "warn",
             "not reported",
-            "benchctl cannot tell if inputs fit into the page cache",
+            "it is unknown if inputs fit into the page cache",
         )
     figure = f"{format_size(available)} available"
     if available < SCARCE_BYTES:

@@ -62,5 +62,5 @@ def tool(place: Place, name: str) -> Check:
     version = version_of(place.launcher, name, place.env)
     if version is not None:
         return Check(name, "ok", version)
-    state, meaning, mend = _NEEDED_FOR[name]
-    return Check(name, state, "not found", meaning, mend)
+    state, meaning, fix = _NEEDED_FOR[name]
+    return Check(name, state, "not found", meaning, fix)

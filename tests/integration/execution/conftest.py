@@ -1,4 +1,4 @@
-"""A laboratory: plans by hand, measured into real records, with the fake hyperfine or the real one."""
+"""Fixtures to measure plans into real records, with the fake or the real hyperfine."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def make_plan(
     measure: MeasurePolicy | None = None,
     cell: Mapping[str, Any] | None = None,
 ) -> Plan:
-    """A plan whose variants are the arms, the first of them the baseline; `cell` sets fields of every cell."""
+    """Return a plan with a variant per arm, the first as baseline; `cell` sets fields of every cell."""
     policy = measure or MeasurePolicy(rounds_min=3, rounds_max=3)
     variants = tuple(Variant(name, (("arm", name),), None) for name in arms)
     items = tuple(Input(name, (("on", name),), None) for name in inputs)
@@ -87,13 +87,13 @@ def make_plan(
 
 
 def never_stop(input_id: str, index: int, number: int) -> racing.Decision:
-    """A look that never ends the measuring."""
+    """Decide to continue."""
     return racing.Decision(stop=False)
 
 
 @dataclass
 class Recorder:
-    """Remembers what happened, and lets a test act on it."""
+    """An observer that stores its updates and passes them to a test."""
 
     updates: list[Update] = field(default_factory=list)
     react: Callable[[Update], None] | None = None
@@ -106,7 +106,7 @@ class Recorder:
 
 @dataclass
 class Laboratory:
-    """Measures plans in a folder of its own."""
+    """A folder, launcher and hyperfine to measure plans."""
 
     root: Path
     launcher: Launcher
@@ -119,18 +119,18 @@ class Laboratory:
     stop: Stop | None = None
 
     def script(self, *commands: Mapping[str, Any]) -> None:
-        """What the fake hyperfine answers."""
+        """Write the script of the fake hyperfine."""
         path = self.root / "script.json"
         path.write_text(json.dumps({"seed": 7, "commands": commands}))
         self.env["BENCHCTL_FAKE_SCRIPT"] = str(path)
 
     def calls(self) -> list[dict[str, Any]]:
-        """The calls of the fake hyperfine, in order."""
+        """Return the calls of the fake hyperfine, in order."""
         path = self.root / "script.json.calls"
         return [json.loads(line) for line in path.read_text().splitlines()]
 
     def create(self, plan: Plan) -> Record:
-        """An empty record of a plan."""
+        """Create an empty record of a plan."""
         return Record.create(
             self.root / "results",
             plan,
@@ -146,7 +146,7 @@ class Laboratory:
         looker: racing.Looker = never_stop,
         inputs: Sequence[PreparedInput] = (),
     ) -> Record:
-        """Measure a plan to its end, or go on with a record."""
+        """Measure a plan to its end, or resume a record."""
         record = record or self.create(plan)
         facts = host.facts(
             self.launcher, hyperfine=self.tool.name, results=self.root, data=self.root, env=self.env
@@ -173,14 +173,14 @@ class Laboratory:
 
 @pytest.fixture
 def launcher() -> Iterator[Launcher]:
-    with Launcher() as found:
-        yield found
+    with Launcher() as running:
+        yield running
 
 
 @pytest.fixture
 def fake(tmp_path: Path, launcher: Launcher) -> Laboratory:
     """A laboratory with the fake hyperfine."""
-    # Started by this very interpreter: the first python3 on PATH may be a shim that takes ten times as long.
+    # Use this interpreter: the first python3 on PATH may be a shim that starts ten times slower.
     copy = tmp_path / "hyperfine"
     copy.write_text(f"#!{sys.executable} -IS\n" + FAKE_HYPERFINE.read_text().partition("\n")[2])
     copy.chmod(0o755)
@@ -210,7 +210,7 @@ def worker() -> str:
 
 @pytest.fixture
 def blocks_of() -> Callable[[Record, str], list[Block]]:
-    """The blocks of the cells of a label, in order."""
+    """Return a function that lists the blocks of a label in order."""
 
     def find(record: Record, label: str) -> list[Block]:
         ids = {cell.id for cell in record.plan.cells if cell.label == label}
@@ -221,13 +221,13 @@ def blocks_of() -> Callable[[Record, str], list[Block]]:
 
 @pytest.fixture
 def events_of() -> Callable[[Record, str], list[Event]]:
-    """The events of a code."""
+    """Return a function that lists the events with a code."""
     return lambda record, code: [event for event in record.contents.events if event.code == code]
 
 
 @pytest.fixture
 def timed_spans() -> Callable[[Recorder], list[list[Update]]]:
-    """What was told between the start and the end of each block."""
+    """Return a function that lists the updates between start and end of each block."""
 
     def find(observer: Recorder) -> list[list[Update]]:
         spans: list[list[Update]] = []

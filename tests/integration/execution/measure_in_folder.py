@@ -1,6 +1,6 @@
-"""A benchctl to be killed: measures a plan in a folder, or goes on with the record that is there.
+"""Measure a plan in a folder, or resume its record. test_kill.py kills this process.
 
-Called by test_kill.py as ``python measure_in_folder.py FOLDER``; the plan lies in ``FOLDER/plan.json``.
+Usage: ``python measure_in_folder.py FOLDER``, with the plan in ``FOLDER/plan.json``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Builds by the real cargo, revisions by the real git, inputs, programs and the machine's lock."""
+"""Builds with cargo, revisions with git, inputs, programs and the lock of the machine."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def git(folder: Path, *words: str) -> str:
 
 
 @pytest.mark.real
-def test_features_make_other_binaries_and_a_second_run_builds_nothing(
+def test_features_change_the_binary_and_a_second_run_builds_nothing(
     crate: Path, launcher: Launcher, env: dict[str, str], plan_of: MakePlan
 ) -> None:
     plan = plan_of({"a": ["x"]})
@@ -75,22 +75,22 @@ def test_features_make_other_binaries_and_a_second_run_builds_nothing(
     first = build(plan, (plain, loud), launcher, env)
     assert all(item.ok and not item.cached and item.build_s for item in first)
     assert first[0].sha256 != first[1].sha256
-    said = [launcher.capture([str(item.path)], env).stdout for item in first]
-    assert said == ["hello\n", "HELLO\n"]
+    outputs = [launcher.capture([str(item.path)], env).stdout for item in first]
+    assert outputs == ["hello\n", "HELLO\n"]
     for item in first:
         assert item.control_path is not None
         assert Path(item.control_path).read_bytes() == Path(str(item.path)).read_bytes()
         assert item.control_path != item.path
         assert item.rustc is not None
         assert item.dependencies == 0
-        assert item.describe is None  # no contract: the program is not even asked
+        assert item.describe is None  # without the protocol `describe` is not called
     second = build(plan, (plain, loud), launcher, env)
     assert all(item.cached and item.build_s is None for item in second)
     assert [item.sha256 for item in second] == [item.sha256 for item in first]
 
 
 @pytest.mark.real
-def test_a_feature_that_no_code_uses_gives_the_same_program_under_another_digest(
+def test_an_unused_feature_changes_the_digest_but_not_the_code(
     crate: Path, launcher: Launcher, env: dict[str, str], plan_of: MakePlan
 ) -> None:
     (crate / "Cargo.toml").write_text(MANIFEST + "idle = []\n")
@@ -99,13 +99,13 @@ def test_a_feature_that_no_code_uses_gives_the_same_program_under_another_digest
         BuildSpec(str(crate), "greeter", features=names) for names in ((), ("idle",), ("loud",))
     )
     plain, idle, loud = build(plan, specs, launcher, env)
-    assert plain.sha256 != idle.sha256  # cargo names symbols by the features
+    assert plain.sha256 != idle.sha256  # symbol names depend on the features
     assert plain.code_sha256 == idle.code_sha256
     assert plain.code_sha256 != loud.code_sha256
 
 
 @pytest.mark.real
-def test_a_build_that_fails_costs_only_itself_and_speaks_in_cargos_words(
+def test_a_failed_build_affects_only_itself_and_has_cargos_message(
     crate: Path, launcher: Launcher, env: dict[str, str], plan_of: MakePlan
 ) -> None:
     specs = (
@@ -122,7 +122,7 @@ def test_a_build_that_fails_costs_only_itself_and_speaks_in_cargos_words(
 
 
 @pytest.mark.real
-def test_a_revision_is_built_beside_the_working_tree(
+def test_a_revision_is_built_outside_the_working_tree(
     crate: Path, launcher: Launcher, env: dict[str, str], plan_of: MakePlan
 ) -> None:
     git(crate.parent, "init", "-q", str(crate))
@@ -148,7 +148,7 @@ def test_a_revision_is_built_beside_the_working_tree(
     assert remote.revision == commit
 
 
-def test_a_generated_input_is_made_once_and_is_the_same_again(
+def test_a_generated_input_is_reused_and_reproducible(
     tmp_path: Path, env: dict[str, str], plan_of: MakePlan
 ) -> None:
     dataset = Dataset("generated", "prose", 100_000, 42)
@@ -171,18 +171,18 @@ def test_a_generated_input_is_made_once_and_is_the_same_again(
     assert not [item for item in path.parent.iterdir() if "part" in item.name]
 
 
-def test_a_disk_without_room_is_an_error_before_anything_is_written(
+def test_a_full_disk_is_an_error_before_anything_is_written(
     tmp_path: Path, env: dict[str, str], plan_of: MakePlan
 ) -> None:
     huge = Input("a", (), Dataset("generated", "prose", 1 << 60, 42))
     plan = replace(plan_of({"a": ["x"]}), inputs=(huge,), data_dir=str(tmp_path / "data"))
-    with pytest.raises(MachineError, match="needed in") as caught:
+    with pytest.raises(MachineError, match="the inputs need") as caught:
         datasets.prepare_inputs(plan, env, SilentObserver())
     assert caught.value.code == "BC401"
     assert not (tmp_path / "data").exists()
 
 
-def test_an_unknown_kind_of_text_names_the_known_ones(
+def test_the_error_for_an_unknown_kind_lists_the_known_ones(
     tmp_path: Path, env: dict[str, str], plan_of: MakePlan
 ) -> None:
     item = Input("a", (), Dataset("generated", "poetry", 10, 42))
@@ -192,7 +192,7 @@ def test_an_unknown_kind_of_text_names_the_known_ones(
     assert "prose" in dict(caught.value.details)["kinds"]
 
 
-def test_a_users_file_is_digested_once_and_again_when_it_changes(
+def test_a_users_file_is_digested_again_only_if_it_changes(
     tmp_path: Path, env: dict[str, str], plan_of: MakePlan
 ) -> None:
     path = tmp_path / "mine"
@@ -210,85 +210,90 @@ def test_a_users_file_is_digested_once_and_again_when_it_changes(
         datasets.prepare_inputs(plan, env, SilentObserver())
 
 
-def test_a_programs_control_is_a_copy_that_does_the_same(
+def test_the_control_of_a_program_is_a_copy(
     launcher: Launcher, env: dict[str, str], plan_of: MakePlan
 ) -> None:
     plan = replace(plan_of({"a": [BIN, "hi"]}), program=("/bin/echo",))
-    found = programs.find_program(plan, env)
-    assert found.id == "program"
-    copied, event = programs.with_control(plan, found, {}, launcher, env)
+    program = programs.find_program(plan, env)
+    assert program.id == "program"
+    copied, event = programs.add_control(plan, program, {}, launcher, env)
     assert event is None
-    assert copied.control_path not in {None, found.path}
+    assert copied.control_path not in {None, program.path}
 
 
 @pytest.mark.parametrize(
-    ("kind", "why"),
+    ("kind", "reason"),
     [
         ("name", "found on PATH"),
-        ("link", "is a link"),
+        ("link", "is a symbolic link"),
         ("venv", "virtual environment"),
         ("text", "neither an ELF file nor a script"),
     ],
 )
-def test_a_program_that_looks_at_its_own_path_is_not_copied(
-    kind: str, why: str, tmp_path: Path, launcher: Launcher, env: dict[str, str], plan_of: MakePlan
+def test_a_program_that_may_depend_on_its_path_is_not_copied(
+    kind: str,
+    reason: str,
+    tmp_path: Path,
+    launcher: Launcher,
+    env: dict[str, str],
+    plan_of: MakePlan,
 ) -> None:
     folder = tmp_path / "bin"
     folder.mkdir()
     program = folder / "prog"
     program.write_text("#!/bin/sh\necho hi\n" if kind != "text" else "echo hi\n")
     program.chmod(0o755)
-    named = str(program)
+    name = str(program)
     if kind == "link":
         (folder / "link").symlink_to(program)
-        named = str(folder / "link")
+        name = str(folder / "link")
     elif kind == "venv":
         (tmp_path / "pyvenv.cfg").write_text("home = /usr/bin\n")
     elif kind == "name":
-        named = "prog"
+        name = "prog"
         env = {**env, "PATH": f"{folder}:{env['PATH']}"}
-    plan = replace(plan_of({"a": [BIN]}), program=(named,))
-    found = programs.find_program(plan, env)
-    same, event = programs.with_control(plan, found, {}, launcher, env)
+    plan = replace(plan_of({"a": [BIN]}), program=(name,))
+    original = programs.find_program(plan, env)
+    same, event = programs.add_control(plan, original, {}, launcher, env)
     assert event is not None
-    assert why in event.message
-    assert same.control_path == found.path
+    assert reason in event.message
+    assert same.control_path == original.path
 
 
-def test_a_program_that_must_stay_where_it_is_gets_a_second_label(
+def test_a_program_whose_copy_behaves_differently_is_not_copied(
     tmp_path: Path, launcher: Launcher, env: dict[str, str], plan_of: MakePlan
 ) -> None:
     program = tmp_path / "prog"
     program.write_text('#!/bin/sh\ncat "$(dirname "$0")/data"\n')
     program.chmod(0o755)
-    (tmp_path / "data").write_text("beside me")
+    (tmp_path / "data").write_text("in my folder")
     plan = replace(plan_of({"a": [BIN]}), program=(str(program),))
-    same, event = programs.with_control(plan, programs.find_program(plan, env), {}, launcher, env)
+    same, event = programs.add_control(plan, programs.find_program(plan, env), {}, launcher, env)
     assert event is not None
     assert event.code == "BX332"
     assert same.control_path == str(program)
 
 
-def test_a_program_that_is_not_there_is_an_error(env: dict[str, str], plan_of: MakePlan) -> None:
+def test_a_missing_program_is_an_error(env: dict[str, str], plan_of: MakePlan) -> None:
     with pytest.raises(MachineError, match="does not exist"):
         programs.find_program(replace(plan_of({"a": ["x"]}), program=("no-such-program",)), env)
 
 
-def test_a_second_benchctl_waits_and_knows_for_whom(tmp_path: Path, launcher: Launcher) -> None:
+def test_a_second_benchctl_waits_and_reports_the_first(tmp_path: Path, launcher: Launcher) -> None:
     path = tmp_path / "lock"
     stop = Stop(launcher)
-    seen: list[Any] = []
+    updates: list[Any] = []
 
     class Recorder:
         def notify(self, update: object) -> None:
-            seen.append(update)
+            updates.append(update)
             stop.request()
 
     with MachineLock("first.yaml", SilentObserver(), path=path):
         with pytest.raises(Interrupted), MachineLock("second.yaml", Recorder(), stop, path=path):
-            raise AssertionError("both hold the lock")
-        assert isinstance(seen[0], LockWaiting)
-        assert f"first.yaml (process {os.getpid()}" in seen[0].holder
+            raise AssertionError("both have the lock")
+        assert isinstance(updates[0], LockWaiting)
+        assert f"first.yaml (process {os.getpid()}" in updates[0].holder
     with MachineLock("third.yaml", SilentObserver(), path=path):
         assert "third.yaml" in path.read_text()
     assert path.read_text() == ""

@@ -1,4 +1,4 @@
-"""kill -9 at random moments: no process is left, no row is twice, and the record goes on."""
+"""kill -9 at random moments: no process remains, no row is duplicate, and the record resumes."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def start(folder: Path) -> subprocess.Popen[bytes]:
 
 
 def marked(mark: str) -> list[int]:
-    """Processes that are alive and carry a mark in their command line: the timed program and its hyperfine."""
-    found = []
+    """Return living processes with a mark in their command line: the timed program and hyperfine."""
+    pids = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             stat = path.with_name("stat").read_text().rpartition(")")[2].split()[0]
@@ -53,10 +53,10 @@ def marked(mark: str) -> list[int]:
                 and stat != "Z"
                 and int(path.parent.name) != os.getpid()
             ):
-                found.append(int(path.parent.name))
+                pids.append(int(path.parent.name))
         except OSError:
             continue
-    return found
+    return pids
 
 
 def wait_until(condition: Callable[[], bool], patience_s: float = PATIENCE_S) -> bool:
@@ -78,7 +78,7 @@ def launcher_is_gone(folder: Path) -> bool:
 
 @pytest.fixture(scope="module")
 def fetched() -> None:
-    """hyperfine is there before anything is waited for: on a new machine cargo builds it first, in a minute or two."""
+    """Install hyperfine before any time limit starts: on a new machine cargo builds it for a minute or two."""
     with Launcher() as launcher:
         hyperfine.find(launcher, host.environment(), SilentObserver())
 
@@ -92,7 +92,7 @@ def folder(fetched: None, tmp_path: Path, plan_of: Callable[..., Plan]) -> Path:
     return tmp_path
 
 
-def test_ten_kills_leave_nothing_behind_and_lose_nothing(folder: Path) -> None:
+def test_ten_kills_leave_no_process_and_lose_no_row(folder: Path) -> None:
     random_moment = random.Random(1)
     mark = f"0.0{os.getpid()}1"
     rows_before = 0
@@ -107,7 +107,7 @@ def test_ten_kills_leave_nothing_behind_and_lose_nothing(folder: Path) -> None:
         assert wait_until(lambda: not marked(mark)), marked(mark)
         [path] = find_records(folder / "results")
         rows = len(Record.open(path).contents.blocks)
-        assert rows >= rows_before  # what was journaled stays
+        assert rows >= rows_before  # journaled rows are kept
         rows_before = rows
     assert start(folder).wait(PATIENCE_S) == 0
     record = Record.open(find_records(folder / "results")[0])
@@ -129,7 +129,7 @@ def test_sigkill_in_the_middle_of_a_block_kills_hyperfine_and_the_program(folder
 
 
 def check_whole(record: Record) -> None:
-    """Every round once and whole, every block's number once, and what was cut is marked."""
+    """Check that every round is complete and no block is duplicate; cut rounds are skipped."""
     contents = record.contents
     assert contents.complete
     assert [block.seq for block in contents.blocks] == list(range(len(contents.blocks)))

@@ -1,4 +1,4 @@
-"""The launcher: sessions, timeouts, stragglers, and nothing left behind."""
+"""The launcher: sessions, timeouts and stragglers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def sh(script: str, **options: float) -> Command:
 
 
 def alive(pid: int) -> bool:
-    """Whether a process exists and is no zombie."""
+    """Check that a process exists and is not a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
@@ -44,7 +44,7 @@ def gone(pids: Sequence[int], patience_s: float = 5.0) -> bool:
     return True
 
 
-def test_exit_codes_and_signals_are_told_apart(launcher: Launcher) -> None:
+def test_exit_codes_and_signals_are_distinguished(launcher: Launcher) -> None:
     assert launcher.run(sh("exit 0")).ok
     assert launcher.run(sh("exit 3")).exit_code == 3
     killed = launcher.run(sh("kill -SEGV $$"))
@@ -68,17 +68,19 @@ def test_stdin_is_a_file_or_empty(launcher: Launcher, tmp_path: Path) -> None:
     ).ok  # /dev/null, never the terminal
 
 
-def test_words_environment_and_folder_pass_unharmed(launcher: Launcher, tmp_path: Path) -> None:
+def test_arguments_environment_and_folder_are_passed_unchanged(
+    launcher: Launcher, tmp_path: Path
+) -> None:
     folder = tmp_path / "größe; $(x) 'y' \"z\" %<b>"
     folder.mkdir()
     words = ["it's", "a b", "", "\n", "ü", "$(id)", "\udcff"]
-    said = launcher.capture(
+    output = launcher.capture(
         ["/bin/sh", "-c", 'pwd; printf "[%s]" "$@" "$V"', "sh", *words],
         {**ENV, "V": "1;2"},
         cwd=str(folder),
     )
-    assert said.stdout.startswith(str(folder) + "\n")
-    assert said.stdout.endswith("[it's][a b][][\n][ü][$(id)][\N{REPLACEMENT CHARACTER}][1;2]")
+    assert output.stdout.startswith(str(folder) + "\n")
+    assert output.stdout.endswith("[it's][a b][][\n][ü][$(id)][\N{REPLACEMENT CHARACTER}][1;2]")
 
 
 def test_a_program_that_does_not_exist_is_an_error_and_the_next_one_runs(
@@ -100,9 +102,7 @@ def test_a_timeout_kills_the_whole_group(launcher: Launcher, tmp_path: Path) -> 
     assert gone([int(pids.read_text())])
 
 
-def test_stragglers_are_killed_even_in_a_session_of_their_own(
-    launcher: Launcher, tmp_path: Path
-) -> None:
+def test_stragglers_are_killed_even_in_another_session(launcher: Launcher, tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     finished = launcher.run(
         sh(
@@ -114,7 +114,7 @@ def test_stragglers_are_killed_even_in_a_session_of_their_own(
     assert gone([int(line) for line in pids.read_text().split()])
 
 
-def test_a_timed_process_has_a_session_of_its_own(launcher: Launcher, tmp_path: Path) -> None:
+def test_a_timed_process_has_its_own_session(launcher: Launcher, tmp_path: Path) -> None:
     out = tmp_path / "stat"
     launcher.run(Command(["/bin/cat", "/proc/self/stat"], ENV, stdout=str(out)))
     pid, _, _, _, group, session = out.read_text().split()[:6]
@@ -143,17 +143,17 @@ def test_a_program_reads_its_own_affinity(launcher: Launcher, tmp_path: Path) ->
         assert out.read_text().split() == [str(cpu) for cpu in cpus]
 
 
-def test_a_cpu_that_is_not_there_is_an_error_and_not_left_out(launcher: Launcher) -> None:
-    """The kernel itself would take what there is of the list."""
-    there = min(os.sched_getaffinity(0))
-    for cpus in ((there, 8000), (8000,)):
+def test_a_missing_cpu_is_an_error(launcher: Launcher) -> None:
+    """The kernel would ignore the missing CPUs of the list."""
+    available = min(os.sched_getaffinity(0))
+    for cpus in ((available, 8000), (8000,)):
         with pytest.raises(MachineError) as caught:
             launcher.run(Command(["/bin/true"], ENV, cpus=cpus))
         assert caught.value.code == "BX231"
-    assert launcher.run(Command(["/bin/true"], ENV, cpus=(there,))).ok
+    assert launcher.run(Command(["/bin/true"], ENV, cpus=(available,))).ok
 
 
-def test_what_a_command_read_from_the_device_is_told(launcher: Launcher, tmp_path: Path) -> None:
+def test_bytes_read_from_the_device_are_reported(launcher: Launcher, tmp_path: Path) -> None:
     path = tmp_path / "data"
     path.write_bytes(os.urandom(4 << 20))
     copy = Command(["/bin/sh", "-c", f"cat {path} >/dev/null"], ENV)
@@ -161,13 +161,13 @@ def test_what_a_command_read_from_the_device_is_told(launcher: Launcher, tmp_pat
     if mounts.filesystem_of(tmp_path) in mounts.IN_MEMORY:
         pytest.skip("the temporary folder is in memory: set TMPDIR to one on a disk")
     InputPages(path).drop()
-    told = launcher.run(copy).read_bytes
-    assert told is not None
-    assert 4 << 20 <= told <= 5 << 20  # of a grandchild
+    read_bytes = launcher.run(copy).read_bytes
+    assert read_bytes is not None
+    assert 4 << 20 <= read_bytes <= 5 << 20  # read by a grandchild
 
 
-def test_a_broken_pipe_is_felt_by_children(launcher: Launcher) -> None:
-    """Python ignores SIGPIPE; a program that we start must not inherit that."""
+def test_children_receive_sigpipe(launcher: Launcher) -> None:
+    """Python ignores SIGPIPE; its children must not inherit that."""
     assert launcher.capture(["/bin/sh", "-c", "yes | head -1"], ENV, timeout_s=10).stdout == "y\n"
 
 
@@ -207,7 +207,7 @@ def test_kill_now_without_a_command_does_nothing(launcher: Launcher) -> None:
     assert not launcher.run(sh("exit 0")).killed
 
 
-def test_closing_ends_the_launcher_and_what_it_runs(tmp_path: Path) -> None:
+def test_close_ends_the_launcher(tmp_path: Path) -> None:
     launcher = Launcher()
     launcher.run(sh("exit 0"))
     pid = launcher.pid
@@ -217,7 +217,7 @@ def test_closing_ends_the_launcher_and_what_it_runs(tmp_path: Path) -> None:
     launcher.close()
 
 
-def test_a_launcher_that_is_killed_takes_its_command_along(tmp_path: Path) -> None:
+def test_the_command_of_a_killed_launcher_is_killed(tmp_path: Path) -> None:
     launcher = Launcher()
     launcher.run(sh("exit 0"))
     pids = tmp_path / "pids"
@@ -238,7 +238,7 @@ def test_a_launcher_that_is_killed_takes_its_command_along(tmp_path: Path) -> No
 
 
 def test_the_launcher_is_small(launcher: Launcher) -> None:
-    """What it forks inherits its peak: it must stay far below any program that is worth measuring."""
+    """Children inherit its peak memory, so it must be far smaller than any measured program."""
     launcher.run(sh("exit 0"))
     status = Path(f"/proc/{launcher.pid}/status").read_text()
     peak_kib = int(status.split("VmHWM:")[1].split()[0])

@@ -1,4 +1,4 @@
-"""The machine's lock lies where everybody may write: nothing that lies there in its place does harm."""
+"""The lock of the machine is in a folder that all users may write; other files there do no harm."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def take(path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["link", "hard link", "pipe", "folder"])
-def test_what_is_no_plain_file_is_refused_and_left_alone(tmp_path: Path, kind: str) -> None:
+def test_a_path_that_is_not_a_regular_file_is_refused(tmp_path: Path, kind: str) -> None:
     precious, path = tmp_path / "precious", tmp_path / "benchctl.lock"
     precious.write_text("keep me")
     match kind:
@@ -41,26 +41,26 @@ def test_what_is_no_plain_file_is_refused_and_left_alone(tmp_path: Path, kind: s
     assert precious.read_text() == "keep me"
 
 
-def test_a_stale_lock_file_of_any_content_is_no_obstacle(tmp_path: Path) -> None:
+def test_a_stale_lock_file_with_any_content_is_taken(tmp_path: Path) -> None:
     path = tmp_path / "benchctl.lock"
     path.write_bytes(b"\xff\x00 (process 1, since 1970)")
     take(path)
     assert path.read_bytes() == b""
 
 
-def test_another_users_file_that_may_only_be_read_is_a_lock_all_the_same(
+def test_a_read_only_file_of_another_user_works_as_lock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "benchctl.lock"
     path.write_text("theirs")
     real = os.open
 
-    def as_a_stranger(name: Path, flags: int, *mode: int) -> int:
+    def open_as_other_user(name: Path, flags: int, *mode: int) -> int:
         if flags & os.O_RDWR:
             raise PermissionError(errno.EACCES, "Permission denied", str(name))
         return real(name, flags, *mode)
 
-    monkeypatch.setattr(os, "open", as_a_stranger)
+    monkeypatch.setattr(os, "open", open_as_other_user)
     with MachineLock("one", SilentObserver(), path=path):
         other = real(path, os.O_RDONLY)
         with pytest.raises(BlockingIOError):

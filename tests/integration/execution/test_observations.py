@@ -1,4 +1,4 @@
-"""Runs outside timing, with real programs: what the kernel counts, what valgrind counts, and what it cannot."""
+"""Untimed counting runs of real programs: kernel counters, valgrind, and its failures."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ needs_valgrind = pytest.mark.skipif(
 )
 
 
-def observe(lab: Any, plan: Plan, record: Record) -> list[Observation]:
+def count_cells(lab: Any, plan: Plan, record: Record) -> list[Observation]:
     with record:
         observations.observe_cells(
             plan,
@@ -53,23 +53,23 @@ def script(folder: Path, name: str, text: str) -> str:
     return str(path)
 
 
-def test_the_kernel_counts_each_cell_once_and_the_control_never(
+def test_kernel_counters_are_read_once_per_cell_and_never_for_the_control(
     fake: Any, plan_of: Callable[..., Plan]
 ) -> None:
     plan = plan_of({"a": ["/bin/true"], "b": ["/bin/echo", "hello"]})
     record = fake.measure(plan)
-    found = observe(fake, plan, record)
-    assert [(plan.cell(o.cell_id).label, o.kind, o.status) for o in found] == [
+    counted = count_cells(fake, plan, record)
+    assert [(plan.cell(o.cell_id).label, o.kind, o.status) for o in counted] == [
         ("a", "observed", "ok"),
         ("b", "observed", "ok"),
     ]
-    for observation in found:
+    for observation in counted:
         assert set(observation.values) == set(KERNEL_KEYS)
         assert observation.values["minor_faults"] > 10
-    assert len(observe(fake, plan, record)) == 2, "a record that is continued keeps what it has"
+    assert len(count_cells(fake, plan, record)) == 2, "a resumed record keeps its counts"
 
 
-def test_bytes_of_storage_are_those_of_the_program(
+def test_storage_bytes_are_those_of_the_program(
     fake: Any, plan_of: Callable[..., Plan], tmp_path: Path
 ) -> None:
     out = tmp_path / "written"
@@ -77,11 +77,9 @@ def test_bytes_of_storage_are_those_of_the_program(
         tmp_path, "write", f"dd if=/dev/zero of={out} bs=1M count=3 conv=fsync 2>/dev/null"
     )
     plan = plan_of({"a": ["/bin/true"], "b": [program]}, control=False)
-    none, some = observe(fake, plan, fake.measure(plan))
+    none, some = count_cells(fake, plan, fake.measure(plan))
     on_disk = some.values["write_bytes"]
-    assert on_disk == 0 or on_disk >= 3 << 20, (
-        "a file in memory is not written to storage, one on a disk is"
-    )
+    assert on_disk == 0 or on_disk >= 3 << 20, "only a file on a disk is written to storage"
     assert none.values["write_bytes"] < 1 << 20
 
 
@@ -90,24 +88,22 @@ def test_a_run_that_fails_is_an_observation_without_values(
 ) -> None:
     program = script(tmp_path, "bad", "echo why >&2; exit 3")
     plan = plan_of({"a": ["/bin/true"], "b": [program]})
-    good, bad = observe(fake, plan, fake.measure(plan))
+    good, bad = count_cells(fake, plan, fake.measure(plan))
     assert good.status == "ok"
     assert (bad.status, dict(bad.values), bad.message) == ("failed", {}, "exit status 3: why")
 
 
-def test_another_answer_than_when_it_was_timed_is_not_counted(
-    fake: Any, plan_of: Callable[..., Plan]
-) -> None:
+def test_a_run_with_another_answer_is_not_counted(fake: Any, plan_of: Callable[..., Plan]) -> None:
     fake.script({"match": "echo", "stdout": "other\n"})
     plan = plan_of(
         {"a": ["/bin/echo", "hello"], "b": ["/bin/echo", "hello", ""]}, answer=AnswerPolicy("exact")
     )
-    found = observe(fake, plan, fake.measure(plan))
-    assert {o.status for o in found} == {"failed"}
-    assert "is not" in (found[0].message or "")
+    counted = count_cells(fake, plan, fake.measure(plan))
+    assert {o.status for o in counted} == {"failed"}
+    assert "differs from" in (counted[0].message or "")
 
 
-def test_prepare_and_cleanup_stand_around_the_run(
+def test_prepare_and_cleanup_run_before_and_after_the_run(
     fake: Any, plan_of: Callable[..., Plan], tmp_path: Path
 ) -> None:
     log = tmp_path / "log"
@@ -116,36 +112,34 @@ def test_prepare_and_cleanup_stand_around_the_run(
     plan = plan_of({"a": [note, "run"]}, control=False, cell=around)
     record = fake.measure(plan)
     log.unlink()
-    observe(fake, plan, record)
+    count_cells(fake, plan, record)
     assert log.read_text().split() == ["before", "run", "after"]
 
 
-def test_a_stop_keeps_what_was_counted(fake: Any, plan_of: Callable[..., Plan]) -> None:
+def test_a_stop_keeps_the_counts_so_far(fake: Any, plan_of: Callable[..., Plan]) -> None:
     plan = plan_of({"a": ["/bin/true"], "b": ["/bin/true", "b"]})
     record = fake.measure(plan)
     stop = Stop(fake.launcher)
     fake.stop = stop
     fake.observer.react = lambda h: stop.request() if isinstance(h, Counting) else None
     with pytest.raises(Interrupted):
-        observe(fake, plan, record)
+        count_cells(fake, plan, record)
     assert len(record.contents.observations) == 1
     fake.stop, fake.observer.react = Stop(fake.launcher), None
-    assert len(observe(fake, plan, record)) == 2
+    assert len(count_cells(fake, plan, record)) == 2
 
 
 @needs_valgrind
-def test_instructions_are_the_same_however_often_they_are_counted(
-    fake: Any, plan_of: Callable[..., Plan]
-) -> None:
+def test_repeated_instruction_counts_are_equal(fake: Any, plan_of: Callable[..., Plan]) -> None:
     plan = replace(
         plan_of({"a": ["/bin/echo", "x"], "b": ["/usr/bin/seq", "20000"]}, control=False),
         instructions=InstructionPolicy(runs=2),
     )
-    found = observe(fake, plan, fake.measure(plan))
+    counted = count_cells(fake, plan, fake.measure(plan))
     counts = {
         label: [
             o.values["instructions"]
-            for o in found
+            for o in counted
             if o.kind == "instructions" and plan.cell(o.cell_id).label == label
         ]
         for label in ("a", "b")
@@ -157,7 +151,7 @@ def test_instructions_are_the_same_however_often_they_are_counted(
 
 
 @needs_valgrind
-def test_a_program_that_valgrind_cannot_count_costs_only_itself(
+def test_a_program_that_valgrind_cannot_count_does_not_affect_others(
     fake: Any, plan_of: Callable[..., Plan], tmp_path: Path
 ) -> None:
     slow = script(tmp_path, "slow", "sleep 60")
@@ -167,13 +161,13 @@ def test_a_program_that_valgrind_cannot_count_costs_only_itself(
         answer=AnswerPolicy("none", contract=False),
         measure=replace(plan_of({"a": ["x"]}).measure, timeout_s=0.2),
     )
-    found = [o for o in observe(fake, plan, fake.measure(plan)) if o.kind == "instructions"]
-    assert [o.status for o in found] == ["ok", "ok", "timeout"]
-    assert "took longer than 3 s" in (found[-1].message or "")
+    counted = [o for o in count_cells(fake, plan, fake.measure(plan)) if o.kind == "instructions"]
+    assert [o.status for o in counted] == ["ok", "ok", "timeout"]
+    assert "took longer than 3 s" in (counted[-1].message or "")
 
 
 @needs_valgrind
-def test_a_shell_and_what_it_starts_are_counted_together(
+def test_a_shell_and_its_children_are_counted_together(
     fake: Any, plan_of: Callable[..., Plan], tmp_path: Path
 ) -> None:
     twice = script(
@@ -185,13 +179,13 @@ def test_a_shell_and_what_it_starts_are_counted_together(
     )
     once, both = (
         o.values["instructions"]
-        for o in observe(fake, plan, fake.measure(plan))
+        for o in count_cells(fake, plan, fake.measure(plan))
         if o.kind != "observed"
     )
     assert both > 1.9 * once
 
 
-def test_a_machine_without_a_counter_says_so(fake: Any) -> None:
+def test_a_missing_tool_is_reported(fake: Any) -> None:
     for tool in ("valgrind", "perf"):
         policy = InstructionPolicy(tool=tool)
         with pytest.raises(MachineError) as caught:
@@ -202,15 +196,15 @@ def test_a_machine_without_a_counter_says_so(fake: Any) -> None:
         )
 
 
-def test_perf_counts_where_the_processor_can_be_asked_and_is_refused_elsewhere(fake: Any) -> None:
-    found: Counter | MachineError
+def test_perf_counts_or_reports_that_it_cannot(fake: Any) -> None:
+    result: Counter | MachineError
     try:
-        found = counter(InstructionPolicy(tool="perf"), fake.launcher, fake.env)
+        result = counter(InstructionPolicy(tool="perf"), fake.launcher, fake.env)
     except MachineError as error:
-        found = error
-    if isinstance(found, MachineError):
-        assert found.code == "BX250"
-        assert "take `instructions` out" in (found.help or "")
+        result = error
+    if isinstance(result, MachineError):
+        assert result.code == "BX250"
+        assert "remove `instructions`" in (result.help or "")
 
 
 def test_a_declared_metric_is_read_after_each_block(
@@ -236,4 +230,4 @@ def test_a_declared_metric_is_read_after_each_block(
     assert {b.metric("requests") for b in by_label["b"]} == {None}
     (event,) = events_of(record, "BX217")
     assert event.severity == "error"
-    assert 'requests: `requests/s: (.*)` finds "many", which is not a number' in event.message
+    assert 'requests: `requests/s: (.*)` matches "many", which is not a number' in event.message

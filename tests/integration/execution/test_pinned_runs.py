@@ -1,4 +1,4 @@
-"""CPUs of a cell: the timed program itself says where it may run."""
+"""CPUs of a cell, checked by the timed program itself."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ pytestmark = pytest.mark.real
 
 
 def expects(cpus: Sequence[int]) -> list[str]:
-    """A program that fails unless it may run on just these CPUs."""
-    wanted = f"{{{', '.join(map(str, cpus))}}}"
+    """Return a command that fails unless its affinity is exactly these CPUs."""
+    expected = f"{{{', '.join(map(str, cpus))}}}"
     return [
         sys.executable,
         "-IS",
         "-c",
-        f"import os, sys; sys.exit(os.sched_getaffinity(0) != {wanted})",
+        f"import os, sys; sys.exit(os.sched_getaffinity(0) != {expected})",
     ]
 
 
@@ -42,7 +42,7 @@ def test_an_axis_pins_the_timed_program_and_no_other_cell(
 ) -> None:
     mine = sorted(os.sched_getaffinity(0))
     if len(mine) < 2:
-        pytest.skip("one CPU: there is nothing to pin to")
+        pytest.skip("needs two CPUs")
     last = mine[-1]
     policy = MeasurePolicy(rounds_min=2, rounds_max=2, until="rounds", warmup_rounds=0)
     arms = {"free": expects(mine), "pinned": expects([last]), "astray": expects([last])}
@@ -62,10 +62,10 @@ def test_an_axis_pins_the_timed_program_and_no_other_cell(
     }
 
 
-def test_a_cpu_that_is_not_there_fails_its_cell_and_no_other(
+def test_a_missing_cpu_fails_only_its_cell(
     real: Any, plan_of: MakePlan, blocks_of: BlocksOf
 ) -> None:
-    """`benchctl run` has refused it before; a CPU may still go away while it measures."""
+    """`benchctl run` checks CPUs before, but a CPU may go away during measuring."""
     policy = MeasurePolicy(rounds_min=2, rounds_max=2, until="rounds", warmup_rounds=0)
     plan = plan_of({"a": ["/bin/true"], "b": ["/bin/true"]}, control=False, measure=policy)
     cells = tuple(replace(c, cpus="8000") if c.label == "b" else c for c in plan.cells)

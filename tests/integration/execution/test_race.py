@@ -1,4 +1,4 @@
-"""A race while it is measured: who leaves, who stays, and what a kill changes (nothing)."""
+"""A race during measuring: dropped cells, cells that stay, and resumption after a kill."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from bench_framework.model.plan import Plan
 
     MakePlan = Callable[..., Plan]
-    Found = dict[tuple[str, int], tuple[str, ...]]
-    """Input label and look from 0, to the labels that trail there."""
+    Trailing = dict[tuple[str, int], tuple[str, ...]]
+    """Labels that are worse than another one, by input label and index of the interim analysis."""
 
 ARMS = {"a": ["run-a"], "b": ["run-b"], "c": ["run-c"]}
 
@@ -32,19 +32,19 @@ def racing(rounds: int = 20, **options: Any) -> MeasurePolicy:
     )
 
 
-def scripted(plan: Plan, found: Found) -> Callable[[str, int, int], Decision]:
-    """A looker that finds what it is told."""
+def scripted(plan: Plan, trailing: Trailing) -> Callable[[str, int, int], Decision]:
+    """Return a looker with given decisions."""
     ids = {(c.input_id, c.label): c.id for c in plan.cells}
 
     def look(input_id: str, index: int, _: int) -> Decision:
-        labels = found.get((plan.input(input_id).label, index), ())
+        labels = trailing.get((plan.input(input_id).label, index), ())
         return Decision(stop=False, trailing=tuple(ids[input_id, label] for label in labels))
 
     return look
 
 
 def rounds_of(record: Record) -> dict[tuple[str, str], int]:
-    """Counted rounds by input label and cell label."""
+    """Return the number of counted rounds by input label and cell label."""
     cells = {c.id: c for c in record.plan.cells}
     counts = Counter(b.cell_id for b in record.contents.blocks if not b.warmup and b.status == "ok")
     return {
@@ -52,7 +52,7 @@ def rounds_of(record: Record) -> dict[tuple[str, str], int]:
     }
 
 
-def test_who_trails_is_measured_no_further(fake: Any, plan_of: MakePlan) -> None:
+def test_a_trailing_cell_is_dropped(fake: Any, plan_of: MakePlan) -> None:
     plan = plan_of(ARMS, measure=racing())
     record = fake.measure(plan, looker=scripted(plan, {("all", 0): ("c",)}))
     first = looks_of(plan).rounds[0]
@@ -69,7 +69,7 @@ def test_who_trails_is_measured_no_further(fake: Any, plan_of: MakePlan) -> None
     )
 
 
-def test_with_strategy_fixed_nobody_leaves(fake: Any, plan_of: MakePlan) -> None:
+def test_the_fixed_strategy_drops_no_cell(fake: Any, plan_of: MakePlan) -> None:
     plan = plan_of(ARMS, measure=replace(racing(), strategy="fixed"))
     record = fake.measure(plan, looker=scripted(plan, {("all", 0): ("c",)}))
     assert set(rounds_of(record).values()) == {20}
@@ -80,23 +80,25 @@ def test_the_baseline_the_control_and_further_references_stay(fake: Any, plan_of
     plan = plan_of(ARMS, measure=racing())
     plan = replace(plan, further_baselines=(next(v.id for v in plan.variants if v.label == "b"),))
     record = fake.measure(plan, looker=scripted(plan, {("all", 0): ("a", "b", "c", "control")}))
-    found = rounds_of(record)
-    assert found.pop(("all", "c")) < 20
-    assert set(found.values()) == {20}
+    rounds = rounds_of(record)
+    assert rounds.pop(("all", "c")) < 20
+    assert set(rounds.values()) == {20}
 
 
-def test_a_variant_leaves_only_if_it_trails_on_every_input(fake: Any, plan_of: MakePlan) -> None:
-    """b trails on x from the first look on, on y from the second; c on x alone."""
+def test_a_variant_is_dropped_only_if_it_is_worse_on_every_input(
+    fake: Any, plan_of: MakePlan
+) -> None:
+    """b is worse on x from the first analysis on, on y from the second; c is worse on x only."""
     plan = plan_of(ARMS, inputs=("x", "y"), measure=racing(30))
     looks = looks_of(plan).rounds
-    found: Found = {("x", i): ("b", "c") for i in range(len(looks))}
-    found |= {("y", i): ("b",) for i in range(1, len(looks))}
-    counts = rounds_of(fake.measure(plan, looker=scripted(plan, found)))
+    trailing: Trailing = {("x", i): ("b", "c") for i in range(len(looks))}
+    trailing |= {("y", i): ("b",) for i in range(1, len(looks))}
+    counts = rounds_of(fake.measure(plan, looker=scripted(plan, trailing)))
     assert (counts["x", "b"], counts["y", "b"]) == (looks[1], looks[1])
     assert (counts["x", "c"], counts["y", "c"]) == (30, 30)
 
 
-def test_an_input_on_which_a_variant_failed_does_not_keep_it(fake: Any, plan_of: MakePlan) -> None:
+def test_an_input_on_which_a_variant_failed_is_ignored(fake: Any, plan_of: MakePlan) -> None:
     plan = plan_of(ARMS, inputs=("x", "y"), measure=racing())
     broken = next(
         c.id for c in plan.cells if c.label == "c" and plan.input(c.input_id).label == "x"
@@ -108,14 +110,14 @@ def test_an_input_on_which_a_variant_failed_does_not_keep_it(fake: Any, plan_of:
     assert rounds_of(record)["y", "c"] == looks_of(plan).rounds[0]
 
 
-def test_who_is_idle_leaves_too_and_is_no_loser(fake: Any, plan_of: MakePlan) -> None:
+def test_an_idle_cell_is_dropped_too(fake: Any, plan_of: MakePlan) -> None:
     plan = plan_of(ARMS, inputs=("x", "y"), measure=racing())
     here = next(c.id for c in plan.cells if c.label == "c" and plan.input(c.input_id).label == "x")
     loser = scripted(plan, {("y", 0): ("c",)})
 
     def look(input_id: str, index: int, number: int) -> Decision:
-        found = loser(input_id, index, number)
-        return found._replace(idle=(here,)) if plan.input(input_id).label == "x" else found
+        decision = loser(input_id, index, number)
+        return decision._replace(idle=(here,)) if plan.input(input_id).label == "x" else decision
 
     record = fake.measure(plan, looker=look)
     first = looks_of(plan).rounds[0]
@@ -124,17 +126,19 @@ def test_who_is_idle_leaves_too_and_is_no_loser(fake: Any, plan_of: MakePlan) ->
 
 
 @pytest.mark.parametrize("ending", ['"kind":"look"', '"kind":"dropped"'])
-def test_who_has_left_stays_away_after_a_kill(fake: Any, plan_of: MakePlan, ending: str) -> None:
-    """Killed right after the look, or right after the line of the cell that left: the same rounds follow."""
+def test_a_dropped_cell_stays_dropped_after_a_kill(
+    fake: Any, plan_of: MakePlan, ending: str
+) -> None:
+    """A kill right after the analysis or after the line of the dropped cell does not change the rounds."""
     plan = plan_of(ARMS, measure=racing())
     looker = scripted(plan, {("all", 0): ("c",)})
     whole = fake.measure(plan, looker=looker)
-    wanted = rounds_of(whole)
+    expected = rounds_of(whole)
     path = whole.path / "journal.jsonl"
     text = path.read_text().splitlines(keepends=True)
     last = next(index for index, line in enumerate(text) if ending in line)
     path.write_text("".join(text[: last + 1]))
     again = fake.measure(plan, Record.open(whole.path), looker)
-    assert rounds_of(again) == wanted
+    assert rounds_of(again) == expected
     assert [line.state for line in again.contents.dropped.values()] == ["raced"]
     assert again.contents.complete

@@ -1,4 +1,4 @@
-"""How a record is measured, read as a specification; with the fake hyperfine."""
+"""The measuring loop with the fake hyperfine."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def policy(rounds: int, **options: Any) -> MeasurePolicy:
 
 
 def sequence(record: Record) -> list[tuple[str, str, int]]:
-    """Input label, warm-up or round, and number, in order, without repetition."""
-    found: list[tuple[str, str, int]] = []
+    """Return input label, warm-up or round, and number, in order, without repetition."""
+    entries: list[tuple[str, str, int]] = []
     for block in record.contents.blocks:
         label = record.plan.input(record.plan.cell(block.cell_id).input_id).label
         entry = (label, "warmup" if block.warmup else "round", block.round)
-        if not found or found[-1] != entry:
-            found.append(entry)
-    return found
+        if not entries or entries[-1] != entry:
+            entries.append(entry)
+    return entries
 
 
 def test_two_warm_ups_then_the_rounds_each_with_every_cell_once(
@@ -70,7 +70,7 @@ def test_two_warm_ups_then_the_rounds_each_with_every_cell_once(
     assert record.contents.complete
 
 
-def test_inputs_share_the_time_round_by_round(fake: Any, plan_of: MakePlan) -> None:
+def test_inputs_take_turns_round_by_round(fake: Any, plan_of: MakePlan) -> None:
     record = fake.measure(plan_of(ARMS, inputs=("x", "y"), measure=policy(2)))
     assert sequence(record) == [
         ("x", "warmup", 1),
@@ -90,9 +90,7 @@ def test_blocks_are_numbered_in_the_order_of_execution(fake: Any, plan_of: MakeP
     assert [block.position for block in record.contents.blocks] == [0, 1, 2, 3] * 5
 
 
-def test_the_same_seed_gives_the_same_order_and_another_one_another(
-    fake: Any, plan_of: MakePlan
-) -> None:
+def test_the_order_depends_on_the_seed(fake: Any, plan_of: MakePlan) -> None:
     orders = [
         [
             block.cell_id
@@ -103,7 +101,7 @@ def test_the_same_seed_gives_the_same_order_and_another_one_another(
     assert orders[0] == orders[1] != orders[2]
 
 
-def test_the_journal_says_what_was_measured(fake: Any, plan_of: MakePlan) -> None:
+def test_a_reopened_record_has_the_same_contents(fake: Any, plan_of: MakePlan) -> None:
     record = fake.measure(plan_of(ARMS))
     again = Record.open(record.path)
     assert again.contents.blocks == record.contents.blocks
@@ -111,7 +109,7 @@ def test_the_journal_says_what_was_measured(fake: Any, plan_of: MakePlan) -> Non
     assert again.plan == record.plan
 
 
-def test_nothing_is_told_while_a_program_is_timed(
+def test_the_observer_is_not_called_while_a_program_is_timed(
     fake: Any, plan_of: MakePlan, timed_spans: Any
 ) -> None:
     fake.script({"match": "run-b", "exit_code": 3})
@@ -139,7 +137,7 @@ def test_one_process_per_cell_and_round_with_the_journal_synced_between_rounds(
 def test_short_runs_are_repeated_from_the_first_round_on(
     fake: Any, plan_of: MakePlan, blocks_of: BlocksOf
 ) -> None:
-    """One number for all cells of an input, set by the middle one."""
+    """All cells of an input get the repeats of the median cell."""
     fake.script(
         {"match": "run-a", "wall_s": 0.005, "spread": 0},
         {"match": "run-b", "wall_s": 0.05, "spread": 0},
@@ -183,7 +181,7 @@ def test_answers_of_workers_become_receipts(
     assert block.answer.digest == "d"
 
 
-def test_a_cell_that_answers_otherwise_is_named_and_not_measured_after_the_warm_up(
+def test_a_cell_with_another_answer_is_reported_and_dropped_after_the_warm_up(
     fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, events_of: EventsOf
 ) -> None:
     fake.script({"match": "run-b", "digest": "other"}, {"match": "run-", "digest": "right"})
@@ -196,7 +194,7 @@ def test_a_cell_that_answers_otherwise_is_named_and_not_measured_after_the_warm_
     assert [d.state for d in record.contents.dropped.values()] == ["other-output"]
 
 
-def test_stdout_is_the_answer_of_a_foreign_program_and_its_difference_is_saved(
+def test_stdout_is_the_answer_of_an_external_program_and_its_difference_is_saved(
     fake: Any, plan_of: MakePlan, events_of: EventsOf
 ) -> None:
     fake.script(
@@ -227,7 +225,7 @@ def test_where_stdout_goes(fake: Any, plan_of: MakePlan, answer: AnswerPolicy, o
     assert {call["options"]["--output"] for call in fake.calls()} == {expected}
 
 
-def test_without_a_warm_up_the_baseline_alone_is_run_once_for_its_answer(
+def test_without_warm_up_rounds_the_baseline_runs_once_for_its_answer(
     fake: Any, plan_of: MakePlan, blocks_of: BlocksOf
 ) -> None:
     fake.script({"match": "run-b", "digest": "other"}, {"match": "run-", "digest": "right"})
@@ -237,7 +235,7 @@ def test_without_a_warm_up_the_baseline_alone_is_run_once_for_its_answer(
     assert [block.status for block in blocks_of(record, "b")] == ["other-output"]
 
 
-def test_a_cell_that_always_fails_is_dropped_after_the_warm_up_and_the_others_go_on(
+def test_a_cell_that_always_fails_is_dropped_after_the_warm_up(
     fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, events_of: EventsOf
 ) -> None:
     fake.script({"match": "run-b", "exit_code": 101})
@@ -249,14 +247,16 @@ def test_a_cell_that_always_fails_is_dropped_after_the_warm_up_and_the_others_go
     assert (dropped.round, dropped.reason) == (2, "exit status 101")
 
 
-def test_a_cell_that_fails_once_goes_on(fake: Any, plan_of: MakePlan, blocks_of: BlocksOf) -> None:
+def test_a_cell_that_fails_once_continues(
+    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf
+) -> None:
     fake.script({"match": "run-b", "exit_code": 1, "fail_calls": [4]})
     record = fake.measure(plan_of(ARMS))
     assert [block.status for block in blocks_of(record, "b")] == ["ok", "ok", "ok", "failed", "ok"]
     assert record.contents.dropped == {}
 
 
-def test_three_failures_in_a_row_end_a_cell(
+def test_three_failures_in_a_row_drop_a_cell(
     fake: Any, plan_of: MakePlan, blocks_of: BlocksOf
 ) -> None:
     fake.script({"match": "run-b", "exit_code": 1, "fail_calls": [4, 5, 6, 7, 8]})
@@ -280,7 +280,7 @@ def test_declared_exit_codes_are_good(fake: Any, plan_of: MakePlan) -> None:
         ({"digests": ["d"], "exit_code": 0, "answer": '{"protocol": 9}\n'}, "protocol 9"),
     ],
 )
-def test_a_malformed_result_fails_its_cell_with_clear_words(
+def test_a_malformed_result_fails_its_cell_with_a_message(
     fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, rule: dict[str, Any], words: str
 ) -> None:
     fake.script({"match": "run-b", **rule}, {"match": "run-", "digest": "d"})
@@ -292,7 +292,7 @@ def test_a_malformed_result_fails_its_cell_with_clear_words(
     assert {block.status for block in blocks_of(record, "c")} == {"ok"}
 
 
-def test_a_stale_export_is_never_taken_for_a_new_one(
+def test_an_export_of_an_earlier_block_is_not_read(
     fake: Any, plan_of: MakePlan, blocks_of: BlocksOf
 ) -> None:
     fake.script({"match": "run-b", "json": "none"}, {"match": "run-"})
@@ -300,18 +300,20 @@ def test_a_stale_export_is_never_taken_for_a_new_one(
     assert all(block.wall_s == () for block in blocks_of(record, "b"))
 
 
-def test_looks_are_taken_on_schedule_and_can_stop_an_input(fake: Any, plan_of: MakePlan) -> None:
+def test_interim_analyses_follow_the_schedule_and_can_stop_an_input(
+    fake: Any, plan_of: MakePlan
+) -> None:
     arms = {"a": ["run-a"], "b": ["run-b"]}
     plan = plan_of(arms, inputs=("x", "y"), control=False, measure=policy(27))
-    seen: list[tuple[str, int, int]] = []
+    calls: list[tuple[str, int, int]] = []
 
     def looker(input_id: str, index: int, number: int) -> Decision:
         label = plan.input(input_id).label
-        seen.append((label, index, number))
+        calls.append((label, index, number))
         return Decision(label == "x" and number >= 18, "conclusive")
 
     record = fake.measure(plan, looker=looker)
-    assert seen == [
+    assert calls == [
         ("x", 0, 12),
         ("y", 0, 12),
         ("x", 1, 18),
@@ -320,7 +322,7 @@ def test_looks_are_taken_on_schedule_and_can_stop_an_input(fake: Any, plan_of: M
     ]
     looks = [(look.index, look.round, look.stopped, look.reason) for look in record.contents.looks]
     assert looks[2] == (1, 18, True, "conclusive")
-    assert looks[-1] == (2, 27, True, "the last round is reached")
+    assert looks[-1] == (2, 27, True, "the last round is measured")
     assert [
         h.look for h in fake.observer.updates if isinstance(h, LookTaken)
     ] == record.contents.looks
@@ -329,28 +331,26 @@ def test_looks_are_taken_on_schedule_and_can_stop_an_input(fake: Any, plan_of: M
 def test_the_looker_finds_the_blocks_in_the_record(fake: Any, plan_of: MakePlan) -> None:
     plan = plan_of(ARMS)
     record = fake.create(plan)
-    seen: list[int] = []
+    counts: list[int] = []
 
     def looker(input_id: str, index: int, number: int) -> Decision:
-        seen.append(sum(not block.warmup for block in record.contents.blocks))
+        counts.append(sum(not block.warmup for block in record.contents.blocks))
         return Decision(stop=False)
 
     fake.measure(plan, record, looker)
-    assert seen == [3 * 4]
+    assert counts == [3 * 4]
 
 
-def test_a_spent_budget_takes_the_last_look_at_the_round_reached(
-    fake: Any, plan_of: MakePlan
-) -> None:
+def test_a_used_up_budget_does_the_last_analysis_at_once(fake: Any, plan_of: MakePlan) -> None:
     record = fake.measure(plan_of(ARMS, inputs=("x", "y"), measure=policy(40, budget_s=0.0)))
     assert record.contents.rounds == {item.id: 1 for item in record.plan.inputs}
     looks = [(look.index, look.round, look.stopped) for look in record.contents.looks]
     assert looks == [(3, 1, True), (3, 1, True)]
-    assert record.contents.looks[0].reason == "the budget is spent"
+    assert record.contents.looks[0].reason == "the time budget is used up"
 
 
 def stop_at(fake: Any, number: int) -> Callable[[Update], None]:
-    """Asks to stop when block `number` begins (counted over the session, from 1)."""
+    """Return a reaction that requests a stop when block `number` of the session begins (from 1)."""
     count = 0
 
     def react(update: Update) -> None:
@@ -363,7 +363,7 @@ def stop_at(fake: Any, number: int) -> Callable[[Update], None]:
     return react
 
 
-def test_ctrl_c_finishes_the_block_and_the_record_goes_on_with_a_whole_round(
+def test_ctrl_c_finishes_the_block_and_a_resumed_record_repeats_the_round(
     fake: Any, plan_of: MakePlan
 ) -> None:
     plan = plan_of(ARMS)
@@ -399,15 +399,15 @@ def test_a_resumed_record_keeps_its_order_its_repeats_and_its_reference(
     with pytest.raises(Interrupted):
         fake.measure(plan, cut)
     fake.observer.react = None
-    # Now faster and with another answer: the record holds on to what it began with.
+    # Faster and with another answer: the resumed record keeps its repeats and reference.
     fake.script(
         {"match": "run-a", "wall_s": 0.001, "spread": 0, "digest": "d"},
         {"match": "run-b", "digest": "other"},
         {"match": "run-", "digest": "d"},
     )
     again = fake.measure(plan, Record.open(cut.path))
-    kept = [block for block in again.contents.blocks if block.status != "skipped"]
-    assert [b.cell_id for b in kept][:12] == [b.cell_id for b in whole.contents.blocks][:12]
+    complete = [block for block in again.contents.blocks if block.status != "skipped"]
+    assert [b.cell_id for b in complete][:12] == [b.cell_id for b in whole.contents.blocks][:12]
     assert {len(block.wall_s) for block in blocks_of(again, "a") if not block.warmup} == {5}
     assert blocks_of(again, "b")[-1].status == "other-output"
 
@@ -439,7 +439,7 @@ def test_a_complete_record_is_not_measured_again(fake: Any, plan_of: MakePlan) -
     assert len(fake.calls()) == calls
 
 
-def test_prepare_and_cleanup_run_around_every_block_outside_of_it(
+def test_prepare_and_cleanup_run_before_and_after_every_block(
     fake: Any, plan_of: MakePlan, tmp_path: Path
 ) -> None:
     log = tmp_path / "log"
@@ -451,7 +451,7 @@ def test_prepare_and_cleanup_run_around_every_block_outside_of_it(
     assert log.read_text().split() == ["prepare", "cleanup"] * len(record.contents.blocks)
 
 
-def test_a_prepare_that_fails_fails_its_cell(fake: Any, plan_of: MakePlan) -> None:
+def test_a_failed_prepare_fails_its_cell(fake: Any, plan_of: MakePlan) -> None:
     cell = {"prepare": ((("/bin/sh",), ("-c",), ("echo no disk >&2; exit 5",)),)}
     record = fake.measure(plan_of({"a": ["run-a"]}, control=False, cell=cell, measure=policy(1)))
     assert {block.message for block in record.contents.blocks} == {
@@ -459,7 +459,7 @@ def test_a_prepare_that_fails_fails_its_cell(fake: Any, plan_of: MakePlan) -> No
     }
 
 
-def test_an_input_that_changes_ends_the_measuring_of_that_input_only(
+def test_a_changed_input_stops_only_its_own_measurement(
     fake: Any, plan_of: MakePlan, tmp_path: Path, events_of: EventsOf
 ) -> None:
     plan = plan_of(ARMS, inputs=("x", "y"))
@@ -488,7 +488,7 @@ def test_a_variant_without_a_build_is_left_out(fake: Any, plan_of: MakePlan) -> 
     assert record.contents.complete
 
 
-def test_a_failed_cell_comes_with_the_command_that_runs_it_again(
+def test_the_event_of_a_failed_cell_has_a_command_to_reproduce_it(
     fake: Any, plan_of: MakePlan, events_of: EventsOf
 ) -> None:
     fake.script({"match": "run-b", "exit_code": 3})
@@ -498,17 +498,17 @@ def test_a_failed_cell_comes_with_the_command_that_runs_it_again(
     assert dict(event.details)["command"] == """run-b 'it'"'"'s'"""
 
 
-def test_a_baseline_that_answers_otherwise_each_time_is_named_so(
+def test_a_baseline_with_varying_answers_is_reported(
     fake: Any, plan_of: MakePlan, events_of: EventsOf
 ) -> None:
     fake.script({"match": "run-a", "digests": ["x", "y"]}, {"match": "run", "digest": "x"})
     record = fake.measure(plan_of(ARMS, control=False, answer=CONTRACT))
     [event] = events_of(record, "BX214")
-    assert event.message.startswith("a does not give the same answer each time")
+    assert event.message.startswith("a gives different answers in different runs")
     assert events_of(record, "BX210") == []
 
 
-def test_an_output_that_fills_the_disk_costs_its_own_cell_only(
+def test_an_output_that_fills_the_disk_fails_only_its_own_cell(
     fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake.script(
@@ -527,7 +527,7 @@ def test_an_output_that_fills_the_disk_costs_its_own_cell_only(
     assert {b.status for label in "ac" for b in blocks_of(record, label)} == {"ok"}
 
 
-def test_a_disk_that_others_filled_ends_the_run_and_it_goes_on_later(
+def test_a_full_disk_ends_the_run_which_can_be_resumed(
     fake: Any, plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = plan_of(ARMS)
@@ -550,7 +550,7 @@ def test_a_disk_that_others_filled_ends_the_run_and_it_goes_on_later(
     assert Counter(b.round for b in good) == {1: 4, 2: 4, 3: 4}
 
 
-def test_a_working_directory_that_is_gone_is_its_cells_failure(
+def test_a_missing_working_directory_fails_its_cell(
     fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, tmp_path: Path
 ) -> None:
     plan = plan_of(ARMS, control=False)
@@ -561,15 +561,13 @@ def test_a_working_directory_that_is_gone_is_its_cells_failure(
     assert {b.status for label in "ac" for b in blocks_of(record, label)} == {"ok"}
 
 
-def test_what_followed_from_a_round_is_made_up_for_after_a_kill(
-    fake: Any, plan_of: MakePlan
-) -> None:
+def test_a_pending_drop_is_done_after_a_kill(fake: Any, plan_of: MakePlan) -> None:
     fake.script({"match": "run-b", "exit_code": 1})
     plan = plan_of(ARMS)
     whole = fake.measure(plan)
     dropped = set(whole.contents.dropped)
     assert len(dropped) == 1
-    # As if it had been killed after the warm-up's last line and before the one that gives the cell up.
+    # Cut the journal between the last line of the warm-up and the line that drops the cell.
     path = whole.path / "journal.jsonl"
     text = path.read_text().splitlines(keepends=True)
     cut = next(index for index, line in enumerate(text) if '"kind":"dropped"' in line)
@@ -582,7 +580,7 @@ def test_what_followed_from_a_round_is_made_up_for_after_a_kill(
     )
 
 
-def test_a_program_that_is_replaced_meanwhile_is_measured_no_further(
+def test_a_replaced_program_stops_the_measurement(
     fake: Any, plan_of: MakePlan, events_of: EventsOf, tmp_path: Path
 ) -> None:
     program = tmp_path / "program"

@@ -1,4 +1,4 @@
-"""The command line starts light, explains itself, and turns errors into codes."""
+"""Tests of the command line: imports, help, errors and exit codes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from bench_framework.cli import github
 from bench_framework.cli.app import app, run_command_line
-from bench_framework.cli.console import Console, describe, folded, wrapped
+from bench_framework.cli.console import Console, describe, fold_diagnostic, wrap_sentence
 from bench_framework.errors import CellError, Position, Problem, ScenarioError
 from bench_framework.model.run import Event
 
@@ -31,7 +31,7 @@ UNUSED = {
         "workflow.run",
     )
 }
-"""Of our own: what reads or makes a record, or judges one, is nothing to a command that only looks at a scenario."""
+"""Own modules for records and results, which commands that only read a scenario do not import."""
 SCENARIO = """\
 version: 1
 name: small
@@ -53,7 +53,7 @@ def scenario(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "words", [["--help"], ["run", "--help"], ["validate", "FILE"], ["plan", "FILE"]]
 )
-def test_starting_loads_nothing_heavy(words: list[str], scenario: Path) -> None:
+def test_startup_imports_no_heavy_modules(words: list[str], scenario: Path) -> None:
     argv = [str(scenario) if word == "FILE" else word for word in words]
     code = (
         "import sys; from bench_framework.cli.app import run_command_line; "
@@ -90,29 +90,31 @@ def test_every_command_has_help_with_an_example() -> None:
 )
 def test_exit_codes(words: list[str], code: int, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(words) == code
-    said = capsys.readouterr()
-    assert "Traceback" not in said.err
-    assert bool(said.err) == (code != 0)
+    printed = capsys.readouterr()
+    assert "Traceback" not in printed.err
+    assert bool(printed.err) == (code != 0)
 
 
-def test_an_unknown_scenario_is_met_with_the_nearest_name(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_an_unknown_scenario_suggests_the_nearest_name(capsys: pytest.CaptureFixture[str]) -> None:
     run_command_line(["plan", "quickstrat"])
     assert "did you mean `quickstart`?" in capsys.readouterr().err
 
 
-def test_plan_says_what_it_can_decide(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_plan_shows_runs_and_interim_analyses(
+    scenario: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run_command_line(["plan", str(scenario)]) == 0
-    page = capsys.readouterr().out
-    assert "3 cells × at most 40 rounds (+ 2 warm-up) = 126 hyperfine calls" in page
+    page = " ".join(capsys.readouterr().out.split())
+    assert "3 configurations × at most 40 rounds (+ 2 warm-up) = 126 hyperfine calls" in page
     assert "2 comparisons (wall and cpu)" in page
-    assert "looks after 12, 18, 27, 40 rounds" in " ".join(page.split())
+    assert "interim analyses after 12, 18, 27, 40 rounds" in page
 
 
-def test_plan_of_too_few_rounds_says_so(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_plan_with_too_few_rounds_is_exploratory(
+    scenario: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run_command_line(["plan", str(scenario), "-S", "measure.rounds=3"]) == 0
-    assert "Exploratory: a verdict needs" in capsys.readouterr().out
+    assert "Exploratory: a verdict needs" in " ".join(capsys.readouterr().out.split())
 
 
 def test_json_is_one_document(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -125,14 +127,14 @@ def test_json_is_one_document(scenario: Path, capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize(
     "words", [["plan", "FILE", "--json"], ["plan", "--json", "FILE"], ["--json", "plan", "FILE"]]
 )
-def test_options_of_every_command_stand_before_or_after_it(
+def test_shared_options_are_accepted_before_and_after_the_command(
     words: list[str], scenario: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_command_line([str(scenario) if word == "FILE" else word for word in words]) == 0
     assert json.loads(capsys.readouterr().out)["scenario"] == "small"
 
 
-def test_the_folder_of_records_may_stand_behind_the_command(
+def test_the_folder_of_records_is_accepted_after_the_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for words in (["report", "--dir", str(tmp_path)], ["report", f"--dir={tmp_path}"]):
@@ -140,7 +142,7 @@ def test_the_folder_of_records_may_stand_behind_the_command(
         assert f"records under {tmp_path}" in capsys.readouterr().err
 
 
-def test_what_stands_after_two_dashes_is_no_option(capsys: pytest.CaptureFixture[str]) -> None:
+def test_words_after_two_dashes_are_not_options(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(["validate", "--", "--json"]) == 2
     assert "--json" in capsys.readouterr().err
 
@@ -154,7 +156,7 @@ def test_the_next_command_of_a_plan_measures_what_was_planned(
     )
     page = " ".join(capsys.readouterr().out.split())
     assert page.endswith(f"Next benchctl run {scenario} -k arm=b -S margin=5%")
-    assert "1 axis, 2 variants × 1 input, 2 cells and 1 of the control" in page
+    assert "1 axis, 2 variants × 1 input, 2 configurations and 1 A/A control" in page
 
 
 def test_help_lists_its_topics_and_knows_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
@@ -181,7 +183,7 @@ def test_init_writes_a_scenario_that_is_valid_and_never_overwrites(
     assert run_command_line(["init", str(folder), "--force"]) == 0
 
 
-def test_an_error_is_printed_with_cause_effect_and_help() -> None:
+def test_an_error_is_printed_with_details_effect_and_fix() -> None:
     error = CellError(
         "a failed", details=(("stderr", "one\ntwo"),), effect="others go on", help="run it again"
     )
@@ -190,11 +192,11 @@ def test_an_error_is_printed_with_cause_effect_and_help() -> None:
         "   stderr   one",
         "            two",
         "   effect   others go on",
-        "   help     run it again",
+        "   fix      run it again",
     ]
 
 
-def test_labels_are_aligned_and_empty_lines_around_a_text_are_not_shown() -> None:
+def test_labels_are_aligned_and_surrounding_empty_lines_are_removed() -> None:
     error = CellError(
         "a failed", details=(("stderr", "\none\n"), ("first difference", "line 1"), ("x", "\n"))
     )
@@ -212,19 +214,19 @@ def test_the_third_warning_of_a_code_is_one_line(capsys: pytest.CaptureFixture[s
     console.warn(Event("BX320", "drift", help="stop other work"))
     assert capsys.readouterr().err.splitlines() == [
         "error[BX201]: cell 0 failed",
-        "   help     look",
+        "   fix      look",
         "error[BX201]: cell 1 failed",
-        "   help     look",
+        "   fix      look",
         "error[BX201]: cell 2 failed",
-        "   note     more of BX201 get a line each; events.csv has all of them",
+        "   note     further BX201 take one line each; events.csv contains all details",
         "error[BX201]: cell 3 failed",
         "error[BX201]: cell 4 failed",
         "warning[BX320]: drift",
-        "   help     stop other work",
+        "   fix      stop other work",
     ]
 
 
-def test_a_reader_that_went_away_stops_nothing() -> None:
+def test_a_closed_pipe_is_not_an_error() -> None:
     code = "from bench_framework.cli.console import Console\nfor _ in range(20000): Console().emit('x' * 80)\n"
     done = subprocess.run(
         f'{sys.executable} -c "{code}" | head -1',
@@ -236,7 +238,7 @@ def test_a_reader_that_went_away_stops_nothing() -> None:
     assert done.stderr == ""
 
 
-def test_github_gets_ten_annotations_and_the_tenth_tells_of_the_rest() -> None:
+def test_github_gets_ten_annotations_and_the_tenth_counts_the_others() -> None:
     problems = tuple(
         Problem("BC101", f"unknown key `k{n}`: 100 %", "a,b.yaml", Position(n, 3, 2))
         for n in range(1, 13)
@@ -263,17 +265,17 @@ def test_width_comes_from_the_environment_and_never_below_40(
     ("redirection", "code"),
     [(">&-", 0), ("2>&-", 0), (">/dev/full", 3), ("2>/dev/full", 0), (">&- 2>&-", 0)],
 )
-def test_a_stream_that_takes_nothing_is_no_defect(redirection: str, code: int) -> None:
+def test_an_unwritable_stream_is_not_an_internal_error(redirection: str, code: int) -> None:
     line = f"{sys.executable} -m bench_framework help exit-codes {redirection}"
     done = subprocess.run(line, shell=True, capture_output=True, text=True, check=False)
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_a_working_directory_that_is_gone_is_the_machines_fault(tmp_path: Path) -> None:
+def test_a_deleted_working_directory_is_an_error_of_the_machine(tmp_path: Path) -> None:
     folder = tmp_path / "gone"
     folder.mkdir()
-    # -P: Python itself would look for modules in the folder that is gone.
+    # Without -P, Python itself would search for modules in the deleted folder.
     line = (
         f"cd {folder} && rmdir {folder} && {sys.executable} -P -m bench_framework plan quickstart"
     )
@@ -283,46 +285,46 @@ def test_a_working_directory_that_is_gone_is_the_machines_fault(tmp_path: Path) 
     assert "Traceback" not in done.stderr
 
 
-def test_diagnostics_are_folded_to_the_terminal_and_what_is_copied_is_not() -> None:
+def test_diagnostics_are_wrapped_except_for_text_to_copy() -> None:
     path = "/a/long/path/" + "x" * 60
     text = "\n".join(
         [
-            "error[BX201]: variant smol+jemalloc failed in round 3, run 2, and that is told in many words",
+            "error[BX201]: variant smol+jemalloc failed in round 3, run 2, with a rather long message",
             f"   command  {path} --io buffered",
             "   effect   this cell is reported as failed; the 13 other cells go on",
-            "   help     reproduce it: `benchctl run bench/search.yaml -k 'runtime=smol' --quick -v`",
+            "   fix      reproduce it: `benchctl run bench/search.yaml -k 'runtime=smol' --quick -v`",
             " --> s.yaml:7:3",
             "7 |   size: [short, and a line of a scenario that is longer than the terminal is wide]",
-            "  = note: it stands in no command, env or input, and none of its values changes anything",
+            "  = note: no command, env or input uses it, and none of its values has an effect on it",
         ]
     )
-    assert folded(text, None) == text
-    lines = folded(text, 60).split("\n")
+    assert fold_diagnostic(text, None) == text
+    lines = fold_diagnostic(text, 60).split("\n")
     assert lines == [
         "error[BX201]: variant smol+jemalloc failed in round 3, run",
-        "   2, and that is told in many words",
+        "   2, with a rather long message",
         f"   command  {path} --io buffered",
         "   effect   this cell is reported as failed; the 13 other",
         "            cells go on",
-        "   help     reproduce it:",
+        "   fix      reproduce it:",
         "            `benchctl run bench/search.yaml -k 'runtime=smol' --quick -v`",
         " --> s.yaml:7:3",
         "7 |   size: [short, and a line of a scenario that is longer than the terminal is wide]",
-        "  = note: it stands in no command, env or input, and none of",
-        "          its values changes anything",
+        "  = note: no command, env or input uses it, and none of its",
+        "          values has an effect on it",
     ]
-    assert " ".join(" ".join(lines).split()) == " ".join(text.split())  # not a word is lost
+    assert " ".join(" ".join(lines).split()) == " ".join(text.split())  # no word is missing
 
 
-def test_signs_become_ascii_where_the_stream_has_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_signs_are_replaced_on_an_ascii_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     raw = io.BytesIO()
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(raw, encoding="ascii"))
     Console().emit("4 cells × 2, −3\u202f% … ▲ slower, 漢")
     assert raw.getvalue() == b"4 cells x 2, -3 % ... ^ slower, \\u6f22\n"
 
 
-def test_a_sentence_is_folded_and_a_path_stays_whole() -> None:
+def test_a_sentence_is_wrapped_without_breaking_paths() -> None:
     path = "results/" + "x" * 40
-    assert wrapped(f"{path}: unchanged (23 files checked, 9 claims)", 50) == (
+    assert wrap_sentence(f"{path}: unchanged (23 files checked, 9 claims)", 50) == (
         f"{path}:\n  unchanged (23 files checked, 9 claims)"
     )

@@ -1,4 +1,4 @@
-"""Neither display writes a byte between the start and the end of a timed block."""
+"""Tests of the progress displays: neither writes while a block is timed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ measure: {rounds: {min: 12, max: 20}, warmup: 1}
 
 
 class Clock:
-    """Time that passes only when told."""
+    """A clock that the test sets."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -57,7 +57,7 @@ def plan(tmp_path: Path) -> Plan:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    # A region is drawn for a terminal only; this is how rich is told that there is one.
+    # rich draws a region only on a terminal; these variables simulate one.
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
     clock = Clock()
@@ -109,7 +109,7 @@ def test_nothing_is_drawn_while_a_process_is_timed(
     assert written > 100
 
 
-def test_lines_have_no_control_characters_and_tell_the_rounds(
+def test_lines_show_the_rounds_without_control_characters(
     plan: Plan, clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     display = LineDisplay(Console())
@@ -118,13 +118,13 @@ def test_lines_have_no_control_characters_and_tell_the_rounds(
         for update in a_round(plan, number):
             display.notify(update)
         clock.now += 20
-    said = capsys.readouterr().err
-    assert "\x1b" not in said
-    assert "\r" not in said
-    assert "3/21 rounds" in said
+    printed = capsys.readouterr().err
+    assert "\x1b" not in printed
+    assert "\r" not in printed
+    assert "3/21 rounds" in printed
 
 
-def test_what_is_left_is_counted_from_this_processs_own_rounds(plan: Plan) -> None:
+def test_the_remaining_time_is_extrapolated_from_the_rounds_of_this_process(plan: Plan) -> None:
     work = Work(plan)
     work.rounds[plan.inputs[0].id] = 10  # done by an interrupted process
     before = work.rounds_done

@@ -1,4 +1,4 @@
-"""Ctrl-C where no command catches it."""
+"""Test of Ctrl-C in a command that does not handle it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def test_ctrl_c_says_what_became_of_the_files_and_shows_no_traceback(
+def test_ctrl_c_prints_one_line_without_a_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def interrupted(_: Sequence[str]) -> int:
@@ -23,5 +23,5 @@ def test_ctrl_c_says_what_became_of_the_files_and_shows_no_traceback(
     with pytest.raises(SystemExit) as left:
         __main__.main()
     assert left.value.code == __main__.INTERRUPTED
-    said = capsys.readouterr()
-    assert (said.out, said.err) == ("", "interrupted: every file is as it was, or wholly written\n")
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == ("", "interrupted: no file was left half-written\n")

@@ -1,4 +1,4 @@
-"""The live region gives way to what is printed, and never erases it."""
+"""Tests of the live display: printed text stays above the region."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ baseline: {arm: a}
 
 
 def screen(text: str) -> list[str]:
-    """What a terminal would show: carriage return, cursor up and erase line are all that the region uses."""
+    """Return the lines on a terminal; the region uses only carriage return, cursor up and erase line."""
     rows, row, column = [""], 0, 0
     for token in re.findall(r"\x1b\[[0-9;?]*[A-Za-z]|.|\n", text, flags=re.DOTALL):
         if token == "\n":
@@ -57,13 +57,13 @@ def plan(tmp_path: Path) -> Plan:
 
 @pytest.fixture(autouse=True)
 def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As rich sees a terminal of 100 columns."""
+    """Simulate a terminal of 100 columns for rich."""
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLUMNS", "100")
 
 
-def test_warnings_stay_above_the_region_and_the_region_goes(
+def test_warnings_stay_above_the_region_which_is_removed(
     plan: Plan, capsys: pytest.CaptureFixture[str]
 ) -> None:
     display = LiveDisplay(Console())
@@ -74,21 +74,21 @@ def test_warnings_stay_above_the_region_and_the_region_goes(
         display.notify(Remark(Event(f"BX30{number}", f"remark {number}", help="one\ntwo\nthree")))
     display.notify(Message("stopping after the run in flight"))
     display.close()
-    shown = [line for line in screen(capsys.readouterr().err) if line]
-    wanted = [
+    lines = [line for line in screen(capsys.readouterr().err) if line]
+    expected = [
         line
         for number in range(4)
         for line in (
             f"warning[BX30{number}]: remark {number}",
-            "   help     one",
+            "   fix      one",
             "            two",
             "            three",
         )
     ]
-    assert shown == [*wanted, "stopping after the run in flight"]
+    assert lines == [*expected, "stopping after the run in flight"]
 
 
-def test_a_cell_that_is_dropped_says_why(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_dropped_cell_has_its_reason(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:
     display = LiveDisplay(Console())
     display.notify(PlanReady(plan))
     cell, other = plan.cells[1], plan.cells[2]
@@ -98,17 +98,17 @@ def test_a_cell_that_is_dropped_says_why(plan: Plan, capsys: pytest.CaptureFixtu
     display.notify(CellDropped(other.id, cell.input_id, 1, "x" * 200))
     display._drawn = float("-inf")  # the last drawing is long ago
     display.notify(RoundStarted(cell.input_id, 1, warmup=False, blocks=7))
-    shown = capsys.readouterr().err
+    printed = capsys.readouterr().err
     display.close()
-    assert "✕ prints another result than the baseline" in shown
-    assert "x…" in shown
-    assert "problems 2" in shown
+    assert "✕ prints another result than the baseline" in printed
+    assert "x…" in printed
+    assert "problems 2" in printed
 
 
 @pytest.mark.parametrize(
-    ("columns", "lines", "bar"), [(40, 2, 0), (60, 1, 0), (72, 1, 10), (80, 1, 18), (120, 1, 28)]
+    ("columns", "lines", "bar"), [(40, 2, 0), (60, 1, 0), (72, 1, 13), (80, 1, 21), (120, 1, 28)]
 )
-def test_the_bar_takes_what_the_words_leave(
+def test_the_bar_uses_the_remaining_width(
     plan: Plan, monkeypatch: pytest.MonkeyPatch, columns: int, lines: int, bar: int
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
@@ -122,10 +122,10 @@ def test_the_bar_takes_what_the_words_leave(
         display._rich.print(display._header(work, 3700.0))
     display.close()
     # The region itself is drawn below what is printed.
-    shown = [line for line in screen(printed.get()) if line and "reading the scenario" not in line]
-    assert len(shown) == lines
-    assert all(cell_len(line) <= columns for line in shown)
-    head = " ".join(shown)
-    said = " ".join(re.sub("[━╸╺]+", " ", head).split())
-    assert said == "small 9/42 rounds 1 h 01 min gone, at most 3 h 46 min left"
+    rows = [line for line in screen(printed.get()) if line and "reading the scenario" not in line]
+    assert len(rows) == lines
+    assert all(cell_len(line) <= columns for line in rows)
+    head = " ".join(rows)
+    text = " ".join(re.sub("[━╸╺]+", " ", head).split())
+    assert text == "small 9/42 rounds in 1 h 01 min, at most 3 h 46 min left"
     assert len(re.findall("[━╸╺]", head)) == bar

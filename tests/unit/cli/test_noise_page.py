@@ -1,4 +1,4 @@
-"""What `doctor --aa` says of what it found, and what its options refuse."""
+"""Tests of the page and the options of `doctor --aa`."""
 
 from __future__ import annotations
 
@@ -42,31 +42,32 @@ FINDINGS = NoiseFindings(
 
 
 def words(findings: NoiseFindings, width: int = 100) -> str:
-    """The page with its lines joined and its thin spaces plain."""
+    """Return the page as one line with plain spaces."""
     return " ".join(noise_page(findings, width).split())
 
 
-def test_every_rate_stands_with_its_bound_and_its_independent_windows() -> None:
-    said = words(FINDINGS)
+def test_every_rate_has_its_bound_and_its_independent_windows() -> None:
+    page = words(FINDINGS)
     assert (
-        "0 false verdicts in 400 A/A families, at most 0.8 % with 95 % confidence; asked: at most 5 %."
-        in said
+        "0 false positives in 400 A/A families: at most 0.8 % with 95 % confidence; allowed: 5 %."
+        in page
     )
-    assert "Independent are 10 windows: the 400 families are their rounds with the labels" in said
+    assert "The families reuse the rounds of 10 independent windows, with the labels of two" in page
     assert (
-        "1 of 10 windows told a program from its copy: at most 39.5 % with 95 % confidence." in said
+        "1 of 10 windows reported a difference between a program and its copy:"
+        " at most 39.5 % with 95 % confidence." in page
     )
 
 
-def test_the_tables_give_floors_and_what_was_found() -> None:
+def test_the_tables_show_noise_floors_and_detected_slowdowns() -> None:
     lines = {" ".join(line.split()) for line in noise_page(FINDINGS, 80).splitlines()}
-    assert {"factor wall 1.2 % (2.0 %)", "factor CPU 0.4 % (no end)"} <= lines
+    assert {"factor wall 1.2 % (2.0 %)", "factor CPU 0.4 % (unbounded)"} <= lines
     assert "factor +3 % 5 of 5 54.9 % 4 of 5 +2.9 % 5 of 5 −0.1 %" in lines
-    assert "factor +10 % 5 of 5 54.9 % 5 of 5 +9.9 % 5 of 5 not known" in lines
+    assert "factor +10 % 5 of 5 54.9 % 5 of 5 +9.9 % 5 of 5 unknown" in lines
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
-def test_sentences_keep_to_the_width_and_the_tables_to_80(width: int) -> None:
+def test_sentences_fit_the_width_and_tables_fit_80_columns(width: int) -> None:
     wide = replace(SUMMARY, found=tuple(replace(f, program="wc -l") for f in SUMMARY.found))
     for line in noise_page(replace(FINDINGS, summary=wide), width).splitlines():
         assert len(line) <= (max(80, width) if line.startswith("    ") else width), line
@@ -74,19 +75,17 @@ def test_sentences_keep_to_the_width_and_the_tables_to_80(width: int) -> None:
 
 def test_the_conclusion_follows_the_findings() -> None:
     assert words(FINDINGS).endswith(
-        "Every injected slowdown was found, and equal programs were told apart no more often than allowed."
+        "Every injected slowdown was detected, and the rate of false positives is within the limit."
     )
     first, second = SUMMARY.found
     weak = replace(SUMMARY, found=(replace(first, either=Rate(3, 5)), second))
-    assert "Not always found: +3 % of factor." in words(replace(FINDINGS, summary=weak))
+    assert "Not always detected: +3 % of factor." in words(replace(FINDINGS, summary=weak))
     refuted = replace(FINDINGS, summary=replace(SUMMARY, relabelled=Rate(40, 400)))
-    assert "Equal programs were told apart more often than 5 %: do not trust verdicts" in words(
-        refuted
-    )
+    assert "verdicts of this machine are not reliable. Fix what" in words(refuted)
     assert refuted.exit_code == 3
 
 
-def test_what_was_stopped_says_so_and_keeps_what_it_found() -> None:
+def test_a_stopped_check_keeps_its_results() -> None:
     stopped = replace(FINDINGS, interrupted=True)
     assert "10 windows of 27 rounds in 1 min 01 s, stopped early." in words(stopped)
     assert stopped.exit_code == 130
@@ -96,18 +95,16 @@ def test_what_was_stopped_says_so_and_keeps_what_it_found() -> None:
     assert FINDINGS.exit_code == 0
 
 
-def test_without_a_window_nothing_is_said_of_the_machine() -> None:
+def test_without_a_window_the_noise_is_unknown() -> None:
     nothing = replace(FINDINGS, windows=0, interrupted=True)
-    assert (
-        words(nothing) == "No window was measured: nothing is said about the noise of this machine."
-    )
+    assert words(nothing) == "No window was measured: the noise of this machine is unknown."
 
 
-def test_a_program_that_could_not_be_copied_says_so() -> None:
+def test_a_program_that_could_not_be_copied_is_marked() -> None:
     assert "its copy is the same file" in words(replace(FINDINGS, copied={"factor": False}))
 
 
-def test_the_document_holds_counts_and_bounds() -> None:
+def test_the_document_contains_counts_and_bounds() -> None:
     document = json.loads(json.dumps(noise_document(FINDINGS)))
     assert document["windows"] == 10
     false = document["false_verdicts_relabelled"]
@@ -126,9 +123,9 @@ def test_the_document_holds_counts_and_bounds() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--for", "15m"], "--for belongs to --aa"),
+        (["--for", "15m"], "--for needs --aa"),
         (["--aa", "--for", "15"], "--for 15"),
-        (["--aa", "--for", "0s"], "no time to measure in"),
+        (["--aa", "--for", "0s"], "not a positive time"),
     ],
 )
 def test_wrong_options_are_refused_before_anything_is_measured(

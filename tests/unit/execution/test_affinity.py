@@ -1,4 +1,4 @@
-"""CPUs that a plan names and this machine may not have."""
+"""CPUs of a plan that may be missing on this machine."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def plan(tmp_path: Path) -> Plan:
     return expand(load(path))
 
 
-def test_a_value_goes_before_the_scenario_s_own_list(plan: Plan) -> None:
+def test_an_axis_value_overrides_the_list_of_the_scenario(plan: Plan) -> None:
     assert {cell.label: cell.cpus for cell in plan.cells} == {
         "all": "0-3",
         "one": "1",
@@ -47,34 +47,34 @@ def test_a_value_goes_before_the_scenario_s_own_list(plan: Plan) -> None:
     }
 
 
-def test_cpus_that_are_there_are_no_error(plan: Plan) -> None:
+def test_available_cpus_are_accepted(plan: Plan) -> None:
     affinity.require(plan, {0, 1, 2, 3, 7})
 
 
-def test_a_missing_cpu_is_named_with_those_that_there_are(plan: Plan) -> None:
+def test_the_error_for_a_missing_cpu_lists_the_available_ones(plan: Plan) -> None:
     with pytest.raises(MachineError) as caught:
         affinity.require(plan, {0, 1})
     assert caught.value.code == "BX238"
     assert (
         caught.value.message
-        == "`cpus: 0-3` names CPUs 2, 3, which this machine does not have for us"
+        == "`cpus: 0-3` contains CPUs 2, 3, which cannot be used on this machine"
     )
-    assert dict(caught.value.details) == {"cells": "all, control", "there are": "CPUs 0, 1"}
+    assert dict(caught.value.details) == {"cells": "all, control", "available": "CPUs 0, 1"}
 
 
-def test_only_the_list_that_cannot_be_had_is_named(plan: Plan) -> None:
+def test_the_error_quotes_only_the_list_with_a_missing_cpu(plan: Plan) -> None:
     some = replace(plan, cells=tuple(cell for cell in plan.cells if cell.cpus != "0-3"))
-    with pytest.raises(MachineError, match=r"`cpus: 0,2-3` names CPU 3,"):
+    with pytest.raises(MachineError, match=r"`cpus: 0,2-3` contains CPU 3,"):
         affinity.require(some, {0, 1, 2})
 
 
-def test_a_plan_without_cpus_asks_nobody(plan: Plan) -> None:
+def test_a_plan_without_cpus_needs_none(plan: Plan) -> None:
     affinity.require(
         replace(plan, cells=tuple(replace(cell, cpus=None) for cell in plan.cells)), ()
     )
 
 
-def test_asking_what_there_is_leaves_our_own_affinity_alone() -> None:
+def test_reading_available_cpus_does_not_change_our_affinity() -> None:
     before = os.sched_getaffinity(0)
     assert affinity.available() >= before
     assert os.sched_getaffinity(0) == before

@@ -1,4 +1,4 @@
-"""What cargo is asked, and what it answers."""
+"""Command lines and messages of cargo."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def artifact(
         "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUSTFLAGS",
     ],
 )
-def test_the_users_shell_changes_no_binary(tmp_path: Path, name: str) -> None:
+def test_variables_of_the_shell_do_not_change_a_binary(tmp_path: Path, name: str) -> None:
     env = {
         name: "-C target-cpu=native",
         "PATH": "/bin",
@@ -87,7 +87,7 @@ def test_a_plain_build(tmp_path: Path) -> None:
     ]
 
 
-def test_everything_that_a_variant_can_change(tmp_path: Path) -> None:
+def test_every_setting_of_a_variant(tmp_path: Path) -> None:
     (tmp_path / "Cargo.lock").write_text("")
     spec = BuildSpec(
         str(tmp_path),
@@ -108,7 +108,7 @@ def test_everything_that_a_variant_can_change(tmp_path: Path) -> None:
     assert "--locked" in argv
 
 
-def test_a_bundled_worker_is_a_package_of_its_own_name(tmp_path: Path) -> None:
+def test_the_package_of_a_bundled_worker_has_its_name(tmp_path: Path) -> None:
     argv = arguments(BuildSpec("builtin", "tally"), tmp_path)
     assert argv[argv.index("--package") + 1] == "tally"
 
@@ -128,14 +128,14 @@ def test_profile_values_become_toml(text: str, toml: str) -> None:
     assert toml_value(text) == toml
 
 
-def test_the_lockfile_of_a_workspace_governs_its_members(tmp_path: Path) -> None:
+def test_a_member_uses_the_lockfile_of_its_workspace(tmp_path: Path) -> None:
     member = tmp_path / "crates" / "one"
     member.mkdir(parents=True)
     (tmp_path / "Cargo.lock").write_text("")
     assert lockfile_of(member) == tmp_path / "Cargo.lock"
 
 
-def test_a_lockfile_above_the_repository_is_another_projects(tmp_path: Path) -> None:
+def test_a_lockfile_above_the_repository_is_ignored(tmp_path: Path) -> None:
     crate = tmp_path / "repo"
     (crate / ".git").mkdir(parents=True)
     (tmp_path / "Cargo.lock").write_text("")
@@ -172,19 +172,19 @@ def test_a_build_is_fresh_if_every_artifact_is() -> None:
     assert read_messages(text, "prog").fresh
 
 
-def test_without_the_binary_there_is_nothing() -> None:
+def test_messages_without_the_binary_give_nothing() -> None:
     assert read_messages(artifact("dep"), "prog") == Messages()
     assert read_messages(b'{"reason":"compiler-artifact" torn', "prog") == Messages()
 
 
-def test_a_failure_is_told_in_cargos_own_words_from_the_first_error_on() -> None:
+def test_a_failure_shows_cargos_output_from_the_first_error_on() -> None:
     log = "   Compiling a v1\nwarning: unused\nerror[E0432]: unresolved import\n --> src/main.rs:1:5\n"
     assert failure_text(log) == "error[E0432]: unresolved import\n --> src/main.rs:1:5"
     assert failure_text("something else") == "something else"
     assert len(failure_text("error: x\n" * 500).splitlines()) == 60
 
 
-class Seen:
+class Recorder:
     def __init__(self) -> None:
         self.updates: list[Update] = []
 
@@ -192,9 +192,9 @@ class Seen:
         self.updates.append(update)
 
 
-def test_progress_counts_what_is_compiled_and_names_its_package(tmp_path: Path) -> None:
-    seen, path = Seen(), tmp_path / "messages"
-    steps = Steps("id", "tally", 1, 2, path, seen)
+def test_progress_counts_compiled_crates(tmp_path: Path) -> None:
+    recorder, path = Recorder(), tmp_path / "messages"
+    steps = Steps("id", "tally", 1, 2, path, recorder)
     steps.poll()  # cargo has not written anything yet
     path.write_bytes(
         artifact("registry+https://x/index#libc@0.2.1")
@@ -208,6 +208,8 @@ def test_progress_counts_what_is_compiled_and_names_its_package(tmp_path: Path) 
             b"}\n" + artifact("path+file:///src/tally#0.1.0", name="build-script-build") + b"\n"
         )
     steps.poll()
-    assert isinstance(seen.updates[0], BuildStarted)
-    found = [(step.crates, step.crate) for step in seen.updates if isinstance(step, BuildStep)]
-    assert found == [(0, ""), (1, "libc"), (2, "tally")]
+    assert isinstance(recorder.updates[0], BuildStarted)
+    progress = [
+        (step.crates, step.crate) for step in recorder.updates if isinstance(step, BuildStep)
+    ]
+    assert progress == [(0, ""), (1, "libc"), (2, "tally")]

@@ -1,4 +1,4 @@
-"""Numbers in what a run printed or reported: found, or missing with the reason."""
+"""Numbers in the output of a run, and the reasons for missing ones."""
 
 from __future__ import annotations
 
@@ -60,23 +60,23 @@ def test_a_number_is_read_in_stored_units(text: str, metric: DeclaredMetric, val
         ("[" * 200_000, printed(path=("a",)), "nested too deeply"),
     ],
 )
-def test_what_cannot_be_read_is_missing_with_the_reason(
+def test_an_unreadable_number_is_missing_with_a_reason(
     text: str, metric: DeclaredMetric, words: str
 ) -> None:
     with pytest.raises(Missing, match=re.escape(words)):
         number_in(text, metric)
 
 
-def test_a_block_holds_what_was_found_and_why_the_rest_is_missing(tmp_path: Path) -> None:
+def test_a_block_has_its_metrics_and_the_reasons_for_missing_ones(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("x=5")
-    wanted = (printed(regex=r"x=(\d)"), DeclaredMetric("y", "stdout", regex=r"y=(\d)"))
-    read = Readings(wanted, tmp_path / "out", None).read(BLOCK)
+    metrics = (printed(regex=r"x=(\d)"), DeclaredMetric("y", "stdout", regex=r"y=(\d)"))
+    read = Readings(metrics, tmp_path / "out", None).read(BLOCK)
     assert read.metrics == {"x": 5.0}
     assert read.missing == {"y": r"`y=(\d)` matches nothing in stdout"}
     assert (read.metric("x"), read.metric("y")) == (5.0, None)
 
 
-def test_an_answer_of_an_earlier_run_is_no_answer(tmp_path: Path) -> None:
+def test_an_answer_file_of_an_earlier_run_is_not_read(tmp_path: Path) -> None:
     file = tmp_path / "out.json"
     file.write_text('{"x": 1}')
     readings = Readings((DeclaredMetric("x", "answer", path=("x",)),), tmp_path / "none", file)
@@ -88,13 +88,13 @@ def test_an_answer_of_an_earlier_run_is_no_answer(tmp_path: Path) -> None:
     assert "cannot be read" in readings.read(BLOCK).missing["x"]
 
 
-def test_a_workers_line_may_hold_the_number_anywhere(tmp_path: Path) -> None:
-    wanted = (
+def test_a_number_may_be_anywhere_in_a_workers_line(tmp_path: Path) -> None:
+    metrics = (
         DeclaredMetric("deep", "worker", scale=1e-3, path=("phases_s", "count")),
         DeclaredMetric("own", "worker"),
         DeclaredMetric("lacking", "worker"),
     )
-    readings = Readings(wanted, tmp_path / "none", None)
+    readings = Readings(metrics, tmp_path / "none", None)
     line = json.dumps({"phases_s": {"count": 250}, "metrics": {"own": 3, "other": 4}}).encode()
     (receipt,) = readings.of_replies([line], [Receipt(metrics={"own": 3.0, "other": 4.0})])
     assert receipt.metrics == {"own": 3.0, "other": 4.0, "deep": 0.25}

@@ -1,4 +1,4 @@
-"""hyperfine's JSON and flags, from what its versions really write."""
+"""hyperfine's options, and real JSON of several versions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_version_1_without_memory() -> None:
     assert len(result.times) == 3
 
 
-def test_a_killed_run_keeps_its_time_and_says_128_plus_the_signal() -> None:
+def test_a_killed_run_has_a_time_and_the_code_128_plus_signal() -> None:
     result = parse(read("1.20-killed.json"))
     assert result.exit_codes == (139,)
     assert len(result.times) == 1
@@ -69,14 +69,14 @@ def test_schema_version_2_has_every_metric_per_run() -> None:
         ('{"schema_version": 2, "results": [{"measurements": []}]}', "0 times and 0 exit codes"),
     ],
 )
-def test_what_is_not_hyperfines_json_is_a_clear_error(text: str, cause: str) -> None:
+def test_other_json_is_an_error(text: str, cause: str) -> None:
     with pytest.raises(CellError) as caught:
         parse(text)
     assert caught.value.code == "BX233"
     assert cause in caught.value.details[0][1]
 
 
-def test_the_command_is_one_argument_that_splits_back_into_its_words() -> None:
+def test_the_command_is_one_argument_that_can_be_split_again() -> None:
     words = ["/bin/my prog", "it's", "a;b", "$(c)", "100%", "<script>", "größe", ""]
     argv = Hyperfine("/opt/hyperfine", (1, 20, 0)).call(
         words, runs=3, output="/r/stdout", stdin=None, export=Path("/r/export.json")

@@ -1,4 +1,4 @@
-"""What valgrind and perf leave behind: a count, or why there is none."""
+"""Counts read from the files of valgrind and perf, and the reasons for missing ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 LOG = "==1== Command: ./f\n==1== For interactive control, run 'callgrind_control -h'.\n"
 
 
-def left(folder: Path, logs: dict[int, str], counts: dict[int, str]) -> Path:
+def write_files(folder: Path, logs: dict[int, str], counts: dict[int, str]) -> Path:
     for process, text in logs.items():
         (folder / f"valgrind.{process}").write_text(text)
     for process, text in counts.items():
@@ -22,11 +22,11 @@ def left(folder: Path, logs: dict[int, str], counts: dict[int, str]) -> Path:
     return folder
 
 
-def test_the_counts_of_all_processes_are_one_figure(tmp_path: Path) -> None:
-    found = left(
+def test_the_counts_of_all_processes_are_added(tmp_path: Path) -> None:
+    folder = write_files(
         tmp_path, {1: LOG, 2: LOG}, {1: "cmd: a\nsummary: 70\ntotals: 71\n", 2: "summary: 5\n"}
     )
-    assert read_valgrind(found) == 75
+    assert read_valgrind(folder) == 75
 
 
 @pytest.mark.parametrize(
@@ -47,25 +47,25 @@ def test_the_counts_of_all_processes_are_one_figure(tmp_path: Path) -> None:
         ({}, {}, "wrote no count"),
     ],
 )
-def test_what_is_no_count_is_told(
+def test_the_reason_for_a_missing_count(
     logs: dict[int, str], counts: dict[int, str], words: str, tmp_path: Path
 ) -> None:
-    found = read_valgrind(left(tmp_path, logs, counts))
-    assert isinstance(found, str)
-    assert words in found
+    reason = read_valgrind(write_files(tmp_path, logs, counts))
+    assert isinstance(reason, str)
+    assert words in reason
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("81234567,,instructions:u,1000,100.00,,\n", 81234567),
         ("# started\n\n5,,instructions:u,1,100.00,2.1,insn per cycle\n", 5),
-        ("<not supported>,,instructions:u,0,100.00,,\n", "lets nobody read"),
-        ("<not counted>,,instructions:u,0,0.00,,\n", "lets nobody read"),
-        ("x,,instructions:u,0,0.00,,\n", "perf said 'x'"),
+        ("<not supported>,,instructions:u,0,100.00,,\n", "not available on this machine"),
+        ("<not counted>,,instructions:u,0,0.00,,\n", "not available on this machine"),
+        ("x,,instructions:u,0,0.00,,\n", "perf printed 'x' instead of a count"),
         ("", "wrote no count"),
     ],
 )
-def test_the_words_of_perf_are_read(text: str, found: int | str) -> None:
-    said = parse_perf(text)
-    assert said == found if isinstance(found, int) else found in str(said)
+def test_the_output_of_perf_is_read(text: str, expected: int | str) -> None:
+    result = parse_perf(text)
+    assert result == expected if isinstance(expected, int) else expected in str(result)

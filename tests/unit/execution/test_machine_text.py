@@ -1,4 +1,4 @@
-"""What is read from /proc, from text."""
+"""Parsers of /proc, exit codes, and checks of inputs."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ garbage
 
 
 def test_mounts_are_read_with_and_without_optional_fields() -> None:
-    found = mounts.read_mounts(MOUNTS)
-    assert [mount.kind for mount in found] == ["ext4", "proc", "xfs", "tmpfs", "ext4"]
-    assert found[2].at == "/mnt/my disk"
+    listed = mounts.read_mounts(MOUNTS)
+    assert [mount.kind for mount in listed] == ["ext4", "proc", "xfs", "tmpfs", "ext4"]
+    assert listed[2].at == "/mnt/my disk"
 
 
 @pytest.mark.parametrize(
@@ -57,14 +57,18 @@ def test_steal_is_the_eighth_figure_of_the_first_line() -> None:
 def test_sensors_are_growths_and_levels() -> None:
     before = Reading(5, 100, None, 0.5, 1 << 30, 3000.0)
     after = Reading(7, 150, 9, 0.7, 1 << 29, 3100.0)
-    found = sensors.between(before, after)
-    assert (found.steal_ticks, found.psi_cpu_us, found.psi_io_us) == (2, 50, None)
-    assert (found.load1, found.mem_available_bytes, found.cpu_mhz) == (0.5, 1 << 30, 3100.0)
-    assert (found.psi_memory_us, found.swap_in_pages, found.throttle_events) == (None, None, None)
+    values = sensors.between(before, after)
+    assert (values.steal_ticks, values.psi_cpu_us, values.psi_io_us) == (2, 50, None)
+    assert (values.load1, values.mem_available_bytes, values.cpu_mhz) == (0.5, 1 << 30, 3100.0)
+    assert (values.psi_memory_us, values.swap_in_pages, values.throttle_events) == (
+        None,
+        None,
+        None,
+    )
 
 
 def machine(root: Path, **texts: str) -> Path:
-    """A tree with the files that a gauge reads, `__` for a slash."""
+    """Create the files that a gauge reads; `__` in a name means a slash."""
     for name, text in texts.items():
         path = root / name.replace("__", "/")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -87,25 +91,27 @@ def test_a_gauge_reads_swap_pressure_and_heat(tmp_path: Path) -> None:
         },
     )
     with sensors.Gauge(root) as gauge:
-        found = gauge.read()
-    assert (found.swap_in_pages, found.swap_out_pages) == (30, 40)
-    assert (found.psi_memory_us, found.psi_cpu_us) == (55, 66)
-    assert found.throttle_events == 3 + 4 + 10  # the package's once, though both CPUs tell it
-    assert found.load1 is None
+        reading = gauge.read()
+    assert (reading.swap_in_pages, reading.swap_out_pages) == (30, 40)
+    assert (reading.psi_memory_us, reading.psi_cpu_us) == (55, 66)
+    assert (
+        reading.throttle_events == 3 + 4 + 10
+    )  # the package counts once, though both CPUs report it
+    assert reading.load1 is None
 
 
-def test_a_machine_that_tells_nothing_gives_no_figures(tmp_path: Path) -> None:
+def test_missing_files_give_no_values(tmp_path: Path) -> None:
     with sensors.Gauge(tmp_path) as gauge:
         assert gauge.read() == Reading()
     assert sensors.between(Reading(), Reading()) == Sensors()
 
 
-def test_a_later_reading_counts_what_has_grown() -> None:
+def test_between_subtracts_the_counters() -> None:
     before = Reading(psi_memory_us=10, swap_in_pages=3, swap_out_pages=5, throttle_events=7)
     after = Reading(psi_memory_us=15, swap_in_pages=3, swap_out_pages=9, throttle_events=8)
-    found = sensors.between(before, after)
-    assert (found.psi_memory_us, found.swap_in_pages, found.swap_out_pages) == (5, 0, 4)
-    assert found.throttle_events == 1
+    growth = sensors.between(before, after)
+    assert (growth.psi_memory_us, growth.swap_in_pages, growth.swap_out_pages) == (5, 0, 4)
+    assert growth.throttle_events == 1
 
 
 def test_a_gauge_reads_this_machine() -> None:
@@ -125,7 +131,7 @@ def test_a_gauge_reads_this_machine() -> None:
         ({"HOME": "/h"}, "/h/.cache/benchctl"),
     ],
 )
-def test_the_cache_is_found_as_the_desktop_rules_say(env: Mapping[str, str], root: str) -> None:
+def test_the_cache_folder_follows_the_xdg_specification(env: Mapping[str, str], root: str) -> None:
     assert host.cache_root(env) == Path(root)
 
 
@@ -157,18 +163,18 @@ def test_the_host_id_depends_on_each_of_its_parts() -> None:
         ((255,), (0,), "exit status 255", None),
     ],
 )
-def test_a_bad_exit_code_is_put_into_words(
+def test_the_message_of_a_bad_exit_code(
     codes: tuple[int | None, ...], allowed: tuple[int, ...], message: str, signal: str | None
 ) -> None:
     assert failure_of(codes, allowed) == {"message": message, "signal": signal}
 
 
-def test_declared_exit_codes_are_no_failure() -> None:
+def test_declared_exit_codes_are_good() -> None:
     assert failure_of((0, 1), (0, 1)) is None
     assert failure_of((139,), (139,)) is None
 
 
-def test_how_a_command_ended_is_put_into_words() -> None:
+def test_the_text_of_how_a_command_ended() -> None:
     def how(code: int | None, number: int | None, *, timed_out: bool = False) -> str:
         return Finished(code, number, timed_out, killed=False, stragglers=0, seconds=0.0).how
 
@@ -188,7 +194,7 @@ def test_an_input_that_changes_is_noticed_by_size_time_or_digest(tmp_path: Path)
     path.write_text("abd")
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
     assert guard.changed("i") is None  # same size and time …
-    assert [event.code for event in guard.digests()] == ["BX420"]  # … but the digest tells
+    assert [event.code for event in guard.digests()] == ["BX420"]  # … but another digest
     path.write_text("longer")
     event = guard.changed("i")
     assert event is not None

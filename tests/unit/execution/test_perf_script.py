@@ -1,4 +1,4 @@
-"""What perf and callgrind print, of several versions and with names that nobody would choose."""
+"""Output of several versions of perf and callgrind, with unusual names."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def read(name: str) -> Samples:
         return read_samples(lines)
 
 
-def test_stacks_are_read_from_the_outermost_in_and_names_of_all_manglings_are_one() -> None:
-    found = read("6.1-frame-pointers.txt")
+def test_stacks_begin_with_the_outermost_frame_and_names_are_demangled() -> None:
+    samples = read("6.1-frame-pointers.txt")
     start, run = Frame("__libc_start_main", "libc.so.6"), Frame("tally::run", "tally")
     kernel = "[kernel.kallsyms]"
-    assert found.stacks == Counter(
+    assert samples.stacks == Counter(
         {
             (
                 start,
@@ -36,15 +36,15 @@ def test_stacks_are_read_from_the_outermost_in_and_names_of_all_manglings_are_on
             (Frame("[unknown]", "tally"), Frame("[unknown]")): 1,
         }
     )
-    assert found.total == 4
-    assert found.events == Counter({"cpu-clock": 4})
-    assert found.lost == 0
+    assert samples.total == 4
+    assert samples.events == Counter({"cpu-clock": 4})
+    assert samples.lost == 0
 
 
-def test_an_older_perf_with_commands_offsets_inlined_functions_and_odd_names() -> None:
-    found = read("5.10-with-command.txt")
+def test_an_older_perf_with_commands_offsets_inlined_functions_and_unusual_names() -> None:
+    samples = read("5.10-with-command.txt")
     module = "tally"
-    assert found.stacks == Counter(
+    assert samples.stacks == Counter(
         {
             (
                 Frame("main", module),
@@ -60,14 +60,14 @@ def test_an_older_perf_with_commands_offsets_inlined_functions_and_odd_names() -
             (Frame("[unknown]", "x.so"), Frame("innermost", "[ext4]", kernel=True)): 1,
         }
     )
-    assert found.events == Counter({"cycles:u": 4})
-    assert found.lost == 17
+    assert samples.events == Counter({"cycles:u": 4})
+    assert samples.lost == 17
 
 
 @pytest.mark.parametrize(
     "text", ["", "\n\n\n", "# only a comment\n", "perf: failed to open\n", "\tffff x (/y)\n"]
 )
-def test_what_holds_no_sample_gives_none(text: str) -> None:
+def test_text_without_samples_gives_none(text: str) -> None:
     assert read_samples(text.splitlines(keepends=True)).total == 0
 
 
@@ -118,10 +118,10 @@ fn=(5) 0x0000000000001100
 """
 
 
-def test_callgrinds_costs_are_of_the_function_itself_and_a_recursion_is_one_function() -> None:
-    found = Samples()
-    read_costs(CALLGRIND.splitlines(keepends=True), found)
-    assert found.stacks == Counter(
+def test_callgrind_costs_are_exclusive_and_a_recursion_is_one_function() -> None:
+    samples = Samples()
+    read_costs(CALLGRIND.splitlines(keepends=True), samples)
+    assert samples.stacks == Counter(
         {
             (Frame("tally::main", "tally"),): 75,
             (Frame("tally::walk", "tally"),): 90,
@@ -129,5 +129,5 @@ def test_callgrinds_costs_are_of_the_function_itself_and_a_recursion_is_one_func
             (Frame("[unknown]", "libc.so.6"),): 5,
         }
     )
-    assert found.total == 180, "what the file's own summary says"
-    assert found.events == Counter({"Ir": 180})
+    assert samples.total == 180, "the total in the summary line"
+    assert samples.events == Counter({"Ir": 180})

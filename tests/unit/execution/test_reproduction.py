@@ -1,4 +1,4 @@
-"""The command that measures a failed cell again."""
+"""The command that reproduces a failed cell."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def plan_of(value: str, *, path: str = "bench/s.yaml", experiment: str | None = 
     )
 
 
-def test_it_names_the_file_and_one_value_per_axis() -> None:
+def test_the_command_has_the_file_and_one_value_per_axis() -> None:
     plan = plan_of("a")
     assert (
         reproduction(plan, plan.cells[0])
@@ -86,13 +86,13 @@ def test_overrides_are_kept_and_a_selection_is_not() -> None:
         "back\\slash ' \"",
     ],
 )
-def test_whatever_a_value_holds_the_shell_and_the_selection_read_it_back(value: str) -> None:
+def test_any_value_survives_the_shell_and_the_selection(value: str) -> None:
     plan = plan_of(value, path="odd name's.yaml", experiment="larger blocks")
     words = shlex.split(reproduction(plan, plan.cells[0]))
     assert words[:4] == ["benchctl", "run", "odd name's.yaml", "-k"]
     assert words[5:] == ["--quick"]
-    found = {"arm": value, "io": "read", "size": "10MiB", "experiment": "larger blocks"}
+    values = {"arm": value, "io": "read", "size": "10MiB", "experiment": "larger blocks"}
     names = {"arm": [value, "other"], "io": ["read"], "size": ["10MiB"]}
     selection = parse_selection(words[4], names, open_names=("experiment",))
-    assert selection.takes(found)
-    assert not selection.takes(found | {"arm": "other"})
+    assert selection.takes(values)
+    assert not selection.takes(values | {"arm": "other"})

@@ -1,4 +1,4 @@
-"""The order of cells, the runs per block, and who is given up."""
+"""The order of cells, the runs per block, and dropped cells."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def test_the_order_in_which_a_scenario_lists_its_cells_does_not_matter() -> None
     assert [order(n, ("d", "c", "b", "a")) for n in range(20)] == [order(n) for n in range(20)]
 
 
-def test_inputs_and_warm_ups_have_orders_of_their_own() -> None:
+def test_inputs_and_warm_ups_have_different_orders() -> None:
     assert [order(n) for n in range(20)] != [order(n, input_id="j") for n in range(20)]
     warm = [schedule.order_of(1, "i", n, CELLS, warmup=True) for n in range(20)]
     assert warm != [order(n) for n in range(20)]
 
 
-def test_every_cell_is_equally_often_in_every_place() -> None:
+def test_every_cell_is_equally_often_at_every_position() -> None:
     """Chi-square over 2 000 rounds; 21.67 is the 99 % point at 9 degrees of freedom."""
     rounds = 2000
     counts = Counter(
@@ -68,13 +68,13 @@ def test_the_place_of_every_cell_is_uniform_over_200_rounds(
     """Chi-square of place × cell; the 99.9 % points at (count - 1)² degrees of freedom."""
     cells, rounds = tuple(f"cell-{number}" for number in range(count)), 200
     orders = [order(number, cells, seed) for number in range(1, rounds + 1)]
-    counts = Counter((place, cell) for found in orders for place, cell in enumerate(found))
+    counts = Counter((place, cell) for drawn in orders for place, cell in enumerate(drawn))
     expected = rounds / count
     chi = sum(
         (counts[place, cell] - expected) ** 2 / expected for place in range(count) for cell in cells
     )
     assert chi < limit
-    mean = {cell: sum(found.index(cell) for found in orders) / rounds for cell in cells}
+    mean = {cell: sum(drawn.index(cell) for drawn in orders) / rounds for cell in cells}
     # Four standard errors of the mean of a uniform place.
     assert (
         max(abs(place - (count - 1) / 2) for place in mean.values())
@@ -82,10 +82,10 @@ def test_the_place_of_every_cell_is_uniform_over_200_rounds(
     )
 
 
-def test_who_follows_whom_is_uniform_too() -> None:
-    """A cell that always follows another one would find the caches that this one leaves; 99.9 % point at 11."""
+def test_pairs_of_neighbours_are_uniform() -> None:
+    """A fixed predecessor would always leave the same cache contents; 99.9 % point at 11."""
     orders = [order(number) for number in range(2000)]
-    pairs = Counter(pair for found in orders for pair in itertools.pairwise(found))
+    pairs = Counter(pair for drawn in orders for pair in itertools.pairwise(drawn))
     expected = sum(pairs.values()) / 12
     assert len(pairs) == 12
     assert sum((count - expected) ** 2 / expected for count in pairs.values()) < 31.26
@@ -110,16 +110,16 @@ def test_short_runs_are_repeated_until_a_block_takes_20_ms(
     assert schedule.repeats_of([walls]) == runs
 
 
-def test_all_cells_of_an_input_are_repeated_alike_as_the_middle_one_needs() -> None:
+def test_the_median_cell_sets_the_repeats_of_all_cells() -> None:
     assert schedule.repeats_of([(0.001,), (0.010, 0.012), (5.0,)]) == 2
 
 
-def test_a_cell_without_a_good_warm_up_has_no_say() -> None:
+def test_a_cell_without_a_good_warm_up_is_ignored() -> None:
     assert schedule.repeats_of([(), (0.010,), ()]) == 2
 
 
 @pytest.mark.parametrize(
-    ("statuses", "warmup_over", "hopeless"),
+    ("statuses", "warmup_over", "dropped"),
     [
         ((), False, False),
         (("failed",), False, False),
@@ -135,12 +135,12 @@ def test_a_cell_without_a_good_warm_up_has_no_say() -> None:
         (("other-output",) * 5, True, False),
     ],
 )
-def test_a_cell_is_given_up_when_it_always_fails(
+def test_a_cell_is_dropped_if_it_always_fails(
     statuses: tuple[Status, ...],
     warmup_over: bool,
-    hopeless: bool,
+    dropped: bool,
 ) -> None:
     assert (
-        schedule.hopeless([block(status) for status in statuses], warmup_over=warmup_over)
-        is hopeless
+        schedule.failed_too_often([block(status) for status in statuses], warmup_over=warmup_over)
+        is dropped
     )

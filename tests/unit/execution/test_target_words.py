@@ -1,4 +1,4 @@
-"""From a cell's words to an argument list."""
+"""Argument list and environment of a cell."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_the_control_runs_the_copy() -> None:
     assert target.argv[0] == "/store/control/prog"
 
 
-def test_the_control_runs_the_program_itself_where_there_is_no_copy() -> None:
+def test_the_control_runs_the_program_itself_without_a_copy() -> None:
     target = target_of(
         replace(CELL, role=Role.CONTROL), replace(BUILD, control_path=None), DATA, ENV
     )
@@ -59,12 +59,12 @@ def test_stdin_prepare_and_cleanup_are_filled_too() -> None:
     assert target.cleanup == (("rm", "x"),)
 
 
-def test_a_shell_is_only_used_where_it_is_written() -> None:
+def test_a_shell_is_used_only_on_request() -> None:
     target = target_of(replace(CELL, shell=True, command=((BIN,), ("| wc",))), BUILD, DATA, ENV)
     assert target.argv == ("/bin/sh", "-c", "/store/prog | wc")
 
 
-def test_paths_are_quoted_for_the_shell_and_for_nobody_else() -> None:
+def test_paths_are_quoted_only_for_the_shell() -> None:
     build = replace(BUILD, path="/it's here/$(prog);")
     cell = replace(CELL, shell=True, command=((BIN, " 'a b' < ", INPUT, " | wc"),), stdin=(INPUT,))
     target = target_of(replace(cell, prepare=((("touch",), (INPUT,)),)), build, DATA, ENV)
@@ -73,7 +73,7 @@ def test_paths_are_quoted_for_the_shell_and_for_nobody_else() -> None:
     assert target.prepare == (("touch", "/data/in put.txt"),)
 
 
-def test_a_slot_that_stays_empty_is_an_error() -> None:
+def test_a_slot_without_a_value_is_an_error() -> None:
     with pytest.raises(CellError, match=r"\{input\}"):
         target_of(CELL, BUILD, None, ENV)
     with pytest.raises(CellError, match=r"\{bin\}"):

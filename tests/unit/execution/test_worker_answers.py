@@ -26,7 +26,7 @@ def digest(path: Path, text: bytes, compare: AnswerKind) -> str:
     return digest_file(path, AnswerPolicy(compare)).digest
 
 
-def test_the_golden_answer_of_the_protocol_is_understood() -> None:
+def test_the_golden_answer_of_the_protocol_is_read() -> None:
     reply = parse_reply((PROTOCOL / "answer.json").read_bytes())
     assert (reply.answer.count, reply.answer.distinct) == (17885468, 81080)
     assert reply.answer.digest.startswith("sha256:")
@@ -83,7 +83,7 @@ def test_the_registry_has_every_counter_of_the_golden_answer() -> None:
         ),
     ],
 )
-def test_garbage_is_named_with_its_line(text: bytes, cause: str) -> None:
+def test_the_error_for_an_invalid_line_quotes_it(text: bytes, cause: str) -> None:
     with pytest.raises(AnswerError) as caught:
         parse_reply(text)
     assert caught.value.code == "BX211"
@@ -107,7 +107,7 @@ def test_the_runs_of_a_block_must_agree() -> None:
     assert caught.value.code == "BX214"
 
 
-def test_only_what_a_block_appended_is_its_own(tmp_path: Path) -> None:
+def test_only_lines_appended_by_the_block_are_read(tmp_path: Path) -> None:
     path = tmp_path / "answers"
     path.write_bytes(b'{"half a line of a killed wor')
     answers = AnswersFile(path)
@@ -126,36 +126,36 @@ def test_exact_output_counts_every_byte(tmp_path: Path) -> None:
     assert digest(tmp_path / "a", b"x\n", "exact") != digest(tmp_path / "b", b"x", "exact")
 
 
-def test_sorted_lines_ignore_their_order_but_not_how_often_they_come(tmp_path: Path) -> None:
+def test_sorted_lines_ignore_the_order_but_not_the_number_of_lines(tmp_path: Path) -> None:
     first = digest(tmp_path / "a", b"x\ny\ny\n", "sorted-lines")
     assert first == digest(tmp_path / "b", b"y\nx\ny", "sorted-lines")
     assert first != digest(tmp_path / "b", b"y\nx\n", "sorted-lines")
 
 
-def test_json_ignores_blanks_and_the_order_of_keys(tmp_path: Path) -> None:
+def test_json_ignores_spaces_and_the_order_of_keys(tmp_path: Path) -> None:
     first = digest(tmp_path / "a", b'{"a": 1, "b": [1, 2]}', "json")
     assert first == digest(tmp_path / "b", b'{\n  "b": [1,2], "a": 1}\n', "json")
     assert first != digest(tmp_path / "b", b'{"a": 1, "b": [2, 1]}', "json")
 
 
-def test_json_lines_are_json_too(tmp_path: Path) -> None:
+def test_json_lines_are_accepted(tmp_path: Path) -> None:
     lines = digest(tmp_path / "a", b'{"a": 1, "b": 2}\n{"c": 3}\n', "json")
     assert lines == digest(tmp_path / "b", b'{"b":2,"a":1}\n\n{"c":3}', "json")
 
 
-def test_output_that_should_be_json_and_is_not_is_named(tmp_path: Path) -> None:
+def test_output_that_is_not_json_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(AnswerError, match="not JSON") as caught:
         digest(tmp_path / "a", b"Segmentation fault", "json")
     assert "Segmentation fault" in dict(caught.value.details)["output"]
 
 
-def test_output_that_is_nested_beyond_reading_is_named(tmp_path: Path) -> None:
+def test_too_deeply_nested_output_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(AnswerError, match="not JSON") as caught:
         digest(tmp_path / "a", b"[" * 200_000, "json")
     assert caught.value.code == "BX216"
 
 
-def test_a_missing_answer_file_is_named(tmp_path: Path) -> None:
+def test_a_missing_answer_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(AnswerError, match="cannot be read") as caught:
         digest_file(tmp_path / "nothing", AnswerPolicy("exact", file=str(tmp_path / "nothing")))
     assert caught.value.code == "BX215"
@@ -178,13 +178,13 @@ def test_none_compares_nothing(tmp_path: Path) -> None:
     ],
     ids=["deep", "nan", "infinite", "surrogate", "too large", "too long", "no float"],
 )
-def test_what_no_record_could_hold_is_no_answer(line: bytes) -> None:
+def test_a_line_that_a_record_cannot_store_is_invalid(line: bytes) -> None:
     with pytest.raises(AnswerError) as caught:
         parse_reply(line)
     assert caught.value.code == "BX211"
 
 
-def test_an_answers_file_that_a_worker_removed_is_made_anew_for_the_next(tmp_path: Path) -> None:
+def test_a_removed_answers_file_is_created_again(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     answers = AnswersFile(path)
     answers.mark()

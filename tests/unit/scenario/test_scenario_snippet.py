@@ -59,7 +59,7 @@ def test_nothing_steers_the_terminal() -> None:
     assert "\x1b" not in text
     assert "\u202e" not in text
     assert "\\x1b[31m\\u202e" in text
-    assert "help: a\\nb" in text
+    assert "fix: a\\nb" in text
 
 
 def test_a_place_beyond_the_text_is_only_named() -> None:
@@ -83,7 +83,7 @@ def test_neighbouring_lines_have_no_dots() -> None:
 def test_a_problem_without_a_place_is_still_told() -> None:
     problem = Problem("BC003", "there is no file", file="x.yaml", help="write one")
     assert render(ScenarioError((problem,), {})) == (
-        "error[BC003]: there is no file\n --> x.yaml\n  = help: write one\n\n"
+        "error[BC003]: there is no file\n --> x.yaml\n  = fix: write one\n\n"
         "1 error in 1 file. Nothing was built or run."
     )
 

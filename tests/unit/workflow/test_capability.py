@@ -61,18 +61,18 @@ def test_what_cannot_run_is_a_hole_with_the_reason(plan: Plan) -> None:
     assert sum(c.role is Role.CONTROL for c in able.cells) == 2
 
 
-def test_a_baseline_that_cannot_run_is_an_error_that_says_why(plan: Plan) -> None:
+def test_a_baseline_that_cannot_run_is_an_error_with_its_reason(plan: Plan) -> None:
     with pytest.raises(MachineError) as caught:
         leave_out(plan, described(read="no such call"))
     assert caught.value.code == "BX223"
     assert (
         caught.value.message
-        == "the baseline cannot run here: io=read is not available here: no such call"
+        == "the baseline cannot run on this machine: io=read is not available here: no such call"
     )
 
 
 @pytest.mark.parametrize("words", ['--io, "{mode}"', '"--io={mode}"'])
-def test_what_stands_in_a_command_counts_as_well(tmp_path: Path, words: str) -> None:
+def test_options_in_a_command_are_checked_too(tmp_path: Path, words: str) -> None:
     text = SCENARIO.replace("io: [read, uring, mmap]", "mode: [read, uring, mmap]")
     text = (
         text.replace("io: read", "mode: read")
@@ -85,14 +85,14 @@ def test_what_stands_in_a_command_counts_as_well(tmp_path: Path, words: str) -> 
     assert {hole.reason for hole in able.holes} == {f"io=uring is not available here: {WHY}"}
 
 
-def test_nothing_beside_the_baseline_is_an_error(tmp_path: Path) -> None:
+def test_a_plan_without_a_candidate_is_an_error(tmp_path: Path) -> None:
     text = SCENARIO.replace("[read, uring, mmap]", "[read, uring]").replace("[1, 2]", "[1]")
     plan = expand(load(tmp_path / "s.yaml", text=text))
-    with pytest.raises(MachineError, match="nothing can run here beside the baseline"):
+    with pytest.raises(MachineError, match="no candidate can run on this machine"):
         leave_out(plan, described(uring=WHY))
 
 
-def test_an_unknown_axis_or_value_is_not_the_workers_business() -> None:
+def test_an_unknown_axis_or_value_is_available() -> None:
     worker = described(uring=WHY)["program"]
     assert unavailable(worker, "io", "uring") == WHY
     assert unavailable(worker, "io", "read") is None

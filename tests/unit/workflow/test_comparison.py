@@ -168,7 +168,7 @@ def test_another_baseline_is_exploratory_and_says_how_it_is_adjusted(tmp_path: P
         for c in built(expand(load(tmp_path / "s.yaml", text=SCENARIO))).cells
         if c.label == "rayon + serde" and c.role is not Role.CONTROL
     }
-    assert "exploratory: chosen after the data were seen; 6 comparisons, Holm-adjusted" in " ".join(
+    assert "exploratory: chosen after measuring; 6 comparisons, Holm-adjusted" in " ".join(
         printed(table.document).split()
     )
 
@@ -212,7 +212,7 @@ def test_a_failed_cell_is_called_failed_by_the_axis_as_by_the_report(tmp_path: P
 def test_an_axis_is_not_asked_about_what_no_round_decides(tmp_path: Path) -> None:
     text = SCENARIO + "judge: [wall, instructions]\n"
     record(tmp_path, 1, text=text)
-    with pytest.raises(UsageError, match="instructions belongs to the program") as caught:
+    with pytest.raises(UsageError, match="instructions is a property of the program") as caught:
         compare_axis(tmp_path / "results", "@last", "engine", metrics=("instructions",))
     assert caught.value.code == "BX107"
 
@@ -263,7 +263,7 @@ def test_where_narrows_an_axis(tmp_path: Path) -> None:
         (
             "engine",
             "engine=rayon",
-            "no two cells of this record differ in engine alone where engine=rayon",
+            "no two configurations of this record differ only in engine where engine=rayon",
         ),
     ],
 )
@@ -309,7 +309,7 @@ def test_two_records_of_other_machines_keep_their_binary_sizes(tmp_path: Path) -
 def test_two_records_are_not_compared_on_a_metric_that_no_anchor_carries(tmp_path: Path) -> None:
     record(tmp_path, 1)
     record(tmp_path, 2)
-    with pytest.raises(UsageError, match="not compared on peak_rss") as error:
+    with pytest.raises(UsageError, match="cannot be compared by peak_rss") as error:
         compare_records(tmp_path / "results", "@prev", "@last", metrics=("peak_rss",))
     assert error.value.code == "BX107"
 

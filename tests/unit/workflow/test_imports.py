@@ -117,7 +117,7 @@ def test_every_command_that_opens_a_record_opens_a_set(
     )
     with pytest.raises(UsageError, match="rayon"):
         compare_record(root, "@last", baseline="rayon", candidate=None, metrics=("wall",))
-    with pytest.raises(UsageError, match="no metric instructions"):
+    with pytest.raises(UsageError, match="has no metric instructions"):
         compare_record(root, "@last", baseline=None, candidate=None, metrics=("instructions",))
     with pytest.raises(UsageError, match="the candidate is the baseline"):
         compare_record(root, "@last", baseline=None, candidate="smol", metrics=("wall",))
@@ -173,9 +173,9 @@ def test_verify_sees_changed_sources_figures_sentences_and_pages(
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"baseline": "rayon"}, "is in no file"),
-        ({"name": "../x"}, "is no name for a set"),
-        ({"name": ""}, "is no name for a set"),
+        ({"baseline": "rayon"}, "no file contains"),
+        ({"name": "../x"}, "is not a valid name"),
+        ({"name": ""}, "is not a valid name"),
     ],
 )
 def test_a_wrong_option_is_an_error_and_nothing_is_written(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from bench_framework.model.plan import Plan
 
-SAID = {
+DESCRIPTION = {
     "metrics": [
         {"name": "waits", "unit": "count", "direction": "lower"},
         {"name": "version", "unit": "count", "direction": "none"},
@@ -33,20 +33,22 @@ def plan_of(folder: Path, judge: str) -> Plan:
     return expand(load(folder / "s.yaml", text=f"{text}judge: [{judge}]\n"))
 
 
-def test_what_is_announced_or_declared_or_benchctls_own_is_judged(tmp_path: Path) -> None:
+def test_announced_declared_and_built_in_metrics_are_accepted(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, "wall, waits, own, minor_faults, instructions")
-    require_known(plan, [Build("program", ok=True, describe=SAID)])
+    require_known(plan, [Build("program", ok=True, describe=DESCRIPTION)])
 
 
 @pytest.mark.parametrize(
     ("metric", "words"),
-    [("wait", "announces no such metric"), ("version", "neither direction of it is better")],
+    [("wait", "announces no such metric"), ("version", "announces it without a direction")],
 )
-def test_what_is_not_is_refused_with_what_there_is(metric: str, words: str, tmp_path: Path) -> None:
+def test_other_metrics_are_refused_with_the_announced_ones(
+    metric: str, words: str, tmp_path: Path
+) -> None:
     with pytest.raises(MachineError) as caught:
         require_known(
-            plan_of(tmp_path, f"wall, {metric}"), [Build("program", ok=True, describe=SAID)]
+            plan_of(tmp_path, f"wall, {metric}"), [Build("program", ok=True, describe=DESCRIPTION)]
         )
     assert caught.value.code == "BX252"
     assert words in caught.value.message
-    assert caught.value.details == (("it announces", "waits"),)
+    assert caught.value.details == (("announced", "waits"),)

@@ -62,5 +62,5 @@ def test_a_record_without_judgement_has_no_figures(full: Path, tmp_path: Path) -
     open_record = tmp_path / "open"
     shutil.copytree(full, open_record)
     (open_record / layout.CLAIMS).unlink()
-    with pytest.raises(RecordError, match="not judged yet"):
+    with pytest.raises(RecordError, match="has no results yet"):
         bf.figures(open_record)

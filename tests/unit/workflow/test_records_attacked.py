@@ -87,7 +87,7 @@ def test_a_plan_that_was_changed_and_sealed_again_is_not_the_journals(
     )
     sealed_again(path)
     assert (
-        "plan.json: not the plan that journal.jsonl begins with"
+        "plan.json: differs from the plan in journal.jsonl"
         in verify_record(tmp_path, str(path)).differences
     )
 
@@ -100,7 +100,7 @@ def test_a_plan_that_makes_no_sense_is_blamed_even_if_sealed_again(
     (path / "plan.json").write_text(text.replace(TEXT.id, "nowhere", 1), encoding="utf-8")
     sealed_again(path)
     found = verify_record(tmp_path, str(path)).differences
-    assert "plan.json: not the plan that journal.jsonl begins with" in found
+    assert "plan.json: differs from the plan in journal.jsonl" in found
     with pytest.raises(RecordError) as caught:
         report_record(tmp_path, str(path))
     assert caught.value.code == "BX411"

@@ -24,7 +24,7 @@ from bench_framework.workflow.time_estimates import (
     REBUILT,
     SAME,
     SCALED,
-    Precedent,
+    EarlierRecord,
 )
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def plan_of(folder: Path, *, name: str = "s", sizes: str = "[1MiB]") -> Plan:
     return plan_scenario(str(path))
 
 
-def record(plan: Plan, seconds: float, half: float | None = None, **binaries: str) -> Precedent:
+def record(plan: Plan, seconds: float, half: float | None = None, **binaries: str) -> EarlierRecord:
     """A record of this plan; with `half` its comparisons have 95 % intervals of that half-width over 40 rounds."""
     shown = Interval(1.0, math.exp(-(half or 0)), math.exp(half or 0), 0.95)
     made = [
@@ -60,7 +60,9 @@ def record(plan: Plan, seconds: float, half: float | None = None, **binaries: st
         if (base := plan.baseline_cell(c.input_id)) and base.id != c.id and half
         for metric in plan.judge.metrics
     ]
-    return Precedent(f"{plan.name}/1", plan, {c.id: seconds for c in plan.cells}, made, binaries)
+    return EarlierRecord(
+        f"{plan.name}/1", plan, {c.id: seconds for c in plan.cells}, made, binaries
+    )
 
 
 @pytest.fixture
@@ -123,6 +125,6 @@ def test_records_of_other_hosts_and_broken_ones_tell_nothing(tmp_path: Path) -> 
     folder.mkdir(parents=True)
     (folder / "journal.jsonl").write_text("{}\n")
     (folder / "env.json").write_text("{")
-    assert time_estimates.precedents(plan_of(tmp_path), tmp_path / "results") == ()
+    assert time_estimates.earlier_records(plan_of(tmp_path), tmp_path / "results") == ()
     (folder / "env.json").write_text(json.dumps({"host_id": this_host_id()}))
-    assert time_estimates.precedents(plan_of(tmp_path), tmp_path / "results") == ()
+    assert time_estimates.earlier_records(plan_of(tmp_path), tmp_path / "results") == ()

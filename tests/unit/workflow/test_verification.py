@@ -75,8 +75,8 @@ def test_one_character_changed_in_any_column_is_found_with_file_row_and_column(
         (copy / "runs.csv").write_text(written(changed), encoding="utf-8")
         found = verify_record(copy.parent, str(copy)).differences
         assert "runs.csv: changed" in found, name
-        named = f"runs.csv: row {number + 1}, {name} is "
-        assert any(line.startswith(named) for line in found), (name, found)
+        start = f"runs.csv: row {number + 1}, {name}: expected "
+        assert any(line.startswith(start) for line in found), (name, found)
         if name in TOUCHED:
             told = [
                 x for x in found if x.startswith(("claims.json: c", "runs.csv cannot be read: "))
@@ -132,13 +132,13 @@ def test_a_file_that_was_edited_into_nonsense_is_blamed_and_no_defect_of_ours(
     copy = tmp_path / "copy"
     shutil.copytree(plain, copy)
     (copy / "plan.json").write_text((copy / "plan.json").read_text().replace(TEXT.id, "nowhere"))
-    with pytest.raises(RecordError, match="was changed after it was written") as caught:
+    with pytest.raises(RecordError, match="is corrupted") as caught:
         report_record(tmp_path, str(copy))
     assert caught.value.code == "BX411"
     assert ("changed", "plan.json") in caught.value.details
     found = verify_record(tmp_path, str(copy)).differences
     assert found[0] == "plan.json: changed"
-    assert "was changed after it was written" in found[-1]
+    assert "files were changed after it was written" in found[-1]
 
 
 def test_what_fails_over_a_sound_record_is_not_blamed_on_it(
@@ -158,10 +158,10 @@ def test_a_table_of_an_earlier_version_lacks_columns_and_is_no_difference(plain:
     assert table_differences(older, text) == []
     assert not run_table.is_whole(older)
     assert table_differences(written([*rows[:1], *rows[2:]]), text)[0].startswith(
-        f"{len(rows) - 2} rows"
+        f"expected {len(rows) - 1} rows"
     )
     assert table_differences(text.replace("wall_s", "while_s", 1), text) == [
-        "the columns while_s are none of this table's"
+        "unknown columns: while_s"
     ]
 
 
@@ -368,8 +368,8 @@ def test_a_page_of_custom_templates_contains_them_and_is_rendered_with_them(
 def test_a_page_of_another_version_is_noted(page: str, tmp_path: Path) -> None:
     older = re.sub(r'"rendered_by":"[^"]*"', '"rendered_by":"0.0.9"', page)
     found = verify_page(alone(tmp_path, older))
-    assert found.notes[0].startswith("rendered by benchctl 0.0.9, and this is ")
-    assert "no sign that somebody changed it" in found.notes[-1]
+    assert found.notes[0].startswith("the page was rendered by benchctl 0.0.9, this is ")
+    assert "not a sign of changed files" in found.notes[-1]
 
 
 def judged_by(full: Path, tmp_path: Path, version: str) -> Path:
@@ -389,14 +389,14 @@ def test_a_record_that_another_version_judged_is_not_called_damaged(
     full: Path, tmp_path: Path
 ) -> None:
     found = verify_record(tmp_path, str(judged_by(full, tmp_path, "0.0.9")))
-    assert any("does not follow" in line for line in found.differences)
-    assert found.notes[0].startswith("judged by benchctl 0.0.9, and this is ")
-    assert "no sign that somebody changed it" in found.notes[-1]
+    assert any("differs from the results recomputed" in line for line in found.differences)
+    assert found.notes[0].startswith("results were computed by benchctl 0.0.9, this is ")
+    assert "not a sign of changed files" in found.notes[-1]
 
 
 def test_what_this_version_judged_has_no_such_excuse(full: Path, tmp_path: Path) -> None:
     found = verify_record(tmp_path, str(judged_by(full, tmp_path, bench_framework.__version__)))
-    assert any("does not follow" in line for line in found.differences)
+    assert any("differs from the results recomputed" in line for line in found.differences)
     assert found.notes == ()
 
 
