@@ -195,7 +195,7 @@ class Builder:
         return env
 
     def _version(self, spec: BuildSpec, crate: Path) -> str | None:
-        """Return the compiler's version line in the folder of the crate, which may select a toolchain."""
+        """Return the compiler's version line for the crate, which may select a toolchain."""
         key = (spec.toolchain, crate)
         if key not in self._rustc:
             env = self._environment(spec, crate)
@@ -232,7 +232,8 @@ def build_all(
                 code="BX231",
                 details=error.details,
                 effect="nothing was built or measured",
-                help="install Rust from https://rustup.rs, or add cargo to PATH; `benchctl doctor` checks it",
+                help="install Rust from https://rustup.rs, or add cargo to PATH; "
+                "`benchctl doctor` checks it",
             ) from error
     builder = Builder(launcher, env, observer, plan.answer.contract, place)
     total = len(plan.builds)

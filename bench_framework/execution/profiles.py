@@ -82,7 +82,7 @@ def cells_of(plan: Plan, policy: ProfilePolicy) -> tuple[Cell, ...]:
 def profile(
     subject: Subject, policy: ProfilePolicy, cells: Sequence[Cell], means: Means
 ) -> Outcome:
-    """Profile cells one after the other. A failure is an event, not an exception: measuring succeeded.
+    """Profile cells one after the other. A failure is an event: measuring succeeded.
 
     Raises:
         MachineError: BX232, the launcher died; BX235, a temporary folder cannot be created.
@@ -104,7 +104,8 @@ def profile(
             Event(
                 "BX351",
                 f"callgrind is used instead of perf: {refused[0].reason}",
-                effect="shares are of user-space instructions, not of time; kernel code and waiting are missing",
+                effect="shares are of user-space instructions, not of time; "
+                "kernel code and waiting are missing",
                 help=refused[0].help,
             )
         )
@@ -149,7 +150,7 @@ class _CellProfiler:
         self.stopped = False
 
     def profile(self, known: dict[str, symbols.Symbols], remarks: tuple[str, ...]) -> Profile | str:
-        """Return the profile, or the reason for none; empty if the user stopped it before the first run ended."""
+        """Return the profile, or the reason for none; empty if stopped in the first run."""
         plan, cell = self._subject.plan, self._cell
         measured = self._subject.builds.get(build_id_of(plan, cell))
         if measured is None:

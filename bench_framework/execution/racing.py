@@ -36,7 +36,7 @@ class Decision(NamedTuple):
 
 
 Looker = Callable[[str, int, int], Decision]
-"""``looker(input_id, index, round)``: reads the blocks from ``record.contents``; `index` counts from 0."""
+"""``looker(input_id, index, round)`` reads ``record.contents``; `index` counts from 0."""
 
 
 def leaving_cells(

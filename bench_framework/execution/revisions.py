@@ -1,7 +1,7 @@
 """Sources of a revision of a local repository or URL, checked out once per commit into the cache.
 
-The checkout is a separate clone, so the user's working tree is not changed and build scripts can call
-git. Submodules are not fetched.
+The checkout is a separate clone, so the user's working tree is not changed and build scripts can
+call git. Submodules are not fetched.
 """
 
 from __future__ import annotations
@@ -168,10 +168,13 @@ def _how_to_fetch(git: Git, repository: Path) -> str:
     """Return the fix for a missing commit: a shallow clone contains only the newest commits."""
     if _is_shallow(git, repository):
         return (
-            "this clone is shallow and contains only the newest commits: run `git fetch --unshallow`, or set "
-            "`fetch-depth: 0` for actions/checkout"
+            "this clone is shallow and contains only the newest commits: run "
+            "`git fetch --unshallow`, or set `fetch-depth: 0` for actions/checkout"
         )
-    return "run `git fetch` to get the revisions of the remote; --base and --head take a branch, tag or commit"
+    return (
+        "run `git fetch` to get the revisions of the remote; "
+        "--base and --head take a branch, tag or commit"
+    )
 
 
 def _is_shallow(git: Git, repository: Path) -> bool:
@@ -179,7 +182,7 @@ def _is_shallow(git: Git, repository: Path) -> bool:
 
 
 def state_of(git: Git, crate: Path) -> tuple[str | None, bool | None]:
-    """Return the commit id of a crate's repository, and True if its folder has uncommitted changes."""
+    """Return the commit of a crate's repository, and True if the crate has uncommitted changes."""
     commit = git.try_run("-C", str(crate), "rev-parse", "--verify", HEAD)
     if commit is None:
         return None, None
@@ -188,7 +191,7 @@ def state_of(git: Git, crate: Path) -> tuple[str | None, bool | None]:
 
 
 def has_changes(git: Git, crate: Path) -> bool:
-    """Check for uncommitted changes anywhere in a crate's repository, also in other workspace members."""
+    """Check for uncommitted changes anywhere in a crate's repository."""
     top = git.run("-C", str(crate), "rev-parse", "--show-toplevel")
     return bool(git.run("-C", top, "status", "--porcelain"))
 
@@ -221,7 +224,7 @@ def _clone(git: Git, repository: Path, folder: Path, commit: str) -> None:
 
 
 def _borrow(git: Git, repository: Path, part: Path) -> None:
-    """Create a repository that uses the objects of a shallow one and its list of shallow commits."""
+    """Create a repository with the objects and the shallow commits of a shallow one."""
     common = git.run(
         "-C", str(repository), "rev-parse", "--path-format=absolute", "--git-common-dir"
     )

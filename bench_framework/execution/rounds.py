@@ -1,4 +1,4 @@
-"""The measuring loop: rounds of blocks over all inputs until an interim analysis or the budget ends it.
+"""The measuring loop: rounds of blocks until an interim analysis or the budget ends it.
 
 Between two blocks benchctl does only what the next block needs, about 2 ms; it draws and flushes
 nothing. See docs/method.md#schedule.
@@ -151,7 +151,7 @@ class Measuring:
             self._fix_repeats(state)
 
     def _measure(self, states: list[Progression], guard: inputs_check.Guard) -> None:
-        """Measure round r of every input before round r + 1 of any, so that drift affects all inputs."""
+        """Measure round r of every input before round r + 1: drift then affects all inputs."""
         for number in range(1, self.plan.measure.rounds_max + 1):
             for state in states:
                 if not state.stopped and state.rounds < number:
@@ -162,8 +162,8 @@ class Measuring:
 
     @property
     def _warmup_rounds(self) -> int:
-        # Round 1 has a random order and needs a reference answer. Without warm-up rounds the reference
-        # cell runs once before it.
+        # Round 1 has a random order and needs a reference answer. Without warm-up rounds the
+        # reference cell runs once before it.
         requested = self.plan.measure.warmup_rounds
         return max(1, requested) if self.plan.answer.compare != "none" else requested
 
@@ -194,7 +194,7 @@ class Measuring:
         state = Progression(item, targets, reference)
         self._resume(state)
         if state.rounds or state.warmups:
-            # The earlier process may have died between the end of the round and the drop of its cells.
+            # The earlier process may have died before it dropped the failed cells of this round.
             self._drop_failed(state, state.rounds or state.warmups, warmup=not state.rounds)
         return state
 
@@ -281,7 +281,7 @@ class Measuring:
         self.observer.notify(progress.BlockFinished(block))
 
     def _has_cold(self, state: Progression) -> bool:
-        """Check for a cell with a cold cache: only its first run is cold, so all cells get one run per block."""
+        """Check for a cell with a cold cache: only the first run of a block is cold."""
         return any(cell.cache == "cold" for cell in self.plan.cells_of(state.input.id))
 
     def _handle_failure(
@@ -332,7 +332,7 @@ class Measuring:
     def _verify_bound(
         self, state: Progression, target: Target, block: Block
     ) -> tuple[Block, list[Event]]:
-        """Compare the answer of a bound with its own first answer: it does other work than the candidates."""
+        """Compare the answer of a bound, which does other work, with its own first answer."""
         assert block.answer is not None
         answers = [
             b.answer for b in state.blocks.get(block.cell_id, ()) if b.status == "ok" and b.answer
