@@ -274,6 +274,7 @@ def scratch_folder() -> Iterator[str]:
         raise MachineError(
             f"a temporary folder cannot be created: {error.strerror}",
             code="BX235",
+            effect="nothing was started",
             help="free some space, or set TMPDIR to a writable folder",
         ) from error
     try:

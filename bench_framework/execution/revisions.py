@@ -70,22 +70,12 @@ def checkout(
         revision: branch, tag or commit; the remote's HEAD if `None`.
 
     Raises:
-        BuildError: BX224, the repository or revision cannot be fetched; BX225, the crate is in no
-            repository.
+        BuildError: BX224, the repository cannot be fetched; BX225, the crate is in no repository,
+            or the revision does not exist.
     """
-    if url is not None:
-        repository, inner = _mirror(git, cache, url, revision), Path()
-    else:
-        assert crate is not None
-        top = git.try_run("-C", str(crate), "rev-parse", "--show-toplevel")
-        if top is None:
-            raise BuildError(
-                f"{crate} is in no git repository, so it has no revision {revision}", code="BX225"
-            )
-        repository, inner = Path(top), crate.resolve().relative_to(Path(top).resolve())
-    commit = git.run(
-        "-C", str(repository), "rev-parse", "--verify", f"{revision or HEAD}^{{commit}}"
-    )
+    repository = _repository(git, cache, crate, url, revision or HEAD)
+    inner = Path() if crate is None else crate.resolve().relative_to(repository.resolve())
+    commit = _resolve(git, repository, url, revision or HEAD)
     folder = cache / "revisions" / _key(str(repository)) / commit
     if not folder.is_dir():
         _clone(git, repository, folder, commit)
@@ -106,7 +96,10 @@ def commit_of(git: Git, cache: Path, *, crate: Path | None, url: str | None, rev
         BuildError: BX225, the crate is in no repository, or the revision does not exist; BX224, git
             failed.
     """
-    repository = _repository(git, cache, crate, url, revision)
+    return _resolve(git, _repository(git, cache, crate, url, revision), url, revision)
+
+
+def _resolve(git: Git, repository: Path, url: str | None, revision: str) -> str:
     commit = git.try_run("-C", str(repository), "rev-parse", "--verify", f"{revision}^{{commit}}")
     if commit is None:
         raise BuildError(
@@ -159,7 +152,10 @@ def _repository(git: Git, cache: Path, crate: Path | None, url: str | None, revi
     top = git.try_run("-C", str(crate), "rev-parse", "--show-toplevel")
     if top is None:
         raise BuildError(
-            f"{crate} is in no git repository, so it has no revision {revision}", code="BX225"
+            f"{crate} is in no git repository, so it has no revision {revision}",
+            code="BX225",
+            effect="nothing was built or measured",
+            help="run `git init` and commit, or measure without revisions",
         )
     return Path(top)
 

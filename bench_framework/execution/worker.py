@@ -173,6 +173,7 @@ def digest_file(path: Path, policy: AnswerPolicy) -> Answer:
             f"the answer file {path} cannot be read",
             code="BX215",
             details=(("cause", str(error.strerror)),),
+            help="let the program write it, or correct answer: {file: …}",
         ) from error
     raise AssertionError(policy.compare)
 
