@@ -80,7 +80,7 @@ class Stripped:
 
 
 def without_symbols(stored: Stored, launcher: Launcher, env: Mapping[str, str]) -> Stripped | None:
-    """Strip a copy of a program; `None` if ``strip`` is not installed. The result is stored next to it.
+    """Strip a copy of a program; `None` if ``strip`` is not installed. The result is cached.
 
     Equal digests mean equal code: builds with other features differ in symbol names, which contain
     a hash of the features. Different digests do not mean different code: the compiler may have
@@ -144,7 +144,8 @@ def describe(
             f"{Path(argv[0]).name} gives no valid answer to `describe`",
             code="BX221",
             details=(("cause", cause), ("stderr", output.stderr.strip()[-500:])),
-            help="correct the worker; for a program without the worker protocol set answer: {contract: false}",
+            help="correct the worker; for a program without the worker protocol "
+            "set answer: {contract: false}",
         )
     return description
 

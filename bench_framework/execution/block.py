@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 HYPERFINE_OVERHEAD_S: Final = 1.0
 """Added to a block's timeout: hyperfine itself takes 5 ms, and much longer on a busy machine."""
 LEAST_ROOM_BYTES: Final = 1 << 20
-"""Required free space on the record's disk after each block: several times the journal of a round."""
+"""Required free space on the record's disk: several times the journal of a round."""
 SIGNAL_BASE: Final = 128
 LAST_SIGNAL: Final = 64
 
@@ -102,8 +102,8 @@ class BlockRunner:
 
         Raises:
             Interrupted: the user killed it; the block is dropped.
-            MachineError: BX235, the record's disk is full or the record was removed; BX231, hyperfine
-                was removed.
+            MachineError: BX235, the record's disk is full or the record was removed; BX231,
+                hyperfine was removed.
         """
         block = Block(
             place.seq, place.round, place.position, target.cell.id, place.warmup, "ok", utc_now()
@@ -182,7 +182,7 @@ class BlockRunner:
         return self._check_free_space(block) or self._read(block, finished, runs, log_start)
 
     def _check_free_space(self, block: Block) -> Block | None:
-        """Return the block as failed if its output filled the disk: a truncated output is not an answer.
+        """Return the block as failed if its output filled the disk, because it is truncated.
 
         Raises:
             MachineError: BX235, the disk is full for another reason.
@@ -300,12 +300,12 @@ def _free(folder: Path) -> int:
 
 
 def failure_of(codes: Sequence[int | None], allowed: Sequence[int]) -> dict[str, Any] | None:
-    """Return message and signal name for the first bad exit code of a block; `None` if all are good."""
+    """Return message and signal of the first bad exit code of a block; `None` if all are good."""
     for number, code in enumerate(codes, start=1):
         if code in allowed:
             continue
         where = f" in run {number} of {len(codes)}" if len(codes) > 1 else ""
-        # hyperfine reports signal n as 128 + n. A program could exit with such a code, but rarely does.
+        # hyperfine reports signal n as 128 + n. A program rarely exits with such a code.
         if code is not None and SIGNAL_BASE < code <= SIGNAL_BASE + LAST_SIGNAL:
             name = signal_name(code - SIGNAL_BASE)
             return {"message": f"killed by {name}{where}", "signal": name}

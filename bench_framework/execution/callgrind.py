@@ -30,7 +30,7 @@ _RECURSION: Final = re.compile(r"'\d+$")
 
 
 def read_costs(lines: Iterable[str], samples: Samples) -> None:
-    """Add the exclusive cost of each function of one file as a stack of one frame: callers are unknown."""
+    """Add the exclusive cost of each function of one file, as a stack of one frame."""
     names: dict[tuple[str, str], str] = {}
     now = {"ob": "", "fn": ""}
     column, of_callee = 0, False

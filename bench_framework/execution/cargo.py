@@ -162,7 +162,11 @@ class Builder:
         if spec.git is None:
             crate = assets.native_dir() if spec.crate == BUILTIN else Path(spec.crate)
             if not (crate / "Cargo.toml").is_file():
-                raise BuildError(f"{crate} contains no Cargo.toml", code="BX222")
+                raise BuildError(
+                    f"{crate} contains no Cargo.toml",
+                    code="BX222",
+                    help="correct `worker.crate` in the scenario",
+                )
         if spec.git is not None or spec.revision is not None:
             folder, commit = revisions.checkout(
                 git, self.cache, crate=crate, url=spec.git, revision=spec.revision
@@ -195,7 +199,7 @@ class Builder:
         return env
 
     def _version(self, spec: BuildSpec, crate: Path) -> str | None:
-        """Return the compiler's version line in the folder of the crate, which may select a toolchain."""
+        """Return the compiler's version line for the crate, which may select a toolchain."""
         key = (spec.toolchain, crate)
         if key not in self._rustc:
             env = self._environment(spec, crate)
@@ -232,7 +236,8 @@ def build_all(
                 code="BX231",
                 details=error.details,
                 effect="nothing was built or measured",
-                help="install Rust from https://rustup.rs, or add cargo to PATH; `benchctl doctor` checks it",
+                help="install Rust from https://rustup.rs, or add cargo to PATH; "
+                "`benchctl doctor` checks it",
             ) from error
     builder = Builder(launcher, env, observer, plan.answer.contract, place)
     total = len(plan.builds)

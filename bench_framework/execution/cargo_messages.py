@@ -76,7 +76,7 @@ class Steps:
     _started: bool = False
 
     def poll(self) -> None:
-        """Read new messages; called about five times a second. A fresh build ends before the first call."""
+        """Read new messages. A fresh build ends before the first call."""
         if not self._started:
             self._started = True
             self.observer.notify(BuildStarted(self.build_id, self.label, self.index, self.total))
@@ -103,7 +103,7 @@ class Steps:
 
 def _package(message: dict[str, Any]) -> str:
     """Return the name of the package: the target of a build script is ``build-script-build``."""
-    # ``registry+https://…#libc@0.2.1``, or ``path+file:///…/tally#0.1.0`` where folder and name are equal.
+    # ``registry+https://…#libc@0.2.1``, or ``path+file:///…/tally#0.1.0`` for a folder ``tally``.
     place, _, name = str(message["package_id"]).rpartition("#")
     return name.partition("@")[0] if "@" in name else place.rpartition("/")[2]
 

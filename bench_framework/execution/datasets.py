@@ -40,7 +40,7 @@ def data_dir(plan: Plan, env: Mapping[str, str]) -> Path:
 
 
 def workplace(plan: Plan, env: Mapping[str, str]) -> Path:
-    """Return the programs' working directory: `cwd`, the input's folder, or the current directory."""
+    """Return the programs' working directory: `cwd`, the input's folder, or the current one."""
     cwd = next((cell.cwd for cell in plan.cells if cell.cwd), None)
     if cwd is not None:
         return Path(cwd)
@@ -56,8 +56,8 @@ def prepare_inputs(
     """Return every input of a plan and generate missing ones; several inputs may share one dataset.
 
     Raises:
-        MachineError: BC401, the disk has too little space; BC405, the generator is missing; BC406, a
-            file is missing.
+        MachineError: BC401, the disk has too little space; BC405, the generator is missing;
+            BC406, a file is missing.
     """
     folder = data_dir(plan, env)
     missing = _missing_bytes(plan, folder)
@@ -77,14 +77,15 @@ def prepare_inputs(
 
 
 def require_room(folder: Path, size: int) -> None:
-    """Raise `MachineError`, BC401, unless a folder's filesystem has `size` bytes free, and some more."""
+    """Raise `MachineError`, BC401, unless a filesystem has more than `size` bytes free."""
     existing = next(
         path for path in (folder.absolute(), *folder.absolute().parents) if path.exists()
     )
     free = shutil.disk_usage(existing).free
     if free < size + ROOM_LEFT_BYTES:
         raise MachineError(
-            f"the inputs need {format_size(size)} in {folder}, but only {format_size(free)} are free",
+            f"the inputs need {format_size(size)} in {folder}, "
+            f"but only {format_size(free)} are free",
             code="BC401",
             effect="nothing was generated or measured",
             help="free some space (`benchctl clean`), or set another `data-dir`",
@@ -105,7 +106,8 @@ def _is_folder(dataset: Dataset) -> bool:
 def _prepare(
     item: Input, dataset: Dataset, folder: Path, env: Mapping[str, str], observer: Observer
 ) -> PreparedInput:
-    from bench_framework.execution.progress import DataFinished  # noqa: PLC0415 -- `benchctl plan` needs only paths
+    # `benchctl plan` needs only paths.
+    from bench_framework.execution.progress import DataFinished  # noqa: PLC0415
 
     if dataset.kind == "file":
         prepared = _user_file(item, dataset, cache_root(env) / "data" / "digests")
@@ -133,8 +135,9 @@ def _prepare(
 
 
 def _generate(item: Input, dataset: Dataset, path: Path, observer: Observer) -> str:
-    """Write a dataset under a temporary name, flush it to the disk, rename it. Return its digest."""
-    from bench_framework.execution.progress import DataStarted, DataStep  # noqa: PLC0415 -- `benchctl plan` writes no data
+    """Write a dataset under a temporary name, flush and rename it. Return its digest."""
+    # `benchctl plan` writes no data.
+    from bench_framework.execution.progress import DataStarted, DataStep  # noqa: PLC0415
 
     size = dataset.size_bytes or 0
     observer.notify(DataStarted(item.label, size))
@@ -275,7 +278,8 @@ def _for_input(prepared: PreparedInput, input_id: str) -> PreparedInput:
 
 def _native() -> ModuleType:
     try:
-        from bench_framework import _native as native  # noqa: PLC0415 -- not needed by `plan` and `report`
+        # `plan` and `report` do not need it.
+        from bench_framework import _native as native  # noqa: PLC0415
     except ImportError as error:
         raise MachineError(
             "the input generator (bench_framework._native) is not installed",

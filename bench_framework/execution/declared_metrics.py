@@ -1,6 +1,6 @@
 """Metrics that a scenario declares, read from the output of a run after it, outside timing.
 
-A number that cannot be read is missing, with the reason. It is never 0 and never from an earlier run.
+A number that cannot be read is missing, with the reason. It is never 0 or from an earlier run.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Readings:
         return any(metric.source == "stdout" for metric in self.declared)
 
     def mark(self) -> None:
-        """Mark the start of a block: an answer file that is unchanged after it was not written by it."""
+        """Mark the start of a block, to ignore an answer file that the block does not change."""
         self._before = _signature(self.answer)
 
     def read(self, block: Block) -> Block:
@@ -124,7 +124,7 @@ class Readings:
         return tuple(completed)
 
     def unreported(self, lines: Sequence[bytes]) -> dict[str, str]:
-        """Return the declared metrics missing in a worker's lines, with the first reason of each."""
+        """Return the declared metrics missing in a worker's lines, each with a reason."""
         missing: dict[str, str] = {}
         for line in lines:
             for metric in self.declared:

@@ -1,4 +1,4 @@
-"""Diagnosis of a failed block, outside timing: the stderr of the program and differences of its output."""
+"""Diagnosis of failed blocks, outside timing: stderr and differences of the output."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def rerun(
     """Run a failed command once more to capture its stderr, which hyperfine discards.
 
     Returns:
-        The outcome of this run in words, and the last lines of its stderr. `log` contains all lines.
+        The outcome of this run in words, and the last lines of its stderr; `log` contains all.
     """
     answers = log.with_suffix(".answers")  # without the file a worker would fail for another reason
     try:
@@ -88,7 +88,8 @@ def failure_event(plan: Plan, target: Target, block: Block, again: tuple[str, st
         "error",
         block.cell_id,
         block.round,
-        effect="its failed rounds are left out of comparisons; all other configurations are measured",
+        effect="its failed rounds are left out of comparisons; "
+        "all other configurations are measured",
         help=f"reproduce: {reproduction(plan, target.cell)}",
         details=tuple(details),
     )
@@ -142,9 +143,10 @@ def cache_event(target: Target, block: Block) -> Event | None:
         cell_id=block.cell_id,
         round=block.round,
         effect=("" if cold else "in a comparison with cold runs, ")
-        + "the round does not count for this configuration; it is not compared if more than 5 % of its "
-        "rounds are lost",
-        help="store the input on a local disk, in files that you own and no other program uses, and run as root"
+        + "the round does not count for this configuration; "
+        "it is not compared if more than 5 % of its rounds are lost",
+        help="store the input on a local disk, in files that you own and no other program uses, "
+        "and run as root"
         if cold
         else "choose an input that fits into memory, or set `cache: unknown`",
         details=(("input", str(target.input_path)),),
@@ -152,7 +154,7 @@ def cache_event(target: Target, block: Block) -> Event | None:
 
 
 def keep_reference(raw: Raw, input_id: str) -> None:
-    """Store the output of the baseline, so that a later difference can be shown; skip it on a full disk."""
+    """Store the output of the baseline to show later differences; skip it on a full disk."""
     copy = raw.reference(input_id)
     try:
         if raw.stdout.stat().st_size <= LARGEST_REFERENCE_BYTES:
@@ -204,7 +206,8 @@ def other_output_event(
         block.cell_id,
         block.round,
         effect="its times are in runs.csv (comparable=false) but not compared",
-        help="correct the program; if only the order of lines differs, set answer: {compare: sorted-lines}",
+        help="correct the program; if only the order of lines differs, "
+        "set answer: {compare: sorted-lines}",
         details=tuple(details),
     )
 

@@ -1,6 +1,7 @@
 """Find, install and call hyperfine. `store.importers.hyperfine` reads its JSON.
 
-The reasons for the options are in docs/method.md#schedule; ``tests/fixtures/hyperfine`` has examples of its JSON.
+The reasons for the options are in docs/method.md#schedule. ``tests/fixtures/hyperfine`` has
+examples of its JSON.
 """
 
 from __future__ import annotations

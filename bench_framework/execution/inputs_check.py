@@ -1,4 +1,4 @@
-"""Checks that inputs and programs do not change: by size and mtime before each round, inputs by digest at the end."""
+"""Checks for changed inputs and programs: by stamp before each round, by digest at the end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HELP = (
 
 
 class Guard:
-    """Check of every input and program against its size, mtime and inode at the start of a session."""
+    """Comparison of every input and program with its size, mtime and inode at the start."""
 
     def __init__(self, inputs: Mapping[str, PreparedInput], builds: Iterable[Build] = ()) -> None:
         self._inputs = inputs

@@ -1,8 +1,9 @@
 """Instructions of a cell, counted by valgrind or by perf in a few untimed runs.
 
-valgrind translates every instruction of user code, so the count depends on the program alone and not
-on the load of the machine. It has no AVX-512, so a program that selects code by CPU features may run
-other code than in the timed runs. The receipt of a worker shows this and is compared with theirs.
+valgrind translates every instruction of user code, so the count depends on the program alone and
+not on the load of the machine. It has no AVX-512, so a program that selects code by CPU features
+may run other code than in the timed runs. A worker's receipt shows this; it is compared with the
+receipts of the timed runs.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _BEGAN: Final = b"For interactive control"
 """Text that callgrind prints once per program, but not for a child that is forked without exec."""
 _NO_TRANSLATION: Final = (b"unhandled instruction", b"Unrecognised instruction", b"Illegal opcode")
 _TOO_NEW: Final = (
-    "valgrind cannot run an instruction of this binary (AVX-512, or another one of target-cpu=native): "
+    "valgrind cannot run an instruction of this binary (AVX-512, or another of target-cpu=native): "
     "build it for an older CPU, such as target-cpu=x86-64-v3, to count its instructions"
 )
 _NO_COUNTER: Final = ("<not supported>", "<not counted>")
@@ -207,7 +208,7 @@ def _rejection(
 
 
 def read_valgrind(folder: Path) -> int | str:
-    """Return the instructions of all processes of a run from callgrind's files, or the reason for none."""
+    """Add up the instructions in callgrind's files, or return the reason for none."""
     logs = {path.suffix: path.read_bytes() for path in folder.glob("valgrind.*")}
     if any(word in text for text in logs.values() for word in _NO_TRANSLATION):
         return _TOO_NEW
@@ -216,7 +217,7 @@ def read_valgrind(folder: Path) -> int | str:
     if not counts or not all(counts.values()):
         return f"valgrind wrote no count{_last_line(logs)}"
     if len(counts) > 1 and not all(_BEGAN in logs.get(process, b"") for process in counts):
-        return "it forks children without exec, for which valgrind counts the parent's instructions again"
+        return "it forks without exec, and valgrind counts the parent's instructions twice"
     return sum(int(number) for numbers in counts.values() for number in numbers)
 
 

@@ -1,17 +1,18 @@
 """The launcher: a small process that starts all other processes of benchctl.
 
-It runs as a script (``python -I -S -E launcher.py``) and communicates over stdin and stdout, one JSON
-object per line. It imports no module of the package, for three reasons:
+It runs as a script (``python -I -S -E launcher.py``) and communicates over stdin and stdout, one
+JSON object per line. It imports no module of the package, for three reasons:
 
-* A child inherits the peak memory of the process that forked it (``ru_maxrss`` survives ``exec``), so
-  the parent of a timed program must be small. benchctl with its libraries is large.
+* A child inherits the peak memory of the process that forked it (``ru_maxrss`` survives
+  ``exec``), so the parent of a timed program must be small. benchctl with its libraries is large.
 * Forking a small process is cheap.
 * If benchctl dies, even by SIGKILL, this process reads end-of-file and kills its children.
 
-Request ``{"argv", "env", "cwd", "stdin", "stdout", "stderr", "timeout_s", "cpus", "observe"}``, where
-``observe`` lists names of getrusage(2) and /proc/PID/io to report under ``used``. Answers: ``{"pid"}``
-and then ``{"exit_code", "signal", "timed_out", "killed", "stragglers", "seconds", "read_bytes", "used"}``, or
-``{"error", "errno"}`` if the program could not be started. ``{"kill": true}`` ends the running command.
+Request: ``{"argv", "env", "cwd", "stdin", "stdout", "stderr", "timeout_s", "cpus", "observe"}``,
+where ``observe`` lists names of getrusage(2) and /proc/PID/io to report under ``used``. Answers:
+``{"pid"}``, then ``{"exit_code", "signal", "timed_out", "killed", "stragglers", "seconds",
+"read_bytes", "used"}``; or ``{"error", "errno"}`` if the program could not be started.
+``{"kill": true}`` ends the running command.
 """
 
 from __future__ import annotations
@@ -126,7 +127,7 @@ def counts_of(used: Any, names: list[str]) -> dict[str, int]:
 
 
 def storage_of(pid: int, names: list[str]) -> dict[str, int]:
-    """Return the named fields of ``/proc/PID/io`` of a process that has ended but is not reaped yet.
+    """Return the named fields of ``/proc/PID/io`` of a process that has ended, before it is reaped.
 
     The children that it waited for are included. The result is empty if the kernel does not have
     these counters or only root may read them.
@@ -226,7 +227,8 @@ def set_cpus(cpus: list[int]) -> None:
     os.sched_setaffinity(0, cpus)
     usable = os.sched_getaffinity(0)
     if missing := sorted(set(cpus) - usable):
-        words = f"CPU {', '.join(map(str, missing))} is not available; available: {', '.join(map(str, sorted(usable)))}"
+        absent, present = (", ".join(map(str, cpus)) for cpus in (missing, sorted(usable)))
+        words = f"CPU {absent} is not available; available: {present}"
         raise OSError(errno.EINVAL, words)
 
 
@@ -273,7 +275,7 @@ def children() -> list[int]:
         with contextlib.suppress(OSError, ValueError, IndexError):
             with open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123 -- pathlib costs 2 MB
                 text = file.read()
-            # The name in parentheses may contain any text, also ") 1 2", so fields are counted from its end.
+            # The name in parentheses may contain any text, so fields are counted from its end.
             if int(text[text.rindex(b")") + 2 :].split()[1]) == me:
                 pids.append(int(name))
     return pids

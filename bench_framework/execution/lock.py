@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bench_framework.execution.progress import Observer
     from bench_framework.execution.stop import Stop
 
-FOLDERS: Final = (Path("/run/lock"), Path("/tmp"))  # noqa: S108 -- the lock is for all users of the machine
+FOLDERS: Final = (Path("/run/lock"), Path("/tmp"))  # noqa: S108 -- shared by all users
 NAME: Final = "benchctl.lock"
 FOR_ALL: Final = 0o666
 RETRY_S: Final = 0.2
@@ -26,7 +26,7 @@ _OWNER_LENGTH: Final = 400
 
 
 class MachineLock:
-    """The lock during a measurement; a context manager. The kernel releases it when its process dies.
+    """The lock during a measurement; a context manager. The kernel frees it when its process dies.
 
     Every user of the machine must be able to take it, so the file is writable for all. It is never
     removed: otherwise a third benchctl could lock a new file while the old one is locked.

@@ -24,7 +24,7 @@ class Mount:
 
 
 def read_mounts(text: str) -> tuple[Mount, ...]:
-    """Parse the mounts of a mountinfo text in its order (proc(5)): a later one covers an earlier one."""
+    """Parse a mountinfo text (proc(5)) in its order: a later mount covers an earlier one."""
     mounts = []
     for line in text.splitlines():
         before, dash, after = line.partition(" - ")

@@ -1,4 +1,4 @@
-"""Untimed counting runs after measuring: kernel counters and instructions. Resumable cell by cell."""
+"""Untimed counting runs after measuring: kernel counters and instructions. Resumable."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def observe_cells(
     stop: Stop,
     env: Mapping[str, str],
 ) -> None:
-    """Count the instructions of measured cells, and kernel counters of programs without the protocol.
+    """Count instructions of measured cells, and kernel counters of programs without the protocol.
 
     Counts that the record contains are not repeated. A cell that cannot be counted becomes an
     observation without values, and an event if the scenario requests the counts.
@@ -148,7 +148,7 @@ class CountingRuns:
             )
 
     def count_instructions(self, targets: list[Target], used: instructions.Counter) -> None:
-        """Count instructions in repeated runs of every cell; a failure ends the runs of its cell."""
+        """Count instructions in repeated runs of every cell; a failure ends those of its cell."""
         policy = self.plan.instructions
         assert policy is not None
         for number, target in enumerate(targets, start=1):

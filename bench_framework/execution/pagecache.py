@@ -27,14 +27,19 @@ PAGECACHE: Final = "1\n"
 """Drop the page cache only: dentries and inodes belong to the system, not to the input."""
 MEMINFO: Final = Path("/proc/meminfo")
 COLD_SHARE: Final = 0.01
-"""Largest share of an input's pages in memory before a cold run. Reading 1 % from memory saves at most
-1 % of the time, which is the minimum effect size (docs/method.md#verdicts)."""
+"""Largest share of an input's pages in memory before a cold run.
+
+Reading 1 % from memory saves at most 1 % of the time, which is the minimum effect size
+(docs/method.md#verdicts).
+"""
 WARM_SHARE: Final = 0.99
 """Smallest share of an input's pages in memory before a warm run."""
 FROM_DEVICE: Final = 0.9
-"""Smallest share of the pages loaded during a cold run that the run itself must have read from the device.
-A smaller share means that another process read the file at the same time. The limit is not 1 because
-readahead rounds to its window and a hole in a file causes no read."""
+"""Smallest share of the pages loaded during a cold run that the run itself read from the device.
+
+A smaller share means that another process read the file at the same time. The limit is not 1
+because readahead rounds to its window and a hole in a file causes no read.
+"""
 NOT_REPORTED: Final = (
     "the kernel reports the cached pages of a file only to its owner and to users who may write it"
 )
@@ -69,7 +74,7 @@ class InputPages:
         return sum(size for _, size in self._files)
 
     def drop(self) -> None:
-        """Drop the pages: with posix_fadvise per file, then with drop_caches if needed and permitted.
+        """Drop the pages with posix_fadvise, then with drop_caches if needed and permitted.
 
         Dirty pages cannot be dropped, so they are written first. `resident` shows the result.
 
@@ -88,8 +93,8 @@ class InputPages:
         if mounts.filesystem_of(self.path) in mounts.IN_MEMORY:
             self._without_effect.add("drop")
             return
-        # This also empties the cache of all other programs, so it is used only if the advice was not
-        # enough, and not again if it had no effect.
+        # This also empties the cache of all other programs, so it is used only if the advice was
+        # not enough, and not again if it had no effect.
         try:
             DROP_CACHES.write_text(PAGECACHE, encoding="ascii")
         except OSError:
@@ -109,7 +114,7 @@ class InputPages:
         if self.size < available_bytes():
             buffer = bytearray(STEP)
             for name, _ in self._files:
-                with open(name, "rb", buffering=0) as file:  # noqa: PTH123 -- a name, not a Path: there may be many
+                with open(name, "rb", buffering=0) as file:  # noqa: PTH123 -- names are strings
                     while file.readinto(buffer):
                         pass
         if (share := self.resident()) is None or share < WARM_SHARE:
@@ -142,7 +147,7 @@ class InputPages:
 
 
 def set_state(pages: InputPages, requested: CacheState) -> PageCache:
-    """Bring an input's pages into the requested state and read the result; `unknown` changes nothing."""
+    """Bring an input's pages into the requested state and read it; `unknown` changes nothing."""
     try:
         if requested == "cold":
             pages.drop()
@@ -203,8 +208,8 @@ def _not_cold(
     brought = max(0.0, after - before) * size
     if device_bytes < FROM_DEVICE * brought:
         return (
-            f"the run read {format_size(device_bytes)} from the device, but {format_size(brought)} of the "
-            "input were loaded into memory: another process read it too"
+            f"the run read {format_size(device_bytes)} from the device, but {format_size(brought)} "
+            "of the input were loaded into memory: another process read it too"
         )
     return ""
 
@@ -262,7 +267,7 @@ def resident_pages(name: str, size: int, page: int) -> int | None:
 
 
 def by_cachestat(fd: int) -> int | None:
-    """Count pages with cachestat(2); `None` if the kernel lacks it or refuses (another user's file)."""
+    """Count pages with cachestat(2); `None` if the kernel lacks or refuses it."""
     whole, counts = _Range(0, 0), _Stat()
     if _libc().syscall(SYS_CACHESTAT, fd, ctypes.byref(whole), ctypes.byref(counts), 0) != 0:
         return None

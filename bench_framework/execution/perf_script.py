@@ -112,7 +112,7 @@ def _parse_frame(rest: str) -> Frame:
 
 
 def _split_symbol(rest: str) -> tuple[str, str]:
-    """Split symbol and file. Both may contain spaces and parentheses; a file begins with ``/`` or ``[``."""
+    """Split symbol and file, which may contain spaces. A file begins with ``/`` or ``[``."""
     if not rest.endswith(")"):
         return rest, ""
     starts = [rest.find(mark) for mark in (" (/", " ([", " (//")]

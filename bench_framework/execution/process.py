@@ -217,7 +217,7 @@ class Launcher:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             bufsize=0,
-            # Ctrl-C at the terminal goes to the foreground group and must not reach a timed process.
+            # Ctrl-C goes to the foreground group and must not reach a timed process.
             start_new_session=True,
         )
 
@@ -250,7 +250,7 @@ class Launcher:
         return answer
 
     def _handle_death(self) -> None:
-        """Handle the death of the launcher: PDEATHSIG kills its command, this function the group."""
+        """Kill the command's group after the launcher died; PDEATHSIG kills only the command."""
         if self._running is not None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._running, signal.SIGKILL)
@@ -267,13 +267,14 @@ class Launcher:
 
 @contextlib.contextmanager
 def scratch_folder() -> Iterator[str]:
-    """Create a temporary folder and remove it at the end. Raises `MachineError`, BX235, on failure."""
+    """Create a temporary folder and remove it. Raises `MachineError`, BX235, on failure."""
     try:
         folder = tempfile.mkdtemp(prefix="benchctl-")
     except OSError as error:
         raise MachineError(
             f"a temporary folder cannot be created: {error.strerror}",
             code="BX235",
+            effect="nothing was started",
             help="free some space, or set TMPDIR to a writable folder",
         ) from error
     try:
@@ -292,7 +293,7 @@ def _open(pipe: IO[bytes] | None) -> IO[bytes]:
 
 
 def _request(command: Command) -> bytes:
-    # Names that are not UTF-8 contain lone surrogates in `str`; the \u escapes of JSON preserve them.
+    # Names that are not UTF-8 contain lone surrogates; the \u escapes of JSON preserve them.
     return (
         json.dumps(
             {

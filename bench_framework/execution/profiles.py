@@ -60,8 +60,8 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
-    """Launcher, environment and observer of profiling."""
+class ProfilingTools:
+    """Launcher, environment, stop request and observer of profiling."""
 
     launcher: Launcher
     env: Mapping[str, str]
@@ -80,15 +80,15 @@ def cells_of(plan: Plan, policy: ProfilePolicy) -> tuple[Cell, ...]:
 
 
 def profile(
-    subject: Subject, policy: ProfilePolicy, cells: Sequence[Cell], means: Means
+    subject: Subject, policy: ProfilePolicy, cells: Sequence[Cell], tools: ProfilingTools
 ) -> Outcome:
-    """Profile cells one after the other. A failure is an event, not an exception: measuring succeeded.
+    """Profile cells one after the other. A failure is an event: measuring succeeded.
 
     Raises:
         MachineError: BX232, the launcher died; BX235, a temporary folder cannot be created.
     """
     outcome = Outcome()
-    sampler, refused = find_sampler(policy.sampler, policy.frequency_hz, means.launcher, means.env)
+    sampler, refused = find_sampler(policy.sampler, policy.frequency_hz, tools.launcher, tools.env)
     if sampler is None:
         outcome.events.append(
             Event(
@@ -104,17 +104,18 @@ def profile(
             Event(
                 "BX351",
                 f"callgrind is used instead of perf: {refused[0].reason}",
-                effect="shares are of user-space instructions, not of time; kernel code and waiting are missing",
+                effect="shares are of user-space instructions, not of time; "
+                "kernel code and waiting are missing",
                 help=refused[0].help,
             )
         )
     remarks = tuple(r.reason for r in refused)
     known: dict[str, symbols.Symbols] = {}
     for cell in cells:
-        if means.stop.level:
+        if tools.stop.level:
             outcome.stopped = True
             break
-        cell_profiler = _CellProfiler(subject, policy, cell, means, sampler)
+        cell_profiler = _CellProfiler(subject, policy, cell, tools, sampler)
         try:
             result = cell_profiler.profile(known, remarks)
         except Interrupted:  # during the build
@@ -140,30 +141,35 @@ class _CellProfiler:
     """The profiled runs of one cell."""
 
     def __init__(
-        self, subject: Subject, policy: ProfilePolicy, cell: Cell, means: Means, sampler: Sampler
+        self,
+        subject: Subject,
+        policy: ProfilePolicy,
+        cell: Cell,
+        tools: ProfilingTools,
+        sampler: Sampler,
     ) -> None:
-        self._subject, self._policy, self._cell, self._means = subject, policy, cell, means
+        self._subject, self._policy, self._cell, self._tools = subject, policy, cell, tools
         self._sampler = sampler
         self._runs: list[Samples] = []
         self._remarks: list[str] = []
         self.stopped = False
 
     def profile(self, known: dict[str, symbols.Symbols], remarks: tuple[str, ...]) -> Profile | str:
-        """Return the profile, or the reason for none; empty if the user stopped it before the first run ended."""
+        """Return the profile, or the reason for none; empty if stopped in the first run."""
         plan, cell = self._subject.plan, self._cell
         measured = self._subject.builds.get(build_id_of(plan, cell))
         if measured is None:
             return "it was not built"
         spec = plan.variant(cell.variant_id).build
         if measured.id not in known:
-            means = self._means
+            tools = self._tools
             known[measured.id] = symbols.with_symbols(
                 spec,
                 measured,
-                means.launcher,
-                means.env,
-                InterruptibleObserver(means.observer, means.stop),
-                means.place,
+                tools.launcher,
+                tools.env,
+                InterruptibleObserver(tools.observer, tools.stop),
+                tools.place,
             )
         binary = known[measured.id]
         if binary.failure:
@@ -174,7 +180,7 @@ class _CellProfiler:
                 cell,
                 replace(measured, path=binary.path),
                 self._subject.inputs.get(cell.input_id),
-                self._means.env,
+                self._tools.env,
                 self._subject.tuning,
             )
             self._run_all(target, unwinding)
@@ -197,15 +203,15 @@ class _CellProfiler:
         label = self._subject.plan.variant(self._cell.variant_id).label
         runs = 1 if self._sampler.name == "callgrind" else self._policy.runs
         for number in range(1, runs + 1):
-            if self._means.stop.level:
+            if self._tools.stop.level:
                 self.stopped = True
                 self._remarks.append(f"stopped by the user after {number - 1} of {runs} runs")
                 return
             if number == 1:
                 text = f"profiling {label} by {self._sampler.name}, {runs} run{'s' if runs != 1 else ''}"
-                self._means.observer.notify(Message(text))
+                self._tools.observer.notify(Message(text))
             reason = self._run(target, unwinding)
-            if self._means.stop.level > 1:  # the user killed it
+            if self._tools.stop.level > 1:  # the user killed it
                 self.stopped = True
                 self._remarks.append(f"stopped by the user in run {number} of {runs}")
                 return
@@ -273,7 +279,7 @@ class _CellProfiler:
 
     def _run_setup(self, target: Target, commands: Sequence[Sequence[str]], what: str) -> str:
         for argv in commands:
-            output = self._means.launcher.capture(
+            output = self._tools.launcher.capture(
                 argv, target.env, cwd=target.cwd, timeout_s=self._policy.timeout_s
             )
             if not output.ok:

@@ -28,7 +28,7 @@ COPIED: Final = (b"\x7fELF", b"#!")
 
 
 def find_program(plan: Plan, env: Mapping[str, str]) -> Build:
-    """Find the program of a plan: an absolute path, one relative to the scenario, or a name on PATH.
+    """Find the program of a plan: an absolute path, one relative to the scenario, or on PATH.
 
     Raises:
         MachineError: BX234, the program does not exist or is not executable.
@@ -119,8 +119,8 @@ def _reason_not_to_copy(plan: Plan, source: Path) -> str:
     """Return the reason why a program must not be copied to another path; empty if it may be.
 
     Some programs depend on their own path: the interpreter of a virtual environment finds its
-    libraries by it, a dispatcher selects its tool. Such a copy may give the same answer and still do
-    other work (docs/method.md#aa-control).
+    libraries by it, a dispatcher selects its tool. Such a copy may give the same answer and
+    still do other work (docs/method.md#aa-control).
     """
     assert plan.program is not None
     if "/" not in plan.program[0]:

@@ -36,10 +36,10 @@ class Decision(NamedTuple):
 
 
 Looker = Callable[[str, int, int], Decision]
-"""``looker(input_id, index, round)``: reads the blocks from ``record.contents``; `index` counts from 0."""
+"""``looker(input_id, index, round)`` reads ``record.contents``; `index` counts from 0."""
 
 
-def leaving_cells(
+def cells_to_drop(
     plan: Plan, contents: Contents, look: Look, measured: Collection[str]
 ) -> dict[str, race.Why]:
     """Return the cells that the race drops after an interim analysis, of those still measured."""

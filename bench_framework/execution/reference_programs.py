@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 EFFECTS: Final = (0.03, 0.05, 0.10)
 TARGET_S: Final = 0.03
-"""Time of one run: above the 20 ms below which runs are repeated, and short enough for many rounds."""
+"""Time of one run: longer than the 20 ms below which runs are repeated, and short."""
 TRIALS: Final = 3
 UNITS: Final = 100
 """Units of work; 3 % of them is a whole number."""

@@ -1,7 +1,7 @@
 """Sources of a revision of a local repository or URL, checked out once per commit into the cache.
 
-The checkout is a separate clone, so the user's working tree is not changed and build scripts can call
-git. Submodules are not fetched.
+The checkout is a separate clone, so the user's working tree is not changed and build scripts can
+call git. Submodules are not fetched.
 """
 
 from __future__ import annotations
@@ -70,22 +70,12 @@ def checkout(
         revision: branch, tag or commit; the remote's HEAD if `None`.
 
     Raises:
-        BuildError: BX224, the repository or revision cannot be fetched; BX225, the crate is in no
-            repository.
+        BuildError: BX224, the repository cannot be fetched; BX225, the crate is in no repository,
+            or the revision does not exist.
     """
-    if url is not None:
-        repository, inner = _mirror(git, cache, url, revision), Path()
-    else:
-        assert crate is not None
-        top = git.try_run("-C", str(crate), "rev-parse", "--show-toplevel")
-        if top is None:
-            raise BuildError(
-                f"{crate} is in no git repository, so it has no revision {revision}", code="BX225"
-            )
-        repository, inner = Path(top), crate.resolve().relative_to(Path(top).resolve())
-    commit = git.run(
-        "-C", str(repository), "rev-parse", "--verify", f"{revision or HEAD}^{{commit}}"
-    )
+    repository = _repository(git, cache, crate, url, revision or HEAD)
+    inner = Path() if crate is None else crate.resolve().relative_to(repository.resolve())
+    commit = _resolve(git, repository, url, revision or HEAD)
     folder = cache / "revisions" / _key(str(repository)) / commit
     if not folder.is_dir():
         _clone(git, repository, folder, commit)
@@ -106,7 +96,10 @@ def commit_of(git: Git, cache: Path, *, crate: Path | None, url: str | None, rev
         BuildError: BX225, the crate is in no repository, or the revision does not exist; BX224, git
             failed.
     """
-    repository = _repository(git, cache, crate, url, revision)
+    return _resolve(git, _repository(git, cache, crate, url, revision), url, revision)
+
+
+def _resolve(git: Git, repository: Path, url: str | None, revision: str) -> str:
     commit = git.try_run("-C", str(repository), "rev-parse", "--verify", f"{revision}^{{commit}}")
     if commit is None:
         raise BuildError(
@@ -159,7 +152,10 @@ def _repository(git: Git, cache: Path, crate: Path | None, url: str | None, revi
     top = git.try_run("-C", str(crate), "rev-parse", "--show-toplevel")
     if top is None:
         raise BuildError(
-            f"{crate} is in no git repository, so it has no revision {revision}", code="BX225"
+            f"{crate} is in no git repository, so it has no revision {revision}",
+            code="BX225",
+            effect="nothing was built or measured",
+            help="run `git init` and commit, or measure without revisions",
         )
     return Path(top)
 
@@ -168,10 +164,13 @@ def _how_to_fetch(git: Git, repository: Path) -> str:
     """Return the fix for a missing commit: a shallow clone contains only the newest commits."""
     if _is_shallow(git, repository):
         return (
-            "this clone is shallow and contains only the newest commits: run `git fetch --unshallow`, or set "
-            "`fetch-depth: 0` for actions/checkout"
+            "this clone is shallow and contains only the newest commits: run "
+            "`git fetch --unshallow`, or set `fetch-depth: 0` for actions/checkout"
         )
-    return "run `git fetch` to get the revisions of the remote; --base and --head take a branch, tag or commit"
+    return (
+        "run `git fetch` to get the revisions of the remote; "
+        "--base and --head take a branch, tag or commit"
+    )
 
 
 def _is_shallow(git: Git, repository: Path) -> bool:
@@ -179,7 +178,7 @@ def _is_shallow(git: Git, repository: Path) -> bool:
 
 
 def state_of(git: Git, crate: Path) -> tuple[str | None, bool | None]:
-    """Return the commit id of a crate's repository, and True if its folder has uncommitted changes."""
+    """Return the commit of a crate's repository, and True if the crate has uncommitted changes."""
     commit = git.try_run("-C", str(crate), "rev-parse", "--verify", HEAD)
     if commit is None:
         return None, None
@@ -188,7 +187,7 @@ def state_of(git: Git, crate: Path) -> tuple[str | None, bool | None]:
 
 
 def has_changes(git: Git, crate: Path) -> bool:
-    """Check for uncommitted changes anywhere in a crate's repository, also in other workspace members."""
+    """Check for uncommitted changes anywhere in a crate's repository."""
     top = git.run("-C", str(crate), "rev-parse", "--show-toplevel")
     return bool(git.run("-C", top, "status", "--porcelain"))
 
@@ -221,7 +220,7 @@ def _clone(git: Git, repository: Path, folder: Path, commit: str) -> None:
 
 
 def _borrow(git: Git, repository: Path, part: Path) -> None:
-    """Create a repository that uses the objects of a shallow one and its list of shallow commits."""
+    """Create a repository with the objects and the shallow commits of a shallow one."""
     common = git.run(
         "-C", str(repository), "rev-parse", "--path-format=absolute", "--git-common-dir"
     )

@@ -1,4 +1,4 @@
-"""The measuring loop: rounds of blocks over all inputs until an interim analysis or the budget ends it.
+"""The measuring loop: rounds of blocks until an interim analysis or the budget ends it.
 
 Between two blocks benchctl does only what the next block needs, about 2 ms; it draws and flushes
 nothing. See docs/method.md#schedule.
@@ -19,7 +19,7 @@ from bench_framework.execution import (
 )
 from bench_framework.execution.block import BlockPosition, BlockRunner
 from bench_framework.execution.host import seconds, utc_now
-from bench_framework.execution.racing import REASONS, drop_pending, leaving_cells
+from bench_framework.execution.racing import REASONS, cells_to_drop, drop_pending
 from bench_framework.execution.target import build_id_of, target_of
 from bench_framework.model.looks import looks_of
 from bench_framework.model.run import Event, Look
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Progression:
+class InputProgress:
     """Progress of one input."""
 
     input: Input
@@ -142,16 +142,16 @@ class Measuring:
             self._add_event(replaced)
         self.record.append(lines.End(utc_now(), self.elapsed_s))
 
-    def _warm_up(self, states: list[Progression], guard: inputs_check.Guard) -> None:
+    def _warm_up(self, states: list[InputProgress], guard: inputs_check.Guard) -> None:
         for number in range(1, self._warmup_rounds + 1):
             for state in states:
                 if state.warmups < number and not state.rounds and not state.stopped:
                     self._round(state, number, guard, warmup=True)
         for state in states:
-            self._fix_repeats(state)
+            self._set_repeats(state)
 
-    def _measure(self, states: list[Progression], guard: inputs_check.Guard) -> None:
-        """Measure round r of every input before round r + 1 of any, so that drift affects all inputs."""
+    def _measure(self, states: list[InputProgress], guard: inputs_check.Guard) -> None:
+        """Measure round r of every input before round r + 1: drift then affects all inputs."""
         for number in range(1, self.plan.measure.rounds_max + 1):
             for state in states:
                 if not state.stopped and state.rounds < number:
@@ -162,8 +162,8 @@ class Measuring:
 
     @property
     def _warmup_rounds(self) -> int:
-        # Round 1 has a random order and needs a reference answer. Without warm-up rounds the reference
-        # cell runs once before it.
+        # Round 1 has a random order and needs a reference answer. Without warm-up rounds the
+        # reference cell runs once before it.
         requested = self.plan.measure.warmup_rounds
         return max(1, requested) if self.plan.answer.compare != "none" else requested
 
@@ -173,7 +173,7 @@ class Measuring:
         builds: Mapping[str, Build],
         inputs: Mapping[str, PreparedInput],
         env: Mapping[str, str],
-    ) -> Progression | None:
+    ) -> InputProgress | None:
         contents = self.record.contents
         targets = {}
         tuning = str(self.record.path / layout.TUNING) if self.plan.tuning else None
@@ -191,14 +191,14 @@ class Measuring:
             return None
         baseline = self.plan.baseline_cell(item.id)
         reference = baseline.id if baseline and baseline.id in targets else next(iter(targets))
-        state = Progression(item, targets, reference)
+        state = InputProgress(item, targets, reference)
         self._resume(state)
         if state.rounds or state.warmups:
-            # The earlier process may have died between the end of the round and the drop of its cells.
+            # The earlier process may have died before it dropped the failed cells of this round.
             self._drop_failed(state, state.rounds or state.warmups, warmup=not state.rounds)
         return state
 
-    def _resume(self, state: Progression) -> None:
+    def _resume(self, state: InputProgress) -> None:
         contents, here = self.record.contents, state.input.id
         state.warmups = contents.warmups.get(here, 0)
         state.rounds = contents.rounds.get(here, 0)
@@ -217,7 +217,7 @@ class Measuring:
         state.noted = {(event.cell_id or "", event.code) for event in contents.events}
 
     def _round(
-        self, state: Progression, number: int, guard: inputs_check.Guard, *, warmup: bool
+        self, state: InputProgress, number: int, guard: inputs_check.Guard, *, warmup: bool
     ) -> None:
         order = self._order(state, number, warmup=warmup)
         if event := guard.changed(state.input.id) or guard.replaced():
@@ -239,7 +239,7 @@ class Measuring:
         self.record.sync()
         self.observer.notify(progress.RoundFinished(state.input.id, number, warmup, elapsed))
 
-    def _order(self, state: Progression, number: int, *, warmup: bool) -> list[str]:
+    def _order(self, state: InputProgress, number: int, *, warmup: bool) -> list[str]:
         if warmup and self.plan.measure.warmup_rounds == 0:
             return [state.reference_id]
         order = schedule.order_of(
@@ -252,12 +252,12 @@ class Measuring:
         return order
 
     def _block(
-        self, state: Progression, cell_id: str, number: int, position: int, *, warmup: bool
+        self, state: InputProgress, cell_id: str, number: int, position: int, *, warmup: bool
     ) -> None:
         target = state.targets[cell_id]
         runs = (
             1
-            if warmup or target.prepare or self._has_cold(state)
+            if warmup or target.prepare or self._has_cold_cell(state)
             else state.repeats.get(cell_id, 1)
         )
         place = BlockPosition(len(self.record.contents.blocks), number, position, warmup)
@@ -280,12 +280,12 @@ class Measuring:
             self._add_event(event)
         self.observer.notify(progress.BlockFinished(block))
 
-    def _has_cold(self, state: Progression) -> bool:
-        """Check for a cell with a cold cache: only its first run is cold, so all cells get one run per block."""
+    def _has_cold_cell(self, state: InputProgress) -> bool:
+        """Check for a cell with a cold cache: only the first run of a block is cold."""
         return any(cell.cache == "cold" for cell in self.plan.cells_of(state.input.id))
 
     def _handle_failure(
-        self, state: Progression, target: Target, block: Block
+        self, state: InputProgress, target: Target, block: Block
     ) -> tuple[Block, list[Event]]:
         first = (block.cell_id, "BX201") not in state.noted
         if not first:
@@ -301,7 +301,7 @@ class Measuring:
         return block, [failure_diagnosis.failure_event(self.plan, target, block, again)]
 
     def _verify_answer(
-        self, state: Progression, target: Target, block: Block
+        self, state: InputProgress, target: Target, block: Block
     ) -> tuple[Block, list[Event]]:
         assert block.answer is not None
         by_stdout = self.runner.stdout_is_answer
@@ -330,9 +330,9 @@ class Measuring:
         ]
 
     def _verify_bound(
-        self, state: Progression, target: Target, block: Block
+        self, state: InputProgress, target: Target, block: Block
     ) -> tuple[Block, list[Event]]:
-        """Compare the answer of a bound with its own first answer: it does other work than the candidates."""
+        """Compare the answer of a bound, which does other work, with its own first answer."""
         assert block.answer is not None
         answers = [
             b.answer for b in state.blocks.get(block.cell_id, ()) if b.status == "ok" and b.answer
@@ -344,7 +344,7 @@ class Measuring:
             state, failure_diagnosis.varying_answer_event(target, block, answers[0])
         )
 
-    def _new_event(self, state: Progression, event: Event) -> list[Event]:
+    def _new_event(self, state: InputProgress, event: Event) -> list[Event]:
         """Return the event, unless its cell already has one with this code."""
         key = (event.cell_id or "", event.code)
         if key in state.noted:
@@ -352,7 +352,7 @@ class Measuring:
         state.noted.add(key)
         return [event]
 
-    def _drop_failed(self, state: Progression, number: int, *, warmup: bool) -> None:
+    def _drop_failed(self, state: InputProgress, number: int, *, warmup: bool) -> None:
         """Drop the cells that failed too often or did other work."""
         over = warmup and number >= self.plan.measure.warmup_rounds > 0
         for cell_id in list(state.targets):
@@ -367,7 +367,7 @@ class Measuring:
 
     def _drop(
         self,
-        state: Progression,
+        state: InputProgress,
         cell_id: str,
         number: int,
         kind: lines.DropState,
@@ -383,7 +383,7 @@ class Measuring:
         if not state.targets:
             state.stopped = True
 
-    def _fix_repeats(self, state: Progression) -> None:
+    def _set_repeats(self, state: InputProgress) -> None:
         """Set the runs per block from the warm-up once; a resumed record keeps its value."""
         if state.repeats:
             return
@@ -398,7 +398,7 @@ class Measuring:
         state.repeats = dict.fromkeys(state.targets, schedule.repeats_of(walls))
         self.record.append(lines.Repeats(state.input.id, dict(state.repeats)))
 
-    def _analyze(self, state: Progression, states: Sequence[Progression]) -> None:
+    def _analyze(self, state: InputProgress, states: Sequence[InputProgress]) -> None:
         """Do the interim analysis that is due after the last round of the input."""
         here, number = state.input.id, state.rounds
         if state.stopped or not number:
@@ -433,7 +433,7 @@ class Measuring:
         self.record.sync()
         self.observer.notify(progress.LookTaken(look))
 
-    def _race_drops(self, look: Look, states: Sequence[Progression]) -> dict[str, race.Why]:
+    def _race_drops(self, look: Look, states: Sequence[InputProgress]) -> dict[str, race.Why]:
         """Return the cells that the race drops after this analysis, of inputs that continue."""
         measured = {
             cell_id
@@ -441,7 +441,7 @@ class Measuring:
             if not (state.stopped or (look.stopped and state.input.id == look.input_id))
             for cell_id in state.targets
         }
-        return leaving_cells(self.plan, self.record.contents, look, measured)
+        return cells_to_drop(self.plan, self.record.contents, look, measured)
 
     def _add_event(self, event: Event) -> None:
         self.record.append(lines.Noted(event))

@@ -26,10 +26,12 @@ if TYPE_CHECKING:
 PARANOID: Final = Path("/proc/sys/kernel/perf_event_paranoid")
 FASTEST: Final = Path("/proc/sys/kernel/perf_event_max_sample_rate")
 EVENTS: Final = ("cycles", "cpu-clock", "cycles:u", "cpu-clock:u")
-"""Events in the order of trials: the CPU's counter, the kernel's timer, and both in user space only,
-which is all that an unprivileged user may sample."""
+"""Events in the order of trials: the CPU's counter, the kernel's timer, and both in user space.
+
+An unprivileged user may sample only user space.
+"""
 BUSY: Final = ("/bin/sh", "-c", "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done")
-"""About 60 ms of work, to detect an event that exists but never counts, as on some virtual machines."""
+"""About 60 ms of work, to detect an event that never counts, as on some virtual machines."""
 STACK_BYTES: Final = 16384
 """Bytes of the stack that dwarf unwinding copies with each sample."""
 SCRIPT_TIMEOUT_S: Final = 900.0
@@ -226,7 +228,8 @@ def find_perf(frequency_hz: int, launcher: Launcher, env: Mapping[str, str]) -> 
             reason = reason or trial.failure or _tail(folder / "perf.stderr")
     paranoid = _number(PARANOID)
     words = f"perf may not sample on this machine{f': {reason}' if reason else ''}"
-    if paranoid is not None and paranoid > 2 and os.geteuid() != 0:  # noqa: PLR2004 -- above 2 an unprivileged user cannot sample
+    # Above 2 an unprivileged user cannot sample.
+    if paranoid is not None and paranoid > 2 and os.geteuid() != 0:  # noqa: PLR2004
         return Refusal(
             f"perf may not sample on this machine: perf_event_paranoid is {paranoid}",
             "run as root: sysctl kernel.perf_event_paranoid=2 (or 1 to include kernel functions)",

@@ -1,7 +1,7 @@
 """System counters, read just before and just after a block.
 
-The files are opened once and read with ``pread``, so no path is resolved between two runs. A value is
-`None` if its file is missing: PSI is a boot option, and containers hide files.
+The files are opened once and read with ``pread``, so no path is resolved between two runs. A value
+is `None` if its file is missing: PSI is a boot option, and containers hide files.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _FILES: Final = {
     "khz": "/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq",
 }
 _STEAL_COLUMN: Final = 8
-"""Column in the line ``cpu`` of /proc/stat: user nice system idle iowait irq softirq **steal** (proc(5))."""
+"""Column of steal in the line ``cpu`` of /proc/stat (proc(5))."""
 _SWAPS: Final = {
     name: re.compile(rb"^" + name + rb" (\d+)$", re.MULTILINE) for name in (b"pswpin", b"pswpout")
 }

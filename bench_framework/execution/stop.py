@@ -41,7 +41,7 @@ class Stop:
 
     @contextmanager
     def on_signals(self) -> Iterator[None]:
-        """Let SIGINT, SIGTERM and SIGHUP request a stop within the block. Only in the main thread."""
+        """Let SIGINT, SIGTERM and SIGHUP request a stop within the block; main thread only."""
         numbers = [signal.SIGINT, signal.SIGTERM]
         if (
             signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN

@@ -1,6 +1,6 @@
 """Readable names of functions: both manglings of Rust are decoded, and hashes are removed. Pure.
 
-perf itself decodes the legacy mangling (and that of C++); it decodes v0 only if built with a library for it.
+perf decodes the legacy mangling and that of C++; it decodes v0 only if built with a library for it.
 """
 
 from __future__ import annotations
@@ -72,6 +72,7 @@ def _character(match: re.Match[str]) -> str:
     if code in _ESCAPES:
         return _ESCAPES[code]
     number = int(code[1:], 16) if code.startswith("u") and len(code) > 1 else 0
-    if not _SMALLEST_ESCAPE <= number <= 0x10FFFF or 0xD800 <= number <= 0xDFFF:  # noqa: PLR2004 -- scalar values of Unicode
+    # Only scalar values of Unicode are characters.
+    if not _SMALLEST_ESCAPE <= number <= 0x10FFFF or 0xD800 <= number <= 0xDFFF:  # noqa: PLR2004
         return match[0]
     return chr(number)

@@ -29,8 +29,11 @@ CONFIGURED: Final = (
     "--config",
     'build.rustflags=["-C","force-frame-pointers=yes"]',
 )
-"""Options that cargo merges with flags of the crate's configuration file; the environment would replace
-them. Cargo ignores these options if that file has flags per target; callers may then be missing."""
+"""Options that cargo merges with flags of the crate's configuration file.
+
+Flags in the environment would replace those of the file. Cargo ignores these options if the file
+has flags per target; callers may then be missing.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ def target_of(
             "".join(_fill(part, slots, cell, quote=quote) for part in word) for word in words
         )
 
-    # The shell reads the text of the scenario; the plan has quoted its values. Paths are quoted here.
+    # The plan has quoted the values in the shell text; paths are quoted here.
     argv = fill(cell.command, quote=cell.shell)
     if cell.shell:
         # Not hyperfine's --shell: it takes 100 ms per call to calibrate the start of the shell.
@@ -93,7 +93,7 @@ def build_id_of(plan: Plan, cell: Cell) -> str:
 
 
 def parse_cpus(text: str) -> tuple[int, ...]:
-    """Parse CPU numbers such as ``0-1,3``, the format of taskset and cpuset; none for an empty text.
+    """Parse CPU numbers such as ``0-1,3``, the format of taskset; none for an empty text.
 
     Raises:
         CellError: BX203, the text is not such a list.

@@ -1,4 +1,4 @@
-"""Answers of runs: the lines of a worker that follows the protocol, or the digest of a program's output."""
+"""Answers of runs: lines of a worker that follows the protocol, or the digest of an output."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class AnswersFile:
         return os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
 
     def mark(self) -> None:
-        """Mark the start of a block: earlier bytes, even half a line of a killed worker, do not belong to it."""
+        """Mark the start of a block, to ignore earlier bytes, such as a torn line."""
         if not os.fstat(
             self._fd
         ).st_nlink:  # a worker removed the file; the next one shall not fail
@@ -124,8 +124,8 @@ def read_replies(lines: list[bytes], runs: int) -> list[Reply]:
         raise AnswerError(
             f"the worker answered {len(replies)} times in {runs} run{'s' if runs != 1 else ''}",
             code="BX213",
-            help=f"append exactly one line per run to the file in ${ANSWERS}, or measure the program with "
-            "answer: {contract: false}",
+            help=f"append exactly one line per run to the file in ${ANSWERS}, or measure the "
+            "program with answer: {contract: false}",
         )
     one_answer([reply.answer.digest for reply in replies])
     return replies
@@ -149,7 +149,7 @@ def digest_file(path: Path, policy: AnswerPolicy) -> Answer:
     ``exact`` hashes the file in pieces; ``sorted-lines`` and ``json`` read it whole.
 
     Raises:
-        AnswerError: BX215, the file cannot be read; BX216, it is not JSON although ``json`` was declared.
+        AnswerError: BX215, the file cannot be read; BX216, it is not the declared JSON.
     """
     source: Literal["file", "stdout"] = "file" if policy.file else "stdout"
     try:
@@ -173,6 +173,7 @@ def digest_file(path: Path, policy: AnswerPolicy) -> Answer:
             f"the answer file {path} cannot be read",
             code="BX215",
             details=(("cause", str(error.strerror)),),
+            help="let the program write it, or correct answer: {file: …}",
         ) from error
     raise AssertionError(policy.compare)
 
@@ -223,7 +224,7 @@ def _number(key: str, value: object) -> float:
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Build a JSON object. Raises `ValueError` for a duplicate key, which readers resolve differently."""
+    """Build a JSON object. Raises `ValueError` for a duplicate key: readers differ about it."""
     members = dict(pairs)
     if len(members) < len(pairs):
         names = [key for key, _ in pairs]

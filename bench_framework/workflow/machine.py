@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 def examine_machine(results: Path) -> tuple[Check, ...]:
     """Run all checks in order. Temporary files are removed again."""
     from bench_framework.execution import host, process
-    from bench_framework.execution.checks.check import Place
+    from bench_framework.execution.checks.check import Machine
     from bench_framework.execution.checks.registry import run_checks
 
     host.require_linux()
     env = host.environment()
     with process.Launcher() as launcher:
-        return tuple(run_checks(Place(launcher, env, results, host.cache_root(env) / "data")))
+        return tuple(run_checks(Machine(launcher, env, results, host.cache_root(env) / "data")))

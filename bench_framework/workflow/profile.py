@@ -188,7 +188,7 @@ def _profile(
         subject,
         policy,
         profiles.cells_of(plan, policy) if cells is None else cells,
-        profiles.Means(
+        profiles.ProfilingTools(
             launcher,
             env,
             stopping,

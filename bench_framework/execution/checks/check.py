@@ -34,7 +34,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Machine:
     """The machine as checks read it.
 
     Attributes:
@@ -61,7 +61,7 @@ class Place:
             return None
 
 
-Probe = Callable[[Place], Check]
+Probe = Callable[[Machine], Check]
 
 
 def existing(path: Path) -> Path:

@@ -9,14 +9,14 @@ from bench_framework.execution.checks.check import Check
 from bench_framework.execution.host import virtualisation
 
 if TYPE_CHECKING:
-    from bench_framework.execution.checks.check import Place
+    from bench_framework.execution.checks.check import Machine
 
 BUSY_SHARE: Final = 0.25
 """Load average per core above which another program runs during most samples."""
 STEADY: Final = frozenset({"performance"})
 
 
-def cores(place: Place) -> Check:  # noqa: ARG001 -- every check is called alike
+def cores(machine: Machine) -> Check:  # noqa: ARG001 -- all checks have this signature
     """Count the CPUs of the machine and those that benchctl may use (affinity, cpuset)."""
     there, ours = os.cpu_count() or 1, len(os.sched_getaffinity(0))
     figure = f"{there}" if there == ours else f"{ours} of {there} usable"
@@ -31,9 +31,9 @@ def cores(place: Place) -> Check:  # noqa: ARG001 -- every check is called alike
     return Check("cores", "ok", figure)
 
 
-def governor(place: Place) -> Check:
+def governor(machine: Machine) -> Check:
     """Read the frequency governor of the first CPU; virtual machines report none."""
-    name = place.read(place.sys / "devices/system/cpu/cpu0/cpufreq/scaling_governor")
+    name = machine.read(machine.sys / "devices/system/cpu/cpu0/cpufreq/scaling_governor")
     if name is None:
         return Check(
             "governor",
@@ -52,9 +52,9 @@ def governor(place: Place) -> Check:
     )
 
 
-def load(place: Place) -> Check:
+def load(machine: Machine) -> Check:
     """Compare the load average with the number of cores."""
-    text = place.read(place.proc / "loadavg")
+    text = machine.read(machine.proc / "loadavg")
     if text is None:
         return Check(
             "load", "warn", "not reported", "other load on this machine cannot be detected"
@@ -71,7 +71,7 @@ def load(place: Place) -> Check:
     return Check("load", "ok", f"{value:.2f} on {count} cores")
 
 
-def virtual(place: Place) -> Check:  # noqa: ARG001 -- every check is called alike
+def virtual(machine: Machine) -> Check:  # noqa: ARG001 -- all checks have this signature
     """Detect a hypervisor or container, which may take CPU time away."""
     name = virtualisation()
     if name is None:
@@ -84,9 +84,9 @@ def virtual(place: Place) -> Check:  # noqa: ARG001 -- every check is called ali
     )
 
 
-def pressure(place: Place) -> Check:
+def pressure(machine: Machine) -> Check:
     """Look for pressure stall information, which marks runs disturbed by other load."""
-    if place.read(place.proc / "pressure/cpu") is not None:
+    if machine.read(machine.proc / "pressure/cpu") is not None:
         return Check("pressure", "ok", "available")
     return Check(
         "pressure",

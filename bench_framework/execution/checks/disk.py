@@ -16,28 +16,28 @@ from bench_framework.units import format_size
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bench_framework.execution.checks.check import Place
+    from bench_framework.execution.checks.check import Machine
 
 SCARCE_BYTES: Final = 2 << 30
 ALIGNED: Final = 4096
 
 
-def results(place: Place) -> Check:
+def results(machine: Machine) -> Check:
     """Check the filesystem that records are written to."""
     return _filesystem(
-        "results folder", place.results, "records are lost at the next boot", "--out"
+        "results folder", machine.results, "records are lost at the next boot", "--out"
     )
 
 
-def data(place: Place) -> Check:
+def data(machine: Machine) -> Check:
     """Check the filesystem that inputs are read from."""
     meaning = "inputs are read from memory: cold-cache and O_DIRECT times are meaningless there"
-    return _filesystem("data folder", place.data, meaning, "data-dir:")
+    return _filesystem("data folder", machine.data, meaning, "data-dir:")
 
 
-def room(place: Place) -> Check:
+def room(machine: Machine) -> Check:
     """Check the free space for inputs and builds."""
-    free = shutil.disk_usage(existing(place.data)).free
+    free = shutil.disk_usage(existing(machine.data)).free
     if free < SCARCE_BYTES:
         return Check(
             "disk space",
@@ -49,9 +49,9 @@ def room(place: Place) -> Check:
     return Check("disk space", "ok", f"{format_size(free)} free")
 
 
-def direct_io(place: Place) -> Check:
+def direct_io(machine: Machine) -> Check:
     """Write a file in the data folder with O_DIRECT."""
-    folder = existing(place.data)
+    folder = existing(machine.data)
     kind = filesystem_of(folder)
     if kind in IN_MEMORY:
         return Check(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.execution.checks.check import Check
 
 if TYPE_CHECKING:
-    from bench_framework.execution.checks.check import Place
+    from bench_framework.execution.checks.check import Machine
 
 IO_URING_SETUP: Final = 425
 """System call number; it is the same on every architecture."""
@@ -29,7 +29,7 @@ _RING_MEANING: Final = {
 }
 
 
-def io_uring(place: Place) -> Check:  # noqa: ARG001 -- every check is called alike
+def io_uring(machine: Machine) -> Check:  # noqa: ARG001 -- all checks have this signature
     """Set up a ring of two entries and close it."""
     ring = _syscall(IO_URING_SETUP, ctypes.c_uint(2), ctypes.create_string_buffer(PARAMS_BYTES))
     if ring >= 0:
@@ -45,9 +45,9 @@ def io_uring(place: Place) -> Check:  # noqa: ARG001 -- every check is called al
     )
 
 
-def counters(place: Place) -> Check:
+def counters(machine: Machine) -> Check:
     """Open a hardware counter of instructions for this process."""
-    paranoid = place.read(place.proc / "sys/kernel/perf_event_paranoid")
+    paranoid = machine.read(machine.proc / "sys/kernel/perf_event_paranoid")
     figure = (
         f"perf_event_paranoid {paranoid}"
         if paranoid is not None

@@ -9,14 +9,14 @@ from bench_framework.execution.checks.check import Check
 from bench_framework.units import format_size
 
 if TYPE_CHECKING:
-    from bench_framework.execution.checks.check import Place
+    from bench_framework.execution.checks.check import Machine
 
 SCARCE_BYTES: Final = 1 << 30
 
 
-def free(place: Place) -> Check:
+def free(machine: Machine) -> Check:
     """Check the available memory; inputs must stay in the page cache between rounds."""
-    available = _field(place, "MemAvailable")
+    available = _field(machine, "MemAvailable")
     if available is None:
         return Check(
             "memory",
@@ -36,9 +36,9 @@ def free(place: Place) -> Check:
     return Check("memory", "ok", figure)
 
 
-def swap(place: Place) -> Check:
+def swap(machine: Machine) -> Check:
     """Check the swap in use: a page that was swapped out is read back while a program is timed."""
-    total, unused = _field(place, "SwapTotal"), _field(place, "SwapFree")
+    total, unused = _field(machine, "SwapTotal"), _field(machine, "SwapFree")
     if not total:
         return Check("swap", "ok", "none")
     used = total - (unused or 0)
@@ -53,9 +53,9 @@ def swap(place: Place) -> Check:
     return Check("swap", "ok", f"{format_size(total)}, unused")
 
 
-def huge_pages(place: Place) -> Check:
+def huge_pages(machine: Machine) -> Check:
     """Read the setting of transparent huge pages, which affects allocators differently."""
-    text = place.read(place.sys / "kernel/mm/transparent_hugepage/enabled")
+    text = machine.read(machine.sys / "kernel/mm/transparent_hugepage/enabled")
     match = re.search(r"\[(\w+)\]", text or "")
     if match is None:
         return Check("huge pages", "ok", "not reported")
@@ -63,8 +63,8 @@ def huge_pages(place: Place) -> Check:
     return Check("huge pages", "ok", match[1], meaning)
 
 
-def _field(place: Place, name: str) -> int | None:
+def _field(machine: Machine, name: str) -> int | None:
     match = re.search(
-        rf"^{name}:\s+(\d+) kB", place.read(place.proc / "meminfo") or "", re.MULTILINE
+        rf"^{name}:\s+(\d+) kB", machine.read(machine.proc / "meminfo") or "", re.MULTILINE
     )
     return int(match[1]) * 1024 if match else None

@@ -12,7 +12,7 @@ from bench_framework.execution.checks.check import Check
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bench_framework.execution.checks.check import Place, Probe
+    from bench_framework.execution.checks.check import Machine, Probe
 
 CHECKS: Final[dict[str, Probe]] = {
     "hyperfine": tools.hyperfine,
@@ -67,11 +67,11 @@ MEANINGS: Final[dict[str, str]] = {
 """Effect of a check that passed, used if the check itself gives none."""
 
 
-def run_checks(place: Place) -> Iterator[Check]:
+def run_checks(machine: Machine) -> Iterator[Check]:
     """Run every check; a check that raises an error is reported as a warning."""
     for name, probe in CHECKS.items():
         try:
-            check = probe(place)
+            check = probe(machine)
             passed = check.state == "ok" and not check.meaning
             yield replace(check, meaning=MEANINGS[name]) if passed else check
         except (OSError, ValueError) as error:

@@ -10,7 +10,7 @@ from bench_framework.execution.checks.check import Check
 from bench_framework.execution.host import version_of
 
 if TYPE_CHECKING:
-    from bench_framework.execution.checks.check import Place, State
+    from bench_framework.execution.checks.check import Machine, State
 
 _NEEDED_FOR: Final[dict[str, tuple[State, str, str]]] = {
     "cargo": ("bad", "nothing can be built", "install Rust from https://rustup.rs"),
@@ -31,13 +31,13 @@ _NEEDED_FOR: Final[dict[str, tuple[State, str, str]]] = {
 }
 
 
-def hyperfine(place: Place) -> Check:
+def hyperfine(machine: Machine) -> Check:
     """Find the hyperfine that `run` would use, without installing one."""
     name = "hyperfine"
-    on_path = shutil.which("hyperfine", path=place.env.get("PATH"))
-    configured = place.env.get("BENCHCTL_HYPERFINE")
-    for path in (configured, on_path, str(hf.cached_path(place.env))):
-        version = path and hf.probe(place.launcher, place.env, path)
+    on_path = shutil.which("hyperfine", path=machine.env.get("PATH"))
+    configured = machine.env.get("BENCHCTL_HYPERFINE")
+    for path in (configured, on_path, str(hf.cached_path(machine.env))):
+        version = path and hf.probe(machine.launcher, machine.env, path)
         if path and version and version >= hf.MINIMUM:
             return Check(name, "ok", f"{'.'.join(map(str, version))} at {path}")
         if path and path == configured:
@@ -57,9 +57,9 @@ def hyperfine(place: Place) -> Check:
     )
 
 
-def tool(place: Place, name: str) -> Check:
+def tool(machine: Machine, name: str) -> Check:
     """Report a tool's version, or the effect of its absence."""
-    version = version_of(place.launcher, name, place.env)
+    version = version_of(machine.launcher, name, machine.env)
     if version is not None:
         return Check(name, "ok", version)
     state, meaning, fix = _NEEDED_FOR[name]

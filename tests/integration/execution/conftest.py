@@ -46,7 +46,7 @@ def make_plan(
     measure: MeasurePolicy | None = None,
     cell: Mapping[str, Any] | None = None,
 ) -> Plan:
-    """Return a plan with a variant per arm, the first as baseline; `cell` sets fields of every cell."""
+    """Return a plan with a variant per arm, the first as baseline; `cell` has fields of all cells."""
     policy = measure or MeasurePolicy(rounds_min=3, rounds_max=3)
     variants = tuple(Variant(name, (("arm", name),), None) for name in arms)
     items = tuple(Input(name, (("on", name),), None) for name in inputs)

@@ -143,7 +143,7 @@ def test_a_revision_is_built_outside_the_working_tree(
     assert (old.revision, old.dirty) == (commit, False)
     assert (new.revision, new.dirty) == (commit, True)
     assert not none.ok
-    assert "rev-parse failed" in str(none.message)
+    assert "there is no revision v9" in str(none.message)
     assert remote.ok
     assert remote.revision == commit
 

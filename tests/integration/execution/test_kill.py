@@ -43,7 +43,7 @@ def start(folder: Path) -> subprocess.Popen[bytes]:
 
 
 def marked(mark: str) -> list[int]:
-    """Return living processes with a mark in their command line: the timed program and hyperfine."""
+    """Return the processes with a mark in their command line: the program and hyperfine."""
     pids = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -78,7 +78,7 @@ def launcher_is_gone(folder: Path) -> bool:
 
 @pytest.fixture(scope="module")
 def fetched() -> None:
-    """Install hyperfine before any time limit starts: on a new machine cargo builds it for a minute or two."""
+    """Install hyperfine before any time limit starts: cargo builds it for a minute or two."""
     with Launcher() as launcher:
         hyperfine.find(launcher, host.environment(), SilentObserver())
 

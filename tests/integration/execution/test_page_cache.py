@@ -1,4 +1,4 @@
-"""Cold and warm runs on a real disk: pages are dropped, verified, and read from the device again."""
+"""Cold and warm runs on a real disk: pages are dropped, verified and read again."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def memory() -> Iterator[Path]:
 
 
 def plan_with(make: MakePlan, path: Path, caches: Mapping[str, CacheState], rounds: int = 2) -> Any:
-    """Return a plan that runs `cat` of the input with one cache state per arm, and the prepared input."""
+    """Return a plan that runs `cat` with one cache state per arm, and the prepared input."""
     policy = MeasurePolicy(rounds_min=rounds, rounds_max=rounds, until="rounds", warmup_rounds=1)
     plan = make({name: ["cat"] for name in caches}, control=False, measure=policy)
     cells = tuple(
@@ -242,7 +242,7 @@ def test_mincore_and_cachestat_agree(data: Path) -> None:
 
 @pytest.mark.real
 def test_the_state_of_another_users_file_is_unknown(real: Any) -> None:
-    """mincore(2) reports every page of such a file as resident. A root process becomes uid 65534 first."""
+    """mincore(2) reports every page of such a file as resident. Root becomes uid 65534 first."""
     if os.geteuid() == 0:
         program = (
             "import os, sys; os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"

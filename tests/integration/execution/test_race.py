@@ -129,7 +129,7 @@ def test_an_idle_cell_is_dropped_too(fake: Any, plan_of: MakePlan) -> None:
 def test_a_dropped_cell_stays_dropped_after_a_kill(
     fake: Any, plan_of: MakePlan, ending: str
 ) -> None:
-    """A kill right after the analysis or after the line of the dropped cell does not change the rounds."""
+    """A kill after the analysis or after the line of the dropped cell changes no round."""
     plan = plan_of(ARMS, measure=racing())
     looker = scripted(plan, {("all", 0): ("c",)})
     whole = fake.measure(plan, looker=looker)

@@ -94,7 +94,7 @@ def test_a_failure_that_does_not_repeat_is_reported_as_such(
 def test_peak_memory_is_correct_after_a_larger_program(
     real: Any, plan_of: MakePlan, blocks_of: BlocksOf, tmp_path: Path
 ) -> None:
-    """hyperfine reports a running maximum over its children, and a child inherits its parent's peak."""
+    """hyperfine reports a maximum over its children, and a child inherits its parent's peak."""
     ballast = bytearray(BIG_MIB * MIB)  # memory of the parent must not be counted either
     (tmp_path / "spend.c").write_text(SPENDER)
     spend = str(tmp_path / "spend")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench_framework.execution.checks import cpu, disk, memory, tools
-from bench_framework.execution.checks.check import Place
+from bench_framework.execution.checks.check import Machine
 from bench_framework.execution.checks.registry import CHECKS, MEANINGS, run_checks
 from bench_framework.execution.process import Launcher
 
@@ -15,10 +15,12 @@ CHECK_FOLDER = Path(run_checks.__code__.co_filename).parent
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
+def machine(tmp_path: Path) -> Machine:
     for folder in ("proc", "sys"):
         (tmp_path / folder).mkdir()
-    return Place(Launcher(), {"PATH": ""}, tmp_path, tmp_path, tmp_path / "proc", tmp_path / "sys")
+    return Machine(
+        Launcher(), {"PATH": ""}, tmp_path, tmp_path, tmp_path / "proc", tmp_path / "sys"
+    )
 
 
 def write(path: Path, text: str) -> None:
@@ -28,7 +30,7 @@ def write(path: Path, text: str) -> None:
 
 def test_every_check_has_its_name_and_a_warning_has_an_effect(tmp_path: Path) -> None:
     with Launcher() as launcher:
-        checks = list(run_checks(Place(launcher, {"PATH": "/usr/bin:/bin"}, tmp_path, tmp_path)))
+        checks = list(run_checks(Machine(launcher, {"PATH": "/usr/bin:/bin"}, tmp_path, tmp_path)))
     assert [check.name for check in checks] == list(CHECKS)
     for check in checks:
         assert check.figure
@@ -41,10 +43,10 @@ def test_every_file_of_checks_is_registered() -> None:
     assert modules == {name for name in modules if f"{name}." in registry}
 
 
-def test_a_check_that_raises_does_not_stop_the_others(place: Place) -> None:
-    write(place.proc / "loadavg", "nonsense")
-    with place.launcher:
-        checks = {check.name: check for check in run_checks(place)}
+def test_a_check_that_raises_does_not_stop_the_others(machine: Machine) -> None:
+    write(machine.proc / "loadavg", "nonsense")
+    with machine.launcher:
+        checks = {check.name: check for check in run_checks(machine)}
     assert checks["load"].state == "warn"
     assert "could not be checked" in checks["load"].figure
     assert set(checks) == set(CHECKS)
@@ -53,56 +55,56 @@ def test_a_check_that_raises_does_not_stop_the_others(place: Place) -> None:
 @pytest.mark.parametrize(
     ("text", "state"), [("performance", "ok"), ("powersave", "warn"), ("schedutil", "warn")]
 )
-def test_governor(place: Place, text: str, state: str) -> None:
-    write(place.sys / "devices/system/cpu/cpu0/cpufreq/scaling_governor", text + "\n")
-    assert cpu.governor(place).state == state
+def test_governor(machine: Machine, text: str, state: str) -> None:
+    write(machine.sys / "devices/system/cpu/cpu0/cpufreq/scaling_governor", text + "\n")
+    assert cpu.governor(machine).state == state
 
 
-def test_an_unreadable_governor_is_ok(place: Place) -> None:
-    assert cpu.governor(place).state == "ok"
+def test_an_unreadable_governor_is_ok(machine: Machine) -> None:
+    assert cpu.governor(machine).state == "ok"
 
 
-def test_load_is_compared_with_the_number_of_cores(place: Place) -> None:
-    write(place.proc / "loadavg", "0.01 0.5 0.5 1/100 1")
-    assert cpu.load(place).state == "ok"
-    write(place.proc / "loadavg", "900.00 0.5 0.5 1/100 1")
-    assert cpu.load(place).state == "warn"
+def test_load_is_compared_with_the_number_of_cores(machine: Machine) -> None:
+    write(machine.proc / "loadavg", "0.01 0.5 0.5 1/100 1")
+    assert cpu.load(machine).state == "ok"
+    write(machine.proc / "loadavg", "900.00 0.5 0.5 1/100 1")
+    assert cpu.load(machine).state == "warn"
 
 
-def test_pressure_may_be_absent(place: Place) -> None:
-    assert cpu.pressure(place).state == "warn"
-    write(place.proc / "pressure/cpu", "some avg10=0.00 total=0")
-    assert cpu.pressure(place).state == "ok"
+def test_pressure_may_be_absent(machine: Machine) -> None:
+    assert cpu.pressure(machine).state == "warn"
+    write(machine.proc / "pressure/cpu", "some avg10=0.00 total=0")
+    assert cpu.pressure(machine).state == "ok"
 
 
 @pytest.mark.parametrize(
     ("total", "free", "state"), [(0, 0, "ok"), (1000, 1000, "ok"), (1000, 400, "warn")]
 )
-def test_swap_in_use_is_a_warning(place: Place, total: int, free: int, state: str) -> None:
-    write(place.proc / "meminfo", f"SwapTotal: {total} kB\nSwapFree: {free} kB\n")
-    assert memory.swap(place).state == state
+def test_swap_in_use_is_a_warning(machine: Machine, total: int, free: int, state: str) -> None:
+    write(machine.proc / "meminfo", f"SwapTotal: {total} kB\nSwapFree: {free} kB\n")
+    assert memory.swap(machine).state == state
 
 
-def test_little_memory_is_a_warning(place: Place) -> None:
-    write(place.proc / "meminfo", "MemTotal: 9 kB\nMemAvailable: 500000 kB\n")
-    assert memory.free(place).state == "warn"
-    write(place.proc / "meminfo", "MemAvailable: 5000000 kB\n")
-    assert memory.free(place).state == "ok"
+def test_little_memory_is_a_warning(machine: Machine) -> None:
+    write(machine.proc / "meminfo", "MemTotal: 9 kB\nMemAvailable: 500000 kB\n")
+    assert memory.free(machine).state == "warn"
+    write(machine.proc / "meminfo", "MemAvailable: 5000000 kB\n")
+    assert memory.free(machine).state == "ok"
 
 
-def test_the_huge_page_setting_is_reported(place: Place) -> None:
-    write(place.sys / "kernel/mm/transparent_hugepage/enabled", "[always] madvise never")
-    assert memory.huge_pages(place).figure == "always"
+def test_the_huge_page_setting_is_reported(machine: Machine) -> None:
+    write(machine.sys / "kernel/mm/transparent_hugepage/enabled", "[always] madvise never")
+    assert memory.huge_pages(machine).figure == "always"
 
 
-def test_a_missing_tool_is_reported_with_its_effect(place: Place) -> None:
-    with place.launcher:
-        assert tools.tool(place, "cargo").state == "bad"
-        assert "instruction" in tools.tool(place, "perf").meaning
+def test_a_missing_tool_is_reported_with_its_effect(machine: Machine) -> None:
+    with machine.launcher:
+        assert tools.tool(machine, "cargo").state == "bad"
+        assert "instruction" in tools.tool(machine, "perf").meaning
 
 
-def test_the_results_folder_need_not_exist(place: Place, tmp_path: Path) -> None:
-    later = Place(place.launcher, {}, tmp_path / "not" / "yet", tmp_path)
+def test_the_results_folder_need_not_exist(machine: Machine, tmp_path: Path) -> None:
+    later = Machine(machine.launcher, {}, tmp_path / "not" / "yet", tmp_path)
     assert disk.results(later).state in {"ok", "warn"}
     assert not (tmp_path / "not").exists()
 

@@ -1,4 +1,4 @@
-"""Demangled names of Rust: examples from the tests of rustc-demangle, and symbols without a name."""
+"""Demangled names of Rust, with examples from the tests of rustc-demangle."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def test_the_golden_answer_of_the_protocol_is_read() -> None:
 
 
 def test_the_registry_has_every_counter_of_the_golden_answer() -> None:
-    """`native/crates/worker/tests/protocol.rs` compares the same keys with the worker's own table."""
+    """`native/crates/worker/tests/protocol.rs` compares the same keys with the worker's table."""
     answer = json.loads((PROTOCOL / "answer.json").read_text())
     others = {
         "protocol",
