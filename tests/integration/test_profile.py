@@ -151,7 +151,7 @@ def test_a_perf_without_permission_is_a_warning(folder: Folder) -> None:
     assert "no access to performance events" in err
     assert "BX350" in folder.events
     assert folder.profiles == []
-    assert "No profile was profile" in (folder.record / "report.md").read_text()
+    assert "No profile was made" in (folder.record / "report.md").read_text()
     assert "BX350" not in out
     code, _, err = folder("profile", "@last", refuse="no")
     assert code == 3
