@@ -165,7 +165,7 @@ def compare_axis(
                 help="measure two levels of the axis with all other axes equal",
             )
         builds = {build.id: build for build in contents.builds}
-        judged, looks = requested_pairs.judge_chosen(
+        judged, looks = requested_pairs.judge_requested(
             plan, contents.blocks, builds, contents.looks, pairs, metrics
         )
         judgement = record.judgement() or judge_record(record)

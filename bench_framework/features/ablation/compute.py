@@ -18,10 +18,10 @@ from bench_framework.compare.contrasts import (
     FEWEST_ROUNDS,
     Floats,
     Measured,
-    as_told,
     judge_contrasts,
     simultaneous,
     weighted_sum,
+    with_reported_verdict,
 )
 from bench_framework.model.plan import Role
 from bench_framework.model.structure import Change, Contribution, Step
@@ -343,13 +343,13 @@ def _summed(*terms: tuple[float, Mapping[str, float]]) -> dict[str, float]:
 def _judged(draft: _Draft, judged: Sequence[Contrast], at: Measured, family: int) -> Contribution:
     places = len(draft.moves)
     ends = (draft.end or "", draft.start)
-    total = as_told(judged[places], ends, at) if draft.total is not None else None
+    total = with_reported_verdict(judged[places], ends, at) if draft.total is not None else None
     remainder = judged[places + 1] if draft.design == "alone" and total is not None else None
     whole = log(total.shown.ratio) if total and total.shown and total.verdict.decided else None
     steps = [
         Step(m.changes, m.cell_id, m.ref_cell_id, c, _share(c, whole) if n < draft.count else None)
         for n, (m, c) in enumerate(
-            zip(draft.moves, _steps_as_told(draft, judged[:places], at), strict=True)
+            zip(draft.moves, _steps_with_reported_verdicts(draft, judged[:places], at), strict=True)
         )
     ]
     own = tuple(steps[: draft.count])
@@ -371,10 +371,12 @@ def _judged(draft: _Draft, judged: Sequence[Contrast], at: Measured, family: int
     )
 
 
-def _steps_as_told(draft: _Draft, judged: Sequence[Contrast], at: Measured) -> list[Contrast]:
+def _steps_with_reported_verdicts(
+    draft: _Draft, judged: Sequence[Contrast], at: Measured
+) -> list[Contrast]:
     """The steps; of those from the baseline itself what the headline says."""
     return [
-        as_told(c, (m.cell_id or "", m.ref_cell_id or ""), at)
+        with_reported_verdict(c, (m.cell_id or "", m.ref_cell_id or ""), at)
         for m, c in zip(draft.moves, judged, strict=True)
     ]
 

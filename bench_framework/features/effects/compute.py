@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.compare.contrasts import (
     FEWEST_ROUNDS,
     Measured,
-    as_told,
     judge_contrasts,
     weighted_sum,
+    with_reported_verdict,
 )
 from bench_framework.features.effects.factorial import layout_of
 from bench_framework.model.structure import Contrast, Effect, EffectCell
@@ -144,7 +144,7 @@ def _weights(ids: Sequence[str]) -> dict[str, float]:
 def _effect(draft: _Draft, mean: Contrast, at: Measured) -> Effect:
     tripped = [draft.input_id in at.tripped] * len(draft.cells)
     judged = [
-        as_told(contrast, ids, at)
+        with_reported_verdict(contrast, ids, at)
         for contrast, (_, ids, _) in zip(
             judge_contrasts(
                 [values for _, _, values in draft.cells],

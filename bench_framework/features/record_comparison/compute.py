@@ -165,7 +165,7 @@ def _anchors(
             rows.append(_row(before, after, match, replace(draft, verdict=why[0], reason=why[1])))
             continue
         ends = [
-            estimate(_logs(one.samples[cell.id].of(metric)))
+            estimate(_logs(one.samples[cell.id].values(metric)))
             for one, cell in ((before, match.before), (after, match.after))
         ]
         first, second = ends
@@ -270,7 +270,7 @@ def _shift(
 
 def _to_anchors(one: Side, cell: str, own: Sequence[str], metric: Metric) -> list[float]:
     """Logarithm of a cell's time over the geometric mean of its anchors, per round that all of them have."""
-    series = [one.samples[i].of(metric) for i in (cell, *own)]
+    series = [one.samples[i].values(metric) for i in (cell, *own)]
     shared = sorted(set.intersection(*({r for r, v in s.items() if v > 0} for s in series)))
     return [log(series[0][r]) - statistics.fmean(log(s[r]) for s in series[1:]) for r in shared]
 
@@ -278,8 +278,8 @@ def _to_anchors(one: Side, cell: str, own: Sequence[str], metric: Metric) -> lis
 def _scatter(before: Side, after: Side, own: Sequence[Match], metric: Metric) -> float:
     """How far a cell moves by itself between sessions: as the anchors against one another, at least PLACEMENT."""
     moves = [
-        statistics.median(_logs(after.samples[m.after.id].of(metric)))
-        - statistics.median(_logs(before.samples[m.before.id].of(metric)))
+        statistics.median(_logs(after.samples[m.after.id].values(metric)))
+        - statistics.median(_logs(before.samples[m.before.id].values(metric)))
         for m in own
     ]
     return max(PLACEMENT, statistics.stdev(moves) if len(moves) > 1 else 0.0)
@@ -322,7 +322,7 @@ def _verdict(
     )
     found = decide(evidence, Thresholds(draft.margin, draft.epsilon))
     if found.verdict.settled:
-        return replace(draft, verdict=found.verdict, shown=found.shown)
+        return replace(draft, verdict=found.verdict, shown=found.interval)
     degrees = draft.rounds - 1
     reach = t_quantile(1 - level / (2 * size), degrees) + t_quantile(DETECTION_POWER, degrees)
     return replace(draft, mde=expm1(MDE_FACTOR * reach * shift.error))
@@ -357,7 +357,7 @@ def _row(before: Side, after: Side, match: Match, comparison: Comparison) -> Bri
 
 def _values(one: Side, cell: str, comparison: Comparison) -> Mapping[int, float]:
     sample = one.samples.get(cell)
-    return sample.of(comparison.metric) if sample is not None else {}
+    return sample.values(comparison.metric) if sample is not None else {}
 
 
 def _exact(before: Side, after: Side, found: Sequence[Match], metric: Metric) -> list[BridgedCell]:

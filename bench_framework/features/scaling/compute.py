@@ -93,7 +93,7 @@ def _climb(
     found = []
     for (small, lower), (large, upper) in itertools.pairwise(steps):
         pair = sampling.pair(
-            samples[cells[upper.id]].of(metric), samples[cells[lower.id]].of(metric)
+            samples[cells[upper.id]].values(metric), samples[cells[lower.id]].values(metric)
         )
         if len(pair) < FEWEST_ROUNDS:
             continue

@@ -20,7 +20,7 @@ from bench_framework.model.plan import Role
 from bench_framework.model.structure import Crossing
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import intervals
-from bench_framework.stats.portable_math import exp, log, settled
+from bench_framework.stats.portable_math import drop_unstable_digits, exp, log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -143,7 +143,7 @@ def turning(
     first, last = bounds(places[0]), bounds(places[-1])
     if not (first.lo > 0 > last.hi or first.hi < 0 < last.lo):
         return None
-    estimate = settled(
+    estimate = drop_unstable_digits(
         brentq(lambda x: bounds(x).estimate, places[0], places[-1], xtol=PRECISION / 10)
     )
     steps = GRID * (len(places) - 1)

@@ -241,7 +241,7 @@ def test_a_tripped_control_leaves_every_effect_inconclusive(crossed: type[Crosse
     at = replace(made.measured(noisy(0.01)), tripped=frozenset({floor.input_id}))
     found = told(at)
     assert {(e.mean.verdict, e.mean.reason) for e in found} == {
-        (Verdict.INCONCLUSIVE, "control tripped")
+        (Verdict.INCONCLUSIVE, "the A/A control differs significantly")
     }
     assert {c.contrast.verdict for e in found for c in e.cells} == {Verdict.INCONCLUSIVE}
 

@@ -143,10 +143,10 @@ def test_before_the_first_look_there_is_no_verdict(study: type[Study]) -> None:
     made = study(rounds=5)
     judged = judge(made.plan, made.blocks(timing({"b": -0.5}, 0.01)), {}, (), ())
     assert {c.verdict for c in judged.comparisons} == {Verdict.INCONCLUSIVE}
-    assert {c.reason for c in judged.comparisons} == {"before the first look"}
+    assert {c.reason for c in judged.comparisons} == {"no interim analysis has taken place yet"}
     assert judged.status == "exploratory"
     assert judged.best[0].cell_ids == ()
-    assert judged.claims[0].text == "Nothing is decided: before the first look"
+    assert judged.claims[0].text == "Nothing is decided: no interim analysis has taken place yet"
 
 
 def test_a_quick_record_is_exploratory_and_says_what_it_would_need(study: type[Study]) -> None:
@@ -236,7 +236,7 @@ def test_a_mode_that_fell_back_is_not_compared_as_what_was_asked_for(study: type
     found = made.comparison(judged, "mmap")
     assert (found.verdict, found.reason) == (
         Verdict.NOT_COMPARABLE,
-        "arm: mmap was asked for, read ran",
+        "arm: requested mmap, actual read",
     )
     assert "BX305" in {e.code for e in judged.events}
     assert judged.status == "not comparable"
@@ -264,7 +264,7 @@ def test_a_control_that_differs_from_the_baseline_takes_every_verdict(study: typ
     assert {c.family for c in judged.comparisons} == {"headline", "control", "memory"}
     assert {
         (c.verdict, c.reason) for c in judged.comparisons if c.family in {"headline", "memory"}
-    } == {(Verdict.INCONCLUSIVE, "control tripped")}
+    } == {(Verdict.INCONCLUSIVE, "the A/A control differs significantly")}
     assert "BX330" in {e.code for e in judged.events}
     assert (
         judged.claims[0].text

@@ -108,8 +108,8 @@ def said(given: Claim) -> str:
         ),
         (claim(Verdict.OTHER_OUTPUT), "A prints another result than B; its time is not compared"),
         (
-            claim(Verdict.NOT_COMPARABLE, values={"reason": "io: mmap was asked for, read ran"}),
-            "A: not comparable (io: mmap was asked for, read ran)",
+            claim(Verdict.NOT_COMPARABLE, values={"reason": "io: requested mmap, actual read"}),
+            "A: not comparable (io: requested mmap, actual read)",
         ),
         (
             claim(Verdict.FAILED, values={"reason": "exit status 101"}),

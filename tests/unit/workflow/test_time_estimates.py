@@ -15,7 +15,7 @@ from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Plan
 from bench_framework.model.verdict import Interval, Verdict
-from bench_framework.stats.holm_family import detectable
+from bench_framework.stats.holm_family import minimum_detectable_effect
 from bench_framework.workflow import time_estimates
 from bench_framework.workflow.scenarios import plan_scenario
 from bench_framework.workflow.time_estimates import (
@@ -104,7 +104,9 @@ def test_detectable_effects_follow_from_the_noise_of_the_record(tmp_path: Path) 
     rules = Rules(looks.count, looks.family, looks.level, seed=0)
     assert (resolution.record, resolution.pairs) == ("other/1", 2)
     assert resolution.by_metric == {
-        metric: pytest.approx(math.expm1(detectable(0.02, rules.strict, plan.judge.epsilon)))
+        metric: pytest.approx(
+            math.expm1(minimum_detectable_effect(0.02, rules.strict, plan.judge.epsilon))
+        )
         for metric in ("wall", "cpu")
     }
 
