@@ -65,7 +65,7 @@ def test_all_variants_run_in_the_requested_mode_with_equal_output(
             lines,
         )
     # References are listed in one table with the baseline.
-    assert ("\n## Against each reference\n" in page) == bool(plan["further_baselines"])
+    assert ("\n## Comparison with each reference\n" in page) == bool(plan["further_baselines"])
     if plan["derived"]:
         with (record / "derived.csv").open(encoding="utf-8", newline="") as file:
             derived = {row["name"]: row["value"] for row in csv.DictReader(file)}

@@ -154,8 +154,8 @@ def test_one_variant_that_became_slower_fails_the_gate_and_the_other_passes(
         ("loud", "wall"): "passed",
         ("loud", "cpu"): "passed",
     }
-    assert f"plain @ {head[:7]} needs" in document["pairs"][0]["text"]
-    assert f"more time than plain @ {base[:7]}" in document["pairs"][0]["text"]
+    assert f"plain @ {head[:7]} is " in document["pairs"][0]["text"]
+    assert f"slower than plain @ {base[:7]}" in document["pairs"][0]["text"]
     assert document["pairs"][2]["why"].startswith("one program")
     record, again = project.records
     assert document["confirmation"] == again.name
@@ -173,7 +173,7 @@ def test_one_variant_that_became_slower_fails_the_gate_and_the_other_passes(
     assert f"each variant at {base[:7]}" in report
     for variant in ("plain", "loud"):
         assert f"variant ÷ {variant} @ {base[:7]}" in report
-    assert f"plain @ {head[:7]} needs" in summary[: summary.index("##")]
+    assert f"plain @ {head[:7]} is " in summary[: summary.index("##")]
     assert "Use plain" not in report
 
     # The line that the comment proposes accepts the change until its date.
@@ -214,7 +214,7 @@ def test_uncommitted_changes_are_measured(project: Project) -> None:
     done = project("run", "scenario.yaml", "--gate", "--base", "main", "-k", "mode=plain")
     assert done.returncode == 1, done.stderr
     assert project.document["head"] is None
-    assert "working tree needs" in project.document["pairs"][0]["text"]
+    assert "working tree is " in project.document["pairs"][0]["text"]
     assert git(project.folder, "status", "--porcelain") == "M counter/src/main.rs"
 
 

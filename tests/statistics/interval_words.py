@@ -38,7 +38,7 @@ WEAKER: Final = {
 }
 MARGINS: Final = (0.01, 0.02, 0.05)
 METRICS: Final = ("wall", "cpu", "peak_rss")
-_WAY: Final = re.compile(r"\b(less|more) (?:time|CPU time|memory) than")
+_WAY: Final = re.compile(r"\b(?:(less|more) (?:time|CPU time|memory)|(slower)) than")
 _BRACKETS: Final = re.compile(r"\[([^,\]]*), ([^\]]*)\]")
 SLACK: Final = 1e-9
 
@@ -155,25 +155,25 @@ def _sentence_agrees(text: str, name: Verdict, margin: float) -> bool:
     low, high = _ends(text)
     if low > high + SLACK:
         return False
-    ways = {match[1] for match in _WAY.finditer(text)}
+    ways = {match[1] or "more" for match in _WAY.finditer(text)}
     limit = margin * 100
     if name is Verdict.EQUIVALENT:
         inside = low > -(1 - 1 / (1 + margin)) * 100 - SLACK and high < limit + SLACK
-        return "differ by less than" in text and inside
+        return "are equivalent" in text and inside
     if name is Verdict.INCONCLUSIVE:
-        return text.startswith("The runs do not decide") and not ways
+        return "is inconclusive" in text and not ways
     if "×" in text:
-        grows = "× as long" in text or "× as much" in text
+        grows = "× slower" in text or "× as much" in text
         return low > 1 and grows == (name in WORSE)
     if ways != {"less" if name in BETTER else "more"} or low <= 0:
         return False
     beyond = limit if name in WORSE else (1 - 1 / (1 + margin)) * 100
     if name in (Verdict.BETTER, Verdict.WORSE):
-        return low > beyond - SLACK and "perhaps" not in text and "than the margin" not in text
+        return low > beyond - SLACK and "below the margin" not in text
     return (
         (high < beyond + SLACK)
-        if "less than the margin" in text
-        else "perhaps by less than" in text
+        if "but below the margin" in text
+        else "but possibly below the margin" in text
     )
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from bench_framework.features.effects.factorial import Layout
     from bench_framework.model.structure import Change, Factorial
 
-NOT_POOLED: Final = "its sign changes between cells: no mean is told"
+NOT_POOLED: Final = "its sign changes between cells, so no mean is reported"
 _WAYS: Final = {
     Verdict.BETTER: -1,
     Verdict.BETTER_SIZE_UNCERTAIN: -1,

@@ -156,15 +156,15 @@ def claim(
         ),
         (
             claim("instructions", Verdict.BETTER, 0.9, 0.9, 0.9),
-            "A needs 10 % fewer instructions than B [10, 10]",
+            "A has 10 % fewer instructions than B [10, 10]",
         ),
         (
             claim("instructions", Verdict.WORSE, 2.0, 2.0, 2.0),
-            "A needs 2.0× as many instructions as B [2.0, 2.0]",
+            "A has 2.0× as many instructions as B [2.0, 2.0]",
         ),
         (
             claim("cpu", Verdict.BETTER, 0.9, 0.88, 0.92),
-            "A needs 10 % less CPU time than B [8, 12]",
+            "A uses 10 % less CPU time than B [8, 12]",
         ),
     ],
 )

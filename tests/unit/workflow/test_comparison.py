@@ -292,7 +292,7 @@ def test_two_records_are_compared_through_unchanged_builds(tmp_path: Path) -> No
     }
     text = printed(result.document)
     assert "exploratory: two sessions; never a gate" in text
-    assert "≡ stayed" in text
+    assert "≡ unchanged" in text
     assert "changed: code" in text
 
 

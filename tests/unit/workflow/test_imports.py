@@ -112,7 +112,7 @@ def test_every_command_that_opens_a_record_opens_an_imported_one(
         root, "@last", baseline="optimised", candidate="smol", metrics=("wall",)
     )
     assert [c.verdict.value for c in reversed_.comparisons] == ["better", "inconclusive"]
-    assert "In one session (second.csv), in blocks" in terminal_page(
+    assert "Within one session (second.csv), not interleaved" in terminal_page(
         reversed_.document, WIDTH, color=False, unicode=True
     )
     with pytest.raises(UsageError, match="rayon"):
@@ -133,7 +133,7 @@ def test_a_notebook_gets_frames_without_rounds(tmp_path: Path) -> None:
     assert len(frames.comparisons[frames.comparisons["kind"] == "best"]) == 45
     assert set(frames.cells["runs"]) == {12}
     assert set(frames.comparisons["family_size"]) == {9}
-    assert frames.claims["text"].str.startswith("In one session, in blocks").all()
+    assert frames.claims["text"].str.startswith("Within one session, not interleaved").all()
     assert repr(frames).endswith("10 cells, exploratory>")
 
 
@@ -155,7 +155,7 @@ def test_verify_finds_changed_sources_figures_claims_and_pages(
     changes = {
         "sources/1-first.csv": ("191.2", "171.2", "does not follow from sources/1-first.csv"),
         "imported.json": ("0.1912", "0.1712", "claims.json: "),
-        "claims.json": ("needs 8.0", "needs 0.8", "claims.json: "),
+        "claims.json": ("is 8.0", "is 0.8", "claims.json: "),
         "report.md": ("one session", "two sessions", "report.md: line 11: expected"),
     }
     for name, (old, new, words) in changes.items():
