@@ -184,5 +184,5 @@ def test_gb_and_gib_per_second_do_not_stand_in_one_table(
 def test_a_table_of_mixed_units_cannot_be_imported() -> None:
     with pytest.raises(UsageError, match="several units"):
         take_over("label,mean,sd,n,unit\ngenerate,3.7,0.1,9,ms\nwrite,0.0065,0.0001,9,s\n")
-    with pytest.raises(UsageError, match="'GB/s' is no unit of time"):
+    with pytest.raises(UsageError, match="'GB/s' is not a unit of time"):
         take_over("label,mean,sd,n,unit\ngenerate,2.13,0.1,9,GB/s\nwrite,1.28,0.1,9,GiB/s\n")
