@@ -1,8 +1,9 @@
-"""How a difference comes together from single changes (METHOD 7): ladder, changes alone, Shapley shares.
+"""Contribution of each change to a difference: ladder, single changes, Shapley values.
 
-All of it on the log scale and round by round, so that contributions multiply. A ladder's steps and Shapley's shares
-(Shapley 1953: the mean over all orders in which the changes can be made) make up the total in every round; changes
-that were each tried alone do not, and what is left is their interaction, a figure of its own.
+All figures are computed per round on the log scale, so the contributions multiply. The steps of a
+ladder and the Shapley values (Shapley 1953: the mean over all orders of the changes) multiply to
+the total in every round. Changes that were measured alone need not; the rest is their interaction.
+See docs/method.md#contributions.
 """
 
 from __future__ import annotations
@@ -388,7 +389,7 @@ def _share(contrast: Contrast, whole: float | None) -> float | None:
 
 
 def _largest(steps: Sequence[Step], bounds: Sequence[Bounds], total: Contrast | None) -> int | None:
-    """The step in the direction of the total whose interval lies apart from every other's (R8)."""
+    """Return the step whose interval is separate from, and larger than, that of every other step."""
     if total is None:
         return None
     sign = -1 if total.verdict in _BETTER else 1

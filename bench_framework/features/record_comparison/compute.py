@@ -1,9 +1,10 @@
-"""Two records compared through anchors: cells that did not change (METHOD 8, REPORTS R12).
+"""Comparison of two records through anchors: cells that did not change.
 
-Times of two sessions differ by whatever happened to the machine in between; rounds interleave only within a
-record. So every changed cell is taken as its ratio to the anchors of its own record and round, which cancels what
-hits both alike, and the two ratios are compared; the variances of the two logarithms add. The anchors themselves
-must be shown to have moved by less than the margin, or nothing is said.
+Times of two sessions can differ through changes of the machine, because rounds are interleaved only
+within a record. Each changed cell is therefore expressed as its ratio to the anchors of the same
+record and round, which cancels what affects both alike. The two ratios are compared; the variances
+of their logarithms add. The anchors must be shown to have changed by less than the margin;
+otherwise no time is compared. See docs/method.md#two-records.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 PLACEMENT: Final = 0.005
-"""Copies of one binary differ by up to half a percent through the placement of their pages (METHOD 4), and a
+"""Copies of one binary differ by up to half a percent through the placement of their pages, and a
 session draws it anew: so much standard deviation belongs to every cell of every session, beyond its rounds."""
 FEWEST: Final = 6
 """Rounds of either record below which there is no 95 % interval."""

@@ -1,8 +1,8 @@
-"""Where a candidate and the baseline change places with the size of the input (METHOD 7).
+"""The input size at which two variants are equally fast.
 
-Told only where the verdicts of two sizes really point in opposite directions. Between sizes the log ratio is taken
-to be a straight line over log size; the size at which it is zero has the interval of all sizes at which a
-signed-rank test of the interpolated ratios does not reject zero.
+A crossover is reported only if the verdicts at two sizes have opposite directions. Between sizes
+the log ratio is interpolated linearly over the log size. The interval contains every size at which
+a signed-rank test of the interpolated ratios does not reject zero. See docs/method.md#crossover.
 """
 
 from __future__ import annotations
