@@ -1,4 +1,4 @@
-"""What a gain in time is paid with: CPU time, memory, size of the binary (REPORTS R21). Plain Python."""
+"""The costs of a gain in time: more CPU time, more memory, a larger binary."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BETTER: Final = (Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN)
 
 
 class Costs:
-    """What was found to be worse, by pair of cells."""
+    """The metrics that are significantly worse, by pair of cells."""
 
     def __init__(self, comparisons: Iterable[Comparison]) -> None:
         self._worse: dict[tuple[str, str], list[Comparison]] = {}
@@ -30,30 +30,33 @@ class Costs:
             if c.metric != WALL and c.shown is not None and c.verdict is Verdict.WORSE:
                 self._worse.setdefault((c.cell_id, c.ref_cell_id), []).append(c)
 
-    def told(self, cell_id: str, ref_cell_id: str, *, percent: bool = False) -> str:
-        """``"25 % more CPU time and 12.7× as much memory"``; empty where nothing is shown to be worse."""
-        found = self._worse.get((cell_id, ref_cell_id), ())
-        return " and ".join(amount(c, percent=percent) for c in found)
+    def amounts(self, cell_id: str, ref_cell_id: str, *, percent: bool = False) -> str:
+        """Return the costs, such as ``"25 % more CPU time and 12.7× as much memory"``.
+
+        The text is empty if no metric is shown to be worse.
+        """
+        costs = self._worse.get((cell_id, ref_cell_id), ())
+        return " and ".join(amount(c, percent=percent) for c in costs)
 
     def paid(self, verdict: Verdict | None, cell_id: str, ref_cell_id: str, metric: str) -> str:
-        """``"for 25 % more CPU time"``, where a gain in time costs something."""
-        told = self.told(cell_id, ref_cell_id) if verdict in BETTER and metric == WALL else ""
-        return f"for {told}" if told else ""
+        """Return ``"at the cost of 25 % more CPU time"`` if a gain in time has a cost."""
+        text = self.amounts(cell_id, ref_cell_id) if verdict in BETTER and metric == WALL else ""
+        return f"at the cost of {text}" if text else ""
 
     def nouns(self, cell_id: str, ref_cell_id: str) -> str:
-        """``"CPU time and memory"``."""
+        """Return the names of the costs, such as ``"CPU time and memory"``."""
         return " and ".join(
             words.noun(c.metric) for c in self._worse.get((cell_id, ref_cell_id), ())
         )
 
     def one_scale(self, cell_ids: Sequence[str], ref_cell_id: str) -> bool:
-        """Whether every cost of a list can be told as "n×"; a list has one scale (R1)."""
-        found = [c for cell in cell_ids for c in self._worse.get((cell, ref_cell_id), ())]
-        return all(metric_nouns.natural_ratio(c)[0] >= TIMES_FROM for c in found)
+        """Return whether every cost of a list can be stated as "n×": a list has one scale."""
+        costs = [c for cell in cell_ids for c in self._worse.get((cell, ref_cell_id), ())]
+        return all(metric_nouns.natural_ratio(c)[0] >= TIMES_FROM for c in costs)
 
 
-def elsewhere(comparisons: Iterable[Comparison]) -> str:
-    """What is decided where the headline's metric is not: ``"CPU time is: more in 5 of 5 comparisons"``.
+def other_metrics(comparisons: Iterable[Comparison]) -> str:
+    """Return the verdicts on further metrics: ``"CPU time is worse in 5 of 5 comparisons"``.
 
     Args:
         comparisons: of one input with its first baseline, on further metrics.
@@ -61,37 +64,39 @@ def elsewhere(comparisons: Iterable[Comparison]) -> str:
     by_metric: dict[str, list[Comparison]] = {}
     for c in comparisons:
         by_metric.setdefault(c.metric, []).append(c)
-    told = []
-    for metric, found in by_metric.items():
+    parts = []
+    for metric, group in by_metric.items():
         counts = [
-            (word, sum(c.verdict in own for c in found))
-            for word, own in (
+            (word, sum(c.verdict in verdicts for c in group))
+            for word, verdicts in (
                 ("worse", (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN)),
                 ("better", BETTER),
             )
         ]
-        parts = [f"{word} in {count} of {len(found)}" for word, count in counts if count]
-        if parts:
-            told.append(f"{words.noun(metric)} is {', '.join(parts)}")
-    return "; ".join(told)
+        shares = [f"{word} in {count} of {len(group)}" for word, count in counts if count]
+        if shares:
+            unit = "comparison" if len(group) == 1 else "comparisons"
+            parts.append(f"{words.noun(metric)} is {', '.join(shares)} {unit}")
+    return "; ".join(parts)
 
 
 def amount(c: Comparison, *, percent: bool = False) -> str:
-    """What a decided comparison costs or saves: ``"4.7 % more CPU time"``, ``"12.7× as much memory"`` (R1).
+    """Return a cost or saving: ``"4.7 % more CPU time"``, ``"12.7× as much memory"``.
 
-    `percent`: never "n×", for a list in which not every figure is that large.
-    In three digits at most: the comparison's own sentence has them all, with its interval.
+    The figure has at most three digits: the sentence of the comparison has all digits and the
+    interval. `percent`: never use "n×", because other figures of the list are below 1.5×.
     """
     frame, what = metric_nouns.frame(c.metric), words.noun(c.metric)
     ratio, lo, hi = metric_nouns.natural_ratio(c)
     if ratio >= TIMES_FROM and not percent:
-        made = rounded(ratio, lo, hi, margin=c.margin, least=1)
-        return f"{_short(made.estimate, made.decimals, 3)}× {frame.times} {what}"
-    made = rounded(ratio, lo, hi, margin=c.margin)
-    change = _short(abs(made.estimate - 1) * 100, made.decimals - 2, 2)
-    return f"{change}{THIN_SPACE}% {frame.less if made.hi < 1 else frame.more} {what}"
+        factor = rounded(ratio, lo, hi, margin=c.margin, least=1)
+        return f"{_short(factor.estimate, factor.decimals, 3)}× {frame.times} {what}"
+    change = rounded(ratio, lo, hi, margin=c.margin)
+    percentage = _short(abs(change.estimate - 1) * 100, change.decimals - 2, 2)
+    way = frame.less if change.hi < 1 else frame.more
+    return f"{frame.article}{percentage}{THIN_SPACE}% {way} {what}"
 
 
 def _short(value: Decimal, decimals: int, digits: int) -> str:
-    """With so many decimals, and with so many significant digits at most."""
+    """Return a value with the given decimals, and at most the given significant digits."""
     return f"{value:.{max(0, min(decimals, digits - len(str(int(value)))))}f}"

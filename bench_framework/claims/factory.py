@@ -1,4 +1,4 @@
-"""Claims that state facts of a record: growth, memory, coverage, what was not measured. Plain Python."""
+"""Claims about facts of a record: scaling, memory, coverage, missing measurements."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 MOST_NAMED: Final = 4
 LEAST_SIZES: Final = 3
-"""Sizes below which nothing is said about growth (R7)."""
+"""With fewer input sizes, scaling is not reported."""
 
 
 class Names:
-    """What cells and inputs are called in sentences."""
+    """The names of cells and inputs in sentences."""
 
     def __init__(self, plan: Plan, states: Sequence[CellState] = ()) -> None:
         self.plan = plan
@@ -34,18 +34,18 @@ class Names:
         self._cold = cache_states.cold_inputs(plan, states)
 
     def scope(self, input_id: str) -> Scope:
-        """The input, where there are several; the cache, where every run was seen to begin with a cold one."""
+        """Return the input if there are several, and the cache if every run started cold."""
         item = (("input", self.plan.input(input_id).label),) if len(self.plan.inputs) > 1 else ()
         return (*item, ("cache", "cold")) if input_id in self._cold else item
 
     def label(self, cell_id: str) -> str:
-        """A cell by its variant."""
+        """Return the name of a cell: the label of its variant."""
         cell = self.cells[cell_id]
         label = self.plan.variant(cell.variant_id).label
         return f"{label} (control)" if cell.role is Role.CONTROL else label
 
     def named(self, cell_ids: Sequence[str], paid: Mapping[str, str] = MappingProxyType({})) -> str:
-        """Variants by name, the first four of many: the table has them all."""
+        """Return the names of variants; at most the first four if there are many."""
         labels = [
             f"{self.label(cell)} ({paid[cell]})" if paid.get(cell) else self.label(cell)
             for cell in cell_ids
@@ -56,7 +56,7 @@ class Names:
 
 
 class Facts(Names):
-    """Claims that no comparison stands behind."""
+    """Writer of the claims that are not comparisons."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Facts(Names):
         self._medians = {(s.cell_id, s.metric): s for s in judgement.summaries}
 
     def write(self) -> Iterator[Claim]:
-        """In the order in which a report reads them."""
+        """Yield the claims in the order of the report."""
         yield from self._scaling()
         yield from self._memory_shares()
         yield from map(self._derived, (d for d in self._judgement.derived if d.value is not None))
@@ -165,7 +165,7 @@ class Facts(Names):
         )
 
     def _smallest_rate(self, row: Derived) -> dict[str, float]:
-        """Of the rates of an input: they have one unit, in sentences as in their table (R14)."""
+        """Return the smallest rate of an input, which sets the unit of all of its rates."""
         rates = [
             d.value
             for d in self._judgement.derived
@@ -177,7 +177,7 @@ class Facts(Names):
         return {"smallest": min(rates)} if row.unit == "bytes/s" and not row.assuming else {}
 
     def coverage(self) -> Claim:
-        """How many cells were planned, and what became of them (R18)."""
+        """Return the number of planned cells by state."""
         words = {
             "other-output": "other output",
             "not-comparable": "not comparable",
@@ -190,7 +190,7 @@ class Facts(Names):
         return Claim("", "coverage", "this record", None, None, (), None, values=values)
 
     def _not_measured(self) -> Iterator[Claim]:
-        """Holes of the plan, those of one rule together, and cells without figures (S25)."""
+        """Yield the excluded combinations, grouped by rule, and the cells without measurements."""
         axes = {name for item in self.plan.inputs for name, _ in item.values}
         holes: dict[tuple[str, str], list[str]] = {}
         for hole in self.plan.holes:

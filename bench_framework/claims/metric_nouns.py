@@ -1,4 +1,4 @@
-"""How a difference in a metric is told: less time, fewer instructions, higher requests. Plain Python."""
+"""Words for a difference in a metric: less time, fewer instructions, higher requests."""
 
 from __future__ import annotations
 
@@ -15,35 +15,46 @@ HIGHER = "higher"
 
 
 class Frame(NamedTuple):
-    """The words around a noun: ``needs … less time``, ``n× as much memory as``."""
+    """The words around a noun: ``uses … less memory``, ``n× as much memory as``."""
 
     verb: str
     less: str
     more: str
     times: str
-    """Before the noun, behind ``n×``."""
+    """The words between ``n×`` and the noun."""
     joint: str
-    """Between the noun and the reference, behind ``n×``."""
+    """The word between the noun and the reference, after ``n×``."""
+    article: str = ""
+    """The article before a percentage."""
 
 
-_AMOUNT = Frame("needs", "less", "more", "as much", "as")
-_NUMBER = Frame("needs", "fewer", "more", "as many", "as")
-_OWN = Frame("has", "lower", "higher", "the", "of")
+_TIME = Frame("takes", "less", "more", "as much", "as")
+_AMOUNT = Frame("uses", "less", "more", "as much", "as")
+_NUMBER = Frame("has", "fewer", "more", "as many", "as")
+_SIZE = Frame("has", "smaller", "larger", "the", "of", "a ")
+_DECLARED = Frame("has", "lower", "higher", "the", "of")
 
 
 def frame(metric: Metric | None) -> Frame:
-    """The words for a metric; a worker's or a scenario's own is lower or higher, as it may be no amount of anything."""
+    """Return the words for a metric.
+
+    A metric that a worker or a scenario declares is lower or higher: it need not be an amount.
+    """
     kind = METRICS.get(metric or WALL)
     if kind is None:
-        return _OWN
+        return _DECLARED
+    if kind.name in (WALL, "build_time"):
+        return _TIME
+    if kind.judged == "exact" and kind.unit == "bytes":
+        return _SIZE
     return _NUMBER if kind.countable else _AMOUNT
 
 
 def natural(claim: Claim) -> Claim:
-    """A claim with its ratio as the candidate's value over the reference's.
+    """Return a claim with its ratio as the candidate's value over the reference's.
 
-    A metric that is better when larger is judged by the inverse, so that below 1 is always better; a sentence tells
-    the values themselves.
+    A metric that is better when larger is judged by the inverse, so that below 1 is always better.
+    A sentence states the ratio of the values themselves.
     """
     if claim.values.get("direction") != HIGHER:
         return claim
@@ -63,7 +74,7 @@ def natural(claim: Claim) -> Claim:
 
 
 def natural_ratio(c: Comparison) -> tuple[float, float, float]:
-    """Estimate and bounds of a comparison's ratio as the candidate's value over the reference's."""
+    """Return estimate and bounds of the candidate's value over the reference's value."""
     assert c.shown is not None
     shown = c.shown
     if c.direction != HIGHER:
@@ -72,19 +83,19 @@ def natural_ratio(c: Comparison) -> tuple[float, float, float]:
 
 
 def details(c: Comparison) -> dict[str, float | int | str]:
-    """What a claim's values say of its metric beyond the name."""
-    found: dict[str, float | int | str] = {"direction": HIGHER} if c.direction == HIGHER else {}
+    """Return the direction of a claim's metric, and how often a deterministic one was counted."""
+    values: dict[str, float | int | str] = {"direction": HIGHER} if c.direction == HIGHER else {}
     if c.family == "exact" and c.runs and c.shown is not None:
         often = f"{c.runs} times" if c.runs == c.runs_ref else f"{c.runs} and {c.runs_ref} times"
-        varied = "with an interval from how far the counts lie apart"
-        found["counted"] = (
+        varied = "with an interval from the spread of the counts"
+        values["counted"] = (
             f"counted {often} each, {'the same every time' if c.shown.lo == c.shown.hi else varied}"
         )
         if max(c.runs, c.runs_ref) == 1:
-            found["counted"] = "counted once each"
-    return found
+            values["counted"] = "counted once each"
+    return values
 
 
 def tail(claim: Claim) -> str:
-    """How often it was counted, after the sentence of a deterministic metric."""
+    """Return how often a deterministic metric was counted, as the end of a sentence."""
     return f"; {claim.values['counted']}" if "counted" in claim.values else ""

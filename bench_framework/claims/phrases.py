@@ -1,6 +1,8 @@
 """Phrases and sentences that several kinds of claims share: ratios, amounts, comparisons.
 
-Each is a function of the claim's fields alone, so that a sentence can be made again from its claim.
+Each function depends only on the fields of the claim, so a sentence can be rebuilt from its claim.
+Percentages of elapsed time are percentages of the reference's time: 9 % less time is a ratio of
+0.91. From 1.5× on, a sentence states the speedup or slowdown as a factor.
 """
 
 from __future__ import annotations
@@ -29,11 +31,11 @@ if TYPE_CHECKING:
     from bench_framework.model.policies import Metric
 
 IN_SESSION: Final = "in_session"
-"""Value of a claim about the commands of one session: they were not measured in rounds."""
+"""Key of a claim about the commands of one session, which were not measured in rounds."""
 TENTHS: Final = 3
 """Decimals of a ratio that is stated in tenths of a percent, as imported figures are."""
 TIMES_FROM: Final = 1.5
-"""From this factor on a ratio is told as "n×", below it as a percentage (R1)."""
+"""From this factor on, a ratio is stated as "n×"; below it as a percentage."""
 
 
 def change(
@@ -47,41 +49,47 @@ def change(
     higher: bool = False,
     percent: bool = False,
 ) -> str:
-    """``"8.4 % less time [7.1, 9.7]"``, ``"2.0× as fast [1.9, 2.1]"``, ``"less than 2 % apart [−0.3, +1.1]"``.
+    """Return a compared ratio as an entry of a list.
 
-    A ratio of a metric that is better when larger comes turned over, and is told of the values themselves (`higher`).
-    `percent`: never "n×", for a list in which not every figure is that large (R1).
+    Examples are ``"8.4 % less time [7.1, 9.7]"``, ``"2.0× faster [1.9, 2.1]"`` and
+    ``"equivalent in time (within ±2 %) [−0.3, +1.1]"``.
+
+    Args:
+        verdict: of the comparison; `None` reads as inconclusive.
+        estimate: the ratio candidate ÷ reference; its inverse if `higher`.
+        lo: lower bound of the ratio.
+        hi: upper bound of the ratio.
+        margin: the change that is too small to matter.
+        metric: name of the metric.
+        higher: more of the metric is better, so the ratio is the inverse of the values' ratio.
+        percent: never use "n×", because other figures of the same list are below 1.5×.
     """
     what, frame = words.noun(metric), metric_nouns.frame(metric)
     if higher:
         estimate, lo, hi = 1 / estimate, 1 / hi, 1 / lo
     if verdict is Verdict.EQUIVALENT:
-        return f"less than {format_percent(margin)} apart in {what} {signed_bounds(estimate, lo, hi, margin)}"
+        bounds = signed_bounds(estimate, lo, hi, margin)
+        return f"equivalent in {what} (within ±{format_percent(margin)}) {bounds}"
     if verdict is None or not verdict.decided:
         return f"inconclusive in {what} {signed_bounds(estimate, lo, hi, margin, keep=False)}"
     if estimate >= TIMES_FROM and not percent:
-        made = rounded(estimate, lo, hi, margin=margin, least=1)
-        return f"{made.estimate}× {'as long' if metric == WALL else f'{frame.times} {what}'} [{made.lo}, {made.hi}]"
+        ratio = rounded(estimate, lo, hi, margin=margin, least=1)
+        times = "slower" if metric == WALL else f"{frame.times} {what}"
+        return f"{ratio.estimate}× {times} [{ratio.lo}, {ratio.hi}]"
     if estimate <= 1 / TIMES_FROM and lo > 0 and metric == WALL and not percent:
-        made = rounded(1 / estimate, 1 / hi, 1 / lo, margin=margin, least=1)
-        return f"{made.estimate}× as fast [{made.lo}, {made.hi}]"
-    made = rounded(estimate, lo, hi, margin=margin)
-    less = made.hi < 1
-    figures = [(1 - v) * 100 if less else (v - 1) * 100 for v in (made.estimate, made.lo, made.hi)]
-    low, high = sorted(figures[1:])
-    digits = made.decimals - 2
-    return (
-        f"{figures[0]:.{digits}f}{THIN_SPACE}% {frame.less if less else frame.more} {what} "
-        f"[{low:.{digits}f}, {high:.{digits}f}]"
-    )
+        ratio = rounded(1 / estimate, 1 / hi, 1 / lo, margin=margin, least=1)
+        return f"{ratio.estimate}× faster [{ratio.lo}, {ratio.hi}]"
+    ratio = rounded(estimate, lo, hi, margin=margin)
+    figure, bounds = _figure_and_bounds(ratio)
+    return f"{figure} {frame.less if ratio.hi < 1 else frame.more} {what} {bounds}"
 
 
 def signed_bounds(
     estimate: float, lo: float, hi: float, margin: float, *, keep: bool = True
 ) -> str:
     """Return both bounds of a ratio as signed changes in percent, such as ``[−6.5, +3.2]``."""
-    made = rounded(estimate, lo, hi, margin=margin, keep=keep)
-    return f"[{_signed(made, made.lo)}, {_signed(made, made.hi)}]"
+    ratio = rounded(estimate, lo, hi, margin=margin, keep=keep)
+    return f"[{_signed(ratio, ratio.lo)}, {_signed(ratio, ratio.hi)}]"
 
 
 MOST_STATED: Final = 100_000
@@ -91,89 +99,96 @@ FASTEST: Final = "in the fastest third of the rounds"
 
 
 def noun(metric: Metric | None) -> str:
-    """What a metric measures, in words; of elapsed time where a claim names none."""
+    """Return the noun of a metric; that of elapsed time if a claim names no metric."""
     return words.noun(metric or WALL)
 
 
 def percent_change(
     estimate: float, lo: float, hi: float, margin: float, *, least: int = 2, keep: bool = True
 ) -> str:
-    """``"−1.8 % [−6.5, +3.2]"``: change of a ratio from 1, with its interval; `least`, `keep` as in `rounded`."""
-    made = rounded(estimate, lo, min(hi, LARGEST_RATIO), margin=margin, least=least, keep=keep)
-    upper = _signed(made, made.hi) if hi <= LARGEST_RATIO else "+∞"
-    return f"{_signed(made, made.estimate)}{THIN_SPACE}% [{_signed(made, made.lo)}, {upper}]"
+    """Return the change of a ratio from 1 with its interval, such as ``"−1.8 % [−6.5, +3.2]"``.
+
+    `least` and `keep` are those of `rounding.rounded`.
+    """
+    ratio = rounded(estimate, lo, min(hi, LARGEST_RATIO), margin=margin, least=least, keep=keep)
+    upper = _signed(ratio, ratio.hi) if hi <= LARGEST_RATIO else "+∞"
+    return f"{_signed(ratio, ratio.estimate)}{THIN_SPACE}% [{_signed(ratio, ratio.lo)}, {upper}]"
 
 
-def _signed(made: Rounded, value: Decimal) -> str:
+def _signed(ratio: Rounded, value: Decimal) -> str:
     shift = (value - 1) * 100
     if shift == 0:
-        return f"{abs(shift):.{made.decimals - 2}f}"
-    return f"{'+' if shift > 0 else MINUS}{abs(shift):.{made.decimals - 2}f}"
+        return f"{abs(shift):.{ratio.decimals - 2}f}"
+    return f"{'+' if shift > 0 else MINUS}{abs(shift):.{ratio.decimals - 2}f}"
 
 
-def _size(made: Rounded) -> str:
-    """``"9.1 % [7.4, 10.7]"``: how much less or more, without a sign."""
-    shown = [
-        (1 - v) * 100 if made.hi < 1 else (v - 1) * 100 for v in (made.estimate, made.lo, made.hi)
+def _figure_and_bounds(ratio: Rounded) -> tuple[str, str]:
+    """Return how much less or more, without a sign: ``("9.1 %", "[7.4, 10.7]")``."""
+    figure, *bounds = [
+        (1 - v) * 100 if ratio.hi < 1 else (v - 1) * 100
+        for v in (ratio.estimate, ratio.lo, ratio.hi)
     ]
-    low, high = sorted(shown[1:])
-    digits = made.decimals - 2
-    return f"{shown[0]:.{digits}f}{THIN_SPACE}% [{low:.{digits}f}, {high:.{digits}f}]"
-
-
-def _inner(made: Rounded) -> tuple[str, str]:
-    """`_size` in two parts: the figure and the interval."""
-    figure, bounds = _size(made).split(" [")
-    return figure, f"[{bounds}"
+    low, high = sorted(bounds)
+    digits = ratio.decimals - 2
+    return f"{figure:.{digits}f}{THIN_SPACE}%", f"[{low:.{digits}f}, {high:.{digits}f}]"
 
 
 def _times(claim: Claim) -> str | None:
-    """The sentence on the "n×" scale; `None` where percentages are the scale."""
+    """Return the sentence on the "n×" scale; `None` where percentages are the scale."""
     assert claim.estimate is not None
     assert claim.lo is not None
     assert claim.hi is not None
-    margin, what = claim.margin or 0.0, noun(claim.metric)
+    margin, subject, reference = claim.margin or 0.0, claim.subject, claim.reference
     if claim.estimate >= TIMES_FROM:
-        made = rounded(claim.estimate, claim.lo, claim.hi, margin=margin, least=1)
+        ratio = rounded(claim.estimate, claim.lo, claim.hi, margin=margin, least=1)
+        bounds = f"[{ratio.lo}, {ratio.hi}]"
+        if claim.metric == WALL:
+            return f"{subject} is {ratio.estimate}× slower than {reference} {bounds}"
         frame = metric_nouns.frame(claim.metric)
-        rest = "as long as" if claim.metric == WALL else f"{frame.times} {what} {frame.joint}"
-        verb = "takes" if claim.metric == WALL else frame.verb
-        return f"{claim.subject} {verb} {made.estimate}× {rest} {claim.reference} [{made.lo}, {made.hi}]"
+        amount = f"{frame.times} {noun(claim.metric)} {frame.joint} {reference}"
+        return f"{subject} {frame.verb} {ratio.estimate}× {amount} {bounds}"
     if claim.estimate <= 1 / TIMES_FROM and claim.metric == WALL and claim.lo > 0:
-        made = rounded(1 / claim.estimate, 1 / claim.hi, 1 / claim.lo, margin=margin, least=1)
-        return f"against {claim.reference}, {claim.subject} is {made.estimate}× as fast [{made.lo}, {made.hi}]"
+        ratio = rounded(1 / claim.estimate, 1 / claim.hi, 1 / claim.lo, margin=margin, least=1)
+        bounds = f"[{ratio.lo}, {ratio.hi}]"
+        return f"{subject} is {ratio.estimate}× faster than {reference} {bounds}"
     return None
 
 
 def _difference(claim: Claim) -> str:
-    """A decided comparison."""
+    """Return the sentence of a comparison with a significant difference."""
     assert claim.estimate is not None
     assert claim.lo is not None
     assert claim.hi is not None
-    margin, what = claim.margin or 0.0, noun(claim.metric)
-    made = rounded(claim.estimate, claim.lo, claim.hi, margin=margin)
-    verb, less, more = metric_nouns.frame(claim.metric)[:3]
-    way = less if made.hi < 1 else more
-    subject, reference, limit = claim.subject, claim.reference, format_percent(margin)
-    figure, bounds = _inner(made)
+    margin = claim.margin or 0.0
+    if claim.verdict in (Verdict.BETTER, Verdict.WORSE) and (text := _times(claim)):
+        return text
+    ratio = rounded(claim.estimate, claim.lo, claim.hi, margin=margin)
+    frame = metric_nouns.frame(claim.metric)
+    figure, bounds = _figure_and_bounds(ratio)
+    amount = f"{frame.article}{figure} {frame.less if ratio.hi < 1 else frame.more}"
+    predicate = f"{frame.verb} {amount} {noun(claim.metric)}"
+    if claim.metric == WALL and ratio.hi >= 1:
+        predicate = f"is {figure} slower"
+    text = f"{claim.subject} {predicate} than {claim.reference} {bounds}"
     if claim.verdict in (Verdict.BETTER, Verdict.WORSE):
-        return _times(claim) or f"{subject} {verb} {figure} {way} {what} than {reference} {bounds}"
+        return text
     low, _, high = (decimal(t) for t in thresholds(margin))
-    if low < made.lo and made.hi < high:
-        return (
-            f"{subject} {verb} {figure} {way} {what} than {reference} {bounds}, "
-            f"less than the margin of {limit}"
-        )
-    return f"{subject} {verb} {way} {what} than {reference}, perhaps by less than {limit}: {figure} {bounds}"
+    below = "below" if low < ratio.lo and ratio.hi < high else "possibly below"
+    return f"{text} (significant, but {below} the margin of {format_percent(margin)})"
 
 
 def _all_rounds(claim: Claim) -> str:
-    """What all rounds say, after a sentence that the fastest third of them decided."""
-    told = [claim.values.get(name) for name in ("typical", "typical_lo", "typical_hi")]
-    ratio, lo, hi = (None if v is None else float(v) for v in told)
+    """Return the change over all rounds, for a verdict that the fastest third decided."""
+    typical = [claim.values.get(name) for name in ("typical", "typical_lo", "typical_hi")]
+    ratio, lo, hi = (None if v is None else float(v) for v in typical)
     if ratio is None or lo is None or hi is None:
         return ""
     return f"; over all rounds {percent_change(ratio, lo, hi, 0.0, keep=False)}"
+
+
+def aspect(claim: Claim) -> str:
+    """Return ``" in memory"``; nothing for elapsed time, which sentences take for granted."""
+    return "" if claim.metric == WALL else f" in {noun(claim.metric)}"
 
 
 def _equivalent(claim: Claim) -> str:
@@ -181,15 +196,14 @@ def _equivalent(claim: Claim) -> str:
     assert claim.lo is not None
     assert claim.hi is not None
     margin = claim.margin or 0.0
-    aspect = "" if claim.metric == WALL else f" in {noun(claim.metric)}"
     change = percent_change(claim.estimate, claim.lo, claim.hi, margin)
     bounds = "" if claim.lo == claim.hi == 1 else " " + change[change.index("[") :]
-    return f"{claim.subject} and {claim.reference} differ by less than {format_percent(margin)}{aspect}{bounds}"
+    within = f"(within ±{format_percent(margin)})"
+    return f"{claim.subject} and {claim.reference} are equivalent{aspect(claim)} {within}{bounds}"
 
 
 def _inconclusive(claim: Claim) -> str:
-    aspect = "" if claim.metric == WALL else f" in {noun(claim.metric)}"
-    parts = [f"The runs do not decide between {claim.subject} and {claim.reference}{aspect}"]
+    parts = [f"{claim.subject} vs {claim.reference} is inconclusive{aspect(claim)}"]
     if claim.estimate is not None and claim.lo is not None and claim.hi is not None:
         bounds, least = (
             (claim.estimate, claim.lo, claim.hi),
@@ -199,22 +213,27 @@ def _inconclusive(claim: Claim) -> str:
     if reason := claim.values.get("reason"):
         parts.append(str(reason))
     if (mde := claim.values.get("mde")) is not None:
-        parts.append(f"a difference of {value_phrases.upward(float(mde))} would have been found")
+        parts.append(detectable(value_phrases.upward(float(mde))))
         parts += _needed(claim)
     if likely := claim.values.get("runs_at_estimate"):
         runs = _about(int(likely), "runs per command")
-        parts.append(f"this one would be decided by {runs} in 4 of 5 tries, if the estimate held")
+        parts.append(f"if the estimate is right, {runs} would detect it in 4 of 5 tries")
     return "; ".join(parts)
+
+
+def detectable(limit: str) -> str:
+    """Return the sentence part for a minimum detectable effect, such as ``"6 %"``."""
+    return f"this run could only detect differences of {limit} or more"
 
 
 def _needed(claim: Claim) -> list[str]:
     limit, needed = format_percent(claim.margin or 0.0), claim.values.get("rounds_needed")
     if needed is None:
-        return [f"one of {limit} cannot be found with this method on this machine"]
+        return [f"differences of {limit} cannot be detected with this method on this machine"]
     if int(needed) <= (claim.rounds or 0):
         return []
     unit = "runs per command" if IN_SESSION in claim.values else "rounds"
-    return [f"one of {limit} would need {_about(int(needed), unit)}"]
+    return [f"{_about(int(needed), unit)} would detect {limit}"]
 
 
 def _about(count: int, unit: str) -> str:
@@ -223,10 +242,11 @@ def _about(count: int, unit: str) -> str:
     return f"about {int(up_to_two_digits(float(count)))} {unit}"
 
 
-def _other_output(claim: Claim) -> str:
+def other_output(claim: Claim, reference: str) -> str:
+    """Return why a candidate with another output than the `reference` is not compared."""
     what = noun(claim.metric)
     return (
-        f"{claim.subject} prints another result than {claim.reference}; its {what} is not compared"
+        f"{claim.subject} printed a different result than {reference}; its {what} is not compared"
     )
 
 
@@ -253,28 +273,30 @@ def comparison(claim: Claim) -> str:
         return _inconclusive(claim)
     if verdict is Verdict.SINGLE_RUN:
         return single_run(claim)
-    return _other_output(claim) if verdict is Verdict.OTHER_OUTPUT else _refused(claim)
+    if verdict is Verdict.OTHER_OUTPUT:
+        return other_output(claim, claim.reference or "")
+    return _refused(claim)
 
 
 def _one_program(claim: Claim) -> str:
-    """Two names of one program: the figures, and no word about a difference."""
-    aspect = "" if claim.metric == WALL else f" in {noun(claim.metric)}"
-    told = f"{claim.subject} and {claim.reference} are {ONE_PROGRAM}{aspect}"
+    """Return the figures of one program under two names, without a statement of a difference."""
+    text = f"{claim.subject} and {claim.reference} are {ONE_PROGRAM}{aspect(claim)}"
     if claim.estimate is None or claim.lo is None or claim.hi is None:
-        return told
-    return f"{told}: {percent_change(claim.estimate, claim.lo, claim.hi, claim.margin or 0.0, keep=False)}"
+        return text
+    bounds = (claim.estimate, claim.lo, claim.hi)
+    return f"{text}: {percent_change(*bounds, claim.margin or 0.0, keep=False)}"
 
 
 def single_run(claim: Claim) -> str:
-    """Return which side ran once, with the value of the candidate where that is the one."""
+    """Return which side has a single run, with the candidate's value if it is the candidate."""
     if claim.values.get("runs_ref") == 1 and claim.runs != 1:
-        return f"{claim.reference} was run once: no verdict on {claim.subject}"
+        return f"{claim.reference} was run only once: no verdict on {claim.subject}"
     value = claim.values.get("value")
     if value is None:
-        return f"{claim.subject} was run once: a value without a verdict"
+        return f"{claim.subject} was run only once: no verdict"
     size = (
         value_phrases.size(float(value), "iec")
         if claim.metric == PEAK_RSS
         else format_duration(float(value))
     )
-    return f"{claim.subject} was run once: a value ({size}) without a verdict"
+    return f"{claim.subject} was run only once ({size}): no verdict"

@@ -1,4 +1,4 @@
-"""Where a sentence holds: the input, and the state of the page cache (R4). Plain Python."""
+"""The input and the state of the page cache that a sentence applies to."""
 
 from __future__ import annotations
 
@@ -9,9 +9,13 @@ if TYPE_CHECKING:
 
 
 def where(claim: Claim, end: str = ": ") -> str:
-    """``"On 10 MiB: "`` for a claim about one input of several, ``"With a cold cache: "`` where that was seen."""
+    """Return the scope of a claim as the start of a sentence.
+
+    Examples are ``"On 10 MiB: "`` for one input of several and ``"With a cold cache: "`` if every
+    run was observed to start with a cold cache.
+    """
     labels = [value for name, value in claim.scope if name == "input" and value]
     parts = [f"on {', '.join(labels)}"] if labels else []
     parts += ["with a cold cache"] if ("cache", "cold") in claim.scope else []
-    told = " ".join(parts)
-    return f"{told[:1].upper()}{told[1:]}{end}" if told else ""
+    scope = " ".join(parts)
+    return f"{scope[:1].upper()}{scope[1:]}{end}" if scope else ""

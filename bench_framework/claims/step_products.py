@@ -1,4 +1,4 @@
-"""A product as it is printed: its figures multiply to what stands behind the equals sign. Plain Python."""
+"""A printed product whose rounded factors multiply to the printed result."""
 
 from __future__ import annotations
 
@@ -11,40 +11,41 @@ if TYPE_CHECKING:
 
 FEWEST_DECIMALS: Final = 2
 MORE_DECIMALS: Final = 6
-"""Tried at most beyond those of the intervals; printed factors agree with their product long before."""
+"""The most decimals that are tried beyond those of the intervals."""
 
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """A ratio and the decimals that its interval carries."""
+    """A ratio and the number of decimals that its interval supports."""
 
     ratio: float
     decimals: int
 
 
 def printed_product(factors: Sequence[Factor], total: float | None) -> str:
-    """``"0.92 × 0.94 = 0.86"``; with a total ``"1.051 × 1.022 × 1.003 unexplained = 1.077"``.
+    """Return a product such as ``"0.92 × 0.94 = 0.86"``.
 
-    Each figure has the digits of its interval, and more where the product would not be true as it is printed.
+    With a total: ``"1.051 × 1.022 × 1.003 unexplained = 1.077"``. Each figure has the digits of its
+    interval, and more if the printed product would not be exact otherwise.
 
     Args:
         factors: the steps; at least one.
-        total: what they make up, where their typical values can leave something of its own; `None` where the
-            product itself is meant.
+        total: the combined ratio, if the steps need not explain all of it; `None` if the product of
+            the steps is the total.
     """
     product = math.prod(f.ratio for f in factors)
     least = max(FEWEST_DECIMALS, min(f.decimals for f in factors))
-    told = ""
+    text = ""
     for more in range(MORE_DECIMALS + 1):
         last = f"{product if total is None else total:.{least}f}"
         figures = [f"{f.ratio:.{max(f.decimals, FEWEST_DECIMALS) + more}f}" for f in factors]
-        made = math.prod(map(float, figures))
+        product_printed = math.prod(map(float, figures))
         left = ""
-        if total is not None and f"{made:.{least}f}" != last:
+        if total is not None and f"{product_printed:.{least}f}" != last:
             left = f"{total / product:.{least + more}f}"
-            made *= float(left)
+            product_printed *= float(left)
         unexplained = f" × {left} unexplained" if left else ""
-        told = f"{' × '.join(figures)}{unexplained} = {last}"
-        if f"{made:.{least}f}" == last and (not left or float(left) != 1):
+        text = f"{' × '.join(figures)}{unexplained} = {last}"
+        if f"{product_printed:.{least}f}" == last and (not left or float(left) != 1):
             break
-    return told
+    return text

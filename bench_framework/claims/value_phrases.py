@@ -1,4 +1,4 @@
-"""Sentences that state facts of a record: noise floor, growth, memory, derived figures, coverage. Plain Python."""
+"""Sentences about facts of a record: noise floor, scaling, memory, derived figures, coverage."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def size(count: float, family: str) -> str:
-    """A number of bytes in the units that the scenario speaks: ``"219.7 MB"`` or ``"210 MiB"`` (R14)."""
+    """Return a number of bytes in the unit family of the scenario: ``"220 MB"``, ``"210 MiB"``."""
     if family != "si":
         return format_size(count)
     for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
@@ -35,12 +35,12 @@ def size(count: float, family: str) -> str:
 
 
 def up_to_digits(value: float, digits: int) -> str:
-    """With so many significant digits; whole numbers in full."""
+    """Return a value with the given significant digits; whole numbers in full."""
     return f"{value:.{max(0, digits - len(str(int(abs(value)))))}f}"
 
 
 def upward(fraction: float) -> str:
-    """A fraction as a percentage of two digits, rounded up."""
+    """Return a fraction as a percentage of two digits, rounded up."""
     return f"{_plain(up_to_two_digits(fraction * 100))}{THIN_SPACE}%"
 
 
@@ -50,20 +50,22 @@ def _plain(value: Decimal) -> str:
 
 def _noise_floor(claim: Claim) -> str:
     if claim.estimate is None:
-        return f"{where(claim)}no noise floor: there is no control arm"
-    tripped = "; control tripped" if claim.values.get("tripped") else ""
-    return f"{where(claim)}noise floor of {words.noun(claim.metric or WALL)}: {upward(claim.estimate)}{tripped}"
+        return f"{where(claim)}no noise floor: there is no A/A control"
+    failed = "; the A/A check failed" if claim.values.get("tripped") else ""
+    what = words.noun(claim.metric or WALL)
+    return f"{where(claim)}noise floor for {what}: {upward(claim.estimate)}{failed}"
 
 
 def _scaling(claim: Claim) -> str:
     assert claim.estimate is not None
     assert claim.lo is not None
     assert claim.hi is not None
-    made = rounded(claim.estimate, claim.lo, claim.hi, margin=0.05, least=2)
+    exponent = rounded(claim.estimate, claim.lo, claim.hi, margin=0.05, least=2)
     aspect = "" if claim.metric == WALL else f" in {words.noun(claim.metric or WALL)}"
-    figures = f"{made.estimate} [{made.lo}, {made.hi}]".replace("-", MINUS)
+    figures = f"{exponent.estimate} [{exponent.lo}, {exponent.hi}]".replace("-", MINUS)
     start, end = claim.values["from"], claim.values["to"]
-    return f"{claim.subject} grows from {start} to {end}{aspect} with exponent {figures}: {claim.values['word']}"
+    head = f"{claim.subject} scales{aspect} from {start} to {end} with exponent {figures}"
+    return f"{head}: {claim.values['word']}"
 
 
 def _derived(claim: Claim) -> str:
@@ -80,35 +82,36 @@ def _derived(claim: Claim) -> str:
         if claim.lo is not None and claim.hi is not None
         else (claim.estimate,) * 2
     )
-    made = plain(claim.estimate * scale, lo * scale, hi * scale, most=3)
+    value = plain(claim.estimate * scale, lo * scale, hi * scale, most=3)
     if claim.margin is not None and not lo <= 1 <= hi:
-        # A judged pair's interval must not be printed as reaching 1 where the results print that it does not.
-        made = rounded(claim.estimate, lo, hi, margin=claim.margin)
-    interval = f" [{made.lo}, {made.hi}]" if claim.lo is not None else ""
-    figure = f"{made.estimate}{interval}{THIN_SPACE}{unit}".rstrip(THIN_SPACE).replace("-", MINUS)
+        # Rounding must not let the interval of a judged pair reach 1 if the results exclude 1.
+        value = rounded(claim.estimate, lo, hi, margin=claim.margin)
+    interval = f" [{value.lo}, {value.hi}]" if claim.lo is not None else ""
+    figure = f"{value.estimate}{interval}{THIN_SPACE}{unit}".rstrip(THIN_SPACE).replace("-", MINUS)
+    head, source = f"{where(claim)}{claim.subject}", f"{claim.values['formula']}"
     if "assuming" in claim.values:
         return (
-            f"{where(claim)}{claim.subject} would be {figure}, projected and not measured: assuming "
-            f"{claim.values['assuming']}; {claim.values['formula']} over {claim.rounds} rounds"
+            f"{head} would be {figure} (projected, not measured: {source} over "
+            f"{claim.rounds} rounds), assuming {claim.values['assuming']}"
         )
-    return f"{where(claim)}{claim.subject} is {figure} ({claim.values['formula']}, {claim.rounds} rounds)"
+    return f"{head} is {figure} ({source}, {claim.rounds} rounds)"
 
 
 def _memory(claim: Claim) -> str:
     share = claim.values.get("share")
-    told = f", {format_percent(float(share), decimals=0)} of the input" if share is not None else ""
-    return f"{where(claim)}{claim.subject} peaks at {claim.values['size']}{told}"
+    part = f", {format_percent(float(share), decimals=0)} of the input" if share is not None else ""
+    return f"{where(claim)}{claim.subject} uses {claim.values['size']} of memory at its peak{part}"
 
 
 def coverage(claim: Claim) -> str:
-    """``"12 cells planned: 9 measured, 1 failed"``."""
+    """Return the counts, such as ``"12 configurations planned: 9 measured, 1 failed"``."""
     planned = int(claim.values["planned"])
     parts = [
         f"{claim.values[k]} {k}"
         for k in _COVERAGE
         if int(claim.values.get(k, 0)) or k == "measured"
     ]
-    return f"{planned} cell{'s' if planned != 1 else ''} planned: {', '.join(parts)}"
+    return f"{planned} configuration{'s' if planned != 1 else ''} planned: {', '.join(parts)}"
 
 
 _COVERAGE: Final = (
@@ -132,7 +135,7 @@ def _not_measured(claim: Claim) -> str:
 def _identical(claim: Claim) -> str:
     both = f"{claim.subject} and {claim.reference}"
     effect = claim.values.get("effect", "the change has no effect on it")
-    return f"{both} are the same program (equal code and command): {effect}; their difference is an A/A test"
+    return f"{both} are the same program (equal code and command): {effect}; their comparison is an A/A test"
 
 
 FACT_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {

@@ -1,4 +1,4 @@
-"""How many variants of an input got which verdict against its baseline: a lead that picks none of them."""
+"""Counts of the verdicts of an input's variants against its baseline."""
 
 from __future__ import annotations
 
@@ -14,20 +14,23 @@ if TYPE_CHECKING:
     from bench_framework.model.judgement import Comparison
 
 FEWEST: Final = 4
-"""Of fewer one is told with its interval, which says more than a count."""
+"""With fewer comparisons, a sentence about one of them with its interval says more."""
 
 
 def counts(comparisons: Sequence[Comparison]) -> str | None:
-    """``"23 slower, 1 slower (size uncertain), 5 inconclusive"`` in the order of the glossary; `None` of too few."""
+    """Return counts such as ``"23 slower, 1 slower (size uncertain), 5 inconclusive"``.
+
+    Verdicts are in the order of the glossary. Fewer than `FEWEST` comparisons return `None`.
+    """
     if len(comparisons) < FEWEST:
         return None
-    found = Counter(c.verdict for c in comparisons)
-    # A list is being counted: a comma inside a word would make two of one.
+    number_of = Counter(c.verdict for c in comparisons)
+    # Commas separate the entries, so a verdict's own words must not contain one.
     metric = comparisons[0].metric
-    told = (
-        f"{found[verdict]} "
+    parts = (
+        f"{number_of[verdict]} "
         + words.word(verdict, metric).replace(", size uncertain", " (size uncertain)")
         for verdict in Verdict
-        if found[verdict]
+        if number_of[verdict]
     )
-    return ", ".join(told)
+    return ", ".join(parts)

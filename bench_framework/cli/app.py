@@ -207,7 +207,9 @@ def _report_bug(arguments: list[str]) -> int:
             code="BX900",
             details=(("trace", path),),
             effect="earlier measurements are kept; `benchctl run` resumes them",
-            help="report it with the trace file (it contains the command line, not the environment)",
+            help=(
+                "report it with the trace file (it contains the command line, not the environment)"
+            ),
         )
     )
     return EXIT_BUG

@@ -35,7 +35,10 @@ Base = Annotated[
     typer.Option(
         "--base",
         metavar="REV",
-        help="Compare every variant with itself at this revision: a branch, tag, commit or merge-base.",
+        help=(
+            "Compare every variant with itself at this revision: a branch, tag, commit or "
+            "merge-base."
+        ),
     ),
 ]
 Head = Annotated[

@@ -80,7 +80,10 @@ def _examine(console: Console) -> None:
 
 
 def _seconds(text: str | None) -> float | None:
-    """Return the duration in seconds. Raises `UsageError`, BX100, if `text` is not a positive duration."""
+    """Return the duration in seconds.
+
+    Raises `UsageError`, BX100, if `text` is not a positive duration.
+    """
     if text is None:
         return None
     try:
@@ -129,7 +132,8 @@ class NoiseLines:
                 self._console.say(f"waiting for {holder} ({format_clock(elapsed)})")
             case ToolInstall(tool, version, elapsed) if elapsed == 0:
                 self._console.say(
-                    f"{tool} {version} is not installed: installing it into the cache, about 1 minute"
+                    f"{tool} {version} is not installed: installing it into the cache, about 1 "
+                    "minute"
                 )
             case Remark(event) if event.severity == "error":
                 self._console.warn(event)
@@ -142,7 +146,8 @@ class NoiseLines:
         """Print the result of a window."""
         result = "different (false positive)" if verdicts.tripped else "no difference"
         self._console.say(
-            f"window {number}, {format_clock(elapsed_s)} of about {format_clock(max(self._duration, elapsed_s))}:"
+            f"window {number}, {format_clock(elapsed_s)} of about "
+            f"{format_clock(max(self._duration, elapsed_s))}:"
             f" {verdicts.program} A/A: {result}; {counted(verdicts.false, 'false positive')}"
             f" in {verdicts.families} relabelled families"
         )

@@ -42,7 +42,10 @@ def gate(
         str,
         typer.Argument(
             metavar="RECORD|FILE",
-            help="A record (folder, SCENARIO/ID, @last, @prev), or a scenario (.yaml) to measure first.",
+            help=(
+                "A record (folder, SCENARIO/ID, @last, @prev), or a scenario (.yaml) to measure "
+                "first."
+            ),
         ),
     ] = "@last",
     base: Base = None,

@@ -220,7 +220,8 @@ def _doing(update: Update) -> str | None:
     match update:
         case ToolInstall():
             return (
-                f"installing {update.tool} {update.version} into the cache with cargo, once, about 1 minute"
+                f"installing {update.tool} {update.version} into the cache with cargo, once, "
+                "about 1 minute"
                 f" ({format_clock(update.elapsed_s)})"
             )
         case LockWaiting():

@@ -31,14 +31,17 @@ def noise_page(findings: NoiseFindings, width: int) -> str:
         *_wrapped(_independence(findings), width, INDENT),
         "",
         *_wrapped(
-            "Noise floor: minimum detectable effect between equal programs (95 %). Median window (worst).",
+            "Noise floor: minimum detectable effect between equal programs (95 %). Median window "
+            "(worst).",
             width,
         ),
         *_floors(summary),
         "",
         *_wrapped(
-            "Injected slowdown (the program does more work): windows that reported it as slower in wall or CPU"
-            f" time, tested together at {format_percent(summary.level)}; the lower 95 % confidence bound of that"
+            "Injected slowdown (the program does more work): windows that reported it as slower "
+            "in wall or CPU"
+            f" time, tested together at {format_percent(summary.level)}; the lower 95 % "
+            "confidence bound of that"
             " share; then each metric separately. Size: typical change, median of the windows.",
             width,
         ),
@@ -56,7 +59,8 @@ def _head(findings: NoiseFindings) -> str:
     )
     end = ", stopped early" if findings.interrupted or findings.failure else ""
     return (
-        f"A/A check of this machine: {counted(findings.windows, 'window')} of {findings.rounds} rounds in"
+        f"A/A check of this machine: {counted(findings.windows, 'window')} of {findings.rounds} "
+        "rounds in"
         f" {format_clock(findings.elapsed_s)}{end}. Programs: {programs}."
     )
 
@@ -64,7 +68,8 @@ def _head(findings: NoiseFindings) -> str:
 def _false_verdicts(summary: NoiseSummary) -> str:
     rate = summary.relabelled
     return (
-        f"{counted(rate.count, 'false positive')} in {rate.tries} A/A families: at most {_share(rate.upper)} with"
+        f"{counted(rate.count, 'false positive')} in {rate.tries} A/A families: at most "
+        f"{_share(rate.upper)} with"
         f" 95 % confidence; allowed: {format_percent(summary.level)}."
     )
 
@@ -72,9 +77,12 @@ def _false_verdicts(summary: NoiseSummary) -> str:
 def _independence(findings: NoiseFindings) -> str:
     measured = findings.summary.as_measured
     return (
-        f"The families reuse the rounds of {counted(findings.windows, 'independent window')}, with the labels of two"
-        " equal programs exchanged at random; they test the statistics on this machine's noise. With the original"
-        f" labels, {measured.count} of {counted(measured.tries, 'window')} reported a difference between a program"
+        f"The families reuse the rounds of {counted(findings.windows, 'independent window')}, "
+        "with the labels of two"
+        " equal programs exchanged at random; they test the statistics on this machine's noise. "
+        "With the original"
+        f" labels, {measured.count} of {counted(measured.tries, 'window')} reported a difference "
+        "between a program"
         f" and its copy: at most {_share(measured.upper)} with 95 % confidence."
     )
 
@@ -113,14 +121,22 @@ def _injected_row(effect: Found) -> tuple[str, ...]:
 def _conclusion(summary: NoiseSummary) -> str:
     if summary.refuted:
         return (
-            f"Equal programs were reported as different in more than {format_percent(summary.level)} of the tests:"
-            " verdicts of this machine are not reliable. Fix what `benchctl doctor` reports, then repeat this check."
+            "Equal programs were reported as different in more than "
+            f"{format_percent(summary.level)} of the tests:"
+            " verdicts of this machine are not reliable. Fix what `benchctl doctor` reports, "
+            "then repeat this check."
         )
     weak = [f for f in summary.found if f.either.count < f.either.tries]
     if not weak:
-        return "Every injected slowdown was detected, and the rate of false positives is within the limit."
+        return (
+            "Every injected slowdown was detected, and the rate of false positives is within the "
+            "limit."
+        )
     smallest = ", ".join(f"+{format_percent(f.effect)} of {f.program}" for f in weak)
-    return f"Not always detected: {smallest}. More rounds or a quieter machine detect smaller differences."
+    return (
+        f"Not always detected: {smallest}. More rounds or a quieter machine detect smaller "
+        "differences."
+    )
 
 
 def _metric(name: str) -> str:

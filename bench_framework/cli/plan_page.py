@@ -53,7 +53,8 @@ def page(forecast: Forecast, *, width: int, commands: bool) -> str:
         *_item("Detects", _detectable(forecast), width),
         *_item(
             "Disk",
-            f"{format_size(forecast.disk_needed)} of inputs to write, {format_size(forecast.disk_free)} free; "
+            f"{format_size(forecast.disk_needed)} of inputs to write, "
+            f"{format_size(forecast.disk_free)} free; "
             "output of the programs not included",
             width,
         ),
@@ -93,7 +94,8 @@ def _builds(forecast: Forecast) -> str:
     again = "; cargo rebuilds what has changed" if len(todo) < len(forecast.builds) else ""
     known = [build.build_s for build in todo if build.build_s is not None]
     text = (
-        f"{counted(len(forecast.builds), 'build')} for {counted(len(forecast.plan.variants), 'variant')},"
+        f"{counted(len(forecast.builds), 'build')} for "
+        f"{counted(len(forecast.plan.variants), 'variant')},"
         f" {len(todo)} to do"
     )
     if todo and len(known) == len(todo):
@@ -117,8 +119,10 @@ def _cold(plan: Plan) -> str:
     if not cold:
         return ""
     return (
-        f"cold before every run of {cold} of {counted(len(plan.cells), 'configuration')}: the input is "
-        "evicted from the page cache, and this is verified; a configuration with a run that was not cold "
+        f"cold before every run of {cold} of {counted(len(plan.cells), 'configuration')}: the "
+        "input is "
+        "evicted from the page cache, and this is verified; a configuration with a run that was "
+        "not cold "
         "is not compared"
     )
 
@@ -157,14 +161,18 @@ def _comparisons(forecast: Forecast) -> str:
     looks, plan = forecast.looks, forecast.plan
     text = (
         f"{looks.family} comparisons ({' and '.join(plan.judge.metrics)}) at a family-wise error"
-        f" rate of {format_percent(looks.level)}, margin {format_percent(plan.judge.margin)}; interim analyses"
+        f" rate of {format_percent(looks.level)}, margin {format_percent(plan.judge.margin)}; "
+        "interim analyses"
         f" after {', '.join(map(str, looks.rounds))} rounds"
     )
     if plan.further_baselines:
         names = [plan.variant(v).label for v in (plan.baseline_id, *plan.further_baselines)]
         text += f"; baselines {' and '.join(names)}"
     if not looks.decidable:
-        text += f". Exploratory: a verdict needs {looks.needed} rounds, this plan has {plan.measure.rounds_max}"
+        text += (
+            f". Exploratory: a verdict needs {looks.needed} rounds, this plan has "
+            f"{plan.measure.rounds_max}"
+        )
     if plan.measure.strategy == "race":
         text += _race(forecast)
     if not plan.measure.control:
@@ -194,7 +202,10 @@ def _gate(plan: Plan) -> str:
 def _detectable(forecast: Forecast) -> str:
     resolution = forecast.resolution
     if not resolution.by_metric:
-        return "unknown until the first interim analysis: no earlier record of this workload on this machine"
+        return (
+            "unknown until the first interim analysis: no earlier record of this workload on "
+            "this machine"
+        )
     sizes = " and ".join(
         f"{format_percent(math.ceil(mde * 1000) / 1000, decimals=1)} or more in {noun(metric)}"
         for metric, mde in resolution.by_metric.items()

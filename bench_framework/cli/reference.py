@@ -27,7 +27,10 @@ def page() -> str:
     lines = [
         "# Command line",
         "",
-        "`benchctl COMMAND --help` prints the same in the terminal. Generated from the program: do not edit.",
+        (
+            "`benchctl COMMAND --help` prints the same in the terminal. Generated from the program: "
+            "do not edit."
+        ),
         "",
         "## Options of every command",
         "",

@@ -54,7 +54,10 @@ class Work:
     problems: int = 0
 
     def resume(self, rounds: Mapping[str, int]) -> int:
-        """Add the rounds per input of an interrupted process. Return the number of finished rounds."""
+        """Add the rounds per input of an interrupted process.
+
+        Return the number of finished rounds.
+        """
         self.rounds.update(rounds)
         return self.rounds_done
 

@@ -80,4 +80,7 @@ def _summary(result: Verification) -> str:
     count = len(result.differences)
     outcome = f"{count} difference{'s' if count != 1 else ''}" if count else "unchanged"
     files = f"{result.files} file{'s' if result.files != 1 else ''} checked"
-    return f"{result.record}: {outcome} ({files}, {result.claims} claims recomputed from {result.source})"
+    return (
+        f"{result.record}: {outcome} ({files}, {result.claims} claims recomputed from "
+        f"{result.source})"
+    )

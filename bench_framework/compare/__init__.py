@@ -1,1 +1,4 @@
-"""Judging one metric of two configurations: samples, tests, interim analyses, verdicts."""
+"""Comparison of two cells on one metric: samples, tests, interim analyses and verdicts.
+
+A *cell* is one configuration: a variant on an input. `docs/method.md` describes the method.
+"""

@@ -1,10 +1,10 @@
-"""In which state of the page cache a cell was really measured. Plain Python."""
+"""Verified page-cache state of each cell. See `docs/method.md#page-cache`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.compare.samples import unseen
+from bench_framework.compare.samples import cache_unverified
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,17 +16,18 @@ if TYPE_CHECKING:
 NOT_VERIFIED: Final = "cache state not verified"
 
 
-def seen(blocks: Sequence[Block]) -> CacheState:
-    """The state that every block was seen to begin with; ``unknown`` if they differ or nobody looked."""
+def observed_state(blocks: Sequence[Block]) -> CacheState:
+    """Return the state that was verified for every block; ``unknown`` if they differ."""
     states = {b.page_cache.state if b.page_cache is not None else "unknown" for b in blocks}
     return states.pop() if len(states) == 1 else "unknown"
 
 
 def needed(plan: Plan) -> dict[str, CacheState]:
-    """Cell id → state that a run must be seen to begin with: its round is void without that.
+    """Return cell id → state that must be verified for each run; its round is void otherwise.
 
-    Every cold cell; and warm cells only beside cold ones: without them an input that memory cannot hold is read in
-    part from the disk by all alike.
+    This applies to every cold cell, and to warm cells only in a plan with cold cells. In a plan
+    without cold cells, an input that is larger than memory is partly read from disk by all variants
+    equally.
     """
     any_cold = any(c.cache == "cold" for c in plan.cells)
     return {
@@ -35,20 +36,20 @@ def needed(plan: Plan) -> dict[str, CacheState]:
 
 
 def refusal(cell: Cell, blocks: Sequence[Block]) -> str:
-    """Why a cell that `needed` names may be compared with none: what was not seen, in how many of its rounds."""
-    against = [b for b in blocks if unseen(b, cell.cache)]
-    first = against[0]
-    why = first.page_cache.why if first.page_cache is not None else "nobody looked"
+    """Return why a cell cannot be compared: its state was not verified in too many rounds."""
+    unverified = [b for b in blocks if cache_unverified(b, cell.cache)]
+    first = unverified[0]
+    cause = first.page_cache.why if first.page_cache is not None else "not checked"
     return (
-        f"{NOT_VERIFIED}: {len(against)} of {len(blocks)} blocks were not seen to be {cell.cache} "
-        f"(round {first.round}: {why})"
+        f"{NOT_VERIFIED}: {len(unverified)} of {len(blocks)} samples were not verified "
+        f"as {cell.cache} (round {first.round}: {cause})"
     )
 
 
 def cold_inputs(plan: Plan, states: Sequence[CellState]) -> frozenset[str]:
-    """Inputs of which every cell that was measured began with a cold cache in every run."""
-    found: dict[str, set[CacheState]] = {}
+    """Return the inputs on which every run of every measured cell began with a cold cache."""
+    caches_of: dict[str, set[CacheState]] = {}
     for state in states:
         if state.state == "measured":
-            found.setdefault(plan.cell(state.cell_id).input_id, set()).add(state.cache)
-    return frozenset(input_id for input_id, caches in found.items() if caches == {"cold"})
+            caches_of.setdefault(plan.cell(state.cell_id).input_id, set()).add(state.cache)
+    return frozenset(input_id for input_id, caches in caches_of.items() if caches == {"cold"})

@@ -1,6 +1,6 @@
-"""What became of each cell: measured, failed, another answer, another mode than asked for.
+"""State of each cell: measured, failed, another answer, or another mode than requested.
 
-Plain Python.
+See `docs/method.md#what-is-refused`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from bench_framework.model.run import Block, Build
 
 NO_ANSWER = "none"
+"""Setting of `answer.compare`, and source of an answer, if answers are not compared."""
 
 
 def cell_states(
@@ -28,9 +29,14 @@ def cell_states(
     builds: Mapping[str, Build],
     warm_ups: Mapping[str, Sequence[Block]] = MappingProxyType({}),
 ) -> tuple[CellState, ...]:
-    """The state of every cell of the plan, in plan order.
+    """Return the state of every cell of the plan, in plan order.
 
-    A cell that was given up in the warm-up has no sample; its warm-up blocks say why.
+    Args:
+        plan: the plan.
+        samples: cell id → sample.
+        builds: build id → build.
+        warm_ups: cell id → warm-up blocks. A cell that failed during warm-up has no sample, and
+            its warm-up blocks contain the reason.
     """
     expected = {
         item.id: _expected_answer(plan, plan.baseline_cell(item.id), samples)
@@ -50,12 +56,12 @@ def cell_states(
 
 
 def _given_up(cell: Cell, blocks: Sequence[Block]) -> CellState | None:
-    """The state of a cell that was measured no further after its warm-up; `None` if that went well."""
+    """Return the state of a cell that failed during warm-up; `None` if the warm-up succeeded."""
     void = [block for block in blocks if block.status in VOIDING]
     other = [block for block in blocks if block.status == "other-output"]
     if void:
-        said = void[0].message or ("timed out" if void[0].timed_out else "failed")
-        return CellState(cell.id, "failed", 0, len(void), f"{said} (in the warm-up)")
+        message = void[0].message or ("timed out" if void[0].timed_out else "failed")
+        return CellState(cell.id, "failed", 0, len(void), f"{message} (during warm-up)")
     if other:
         return CellState(
             cell.id,
@@ -73,8 +79,8 @@ def _state(
     build = build_of(plan, cell.variant_id, builds)
     if sample is None or not sample.rounds:
         if build is not None and not build.ok:
-            return CellState(cell.id, "failed", 0, 0, build.message or "its build failed")
-        return CellState(cell.id, "not-started", 0, 0, "no round of it was measured")
+            return CellState(cell.id, "failed", 0, 0, build.message or "the build failed")
+        return CellState(cell.id, "not-started", 0, 0, "no round was measured")
     rounds, void = len(sample.runs), len(sample.void)
     effective = effective_modes(sample)
     if sample.failed:
@@ -82,18 +88,19 @@ def _state(
         return CellState(cell.id, state, rounds, void, reason, effective)
     if (other := _other_output(sample, expected)) is not None:
         return CellState(cell.id, "other-output", rounds, void, other, effective)
-    cache = cache_states.seen([b for b in sample.blocks if b.round in sample.runs])
-    fallbacks = fallen_back(plan, cell, effective, build)
+    cache = cache_states.observed_state([b for b in sample.blocks if b.round in sample.runs])
+    fallbacks = mode_fallbacks(plan, cell, effective, build)
     if fallbacks:
-        words = "; ".join(
-            f"{axis}: {asked} was asked for, {ran} ran" for axis, asked, ran in fallbacks
+        reason = "; ".join(
+            f"{axis}: requested {requested}, actual {actual}"
+            for axis, requested, actual in fallbacks
         )
-        return CellState(cell.id, "not-comparable", rounds, void, words, effective, cache)
+        return CellState(cell.id, "not-comparable", rounds, void, reason, effective, cache)
     return CellState(cell.id, "measured", rounds, void, "", effective, cache)
 
 
 def _failure(cell: Cell, sample: Sample) -> tuple[Literal["failed", "not-comparable"], str]:
-    """What made more than 5 % of the rounds void: failures, a cache that was not as asked for, or both together."""
+    """Return why more than 5 % of the rounds are void: failures, an unverified cache, or both."""
     failed = [b for b in sample.blocks if b.status in VOIDING]
     others = [b for b in sample.blocks if b.status not in VOIDING and b.round in sample.void]
     if others and len(failed) <= VOID_SHARE * sample.rounds:
@@ -101,12 +108,15 @@ def _failure(cell: Cell, sample: Sample) -> tuple[Literal["failed", "not-compara
             cell, [b for b in sample.blocks if b.status not in VOIDING]
         )
     first = failed[0]
-    said = first.message or ("timed out" if first.timed_out else "failed")
-    return "failed", f"{said} (round {first.round}; {len(failed)} of {sample.rounds} rounds)"
+    message = first.message or ("timed out" if first.timed_out else "failed")
+    return "failed", f"{message} (round {first.round}; {len(failed)} of {sample.rounds} rounds)"
 
 
 def _expected_answer(plan: Plan, cell: Cell | None, samples: Mapping[str, Sample]) -> str | None:
-    """A cell's most frequent digest, the earliest of equals: the baseline's binds all candidates, a bound's itself."""
+    """Return the most frequent answer digest of a cell; the earliest one if several are equal.
+
+    The answer of the baseline is expected of all candidates.
+    """
     if plan.answer.compare == NO_ANSWER or cell is None or cell.id not in samples:
         return None
     digests = Counter(_digests(samples[cell.id].blocks))
@@ -120,9 +130,9 @@ def _digests(blocks: Sequence[Block]) -> list[str]:
 
 
 def _other_output(sample: Sample, expected: str | None) -> str | None:
-    marked = next((b for b in sample.blocks if b.status == "other-output"), None)
-    if marked is not None:
-        return marked.message or "its answer differs from the baseline's"
+    flagged = next((b for b in sample.blocks if b.status == "other-output"), None)
+    if flagged is not None:
+        return flagged.message or "its answer differs from the baseline's"
     others = [d for d in _digests(sample.blocks) if expected is not None and d != expected]
     if not others:
         return None
@@ -131,42 +141,42 @@ def _other_output(sample: Sample, expected: str | None) -> str | None:
         if len(others) < len(sample.blocks)
         else ""
     )
-    return f"its answer {others[0][:12]} is not {(expected or '')[:12]}{share}"
+    return f"its answer {others[0][:12]} differs from {(expected or '')[:12]}{share}"
 
 
 def effective_modes(sample: Sample) -> dict[str, str]:
-    """Axis → the value that ran; several are joined in the order of their frequency."""
-    seen: dict[str, Counter[str]] = {}
+    """Return axis → actual value. Several values are joined, the most frequent one first."""
+    counts: dict[str, Counter[str]] = {}
     for block in sample.blocks:
         for receipt in block.receipts:
             for axis, value in receipt.effective.items():
-                seen.setdefault(axis, Counter())[value] += 1
+                counts.setdefault(axis, Counter())[value] += 1
     return {
         axis: ", ".join(v for v, _ in sorted(c.items(), key=lambda kv: (-kv[1], kv[0])))
-        for axis, c in sorted(seen.items())
+        for axis, c in sorted(counts.items())
     }
 
 
-def fallen_back(
+def mode_fallbacks(
     plan: Plan, cell: Cell, effective: Mapping[str, str], build: Build | None
 ) -> tuple[tuple[str, str, str], ...]:
-    """Axes on which another value ran than was asked for: (axis, asked, ran).
+    """Return the axes whose actual value is not the requested one: (axis, requested, actual).
 
     A value that the worker's `describe` does not list is the scenario's own name for something
-    else, and is not held against the receipt.
+    else. It is not checked against the receipt.
     """
-    asked = (*plan.variant(cell.variant_id).values, *plan.input(cell.input_id).values)
-    found = []
-    for axis, value in asked:
+    requested = (*plan.variant(cell.variant_id).values, *plan.input(cell.input_id).values)
+    fallbacks = []
+    for axis, value in requested:
         known = _known_values(build, axis)
-        ran = effective.get(axis)
-        if ran is not None and ran != value and (known is None or value in known):
-            found.append((axis, value, ran))
-    return tuple(found)
+        actual = effective.get(axis)
+        if actual is not None and actual != value and (known is None or value in known):
+            fallbacks.append((axis, value, actual))
+    return tuple(fallbacks)
 
 
 def _known_values(build: Build | None, axis: str) -> frozenset[str] | None:
-    """Values that `describe` lists for an axis; `None` where there is nothing to ask."""
+    """Return the values that `describe` lists for an axis; `None` if it does not list the axis."""
     if build is None or build.describe is None:
         return None
     axes = build.describe.get("axes")
@@ -178,7 +188,7 @@ def _known_values(build: Build | None, axis: str) -> frozenset[str] | None:
 
 
 def build_of(plan: Plan, variant_id: str, builds: Mapping[str, Build]) -> Build | None:
-    """The build of a variant, or that of the program; `None` if it was never made."""
+    """Return the build of a variant, or that of the program; `None` if it was not built."""
     spec = plan.variant(variant_id).build
     return builds.get(spec.id if spec is not None else "program")
 
@@ -186,28 +196,28 @@ def build_of(plan: Plan, variant_id: str, builds: Mapping[str, Build]) -> Build 
 def fallback_events(
     plan: Plan, states: Sequence[CellState], samples: Mapping[str, Sample]
 ) -> list[Event]:
-    """One BX305 per cell whose effective mode is not the requested one."""
-    found = []
+    """Return BX305 for every cell whose actual mode is not the requested one."""
+    events = []
     for state in states:
-        # What was not seen of the cache has an event of its own (BX341, BX342), from the run that it met first.
+        # An unverified cache state has its own event (BX341, BX342) from the run that it affected.
         if state.state != "not-comparable" or state.reason.startswith(cache_states.NOT_VERIFIED):
             continue
         cell = plan.cell(state.cell_id)
         runs = sum(samples[state.cell_id].runs.values())
-        found.append(
+        events.append(
             Event(
                 "BX305",
                 f"{cell.label}: {state.reason} (in {runs} runs)",
                 cell_id=cell.id,
-                effect="its figures are shown as what ran, and not compared as what was asked for",
-                help="`benchctl doctor` lists what works on this machine and its folders",
+                effect="its values are shown under the actual mode and are not compared",
+                help="`benchctl doctor` lists the modes that work on this machine and its folders",
             )
         )
-    return found
+    return events
 
 
 def exact_value(build: Build | None, metric: str) -> float | None:
-    """A deterministic metric of a binary; `None` where it is not known."""
+    """Return a deterministic metric of a binary; `None` if it is unknown."""
     if build is None:
         return None
     known = {
@@ -220,12 +230,12 @@ def exact_value(build: Build | None, metric: str) -> float | None:
 
 
 def higher_is_better(plan: Plan, builds: Mapping[str, Build]) -> frozenset[str]:
-    """Metrics that the scenario, or else a worker, declares to be better when larger."""
+    """Return the metrics that the scenario, or else a worker, declares as better when larger."""
     declared_here = {metric.name for metric in plan.metrics}
-    found = {metric.name for metric in plan.metrics if metric.direction == "higher"}
+    higher = {metric.name for metric in plan.metrics if metric.direction == "higher"}
     for build in builds.values():
         declared = (build.describe or {}).get("metrics")
         for entry in declared if isinstance(declared, Sequence) else ():
             if isinstance(entry, Mapping) and entry.get("direction") == "higher":
-                found |= {str(entry.get("name"))} - declared_here
-    return frozenset(found)
+                higher |= {str(entry.get("name"))} - declared_here
+    return frozenset(higher)

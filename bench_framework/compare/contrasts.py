@@ -1,8 +1,10 @@
-"""One contrast per round, judged by signed ranks: the engine of effects, contributions and crossings.
+"""Contrasts: weighted sums of log values within rounds, for effects, contributions and crossovers.
 
-A contrast is a weighted sum of log values of cells of one round, so that whatever slows all cells of a round alike
-cancels. Its estimate is Hodges-Lehmann, its interval that of Walsh averages, its p the exact signed-rank one; Holm
-runs over the family, and the looks are paid for as in the headline (METHOD 2 and 3).
+A contrast is a weighted sum of the log values of cells of one round, so that whatever slows all
+cells of a round equally cancels. Its estimate is that of Hodges and Lehmann, its interval comes
+from the Walsh averages, and its p-value is that of the exact signed-rank test. Holm's procedure
+runs over the family, and J interim analyses are adjusted for as in all comparisons. See
+`docs/method.md#contrasts`.
 """
 
 from __future__ import annotations
@@ -15,12 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from bench_framework.compare.decide import Evidence, decide, equivalence_level
+from bench_framework.compare.interim_analysis import CONTROL_DIFFERS
 from bench_framework.model.judgement import ONE_PROGRAM
 from bench_framework.model.looks import rounds_needed
 from bench_framework.model.structure import TYPICAL_HERE, Contrast
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.stats import intervals, signed_rank
-from bench_framework.stats.holm_family import holm, over_looks
+from bench_framework.stats.holm_family import adjust_for_looks, holm
 from bench_framework.stats.portable_math import log
 
 if TYPE_CHECKING:
@@ -36,29 +39,33 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
+PAIR: Final = 2
 FEWEST_ROUNDS: Final = 6
-"""Below them there is no 95 % interval, and nothing is said."""
+"""With fewer rounds there is no 95 % interval, and nothing is reported."""
 TOO_FEW: Final = "too few rounds for so many contrasts"
-TRIPPED: Final = "control tripped"
 NO_WEIGHT: Final = 1e-9
-"""Weights are sums of simple fractions: what is below this is their rounding."""
+"""A smaller sum of weights counts as zero, because sums of fractions have rounding errors."""
 FASTEST_ONLY: Final = (
-    "decided in the fastest third of the rounds alone, as the comparison with the baseline says"
+    "the comparison of this pair shows a difference only in the fastest third of the rounds"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """All that this part of the judging needs of a record.
+    """The data of a record from which contrasts are computed.
 
     Attributes:
+        plan: the plan, with levels and margins.
+        looks: the schedule of interim analyses, with their number J.
         samples: cell id → sample.
-        usable: ids of cells that did the work that was asked for.
-        last: input id → round of the last look that was taken; inputs without one are not judged.
-        tripped: ids of inputs whose control arm got a verdict.
-        metric: the headline's.
-        higher: whether it is better when larger; its logarithms are turned round.
-        inputs: as prepared.
+        usable: ids of cells that were measured as requested.
+        last: input id → round of the last interim analysis. Inputs without one are not judged.
+        tripped: ids of inputs whose A/A control differs significantly.
+        metric: the first judged metric.
+        higher: whether larger values of it are better; the sign of its logarithms is then changed.
+        inputs: the prepared inputs.
+        reported: (candidate id, reference id) → comparison that the report shows for the pair.
+        same: pairs of cells that run the same program.
     """
 
     plan: Plan
@@ -70,14 +77,16 @@ class Measured:
     metric: Metric
     higher: bool
     inputs: tuple[PreparedInput, ...] = ()
-    told: Mapping[tuple[str, str], Comparison] = field(default_factory=dict)
-    """Two cells → what the report's tables of comparisons say of the first against the second."""
+    reported: Mapping[tuple[str, str], Comparison] = field(default_factory=dict)
     same: Pairs = frozenset()
-    """Pairs of cells that run one program."""
 
     def logs(self, cell_ids: Sequence[str], input_id: str) -> tuple[tuple[int, ...], Floats]:
-        """Rounds in which every cell has a value above zero, and its logarithms, shape (rounds, cells)."""
-        series = [self.samples[cell].of(self.metric) for cell in cell_ids]
+        """Return the rounds in which every cell has a positive value, and the logarithms.
+
+        The logarithms have the shape (rounds, cells). Rounds after the last interim analysis of the
+        input are left out.
+        """
+        series = [self.samples[cell].values(self.metric) for cell in cell_ids]
         last = self.last.get(input_id, 0)
         rounds = tuple(
             r for r in sorted(series[0]) if r <= last and all(s.get(r, 0.0) > 0 for s in series)
@@ -88,10 +97,10 @@ class Measured:
         return rounds, -table if self.higher else table
 
     def one_program(self, weights: Mapping[str, float]) -> bool:
-        """Whether a contrast holds programs against themselves alone, so that it is an A/A test.
+        """Return whether a contrast compares programs only with themselves (an A/A test).
 
         Args:
-            weights: cell id → what its logarithm is multiplied by; cells of one input.
+            weights: cell id → weight of its logarithm; all cells are of one input.
         """
         sums: dict[str, float] = {}
         for cell, weight in weights.items():
@@ -103,7 +112,11 @@ class Measured:
 
 
 def weighted_sum(terms: Sequence[tuple[float, Floats]]) -> Floats:
-    """Σ weight · series, one term after the other: in a matrix product the BLAS kernel chooses the order."""
+    """Return Σ weight · series, shape (rounds,).
+
+    Terms are added one after the other, because a matrix product adds them in an order that depends
+    on the processor.
+    """
     total = np.zeros_like(terms[0][1])
     for weight, series in terms:
         total += weight * series
@@ -121,7 +134,7 @@ def measured(
     inputs: Sequence[PreparedInput],
     same: Pairs = frozenset(),
 ) -> Measured:
-    """The record as the modules of this part see it."""
+    """Collect the data of a record from which contrasts are computed."""
     metric = plan.judge.headline
     last: dict[str, int] = {}
     for look in taken:
@@ -148,62 +161,74 @@ def judge_contrasts(
     tripped: Sequence[bool] = (),
     weights: Sequence[Mapping[str, float]] = (),
 ) -> tuple[Contrast, ...]:
-    """Contrasts of one family, in the order given.
+    """Judge the contrasts of one family.
 
     Args:
-        series: per contrast its value in each round, on the log scale; at least one round each.
-        at: for α, J, ε and δ.
-        size: of the family; the number of series by default.
-        tripped: per contrast, whether the control arm of its input got a verdict: then it is inconclusive.
-        weights: per contrast, by cell; one that compares a program with itself is an A/A test, and decides nothing.
+        series: one array per contrast with its value in each round, on the log scale, shape
+            (rounds,); at least one round each.
+        at: data of the record, with α, the number of interim analyses J, ε and δ.
+        size: number of contrasts in the family; by default the number of series.
+        tripped: for each contrast, whether the A/A control of its input differs significantly; such
+            a contrast is inconclusive.
+        weights: for each contrast, cell id → weight. A contrast that compares a program only with
+            itself is an A/A test and is inconclusive.
+
+    Returns:
+        One contrast per series, in the same order.
     """
     policy, looks = at.plan.judge, max(1, at.looks.count)
     size = max(1, len(series) if size is None else size)
     p_values = [signed_rank.p_value(s) for s in series]
-    adjusted = holm([over_looks(p, looks) for p in p_values], size=size, level=policy.level)
-    found = []
-    for i, (values, p, own) in enumerate(zip(series, p_values, adjusted, strict=True)):
-        level = 1 - policy.level / (looks * own.divisor)
+    adjusted = holm([adjust_for_looks(p, looks) for p in p_values], size=size, level=policy.level)
+    contrasts = []
+    for i, (values, p, holm_result) in enumerate(zip(series, p_values, adjusted, strict=True)):
+        level = 1 - policy.level / (looks * holm_result.divisor)
         at_level = intervals.typical(values, level).ratio
         equivalence = partial(_equivalence, values, equivalence_level(looks))
         decision = decide(
-            Evidence(own.rejected, at_level, "typical", equivalence),
+            Evidence(holm_result.rejected, at_level, "typical", equivalence),
             policy.thresholds_of(at.metric),
         )
-        verdict, shown, reason = decision.verdict, decision.shown, decision.reason
+        verdict, interval, reason = decision.verdict, decision.interval, decision.reason
         if verdict is Verdict.INCONCLUSIVE and len(values) < rounds_needed(
             looks, size, policy.level
         ):
             reason = reason or TOO_FEW
         if tripped and tripped[i]:
-            verdict, shown, reason = Verdict.INCONCLUSIVE, at_level, TRIPPED
+            verdict, interval, reason = Verdict.INCONCLUSIVE, at_level, CONTROL_DIFFERS
         if weights and at.one_program(weights[i]):
-            verdict, shown, reason = Verdict.INCONCLUSIVE, at_level, ONE_PROGRAM
-        found.append(Contrast(verdict, shown, len(values), p, own.p, reason))
-    return tuple(found)
+            verdict, interval, reason = Verdict.INCONCLUSIVE, at_level, ONE_PROGRAM
+        contrasts.append(Contrast(verdict, interval, len(values), p, holm_result.p, reason))
+    return tuple(contrasts)
 
 
-def as_told(contrast: Contrast, cell_ids: Sequence[str], at: Measured) -> Contrast:
-    """A contrast of two cells that another table compares: as it has it, so that a pair has one verdict.
+def with_reported_verdict(contrast: Contrast, cell_ids: Sequence[str], at: Measured) -> Contrast:
+    """Return a contrast of two cells with the verdict that the report has for the pair.
+
+    A pair has one verdict in a report (`docs/method.md#one-verdict-per-pair`).
 
     Args:
-        contrast: of the two cells, judged in a family of this part.
-        cell_ids: candidate and reference; contrasts of more cells are returned as they are.
-        at: with what the other tables say.
+        contrast: the contrast as judged in its own family.
+        cell_ids: candidate and reference. A contrast of more cells is returned unchanged.
+        at: data of the record, with the reported comparisons.
     """
-    told = at.told.get((cell_ids[0], cell_ids[1])) if len(cell_ids) == 2 else None  # noqa: PLR2004 -- a pair
-    if told is None or told.shown is None:
+    if len(cell_ids) != PAIR:
         return contrast
-    if told.statistic == "floor":
-        # Its figure is of another statistic than those that stand beside it here.
-        if told.verdict is contrast.verdict:
+    comparison = at.reported.get((cell_ids[0], cell_ids[1]))
+    if comparison is None or comparison.shown is None:
+        return contrast
+    if comparison.statistic == "floor":
+        # Contributions use the typical ratio, so that the ratio of the fastest third is not shown.
+        if comparison.verdict is contrast.verdict:
             return replace(contrast, reason=TYPICAL_HERE)
         return replace(
             contrast,
             verdict=Verdict.INCONCLUSIVE,
-            reason=FASTEST_ONLY if told.verdict.decided else told.reason,
+            reason=FASTEST_ONLY if comparison.verdict.decided else comparison.reason,
         )
-    return replace(contrast, verdict=told.verdict, shown=told.shown, reason=told.reason)
+    return replace(
+        contrast, verdict=comparison.verdict, shown=comparison.shown, reason=comparison.reason
+    )
 
 
 def _equivalence(values: Floats, level: float) -> Interval | None:
@@ -212,7 +237,10 @@ def _equivalence(values: Floats, level: float) -> Interval | None:
 
 
 def simultaneous(values: Floats, at: Measured, size: int) -> intervals.Bounds:
-    """An interval that holds together with those of the whole family, whichever is picked: 1 − α/(J·size)."""
+    """Return the interval of a contrast that is valid for the whole family simultaneously.
+
+    Its level is 1 − α/(J·size), whichever contrast of the family is selected.
+    """
     return intervals.typical(
         values, 1 - at.plan.judge.level / (max(1, at.looks.count) * max(1, size))
     )

@@ -1,4 +1,4 @@
-"""What should make a reader careful: drift, other load, one binary under two names, no control."""
+"""Warnings about data quality: drift, other load, identical programs, a missing A/A control."""
 
 from __future__ import annotations
 
@@ -25,41 +25,46 @@ if TYPE_CHECKING:
     from bench_framework.model.run import Block, Build
 
 DRIFT_LEVEL: Final = 0.001
-"""Of Kendall's test of the baseline against the round. Strict: noise comes in waves."""
+"""Level of Kendall's test for drift. It is strict because noise is autocorrelated."""
 FEWEST_FOR_DRIFT: Final = 12
+"""Fewest rounds for a test of drift."""
 CONTENDED_BLOCKS: Final = 0.10
-"""Share of contended blocks that is worth a warning."""
+"""Share of disturbed blocks above which the report has a warning."""
 
 
 def drift_events(plan: Plan, samples: Mapping[str, Sample]) -> list[Event]:
-    """BX320 per input whose baseline moved with time by more than the margin."""
-    found = []
+    """Return BX320 for every input whose baseline drifted by at least the margin."""
+    events = []
     for item in plan.inputs:
         cell = plan.baseline_cell(item.id)
         sample = samples.get(cell.id) if cell else None
         if sample is None or cell is None:
             continue
-        moved = drift(sample.of(WALL))
+        moved = drift(sample.values(WALL))
         if moved is None or abs(moved) < plan.judge.margin_of(WALL):
             continue
-        way = "more" if moved > 0 else "less"
-        found.append(
+        direction = "more" if moved > 0 else "less"
+        events.append(
             Event(
                 "BX320",
-                f"the baseline took {format_percent(abs(moved), decimals=1)} {way} time at the end than at "
-                f"the beginning{_on(plan, item.label)}",
+                f"the baseline took {format_percent(abs(moved), decimals=1)} {direction} time at "
+                f"the end than at the beginning{_on(plan, item.label)}",
                 cell_id=cell.id,
-                effect="comparisons hold: each round has its own baseline",
-                help="look for a machine that warms up, throttles or fills its disk",
+                effect="comparisons remain valid, because every round measures the baseline again",
+                help="check whether the machine warms up, throttles or fills its disk",
             )
         )
-    return found
+    return events
 
 
 def drift(series: Mapping[int, float]) -> float | None:
-    """Relative change of a series from its first round to its last; `None` without a trend.
+    """Return the relative change of a series from its first to its last round; `None` if no trend.
 
-    Kendall's test decides, the Theil-Sen slope of the logarithms tells the size.
+    Kendall's test decides whether there is a trend. Its size is the Theil-Sen slope of the
+    logarithms.
+
+    Args:
+        series: round → value.
     """
     rounds = sorted(r for r in series if series[r] > 0)
     if len(rounds) < FEWEST_FOR_DRIFT or len({series[r] for r in rounds}) == 1:
@@ -72,46 +77,49 @@ def drift(series: Mapping[int, float]) -> float | None:
 
 
 def contention_events(blocks: Sequence[Block]) -> list[Event]:
-    """BX321 if the machine was in the way of many blocks; they stay in every statistic."""
-    found = [flags for b in blocks if (flags := contention.flags(b))]
-    if not blocks or len(found) <= CONTENDED_BLOCKS * len(blocks):
+    """Return BX321 if more than a tenth of the blocks was disturbed by other load.
+
+    Disturbed blocks remain in every statistic.
+    """
+    disturbed = [flags for b in blocks if (flags := contention.flags(b))]
+    if not blocks or len(disturbed) <= CONTENDED_BLOCKS * len(blocks):
         return []
-    counts = Counter(itertools.chain.from_iterable(found))
-    told = ", ".join(
+    counts = Counter(itertools.chain.from_iterable(disturbed))
+    causes = ", ".join(
         f"{words}: {counts[flag]}" for flag, words in contention.WORDS.items() if counts[flag]
     )
     return [
         Event(
             "BX321",
-            f"the machine was in the way of {len(found)} of {len(blocks)} blocks ({told})",
-            effect="nothing is deleted; smaller differences stay inconclusive",
+            f"{len(disturbed)} of {len(blocks)} samples were disturbed by other load ({causes})",
+            effect="all samples are kept; small differences may stay inconclusive",
             help="stop other jobs; CPU time is affected least",
         )
     ]
 
 
 def identical_events(plan: Plan, builds: Mapping[str, Build]) -> list[Event]:
-    """BX311 per pair of variants that are one program."""
+    """Return BX311 for every pair of variants that are the same program."""
     return [
         Event(
             "BX311",
-            f"{plan.variant(found.first).label} and {plan.variant(found.second).label} are one program: the change "
-            "does not reach the binary (same code, same command)",
-            effect=f"their difference is an A/A test; {same_programs.no_effect(found)}",
+            f"{plan.variant(pair.first).label} and {plan.variant(pair.second).label} are the same "
+            "program (same code, same command): the change does not reach the binary",
+            effect=f"their comparison is an A/A test; {same_programs.no_effect(pair)}",
             help="check that the feature or flag is used by the code that runs",
         )
-        for found in same_programs.same_programs(plan, builds)
+        for pair in same_programs.same_programs(plan, builds)
     ]
 
 
 def control_events(plan: Plan, floors: Sequence[NoiseFloor]) -> list[Event]:
-    """BX330 per input whose control arm got a verdict; BX331 if there is none."""
+    """Return BX330 for every input whose A/A control differs; BX331 if there is no control."""
     if not any(plan.control_cell(item.id) for item in plan.inputs):
         return [
             Event(
                 "BX331",
-                "the control arm is switched off",
-                effect="there is no noise floor, and nothing shows that equal programs come out equal",
+                "the A/A control is switched off",
+                effect="there is no noise floor, and false positives cannot be detected",
                 help="remove `control: false`",
             )
         ]
@@ -119,24 +127,25 @@ def control_events(plan: Plan, floors: Sequence[NoiseFloor]) -> list[Event]:
     return [
         Event(
             "BX330",
-            f"control tripped: the baseline differs from itself{_on(plan, plan.input(input_id).label)}",
+            "the A/A control differs significantly from the baseline"
+            f"{_on(plan, plan.input(input_id).label)}",
             effect="every comparison of this input is inconclusive",
-            help="something treats the two arms differently: position, page placement, or leftover state",
+            help="check for an effect of position, page placement or leftover state on one of them",
         )
         for input_id in tripped
     ]
 
 
 def exploratory_events(looks: Looks) -> list[Event]:
-    """BX340 if the planned rounds cannot reach the level."""
+    """Return BX340 if the planned rounds cannot reach the level."""
     if looks.decidable:
         return []
     return [
         Event(
             "BX340",
-            f"exploratory: {looks.rounds[-1]} rounds cannot decide {looks.family} comparisons at "
-            f"{format_percent(looks.level)}",
-            effect="figures are shown, and every verdict is inconclusive",
+            f"exploratory: {looks.rounds[-1]} rounds are too few to decide {looks.family} "
+            f"comparisons at a family-wise error rate of {format_percent(looks.level)}",
+            effect="values are shown, and every verdict is inconclusive",
             help=f"set `measure.rounds.max` to {looks.needed} or more",
         )
     ]

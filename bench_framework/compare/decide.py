@@ -1,12 +1,14 @@
-"""The verdict of a comparison, by one rule for every kind of evidence.
+"""The rule by which a comparison gets its verdict, for every kind of evidence.
 
-1. A significant difference is *better* or *worse* if its confidence interval lies beyond the margin, and *better* or
-   *worse, size uncertain* if the interval only excludes 1. A difference of at most the minimum effect does not count.
-2. Otherwise the two are *equivalent* if the interval of the equivalence test lies within the margin.
+1. A significant difference is *better* or *worse* if its confidence interval is beyond the margin,
+   and *better* or *worse, size uncertain* if the interval only excludes 1. A difference of at most
+   the minimum effect size does not count.
+2. Otherwise the two are *equivalent* if the interval of the equivalence test is within the margin.
 3. Otherwise the comparison is inconclusive, and a reason says why.
 
-All of these relations are read from the **interval as reported**: bounds rounded outward to the digits that reports
-print. No page can show an interval that contradicts its verdict.
+All of these relations use the **interval as reported**: bounds rounded outward to the digits that
+reports print, so that no report shows an interval that contradicts its verdict. See
+`docs/method.md#verdicts` and `docs/method.md#rounding`.
 """
 
 from __future__ import annotations
@@ -23,28 +25,40 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 EQUIVALENCE_LEVEL: Final = 0.05
-"""α of each of the two one-sided tests (TOST) that show equivalence, before it is shared among interim analyses."""
-REACHES_ONE: Final = "the displayed interval reaches 1"
-TOO_SMALL: Final = "a difference was found, but it is smaller than the smallest effect worth a word"
+"""α of each of the two one-sided tests (TOST) of equivalence, before division by J.
+
+Source: D. J. Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987).
+"""
+REACHES_ONE: Final = "significant, but the displayed confidence interval contains 1"
+TOO_SMALL: Final = "significant, but below the minimum effect size"
 
 Statistic = Literal["typical", "floor", "median", "exact", "welch"]
+"""The quantity that a ratio estimates.
+
+- ``typical``: the typical ratio over rounds, exp(θ₂).
+- ``floor``: the ratio of the fastest thirds of the rounds, exp(θ₁).
+- ``median``: the ratio of two medians.
+- ``exact``: the ratio of two deterministic numbers.
+- ``welch``: the ratio of the means of imported runs.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the runs say about the ratio of a candidate to its reference, on one metric.
+    """The result of the tests of one comparison: the ratio candidate ÷ reference on one metric.
 
     Attributes:
-        significant: whether the null hypothesis that the ratio is 1 is rejected, after adjustment for interim analyses
-            and for the other comparisons of the family.
-        shown: the estimate and its confidence interval, at the level that this adjustment leaves.
+        significant: whether the null hypothesis that the ratio is 1 is rejected, after adjustment
+            for interim analyses and for the other comparisons of the family.
+        interval: the estimated ratio and its confidence interval at the adjusted level.
         statistic: what the ratio is an estimate of.
-        equivalence: computes the confidence interval at `equivalence_level`, which must lie within the margin for the
-            two to be equivalent; `None` where the runs cannot give one. Called only if it is needed.
+        equivalence: computes the confidence interval at `equivalence_level`, which must be within
+            the margin for the two to be equivalent. It returns `None` if the runs cannot reach that
+            level. It is called only if it is needed.
     """
 
     significant: bool
-    shown: Interval
+    interval: Interval
     statistic: Statistic
     equivalence: Callable[[], Interval | None]
 
@@ -54,40 +68,45 @@ class Decision:
     """A verdict with the interval that supports it.
 
     Attributes:
-        shown: of an equivalent pair the interval of the equivalence test, otherwise that of the evidence.
-        statistic: as in the evidence.
-        reason: why nothing was decided; empty for a verdict, and where the interval alone says it.
+        verdict: the verdict.
+        interval: the ratio and the confidence interval to report. For an equivalent pair it is that
+            of the equivalence test, otherwise that of the evidence.
+        statistic: what the ratio is an estimate of.
+        reason: why the comparison is inconclusive, as a phrase for reports; empty for a verdict,
+            and if the interval alone is the reason.
     """
 
     verdict: Verdict
-    shown: Interval
+    interval: Interval
     statistic: Statistic
     reason: str = ""
 
 
 def decide(evidence: Evidence, thresholds: Thresholds) -> Decision:
     """Return the verdict that follows from evidence and thresholds."""
-    shown, statistic, reason = evidence.shown, evidence.statistic, ""
+    interval, statistic, reason = evidence.interval, evidence.statistic, ""
     if evidence.significant:
-        if abs(log(shown.ratio)) > log1p(thresholds.minimum_effect):
-            verdict = by_interval(shown, thresholds.margin)
-            return Decision(verdict, shown, statistic, "" if verdict.decided else REACHES_ONE)
+        if abs(log(interval.ratio)) > log1p(thresholds.minimum_effect):
+            verdict = by_interval(interval, thresholds.margin)
+            return Decision(verdict, interval, statistic, "" if verdict.decided else REACHES_ONE)
         reason = TOO_SMALL
     equal = evidence.equivalence()
     if equal is not None and within_margin(equal, thresholds.margin):
         return Decision(Verdict.EQUIVALENT, equal, statistic)
-    return Decision(Verdict.INCONCLUSIVE, shown, statistic, reason)
+    return Decision(Verdict.INCONCLUSIVE, interval, statistic, reason)
 
 
-def decide_by_interval(shown: Interval, statistic: Statistic, thresholds: Thresholds) -> Decision:
+def decide_by_interval(
+    interval: Interval, statistic: Statistic, thresholds: Thresholds
+) -> Decision:
     """Return the verdict where one interval serves as both tests: significant if it excludes 1."""
-    significant = by_interval(shown, thresholds.margin).decided
-    return decide(Evidence(significant, shown, statistic, lambda: shown), thresholds)
+    significant = by_interval(interval, thresholds.margin).decided
+    return decide(Evidence(significant, interval, statistic, lambda: interval), thresholds)
 
 
-def by_interval(shown: Interval, margin: float) -> Verdict:
+def by_interval(interval: Interval, margin: float) -> Verdict:
     """Return the verdict of a significant difference by its interval as reported."""
-    below, one, above = _relations(shown, margin)
+    below, one, above = _relations(interval, margin)
     if one == 0:
         return Verdict.INCONCLUSIVE
     if one < 0:
@@ -95,33 +114,47 @@ def by_interval(shown: Interval, margin: float) -> Verdict:
     return Verdict.WORSE if above > 0 else Verdict.WORSE_SIZE_UNCERTAIN
 
 
-def within_margin(shown: Interval, margin: float) -> bool:
-    """Return whether an interval as reported lies within the margin."""
-    low, _, high = _relations(shown, margin)
+def within_margin(interval: Interval, margin: float) -> bool:
+    """Return whether an interval as reported is within the margin."""
+    low, _, high = _relations(interval, margin)
     return low > 0 > high
 
 
-def excludes_one(shown: Interval, margin: float) -> bool:
-    """Return whether the interval of an inconclusive pair, in the fewer digits that it is reported with, excludes 1."""
-    return math.isfinite(shown.hi) and _relations(shown, margin, keep=False)[1] != 0
+def excludes_one(interval: Interval, margin: float) -> bool:
+    """Return whether the reported interval of an inconclusive pair excludes 1.
+
+    The interval of an inconclusive pair is reported with fewer digits than that of other pairs.
+    """
+    return math.isfinite(interval.hi) and _relations(interval, margin, keep=False)[1] != 0
 
 
-def _relations(shown: Interval, margin: float, *, keep: bool = True) -> tuple[int, int, int]:
-    """Return how an interval as reported lies to 1 ÷ (1 + margin), 1 and 1 + margin: −1 below, 1 above, 0 across."""
-    made = rounding.rounded(shown.ratio, shown.lo, shown.hi, margin=margin, keep=keep)
+def _relations(interval: Interval, margin: float, *, keep: bool = True) -> tuple[int, int, int]:
+    """Return the position of a reported interval relative to 1 ÷ (1 + margin), 1 and 1 + margin.
+
+    Each is −1 if the interval is below, 1 if it is above, and 0 if it contains the value.
+    """
+    rounded = rounding.rounded(interval.ratio, interval.lo, interval.hi, margin=margin, keep=keep)
     low, one, high = (
-        rounding.relation(made.lo, made.hi, rounding.decimal(t))
+        rounding.relation(rounded.lo, rounded.hi, rounding.decimal(t))
         for t in rounding.thresholds(margin)
     )
     return low, one, high
 
 
 def equivalence_level(looks: int) -> float:
-    """Return 1 − 2·5 % ÷ J: the level of the interval that shows equivalence, with J interim analyses."""
+    """Return the level of the equivalence interval, 1 − 2·5 % ÷ J, for J interim analyses."""
     return 1 - 2 * EQUIVALENCE_LEVEL / looks
 
 
 def rounds_for_margin(rounds: int, mde: float, margin: float) -> int:
-    """Return how many rounds would bring a minimum detectable effect (on the log scale) down to the margin."""
+    """Return the number of rounds at which the MDE would be equal to the margin.
+
+    n·(MDE ÷ ln(1 + δ))², because the MDE is proportional to 1 ÷ √n.
+
+    Args:
+        rounds: n, the rounds measured so far.
+        mde: minimum detectable effect of these rounds, on the log scale.
+        margin: δ, the equivalence margin as a fraction.
+    """
     shrink = mde / log1p(margin)
     return math.ceil(rounds * (shrink * shrink))

@@ -1,4 +1,8 @@
-"""Figures that follow from named cells: evaluated round by round, then treated as a sample (METHOD 7). Plain Python."""
+"""Derived values: rates of named cells, and formulas over them.
+
+A formula is evaluated in every round. The value of the row is the median over rounds, with the
+order-statistic 95 % interval of the median.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +29,9 @@ if TYPE_CHECKING:
 
 PAIR: Final = 2
 Series = dict[int, float]
-"""Round to value."""
+"""Round → value."""
 Pairs = dict[tuple[str, ...], "Comparison"]
-"""By cell and the cell that it is compared with."""
+"""(candidate cell id, reference cell id) → comparison."""
 
 
 def derived_rows(
@@ -37,18 +41,23 @@ def derived_rows(
     usable: frozenset[str],
     comparisons: Sequence[Comparison] = (),
 ) -> tuple[Derived, ...]:
-    """The rate of every named cell, then every formula, input by input; in the order of the scenario.
+    """Compute the rate of every named cell and the value of every formula.
 
-    A round counts if every figure that a formula needs was measured in it. A cell that failed, or ran another
-    way than was asked for, gives no figure.
+    A round counts if it contains every value that a formula needs. A cell that failed or ran in
+    another mode than requested has no value.
 
     Args:
-        plan: with the formulas; `load` has checked them.
-        samples: by cell id.
-        inputs: as prepared: their sizes are the bytes of programs that report none.
-        usable: ids of cells that were measured as asked.
-        comparisons: judged pairs, the first of a pair counts. A formula ``time(a) / time(b)`` of a judged pair has the
-            pair's figures, so that no page has two intervals for one pair.
+        plan: the plan with its formulas, which `load` has checked.
+        samples: cell id → sample.
+        inputs: prepared inputs. The size of an input is the number of bytes per run for programs
+            that report none.
+        usable: ids of cells that were measured as requested.
+        comparisons: judged pairs; the first comparison of a pair counts. A formula
+            ``time(a) / time(b)`` of a judged pair has the pair's ratio and interval, so that a
+            report has only one interval for a pair.
+
+    Returns:
+        Rows by input; for each input first the rates, then the formulas, in scenario order.
     """
     if not plan.derived and not plan.named:
         return ()
@@ -57,13 +66,13 @@ def derived_rows(
     for comparison in comparisons:
         if comparison.metric == WALL:
             pairs.setdefault((comparison.cell_id, comparison.ref_cell_id), comparison)
-    found: list[Derived] = []
+    rows: list[Derived] = []
     for item in plan.inputs:
-        found += _of_input(plan, item.id, samples, sizes.get(item.id), usable, pairs)
-    return tuple(found)
+        rows += _rows_of_input(plan, item.id, samples, sizes.get(item.id), usable, pairs)
+    return tuple(rows)
 
 
-def _of_input(
+def _rows_of_input(
     plan: Plan,
     input_id: str,
     samples: Mapping[str, Sample],
@@ -74,22 +83,22 @@ def _of_input(
     cells = {c.variant_id: c for c in plan.cells_of(input_id) if c.role is not Role.CONTROL}
     rates: dict[str, Series] = {}
     times: dict[str, Series] = {}
-    for named in plan.named:
-        cell = cells.get(named.variant_id)
+    for entry in plan.named:
+        cell = cells.get(entry.variant_id)
         if cell is None or cell.id not in usable or cell.id not in samples:
             continue
-        times[named.name], rates[named.name] = _times_and_rates(samples[cell.id], size)
-    for named in plan.named:
+        times[entry.name], rates[entry.name] = _times_and_rates(samples[cell.id], size)
+    for entry in plan.named:
         yield _row(
             input_id,
-            named.name,
-            f"rate({named.name})",
+            entry.name,
+            f"rate({entry.name})",
             "bytes/s",
-            rates.get(named.name, {}),
-            cell_ids=_ids(cells, [named.variant_id]),
+            rates.get(entry.name, {}),
+            cell_ids=_ids(cells, [entry.variant_id]),
             measured=True,
         )
-    variants = {named.name: named.variant_id for named in plan.named}
+    variants = {entry.name: entry.variant_id for entry in plan.named}
     units: dict[str, Unit] = {}
     rows: dict[str, Series] = {}
     needs: dict[str, tuple[str, ...]] = {}
@@ -107,7 +116,7 @@ def _of_input(
         worked_out = _row(
             input_id, row.name, row.formula, formula.unit, rows[row.name], cell_ids=ids
         )
-        # What follows from a projection is a projection too.
+        # A formula that uses a projected value is projected too.
         assumed[row.name] = row.assuming or next(
             (a for name in formula.rows if (a := assumed[name])), ""
         )
@@ -118,52 +127,62 @@ def _of_input(
 
 
 def _as_judged(row: Derived, pairs: Pairs) -> Derived:
-    """The ratio of two cells' times, with the figures of that pair if it is judged."""
-    straight, turned = pairs.get(row.cell_ids[:2]), pairs.get(row.cell_ids[1::-1])
-    found = straight or turned
-    if found is None:
+    """Return a ratio of two times with the values of the judged pair, if there is one."""
+    straight, inverse = pairs.get(row.cell_ids[:2]), pairs.get(row.cell_ids[1::-1])
+    comparison = straight or inverse
+    if comparison is None:
         return row
-    if found.shown is None:
-        if found.verdict in {Verdict.INCONCLUSIVE, Verdict.SINGLE_RUN}:
-            return row  # too early for the judge; the rounds' own values stand
+    if comparison.shown is None:
+        if comparison.verdict in {Verdict.INCONCLUSIVE, Verdict.SINGLE_RUN}:
+            return row  # no interim analysis yet; the median over rounds remains
         return replace(row, judged=True, rounds=0, value=None, lo=None, hi=None, level=None)
-    shown = found.shown if straight else found.shown.inverse
-    judged = replace(row, judged=True, rounds=found.rounds, value=shown.ratio, level=shown.level)
-    if shown.lo <= 0 or not math.isfinite(
-        shown.hi
-    ):  # too few rounds for that level: a figure without an interval
+    interval = comparison.shown if straight else comparison.shown.inverse
+    judged = replace(
+        row, judged=True, rounds=comparison.rounds, value=interval.ratio, level=interval.level
+    )
+    if interval.lo <= 0 or not math.isfinite(interval.hi):
+        # Too few rounds for that level: the row has a value without an interval.
         return replace(judged, lo=None, hi=None, level=None)
-    return replace(judged, lo=shown.lo, hi=shown.hi)
+    return replace(judged, lo=interval.lo, hi=interval.hi)
 
 
-def as_steps(
+def with_contribution_figures(
     rows: Sequence[Derived], tables: Sequence[Contribution], results: Sequence[Comparison]
 ) -> tuple[Derived, ...]:
-    """The rows, where a ratio is a step among the contributions with the figures that it has there.
+    """Replace the ratios that are also steps of a contribution by the values of that step.
 
-    A pair of the results themselves keeps theirs. Others are judged among the best group's pairs as well, a far
-    larger family; a page must not tell one pair in both.
+    A pair of the results table keeps its values. Any other pair is also judged in the best group,
+    which is a larger family with wider intervals. A report must show one interval per pair.
     """
-    told = {(c.cell_id, c.ref_cell_id) for c in results if c.metric == WALL}
+    in_results = {(c.cell_id, c.ref_cell_id) for c in results if c.metric == WALL}
     steps = {
         (s.cell_id, s.ref_cell_id): s.contrast
         for table in tables
         if table.metric == WALL
         for s in (*table.steps, *table.beyond)
     }
-    found = []
+    replaced = []
     for row in rows:
         pair = row.cell_ids[:2]
         contrast = (
             steps.get(pair) if row.judged and len(pair) == len(row.cell_ids) == PAIR else None
         )
-        if contrast is not None and contrast.shown is not None and not {pair, pair[::-1]} & told:
-            own = contrast.shown
-            row = replace(  # noqa: PLW2901 -- the same row, with other figures
-                row, rounds=contrast.rounds, value=own.ratio, lo=own.lo, hi=own.hi, level=own.level
+        if (
+            contrast is not None
+            and contrast.shown is not None
+            and not {pair, pair[::-1]} & in_results
+        ):
+            step = contrast.shown
+            row = replace(  # noqa: PLW2901 -- the same row with other values
+                row,
+                rounds=contrast.rounds,
+                value=step.ratio,
+                lo=step.lo,
+                hi=step.hi,
+                level=step.level,
             )
-        found.append(row)
-    return tuple(found)
+        replaced.append(row)
+    return tuple(replaced)
 
 
 def _ids(cells: Mapping[str, Cell], variants: Sequence[str]) -> tuple[str, ...]:
@@ -171,7 +190,7 @@ def _ids(cells: Mapping[str, Cell], variants: Sequence[str]) -> tuple[str, ...]:
 
 
 def _times_and_rates(sample: Sample, size: int | None) -> tuple[Series, Series]:
-    walls = sample.of(WALL)
+    walls = sample.values(WALL)
     handled = {block.round: _bytes(block, size) for block in sample.blocks}
     rates = {
         number: count / wall
@@ -182,9 +201,9 @@ def _times_and_rates(sample: Sample, size: int | None) -> tuple[Series, Series]:
 
 
 def _bytes(block: Block, size: int | None) -> int | None:
-    """Bytes that one run handled: what the worker reports, else the size of its input."""
-    told = [receipt.bytes for receipt in block.receipts if receipt.bytes is not None]
-    return told[0] if told else size
+    """Return the bytes that one run processed: the worker's number, or else the input's size."""
+    reported = [receipt.bytes for receipt in block.receipts if receipt.bytes is not None]
+    return reported[0] if reported else size
 
 
 def _evaluate(
@@ -193,7 +212,7 @@ def _evaluate(
     times: Mapping[str, Series],
     rows: Mapping[str, Series],
 ) -> Series:
-    found: Series = {}
+    values: Series = {}
     rounds = {number for series in (*rates.values(), *times.values()) for number in series}
     for number in sorted(rounds):
         now = [
@@ -203,10 +222,10 @@ def _evaluate(
         try:
             value = formula.value(*now)
         except (KeyError, ZeroDivisionError):
-            continue  # this round lacks a figure
+            continue  # this round lacks a value
         if math.isfinite(value):
-            found[number] = value
-    return found
+            values[number] = value
+    return values
 
 
 def _row(

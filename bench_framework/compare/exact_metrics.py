@@ -1,4 +1,7 @@
-"""What was counted outside timing: summaries, and comparisons of deterministic metrics. Plain Python."""
+"""Deterministic metrics, and metrics that are counted in untimed runs: summaries, comparisons.
+
+See `docs/method.md#exact-metrics`.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +24,20 @@ if TYPE_CHECKING:
     from bench_framework.model.run import Block, Build
 
 INSTRUCTIONS: Final = "instructions"
-OUTSIDE: Final = "counted in runs outside timing"
-"""The warning that a summary of such runs carries."""
+OUTSIDE: Final = "counted in untimed runs"
+"""Note on a summary of such runs."""
 
 
 def summaries(observations: Iterable[Observation], known: Iterable[Summary]) -> tuple[Summary, ...]:
-    """Cell and metric → what was counted, in the order of counting; without what timed runs have told already."""
-    told = {(s.cell_id, s.metric) for s in known}
+    """Summarise the counts of untimed runs, one summary per cell and metric.
+
+    Metrics that timed runs have already reported are left out.
+
+    Args:
+        observations: untimed runs.
+        known: summaries of timed runs.
+    """
+    timed = {(s.cell_id, s.metric) for s in known}
     values: dict[tuple[str, str], list[float]] = {}
     for observation in observations:
         for metric, value in observation.values.items():
@@ -37,20 +47,20 @@ def summaries(observations: Iterable[Observation], known: Iterable[Summary]) -> 
             cell_id=cell_id,
             metric=metric,
             n_rounds=0,
-            n_runs=len(found),
+            n_runs=len(counts),
             n_void=0,
-            median=statistics.median(found),
+            median=statistics.median(counts),
             lo=None,
             hi=None,
-            mean=statistics.fmean(found),
-            sd=statistics.stdev(found) if len(found) > 1 else None,
-            min=min(found),
-            max=max(found),
+            mean=statistics.fmean(counts),
+            sd=statistics.stdev(counts) if len(counts) > 1 else None,
+            min=min(counts),
+            max=max(counts),
             p95=None,
             warnings=(OUTSIDE,),
         )
-        for (cell_id, metric), found in values.items()
-        if (cell_id, metric) not in told
+        for (cell_id, metric), counts in values.items()
+        if (cell_id, metric) not in timed
     )
 
 
@@ -62,7 +72,7 @@ def compare(
     builds: Mapping[str, Build],
     observations: Sequence[Observation],
 ) -> Comparison:
-    """A deterministic metric of two cells: of their binaries, or counted in runs outside timing."""
+    """Compare a deterministic metric of two cells, of their binaries or of untimed runs."""
     margin = plan.judge.margin_of(metric)
     blank = Comparison(
         cell.id, reference.id, metric, "exact", Verdict.INCONCLUSIVE, margin=margin, epsilon=0.0
@@ -73,7 +83,7 @@ def compare(
             for c in (cell, reference)
         )
         if not ours or not theirs:
-            return replace(blank, reason=f"{metric} is not known")
+            return replace(blank, reason=f"{metric} is unknown")
         return medians.compare_exact(cell.id, reference.id, metric, ours, theirs, margin=margin)
     for verdict, side, name in (
         (Verdict.FAILED, cell, ""),
@@ -98,22 +108,28 @@ def compare(
 
 
 def _counts(observations: Iterable[Observation], cell_id: str) -> list[float]:
-    own = (o for o in observations if o.cell_id == cell_id and o.kind == INSTRUCTIONS)
-    return [o.values[INSTRUCTIONS] for o in own if INSTRUCTIONS in o.values]
+    runs = (o for o in observations if o.cell_id == cell_id and o.kind == INSTRUCTIONS)
+    return [o.values[INSTRUCTIONS] for o in runs if INSTRUCTIONS in o.values]
 
 
-def incomplete(
+def refuse_incomplete(
     comparison: Comparison, blocks: Sequence[Block], reference: Sequence[Block], share: float
 ) -> Comparison:
-    """The comparison, refused if its metric could not be read in more than a `share` of either side's rounds."""
-    for verdict, own, name in (
+    """Refuse a comparison whose metric is missing in more than a `share` of either side's rounds.
+
+    The missing runs may be the slow ones (`docs/method.md#declared-metrics`).
+    """
+    for verdict, side, name in (
         (Verdict.FAILED, blocks, ""),
         (Verdict.NOT_COMPARABLE, reference, "the baseline: "),
     ):
-        lacking = [b for b in own if comparison.metric in b.missing]
-        if lacking and len(lacking) > share * len(own):
-            why = f"could not be read in {len(lacking)} of {len(own)} rounds: {lacking[0].missing[comparison.metric]}"
-            return replace(comparison, verdict=verdict, reason=f"{name}{comparison.metric} {why}")
+        missing = [b for b in side if comparison.metric in b.missing]
+        if missing and len(missing) > share * len(side):
+            reason = (
+                f"{name}{comparison.metric} could not be read in {len(missing)} of {len(side)} "
+                f"rounds: {missing[0].missing[comparison.metric]}"
+            )
+            return replace(comparison, verdict=verdict, reason=reason)
     return comparison
 
 
@@ -123,7 +139,7 @@ def best_group(
     usable: frozenset[str],
     exact: Callable[[Cell, Cell, Metric], Comparison],
 ) -> BestGroup:
-    """The variants that no other one undercuts, where nothing is judged by rounds; by the first judged metric."""
+    """Return the best group by the first judged metric, if that metric is deterministic."""
     metric = plan.judge.headline
     cells = [
         c

@@ -1,7 +1,7 @@
-"""The pairs of an input, judged by the looks taken so far; and whether to go on measuring.
+"""Verdicts of one input at an interim analysis ("look"), and whether to continue measuring.
 
-`judge` and the stopping rule share this module, so that what the live table shows is what the
-report will say of the same rounds.
+The final judgement and the stopping rule share this module. The live table therefore shows the
+same verdicts as the report of the same rounds. See `docs/method.md#interim-analyses`.
 """
 
 from __future__ import annotations
@@ -26,27 +26,29 @@ from bench_framework.model.verdict import Verdict
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from bench_framework.compare.stage import Asked, Request
+    from bench_framework.compare.stage import MetricPair, Request
     from bench_framework.model.plan import Cell, Plan
+    from bench_framework.model.policies import Metric
     from bench_framework.model.run import Block, Build
 
-CONTROL_TRIPPED: Final = "control tripped"
-BEFORE_FIRST: Final = "before the first look"
+CONTROL_DIFFERS: Final = "the A/A control differs significantly"
+BEFORE_FIRST: Final = "no interim analysis has taken place yet"
 Family = Literal["headline", "control", "best"]
 _REFUSED: Final = frozenset({"failed", "other-output", "not-comparable"})
 
 
 @dataclass(frozen=True, slots=True)
 class LookOutcome:
-    """What a look says while measuring.
+    """The result of an interim analysis of one input while measuring.
 
     Attributes:
         stop: whether this input needs no more rounds.
-        reason: why, in words; also set where it goes on.
-        verdicts: headline comparisons of the input as they stand, in plan order.
-        trailing: with ``strategy: race`` the cells that are worse than another one (`model.race` says what
-            becomes of them).
-        idle: likewise those that no other one beats, and that no open question waits for.
+        reason: why measuring of this input stops or continues, as a phrase.
+        verdicts: comparisons with the baseline after this round, in plan order.
+        trailing: with ``strategy: race``, the cells that are worse than another one. `model.race`
+            decides which variants are dropped.
+        idle: with ``strategy: race``, the cells that are not worse than any other one and that no
+            open comparison contains.
     """
 
     stop: bool
@@ -65,23 +67,23 @@ def look(
     *,
     builds: Mapping[str, Build] | None = None,
 ) -> LookOutcome:
-    """The verdicts of one input at a look, and whether its measuring may stop.
+    """Judge one input after a round, and decide whether its measuring may stop.
 
     Args:
-        plan: what is measured.
-        blocks: so far; those of other inputs are ignored.
-        input_id: which input.
-        index: of the look, from 0.
-        round_: the round reached; earlier looks are taken where the plan has them.
-        builds: what the workers say of their axes and metrics.
+        plan: the plan that is being measured.
+        blocks: all blocks so far; those of other inputs are ignored.
+        input_id: the input to judge.
+        index: index of this interim analysis in the schedule, from 0.
+        round_: the last complete round. Earlier interim analyses are at the planned rounds.
+        builds: build id → build, with the axes and metrics that its worker describes.
     """
     looks = looks_of(plan)
     cells = {cell.id for cell in plan.cells_of(input_id)}
     of_input = [block for block in blocks if block.cell_id in cells]
     samples = sampling.collect(of_input, cache_states.needed(plan))
     reached = (*(n for n in looks.rounds[:index] if n < round_), round_)
-    found = cell_state.cell_states(plan, samples, builds or {}, sampling.warm_ups(of_input))
-    usable = frozenset(s.cell_id for s in found if s.state == "measured")
+    states = cell_state.cell_states(plan, samples, builds or {}, sampling.warm_ups(of_input))
+    usable = frozenset(s.cell_id for s in states if s.state == "measured")
     stage = Stage(
         plan,
         looks,
@@ -94,14 +96,14 @@ def look(
         thorough=False,
         same=same_programs.same_cells(plan, builds or {}),
     )
-    own = _by_rounds(headline_pairs(stage, input_id))
-    judged = judge_pairs([*own, *_by_rounds(reference_pairs(stage, input_id))], "headline")
-    refused = {s.cell_id for s in found if s.state in _REFUSED}
+    headline = _by_rounds(headline_pairs(stage, input_id))
+    judged = judge_pairs([*headline, *_by_rounds(reference_pairs(stage, input_id))], "headline")
+    refused = {s.cell_id for s in states if s.state in _REFUSED}
     comparable = [
         c for c in judged if not {c.cell_id, c.ref_cell_id} & refused and c.reason != ONE_PROGRAM
     ]
     behind: tuple[str, ...] = ()
-    racing = plan.measure.strategy == "race" and not _tripped(stage, input_id)
+    racing = plan.measure.strategy == "race" and not control_differs(stage, input_id)
     if racing:
         group = best_group(stage, input_id, headline=judged)
         behind = stopping.trailing(stage, group)
@@ -109,21 +111,21 @@ def look(
     open_ = stopping.open_pairs(stage, comparable)
     stop, reason = stopping.decide(stage, comparable, open_, index)
     idle = stopping.idle(stage, input_id, open_, behind) if racing else ()
-    return LookOutcome(stop, reason, judged[: len(own)], behind, idle)
+    return LookOutcome(stop, reason, judged[: len(headline)], behind, idle)
 
 
-def _tripped(stage: Stage, input_id: str) -> bool:
-    """Whether the control arm has a verdict: then nobody leaves on the strength of such rounds."""
+def control_differs(stage: Stage, input_id: str) -> bool:
+    """Return whether the A/A control differs significantly from the baseline on an input."""
     return any(c.verdict.decided for c in judge_pairs(control_pairs(stage, input_id), "control"))
 
 
 def _by_rounds(requests: Sequence[Request]) -> list[Request]:
-    """Without deterministic metrics: no round adds anything to them."""
+    """Return the requests for metrics that further rounds can decide, not deterministic ones."""
     return [request for request in requests if not is_exact(request[1][2])]
 
 
 def reference_pairs(stage: Stage, input_id: str) -> list[Request]:
-    """Candidate against each further reference, for every judged metric, in plan order."""
+    """Return candidate and further reference, for every judged metric, in plan order."""
     return [
         (stage, (cell, reference, metric))
         for cell, reference in stage.plan.reference_pairs(input_id)
@@ -132,7 +134,7 @@ def reference_pairs(stage: Stage, input_id: str) -> list[Request]:
 
 
 def headline_pairs(stage: Stage, input_id: str) -> list[Request]:
-    """Candidate against baseline, for every judged metric, in plan order."""
+    """Return candidate and baseline, for every judged metric, in plan order."""
     baseline = stage.plan.baseline_cell(input_id)
     if baseline is None:
         return []
@@ -145,7 +147,7 @@ def headline_pairs(stage: Stage, input_id: str) -> list[Request]:
 
 
 def control_pairs(stage: Stage, input_id: str) -> list[Request]:
-    """The control arm against the baseline."""
+    """Return A/A control and baseline, for every metric that is judged by rounds."""
     baseline, control = stage.plan.baseline_cell(input_id), stage.plan.control_cell(input_id)
     if baseline is None or control is None:
         return []
@@ -153,7 +155,10 @@ def control_pairs(stage: Stage, input_id: str) -> list[Request]:
 
 
 def resolution(plan: Plan, looks: Looks, taken: int) -> Levels:
-    """The range that swaps must resolve: equal for all families of a plan, so that a pair has one p."""
+    """Return the range of levels that label swaps must resolve.
+
+    It is the same for all families of a plan, so that a pair has one p-value in all of them.
+    """
     judged = max(looks.count, taken, 1)
     widest = max(looks.family, 1, *(pairs_of(_best_cells(plan, item.id)) for item in plan.inputs))
     level = plan.judge.level
@@ -161,47 +166,51 @@ def resolution(plan: Plan, looks: Looks, taken: int) -> Levels:
 
 
 def pairs_of(cells: Sequence[Cell]) -> int:
-    """K(K − 1)/2."""
+    """Return the number of pairs of K cells, K(K − 1)/2."""
     return len(cells) * (len(cells) - 1) // 2
 
 
 def judge_pairs(
     requests: Sequence[Request], family: Family, *, size: int | None = None
 ) -> tuple[Comparison, ...]:
-    """Comparisons of the pairs of one family, in the order given.
+    """Judge the pairs of one family of comparisons.
 
-    The control arm is judged by itself with the divisor M: as strictly as the first step of Holm
-    judges a candidate, and outside the family.
+    Holm's procedure runs over all pairs, except for ``control``: each A/A control is judged by
+    itself at level α/(J·M), as strictly as the first step of Holm judges a candidate.
 
     Args:
         requests: pairs, each with the stage of its input.
-        family: what they are judged for.
-        size: M of the family; the plan's by default.
+        family: the purpose of the comparisons.
+        size: M, the planned size of the family; by default that of the plan.
+
+    Returns:
+        One comparison per request, in the order of `requests`.
     """
     stages = {id(stage): stage for stage, _ in requests}
     levels = {key: resolution(s.plan, s.looks, len(s.reached)) for key, s in stages.items()}
     cases = {
         i: case
-        for i, (stage, asked) in enumerate(requests)
-        if (case := _case(stage, asked, family, levels[id(stage)]))
+        for i, (stage, pair) in enumerate(requests)
+        if (case := _case(stage, pair, family, levels[id(stage)]))
     }
-    found: dict[int, Comparison] = {}
+    results: dict[int, Comparison] = {}
     if cases:
-        # Looks may differ between inputs, J does not: it was fixed before the start.
+        # The looks taken may differ between inputs. J does not: it was fixed before the start.
         rules = _rules(max((s for s, _ in requests), key=lambda s: len(s.reached)), family, size)
         groups = [[i] for i in cases] if family == "control" else [list(cases)]
         for group in groups:
             judged = judge_family([cases[i] for i in group], rules)
-            found |= dict(zip(group, judged, strict=True))
-    made = [found[i] if i in found else _empty(*requests[i], family) for i in range(len(requests))]
-    made = [
+            results |= dict(zip(group, judged, strict=True))
+    rows = [results.get(i) or _empty(*requests[i], family) for i in range(len(requests))]
+    rows = [
         replace(c, direction="higher") if c.metric in stage.higher else c
-        for c, (stage, _) in zip(made, requests, strict=True)
+        for c, (stage, _) in zip(rows, requests, strict=True)
     ]
     if family == "control":
-        return tuple(made)
+        return tuple(rows)
     return tuple(
-        same_programs.told(c, stage.same) for c, (stage, _) in zip(made, requests, strict=True)
+        same_programs.without_verdict(c, stage.same)
+        for c, (stage, _) in zip(rows, requests, strict=True)
     )
 
 
@@ -215,14 +224,14 @@ def _rules(stage: Stage, family: Family, size: int | None) -> Rules:
     )
 
 
-def _case(stage: Stage, asked: Asked, family: Family, levels: Levels) -> Case | None:
-    """A pair with data at a look; `None` where there is nothing to judge."""
-    cell, reference, metric = asked
+def _case(stage: Stage, pair: MetricPair, family: Family, levels: Levels) -> Case | None:
+    """Return a pair with its data; `None` if there is nothing to judge."""
+    cell, reference, metric = pair
     if not {cell.id, reference.id} <= stage.usable or not stage.reached:
         return None
     whole = sampling.pair(
-        stage.samples[cell.id].of(metric),
-        stage.samples[reference.id].of(metric),
+        stage.samples[cell.id].values(metric),
+        stage.samples[reference.id].values(metric),
         higher=metric in stage.higher,
     ).until(stage.reached[-1])
     if not len(whole):
@@ -242,10 +251,10 @@ def _case(stage: Stage, asked: Asked, family: Family, levels: Levels) -> Case | 
     )
 
 
-def _empty(stage: Stage, asked: Asked, family: Family) -> Comparison:
-    cell, reference, metric = asked
+def _empty(stage: Stage, pair: MetricPair, family: Family) -> Comparison:
+    cell, reference, metric = pair
     judge = stage.plan.judge
-    reason = BEFORE_FIRST if not stage.reached else f"no round has {metric} of both"
+    reason = no_common_rounds(metric) if stage.reached else BEFORE_FIRST
     return Comparison(
         cell.id,
         reference.id,
@@ -258,10 +267,18 @@ def _empty(stage: Stage, asked: Asked, family: Family) -> Comparison:
     )
 
 
+def no_common_rounds(metric: Metric) -> str:
+    """Return the reason of a comparison without any round that contains both values."""
+    return f"no round has a value of {metric} for both sides"
+
+
 def noise_floor(
     stage: Stage, input_id: str, control: Sequence[Comparison]
 ) -> tuple[NoiseFloor, ...]:
-    """What the control arm's displayed intervals say, one per judged metric (REPORTS 1.2)."""
+    """Return the noise floor of an input, one per metric that is judged by rounds.
+
+    See `docs/method.md#aa-control`.
+    """
     tripped = any(c.verdict.decided for c in control)
     by_metric = {c.metric: c for c in control}
     return tuple(
@@ -271,17 +288,20 @@ def noise_floor(
 
 
 def floor_fraction(control: Comparison | None) -> float | None:
-    """The larger distance of [L, U] from 1 on the scale of "more": max(U, 1/L) − 1."""
-    shown = control.shown if control else None
-    if shown is None or shown.lo <= 0 or not math.isfinite(shown.hi):
+    """Return the noise floor as a fraction, max(U, 1/L) − 1, with [L, U] the control's interval.
+
+    The result is `None` if there is no interval or if it is unbounded.
+    """
+    interval = control.shown if control else None
+    if interval is None or interval.lo <= 0 or not math.isfinite(interval.hi):
         return None
-    return max(shown.hi, 1 / shown.lo) - 1
+    return max(interval.hi, 1 / interval.lo) - 1
 
 
 def trip(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
-    """Every comparison of an input whose control arm got a verdict: inconclusive; what no noise reaches stays."""
+    """Return all comparisons of an input as inconclusive, except those of deterministic metrics."""
     return tuple(
-        replace(c, verdict=Verdict.INCONCLUSIVE, reason=CONTROL_TRIPPED)
+        replace(c, verdict=Verdict.INCONCLUSIVE, reason=CONTROL_DIFFERS)
         if _has_verdict(c) and c.family != "exact"
         else c
         for c in comparisons
@@ -299,17 +319,18 @@ def _best_cells(plan: Plan, input_id: str) -> list[Cell]:
 def best_group(
     stage: Stage, input_id: str, *, tripped: bool = False, headline: Sequence[Comparison] = ()
 ) -> BestGroup:
-    """The variants of an input that are not worse than any other (METHOD 4).
+    """Return the best group of an input: the variants that are not worse than any other one.
 
-    Own Holm family over all K(K − 1)/2 pairs of usable cells, at the same looks. A pair that the headline compares
-    keeps the headline's verdict, whichever family is the larger one: a report that calls a variant slower than the
-    baseline cannot count it among the best, and one that leaves it open cannot call the other one best.
+    All K(K − 1)/2 pairs of usable cells form a Holm family, at the same interim analyses. A pair
+    that is also compared with the baseline or a reference has that verdict here too, so that a
+    report cannot call a variant slower than the baseline and also count it among the best. See
+    `docs/method.md#best-group`.
 
     Args:
-        stage: of the input.
-        input_id: which input.
-        tripped: the control arm got a verdict: nothing is decided.
-        headline: the verdicts of this input against the baseline and further references.
+        stage: data of the input.
+        input_id: the input.
+        tripped: whether the A/A control differs significantly; then every pair is inconclusive.
+        headline: comparisons of this input with the baseline and further references.
     """
     metric = stage.plan.judge.headline
     planned = _best_cells(stage.plan, input_id)
@@ -320,13 +341,15 @@ def best_group(
     judged = judge_pairs(pairs, "best", size=pairs_of(planned))
     if tripped:
         judged = trip(judged)
-    told = {
+    reported = {
         (c.cell_id, c.ref_cell_id): c
         for h in headline
         if h.metric == metric
         for c in (mirrored(h), h)
     }
-    judged = tuple(replace(told.get((c.cell_id, c.ref_cell_id), c), family="best") for c in judged)
+    judged = tuple(
+        replace(reported.get((c.cell_id, c.ref_cell_id), c), family="best") for c in judged
+    )
     beaten = {
         c.cell_id for c in judged if c.verdict in (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN)
     }

@@ -1,4 +1,4 @@
-"""A comparison from the other side: the reference as the candidate. Plain Python."""
+"""Inversion of a comparison: reference and candidate exchanged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OPPOSITE: Final = {
 
 
 def mirrored(comparison: Comparison) -> Comparison:
-    """The same evidence with the sides exchanged: ratios inverted, verdicts turned, all else kept."""
+    """Exchange the sides of a comparison: ratios and verdicts are inverted."""
     return replace(
         comparison,
         cell_id=comparison.ref_cell_id,
@@ -37,9 +37,11 @@ def mirrored(comparison: Comparison) -> Comparison:
 def _inverted(interval: Interval | None) -> Interval | None:
     if interval is None:
         return None
-    return Interval(1 / interval.ratio, _over(interval.hi), _over(interval.lo), interval.level)
+    return Interval(
+        1 / interval.ratio, _reciprocal(interval.hi), _reciprocal(interval.lo), interval.level
+    )
 
 
-def _over(value: float) -> float:
-    """1 ÷ value, where 0 and infinity stand for an open end."""
+def _reciprocal(value: float) -> float:
+    """Return 1 ÷ value; 0 and infinity are unbounded ends."""
     return 1 / value if value > 0 else math.inf

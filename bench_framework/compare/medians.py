@@ -1,4 +1,7 @@
-"""Comparisons without a swap test: memory by medians, deterministic metrics exactly (METHOD 5)."""
+"""Comparisons without label swaps: medians of memory, and deterministic metrics.
+
+See `docs/method.md#memory` and `docs/method.md#exact-metrics`.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +23,15 @@ if TYPE_CHECKING:
     from bench_framework.model.policies import Metric
 
 EXACT_METRICS: Final = frozenset(name for name in METRICS if is_exact(name))
-"""The same in every run of the same binary: a difference is a difference."""
+"""Metrics that are equal in every run of one binary, so that they need no statistical test."""
 RANGES: Final = 3
+"""Uncertainty of a count, in multiples of the range of its repetitions."""
 RANGES_OF_TWO: Final = 10
-"""How many ranges of its repetitions a count is taken to be uncertain by; two lie close by chance more often."""
-SURE: Final = 0.99
-"""Level of the interval of counts that vary. Simulated: docs/method.md, section 5."""
-LEAST_SURE: Final = 0.95
+"""The same for two repetitions, which are close to each other by chance more often."""
+COUNTS_LEVEL: Final = 0.99
+"""Nominal level of the interval of varying counts (`docs/method.md#exact-metrics`)."""
+LEAST_LEVEL: Final = 0.95
+"""Below this level, the rounds are too few for one comparison alone."""
 
 
 def compare_medians(
@@ -40,39 +45,40 @@ def compare_medians(
     margin: float,
     epsilon: float,
 ) -> Comparison:
-    """Ratio of two medians with an interval from order statistics.
+    """Compare two medians by the order-statistic intervals of both.
 
-    Each median gets its interval at 1 − α/(2·size), so that both hold together, and all `size`
-    comparisons of the family with them (Bonferroni); the ratio lies between the quotients of
-    their ends. A ratio within ±`epsilon` is never called a difference.
+    Each median has an interval at level 1 − α/(2·size), so that both intervals, and those of all
+    `size` comparisons of the family, are valid simultaneously (Bonferroni). The interval of the
+    ratio is given by the quotients of their ends. A ratio within ±`epsilon` is never called a
+    difference.
 
     Args:
-        cell_id: candidate.
-        ref_cell_id: baseline.
-        metric: such as ``peak_rss``.
-        pair: common rounds, at least one.
+        cell_id: id of the candidate.
+        ref_cell_id: id of the baseline.
+        metric: the metric, such as ``peak_rss``.
+        pair: values over the common rounds; at least one round.
         level: α of the family.
-        size: comparisons that share α.
-        margin: δ.
-        epsilon: ε.
+        size: number of comparisons that share α.
+        margin: δ, the equivalence margin as a fraction.
+        epsilon: ε, the minimum effect size as a fraction.
     """
     n = len(pair)
-    wanted = 1 - level / (2 * max(1, size))
-    reached = min(wanted, 1 - 2.0 ** (1 - n))
+    requested = 1 - level / (2 * max(1, size))
+    reached = min(requested, 1 - 2.0 ** (1 - n))
     ours, theirs = sorted(pair.candidate), sorted(pair.reference)
     estimate = statistics.median(ours) / statistics.median(theirs)
     a = summaries.median_interval(ours, reached - 1e-12) or (ours[0], ours[-1])
     b = summaries.median_interval(theirs, reached - 1e-12) or (theirs[0], theirs[-1])
-    shown = Interval(estimate, a[0] / b[1], a[1] / b[0], 1 - 2 * (1 - reached))
-    found = _decide(shown, wanted, reached, Thresholds(margin, epsilon))
+    interval = Interval(estimate, a[0] / b[1], a[1] / b[0], 1 - 2 * (1 - reached))
+    decision = _decide(interval, requested, reached, Thresholds(margin, epsilon))
     return Comparison(
         cell_id=cell_id,
         ref_cell_id=ref_cell_id,
         metric=metric,
         family="memory",
-        verdict=found.verdict,
-        reason=found.reason,
-        shown=shown,
+        verdict=decision.verdict,
+        reason=decision.reason,
+        shown=interval,
         statistic="median",
         rounds=n,
         margin=margin,
@@ -80,13 +86,15 @@ def compare_medians(
     )
 
 
-def _decide(shown: Interval, wanted: float, reached: float, thresholds: Thresholds) -> Decision:
-    if reached < wanted:
+def _decide(
+    interval: Interval, requested: float, reached: float, thresholds: Thresholds
+) -> Decision:
+    if reached < requested:
         reason = (
-            "too few rounds" if reached < LEAST_SURE else "too few rounds for so many comparisons"
+            "too few rounds" if reached < LEAST_LEVEL else "too few rounds for so many comparisons"
         )
-        return Decision(Verdict.INCONCLUSIVE, shown, "median", reason)
-    return decide_by_interval(shown, "median", thresholds)
+        return Decision(Verdict.INCONCLUSIVE, interval, "median", reason)
+    return decide_by_interval(interval, "median", thresholds)
 
 
 def compare_exact(
@@ -99,25 +107,26 @@ def compare_exact(
     margin: float,
     epsilon: float = 0.0,
 ) -> Comparison:
-    """Two values of a deterministic metric, both above zero.
+    """Compare two values of a deterministic metric.
 
-    Within ε they are equivalent; beyond the margin better or worse; between, size uncertain.
+    Values that differ by at most ε are equivalent. Beyond the margin, the verdict is better or
+    worse; between ε and the margin, better or worse, size uncertain.
 
     Raises:
-        ValueError: a value is not above zero.
+        ValueError: a value is not positive.
     """
     if value <= 0 or reference <= 0:
         raise ValueError(f"{metric} has no ratio: {value} against {reference}")
     quotient = value / reference
-    shown = Interval(quotient, quotient, quotient, 1.0)
-    found = decide_by_interval(shown, "exact", Thresholds(margin, epsilon)).verdict
+    interval = Interval(quotient, quotient, quotient, 1.0)
+    verdict = decide_by_interval(interval, "exact", Thresholds(margin, epsilon)).verdict
     return Comparison(
         cell_id=cell_id,
         ref_cell_id=ref_cell_id,
         metric=metric,
         family="exact",
-        verdict=found if found.decided else Verdict.EQUIVALENT,
-        shown=shown,
+        verdict=verdict if verdict.decided else Verdict.EQUIVALENT,
+        shown=interval,
         statistic="exact",
         margin=margin,
         epsilon=epsilon,
@@ -133,14 +142,23 @@ def compare_counts(
     *,
     margin: float,
 ) -> Comparison:
-    """Two deterministic counts, each repeated a few times; all above zero.
+    """Compare two deterministic counts, each repeated a few times.
 
-    Where every repetition gives one number this is `compare_exact`. Where they vary, each median is taken to be
-    uncertain by three times the range of its repetitions (ten times with two; on the log scale), and the verdict
-    is that of the ratio's interval: inconclusive if that reaches 1 and leaves the margin.
+    If all repetitions of each side agree, this is `compare_exact`. Otherwise, the uncertainty of
+    each median is three times the range of its repetitions on the log scale (ten times with two
+    repetitions). The verdict is that of the resulting interval of the ratio
+    (`docs/method.md#exact-metrics`).
+
+    Args:
+        cell_id: id of the candidate.
+        ref_cell_id: id of the baseline.
+        metric: the metric, such as ``instructions``.
+        counts: repetitions of the candidate, all positive.
+        reference: repetitions of the baseline, all positive.
+        margin: δ, the equivalence margin as a fraction.
 
     Raises:
-        ValueError: a count is not above zero, or there is none.
+        ValueError: a count is not positive, or a side has no count.
     """
     if not counts or not reference:
         raise ValueError(f"{metric} was not counted")
@@ -152,26 +170,28 @@ def compare_counts(
         statistics.median(reference),
         margin=margin,
     )
-    ranges = RANGES if min(len(counts), len(reference)) > 2 else RANGES_OF_TWO  # noqa: PLR2004 -- repetitions
+    repetitions = min(len(counts), len(reference))
+    ranges = RANGES if repetitions > 2 else RANGES_OF_TWO  # noqa: PLR2004 -- as the constants say
     half = ranges * (spread(counts) + spread(reference))
     if not half or exact.shown is None:
         return replace(exact, runs=len(counts), runs_ref=len(reference))
     ratio = exact.shown.ratio
-    shown = Interval(ratio, ratio * exp(-half), ratio * exp(half), SURE)
-    verdict = decide_by_interval(shown, "exact", Thresholds(margin, 0.0)).verdict
+    interval = Interval(ratio, ratio * exp(-half), ratio * exp(half), COUNTS_LEVEL)
+    verdict = decide_by_interval(interval, "exact", Thresholds(margin, 0.0)).verdict
     reason = ""
     if not verdict.settled:
-        reason = f"counts of one program vary by up to {100 * expm1(max(spread(counts), spread(reference))):.2g} %"
+        widest = expm1(max(spread(counts), spread(reference)))
+        reason = f"repeated counts of one program vary by up to {100 * widest:.2g} %"
     return replace(
         exact,
         verdict=verdict,
         reason=reason,
-        shown=shown,
+        shown=interval,
         runs=len(counts),
         runs_ref=len(reference),
     )
 
 
 def spread(counts: Sequence[float]) -> float:
-    """Logarithm of the largest count over the smallest; 0 where all are equal."""
+    """Return the logarithm of the largest count over the smallest; 0 if all are equal."""
     return log(max(counts) / min(counts))

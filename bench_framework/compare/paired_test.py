@@ -1,8 +1,9 @@
-"""The test of one comparison: min-P over the fastest third and the signed ranks (METHOD 2).
+"""The test of one pair: the min-P test over the fastest third and the signed ranks.
 
-Both statistics see the same label swaps. With p₁ and p₂ their two-sided shares, the p of the pair
-is the share of swaps whose smaller one is at most the observed one: valid for any noise, and never
-above twice either share, so that the exact signed-rank p alone often decides without a swap.
+Both statistics use the same label swaps. p₁ and p₂ are their two-sided p-values. The p-value of
+the pair is the share of swaps whose smaller p-value is at most the observed smaller one. It is
+valid for any noise. It is never above twice the smaller of p₁ and p₂, so that the exact signed-rank
+p-value often decides without any swap. See `docs/method.md#paired-test`.
 """
 
 from __future__ import annotations
@@ -27,14 +28,21 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 FIRST_CHUNK: Final = 499
+"""Swaps that are drawn first."""
 CHUNK_GROWTH: Final = 4
+"""Each further chunk has this multiple of the swaps drawn so far."""
 DOUBT: Final = 0.001
-"""Sampling stops when the 99.9 % Clopper-Pearson interval of p excludes the levels."""
+"""Swaps are drawn until the 99.9 % Clopper-Pearson interval of p excludes all possible levels."""
 
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """The range in which a level of the Holm procedure can lie: α/(J·M) to α/J."""
+    """The range of levels that Holm's procedure can ask of a p-value before adjustment.
+
+    Attributes:
+        strict: α/(J·M), for the first of M comparisons at J interim analyses.
+        loose: α/J, for the last comparison.
+    """
 
     strict: float
     loose: float
@@ -42,15 +50,19 @@ class Levels:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What one look at a pair found. Log scale; p before J and Holm.
+    """The result of the test of one pair at one interim analysis.
+
+    All p-values are two-sided and not yet adjusted for interim analyses (J) and the family (Holm).
 
     Attributes:
-        rounds: rounds that both cells have.
-        p: of the pair: min-P, or 2·p₂ where that decides already.
-        p_typical: exact signed-rank p₂.
-        p_floor: p₁ over the same swaps; `None` where no swap was needed.
-        typical_sign, floor_sign: direction of each statistic: −1, 0 or 1.
-        swaps: how many were used, the observed order not counted.
+        rounds: number of rounds that contain both cells.
+        p: p-value of the pair: min-P, or its upper bound 2·p₂ if that is already significant.
+        p_typical: p₂, the exact p-value of the signed-rank test of the typical ratio θ₂.
+        p_floor: p₁, the p-value of the swap test of the fastest third θ₁; `None` if no swap was
+            needed.
+        typical_sign: sign of θ₂'s test statistic: −1 if the candidate's values are smaller.
+        floor_sign: sign of θ₁.
+        swaps: number of label swaps used, without the observed order.
     """
 
     rounds: int
@@ -63,30 +75,30 @@ class Evidence:
 
     @property
     def floor_decides(self) -> bool:
-        """Whether the fastest third has the smaller p; a tie goes to the typical ratio."""
+        """Return whether the fastest third has the smaller p-value; if equal, θ₂ decides."""
         return self.p_floor is not None and self.p_floor < self.p_typical
 
     @property
     def p_other(self) -> float:
-        """The p of the statistic that does not decide; 1 where it was not needed."""
+        """Return the larger of the two p-values; 1 if the swap test was not needed."""
         if self.p_floor is None:
             return 1.0
         return max(self.p_floor, self.p_typical)
 
 
 def logs(pair: Pair) -> tuple[Floats, Floats]:
-    """Natural logarithms of both sides."""
+    """Return the natural logarithms of candidate and reference, each of shape (rounds,)."""
     return np.array([log(v) for v in pair.candidate]), np.array([log(v) for v in pair.reference])
 
 
 @lru_cache(maxsize=8192)
 def examine(pair: Pair, levels: Levels, seed: int) -> Evidence:
-    """The evidence in a pair; p is 1 where nothing differs or nothing was measured.
+    """Test a pair. The p-value is 1 if nothing differs or no round contains both cells.
 
     Args:
-        pair: common rounds.
-        levels: sampling of swaps goes on while p may lie within this range.
-        seed: of the plan; see `label_swaps.Swaps` for what else the swaps depend on.
+        pair: values of both cells over their common rounds.
+        levels: swaps are drawn as long as p may be within this range.
+        seed: seed of the plan. The swaps also depend on the values (`label_swaps.Swaps`).
     """
     if not len(pair):
         return Evidence(0, 1.0, 1.0, None, 0, 0, 0)
@@ -100,26 +112,30 @@ def examine(pair: Pair, levels: Levels, seed: int) -> Evidence:
     opposed = signs[0] * signs[1] < 0
     if 2 * p_typical <= levels.strict and not opposed:
         return Evidence(len(pair), 2 * p_typical, p_typical, None, *signs, 0)
-    # Where the two point apart, the verdict needs to know how sure the other one is.
-    race = _SwapRace(x, y, ranks, tail, seed)
-    p, p_floor = race.run(levels)
-    return Evidence(len(pair), min(p, 2 * p_typical), p_typical, p_floor, *signs, race.count)
+    # If the two have opposite signs, the verdict also needs the p-value of the other one.
+    sampler = _SwapSampler(x, y, ranks, tail, seed)
+    p, p_floor = sampler.run(levels)
+    return Evidence(len(pair), min(p, 2 * p_typical), p_typical, p_floor, *signs, sampler.count)
 
 
 def examine_looks(
     pair: Pair, rounds: Sequence[int], levels: Levels, seed: int
 ) -> tuple[Evidence, ...]:
-    """The evidence at each look; looks after one that passes the strictest level are not needed."""
-    found: list[Evidence] = []
+    """Test a pair after each of the given rounds.
+
+    Later interim analyses are left out after the first one that is significant at the strictest
+    level, because the smallest p-value counts.
+    """
+    evidence: list[Evidence] = []
     for last in rounds:
-        found.append(examine(pair.until(last), levels, seed))
-        if found[-1].p <= levels.strict:
+        evidence.append(examine(pair.until(last), levels, seed))
+        if evidence[-1].p <= levels.strict:
             break
-    return tuple(found)
+    return tuple(evidence)
 
 
-class _SwapRace:
-    """Swaps in growing chunks until p is on one side of every level in question."""
+class _SwapSampler:
+    """Draws label swaps in growing chunks until every level in question is above or below p."""
 
     def __init__(
         self, x: Floats, y: Floats, ranks: npt.NDArray[np.int64], tail: Floats, seed: int
@@ -136,7 +152,7 @@ class _SwapRace:
         self.count = 0
 
     def run(self, levels: Levels) -> tuple[float, float]:
-        """Give p of the pair and p₁."""
+        """Return p of the pair and p₁."""
         most = math.ceil(4 / levels.strict)
         chunk = FIRST_CHUNK
         while True:
@@ -146,7 +162,7 @@ class _SwapRace:
             listed = self._source.exhaustive and drawn.shape[1] == 0
             if listed or self.count >= most:
                 return p, p_floor
-            if not self._source.exhaustive and _settled(hits, self.count, levels):
+            if not self._source.exhaustive and _levels_excluded(hits, self.count, levels):
                 return p, p_floor
             chunk = (
                 CHUNK_GROWTH * max(self.count, FIRST_CHUNK) if not self._source.exhaustive else most
@@ -158,9 +174,10 @@ class _SwapRace:
         self.count += drawn.shape[1]
 
     def _p(self) -> tuple[float, float, int]:
-        """Give (b + 1)/(B + 1) for the pair and for the floor alone, and b.
+        """Return (b + 1)/(B + 1) for the pair and for θ₁ alone, and b.
 
-        Ties count as reached, within the rounding of single precision: careful on both sides.
+        B is the number of swaps, b the number of those at least as extreme as observed. Values
+        that are equal within single precision count as extreme, so that p is conservative.
         """
         floors, rank_sizes = np.concatenate(self._floors), np.concatenate(self._rank_sizes)
         total = self.count + 1
@@ -175,7 +192,8 @@ class _SwapRace:
             if allowed >= 1:
                 every = np.append(floors, np.float32(self._floor_size))
                 last = float(np.partition(every, total - allowed)[total - allowed])
-                # A swap's own p₁ counts all that tie with it: a group of ties is in whole or out.
+                # The p₁ of a swap counts all swaps with an equal θ₁. Such a group is therefore
+                # counted as a whole or not at all.
                 whole = int((every >= last - self._tolerance).sum()) <= allowed
                 hit = hit | (
                     floors >= last - self._tolerance if whole else floors > last + self._tolerance
@@ -184,7 +202,7 @@ class _SwapRace:
         return (hits + 1) / total, p_floor, hits
 
 
-def _settled(hits: int, count: int, levels: Levels) -> bool:
+def _levels_excluded(hits: int, count: int, levels: Levels) -> bool:
     low = betaincinv(hits, count - hits + 1, DOUBT / 2) if hits else 0.0
     high = betaincinv(hits + 1, count - hits, 1 - DOUBT / 2) if hits < count else 1.0
     return bool(low > levels.loose or high < levels.strict)

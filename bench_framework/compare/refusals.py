@@ -1,4 +1,7 @@
-"""Comparisons that are none: a cell failed, did other work, ran another way, or was run once. Plain Python."""
+"""Refusal of comparisons: a cell failed, gave another answer, ran in another mode, or ran once.
+
+See `docs/method.md#what-is-refused`.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +28,20 @@ _REFUSALS: Final = {
 }
 
 
-def refused(
+def refuse_invalid(
     plan: Plan,
     comparison: Comparison,
     state_of: Mapping[str, CellState],
     samples: Mapping[str, Sample],
 ) -> Comparison:
-    """A comparison whose cell or baseline may not be compared, or was run once only."""
+    """Return a comparison as refused if one of its cells cannot be compared, or as a single run.
+
+    Args:
+        plan: the plan.
+        comparison: the comparison by its values alone.
+        state_of: cell id → state.
+        samples: cell id → sample.
+    """
     state, reference = state_of[comparison.cell_id], state_of[comparison.ref_cell_id]
     if state.state != "measured":
         return replace(comparison, verdict=_REFUSALS[state.state], reason=state.reason)
@@ -47,4 +57,4 @@ def refused(
             comparison, verdict=Verdict.SINGLE_RUN, reason="", shown=None, typical=None, floor=None
         )
     ours, theirs = (samples[c].blocks for c in (comparison.cell_id, comparison.ref_cell_id))
-    return exact_metrics.incomplete(comparison, ours, theirs, sampling.VOID_SHARE)
+    return exact_metrics.refuse_incomplete(comparison, ours, theirs, sampling.VOID_SHARE)

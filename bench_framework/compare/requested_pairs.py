@@ -1,4 +1,7 @@
-"""Pairs that somebody chose after the data were seen, judged as one family: exploratory, and adjusted all the same."""
+"""Comparison of pairs that a user requests after the data were seen.
+
+All requested pairs form one family with Holm's adjustment. The result is exploratory.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bench_framework.compare import cache_states, cell_state, interim_analysis, same_programs
 from bench_framework.compare import samples as sampling
-from bench_framework.compare.refusals import refused
+from bench_framework.compare.refusals import refuse_invalid
 from bench_framework.compare.stage import Stage
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Role
@@ -22,36 +25,36 @@ if TYPE_CHECKING:
     from bench_framework.model.run import Block, Build, Look
 
 Pair = tuple["Cell", "Cell"]
-"""Candidate, reference; both of one input."""
+"""(candidate, reference), both on the same input."""
 
 
-def axis_pairs(plan: Plan, axis: str, kept: frozenset[str]) -> tuple[Pair, ...]:
-    """Every cell against the cell that differs from it in one axis alone, where that has the baseline's value.
+def axis_pairs(plan: Plan, axis: str, included: frozenset[str]) -> tuple[Pair, ...]:
+    """Pair every cell with the cell that differs only in one axis and has the baseline's value.
 
     Args:
-        plan: with a build or run axis of this name.
-        axis: whose levels are compared.
-        kept: ids of the cells that may take part.
+        plan: a plan with a build or run axis of this name.
+        axis: name of the axis whose values are compared.
+        included: ids of the cells that may be in a pair.
     """
     start = dict(plan.variant(plan.baseline_id).values)[axis]
     cells = [
         c
         for c in plan.cells
-        if c.id in kept
+        if c.id in included
         and c.role in (Role.BASELINE, Role.CANDIDATE)
         and plan.variant(c.variant_id).experiment is None
     ]
     place = {(c.input_id, tuple(sorted(plan.variant(c.variant_id).values))): c for c in cells}
-    found = []
+    pairs = []
     for cell in cells:
         values = dict(plan.variant(cell.variant_id).values)
         other = place.get((cell.input_id, tuple(sorted((values | {axis: start}).items()))))
         if other is not None and values[axis] != start:
-            found.append((cell, other))
-    return tuple(found)
+            pairs.append((cell, other))
+    return tuple(pairs)
 
 
-def judge_chosen(
+def judge_requested(
     plan: Plan,
     blocks: Sequence[Block],
     builds: Mapping[str, Build],
@@ -59,19 +62,22 @@ def judge_chosen(
     pairs: Sequence[Pair],
     metrics: Sequence[Metric],
 ) -> tuple[tuple[Comparison, ...], Looks]:
-    """Comparisons of these pairs, Holm over all of them, at the looks that were taken; and the schedule with their M.
+    """Judge the requested pairs as one family, at the interim analyses that were taken.
 
     Args:
-        plan: as measured.
-        blocks: of the record.
-        builds: by id.
-        taken: looks of the record.
-        pairs: chosen; the order of the result is metric by metric within each.
-        metrics: sampled ones.
+        plan: the plan of the record.
+        blocks: blocks of the record.
+        builds: build id → build.
+        taken: interim analyses of the record.
+        pairs: requested pairs.
+        metrics: metrics that are judged by rounds.
+
+    Returns:
+        Comparisons by pair, then by metric; and the schedule with the family size M of these pairs.
     """
     samples = sampling.collect(blocks, cache_states.needed(plan))
-    found = cell_state.cell_states(plan, samples, builds, sampling.warm_ups(blocks))
-    usable = frozenset(s.cell_id for s in found if s.state == "measured")
+    states = cell_state.cell_states(plan, samples, builds, sampling.warm_ups(blocks))
+    usable = frozenset(s.cell_id for s in states if s.state == "measured")
     size = max(1, len(pairs) * len(metrics))
     looks = looks_of(plan).shared_by(size, plan.judge.level)
     stages = {
@@ -92,10 +98,14 @@ def judge_chosen(
         (stages[cell.input_id], (cell, ref, metric)) for cell, ref in pairs for metric in metrics
     ]
     judged = interim_analysis.judge_pairs(requests, "headline", size=size)
-    tripped = {item_id for item_id, stage in stages.items() if _tripped(stage, item_id)}
-    state_of = {s.cell_id: s for s in found}
+    tripped = {
+        item_id
+        for item_id, stage in stages.items()
+        if interim_analysis.control_differs(stage, item_id)
+    }
+    state_of = {s.cell_id: s for s in states}
     return tuple(
-        refused(
+        refuse_invalid(
             plan,
             interim_analysis.trip((c,))[0] if plan.cell(c.cell_id).input_id in tripped else c,
             state_of,
@@ -103,10 +113,3 @@ def judge_chosen(
         )
         for c in judged
     ), looks
-
-
-def _tripped(stage: Stage, input_id: str) -> bool:
-    control = interim_analysis.judge_pairs(
-        interim_analysis.control_pairs(stage, input_id), "control"
-    )
-    return any(c.verdict.decided for c in control)

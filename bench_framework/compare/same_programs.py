@@ -1,6 +1,6 @@
-"""Variants that are one program: what differs between them is no change, and their difference an A/A test.
+"""Variants that are the same program, so that their comparison is an A/A test.
 
-Plain Python.
+See `docs/method.md#one-program-under-two-names`.
 """
 
 from __future__ import annotations
@@ -25,15 +25,16 @@ Pairs = frozenset[frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Same:
-    """Two variants that asked for different builds, got the same code, and run it with the same words.
+class SameProgram:
+    """Two variants with different build settings, equal code and equal commands.
 
     Attributes:
         first: variant id, the earlier one in the plan.
         second: variant id.
-        axes: names of what they differ in by name only.
-        where: the other axes that vary, with their values: ``"engine=rayon"``; may be empty.
-        cells: pairs of cell ids, one for each input that both are measured on.
+        axes: names of the axes or changes that have no effect on the program.
+        where: the other axes that vary, with their values, such as ``"engine=rayon"``; may be
+            empty.
+        cells: pairs of cell ids, one for each input on which both are measured.
     """
 
     first: str
@@ -43,25 +44,27 @@ class Same:
     cells: Pairs
 
 
-def same_programs(plan: Plan, builds: Mapping[str, Build]) -> tuple[Same, ...]:
-    """Every such pair of variants, in plan order.
+def same_programs(plan: Plan, builds: Mapping[str, Build]) -> tuple[SameProgram, ...]:
+    """Return every pair of variants that is the same program, in plan order.
 
-    Equal code is equal bytes, or equal but for the names of symbols. A pair whose commands, environments,
-    processors or cache differ on any input does different things with the same code, and is not in the list.
+    Code is equal if the bytes are equal, or equal except for the names of symbols. A pair is left
+    out if its commands, environments, processors or caches differ on any input.
     """
     return tuple(
-        found
+        pair
         for a, b in itertools.combinations(plan.variants, 2)
-        if (found := _same(plan, a.id, b.id, builds)) is not None
+        if (pair := _same_program(plan, a.id, b.id, builds)) is not None
     )
 
 
 def same_cells(plan: Plan, builds: Mapping[str, Build]) -> Pairs:
-    """All pairs of cells that run one program."""
-    return frozenset(pair for found in same_programs(plan, builds) for pair in found.cells)
+    """Return all pairs of cells that run the same program."""
+    return frozenset(pair for same in same_programs(plan, builds) for pair in same.cells)
 
 
-def _same(plan: Plan, one: str, other: str, builds: Mapping[str, Build]) -> Same | None:
+def _same_program(
+    plan: Plan, one: str, other: str, builds: Mapping[str, Build]
+) -> SameProgram | None:
     a, b = plan.variant(one), plan.variant(other)
     if a.build is None or b.build is None or a.build.id == b.build.id:
         return None
@@ -90,18 +93,18 @@ def _same(plan: Plan, one: str, other: str, builds: Mapping[str, Build]) -> Same
     varying = {axis.name for axis in plan.axes if len(axis.values) > 1}
     where = " ".join(f"{n}={v}" for n, v in a.values if n in varying and n not in differing)
     cells = frozenset(frozenset((ours[i].id, theirs[i].id)) for i in shared)
-    return Same(one, other, differing or tuple(dict.fromkeys(tried)), where, cells)
+    return SameProgram(one, other, differing or tuple(dict.fromkeys(tried)), where, cells)
 
 
 def equal_code(first: Build, second: Build) -> bool:
-    """Whether two builds are one program: equal bytes, or equal but for the names of their symbols."""
+    """Return whether two builds have equal bytes, or are equal except for the names of symbols."""
     if first.sha256 is not None and first.sha256 == second.sha256:
         return True
     return first.code_sha256 is not None and first.code_sha256 == second.code_sha256
 
 
 def work(cell: Cell) -> object:
-    """All that a cell does beside the code that it runs and the input that it reads."""
+    """Return everything that determines a run of a cell except its code and its input."""
     return (
         cell.command,
         cell.env,
@@ -115,8 +118,8 @@ def work(cell: Cell) -> object:
     )
 
 
-def told(comparison: Comparison, same: Pairs) -> Comparison:
-    """A comparison of one program with itself: its figures stay, and it decides nothing."""
+def without_verdict(comparison: Comparison, same: Pairs) -> Comparison:
+    """Return a comparison without a verdict if both sides run the same program."""
     if frozenset((comparison.cell_id, comparison.ref_cell_id)) not in same:
         return comparison
     if comparison.verdict.decided:
@@ -126,19 +129,19 @@ def told(comparison: Comparison, same: Pairs) -> Comparison:
     return comparison
 
 
-def no_effect(found: Same) -> str:
-    """``"parser has no effect on this program with engine=rayon"``."""
-    what = " and ".join(found.axes) or "the change"
-    verb = "have" if len(found.axes) > 1 else "has"
-    return f"{what} {verb} no effect on this program" + (
-        f" with {found.where}" if found.where else ""
+def no_effect(pair: SameProgram) -> str:
+    """Return a phrase such as ``"parser has no effect on this program with engine=rayon"``."""
+    subject = " and ".join(pair.axes) or "the change"
+    verb = "have" if len(pair.axes) > 1 else "has"
+    return f"{subject} {verb} no effect on this program" + (
+        f" with {pair.where}" if pair.where else ""
     )
 
 
 def claims(plan: Plan, builds: Mapping[str, Build]) -> Iterator[Claim]:
-    """One claim per pair."""
-    for found in same_programs(plan, builds):
-        first, second = plan.variant(found.first).label, plan.variant(found.second).label
+    """Yield one claim for every pair of variants that is the same program."""
+    for same in same_programs(plan, builds):
+        first, second = plan.variant(same.first).label, plan.variant(same.second).label
         yield Claim(
             "",
             "one-program",
@@ -147,6 +150,6 @@ def claims(plan: Plan, builds: Mapping[str, Build]) -> Iterator[Claim]:
             None,
             (),
             None,
-            cells=tuple(sorted(cell for pair in found.cells for cell in pair)),
-            values={"effect": no_effect(found)},
+            cells=tuple(sorted(cell for pair in same.cells for cell in pair)),
+            values={"effect": no_effect(same)},
         )

@@ -1,6 +1,6 @@
-"""From blocks to series: one value per cell, metric and round, and pairs over common rounds.
+"""Samples of cells: one value per cell, metric and round; and pairs over common rounds.
 
-Plain Python: the live display imports this too.
+This module does not import numpy, because the live display uses it.
 """
 
 from __future__ import annotations
@@ -19,20 +19,23 @@ if TYPE_CHECKING:
     from bench_framework.model.run import Block
 
 VOID_SHARE: Final = 0.05
-"""A cell with a larger share of void rounds has failed (METHOD 1)."""
+"""A cell with a larger share of void rounds has failed (`docs/method.md#schedule`)."""
 VOIDING: Final = frozenset({"failed", "timeout"})
+"""Statuses of a block that make its round void."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """All that one cell gave: block values by round.
+    """All measured values of one cell.
 
     Attributes:
-        cell_id: whose values these are.
-        series: metric → round → block value (seconds or bytes); void rounds are absent.
-        runs: round → number of runs in its block.
-        void: rounds in which the cell failed or timed out, or began with another page cache than it had to.
-        blocks: the blocks behind the series, in order of execution; warm-up left out.
+        cell_id: the cell.
+        series: metric → round → value of the block in that round, in the unit of the metric.
+            Void rounds are absent.
+        runs: round → number of runs in its block; void rounds are absent.
+        void: rounds in which the cell failed or timed out, or whose page cache was not verified
+            as requested.
+        blocks: all blocks, including those of void rounds, in order of execution, without warm-up.
     """
 
     cell_id: str
@@ -43,22 +46,28 @@ class Sample:
 
     @property
     def rounds(self) -> int:
-        """Rounds begun, the void ones among them."""
+        """Return the number of rounds, including void ones."""
         return len(self.runs) + len(self.void)
 
     @property
     def failed(self) -> bool:
-        """Whether more than 5 % of the rounds are void."""
+        """Return whether more than 5 % of the rounds are void."""
         return bool(self.void) and len(self.void) > VOID_SHARE * self.rounds
 
-    def of(self, metric: Metric) -> Mapping[int, float]:
-        """Round → value of a metric; empty where it was not measured."""
+    def values(self, metric: Metric) -> Mapping[int, float]:
+        """Return round → value of a metric; empty if it was not measured."""
         return self.series.get(metric, {})
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two cells over the rounds that both have, in round order. Positive values only."""
+    """The values of two cells on one metric over their common rounds, in round order.
+
+    Attributes:
+        rounds: numbers of the common rounds, ascending; shape (n,).
+        candidate: positive values of the candidate, shape (n,).
+        reference: positive values of the reference in the same rounds, shape (n,).
+    """
 
     rounds: tuple[int, ...]
     candidate: tuple[float, ...]
@@ -68,31 +77,32 @@ class Pair:
         return len(self.rounds)
 
     def until(self, last: int) -> Pair:
-        """The pair as it stood after round `last`."""
+        """Return the pair without the rounds after `last`."""
         n = sum(1 for number in self.rounds if number <= last)
         return Pair(self.rounds[:n], self.candidate[:n], self.reference[:n])
 
     def mirrored(self) -> Pair:
-        """The same rounds with the two sides exchanged."""
+        """Return the pair with its two sides exchanged."""
         return Pair(self.rounds, self.reference, self.candidate)
 
 
 def used(block: Block) -> bool:
-    """Whether a block may enter any judgement: no warm-up, and its round was not cut."""
+    """Return whether a block counts: not a warm-up, and not in a round that was interrupted."""
     return not block.warmup and block.status != "skipped"
 
 
 def collect(
     blocks: Iterable[Block], caches: Mapping[str, CacheState] = MappingProxyType({})
 ) -> dict[str, Sample]:
-    """Cell id → sample, for every cell with at least one usable block.
+    """Return cell id → sample for every cell with at least one block that counts.
 
-    A round that holds both a void and a good block of one cell (it was run again after an
-    interruption) keeps the later one.
+    If a cell has two blocks in one round, because the round was run again after an interruption,
+    the later one counts.
 
     Args:
-        blocks: of a record.
-        caches: cell id → page cache with which each of its runs must be seen to begin (`cache_states.needed`).
+        blocks: blocks of a record, in any order.
+        caches: cell id → page-cache state that must be verified for each of its runs
+            (`cache_states.needed`).
     """
     by_cell: dict[str, dict[int, Block]] = {}
     for block in sorted(filter(used, blocks), key=lambda b: b.seq):
@@ -104,26 +114,29 @@ def collect(
 
 
 def warm_ups(blocks: Iterable[Block]) -> dict[str, tuple[Block, ...]]:
-    """Cell id → its warm-up blocks, in order of execution: what became of a cell that was given up in them."""
-    found: dict[str, list[Block]] = {}
+    """Return cell id → its warm-up blocks, in order of execution.
+
+    They contain the reason of a cell that failed during warm-up and was not measured.
+    """
+    by_cell: dict[str, list[Block]] = {}
     for block in sorted(blocks, key=lambda b: b.seq):
         if block.warmup and block.status != "skipped":
-            found.setdefault(block.cell_id, []).append(block)
-    return {cell: tuple(own) for cell, own in found.items()}
+            by_cell.setdefault(block.cell_id, []).append(block)
+    return {cell: tuple(warm_up) for cell, warm_up in by_cell.items()}
 
 
-def unseen(block: Block, cache: CacheState | None) -> bool:
-    """Whether a block was not seen to begin with the page cache that it had to begin with."""
+def cache_unverified(block: Block, cache: CacheState | None) -> bool:
+    """Return whether the page-cache state that a block needs was not verified."""
     return cache is not None and (block.page_cache is None or block.page_cache.state != cache)
 
 
 def _sample(cell_id: str, blocks: Sequence[Block], cache: CacheState | None = None) -> Sample:
-    good = [b for b in blocks if b.status not in VOIDING and not unseen(b, cache)]
-    own = {name for b in good for r in b.receipts for name in r.metrics} | {
+    good = [b for b in blocks if b.status not in VOIDING and not cache_unverified(b, cache)]
+    declared = {name for b in good for r in b.receipts for name in r.metrics} | {
         n for b in good for n in b.metrics
     }
     series: dict[Metric, dict[int, float]] = {}
-    for name in (*OF_A_BLOCK, *sorted(own)):
+    for name in (*OF_A_BLOCK, *sorted(declared)):
         values = {b.round: v for b in good if (v := b.metric(name)) is not None}
         if values:
             series[name] = values
@@ -139,16 +152,16 @@ def _sample(cell_id: str, blocks: Sequence[Block], cache: CacheState | None = No
 def pair(
     candidate: Mapping[int, float], reference: Mapping[int, float], *, higher: bool = False
 ) -> Pair:
-    """Two series over their common rounds.
+    """Pair two series over their common rounds.
 
-    Rounds in which either value is not above zero are left out: a ratio has no logarithm there,
-    and the rule is symmetric in the two sides, so that label swaps stay valid.
+    Rounds in which either value is not positive are left out, because their ratio has no
+    logarithm. This rule is symmetric in the two sides, so that label swaps remain valid.
 
     Args:
         candidate: round → value.
         reference: round → value.
-        higher: the metric is better when larger; its values are inverted, so that a ratio below 1
-            is always an improvement (REPORTS 1.3).
+        higher: whether larger values of the metric are better. Its values are then inverted, so
+            that a ratio below 1 is always an improvement (`docs/method.md#declared-metrics`).
     """
     rounds = tuple(
         r for r in sorted(candidate) if r in reference and candidate[r] > 0 and reference[r] > 0
@@ -160,5 +173,5 @@ def pair(
 
 
 def runs_within(sample: Sample, rounds: Iterable[int]) -> int:
-    """Runs of a cell over these rounds."""
+    """Return the number of runs of a cell in these rounds."""
     return sum(sample.runs.get(r, 0) for r in rounds)

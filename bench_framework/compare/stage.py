@@ -1,4 +1,4 @@
-"""The data of one input at an interim analysis, and requests to compare its cells."""
+"""Data of one input at an interim analysis, and requests to compare its cells."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """All that the judging of one input needs.
+    """Everything that is needed to judge the cells of one input.
 
     Attributes:
-        plan: margins, levels, roles.
-        looks: the schedule: J and M.
+        plan: the plan, with margins, levels and roles.
+        looks: the schedule of interim analyses, with their number J and the family size M.
         samples: cell id → sample.
-        reached: rounds at which looks were taken, ascending.
-        last_look: index of the last of them in the schedule.
-        usable: ids of the cells that did the work that was asked for.
+        reached: rounds after which interim analyses took place, ascending.
+        last_look: index of the last of them in the schedule, from 0.
+        usable: ids of the cells that were measured as requested.
         higher: metrics that are better when larger.
-        seed: of the swaps.
-        thorough: see `verdict.Rules`.
-        same: pairs of cells that run one program: they are no question.
+        seed: seed of the label swaps.
+        thorough: whether to compute the 95 % interval of the fastest third for every pair
+            (`verdict.Rules`).
+        same: pairs of cells that run the same program; they get no verdict.
     """
 
     plan: Plan
@@ -44,6 +45,7 @@ class Stage:
     same: same_programs.Pairs = frozenset()
 
 
-Asked = tuple["Cell", "Cell", "Metric"]
-"""Candidate, reference, metric."""
-Request = tuple[Stage, Asked]
+MetricPair = tuple["Cell", "Cell", "Metric"]
+"""(candidate, reference, metric)."""
+Request = tuple[Stage, MetricPair]
+"""A pair to judge, with the data of its input."""

@@ -1,7 +1,8 @@
-"""Whether an input needs more rounds, and who leaves a race (METHOD 3).
+"""The stopping rule of an input, and the cells that a race may drop.
 
-Stopping, of an input or of a cell, can only make a judgement more careful: P = J · smallest p counts every look of
-the schedule, those too that are not taken.
+Stopping early can only make a judgement more conservative, because P = J · smallest p counts every
+interim analysis of the schedule, including those that are not taken. See
+`docs/method.md#stopping` and `docs/method.md#race`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def trailing(stage: Stage, group: BestGroup) -> tuple[str, ...]:
-    """Cells of an input that are worse than another one and may leave a race, in plan order."""
+    """Return the cells of an input that are worse than another one and may be dropped."""
     judged = {c for pair in group.comparisons for c in (pair.cell_id, pair.ref_cell_id)}
     return tuple(
         c.id
@@ -33,10 +34,17 @@ def trailing(stage: Stage, group: BestGroup) -> tuple[str, ...]:
 def contested(
     stage: Stage, headline: Sequence[Comparison], group: BestGroup, behind: Collection[str]
 ) -> list[Comparison]:
-    """The comparisons that a race waits for: of what does not trail, against the baseline and among each other.
+    """Return the comparisons that a race still has to decide.
 
-    What trails is not waited for: whether it is worse than the baseline too, or by how much, is no question of a race.
-    What was let go gets no further rounds, so that waiting for it would be in vain.
+    These are the comparisons of the cells that are not beaten, with the baseline and with each
+    other. Whether a beaten cell is also worse than the baseline, or by how much, does not matter
+    for a race. A dropped cell gets no further rounds.
+
+    Args:
+        stage: data of the input.
+        headline: comparisons with the baseline and further references.
+        group: the best group of the input.
+        behind: ids of the beaten cells.
     """
     now = stage.reached[-1]
     out = set(behind) | {
@@ -51,30 +59,35 @@ def contested(
 def idle(
     stage: Stage, input_id: str, open_: Sequence[Comparison], behind: Collection[str]
 ) -> tuple[str, ...]:
-    """Cells of a race that nobody beats and nobody waits for: more rounds would change no place."""
-    asked = {c for pair in open_ for c in (pair.cell_id, pair.ref_cell_id)} | set(behind)
+    """Return the cells of a race that no cell beats and that no open comparison contains."""
+    in_use = {c for pair in open_ for c in (pair.cell_id, pair.ref_cell_id)} | set(behind)
     return tuple(
         c.id
         for c in stage.plan.cells_of(input_id)
-        if may_leave(stage.plan, c) and c.id in stage.usable and c.id not in asked
+        if may_leave(stage.plan, c) and c.id in stage.usable and c.id not in in_use
     )
 
 
 def open_pairs(stage: Stage, comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """Those of the comparisons that further rounds are for."""
+    """Return the comparisons that further rounds may decide.
+
+    With ``until: precision`` these are the comparisons whose interval is too wide, otherwise the
+    inconclusive ones that are not futile.
+    """
     measure = stage.plan.measure
     if measure.until == "precision":
-        wanted = measure.precision or 0.0
-        return [c for c in comparisons if (width := half_width(c)) is None or width > wanted]
-    found = [c for c in comparisons if not c.verdict.settled and not futile(c, stage)]
-    return one_rival_each(found, stage) if measure.strategy == "race" else found
+        target = measure.precision or 0.0
+        return [c for c in comparisons if (width := half_width(c)) is None or width > target]
+    open_ = [c for c in comparisons if not c.verdict.settled and not futile(c, stage)]
+    return one_rival_each(open_, stage) if measure.strategy == "race" else open_
 
 
 def one_rival_each(open_: Sequence[Comparison], stage: Stage) -> list[Comparison]:
-    """The open pairs of a race, of those among variants only the one to which each is likeliest to lose.
+    """Return the open comparisons of a race with only one rival for each variant.
 
-    One defeat puts a variant out. To wait for a second rival that may beat it too would keep that rival running
-    for a question whose answer changes nobody's place.
+    Of the open comparisons of a variant with faster-looking ones, only the one that it most likely
+    loses is included: one loss is enough to drop a variant, and a second comparison would only keep
+    another rival running.
     """
     likeliest: dict[str, tuple[float, Comparison]] = {}
     for c in open_:
@@ -82,12 +95,12 @@ def one_rival_each(open_: Sequence[Comparison], stage: Stage) -> list[Comparison
             slower, chance = _chance(c, stage)
             if slower not in likeliest or chance > likeliest[slower][0]:
                 likeliest[slower] = chance, c
-    kept = [c for _, c in likeliest.values()]
-    return [c for c in open_ if c.family != "best" or c in kept]
+    decisive = [c for _, c in likeliest.values()]
+    return [c for c in open_ if c.family != "best" or c in decisive]
 
 
 def _chance(pair: Comparison, stage: Stage) -> tuple[str, float]:
-    """The cell that looks slower, and how many detectable differences it lies behind."""
+    """Return the slower-looking cell of a pair, and its distance in units of the MDE."""
     if pair.typical is None:
         return pair.cell_id, math.inf
     slower = pair.cell_id if pair.typical.ratio > 1 else pair.ref_cell_id
@@ -97,48 +110,49 @@ def _chance(pair: Comparison, stage: Stage) -> tuple[str, float]:
 def decide(
     stage: Stage, comparisons: Sequence[Comparison], open_: Sequence[Comparison], index: int
 ) -> tuple[bool, str]:
-    """Whether to stop after this look, and why, in words; a reason too where it goes on.
+    """Return whether to stop after this interim analysis, and the reason for or against it.
 
     Args:
-        stage: of the input.
-        comparisons: what is waited for.
-        open_: `open_pairs` of them.
-        index: of the look, from 0.
+        stage: data of the input.
+        comparisons: the comparisons that the input has to decide.
+        open_: those that further rounds may decide, as `open_pairs` returns them.
+        index: index of the interim analysis, from 0.
     """
     measure = stage.plan.measure
     if index >= stage.looks.count - 1:
-        return True, "the last look"
+        return True, "this was the last interim analysis"
     if measure.until == "rounds":
-        return False, "all rounds are measured"
+        return False, "the scenario requests all rounds"
     if not comparisons:
-        return True, "nothing is left to compare"
+        return True, "no comparison remains"
     if measure.until == "precision":
         return (
             not open_,
-            "a half-width is too large" if open_ else "every half-width is small enough",
+            "an interval is wider than requested" if open_ else "all intervals are narrow enough",
         )
     if open_:
-        open_words = "waited for" if measure.strategy == "race" else "open"
-        return False, f"{len(open_)} of {len(comparisons)} comparisons {open_words}"
-    settled = all(c.verdict.settled for c in comparisons)
-    return True, "settled" if settled else "settled, or out of reach in the rounds that are left"
+        return False, f"{len(open_)} of {len(comparisons)} comparisons still open"
+    if all(c.verdict.settled for c in comparisons):
+        return True, "every comparison is conclusive"
+    return True, "every comparison is conclusive or cannot become so in the remaining rounds"
 
 
 def half_width(comparison: Comparison) -> float | None:
-    """Of the displayed interval, as a fraction."""
-    shown = comparison.shown
-    if shown is None or shown.lo <= 0 or not math.isfinite(shown.hi):
+    """Return the half-width of the displayed interval as a fraction; `None` if it is unbounded."""
+    interval = comparison.shown
+    if interval is None or interval.lo <= 0 or not math.isfinite(interval.hi):
         return None
-    return expm1((log(shown.hi) - log(shown.lo)) / 2)
+    return expm1((log(interval.hi) - log(interval.lo)) / 2)
 
 
 def futile(comparison: Comparison, stage: Stage) -> bool:
-    """Whether neither a difference nor equivalence can be shown in time.
+    """Return whether further rounds can show neither a difference nor equivalence.
 
-    The detectable difference at the last look is held against the larger of the margin and the largest effect that
-    the 95 % interval leaves possible: with the margin alone, a real 10 % would be given up at a first look whose noise
-    hides it, although the last look would find it. A race asks who is best, of many pairs, and some of many always
-    leave much possible: there it is held against the difference that is seen.
+    The MDE at the last interim analysis is compared with the larger of the margin and the largest
+    effect that the 95 % interval still allows. With the margin alone, a real difference of 10 %
+    could be abandoned at a noisy first analysis although the last one would find it. In a race,
+    which has many pairs, some intervals are always wide; there the MDE is compared with the
+    observed difference instead.
     """
     if comparison.mde is None or comparison.typical is None or not comparison.rounds:
         return False
@@ -153,9 +167,9 @@ def futile(comparison: Comparison, stage: Stage) -> bool:
 
 
 def _target(comparison: Comparison, stage: Stage) -> float:
-    """The effect that is worth waiting for, on the log scale."""
+    """Return the effect with which the MDE is compared, on the log scale."""
     assert comparison.typical is not None
-    seen = [comparison.typical.ratio, *([comparison.shown.ratio] if comparison.shown else [])]
+    ratios = [comparison.typical.ratio, *([comparison.shown.ratio] if comparison.shown else [])]
     if stage.plan.measure.strategy != "race":
-        seen = [comparison.typical.lo, comparison.typical.hi]
-    return max(abs(log(ratio)) for ratio in seen)
+        ratios = [comparison.typical.lo, comparison.typical.hi]
+    return max(abs(log(ratio)) for ratio in ratios)

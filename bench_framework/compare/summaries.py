@@ -1,4 +1,4 @@
-"""Summaries of cells: centre, order-statistic interval, spread. Plain Python."""
+"""Summaries of one metric of one cell: median, confidence interval, spread, outliers."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ if TYPE_CHECKING:
     from bench_framework.model.policies import Metric
 
 LEVEL: Final = 0.95
+"""Confidence level of the interval of a median."""
 FEWEST_FOR_P95: Final = 20
-"""Below 20 rounds the 95th percentile is the maximum."""
+"""With fewer than 20 rounds, the 95th percentile would be the maximum."""
 ROBUST_SIGMA: Final = 1.4826
-"""MAD to σ for a normal distribution."""
-FAR: Final = 5.0
-"""Robust σ beyond which a round is said to lie far from the others; it is kept all the same."""
+"""σ ÷ MAD (median absolute deviation) of a normal distribution."""
+OUTLIER_SIGMAS: Final = 5.0
+"""A round further than this many robust σ from the median is an outlier. It is kept."""
 
 
 def summarise(sample: Sample, metric: Metric) -> Summary | None:
-    """Summary of one metric of one cell; `None` where it was never measured.
+    """Summarise one metric of one cell over all of its rounds; `None` if it was never measured.
 
-    Units are the metric's own: seconds, bytes.
+    Values have the unit of the metric, such as seconds or bytes.
     """
-    series = sample.of(metric)
+    series = sample.values(metric)
     if not series:
         return None
     values = [series[r] for r in sorted(series)]
@@ -54,10 +55,14 @@ def summarise(sample: Sample, metric: Metric) -> Summary | None:
 
 
 def median_interval(ranked: Sequence[float], level: float) -> tuple[float, float] | None:
-    """Distribution-free interval of the median from order statistics; `None` if n is too small.
+    """Return the distribution-free confidence interval of a median; `None` if n is too small.
 
-    The k-th smallest and k-th largest with P(Bin(n, ½) < k) ≤ (1 − level)/2
-    (Hollander, Wolfe & Chicken 2014, section 3.6).
+    It is from the k-th smallest to the k-th largest value, with k the largest number for which
+    P(Bin(n, ½) < k) ≤ (1 − level)/2 (Hollander, Wolfe & Chicken 2014, section 3.6).
+
+    Args:
+        ranked: values in ascending order.
+        level: confidence level, such as 0.95.
     """
     k = median_rank(len(ranked), level)
     return (ranked[k - 1], ranked[-k]) if k else None
@@ -65,8 +70,8 @@ def median_interval(ranked: Sequence[float], level: float) -> tuple[float, float
 
 @lru_cache(maxsize=512)
 def median_rank(n: int, level: float) -> int:
-    """K of `median_interval`; 0 where even the extremes do not reach the level."""
-    k, chances, below = 0, 1, 1  # of 2ⁿ: n over k, and their sum up to k
+    """Return k of `median_interval`; 0 if even the extreme values do not reach the level."""
+    k, chances, below = 0, 1, 1  # C(n, k) and the sum of C(n, i) for i ≤ k, as shares of 2ⁿ
     while k <= n // 2 and below / 2**n <= (1 - level) / 2:
         chances = chances * (n - k) // (k + 1)
         below += chances
@@ -77,7 +82,7 @@ def median_rank(n: int, level: float) -> int:
 def _warnings(ranked: Sequence[float]) -> tuple[str, ...]:
     centre = statistics.median(ranked)
     sigma = ROBUST_SIGMA * statistics.median(abs(v - centre) for v in ranked)
-    far = sum(1 for v in ranked if sigma > 0 and abs(v - centre) > FAR * sigma)
-    if not far:
+    outliers = sum(1 for v in ranked if sigma > 0 and abs(v - centre) > OUTLIER_SIGMAS * sigma)
+    if not outliers:
         return ()
-    return (f"{far} of {len(ranked)} rounds lie far from the others; they are kept",)
+    return (f"outliers: {outliers} of {len(ranked)} rounds (kept)",)

@@ -1,4 +1,8 @@
-"""Verdicts of pairs that were measured in the same rounds: which of the two statistics decides, and the MDE."""
+"""Verdicts of pairs that were measured in the same rounds.
+
+The module selects the statistic that decides, θ₁ (fastest third) or θ₂ (typical ratio), and
+computes the minimum detectable effect of inconclusive pairs. See `docs/method.md#verdicts`.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,12 @@ from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import STATISTICS
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.stats import intervals
-from bench_framework.stats.holm_family import Adjusted, detectable, holm, over_looks
+from bench_framework.stats.holm_family import (
+    Adjusted,
+    adjust_for_looks,
+    holm,
+    minimum_detectable_effect,
+)
 from bench_framework.stats.portable_math import expm1, log, log1p, normal_quantile
 
 if TYPE_CHECKING:
@@ -32,23 +41,27 @@ if TYPE_CHECKING:
     from bench_framework.stats.intervals import Bounds
 
 PLAIN_LEVEL: Final = 0.95
+"""Level of the intervals that are not adjusted for interim analyses and the family."""
 FEWEST_FOR_MDE: Final = 6
-"""Below 6 rounds there is no 95 % interval."""
+"""With fewer than 6 rounds there is no 95 % interval."""
 MOST_ROUNDS: Final = 1000
+"""A larger number of rounds needed is not reported."""
 TOO_FEW: Final = "too few rounds for any verdict"
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What all pairs of a family share.
+    """The settings that all pairs of a family share.
 
     Attributes:
-        looks: J, the planned number of interim analyses: how often the data may be tested before measuring ends.
+        looks: J, the planned number of interim analyses: how often the data may be tested before
+            measuring ends.
         size: M, the planned number of comparisons in the family that share α.
-        level: α, the family-wise error rate: the chance of one or more false verdicts where no pair differs.
-        seed: of the label swaps.
-        thorough: compute the 95 % interval of θ₁ (the log ratio of the fastest thirds) for every pair; otherwise only
-            its half-width.
+        level: α, the family-wise error rate: the probability of one or more false verdicts if no
+            pair differs.
+        seed: seed of the label swaps.
+        thorough: whether to compute the 95 % interval of θ₁ (the log ratio of the fastest thirds)
+            for every pair; otherwise only its half-width is approximated.
     """
 
     looks: int
@@ -59,13 +72,26 @@ class Rules:
 
     @property
     def strict(self) -> float:
-        """α/(J·M): what the first step of Holm asks of a p."""
+        """Return α/(J·M), the level of the first step of Holm's procedure."""
         return self.level / (self.looks * self.size)
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A pair under judgement: its data up to the last look, and what the looks found."""
+    """A pair to judge, with its data and the tests at every interim analysis.
+
+    Attributes:
+        cell_id: id of the candidate.
+        ref_cell_id: id of the reference.
+        metric: the metric that is compared.
+        family: the family of comparisons to which the pair belongs.
+        pair: values over the common rounds up to the last interim analysis.
+        evidence: results of the test, one per interim analysis; at least one.
+        thresholds: δ, the margin, and ε, the minimum effect size.
+        look: index of the last interim analysis, from 0.
+        runs: runs of the candidate in these rounds.
+        runs_ref: runs of the reference in these rounds.
+    """
 
     cell_id: str
     ref_cell_id: str
@@ -80,49 +106,62 @@ class Case:
 
     @property
     def strongest(self) -> paired_test.Evidence:
-        """The evidence with the smallest p; the earliest of equals."""
+        """Return the test with the smallest p-value; the earliest one if several are equal."""
         return min(self.evidence, key=lambda e: e.p)
 
 
 def judge_family(cases: Sequence[Case], rules: Rules) -> tuple[Comparison, ...]:
-    """Verdicts of a family, in the order of `cases`. Every case has rounds and at least one look."""
-    p_values = [over_looks(case.strongest.p, rules.looks) for case in cases]
+    """Judge the pairs of a family.
+
+    Args:
+        cases: pairs, each with at least one round and one interim analysis.
+        rules: settings of the family.
+
+    Returns:
+        One comparison per case, in the order of `cases`.
+    """
+    p_values = [adjust_for_looks(case.strongest.p, rules.looks) for case in cases]
     adjusted = holm(p_values, size=rules.size, level=rules.level)
-    return tuple(_judge(case, found, rules) for case, found in zip(cases, adjusted, strict=True))
+    return tuple(_judge(case, result, rules) for case, result in zip(cases, adjusted, strict=True))
 
 
 def _judge(case: Case, adjusted: Adjusted, rules: Rules) -> Comparison:
-    # The statistic that is shown was chosen for lying far out: its interval at 1 − α/(J·h) would miss the truth more
-    # often than that says (two-humped noise: 3.2 % instead of 2.5 %). The choice is paid for as if both were shown.
+    # The statistic with the smaller p-value is shown. Because of this selection, its interval at
+    # 1 − α/(J·h) would miss the true value more often than stated (bimodal noise: 3.2 % instead of
+    # 2.5 %). The level is therefore divided by two, as if both statistics were shown.
     level = 1 - rules.level / (STATISTICS * rules.looks * adjusted.divisor)
     x, y = paired_test.logs(case.pair)
     plain, at_level = intervals.typical_at(x - y, (PLAIN_LEVEL, level))
     plain_floor = intervals.floor(x, y, PLAIN_LEVEL, rules.seed) if rules.thorough else None
     typical = Evidence(
-        adjusted.rejected, _promised(at_level), "typical", lambda: _equivalence(case, rules)
+        adjusted.rejected,
+        _with_stated_level(at_level),
+        "typical",
+        lambda: _equivalence(case, rules),
     )
-    found = (
+    decision = (
         _significant(case, typical, level, rules)
         if typical.significant
         else decide(typical, case.thresholds)
     )
     margin, epsilon = case.thresholds.margin, case.thresholds.minimum_effect
     if (
-        found.verdict is Verdict.INCONCLUSIVE
+        decision.verdict is Verdict.INCONCLUSIVE
         and not typical.significant
-        and excludes_one(found.shown, margin)
+        and excludes_one(decision.interval, margin)
     ):
-        # An interval at this level that leaves 1 out rejects, unless no number of equal signs could.
-        found = replace(found, reason=TOO_FEW)
-    made = Comparison(
+        # The interval excludes 1 although the pair is not rejected. This happens only if so few
+        # rounds cannot reach the level.
+        decision = replace(decision, reason=TOO_FEW)
+    comparison = Comparison(
         cell_id=case.cell_id,
         ref_cell_id=case.ref_cell_id,
         metric=case.metric,
         family=case.family,
-        verdict=found.verdict,
-        reason=found.reason,
-        shown=found.shown,
-        statistic="typical" if found.verdict is Verdict.EQUIVALENT else found.statistic,
+        verdict=decision.verdict,
+        reason=decision.reason,
+        shown=decision.interval,
+        statistic="typical" if decision.verdict is Verdict.EQUIVALENT else decision.statistic,
         typical=plain.ratio,
         floor=plain_floor.ratio if plain_floor and plain_floor.bounded else None,
         p=case.strongest.p,
@@ -134,27 +173,30 @@ def _judge(case: Case, adjusted: Adjusted, rules: Rules) -> Comparison:
         margin=margin,
         epsilon=epsilon,
     )
-    return made if found.verdict.settled else _with_mde(made, case, plain, plain_floor, rules)
+    if decision.verdict.settled:
+        return comparison
+    return _with_mde(comparison, case, plain, plain_floor, rules)
 
 
-_MIXED: Final = "mixed: the typical and the fastest rounds point in opposite directions"
-_TURNED: Final = "mixed: the direction changed after the look that found a difference"
-_ENDLESS: Final = "the fastest third differs, but its interval has no end"
+_MIXED: Final = "mixed: the typical ratio and the fastest rounds have opposite directions"
+_DIRECTION_CHANGED: Final = "mixed: the direction changed after the deciding interim analysis"
+_UNBOUNDED: Final = "the fastest third differs, but its confidence interval is unbounded"
 
 
 def _significant(case: Case, typical: Evidence, level: float, rules: Rules) -> Decision:
-    """Decide a rejected pair; inconclusive with a reason where no verdict can be given.
+    """Decide a pair whose null hypothesis is rejected.
 
-    The statistic with the smaller p decides. Its interval is taken over all rounds, and later rounds may
-    have widened it until it reaches 1; the other statistic is shown then, if its interval does not.
+    The statistic with the smaller p-value decides. Its interval uses all rounds, and later rounds
+    may have widened it until it contains 1. The other statistic decides then, if its interval
+    excludes 1. If no verdict can be given, the decision is inconclusive with a reason.
     """
     strongest = case.strongest
     if strongest.typical_sign * strongest.floor_sign < 0 and strongest.p_other <= 1 - level:
-        return Decision(Verdict.INCONCLUSIVE, typical.shown, typical.statistic, _MIXED)
+        return Decision(Verdict.INCONCLUSIVE, typical.interval, typical.statistic, _MIXED)
     by_floor = strongest.floor_decides
     first = _by_statistic(case, typical, level, rules, by_floor=by_floor)
     if (
-        first.reason not in (REACHES_ONE, _ENDLESS)
+        first.reason not in (REACHES_ONE, _UNBOUNDED)
         or strongest.typical_sign != strongest.floor_sign
     ):
         return first
@@ -171,16 +213,18 @@ def _by_statistic(
         x, y = paired_test.logs(case.pair)
         bounds = intervals.floor(x, y, level, rules.seed)
         if not bounds.bounded:
-            return Decision(Verdict.INCONCLUSIVE, typical.shown, typical.statistic, _ENDLESS)
-        evidence = replace(typical, shown=_promised(bounds), statistic="floor")
+            return Decision(Verdict.INCONCLUSIVE, typical.interval, typical.statistic, _UNBOUNDED)
+        evidence = replace(typical, interval=_with_stated_level(bounds), statistic="floor")
         sign = case.strongest.floor_sign
-    if log(evidence.shown.ratio) * sign <= 0:
-        return Decision(Verdict.INCONCLUSIVE, evidence.shown, evidence.statistic, _TURNED)
+    if log(evidence.interval.ratio) * sign <= 0:
+        return Decision(
+            Verdict.INCONCLUSIVE, evidence.interval, evidence.statistic, _DIRECTION_CHANGED
+        )
     return decide(evidence, case.thresholds)
 
 
 def _equivalence(case: Case, rules: Rules) -> Interval | None:
-    """Return θ₂'s interval if θ₁'s lies inside the margin at the equivalence level as well."""
+    """Return θ₂'s interval if θ₁'s interval at the equivalence level is also within the margin."""
     level, limit = equivalence_level(rules.looks), log1p(case.thresholds.margin)
     x, y = paired_test.logs(case.pair)
     typical = intervals.typical(x - y, level)
@@ -193,38 +237,48 @@ def _equivalence(case: Case, rules: Rules) -> Interval | None:
 def _with_mde(
     draft: Comparison, case: Case, plain: Bounds, plain_floor: Bounds | None, rules: Rules
 ) -> Comparison:
-    """An inconclusive comparison with what could have been found, and the rounds for the margin."""
+    """Add the minimum detectable effect and the rounds needed to an inconclusive comparison."""
     half = half_width(case.pair, plain, plain_floor, rules.seed)
     if half is None:
         return draft
     if draft.reason == REACHES_ONE and draft.shown is not None:
-        # The narrower interval belongs to the statistic that did not decide: what could have been found
-        # must not be smaller than what was just taken back.
+        # The narrower interval belongs to the statistic that did not decide. The MDE must not be
+        # smaller than the difference that was lowered to inconclusive.
         half = max(half, _plain_half_width(draft.shown))
-    mde = detectable(half, rules.strict, case.thresholds.minimum_effect)
+    mde = minimum_detectable_effect(half, rules.strict, case.thresholds.minimum_effect)
     needed = rounds_for_margin(len(case.pair), mde, case.thresholds.margin)
     return replace(draft, mde=expm1(mde), rounds_needed=needed if needed <= MOST_ROUNDS else None)
 
 
 def half_width(pair: Pair, plain: Bounds, plain_floor: Bounds | None, seed: int) -> float | None:
-    """Of the narrower of the two 95 % intervals, on the log scale; `None` below 6 rounds."""
+    """Return the half-width of the narrower of the two 95 % intervals, on the log scale.
+
+    Args:
+        pair: values over the common rounds.
+        plain: 95 % interval of θ₂.
+        plain_floor: 95 % interval of θ₁; if `None`, its half-width is approximated.
+        seed: seed of the label swaps.
+
+    Returns:
+        The half-width; `None` with fewer than 6 rounds.
+    """
     if len(pair) < FEWEST_FOR_MDE:
         return None
     if plain_floor is not None:
         return min(plain.half_width, plain_floor.half_width)
     x, y = paired_test.logs(pair)
-    return min(plain.half_width, intervals.quick_floor_half_width(x, y, PLAIN_LEVEL, seed))
+    return min(plain.half_width, intervals.approximate_floor_half_width(x, y, PLAIN_LEVEL, seed))
 
 
-def _plain_half_width(shown: Interval) -> float:
-    """Half-width on the log scale that an interval would have at 95 %, if it were normal."""
-    if shown.lo <= 0 or not math.isfinite(shown.hi):
+def _plain_half_width(interval: Interval) -> float:
+    """Return the half-width that an interval would have at 95 %, if the estimate were normal."""
+    if interval.lo <= 0 or not math.isfinite(interval.hi):
         return 0.0
-    made_at = min(1 - (1 - shown.level) / STATISTICS, 1 - 1e-12)
-    ours, plain = (normal_quantile((1 + level) / 2) for level in (made_at, PLAIN_LEVEL))
-    return (log(shown.hi) - log(shown.lo)) / 2 * plain / ours
+    level = min(1 - (1 - interval.level) / STATISTICS, 1 - 1e-12)
+    ours, plain = (normal_quantile((1 + a) / 2) for a in (level, PLAIN_LEVEL))
+    return (log(interval.hi) - log(interval.lo)) / 2 * plain / ours
 
 
-def _promised(bounds: Bounds) -> Interval:
-    """What is printed: the interval of the statistic that was chosen, with the level that it keeps after the choice."""
+def _with_stated_level(bounds: Bounds) -> Interval:
+    """Return the interval with the level that remains after the choice between two statistics."""
     return replace(bounds.ratio, level=1 - STATISTICS * (1 - bounds.level))

@@ -6,19 +6,14 @@ nothing. See docs/method.md#schedule.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bench_framework.errors import CellError
-from bench_framework.execution import (
-    declared_metrics,
-    failure_diagnosis,
-    inputs_check,
-    progress,
-    schedule,
-)
+from bench_framework.execution import inputs_check, progress, schedule
 from bench_framework.execution.block import BlockPosition, BlockRunner
 from bench_framework.execution.host import seconds, utc_now
+from bench_framework.execution.input_progress import BlockChecks, InputProgress
 from bench_framework.execution.racing import REASONS, cells_to_drop, drop_pending
 from bench_framework.execution.target import build_id_of, target_of
 from bench_framework.model.looks import looks_of
@@ -32,32 +27,11 @@ if TYPE_CHECKING:
     from bench_framework.execution.process import Launcher
     from bench_framework.execution.racing import Looker
     from bench_framework.execution.stop import Stop
-    from bench_framework.execution.target import Target
     from bench_framework.model import race
     from bench_framework.model.looks import Looks
     from bench_framework.model.plan import Input, Plan
-    from bench_framework.model.run import Answer, Block, Build, PreparedInput
+    from bench_framework.model.run import Build, PreparedInput
     from bench_framework.store.records import Record
-
-
-@dataclass(slots=True)
-class InputProgress:
-    """Progress of one input."""
-
-    input: Input
-    targets: dict[str, Target]
-    """Active cells by id; a dropped cell is removed."""
-    reference_id: str
-    """Cell that gives the reference answer: the baseline, or else the first."""
-    warmups: int = 0
-    rounds: int = 0
-    stopped: bool = False
-    reference: Answer | None = None
-    repeats: Mapping[str, int] = field(default_factory=dict)
-    blocks: dict[str, list[Block]] = field(default_factory=dict)
-    """Blocks of this input per cell, without skipped ones."""
-    noted: set[tuple[str, str]] = field(default_factory=set)
-    """Cell id and code of the events so far."""
 
 
 def measure(
@@ -192,29 +166,11 @@ class Measuring:
         baseline = self.plan.baseline_cell(item.id)
         reference = baseline.id if baseline and baseline.id in targets else next(iter(targets))
         state = InputProgress(item, targets, reference)
-        self._resume(state)
+        state.resume(contents, {cell.id for cell in self.plan.cells_of(item.id)})
         if state.rounds or state.warmups:
             # The earlier process may have died before it dropped the failed cells of this round.
             self._drop_failed(state, state.rounds or state.warmups, warmup=not state.rounds)
         return state
-
-    def _resume(self, state: InputProgress) -> None:
-        contents, here = self.record.contents, state.input.id
-        state.warmups = contents.warmups.get(here, 0)
-        state.rounds = contents.rounds.get(here, 0)
-        state.stopped = contents.stopped(here)
-        state.repeats = contents.repeats.get(here, {})
-        cells = {cell.id for cell in self.plan.cells_of(here)}
-        for block in contents.blocks:
-            if block.cell_id in cells and block.status != "skipped":
-                state.blocks.setdefault(block.cell_id, []).append(block)
-        answers = [
-            b.answer
-            for b in state.blocks.get(state.reference_id, ())
-            if b.status == "ok" and b.answer
-        ]
-        state.reference = answers[0] if answers else None
-        state.noted = {(event.cell_id or "", event.code) for event in contents.events}
 
     def _round(
         self, state: InputProgress, number: int, guard: inputs_check.Guard, *, warmup: bool
@@ -265,15 +221,9 @@ class Measuring:
             progress.BlockStarted(cell_id, state.input.id, number, warmup, position, runs)
         )
         block = self.runner.run(target, place, runs)
-        events: list[Event] = []
-        if block.status in schedule.VOID:
-            block, events = self._handle_failure(state, target, block)
-        elif block.answer is not None:
-            block, events = self._verify_answer(state, target, block)
-        if event := failure_diagnosis.cache_event(target, block):
-            events += self._new_event(state, event)
-        for event in declared_metrics.missing_events(target, block) if block.missing else ():
-            events += self._new_event(state, event)
+        stdout_is_answer = self.runner.stdout_is_answer
+        checks = BlockChecks(self.plan, self.record, self.launcher, stdout_is_answer)
+        block, events = checks.check(state, target, block)
         self.record.append(lines.Measured(block))
         state.blocks.setdefault(cell_id, []).append(block)
         for event in events:
@@ -283,74 +233,6 @@ class Measuring:
     def _has_cold_cell(self, state: InputProgress) -> bool:
         """Check for a cell with a cold cache: only the first run of a block is cold."""
         return any(cell.cache == "cold" for cell in self.plan.cells_of(state.input.id))
-
-    def _handle_failure(
-        self, state: InputProgress, target: Target, block: Block
-    ) -> tuple[Block, list[Event]]:
-        first = (block.cell_id, "BX201") not in state.noted
-        if not first:
-            return block, []
-        state.noted.add((block.cell_id, "BX201"))
-        again = None
-        if not block.timed_out:  # a program that hangs would hang again
-            log = self.record.raw.log(f"{block.cell_id}.stderr")
-            again = failure_diagnosis.rerun(
-                self.launcher, target, self.plan.answer, log, self.plan.measure.timeout_s
-            )
-            block = replace(block, stderr_log=str(log.relative_to(self.record.path)))
-        return block, [failure_diagnosis.failure_event(self.plan, target, block, again)]
-
-    def _verify_answer(
-        self, state: InputProgress, target: Target, block: Block
-    ) -> tuple[Block, list[Event]]:
-        assert block.answer is not None
-        by_stdout = self.runner.stdout_is_answer
-        if target.cell.role.apart:
-            return self._verify_bound(state, target, block)
-        if state.reference is None and block.cell_id == state.reference_id:
-            state.reference = block.answer
-            if by_stdout:
-                failure_diagnosis.keep_reference(self.record.raw, state.input.id)
-        if state.reference is None or state.reference.digest == block.answer.digest:
-            return block, []
-        block = replace(block, status="other-output")
-        if block.cell_id == state.reference_id:
-            return block, self._new_event(
-                state, failure_diagnosis.varying_answer_event(target, block, state.reference)
-            )
-        if (block.cell_id, "BX210") in state.noted:
-            return block, []
-        state.noted.add((block.cell_id, "BX210"))
-        reference = self.plan.cell(state.reference_id)
-        raw = self.record.raw if by_stdout else None
-        return block, [
-            failure_diagnosis.other_output_event(
-                target, block, state.reference, reference.label, raw
-            )
-        ]
-
-    def _verify_bound(
-        self, state: InputProgress, target: Target, block: Block
-    ) -> tuple[Block, list[Event]]:
-        """Compare the answer of a bound, which does other work, with its own first answer."""
-        assert block.answer is not None
-        answers = [
-            b.answer for b in state.blocks.get(block.cell_id, ()) if b.status == "ok" and b.answer
-        ]
-        if not answers or answers[0].digest == block.answer.digest:
-            return block, []
-        block = replace(block, status="other-output", message="its answers differ between runs")
-        return block, self._new_event(
-            state, failure_diagnosis.varying_answer_event(target, block, answers[0])
-        )
-
-    def _new_event(self, state: InputProgress, event: Event) -> list[Event]:
-        """Return the event, unless its cell already has one with this code."""
-        key = (event.cell_id or "", event.code)
-        if key in state.noted:
-            return []
-        state.noted.add(key)
-        return [event]
 
     def _drop_failed(self, state: InputProgress, number: int, *, warmup: bool) -> None:
         """Drop the cells that failed too often or did other work."""

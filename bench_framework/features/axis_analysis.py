@@ -37,8 +37,10 @@ def structure(
         return Structure(fronts=found, replacements=pairs, direction=way)
     judged = before_after.judged_pairs(every, at.metric)
     printed = {(r.after_cell_id, r.before_cell_id) for r in pairs}
-    told = {ids: c for ids, c in judged.items() if c.family != "best" or printed & {ids, ids[::-1]}}
-    at = replace(at, told=told)
+    reported = {
+        ids: c for ids, c in judged.items() if c.family != "best" or printed & {ids, ids[::-1]}
+    }
+    at = replace(at, reported=reported)
     factorials, own, effect_family = effects.effects(at)
     tables, contribution_family = ablation.contributions(at)
     return Structure(

@@ -1,7 +1,7 @@
-"""Where an answer depends on the input: sign changes, and experiments that did not do the same everywhere (R5).
+"""Results that depend on the input: sign changes, and experiments with different verdicts.
 
-Nothing is pooled over inputs: what holds on all of them is said once, and everything else input by input.
-Plain Python.
+Results are never pooled over inputs. A result that is the same on all inputs is stated once, any
+other result per input.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ BY_INPUT: Final = "different by input"
 def sign_changes(
     names: Names, comparisons: Sequence[Comparison], sizes: Mapping[str, int | None]
 ) -> Iterator[Claim]:
-    """One claim per variant, reference and metric that is better on one input and worse on another.
+    """Yield a claim per variant, reference and metric that is better on one input, worse on another.
 
     Args:
         names: of the plan's cells and inputs.
@@ -43,7 +43,7 @@ def sign_changes(
     for variant in plan.variants:
         for reference in (plan.baseline_id, *plan.further_baselines):
             for metric in plan.judge.metrics:
-                own = [
+                group = [
                     c
                     for c in comparisons
                     if c.family in ("headline", "reference", "exact")
@@ -51,21 +51,21 @@ def sign_changes(
                     and names.cells[c.cell_id].variant_id == variant.id
                     and names.cells[c.ref_cell_id].variant_id == reference
                 ]
-                if {direction(c) for c in own} >= {-1, 1}:
-                    yield _sign_change(names, variant.label, metric, own, sizes)
+                if {direction(c) for c in group} >= {-1, 1}:
+                    yield _sign_change(names, variant.label, metric, group, sizes)
 
 
 def _sign_change(
     names: Names,
     label: str,
     metric: str,
-    own: Sequence[Comparison],
+    comparisons: Sequence[Comparison],
     sizes: Mapping[str, int | None],
 ) -> Claim:
     def item(c: Comparison) -> Input:
         return names.plan.input(names.cells[c.cell_id].input_id)
 
-    decided = [c for c in own if direction(c) and c.shown is not None]
+    decided = [c for c in comparisons if direction(c) and c.shown is not None]
     ordered = sorted(decided, key=lambda c: _size(item(c), sizes) or 0)
     values: dict[str, float | int | str] = {
         "cases": "; ".join(f"{item(c).label}: {_change(c)}" for c in ordered)
@@ -77,26 +77,29 @@ def _sign_change(
         if direction(a) != direction(b)
     ]
     if turns:
-        values["turn"] = f"; it turns {' and '.join(turns)}"
+        values["turn"] = f"; the sign changes {' and '.join(turns)}"
     return Claim(
         "",
         "sign-change",
         label,
-        names.label(own[0].ref_cell_id),
+        names.label(comparisons[0].ref_cell_id),
         metric,
         (),
         None,
         cells=tuple(c.cell_id for c in ordered),
-        margin=own[0].margin,
+        margin=comparisons[0].margin,
         values=values,
     )
 
 
-def _families(plan: Plan, told: Sequence[tuple[Input, Comparison]]) -> list[list[Comparison]]:
-    """Comparisons on inputs that differ in nothing but their size: only between such does an answer turn."""
+def _families(plan: Plan, compared: Sequence[tuple[Input, Comparison]]) -> list[list[Comparison]]:
+    """Group the comparisons on inputs that differ only in size.
+
+    A sign change between two sizes is stated only within such a group.
+    """
     sizes = {a.name for a in plan.axes if a.kind == "input" and all(v.size_bytes for v in a.values)}
     groups: dict[object, list[Comparison]] = {}
-    for item, comparison in told:
+    for item, comparison in compared:
         rest = tuple((name, value) for name, value in item.values if name not in sizes)
         kind = (item.dataset.family, item.dataset.seed) if item.dataset else None
         groups.setdefault((rest, kind), []).append(comparison)
@@ -108,26 +111,27 @@ def _size(item: Input, sizes: Mapping[str, int | None]) -> int | None:
 
 
 def direction(c: Comparison) -> int:
-    """−1: decidedly less; 1: decidedly more; 0: neither."""
+    """Return −1 for a significant decrease, 1 for a significant increase, otherwise 0."""
     return -1 if c.verdict in BETTER else int(c.verdict in _WORSE)
 
 
 def _change(c: Comparison) -> str:
-    """Change with its interval, for the list of a sign change: ``"+7.8 % [+7.2, +8.4]"``."""
+    """Return a change for the list of a sign change: ``"+7.8 % [+7.2, +8.4] time"``."""
     assert c.shown is not None
     change = phrases.percent_change(*metric_nouns.natural_ratio(c), c.margin)
-    return f"{change} {phrases.noun(c.metric)}{' in the fastest third' if c.statistic == 'floor' else ''}"
+    fastest = " in the fastest third" if c.statistic == "floor" else ""
+    return f"{change} {phrases.noun(c.metric)}{fastest}"
 
 
 def rejected_experiments(
     names: Names, comparisons: Sequence[Comparison], costs: Costs
 ) -> Iterator[Claim]:
-    """Counts of what was tried and not adopted, by verdict: the reason is never the author's."""
+    """Yield the number of experiments that were not adopted, by verdict."""
     rejected = [i for i in names.plan.experiments if i.decision == "rejected"]
     if not rejected:
         return
-    told = [_outcome(names, i.variant_id, comparisons, costs) for i in rejected]
-    counts = ", ".join(f"{n} {word}" for word, n in Counter(told).items())
+    outcomes = [_outcome(names, i.variant_id, comparisons, costs) for i in rejected]
+    counts = ", ".join(f"{n} {word}" for word, n in Counter(outcomes).items())
     count = f"{len(rejected)} experiment{'s' if len(rejected) != 1 else ''}"
     yield Claim(
         "",
@@ -147,7 +151,7 @@ def rejected_experiments(
 def _outcome(names: Names, variant_id: str, comparisons: Sequence[Comparison], costs: Costs) -> str:
     """Return the headline verdict of an experiment if all inputs agree on it; a gain with its cost."""
     plan = names.plan
-    own = [
+    compared = [
         c
         for c in comparisons
         if c.family in ("headline", "exact")
@@ -155,16 +159,16 @@ def _outcome(names: Names, variant_id: str, comparisons: Sequence[Comparison], c
         and names.cells[c.cell_id].variant_id == variant_id
         and names.cells[c.ref_cell_id].variant_id == plan.baseline_id
     ]
-    if not own:
+    if not compared:
         return "not measured"
-    if all(c.reason == ONE_PROGRAM for c in own):
+    if all(c.reason == ONE_PROGRAM for c in compared):
         return NO_EFFECT
-    # A list is being counted: a comma inside a word would make two of one.
-    found = {_one_word(c, costs) for c in own}
-    return found.pop() if len(found) == 1 else BY_INPUT
+    words_of_verdicts = {_one_word(c, costs) for c in compared}
+    return words_of_verdicts.pop() if len(words_of_verdicts) == 1 else BY_INPUT
 
 
 def _one_word(c: Comparison, costs: Costs) -> str:
+    # Commas separate the outcomes, so a verdict's own words must not contain one.
     word = words.word(c.verdict, c.metric).replace(", size uncertain", " (size uncertain)")
     paid = costs.nouns(c.cell_id, c.ref_cell_id) if c.verdict in BETTER and c.metric == WALL else ""
     return f"{word} at the cost of {paid}" if paid else word

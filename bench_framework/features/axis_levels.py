@@ -113,7 +113,7 @@ def _row(plan: Plan, axis: Axis, others: Sequence[str], c: Comparison) -> Row:
 
 
 def _counts(plan: Plan, axis: Axis, metric: str, rows: Sequence[Comparison]) -> tuple[str, ...]:
-    """Per level in how many places it has which verdict; no mean is taken over places (R5)."""
+    """Count the verdicts of each level; no mean is taken over the other axes."""
     lines = []
     for value in axis.values:
         own = [c for c in rows if _level(plan, axis, c) == value.name]

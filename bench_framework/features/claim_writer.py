@@ -1,4 +1,4 @@
-"""The claims of a judgement, in the order in which a report reads them. Plain Python."""
+"""The claims of a judgement, in the order of the report."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.claims import metric_nouns, phrases, value_phrases, verdict_counts
-from bench_framework.claims.costs import BETTER, Costs, elsewhere
+from bench_framework.claims.costs import BETTER, Costs, other_metrics
 from bench_framework.claims.factory import Facts, Names
 from bench_framework.features import axis_dependence, sentences
 from bench_framework.features.axes.claims import StructureClaims
@@ -38,9 +38,9 @@ _KIND_OF_FAMILY: Final[Mapping[str, str]] = {
     "memory": "memory",
     "reference": "reference",
 }
-_OWN_FAULT: Final = (Verdict.FAILED, Verdict.OTHER_OUTPUT, Verdict.NOT_COMPARABLE)
+_REFUSED: Final = (Verdict.FAILED, Verdict.OTHER_OUTPUT, Verdict.NOT_COMPARABLE)
 MOST_REASONS: Final = 3
-"""Told in a sentence; the table has the rest."""
+"""The most reasons in a sentence; the table has all of them."""
 
 
 def claims_of(
@@ -50,9 +50,10 @@ def claims_of(
     inputs: Sequence[PreparedInput],
     noted: Sequence[Event] = (),
 ) -> tuple[Claim, ...]:
-    """Every sentence that the record supports, with its evidence; ids in the order of reading.
+    """Return every sentence that the record supports, with its evidence, in the order of the report.
 
-    `noted` are the events of execution, which the trust line counts beside those of the judgement.
+    `noted` are the events of the execution. The trust line counts them together with the events of
+    the judgement.
     """
     author = _Author(plan, judgement, builds, inputs, noted)
     numbered = (replace(claim, id=f"c{i}") for i, claim in enumerate(author.write(), 1))
@@ -60,7 +61,7 @@ def claims_of(
 
 
 class _Author(Names):
-    """Turns the parts of a judgement into claims without text."""
+    """Write the parts of a judgement as claims without text."""
 
     def __init__(
         self,
@@ -80,7 +81,7 @@ class _Author(Names):
         }
         first = [c for c in judgement.comparisons if c.ref_cell_id in bases]
         self._by_pair = {(c.cell_id, c.metric): c for c in first}
-        """Of each cell its comparison with the first baseline."""
+        """Each cell's comparison with the first baseline."""
         self._costs_of = Costs(judgement.comparisons)
         self._floors = {(f.input_id, f.metric): f for f in judgement.floors}
 
@@ -165,7 +166,7 @@ class _Author(Names):
         decided = [c for c in group.comparisons if c.verdict.settled]
         if not decided or baseline is None or not group.cell_ids:
             return replace(
-                blank, values={"reason": self._why_nothing(group), **self._decided_elsewhere(group)}
+                blank, values={"reason": self._inconclusive(group), **self._other_metrics(group)}
             )
         members = self.named(group.cell_ids)
         chosen = self._leading(group, baseline.id)
@@ -177,11 +178,11 @@ class _Author(Names):
                 values={"members": members, "count": len(group.cell_ids)},
             )
         claim = self._comparison(chosen, "main")
-        own = self._against(baseline.id, group.metric)
-        told = (
-            verdict_counts.counts(own) if baseline.id in group.cell_ids and chosen in own else None
-        )
-        if told is not None:
+        compared = self._against(baseline.id, group.metric)
+        counts = None
+        if baseline.id in group.cell_ids and chosen in compared:
+            counts = verdict_counts.counts(compared)
+        if counts is not None:
             return replace(
                 claim,
                 subject=self.label(baseline.id),
@@ -191,16 +192,16 @@ class _Author(Names):
                 lo=None,
                 hi=None,
                 level=None,
-                rounds=max(c.rounds for c in own),
-                runs=max(c.runs for c in own),
+                rounds=max(c.rounds for c in compared),
+                runs=max(c.runs for c in compared),
                 cells=tuple(
-                    dict.fromkeys((baseline.id, *group.cell_ids, *(c.cell_id for c in own)))
+                    dict.fromkeys((baseline.id, *group.cell_ids, *(c.cell_id for c in compared)))
                 ),
                 values={
                     "members": members,
                     "count": len(group.cell_ids),
-                    "counts": told,
-                    "compared": len(own),
+                    "counts": counts,
+                    "compared": len(compared),
                 },
             )
         values = {**claim.values, "members": members, "count": len(group.cell_ids)}
@@ -208,15 +209,17 @@ class _Author(Names):
         return replace(claim, values=values, cells=cells)
 
     def _leading(self, group: BestGroup, baseline_id: str) -> Comparison | None:
-        """The first member, in plan order, that is decidedly better than the baseline, beyond the margin if one is.
+        """Return the comparison that the main claim states; `None` if none is conclusive.
 
-        The verdicts of a family hold together, so that choosing by verdict costs nothing; choosing by estimate would.
-        Without one: what beat the baseline, or any other variant, within the best group's own family. Where the
-        baseline is itself among the best: what was compared with it first and found decided, of few; of many the
-        verdicts are counted instead. Never the observed leader: a pick by the data needs an interval of its own.
+        It is that of the first member, in plan order, that is significantly better than the
+        baseline, if possible by more than the margin. The verdicts of a family are valid together,
+        so a choice by verdict needs no further correction; a choice by estimate would need one. If
+        no member is better, it is the first win over the baseline, or over any other variant, in
+        the family of the best group. If the baseline is in the best group, it is the baseline's
+        first conclusive comparison.
         """
-        own = [self._by_pair.get((c, group.metric)) for c in group.cell_ids]
-        better = [c for c in own if c is not None and c.verdict in BETTER]
+        members = [self._by_pair.get((c, group.metric)) for c in group.cell_ids]
+        better = [c for c in members if c is not None and c.verdict in BETTER]
         if better:
             return next((c for c in better if c.verdict is Verdict.BETTER), better[0])
         if baseline_id not in group.cell_ids:
@@ -234,7 +237,7 @@ class _Author(Names):
         )
 
     def _against(self, baseline_id: str, metric: str) -> list[Comparison]:
-        """The headline's comparisons with a baseline, in plan order."""
+        """Return the comparisons with a baseline on the main metric, in plan order."""
         return [
             c
             for c in self._judgement.comparisons
@@ -242,91 +245,92 @@ class _Author(Names):
         ]
 
     def _by_input(self) -> Iterator[Claim]:
-        """The best of every input on one line, where there are several (R4, R5)."""
+        """Yield one line with the best variants of every input, if there are several inputs."""
         groups = self._judgement.best
-        told = [g for g in groups if self._tells(g)]
-        if len(groups) < LEAST_INPUTS or not told:
+        conclusive = [g for g in groups if self._is_conclusive(g)]
+        if len(groups) < LEAST_INPUTS or not conclusive:
             return
-        named = {
-            g.input_id: self.named(g.cell_ids) if self._tells(g) else self._nothing(g)
+        members = {
+            g.input_id: self.named(g.cell_ids) if self._is_conclusive(g) else self._nothing(g)
             for g in groups
         }
         each = "; ".join(
-            f"{self.plan.input(g.input_id).label}: {named[g.input_id]}" for g in groups
+            f"{self.plan.input(g.input_id).label}: {members[g.input_id]}" for g in groups
         )
-        several = any(len(g.cell_ids) > 1 for g in told)
-        text = f"the best {'group ' if several else ''}by input: {each}"
-        if len(set(named.values())) == 1:
-            which = "best" if len(told[0].cell_ids) == 1 else "the best group"
-            text = f"on all {len(groups)} inputs {which}: {named[groups[0].input_id]}"
-        cells = tuple(cell for g in told for cell in g.cell_ids)
+        several = any(len(g.cell_ids) > 1 for g in conclusive)
+        text = f"best {'group ' if several else ''}by input: {each}"
+        if len(set(members.values())) == 1:
+            which = "best" if len(conclusive[0].cell_ids) == 1 else "best group"
+            text = f"{which} on all {len(groups)} inputs: {members[groups[0].input_id]}"
+        cells = tuple(cell for g in conclusive for cell in g.cell_ids)
         yield Claim(
             "",
             "best-by-input",
             self.plan.question,
             None,
-            told[0].metric,
+            conclusive[0].metric,
             (),
             None,
             cells=cells,
-            values={"told": text},
+            values={"text": text},
         )
 
     @staticmethod
-    def _tells(group: BestGroup) -> bool:
+    def _is_conclusive(group: BestGroup) -> bool:
         return bool(group.cell_ids) and any(c.verdict.settled for c in group.comparisons)
 
     def _nothing(self, group: BestGroup) -> str:
-        return f"nothing decided{f' in {phrases.noun(group.metric)}' if self._decided_elsewhere(group) else ''}"
+        aspect = f" in {phrases.noun(group.metric)}" if self._other_metrics(group) else ""
+        return f"nothing conclusive{aspect}"
 
-    def _decided_elsewhere(self, group: BestGroup) -> dict[str, str]:
-        """A difference in CPU time or memory is one, though nobody is best by it."""
-        told = elsewhere(
+    def _other_metrics(self, group: BestGroup) -> dict[str, str]:
+        """Return the significant differences in CPU time or memory of an input."""
+        text = other_metrics(
             c
             for (cell, metric), c in self._by_pair.items()
             if metric != group.metric
             and self.cells[cell].input_id == group.input_id
             and c.family != "control"
         )
-        return {"elsewhere": told} if told else {}
+        return {"elsewhere": text} if text else {}
 
-    def _why_nothing(self, group: BestGroup) -> str:
+    def _inconclusive(self, group: BestGroup) -> str:
+        """Return why an input has no conclusive comparison."""
         floor = self._floors.get((group.input_id, group.metric))
         if floor is not None and floor.tripped:
-            return "the control arm was told from the baseline that it copies"
-        own = [
+            return "the A/A check failed: the control differs from the identical baseline"
+        compared = [
             c
             for c in self._judgement.comparisons
             if c.metric == group.metric
             and c.family == "headline"
             and self.cells[c.cell_id].input_id == group.input_id
         ]
-        own = [c for c in own if c.reason != ONE_PROGRAM] or own
-        if not own:
+        compared = [c for c in compared if c.reason != ONE_PROGRAM] or compared
+        if not compared:
             return "there is nothing to compare"
         if (
-            own[0].reason
-            and len({c.reason for c in own}) == 1
-            and not any(c.verdict in _OWN_FAULT for c in own)
+            compared[0].reason
+            and len({c.reason for c in compared}) == 1
+            and not any(c.verdict in _REFUSED for c in compared)
         ):
-            return own[0].reason
-        reasons = [f"{self.label(c.cell_id)}: {c.reason}" for c in own if c.reason]
+            return compared[0].reason
+        reasons = [f"{self.label(c.cell_id)}: {c.reason}" for c in compared if c.reason]
         if reasons:
             more = (
                 [f"and {len(reasons) - MOST_REASONS} more"] if len(reasons) > MOST_REASONS else []
             )
             return "; ".join([*reasons[:MOST_REASONS], *more])
         if not self._judgement.looks.decidable:
-            return (
-                f"{own[0].rounds} rounds cannot reach the level; {self._judgement.looks.needed} can"
-            )
-        mde = max((c.mde for c in own if c.mde is not None), default=None)
+            rounds, needed = compared[0].rounds, self._judgement.looks.needed
+            return f"{rounds} rounds are too few for a significant result; {needed} are needed"
+        mde = max((c.mde for c in compared if c.mde is not None), default=None)
         if mde is None:
-            return "no comparison reached the level"
-        return f"only differences of {format_percent(math.ceil(mde * 100) / 100)} or more would have been found"
+            return "no difference is significant"
+        return phrases.detectable(format_percent(math.ceil(mde * 100) / 100))
 
     def _costs(self) -> Iterator[Claim]:
-        """What is worse where wall time is better: CPU time, memory, size of the binary (R21)."""
+        """Yield the metrics that are worse for a variant with a better elapsed time."""
         families = ("headline", "memory", "exact")
         for c in self._by_pair.values():
             gain = self._by_pair.get((c.cell_id, WALL))
@@ -338,21 +342,21 @@ class _Author(Names):
         rounds = [
             c.rounds for c in self._judgement.comparisons if c.family == "headline" and c.rounds
         ]
-        told = "no rounds" if not rounds else f"{max(rounds)} rounds"
+        extent = "no rounds" if not rounds else f"{max(rounds)} rounds"
         if rounds and min(rounds) != max(rounds):
-            told = f"{min(rounds)} to {max(rounds)} rounds"
+            extent = f"{min(rounds)} to {max(rounds)} rounds"
         metric = self.plan.judge.headline
         floors = [f for f in self._judgement.floors if f.metric == metric]
         fractions = [f.fraction for f in floors if f.fraction is not None]
         floor = "no noise floor"
         if fractions:
             most = value_phrases.upward(max(fractions))
-            aspect = "" if metric == WALL else f" of {phrases.noun(metric)}"
+            aspect = "" if metric == WALL else f" for {phrases.noun(metric)}"
             floor = f"noise floor{aspect} {'up to ' if len(self.plan.inputs) > 1 else ''}{most}"
         events = dict.fromkeys((*self._noted, *self._judgement.events))
         count = sum(1 for e in events if e.severity != "note")
         values = {
-            "rounds": told,
+            "rounds": extent,
             "cells": value_phrases.coverage(self._facts.coverage()),
             "floors": floor,
             "warnings": f"{count or 'no'} warning{'s' if count != 1 else ''}",
@@ -371,20 +375,22 @@ class _Author(Names):
         )
 
     def _recommendation(self, group: BestGroup) -> Iterator[Claim]:
-        """Only where something was told apart, only for what was measured (R4), and with what it costs."""
+        """Yield a recommendation with its costs, if a difference is significant."""
         if not group.cell_ids or not any(c.verdict.decided for c in group.comparisons):
             return
         if self.plan.revisions is not None:
-            return  # two revisions of one program are no choice between variants
+            return  # Two revisions of one program are not a choice between variants.
         baseline = self.plan.baseline_cell(group.input_id)
         cells = group.cell_ids
         base_id = baseline.id if baseline is not None else ""
         percent = len(cells) > 1 and not self._costs_of.one_scale(cells, base_id)
-        paid = {cell: self._costs_of.told(cell, base_id, percent=percent) for cell in cells}
+        paid = {cell: self._costs_of.amounts(cell, base_id, percent=percent) for cell in cells}
         values: dict[str, float | int | str] = {
             "members": self.named(cells, paid),
             "count": len(cells),
         }
+        if self._are_same(group):
+            values["same"] = 1
         if baseline is not None:
             values |= self._tail(cells, paid, baseline.id)
         yield Claim(
@@ -399,28 +405,40 @@ class _Author(Names):
             values=values,
         )
 
+    def _are_same(self, group: BestGroup) -> bool:
+        """Return whether every pair of the group was compared and no comparison is significant."""
+        pairs = [
+            c
+            for c in (*group.comparisons, *self._judgement.comparisons)
+            if c.metric == group.metric
+            and c.cell_id in group.cell_ids
+            and c.ref_cell_id in group.cell_ids
+        ]
+        without_difference = (Verdict.EQUIVALENT, Verdict.INCONCLUSIVE)
+        return group.complete and all(c.verdict in without_difference for c in pairs)
+
     def _tail(self, cells: Sequence[str], paid: Mapping[str, str], baseline: str) -> dict[str, str]:
-        """What a recommendation says of the baseline."""
+        """Return what a recommendation states about the baseline."""
         if len(cells) > 1:
             if baseline in cells:
                 return {"tail": f"{self.label(baseline)} is the baseline"}
             return (
-                {"tail": f"costs are against {self.label(baseline)}"} if any(paid.values()) else {}
+                {"tail": f"costs are relative to {self.label(baseline)}"}
+                if any(paid.values())
+                else {}
             )
         if cells[0] == baseline:
-            return {"tail": "it is the baseline: nothing is to be changed"}
+            return {"tail": "it is the baseline, so no change is needed"}
         open_ = [
             phrases.noun(c.metric)
             for m in (CPU, PEAK_RSS)
             if (c := self._by_pair.get((cells[0], m))) is not None
             and c.verdict is Verdict.INCONCLUSIVE
         ]
-        told = (
-            [f"against {self.label(baseline)} it takes {paid[cells[0]]}"] if paid[cells[0]] else []
-        )
+        parts = [f"it costs {paid[cells[0]]} vs {self.label(baseline)}"] if paid[cells[0]] else []
         if open_:
-            told.append(f"whether it costs {' or '.join(open_)} is not decided")
-        return {"tail": "; ".join(told)} if told else {}
+            parts.append(f"inconclusive whether it costs {' or '.join(open_)}")
+        return {"tail": "; ".join(parts)} if parts else {}
 
     def _noise_floor(self, f: NoiseFloor) -> Claim:
         values: dict[str, float | int | str] = {"tripped": 1} if f.tripped else {}

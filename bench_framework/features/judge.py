@@ -20,7 +20,7 @@ from bench_framework.compare import (
     summaries,
 )
 from bench_framework.compare import samples as sampling
-from bench_framework.compare.stage import Asked, Stage
+from bench_framework.compare.stage import MetricPair, Stage
 from bench_framework.features import axis_analysis, claim_writer
 from bench_framework.features.experiments import hypotheses
 from bench_framework.features.race import compute as race
@@ -141,7 +141,7 @@ def judge(
     )
     seen = replace(seen, tripped=seen.tripped.union(tripped))
     found = axis_analysis.structure(seen, comparisons, draft.best, draft.summaries, builds)
-    rows = derived_values.as_steps(draft.derived, found.contributions, headline)
+    rows = derived_values.with_contribution_figures(draft.derived, found.contributions, headline)
     draft = replace(draft, structure=found, derived=rows)
     return replace(draft, claims=claim_writer.claims_of(plan, draft, builds, inputs, noted))
 
@@ -192,7 +192,7 @@ def _judge_inputs(
         tripped = item.id in known or any(f.tripped for f in floors)
         own, further = (
             tuple(
-                refusals.refused(plan, c, state_of, stage.samples)
+                refusals.refuse_invalid(plan, c, state_of, stage.samples)
                 for c in _with_exact([asked for _, asked in kind], by_pair, exact)
             )
             for kind in asked[item.id]
@@ -207,7 +207,9 @@ def _judge_inputs(
             _InputJudgement(
                 headline=own,
                 reference=tuple(references.in_family(c) for c in further),
-                control=tuple(refusals.refused(plan, c, state_of, stage.samples) for c in control),
+                control=tuple(
+                    refusals.refuse_invalid(plan, c, state_of, stage.samples) for c in control
+                ),
                 memory=interim_analysis.trip(memory) if tripped else memory,
                 floors=floors,
                 best=interim_analysis.best_group(
@@ -221,7 +223,7 @@ def _judge_inputs(
 
 
 def _with_exact(
-    asked: Sequence[Asked],
+    asked: Sequence[MetricPair],
     timed: Mapping[tuple[str, str, Metric], Comparison],
     exact: Exact,
 ) -> Iterator[Comparison]:
@@ -242,21 +244,27 @@ def _memory(
     found = []
     for cell in plan.cells_of(input_id):
         samples = [stage.samples.get(c.id) for c in (cell, baseline)]
-        if cell.role is not Role.CANDIDATE or any(s is None or not s.of(PEAK_RSS) for s in samples):
+        if cell.role is not Role.CANDIDATE or any(
+            s is None or not s.values(PEAK_RSS) for s in samples
+        ):
             continue
-        pair = same_programs.told(_memory_pair(plan, stage, cell, baseline, size), stage.same)
-        found.append(refusals.refused(plan, pair, state_of, stage.samples))
+        pair = same_programs.without_verdict(
+            _memory_pair(plan, stage, cell, baseline, size), stage.same
+        )
+        found.append(refusals.refuse_invalid(plan, pair, state_of, stage.samples))
     return tuple(found)
 
 
 def _memory_pair(plan: Plan, stage: Stage, cell: Cell, baseline: Cell, size: int) -> Comparison:
     ours, theirs = stage.samples[cell.id], stage.samples[baseline.id]
     margin, epsilon = plan.judge.margin_of(PEAK_RSS), plan.judge.epsilon_of(PEAK_RSS)
-    pair = sampling.pair(ours.of(PEAK_RSS), theirs.of(PEAK_RSS))
+    pair = sampling.pair(ours.values(PEAK_RSS), theirs.values(PEAK_RSS))
     pair = pair.until(stage.reached[-1]) if stage.reached else pair.until(0)
     if not len(pair):
         reason = (
-            f"no round has {PEAK_RSS} of both" if stage.reached else interim_analysis.BEFORE_FIRST
+            interim_analysis.no_common_rounds(PEAK_RSS)
+            if stage.reached
+            else interim_analysis.BEFORE_FIRST
         )
         return Comparison(
             cell.id,

@@ -1,7 +1,7 @@
-"""Claim → sentence, verdict → word and glyph (REPORTS 1.3 and 1.5). Plain Python.
+"""The sentence of each claim.
 
-`say` is a function of the claim's fields and of nothing else, so that anyone who has the claim can
-make the sentence again. A kind of claim is one function and one line in `SENTENCES`.
+`say` depends only on the fields of the claim, so anyone who has the claim can rebuild the sentence.
+A kind of claim is one function and one line in `SENTENCES`.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 
 def say(claim: Claim) -> str:
-    """The sentence of a claim, without a full stop.
+    """Return the sentence of a claim, without a full stop.
 
     Raises:
-        KeyError: no wording rule of this kind.
+        KeyError: no function for this kind of claim.
     """
     if IN_SESSION not in claim.values:
         return SENTENCES[claim.kind](claim)
@@ -45,15 +45,15 @@ def _main(claim: Claim) -> str:
     members, count = claim.values["members"], int(claim.values["count"])
     head = f"{where(claim)}best{'' if count == 1 else f' group of {count}'}: {members}"
     if "counts" in claim.values:
-        against = f"of {claim.values['compared']} compared with {claim.subject}"
-        return f"{head}; {against}: {claim.values['counts']} ({_extent(claim)})"
+        compared = f"{claim.values['compared']} compared with {claim.subject}"
+        return f"{head}; {compared}: {claim.values['counts']} ({_extent(claim)})"
     if claim.verdict is None:
-        return f"{head}; nothing else was compared with {claim.subject}"
+        return f"{head}; no other variant was compared with {claim.subject}"
     return f"{head}. {_sentence(comparison(claim))} ({_extent(claim)})"
 
 
 def _extent(claim: Claim) -> str:
-    """R4: ``"40 rounds × 1 run"``; runs differ between rounds only where a plan was continued."""
+    """Return ``"40 rounds × 1 run"``; runs per round differ only in a plan that was continued."""
     if IN_SESSION in claim.values:
         return imported_sentences.runs_each(claim)
     rounds, runs = claim.rounds or 0, claim.runs or 0
@@ -64,45 +64,46 @@ def _extent(claim: Claim) -> str:
 
 
 def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:] if text.startswith(("against ", FASTEST)) else text
+    return text[:1].upper() + text[1:] if text.startswith(FASTEST) else text
 
 
 def _by_input(claim: Claim) -> str:
-    return str(claim.values["told"])
+    return str(claim.values["text"])
 
 
 def _nothing(claim: Claim) -> str:
     if "elsewhere" not in claim.values:
-        return f"{where(claim)}Nothing is decided: {claim.values['reason']}"
-    what = noun(claim.metric or WALL)
-    return f"{where(claim)}Nothing is decided in {what}: {claim.values['reason']}; {claim.values['elsewhere']}"
+        return f"{where(claim)}Nothing is conclusive: {claim.values['reason']}"
+    head = f"{where(claim)}Nothing is conclusive in {noun(claim.metric or WALL)}"
+    return f"{head}: {claim.values['reason']}; {claim.values['elsewhere']}"
 
 
 def _cost(claim: Claim) -> str:
-    return f"{where(claim)}{comparison(claim)}, where it needs less time"
+    return f"{where(claim)}{comparison(claim)}, but takes less time"
 
 
 def _sign_change(claim: Claim) -> str:
     return (
-        f"{claim.subject} against {claim.reference} depends on the input: {claim.values['cases']}"
+        f"{claim.subject} vs {claim.reference} depends on the input: {claim.values['cases']}"
         f"{claim.values.get('turn', '')}"
     )
 
 
 def _dropped(claim: Claim) -> str:
-    why = (
-        f": {comparison(claim)}"
-        if claim.reference
-        else f": {claim.subject} was decidedly worse then"
+    evidence = (
+        comparison(claim) if claim.reference else f"{claim.subject} was significantly worse by then"
     )
-    return f"{where(claim)}{race_sentences.after(claim)}{why}"
+    return f"{where(claim)}{race_sentences.after(claim)}: {evidence}"
 
 
 def _recommendation(claim: Claim) -> str:
     tail = f"; {claim.values['tail']}" if "tail" in claim.values else ""
     if int(claim.values["count"]) == 1:
         return f"{where(claim)}use {claim.subject}{tail}"
-    return f"{where(claim)}any of {claim.values['members']}{tail}; choose by cost or simplicity"
+    head = f"{where(claim)}use any of {claim.values['members']}"
+    if "same" in claim.values:
+        head += f": no significant difference in {noun(claim.metric or WALL)}"
+    return f"{head}{tail}; choose by cost or simplicity"
 
 
 def _experiments(claim: Claim) -> str:
@@ -132,4 +133,4 @@ SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     **PROFILE_SENTENCES,
     **HYPOTHESIS_SENTENCES,
 }
-"""Kind of claim → its wording rule."""
+"""Kind of claim → the function that returns its sentence."""

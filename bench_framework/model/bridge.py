@@ -12,8 +12,8 @@ from bench_framework.model.judgement import Claim, Comparison
 class BridgedCell:
     """One cell of the later record against its counterpart in the earlier one, on one metric.
 
-    The comparison's candidate is the cell of the later record. Of an anchor the ratio is its own, later ÷ earlier;
-    of a changed cell it is that of its ratios to the anchors of its record.
+    The comparison's candidate is the cell of the later record. Of an anchor the ratio is its own,
+    later ÷ earlier; of a changed cell it is that of its ratios to the anchors of its record.
     """
 
     label: str
@@ -22,7 +22,8 @@ class BridgedCell:
     role: Literal["anchor", "changed"]
     comparison: Comparison
     before: float | None
-    """Median over the rounds of the earlier record, in the metric's unit; for a deterministic metric its value."""
+    """Median over the rounds of the earlier record, in the metric's unit; for a deterministic
+    metric its value."""
     after: float | None
     change: str = ""
     """What differs between the two, such as ``"code"`` or ``"code and command"``."""
@@ -35,7 +36,8 @@ class Bridge:
     before_id: str
     after_id: str
     conditions: tuple[str, ...]
-    """Differences of the machine that forbid a comparison of times, such as ``"governor: powersave → performance"``."""
+    """Differences of the machine that forbid a comparison of times, such as ``"governor: powersave
+    → performance"``."""
     remarks: tuple[str, ...]
     """Differences that are told and forbid nothing."""
     cells: tuple[BridgedCell, ...]

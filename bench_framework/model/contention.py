@@ -1,6 +1,7 @@
 """Which blocks the machine was in the way of, by its own counters. Plain Python.
 
-A flag is a remark: a flagged block stays in every statistic, as leaving out what was slow would be choosing the result.
+A flag is a remark: a flagged block stays in every statistic, as leaving out what was slow would be
+choosing the result.
 """
 
 from __future__ import annotations
@@ -14,13 +15,15 @@ if TYPE_CHECKING:
 Flag = Literal["cpu", "steal", "memory", "swap", "throttled"]
 
 SHARE: Final = 0.10
-"""Of a block's time spent waiting for a core or for memory, or lost to another guest, from which it is flagged.
-A tenth is what single runs on a shared machine differ by anyway (METHOD 5: 10 to 26 %); below it the flag would be on
-all of them, and far above it the runs that are worth a look would not have it."""
+"""Of a block's time spent waiting for a core or for memory, or lost to another guest, from which it
+is flagged. A tenth is what single runs on a shared machine differ by anyway (METHOD 5: 10 to 26 %);
+below it the flag would be on all of them, and far above it the runs that are worth a look would not
+have it."""
 TICK_S: Final = 0.01
 """USER_HZ is 100 on every Linux architecture that we build for."""
 SWAP_PAGES: Final = 256
-"""Moved to or from swap during a block: a mebibyte of 4 KiB pages. Less is what other programs do at their ease."""
+"""Moved to or from swap during a block: a mebibyte of 4 KiB pages. Less is what other programs do
+at their ease."""
 
 WORDS: Final[dict[Flag, str]] = {
     "cpu": "waiting for a core",
@@ -35,8 +38,9 @@ WORDS: Final[dict[Flag, str]] = {
 def flags(block: Block) -> tuple[Flag, ...]:
     """What was in the way of a block, in the order of `WORDS`; empty for an undisturbed one.
 
-    I/O pressure is recorded and makes no flag: the kernel counts the program's own waiting for the disk in it, and a
-    run that reads does little else. CPU pressure counts a program's own threads too, where it has more than cores.
+    I/O pressure is recorded and makes no flag: the kernel counts the program's own waiting for the
+    disk in it, and a run that reads does little else. CPU pressure counts a program's own threads
+    too, where it has more than cores.
     """
     time, s = math.fsum(block.wall_s), block.sensors
     if time <= 0:
@@ -44,7 +48,8 @@ def flags(block: Block) -> tuple[Flag, ...]:
     swapped = max(s.swap_in_pages or 0, s.swap_out_pages or 0)
     seen: dict[Flag, bool] = {
         "cpu": (s.psi_cpu_us or 0) / 1e6 > SHARE * time,
-        # One tick of steal is the counter's own step: a single one says nothing about a short block.
+        # One tick of steal is the counter's own step: a single one says nothing about a short
+        # block.
         "steal": ((s.steal_ticks or 0) - 1) * TICK_S > SHARE * time,
         "memory": (s.psi_memory_us or 0) / 1e6 > SHARE * time,
         "swap": swapped > SWAP_PAGES,

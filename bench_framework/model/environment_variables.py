@@ -1,7 +1,7 @@
 """Environment variables of the shell that change what a program does, though no scenario says so.
 
-They reach every arm that does not set them itself. A record keeps them, so that two records can be held against each
-other, and a reader can measure the same again. Pure data.
+They reach every arm that does not set them itself. A record keeps them, so that two records can be
+held against each other, and a reader can measure the same again. Pure data.
 """
 
 from __future__ import annotations
@@ -22,14 +22,16 @@ Variables = tuple[tuple[str, str], ...]
 CHANGES_WHAT_RUNS: Final = re.compile(
     # The loader: another library, or another way to bind it.
     r"LD_(PRELOAD|LIBRARY_PATH|BIND_NOW|AUDIT)|GLIBC_TUNABLES"
-    # Allocators: glibc's, jemalloc's with and without the prefix of its Rust crate, mimalloc's, tcmalloc's.
+    # Allocators: glibc's, jemalloc's with and without the prefix of its Rust crate, mimalloc's,
+    # tcmalloc's.
     r"|MALLOC_.+|_RJEM_MALLOC_CONF|MIMALLOC_.+|TCMALLOC_.+"
     # Threads of Rust's runtimes and of what C libraries bring along.
     r"|RAYON_(NUM_THREADS|RS_NUM_CPUS)|TOKIO_WORKER_THREADS|ASYNC_STD_THREAD_COUNT|SMOL_THREADS|BLOCKING_MAX_THREADS"
     r"|(OMP|OPENBLAS|MKL)_NUM_THREADS"
     # What Rust's standard library reads, and its loggers.
     r"|RUST_(MIN_STACK|BACKTRACE|LIB_BACKTRACE|LOG)"
-    # Flags for the compiler: cargo is not given them, but a command or `prepare` that builds for itself is.
+    # Flags for the compiler: cargo is not given them, but a command or `prepare` that builds for
+    # itself is.
     r"|RUSTFLAGS|CARGO_ENCODED_RUSTFLAGS|CARGO_PROFILE_.+"
 )
 """Names in full. A value is a setting, never a password: nothing else of an environment is kept."""

@@ -1,6 +1,7 @@
 """Formulas over named cells: ``min(rate(generate), rate(write))``. Parsed, checked for units, evaluated without `eval`.
 
-Python's own parser reads the text; of its tree only numbers, names, ``+ - * /``, and the functions below are taken.
+Python's own parser reads the text; of its tree only numbers, names, ``+ - * /``, and the functions
+below are taken.
 """
 
 from __future__ import annotations

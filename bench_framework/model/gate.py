@@ -75,7 +75,8 @@ class Gating:
         exit_code: 0 passed, 1 worse, 3 something failed, 4 not judged.
         reasons: what the exit code rests on, one line each; empty for 0.
         budgets: cells held against absolute bounds, in the order of the scenario.
-        remarks: what the reader should know beside the answer, such as an accepted change that has expired.
+        remarks: what the reader should know beside the answer, such as an accepted change that has
+            expired.
     """
 
     pairs: tuple[GatedPair, ...]

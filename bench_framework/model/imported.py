@@ -14,7 +14,8 @@ from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePol
 
 Format = Literal["hyperfine-1", "hyperfine-2", "table"]
 MemoryKind = Literal["none", "per-run", "one-figure", "running-maximum"]
-"""What a file's memory figures are; ``running-maximum``: the largest of this and all earlier commands (1.x)."""
+"""What a file's memory figures are; ``running-maximum``: the largest of this and all earlier
+commands (1.x)."""
 
 
 @dataclass(frozen=True, slots=True)

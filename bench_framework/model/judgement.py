@@ -52,7 +52,8 @@ class Comparison:
     ref_cell_id: str
     metric: Metric
     family: Literal["headline", "reference", "control", "best", "memory", "exact", "bridge"]
-    """``headline``: against the (first) baseline; ``reference``: against a further one, in the same Holm family."""
+    """``headline``: against the (first) baseline; ``reference``: against a further one, in the same
+    Holm family."""
     verdict: Verdict
     reason: str = ""
     """For a refusal or a lowered verdict: why, in words a report can print."""
@@ -79,8 +80,8 @@ class Comparison:
     margin: float = 0.02
     epsilon: float = 0.01
     direction: Literal["lower", "higher"] = "lower"
-    """Which values are better. Where larger ones are, every ratio is the reference's value over the candidate's, so
-    that below 1 is an improvement whatever the metric."""
+    """Which values are better. Where larger ones are, every ratio is the reference's value over the
+    candidate's, so that below 1 is an improvement whatever the metric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +133,9 @@ class Derived:
     """`None` below 6 rounds."""
     hi: float | None
     judged: bool = False
-    """Whether it is the ratio of a pair that is judged among the results: then it has that pair's figure and interval,
-    at that pair's level, or none where that pair is not compared. Else the interval is at 95 %, for it alone."""
+    """Whether it is the ratio of a pair that is judged among the results: then it has that pair's
+    figure and interval, at that pair's level, or none where that pair is not compared. Else the
+    interval is at 95 %, for it alone."""
     level: float | None = 0.95
     """Of the interval."""
     assuming: str = ""
@@ -163,8 +165,8 @@ class HypothesisTest:
 class Gap:
     """How far a candidate is from a faster reference, and how much of the baseline's distance that closes.
 
-    Medians over the rounds that all three have, of differences within rounds, with 95 % intervals that are not
-    adjusted. Told only where both distances are decided.
+    Medians over the rounds that all three have, of differences within rounds, with 95 % intervals
+    that are not adjusted. Told only where both distances are decided.
     """
 
     input_id: str
@@ -218,8 +220,9 @@ Scope = tuple[tuple[str, str], ...]
 class Claim:
     """One sentence with its evidence. Every output prints claims; none prints loose sentences.
 
-    `kind` names the wording rule in ``analysis/wording.py``, such as ``main``, ``best-by-input``, ``comparison``,
-    ``memory``, ``sign-change``, ``scaling``, ``noise-floor``, ``trust``, ``recommendation``, ``coverage``.
+    `kind` names the wording rule in ``analysis/wording.py``, such as ``main``, ``best-by-input``,
+    ``comparison``, ``memory``, ``sign-change``, ``scaling``, ``noise-floor``, ``trust``,
+    ``recommendation``, ``coverage``.
     """
 
     id: str

@@ -13,8 +13,8 @@ STATISTICS: Final = 2
 GRID: Final = (12, 18, 27, 40, 60, 90, 135, 200, 300, 450, 675, 1000)
 """Each look about 1.5 times the last: fewer looks cost less level, and no look comes late."""
 RACE_STEP: Final = 1.25
-"""Each look of a race is at this multiple of the last: a loser is measured until the next look, and one more look
-costs less than that (docs/method.md has the figures)."""
+"""Each look of a race is at this multiple of the last: a loser is measured until the next look, and
+one more look costs less than that (docs/method.md has the figures)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ class Looks:
     def shared_by(self, family: int, level: float) -> Looks:
         """The same looks for another family, chosen afterwards.
 
-        However few comparisons are asked for now: J stays what it was while the record was measured, since each of
-        those looks could have been the one that ended it.
+        However few comparisons are asked for now: J stays what it was while the record was
+        measured, since each of those looks could have been the one that ended it.
         """
         family = max(1, family)
         needed = rounds_needed(self.count, family, level)
@@ -55,8 +55,8 @@ class Looks:
 def rounds_needed(looks: int, family: int, level: float) -> int:
     """n_min = 1 + ⌈log₂(2·J·M/α)⌉: n rounds have 2ⁿ label swaps, two of them as extreme as can be.
 
-    The test alone would need one round less; the interval that is printed with a verdict pays for the choice between
-    two statistics (METHOD 4), and has an end only from here on.
+    The test alone would need one round less; the interval that is printed with a verdict pays for
+    the choice between two statistics (METHOD 4), and has an end only from here on.
     """
     return 1 + (math.ceil(STATISTICS * looks * family / level) - 1).bit_length()
 
@@ -96,8 +96,8 @@ def race_schedule(first: int, last: int, family: int, rivals: int, level: float)
         first: `rounds.min`; moves the first look when above it.
         last: `rounds.max`; always the last look.
         family: M; below 1 is taken as 1.
-        rivals: pairs among the variants of the largest input: the family that tells who is worse than another one,
-            and with K(K - 1)/2 members the larger one of the two.
+        rivals: pairs among the variants of the largest input: the family that tells who is worse
+            than another one, and with K(K - 1)/2 members the larger one of the two.
         level: family-wise α.
     """
     family, rivals = max(1, family), max(1, rivals)
@@ -116,7 +116,8 @@ def _steps(start: int, last: int) -> tuple[int, ...]:
     found = [start]
     while found[-1] < last:
         following = max(found[-1] + 1, round(found[-1] * RACE_STEP))
-        # A look just before the last one would cost its share of the level and spare next to nothing.
+        # A look just before the last one would cost its share of the level and spare next to
+        # nothing.
         found.append(last if following * math.sqrt(RACE_STEP) > last else following)
     return tuple(found)
 

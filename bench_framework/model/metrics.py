@@ -14,7 +14,8 @@ Unit = Literal["s", "bytes", "count", "ratio", "1/s", "bytes/s"]
 Direction = Literal["lower", "higher", "none"]
 """Which way is better; ``none``: shown, and never judged."""
 Judged = Literal["rounds", "medians", "exact", "shown"]
-"""How a difference is judged: by paired rounds, by two medians, as a figure of the program alone, or not at all."""
+"""How a difference is judged: by paired rounds, by two medians, as a figure of the program alone,
+or not at all."""
 
 
 WALL: Final = "wall"
@@ -39,7 +40,8 @@ class MetricKind:
         title: heading of its column in the report; empty for the noun.
         gated: the gate of a scenario takes a tolerated growth for it.
         receipt_key: its key in the answer line of a worker that follows the protocol.
-        kernel_key: its name in getrusage(2) or /proc/PID/io, by which the kernel counts it for any program.
+        kernel_key: its name in getrusage(2) or /proc/PID/io, by which the kernel counts it for any
+            program.
         formula: numerator and denominator, both metrics of a round, for a metric that is derived.
     """
 
@@ -232,8 +234,8 @@ METRICS: Final[dict[str, MetricKind]] = {
         ),
     )
 }
-"""Every built-in metric by name, in the order of the reference. A new metric is one entry here; one that a worker
-counts is also one line in `native/crates/worker/src/usage.rs`."""
+"""Every built-in metric by name, in the order of the reference. A new metric is one entry here; one
+that a worker counts is also one line in `native/crates/worker/src/usage.rs`."""
 
 GATED: Final = tuple(kind for kind in METRICS.values() if kind.gated)
 """Metrics for which `gate` takes a tolerated growth."""
@@ -246,7 +248,8 @@ OF_A_BLOCK: Final = tuple(
 RECEIPT_KEYS: Final = {kind.name: kind.receipt_key for kind in METRICS.values() if kind.receipt_key}
 """Metric to its key in the answer line, of what a worker with the contract counts in every run."""
 KERNEL_KEYS: Final = {kind.name: kind.kernel_key for kind in METRICS.values() if kind.kernel_key}
-"""Metric to its name in the kernel, of what is counted of a program without the contract, outside timing."""
+"""Metric to its name in the kernel, of what is counted of a program without the contract, outside
+timing."""
 SYSTEM_COUNTERS: Final = tuple(
     kind.name for kind in METRICS.values() if kind.kernel_key or kind.formula
 )
@@ -290,7 +293,8 @@ class DeclaredMetric:
         unit: of the stored values.
         scale: what a printed number is multiplied by to be in `unit`.
         direction: which way is better.
-        path: keys and indexes into JSON; empty where `regex` is used, or for a worker's metric of this name.
+        path: keys and indexes into JSON; empty where `regex` is used, or for a worker's metric of
+            this name.
         regex: with one group, which holds the number.
         about: the author's words.
     """
@@ -313,7 +317,8 @@ class InstructionPolicy:
         runs: repetitions of each cell.
         timeout_s: of one of them.
         tool: which counter.
-        optional: only the gate asks for them: where nothing can count, everything else is measured all the same.
+        optional: only the gate asks for them: where nothing can count, everything else is measured
+            all the same.
     """
 
     runs: int = 3

@@ -49,9 +49,11 @@ class Role(StrEnum):
     CONTROL = "control"
     """The baseline once more, as a blind arm: the A/A test of this very record."""
     BOUND = "bound"
-    """A limit of what candidates can reach: it does other work, so it is compared with none of them."""
+    """A limit of what candidates can reach: it does other work, so it is compared with none of
+    them."""
     ANCHOR = "anchor"
-    """What does not change from record to record: it bridges them, and is compared with nothing within one."""
+    """What does not change from record to record: it bridges them, and is compared with nothing
+    within one."""
 
     @property
     def apart(self) -> bool:
@@ -126,7 +128,8 @@ class Dataset:
 
     kind: Literal["generated", "file"]
     family: str
-    """Generator name, such as ``prose``; growth is only told within one family. For a file: its name."""
+    """Generator name, such as ``prose``; growth is only told within one family. For a file: its
+    name."""
     size_bytes: int | None = None
     seed: int | None = None
     path: str | None = None
@@ -286,7 +289,8 @@ class Plan:
     baseline_id: str
     """Variant id of the (first) baseline."""
     further_baselines: tuple[str, ...]
-    """Variant ids of the other references, in the order of the scenario; on each input they are candidates too."""
+    """Variant ids of the other references, in the order of the scenario; on each input they are
+    candidates too."""
     experiments: tuple[Experiment, ...]
     program: tuple[str, ...] | None
     """Words of ``worker: {command: […]}``: ``{bin}`` is the first; `None` where cargo builds."""
@@ -300,11 +304,13 @@ class Plan:
     """``si`` if the scenario writes MB; the report then says MB too."""
     data_dir: str | None = None
     anchor_id: str = ""
-    """Variant id of what stays the same from record to record; empty where the scenario declares nothing."""
+    """Variant id of what stays the same from record to record; empty where the scenario declares
+    nothing."""
     design: Literal["full", "one-at-a-time", "ladder"] = "full"
     """How the axes are combined; records from before it was kept read as ``full``."""
     tuning: tuple[Word, ...] = ()
-    """A command of the baseline's program, run once before anything is measured; what it prints is kept."""
+    """A command of the baseline's program, run once before anything is measured; what it prints is
+    kept."""
     profile: ProfilePolicy | None = None
     """What is profiled after measuring."""
     metrics: tuple[DeclaredMetric, ...] = ()
@@ -315,10 +321,11 @@ class Plan:
     """What is compared with what, where each input holds one variant at two revisions."""
     hypotheses: tuple[Hypothesis, ...] = ()
     confirms: str = ""
-    """Id of the record whose suspicious pairs the gate measures again with this plan; empty for any other plan."""
+    """Id of the record whose suspicious pairs the gate measures again with this plan; empty for any
+    other plan."""
     asked: tuple[str, ...] = ()
-    """Words behind the scenario's name that made this plan of it, such as ``("-k", "io=mmap")``. Like the path, not
-    part of any identity."""
+    """Words behind the scenario's name that made this plan of it, such as ``("-k", "io=mmap")``.
+    Like the path, not part of any identity."""
 
     @property
     def command(self) -> str:
@@ -352,8 +359,8 @@ class Plan:
     def reference_pairs(self, input_id: str) -> tuple[tuple[Cell, Cell], ...]:
         """Candidate and further reference, reference by reference, each pair of cells once.
 
-        A reference against the first baseline is a headline comparison already, and its mirror image is no
-        comparison of its own; the same holds between two further references.
+        A reference against the first baseline is a headline comparison already, and its mirror
+        image is no comparison of its own; the same holds between two further references.
         """
         cells = [cell for cell in self.cells_of(input_id) if cell.role is Role.CANDIDATE]
         found: list[tuple[Cell, Cell]] = []
@@ -409,7 +416,8 @@ _Item = TypeVar("_Item", Variant, Input, Cell)
 
 
 _indices: dict[int, tuple[tuple[object, ...], dict[str, Any]]] = {}
-"""Of the tuples that plans look up in, by their identity: hashing a whole plan would cost more than looking."""
+"""Of the tuples that plans look up in, by their identity: hashing a whole plan would cost more than
+looking."""
 
 
 def _by_id(items: tuple[_Item, ...], wanted: str) -> _Item:

@@ -62,7 +62,8 @@ class GatePolicy:
     on_inconclusive: Literal["warn", "fail"] = "warn"
     require: tuple[Metric, ...] = ()
     against: str = ""
-    """Revision that every cell is compared with, or ``merge-base``; empty: the scenario's baseline."""
+    """Revision that every cell is compared with, or ``merge-base``; empty: the scenario's
+    baseline."""
     cells: str = ""
     """The words that select the gated cells; empty: all candidates."""
     chosen: tuple[str, ...] | None = None

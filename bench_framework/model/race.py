@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from bench_framework.model.run import Look
 
 Why = Literal["raced", "idle"]
-"""``raced``: decidedly worse than another variant; ``idle``: unbeaten, with nothing open that is waited for."""
+"""``raced``: decidedly worse than another variant; ``idle``: unbeaten, with nothing open that is
+waited for."""
 
 
 def leaving(
@@ -22,9 +23,10 @@ def leaving(
 ) -> dict[str, Why]:
     """Cells of the variants that a race needs no more, in plan order, and why.
 
-    A variant is let go as a whole, once it trails on every input or has nothing open there: one that trails here may
-    lead there, and a report that lacks it there could not say so. The baseline, further references and the control
-    arm stay: every figure of a report is against them, in the same rounds.
+    A variant is let go as a whole, once it trails on every input or has nothing open there: one
+    that trails here may lead there, and a report that lacks it there could not say so. The
+    baseline, further references and the control arm stay: every figure of a report is against them,
+    in the same rounds.
 
     Args:
         plan: what is measured.
@@ -65,8 +67,8 @@ class Lost:
     beaten: bool
     """Whether it trailed; otherwise nothing about it was open."""
     to_cell_id: str | None
-    """A variant that it is worse than: the first of the best group, else the first at all, in plan order; `None`
-    where the record no longer shows one (what beat it has failed since)."""
+    """A variant that it is worse than: the first of the best group, else the first at all, in plan
+    order; `None` where the record no longer shows one (what beat it has failed since)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,8 @@ class PageCache:
 
     state: Literal["cold", "warm", "unknown"]
     resident_before: float | None = None
-    """Share of its pages in memory just before the block, 0 to 1; `None` where the kernel does not tell."""
+    """Share of its pages in memory just before the block, 0 to 1; `None` where the kernel does not
+    tell."""
     resident_after: float | None = None
     """Just after it; only of cold runs."""
     why: str = ""
@@ -99,7 +100,8 @@ class Block:
     receipts: tuple[Receipt, ...] = ()
     """One per run for a worker with the contract; else empty."""
     metrics: Mapping[str, float] = field(default_factory=dict)
-    """Declared metrics that the last run printed, in stored units; those of a worker are in its receipts."""
+    """Declared metrics that the last run printed, in stored units; those of a worker are in its
+    receipts."""
     missing: Mapping[str, str] = field(default_factory=dict)
     """Declared metrics that could not be read, and why."""
     sensors: Sensors = field(default_factory=Sensors)
@@ -160,8 +162,8 @@ class Build:
     size_bytes: int | None = None
     stripped_bytes: int | None = None
     code_sha256: str | None = None
-    """Of the binary without symbols and build id. cargo puts the features into the names of symbols, so two
-    builds of the same code differ in their bytes; this digest is equal for them."""
+    """Of the binary without symbols and build id. cargo puts the features into the names of
+    symbols, so two builds of the same code differ in their bytes; this digest is equal for them."""
     build_s: float | None = None
     """`None` if nothing had to be built."""
     cached: bool = False
@@ -247,5 +249,5 @@ class Look:
     idle: tuple[str, ...] = ()
     """Cells of this input that a race found unbeaten, with nothing open that is waited for."""
     dropped: tuple[str, ...] = ()
-    """Cells, of whatever input, that the race measures no further from here on; a part of the look, so that no
-    interruption parts the two."""
+    """Cells, of whatever input, that the race measures no further from here on; a part of the look,
+    so that no interruption parts the two."""

@@ -1,7 +1,7 @@
 """What the axes do: effects, contributions, crossings, fronts (METHOD 7). Immutable, no I/O.
 
-Ratios are of the headline's metric, smaller is better, and of the typical statistic: Hodges-Lehmann over one
-contrast per round.
+Ratios are of the headline's metric, smaller is better, and of the typical statistic: Hodges-Lehmann
+over one contrast per round.
 """
 
 from __future__ import annotations
@@ -53,9 +53,11 @@ class EffectCell:
     """An effect in one combination of the other axes."""
 
     where: str
-    """Values of the other axes, such as ``"rayon, jemalloc"``; empty where there is no other axis."""
+    """Values of the other axes, such as ``"rayon, jemalloc"``; empty where there is no other
+    axis."""
     cell_ids: tuple[str, ...]
-    """With the change, without it. Of an interaction: with both, with the first, with neither, with the second."""
+    """With the change, without it. Of an interaction: with both, with the first, with neither, with
+    the second."""
     contrast: Contrast
 
 
@@ -63,7 +65,8 @@ class EffectCell:
 class Effect:
     """What a change does over all combinations of the other axes of one input.
 
-    A main effect has one change, a two-way interaction two: the ratio of both together to the product of each alone.
+    A main effect has one change, a two-way interaction two: the ratio of both together to the
+    product of each alone.
     """
 
     input_id: str
@@ -143,7 +146,8 @@ class Contribution:
     steps: tuple[Step, ...]
     total: Contrast | None
     remainder: Contrast | None
-    """Interaction: total ÷ product of the steps; `None` where the steps make up the total by design."""
+    """Interaction: total ÷ product of the steps; `None` where the steps make up the total by
+    design."""
     unexplained: float | None
     """Share of the total that the steps leave."""
     largest: int | None = None
@@ -221,7 +225,8 @@ class Structure:
     fronts: tuple[Front, ...] = ()
     replacements: tuple[Replacement, ...] = ()
     direction: Literal["lower", "higher"] = "lower"
-    """Which values of the metric are better; where larger ones are, every ratio here is turned over."""
+    """Which values of the metric are better; where larger ones are, every ratio here is turned
+    over."""
     effect_family: int = 0
     """Effects and interactions that share the level."""
     contribution_family: int = 0

@@ -43,9 +43,10 @@ class Thresholds:
     """Sizes of a difference that matter, as fractions of the reference's value: 0.02 is 2 %.
 
     Attributes:
-        margin: δ, the equivalence margin. Ratios between 1 ÷ (1 + δ) and 1 + δ make no practical difference: variants
-            are equivalent if their ratio is shown to lie there.
-        minimum_effect: ε. A difference of at most this size is not reported as one, however significant it is.
+        margin: δ, the equivalence margin. Ratios between 1 ÷ (1 + δ) and 1 + δ make no practical
+            difference: variants are equivalent if their ratio is shown to lie there.
+        minimum_effect: ε. A difference of at most this size is not reported as one, however
+            significant it is.
     """
 
     margin: float

@@ -1,4 +1,4 @@
-"""The file of accepted changes: ``accepted: [{cell, metric, level, reason, until}]``, written by hand and reviewed."""
+"""The file of accepted changes: ``accepted: [{cell, metric, level, reason, until}]``."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _EXAMPLE: Final = (
 
 
 def read_accepted(path: Path, plan: Plan) -> tuple[Accepted, ...]:
-    """The entries of a file, each with the cells of the plan that it selects.
+    """Return the entries of a file, each with the cells of the plan that it selects.
 
-    What an entry names and the plan does not have is `Accepted.unknown`, and no error: a scenario changes sooner
-    than such a file.
+    What an entry names and the plan does not have is `Accepted.unknown`, and no error: a scenario
+    changes sooner than such a file.
 
     Raises:
         UsageError: BX112, the file is not there, or an entry cannot be read.
@@ -36,9 +36,9 @@ def read_accepted(path: Path, plan: Plan) -> tuple[Accepted, ...]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is not UTF-8"
+        reason = getattr(error, "strerror", None) or "it is not UTF-8"
         raise _fault(
-            path, f"the gate's file of accepted changes cannot be read: {why}", None
+            path, f"the file of accepted changes cannot be read: {reason}", None
         ) from error
     try:
         document = parse(text, str(path))
@@ -56,13 +56,13 @@ def read_accepted(path: Path, plan: Plan) -> tuple[Accepted, ...]:
 def _items(path: Path, document: Document) -> list[Any]:
     data = document.data
     if not isinstance(data, dict) or set(data) != {"accepted"}:
-        raise _fault(path, "the file must hold one key, `accepted`", 1)
-    found = data["accepted"]
-    if isinstance(found, Scalar) and found.is_null:
+        raise _fault(path, "the file must have exactly one key, `accepted`", 1)
+    entries = data["accepted"]
+    if isinstance(entries, Scalar) and entries.is_null:
         return []
-    if not isinstance(found, list):
+    if not isinstance(entries, list):
         raise _fault(path, "`accepted` must be a list", document.place.at(("accepted",)).value.line)
-    return found
+    return entries
 
 
 def _entry(path: Path, item: Any, place: Place, plan: Plan) -> Accepted:
@@ -74,7 +74,7 @@ def _entry(path: Path, item: Any, place: Place, plan: Plan) -> Accepted:
         key for key in KEYS[:4] if not isinstance(item.get(key), str) or not item[key].strip()
     ]
     if unknown or missing:
-        what = f"does not take `{unknown[0]}`" if unknown else f"needs `{missing[0]}`"
+        what = f"has the unknown key `{unknown[0]}`" if unknown else f"needs `{missing[0]}`"
         raise _fault(path, f"an accepted change {what}", line)
     try:
         level = parse_percent(item["level"])
@@ -82,7 +82,7 @@ def _entry(path: Path, item: Any, place: Place, plan: Plan) -> Accepted:
         _ = dt.date.fromisoformat(until) if until else None
     except (ValueError, TypeError):
         raise _fault(
-            path, "`level` must be a percentage and `until` a day, 2026-12-31", line
+            path, "`level` must be a percentage and `until` a date such as 2026-12-31", line
         ) from None
     words, unknown_here = str(item["cell"]), ""
     try:
@@ -106,6 +106,6 @@ def _fault(path: Path, message: str, line: int | None) -> UsageError:
         message,
         code="BX112",
         details=(("file", f"{path}:{line}" if line else str(path)),),
-        effect="the gate has no answer",
+        effect="the gate has no result",
         help=_EXAMPLE,
     )

@@ -25,7 +25,7 @@ _UNLABELLED: Final = "default"
 
 @dataclass(frozen=True, slots=True)
 class AxisView:
-    """An axis in one form, whichever it was written in."""
+    """An axis, normalized from each of its forms in YAML."""
 
     name: str
     kind: Kind
@@ -40,17 +40,17 @@ class AxisView:
 
     @property
     def is_size(self) -> bool:
-        """Whether every value is a size."""
+        """True if every value is a size."""
         return all(is_size(value) for value in self.settings)
 
     def changes(self, keys: tuple[str, ...]) -> bool:
-        """Whether any value sets one of these keys."""
+        """Return whether any value sets one of these keys."""
         return any(
             key in setting.model_fields_set for setting in self.settings.values() for key in keys
         )
 
     def plan_axis(self) -> Axis:
-        """The axis as a plan carries it."""
+        """Return the axis in the form of a plan."""
         values = tuple(
             AxisValue(
                 name,
@@ -64,7 +64,7 @@ class AxisView:
 
 
 def axes_of(scenario: Scenario) -> tuple[AxisView, ...]:
-    """The axes in the order of the scenario. What a value changes decides what the axis acts on."""
+    """Return the axes in the order of the scenario. Their settings decide their kind."""
     return tuple(_view(scenario, name) for name in scenario.spec.axes)
 
 
@@ -79,7 +79,7 @@ def _view(scenario: Scenario, name: str) -> AxisView:
 
 
 def input_names(scenario: Scenario) -> set[str]:
-    """The names that ``input:`` asks for."""
+    """Return the names of the placeholders in `input`."""
     part = scenario.spec.input
     if part is None:
         return set()
@@ -89,7 +89,7 @@ def input_names(scenario: Scenario) -> set[str]:
 
 
 def product_size(axes: tuple[AxisView, ...]) -> int:
-    """How many combinations the axes have."""
+    """Return the number of combinations of the axes."""
     size = 1
     for axis in axes:
         size *= len(axis.settings)
@@ -97,7 +97,7 @@ def product_size(axes: tuple[AxisView, ...]) -> int:
 
 
 def baseline_values(axes: tuple[AxisView, ...], given: Mapping[str, str]) -> dict[str, str] | None:
-    """One value for each build and run axis: the given one, or the only one; `None` if that is not enough."""
+    """Return one value for each build and run axis, or `None` if a value is missing or unknown."""
     chosen: dict[str, str] = {}
     for axis in axes:
         if axis.kind == "input":
@@ -112,14 +112,14 @@ def baseline_values(axes: tuple[AxisView, ...], given: Mapping[str, str]) -> dic
 def named_values(
     axes: tuple[AxisView, ...], baselines: Sequence[Mapping[str, str]], given: Mapping[str, str]
 ) -> Values:
-    """The variant that a part of its values names: what is left out is as in the (first) baseline."""
+    """Return the values of a variant; omitted axes have the value of the first baseline."""
     return tuple(
         (baseline_values(axes, {**(baselines[0] if baselines else {}), **given}) or {}).items()
     )
 
 
 def is_about(part: DescribePart, values: Values) -> bool:
-    """Whether a `describe` entry speaks of the variant with these values."""
+    """Return whether a `describe` entry applies to the variant with these values."""
     return all(dict(values).get(axis) == value for axis, value in part.variant.items())
 
 
@@ -129,26 +129,28 @@ def labels_of(
     spec: ScenarioFile,
     baseline: Mapping[str, str],
 ) -> dict[Values, str]:
-    """A label per variant, all different: the scenario's own, else the values of the axes that vary.
+    """Return a unique label for each variant: the scenario's label, or the varying axis values.
 
-    Where the design is what departs from the baseline, the label is what departs: of eight values that are all
-    the baseline's but one, nobody finds the one.
+    For the designs `one-at-a-time` and `ladder`, a label has only the values that differ from the
+    baseline, because a list of eight values would hide the one that differs.
     """
     varying = {axis.name: axis for axis in axes if axis.kind != "input" and len(axis.settings) > 1}
     labels: dict[Values, str] = {}
     taken = {CONTROL_LABEL}
     for values in parts:
-        shown = [(name, value) for name, value in values if name in varying]
-        own = next(
+        varied = [(name, value) for name, value in values if name in varying]
+        described = next(
             (part.label for part in spec.describe if part.label and is_about(part, values)), None
         )
-        departing = [(name, value) for name, value in shown if baseline.get(name) != value]
-        told = departing if departing and spec.design != "full" else shown
-        named = told is departing and spec.design == "one-at-a-time"
-        texts = [_value_label(varying[name], value, named=named) for name, value in told]
-        label = own or " + ".join(texts) or _UNLABELLED
-        if label in taken:  # hostile or careless labels: spell the values out
-            label = " ".join(f"{name}={value}" for name, value in shown) or _UNLABELLED
+        departing = [(name, value) for name, value in varied if baseline.get(name) != value]
+        labelled = departing if departing and spec.design != "full" else varied
+        with_axis = labelled is departing and spec.design == "one-at-a-time"
+        texts = [
+            _value_label(varying[name], value, with_axis=with_axis) for name, value in labelled
+        ]
+        label = described or " + ".join(texts) or _UNLABELLED
+        if label in taken:  # labels of the scenario may be equal
+            label = " ".join(f"{name}={value}" for name, value in varied) or _UNLABELLED
         base, count = label, 1
         while label in taken:
             count += 1
@@ -158,6 +160,6 @@ def labels_of(
     return labels
 
 
-def _value_label(axis: AxisView, value: str, *, named: bool) -> str:
-    """A value's own label, or the value; with the axis, as ``-k`` takes it, where it would stand there alone."""
-    return axis.settings[value].label or (f"{axis.name}={value}" if named else value)
+def _value_label(axis: AxisView, value: str, *, with_axis: bool) -> str:
+    """Return the label of a value, or the value itself, with the axis name if `named`."""
+    return axis.settings[value].label or (f"{axis.name}={value}" if with_axis else value)

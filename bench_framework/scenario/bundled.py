@@ -1,7 +1,8 @@
-"""What the bundled workers say about themselves, generated from their `describe` into ``bundled.json``.
+"""Descriptions of the bundled workers, generated from their `describe` into ``bundled.json``.
 
-A worker maps to ``axes`` (axis to its values), ``flags`` (flag to the axis that it sets) and, optionally,
-``unavailable`` (axis to value to reason): what the worker announces and cannot run is a hole of the plan.
+A worker maps to ``axes`` (axis to its values), ``flags`` (flag to the axis that it sets) and,
+optionally, ``unavailable`` (axis to value to reason): what the worker announces and cannot run is a
+hole of the plan.
 """
 
 from __future__ import annotations
@@ -25,30 +26,31 @@ NEEDS_COMMAND: Final = {
     "dgen": '["{bin}", run, write, --size, 64MiB, "{args}", out.dat]',
     "search": '["{bin}", run, --query, word, "{args}", "{input}"]',
 }
-"""Workers whose axes do not say all that a run needs, each with a command to begin with."""
+"""Workers without a default command, each with an example."""
 
 
 @cache
 def workers() -> dict[str, Any]:
-    """Bundled worker to its description."""
+    """Return the descriptions of the bundled workers by name."""
     text = (Path(__file__).parent / "bundled.json").read_text(encoding="utf-8")
     described: dict[str, Any] = json.loads(text)
     return described
 
 
 def description(scenario: Scenario) -> dict[str, Any]:
-    """Of the scenario's worker; empty for one that is not bundled."""
+    """Return the description of the scenario's worker; empty for one that is not bundled."""
     worker = scenario.spec.worker
     if worker.crate != BUILTIN or worker.bin is None:
         return {}
-    found: dict[str, Any] = workers().get(worker.bin, {})
-    return found
+    described: dict[str, Any] = workers().get(worker.bin, {})
+    return described
 
 
 def default_command(scenario: Scenario) -> list[str]:
-    """``{bin} run``, a flag for each axis and fixed key that the worker describes, and the input.
+    """Return ``{bin} run``, a flag for each axis and fixed key of the worker, and the input.
 
-    Only `tally` works by that: the others need words that no axis has, and `checks.commands` asks for a command.
+    Only `tally` works by that: the others need words that no axis has, and `checks.commands` asks
+    for a command.
     """
     spec = scenario.spec
     words = ["{bin}", "run"]
@@ -59,7 +61,7 @@ def default_command(scenario: Scenario) -> list[str]:
 
 
 def flag_uses(scenario: Scenario, command: list[str]) -> Iterator[tuple[int, str, str]]:
-    """Index in the command, the worker's axis, and what is given for it: ``--io X`` and ``--io=X``."""
+    """Yield index, worker's axis and value of each flag: ``--io X`` or ``--io=X``."""
     flags = description(scenario).get("flags", {})
     for index, word in enumerate(command):
         flag, equals, given = word.partition("=")
@@ -70,8 +72,8 @@ def flag_uses(scenario: Scenario, command: list[str]) -> Iterator[tuple[int, str
 
 
 def axis_links(scenario: Scenario, command: list[str]) -> dict[str, str]:
-    """Axis of the scenario to the axis of the worker whose flag it is given to, whole."""
-    found = {}
+    """Return the worker's axis for each scenario axis that is the whole value of a flag."""
+    links = {}
     for _, axis, given in flag_uses(scenario, command):
         parts = list(template.placeholders(given))
         if (
@@ -79,12 +81,12 @@ def axis_links(scenario: Scenario, command: list[str]) -> dict[str, str]:
             and parts[0].name in scenario.spec.axes
             and parts[0].end - parts[0].start == len(given)
         ):
-            found[str(parts[0].name)] = axis
-    return found
+            links[str(parts[0].name)] = axis
+    return links
 
 
 def command_of(scenario: Scenario) -> list[str]:
-    """The words of the command before anything is filled in; one word for a shell's command line."""
+    """Return the command before placeholders are replaced; a single item for a shell command."""
     spec = scenario.spec
     if isinstance(spec.command, str):
         return [spec.command]
@@ -100,7 +102,7 @@ def command_of(scenario: Scenario) -> list[str]:
 def unavailable_values(
     scenario: Scenario, axes: tuple[AxisView, ...]
 ) -> dict[tuple[str, str], str]:
-    """Axis and value of the scenario to the reason why the bundled worker cannot run it."""
+    """Return the reason for each (axis, value) that the bundled worker cannot run."""
     missing = description(scenario).get("unavailable", {})
     links = axis_links(scenario, command_of(scenario))
     return {

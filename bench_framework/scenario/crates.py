@@ -1,4 +1,4 @@
-"""What a crate's manifest says about its features and binaries; cargo is not asked."""
+"""Features and binaries of a crate, read from Cargo.toml without cargo."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ _DEPENDENCY_TABLES = ("dependencies", "build-dependencies")
 
 @dataclass(frozen=True, slots=True)
 class Crate:
-    """One package: its folder, its name, and what can be asked of it."""
+    """A package: folder, name, features and binaries."""
 
     folder: Path
     name: str
     features: tuple[str, ...]
-    """Sorted; with ``default`` and the implicit features of optional dependencies."""
+    """Sorted names, with ``default`` and the implicit features of optional dependencies."""
     bins: tuple[str, ...]
     """Sorted names of the binary targets."""
 
 
 class CrateMissing(Exception):  # noqa: N818 -- checks turn it into a problem
-    """No such crate or package; the message says what is missing."""
+    """A crate or package that does not exist. The message states what is missing."""
 
     def __init__(self, message: str, *, package: bool = False, known: tuple[str, ...] = ()) -> None:
         super().__init__(message)
         self.package = package
-        """Whether the folder is fine and only the package is wrong."""
+        """True if the folder is a workspace and only the package is missing."""
         self.known = known
-        """Packages there are."""
+        """Packages of the workspace."""
 
 
 def read_crate(folder: Path, package: str | None = None) -> Crate:
-    """The crate in `folder`, or the package of that name in its workspace.
+    """Return the crate in `folder`, or the package of that name in its workspace.
 
     Raises:
-        CrateMissing: no folder, no manifest, one that is not TOML, or no such package.
+        CrateMissing: no folder, no Cargo.toml, invalid TOML, or no such package.
     """
     manifest = _manifest(folder)
     name = _package_name(manifest)
@@ -49,7 +49,9 @@ def read_crate(folder: Path, package: str | None = None) -> Crate:
     members = dict(_members(folder, manifest))
     if package is None:
         raise CrateMissing(
-            "a workspace without a package of its own", package=True, known=tuple(sorted(members))
+            "the workspace has several packages",
+            package=True,
+            known=tuple(sorted(members)),
         )
     if package not in members:
         raise CrateMissing(f"no package `{package}`", package=True, known=tuple(sorted(members)))
@@ -61,7 +63,9 @@ def _manifest(folder: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise CrateMissing("no Cargo.toml there" if folder.is_dir() else "no such folder") from None
+        raise CrateMissing(
+            "it has no Cargo.toml" if folder.is_dir() else "no such folder"
+        ) from None
     except (OSError, ValueError) as error:
         raise CrateMissing(f"its Cargo.toml cannot be read: {error}") from None
 
@@ -107,7 +111,7 @@ def _features(manifest: dict[str, Any]) -> set[str]:
         for name, spec in table.items()
         if _table(spec).get("optional") is True
     }
-    # A dependency that some feature names as `dep:name` has no feature of its own name.
+    # A dependency that a feature lists as `dep:name` has no implicit feature.
     hidden = {
         item.removeprefix("dep:")
         for items in declared.values()
@@ -123,13 +127,13 @@ def _bins(folder: Path, name: str, manifest: dict[str, Any]) -> set[str]:
     entries = (
         [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
     )
-    found = {str(entry["name"]) for entry in entries if "name" in entry}
+    names = {str(entry["name"]) for entry in entries if "name" in entry}
     if _table(manifest.get("package")).get("autobins") is False:
-        return found
+        return names
     if (folder / "src" / "main.rs").is_file() and not any(
         entry.get("path") == "src/main.rs" for entry in entries
     ):
-        found.add(name)
-    found |= {path.stem for path in (folder / "src" / "bin").glob("*.rs")}
-    found |= {path.parent.name for path in (folder / "src" / "bin").glob("*/main.rs")}
-    return found
+        names.add(name)
+    names |= {path.stem for path in (folder / "src" / "bin").glob("*.rs")}
+    names |= {path.parent.name for path in (folder / "src" / "bin").glob("*/main.rs")}
+    return names

@@ -1,4 +1,4 @@
-"""A scenario as it was loaded: the models, the places in the file, and where relative paths start."""
+"""A loaded scenario: the models, the places in the file, and the folder of relative paths."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from bench_framework.scenario.schema import ScenarioFile
 
 
-def _said(value: Any) -> Any:
-    """What a part says beyond its defaults, as JSON values."""
+def _without_defaults(value: Any) -> Any:
+    """Return a part without default values, as JSON values."""
     if isinstance(value, Part):
         fields = type(value).model_fields.items()
         pairs = [(field, getattr(value, name), field.alias or name) for name, field in fields]
         return {
-            key: _said(held)
-            for field, held, key in pairs
-            if held != field.get_default(call_default_factory=True)
+            key: _without_defaults(content)
+            for field, content, key in pairs
+            if content != field.get_default(call_default_factory=True)
         }
     if isinstance(value, dict):
-        return {key: _said(held) for key, held in value.items()}
-    return [_said(item) for item in value] if isinstance(value, list) else value
+        return {key: _without_defaults(content) for key, content in value.items()}
+    return [_without_defaults(item) for item in value] if isinstance(value, list) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,50 +38,50 @@ class Scenario:
     spec: ScenarioFile
     document: Document
     path: str
-    """As given; for messages."""
+    """Path as given by the user, for messages."""
     folder: Path
-    """Absolute folder of the file: relative paths in it start here."""
+    """Absolute folder of the file. Relative paths in it start here."""
     text: str
-    """The file as read."""
+    """Text of the file."""
     lost: frozenset[str] = frozenset()
-    """Keys and values that were left out as wrong, while the rest is checked: what names them is not at fault.
-    Always empty in what `load` returns."""
+    """Names of keys and values that were removed as invalid while the rest is checked. References
+    to them are not reported. Empty in a scenario that `load` returns."""
 
     @property
     def name(self) -> str:
-        """Short name; its records are kept under it."""
+        """Short name, and the folder of its records."""
         return self.spec.name
 
     @property
     def question(self) -> str:
-        """The sentence that the report must answer."""
+        """Question that the report answers."""
         return self.spec.question
 
     @property
     def sha256(self) -> str:
-        """Of what the scenario says: comments, layout, order of keys and written defaults do not count."""
+        """Digest of the content, independent of comments, layout, order of keys and defaults."""
         text = json.dumps(
-            _said(self.spec), sort_keys=True, ensure_ascii=False, separators=(",", ":")
+            _without_defaults(self.spec), sort_keys=True, ensure_ascii=False, separators=(",", ":")
         )
         return hashlib.sha256(text.encode()).hexdigest()
 
     def resolve(self, path: str) -> str:
-        """An absolute path, from one that is relative to the scenario's file."""
+        """Return the absolute path of a path that is relative to the scenario's file."""
         return str((self.folder / Path(path).expanduser()).absolute())
 
     def row(self, key: str, index: int, *rest: str | int) -> tuple[str | int, ...]:
-        """The path of a row of `key`, which may be written as one row without its outer list."""
+        """Return the path of a row of `key`, which may be written without the outer list."""
         data = self.document.data.get(key)
         single = isinstance(data, list) and not any(isinstance(item, list) for item in data)
         return (key, *rest) if single else (key, index, *rest)
 
     def rule(self, *path: str | int) -> str:
-        """``file:line`` of what stands at `path`."""
+        """Return ``file:line`` of the value at `path`."""
         place = self.document.place.at(path)
         return f"{place.file}:{place.value.line}"
 
     def value_at(self, axis: str, value: str) -> tuple[str, Position]:
-        """File and position of an axis value, whichever form the axis has."""
+        """Return file and position of an axis value, for each form of an axis."""
         place = self.document.place.at(("axes", axis))
         data = self.document.data.get("axes", {}).get(axis)
         if isinstance(data, dict) and "values" in data:

@@ -1,4 +1,4 @@
-"""YAML text to plain data that knows where each key and value stands in its file."""
+"""YAML text as plain data with the position of each key and value."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MAX_BYTES: Final = 1 << 20
-"""A scenario is written by hand; a megabyte is a mistake."""
+"""Largest size of a scenario. Files written by hand are smaller."""
 MAX_NODES: Final = 20_000
-"""Values after aliases are expanded: nested aliases grow exponentially ("billion laughs")."""
+"""Largest number of values after alias expansion (limits a "billion laughs" file)."""
 
 _PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _SHORT: Final = 3
@@ -34,24 +34,24 @@ _CORE_TAGS: Final = frozenset(
 
 
 class Scalar(str):
-    """One scalar as it is written. Its type is decided by the key that holds it, not by its looks.
+    """A scalar as it is written. Its key decides its type.
 
-    That keeps ``010``, ``1e3``, ``no`` and ``2026-01-01`` what they are: text, until a key asks for a number.
+    So ``010``, ``1e3``, ``no`` and ``2026-01-01`` remain text until a key reads them as a number.
     """
 
     __slots__ = ("plain",)
     plain: bool
-    """Whether it stands without quotes, so that it may be a number, a truth value or nothing."""
+    """True for a scalar without quotes, which may be a number, a boolean or null."""
 
     def __new__(cls, text: str, *, plain: bool = False) -> Self:
-        """A scalar of this text."""
+        """Create a scalar of this text."""
         scalar = super().__new__(cls, text)
         scalar.plain = plain
         return scalar
 
     @property
     def is_null(self) -> bool:
-        """Whether YAML 1.2 reads it as nothing."""
+        """True for a scalar that YAML 1.2 reads as null."""
         return self.plain and self in {"", "~", "null", "Null", "NULL"}
 
 
@@ -61,7 +61,7 @@ Path: TypeAlias = tuple[str | int, ...]
 
 @dataclass(slots=True)
 class Place:
-    """Where a value stands, and the places of what it holds."""
+    """Position of a value, and the places of the values that it contains."""
 
     file: str
     value: Position
@@ -69,7 +69,7 @@ class Place:
     children: dict[str | int, Place] = field(default_factory=dict)
 
     def at(self, path: Sequence[str | int]) -> Place:
-        """The place at `path`; parts that are not in the document are skipped."""
+        """Return the place at `path`; parts that are not in the document are skipped."""
         place = self
         for part in path:
             place = place.children.get(part, place)
@@ -78,7 +78,7 @@ class Place:
 
 @dataclass(slots=True)
 class Document:
-    """Plain data (`dict`, `list`, `Scalar`) with their places, and what was wrong so far."""
+    """Plain data (`dict`, `list`, `Scalar`) with their places, and the problems so far."""
 
     data: Any
     place: Place
@@ -86,18 +86,18 @@ class Document:
     problems: list[Problem] = field(default_factory=list)
 
     def key_problem(self, path: Path, code: str, message: str, **more: Any) -> Problem:
-        """A problem that points at the key at `path`, or at its value in a list."""
+        """Return a problem that points at the key at `path`, or at its value in a list."""
         place = self.place.at(path)
         return Problem(code, message, file=place.file, at=place.key or place.value, **more)
 
     def value_problem(self, path: Path, code: str, message: str, **more: Any) -> Problem:
-        """A problem that points at the value at `path`."""
+        """Return a problem that points at the value at `path`."""
         place = self.place.at(path)
         return Problem(code, message, file=place.file, at=place.value, **more)
 
 
-class Unreadable(Exception):  # noqa: N818 -- carries a problem up to `load`, is no fault of its own
-    """The text is no YAML document that could be checked any further."""
+class Unreadable(Exception):  # noqa: N818 -- `load` turns it into a problem
+    """A text that is not a YAML document, so that nothing else can be checked."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.message)
@@ -108,7 +108,7 @@ def parse(text: str, file: str) -> Document:
     """Read one YAML 1.2 document.
 
     Raises:
-        Unreadable: with the one problem that stops the reading (BC001 to BC007).
+        Unreadable: the problem that stops the reading (BC001 to BC007).
     """
     if len(text) > MAX_BYTES:
         raise Unreadable(syntax.too_large(file, MAX_BYTES))
@@ -131,7 +131,7 @@ def parse(text: str, file: str) -> Document:
         KeyError,
         TypeError,
     ) as error:
-        # The reader's own slips on damaged text; the user's file is at fault all the same.
+        # The YAML reader raises these for some invalid texts.
         raise Unreadable(Problem("BC001", f"this is not YAML: {error}", file=file)) from None
     if root is None:
         raise Unreadable(syntax.empty(file))
@@ -152,22 +152,22 @@ class _Builder:
         self._open: set[int] = set()
 
     def build(self, node: Node, name: str = "") -> tuple[Any, Place]:
-        """Plain data and places of a node and all below it. `name` is its path, for messages."""
+        """Return the plain data and places of a node. `name` is its path, for messages."""
         self._nodes += 1
         place = Place(self.file, self.lines.position(node.start_mark.index, node.end_mark.index))
         if self._nodes > MAX_NODES:
-            msg = f"the document holds more than {MAX_NODES} values once its aliases are expanded"
+            msg = f"the document has more than {MAX_NODES} values after its aliases are expanded"
             raise Unreadable(
                 Problem(
                     "BC006", msg, file=self.file, at=place.value, help="use fewer nested aliases"
                 )
             )
         if id(node) in self._open:
-            msg = "an alias refers to the value that holds it"
+            msg = "an alias refers to a value that contains it"
             raise Unreadable(Problem("BC001", msg, file=self.file, at=place.value))
         if str(node.tag) not in _CORE_TAGS:
             msg = f"the tag `{node.tag}` is not supported"
-            advice = "leave it out: the key decides the type"
+            advice = "remove it; the key decides the type"
             self.problems.append(Problem("BC001", msg, file=self.file, at=place.value, help=advice))
         if isinstance(node, ScalarNode):
             return self._scalar(node, place.value), place
@@ -186,14 +186,14 @@ class _Builder:
             lambda pair: pair[0].encode("utf-16", "surrogatepass").decode("utf-16"), str(node.value)
         )
         if _UNWRITABLE.search(text):
-            msg = "this text holds a character that no command line can carry (NUL, or half of a pair)"
+            msg = "a NUL character or a surrogate is not allowed in a command line"
             self.problems.append(Problem("BC001", msg, file=self.file, at=at))
             text = _UNWRITABLE.sub("?", text)
         return Scalar(text, plain=node.style is None and not self._tagged(node))
 
     @staticmethod
     def _tagged(node: ScalarNode) -> bool:
-        # `!!str 5`: a tag that says text counts as quotes.
+        # `!!str 5`: the tag for text has the effect of quotes.
         return str(
             node.tag
         ) == "tag:yaml.org,2002:str" and node.end_mark.index - node.start_mark.index != len(
@@ -222,7 +222,7 @@ class _Builder:
             value, child = self.build(value_node, f"{name}.{key}" if name else key)
             child.key = at
             if value_node.start_mark.index == value_node.end_mark.index:
-                child.value = at  # nothing is written: only the key can be pointed at
+                child.value = at  # an empty value has no position, so point at the key
             if key == "<<" and key_node.style is None:
                 merged.extend(self._merge_parts(value, child))
             elif key in data:
@@ -258,7 +258,8 @@ class _Builder:
                 at=second.key,
                 label="second definition",
                 also=((first.key or first.value, "first definition"),),
-                note="most YAML readers would silently keep only the second one",
+                help="remove one of the two",
+                note="most YAML readers silently ignore the first one",
             )
         )
 
@@ -266,7 +267,7 @@ class _Builder:
 def suggest(word: str, known: Sequence[str]) -> str | None:
     """Return the known word nearest to `word`; case, `-` and `_` make no difference."""
     by_key = {_folded(name): name for name in known}
-    cutoff = 0.5 if len(word) <= _SHORT else 0.6  # two letters in the wrong order share one half
+    cutoff = 0.5 if len(word) <= _SHORT else 0.6  # two swapped letters have a ratio of 0.5
     match = get_close_matches(_folded(word), by_key, n=1, cutoff=cutoff)
     return by_key[match[0]] if match else None
 

@@ -1,4 +1,4 @@
-"""Variants, inputs and cells of a scenario, with every word filled in."""
+"""Variants, inputs and cells of a scenario, with placeholders replaced."""
 
 from __future__ import annotations
 
@@ -41,72 +41,75 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """A variant with what its cells need."""
+class VariantParts:
+    """A variant with the values and settings of its cells."""
 
     variant: Variant
     values: Mapping[str, str]
-    """Axis values and fixed keys, the experiment's change among them."""
+    """Axis values and fixed keys, with the experiment's change."""
     settings: tuple[Setting, ...]
     change: tuple[str, str] | None
-    """The experiment's."""
+    """The experiment's change, as key and value."""
 
 
 class Expansion:
-    """Everything that a plan is put together from. The scenario's names and values have been checked."""
+    """The parts of a plan. The scenario's names and values are valid."""
 
     def __init__(self, scenario: Scenario, matrix: Matrix) -> None:
         self.scenario = scenario
         self.matrix = matrix
         self.axes = matrix.axes
-        self._kept = set(matrix.kept)
+        self._measured = set(matrix.measured)
         self.by_name = {axis.name: axis for axis in matrix.axes}
         self.command = bundled.command_of(scenario)
         self.bin = bin_name(scenario)
         first = scenario.spec.baseline[0] if scenario.spec.baseline else {}
         chosen = tuple((baseline_values(self.axes, first) or {}).items())
-        parts = unique([*(matrix.variant_part(values) for values in matrix.kept), chosen])
+        parts = unique([*(matrix.variant_part(values) for values in matrix.measured), chosen])
         self._first = dict(chosen)
         labels = labels_of(parts, self.axes, scenario.spec, self._first)
-        self.made = {values: self._make(values, labels[values]) for values in parts}
-        self.baseline = self.made[chosen].variant
+        self.parts = {values: self._make(values, labels[values]) for values in parts}
+        self.baseline = self.parts[chosen].variant
         self.further_baselines = [
-            self.made[values].variant
+            self.parts[values].variant
             for given in scenario.spec.baseline[1:]
-            if (values := tuple((baseline_values(self.axes, given) or {}).items())) in self.made
+            if (values := tuple((baseline_values(self.axes, given) or {}).items())) in self.parts
         ]
         self.inputs = self._inputs()
         self.experiments: list[Experiment] = []
-        self.experiment_makes: dict[str, Made] = {}
+        self.experiment_parts: dict[str, VariantParts] = {}
         self.hypotheses: list[Hypothesis] = []
         for part in scenario.spec.experiments:
             self._add_experiment(part, set(labels.values()))
-        self.anchor_made = self._make_anchor(set(labels.values()))
-        self.anchor = self.anchor_made.variant if self.anchor_made is not None else None
+        self.anchor_parts = self._make_anchor(set(labels.values()))
+        self.anchor = self.anchor_parts.variant if self.anchor_parts is not None else None
 
-    def _make_anchor(self, taken: set[str]) -> Made | None:
-        """The variant that stays; one that the matrix measures anyway serves as it is."""
+    def _make_anchor(self, taken: set[str]) -> VariantParts | None:
+        """Return the anchor variant, which may be a variant of the matrix."""
         part = self.scenario.spec.anchor
         if part is None:
             return None
         values = named_values(self.axes, self.scenario.spec.baseline, part.variant or {})
         label = f"anchor {part.rev}" if part.rev else "anchor"
-        own = self._make(values, label if label not in taken else f"{label} (anchor)")
-        if part.rev is None or own.variant.build is None:
-            return self.made.get(values, own)
-        build = replace(own.variant.build, revision=part.rev)
+        anchor = self._make(values, label if label not in taken else f"{label} (anchor)")
+        if part.rev is None or anchor.variant.build is None:
+            return self.parts.get(values, anchor)
+        build = replace(anchor.variant.build, revision=part.rev)
         if build == self.baseline.build:
-            return self.made[self.baseline.values]
-        return replace(own, variant=replace(own.variant, build=build, anchor=part.rev, describe=""))
+            return self.parts[self.baseline.values]
+        variant = replace(anchor.variant, build=build, anchor=part.rev, describe="")
+        return replace(anchor, variant=variant)
 
-    def _make(self, values: Values, label: str, experiment: ExperimentPart | None = None) -> Made:
+    def _make(
+        self, values: Values, label: str, experiment: ExperimentPart | None = None
+    ) -> VariantParts:
         chosen = {
             **self.scenario.spec.fixed,
             **dict(values),
             **(experiment.change if experiment else {}),
         }
         settings = tuple(self.by_name[name].settings[value] for name, value in values)
-        # What departs from the baseline in one thing is told by that thing: the rest stands beside the baseline.
+        # A variant with one change needs only the description of that change.
         whole = experiment is None and (
             self.scenario.spec.design == "full" or dict(values) == self._first
         )
@@ -122,7 +125,7 @@ class Expansion:
         ]
         name = experiment.name if experiment else None
         variant = Variant(label, values, self._build(settings), "; ".join(about), name)
-        return Made(
+        return VariantParts(
             variant, chosen, settings, next(iter(experiment.change.items())) if experiment else None
         )
 
@@ -155,25 +158,24 @@ class Expansion:
         )
 
     def _inputs(self) -> dict[Values, tuple[Input, Mapping[str, str]]]:
-        found: dict[Values, tuple[Input, Mapping[str, str]]] = {}
-        for values in unique(self.matrix.input_part(values) for values in self.matrix.kept):
-            made, texts = _input(self.scenario, values, self.by_name)
-            found[values] = (made, texts)
-        return found
+        inputs: dict[Values, tuple[Input, Mapping[str, str]]] = {}
+        for values in unique(self.matrix.input_part(values) for values in self.matrix.measured):
+            inputs[values] = _input(self.scenario, values, self.by_name)
+        return inputs
 
     def _add_experiment(self, part: ExperimentPart, taken: set[str]) -> None:
         ((key, value),) = part.change.items()
         start = named_values(self.axes, self.scenario.spec.baseline, part.at)
         changed = tuple((axis, value if axis == key else old) for axis, old in start)
         variant_id = ""
-        if key in self.by_name and changed in self.made:
-            variant_id = self.made[changed].variant.id
+        if key in self.by_name and changed in self.parts:
+            variant_id = self.parts[changed].variant.id
         elif not part.at:
             free = part.name not in taken and part.name != CONTROL_LABEL
             label = part.name if free else f"{part.name} (experiment)"
             taken.add(label)
-            self.experiment_makes[part.name] = self._make(changed, label, part)
-            variant_id = self.experiment_makes[part.name].variant.id
+            self.experiment_parts[part.name] = self._make(changed, label, part)
+            variant_id = self.experiment_parts[part.name].variant.id
         if not part.at:
             change = ((key, value),)
             self.experiments.append(
@@ -181,7 +183,7 @@ class Expansion:
             )
         if part.hypothesis:
             before = self.scenario.spec.fixed.get(key) or dict(start).get(key, "")
-            reference_id = self.made[start].variant.id if start in self.made else ""
+            reference_id = self.parts[start].variant.id if start in self.parts else ""
             change_text = f"{key}: {before} → {value}"
             self.hypotheses.append(
                 Hypothesis(
@@ -195,40 +197,40 @@ class Expansion:
             )
 
     def pairs(self) -> list[tuple[Variant, Input]]:
-        """What is measured, input by input: variants in the order of the matrix, then the experiments."""
-        kept = self._kept
-        found: list[tuple[Variant, Input]] = []
+        """Return the measured pairs by input: variants of the matrix, then experiments."""
+        measured = self._measured
+        pairs: list[tuple[Variant, Input]] = []
         for given_values, (given, _) in self.inputs.items():
-            for values, made in self.made.items():
-                if self._whole(values, given_values) in kept:
-                    found.append((made.variant, given))
-            if self._whole(self.baseline.values, given_values) in kept:
-                # An experiment is no combination of the matrix: it is measured wherever the baseline is.
-                found += [(made.variant, given) for made in self.experiment_makes.values()]
-            if self.anchor is not None and (self.anchor, given) not in found:
-                found.append((self.anchor, given))
-        return found
+            for values, parts in self.parts.items():
+                if self._whole(values, given_values) in measured:
+                    pairs.append((parts.variant, given))
+            if self._whole(self.baseline.values, given_values) in measured:
+                # An experiment is not in the matrix. It is measured on the baseline's inputs.
+                pairs += [(parts.variant, given) for parts in self.experiment_parts.values()]
+            if self.anchor is not None and (self.anchor, given) not in pairs:
+                pairs.append((self.anchor, given))
+        return pairs
 
     def _whole(self, variant: Values, given: Values) -> Values:
         chosen = {**dict(variant), **dict(given)}
         return tuple((axis.name, chosen[axis.name]) for axis in self.axes)
 
     def values_of(self, variant: Variant, given: Input) -> Values:
-        """The combination of a cell, in the order of the axes."""
+        """Return the combination of a cell, in the order of the axes."""
         return self._whole(variant.values, given.values)
 
-    def made_of(self, variant: Variant) -> Made:
-        """A variant with what its cells need."""
-        if self.anchor_made is not None and variant == self.anchor:
-            return self.anchor_made
+    def parts_of(self, variant: Variant) -> VariantParts:
+        """Return the parts of a variant."""
+        if self.anchor_parts is not None and variant == self.anchor:
+            return self.anchor_parts
         return (
-            self.made[variant.values]
+            self.parts[variant.values]
             if variant.experiment is None
-            else self.experiment_makes[variant.experiment]
+            else self.experiment_parts[variant.experiment]
         )
 
     def cells(self, pairs: Iterable[tuple[Variant, Input]]) -> Iterable[Cell]:
-        """The cells, the control arm last on each input that has the baseline."""
+        """Yield the cells; the A/A control is last on each input that has the baseline."""
         control: Cell | None = None
         input_id = None
         for variant, given in pairs:
@@ -245,34 +247,34 @@ class Expansion:
 
     def _role(self, variant: Variant, given: Input) -> Role:
         if variant == self.anchor and (
-            variant.anchor or self.values_of(variant, given) not in self._kept
+            variant.anchor or self.values_of(variant, given) not in self._measured
         ):
             return Role.ANCHOR
         if variant == self.baseline:
             return Role.BASELINE
-        own = dict(variant.values).items()
+        values = dict(variant.values).items()
         bound = variant.experiment is None and any(
-            given.items() <= own for given in self.scenario.spec.bounds
+            given.items() <= values for given in self.scenario.spec.bounds
         )
         return Role.BOUND if bound else Role.CANDIDATE
 
     def named_cells(self) -> tuple[NamedCell, ...]:
-        """The variants that formulas name."""
+        """Return the named variants of formulas."""
         spec = self.scenario.spec
         return tuple(
-            NamedCell(name, self.made[values].variant.id)
+            NamedCell(name, self.parts[values].variant.id)
             for name, given in spec.cells.items()
-            if (values := named_values(self.axes, spec.baseline, given)) in self.made
+            if (values := named_values(self.axes, spec.baseline, given)) in self.parts
         )
 
     def cell(self, variant: Variant, given: Input, role: Role, label: str) -> Cell:
-        """One cell with its words filled in."""
+        """Return one cell with its placeholders replaced."""
         spec = self.scenario.spec
-        made = self.made_of(variant)
+        parts = self.parts_of(variant)
         texts = self.inputs[given.values][1]
-        values = {**texts, **made.values, **dict(given.values)}
+        values = {**texts, **parts.values, **dict(given.values)}
         settings = (
-            *made.settings,
+            *parts.settings,
             *(self.by_name[name].settings[value] for name, value in given.values),
         )
         env = {name: template.fill_text(value, values) for name, value in spec.env.items()}
@@ -285,7 +287,7 @@ class Expansion:
                 "cell",
                 sorted(variant.values),
                 sorted(given.values),
-                made.change,
+                parts.change,
                 role is Role.CONTROL,
                 *((variant.anchor,) if variant.anchor else ()),
             ),
@@ -326,7 +328,7 @@ class Expansion:
 
 
 def bin_name(scenario: Scenario) -> str:
-    """The binary target: the one that is named, or the crate's only one; empty where nothing is built."""
+    """Return the binary target: the given one or the crate's only one; empty without a crate."""
     worker = scenario.spec.worker
     if worker.bin is not None or worker.crate is None:
         return worker.bin or ""
@@ -338,14 +340,14 @@ def bin_name(scenario: Scenario) -> str:
 
 
 def size_texts(scenario: Scenario, axes: Iterable[AxisView]) -> list[str]:
-    """Every size that the scenario writes down: of its input and of its size axes."""
+    """Return every size in the scenario: of its input and of its size axes."""
     part = scenario.spec.input
     texts = [part.size] if part is not None and part.size is not None and is_size(part.size) else []
     return texts + [value for axis in axes if axis.is_size for value in axis.values]
 
 
 def unique(items: Iterable[_T]) -> tuple[_T, ...]:
-    """Without repetitions, in the order of the first appearance."""
+    """Return the distinct items in order of first appearance."""
     return tuple(dict.fromkeys(items))
 
 
@@ -364,7 +366,7 @@ def _profile(
 def _input(
     scenario: Scenario, values: Values, axes: Mapping[str, AxisView]
 ) -> tuple[Input, dict[str, str]]:
-    """An input and the texts that its names stand for in a command."""
+    """Return an input and the values of its placeholders."""
     chosen = dict(values)
     label = ", ".join(axes[name].settings[value].label or value for name, value in values)
     part = scenario.spec.input

@@ -1,4 +1,4 @@
-"""The gate of a scenario as its plan holds it: margins, the cells that its words select, and budgets."""
+"""The gate policy of a plan: margins, selected cells and budgets."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from bench_framework.scenario.schema.measure import BudgetPart
 
 OPEN_NAMES = ("variant", "input", "experiment")
-"""What a selection may name beside the axes."""
+"""Names that a selection may use in addition to the axes."""
 
 
 def with_gate(scenario: Scenario, plan: Plan) -> Plan:
-    """The plan with the scenario's gate; the cells that this names must be those of the plan."""
+    """Return the plan with the scenario's gate policy."""
     spec = scenario.spec.gate
     policy = GatePolicy(
         spec.margins(),
@@ -52,10 +52,10 @@ def with_gate(scenario: Scenario, plan: Plan) -> Plan:
 
 
 def selected(plan: Plan, words: str) -> tuple[Cell, ...]:
-    """The cells of a plan, baselines among them, that the words of a selection take.
+    """Return the cells of a plan, including baselines, that a selection matches.
 
     Raises:
-        ScenarioError: they cannot be read, or name what this plan does not have (BC113).
+        ScenarioError: BC113, the selection is invalid or has an unknown name or value.
     """
     known = {axis.name: [value.name for value in axis.values] for axis in plan.axes}
     selection = parse_selection(words, known, open_names=OPEN_NAMES)
@@ -64,14 +64,18 @@ def selected(plan: Plan, words: str) -> tuple[Cell, ...]:
 
 
 def words_of(plan: Plan, cell: Cell) -> Mapping[str, str]:
-    """What a selection can ask of a cell."""
+    """Return the values of a cell by the names that a selection may use."""
     variant, given = plan.variant(cell.variant_id), plan.input(cell.input_id)
-    own = {"variant": variant.label, "input": given.label, **dict((*variant.values, *given.values))}
-    return own | ({"experiment": variant.experiment} if variant.experiment else {})
+    values = {
+        "variant": variant.label,
+        "input": given.label,
+        **dict((*variant.values, *given.values)),
+    }
+    return values | ({"experiment": variant.experiment} if variant.experiment else {})
 
 
 def unit_of(scenario: Scenario, metric: str) -> str | None:
-    """Unit of a metric that can have a budget: s, bytes, count, …; `None` for a name that is no such metric."""
+    """Return the unit of a metric, such as s or bytes; `None` if it cannot have a budget."""
     declared = scenario.spec.metrics.get(metric)
     if metric in METRICS:
         kind = METRICS[metric]
@@ -84,10 +88,10 @@ def unit_of(scenario: Scenario, metric: str) -> str | None:
 
 
 def budget_limit(scenario: Scenario, part: BudgetPart) -> float:
-    """What a budget allows, in the unit of its metric's values.
+    """Return the limit of a budget, in the unit of its metric's values.
 
     Raises:
-        Refused: it is not in that unit, or not above zero.
+        Refused: the limit is not in that unit, or not above zero.
     """
     unit, text = unit_of(scenario, part.metric), part.max
     try:
@@ -101,9 +105,9 @@ def budget_limit(scenario: Scenario, part: BudgetPart) -> float:
         example = {"s": "1.2s", "bytes": "200MiB"}.get(unit or "", "12000000")
         raise Refused(
             "BC102",
-            f"`max` of {part.metric} cannot be `{text}`",
-            label="expected an amount with its unit",
-            advice=f"such as {example}",
+            f"`{text}` is not a limit for metric `{part.metric}`",
+            label="expected an amount",
+            advice=f"write an amount such as {example}",
         ) from None
     if not 0 < limit < float("inf"):
         raise Refused("BC102", f"`max` must be above zero, got {text}", label="expected an amount")

@@ -1,4 +1,4 @@
-"""A scenario file to a valid `Scenario`, or every mistake in it at once."""
+"""Loading of a scenario: a valid `Scenario`, or all of its problems at once."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 __all__ = ["Scenario", "load", "render"]
 
 _PASSES = 4
-"""Of validating and leaving out what is wrong: each shows what the last one hid."""
+"""Passes of validating and removing invalid parts. Each may show further problems."""
 _STAND_INS: dict[str, Any] = {
     "version": "1",
     "name": "unnamed",
     "question": "?",
     "worker": {"command": ["true"]},
 }
-"""In the place of what is missing, so that the rest can be checked; never part of a result."""
+"""Replacements for missing required keys, so that the rest can be checked."""
 _ENCODINGS = {
     b"\xff\xfe": "UTF-16",
     b"\xfe\xff": "UTF-16",
@@ -43,12 +43,12 @@ def load(path: Path, *, overrides: Sequence[str] = (), text: str | None = None) 
     """Read, override, validate and check a scenario.
 
     Args:
-        path: of the file; relative paths in it start at its folder.
-        overrides: such as ``measure.rounds.max=5``; the value is YAML.
-        text: in place of the file's contents.
+        path: path of the file. Relative paths in it start at its folder.
+        overrides: overrides such as ``measure.rounds.max=5``; the value is YAML.
+        text: contents to use instead of those of the file.
 
     Raises:
-        ScenarioError: with every problem, in file order; `render` prints it.
+        ScenarioError: all problems, in file order. `render` formats them.
     """
     file = str(path)
     try:
@@ -66,9 +66,9 @@ def load(path: Path, *, overrides: Sequence[str] = (), text: str | None = None) 
     outdated = check_version(document)
     if outdated is not None:
         raise ScenarioError((outdated,), document.sources)
-    spec, sound, problems, lost = _validate(document)
+    spec, valid_part, problems, lost = _validate(document)
     if spec is not None:
-        scenario = Scenario(spec, sound, file, path.absolute().parent, content, lost)
+        scenario = Scenario(spec, valid_part, file, path.absolute().parent, content, lost)
         problems += check(scenario, damaged=bool(problems))
         if not problems:
             return scenario
@@ -80,7 +80,7 @@ def _read(path: Path) -> str:
     try:
         raw = path.read_bytes() if path.is_file() or not path.exists() else _refuse_special(path)
     except FileNotFoundError:
-        advice = "give the path of a scenario; `benchctl init` writes one"
+        advice = "give the path of a scenario, or write one with `benchctl init`"
         raise Unreadable(
             Problem("BC003", f"there is no file `{file}`", file=file, help=advice)
         ) from None
@@ -98,7 +98,7 @@ def _read(path: Path) -> str:
                     "BC004",
                     f"the file is {name}",
                     file=file,
-                    help="save it as UTF-8 without a mark",
+                    help="save it as UTF-8 without a byte order mark",
                 )
             )
     try:
@@ -110,14 +110,14 @@ def _read(path: Path) -> str:
 
 
 def _refuse_special(path: Path) -> bytes:
-    what = "is a folder" if path.is_dir() else "is no regular file"
-    advice = "name a file in it" if path.is_dir() else None
+    what = "is a folder" if path.is_dir() else "is not a regular file"
+    advice = "give the path of a file in it" if path.is_dir() else None
     raise Unreadable(Problem("BC003", f"`{path}` {what}", file=str(path), help=advice))
 
 
 def _without_mark(text: str, file: str) -> str:
     if text.startswith("\ufeff"):
-        advice = "save it as UTF-8 without a mark"
+        advice = "save it as UTF-8 without a byte order mark"
         raise Unreadable(
             Problem("BC004", "the text starts with a byte order mark", file=file, help=advice)
         )
@@ -127,7 +127,7 @@ def _without_mark(text: str, file: str) -> str:
 def _validate(
     document: Document,
 ) -> tuple[ScenarioFile | None, Document, list[Problem], frozenset[str]]:
-    """The model of what is sound in the document, that part of it, the problems of the rest, and its names."""
+    """Return the model of the valid part, that part, the problems, and the removed names."""
     problems = list(document.problems)
     lost: set[str] = set()
     gone: set[documents.Path] = set()
@@ -151,14 +151,14 @@ def _validate(
 
 
 def _follows(error: Any, path: documents.Path, gone: set[documents.Path]) -> bool:
-    """Whether something is missing only because what stood there was wrong, which was said, and is left out."""
+    """Return whether something is missing only because it was invalid and removed."""
     if error["type"] == "missing":
         return (*path, str(error["loc"][-1])) in gone
     return error["type"] == "too_short" and any(left_out[:-1] == path for left_out in gone)
 
 
 def _name(document: Document, path: documents.Path) -> str:
-    """What is lost at a path: the key, or the item of a list."""
+    """Return the name that is removed at a path: the key, or the item of a list."""
     return path[-1] if isinstance(path[-1], str) else str(document_value(document.data, path))
 
 
@@ -177,15 +177,15 @@ def _plain(value: Any) -> Any:
 def _prune(
     data: Any, place: Place, path: documents.Path, doomed: set[documents.Path]
 ) -> tuple[Any, Place]:
-    """Data and places without what stands at the doomed paths; lists close up."""
+    """Return data and places without the values at the doomed paths; list indexes shift."""
     if isinstance(data, dict):
-        kept = [key for key in data if (*path, key) not in doomed]
+        remaining = [key for key in data if (*path, key) not in doomed]
         pairs = {
             key: _prune(data[key], place.children[key], (*path, key), doomed)
-            for key in kept
+            for key in remaining
             if key in place.children
         }
-        pruned = {key: pairs[key][0] if key in pairs else data[key] for key in kept}
+        pruned = {key: pairs[key][0] if key in pairs else data[key] for key in remaining}
         return pruned, Place(
             place.file, place.value, place.key, {key: pair[1] for key, pair in pairs.items()}
         )

@@ -1,4 +1,4 @@
-"""Axes to combinations: which are measured, which are not, and by which rule."""
+"""The combinations of the axes: measured ones, and holes with the reason."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Every combination of the axes, once: measured, or a hole."""
+    """Every combination of the axes, which is either measured or a hole."""
 
     axes: tuple[AxisView, ...]
-    kept: tuple[Values, ...]
+    measured: tuple[Values, ...]
     holes: tuple[Hole, ...]
     matches: tuple[int, ...] = field(default=())
-    """Per `exclude` rule: how many combinations of the full product it is about."""
+    """Number of combinations of the full product that each `exclude` rule matches."""
 
     @property
     def variant_axes(self) -> frozenset[str]:
@@ -32,20 +32,20 @@ class Matrix:
         return frozenset(axis.name for axis in self.axes if axis.kind != "input")
 
     def variant_part(self, values: Values) -> Values:
-        """The build and run values of a combination."""
+        """Return the build and run values of a combination."""
         return tuple(pair for pair in values if pair[0] in self.variant_axes)
 
     def input_part(self, values: Values) -> Values:
-        """The input values of a combination."""
+        """Return the input values of a combination."""
         return tuple(pair for pair in values if pair[0] not in self.variant_axes)
 
 
 def combine(scenario: Scenario) -> Matrix:
-    """Try every combination against every rule. The caller has checked names, values and `product_size`."""
+    """Return the matrix; the caller has checked names, values and `product_size`."""
     axes = axes_of(scenario)
     given = scenario.spec.baseline[0] if scenario.spec.baseline else {}
     rules = _Rules(scenario, axes, baseline_values(axes, given))
-    kept: list[Values] = []
+    measured: list[Values] = []
     holes: list[Hole] = []
     matches = [0] * len(scenario.spec.exclude)
     for picked in itertools.product(*(axis.values for axis in axes)):
@@ -54,14 +54,14 @@ def combine(scenario: Scenario) -> Matrix:
             matches[index] += 1
         hole = rules.hole(values)
         if hole is None:
-            kept.append(values)
+            measured.append(values)
         else:
             holes.append(hole)
-    return Matrix(axes, tuple(kept), tuple(holes), tuple(matches))
+    return Matrix(axes, tuple(measured), tuple(holes), tuple(matches))
 
 
 class _Rules:
-    """What keeps a combination from being measured, in the order in which the reasons are given."""
+    """The rules that exclude combinations, in the order in which they apply."""
 
     def __init__(
         self, scenario: Scenario, axes: tuple[AxisView, ...], baseline: dict[str, str] | None
@@ -74,7 +74,7 @@ class _Rules:
         self.unavailable = bundled.unavailable_values(scenario, axes)
 
     def hole(self, values: Values) -> Hole | None:
-        """The first reason, or `None` for a combination that is measured."""
+        """Return the hole with its first reason, or `None` for a measured combination."""
         chosen = dict(values)
         for reason, rule in itertools.chain(
             self._unpaired(chosen),
@@ -90,9 +90,9 @@ class _Rules:
         return None
 
     def excluding(self, chosen: Mapping[str, str]) -> Iterator[int]:
-        """Indexes of the `exclude` rules that are about a combination."""
+        """Yield the indexes of the `exclude` rules that match a combination."""
         for index, rule in enumerate(self.scenario.spec.exclude):
-            if all(chosen.get(axis) in wanted for axis, wanted in rule.items()):
+            if all(chosen.get(axis) in excluded for axis, excluded in rule.items()):
                 yield index
 
     def _unpaired(self, chosen: Mapping[str, str]) -> Iterator[tuple[str, tuple[str | int, ...]]]:
@@ -102,7 +102,7 @@ class _Rules:
                 yield f"{' and '.join(group)} advance together", self.scenario.row("pairs", index)
 
     def _departures(self, chosen: Mapping[str, str]) -> set[str]:
-        """Axes that leave the baseline; paired ones count once, under the first name of their group."""
+        """Return the axes that differ from the baseline; paired axes count as one."""
         first = {name: group[0] for group in reversed(self.pairs) for name in group}
         return {
             first.get(name, name) for name, value in self.baseline.items() if chosen[name] != value
@@ -111,12 +111,12 @@ class _Rules:
     def _off_design(self, chosen: Mapping[str, str]) -> Iterator[tuple[str, tuple[str | int, ...]]]:
         design = self.scenario.spec.design
         if design == "one-at-a-time" and len(self._departures(chosen)) > 1:
-            yield "more than one axis departs from the baseline", ("design",)
+            yield "more than one axis differs from the baseline", ("design",)
         if design == "ladder" and tuple(chosen[name] for name in self.baseline) not in self.ladder:
-            yield "no step of the ladder", ("design",)
+            yield "not a step of the ladder", ("design",)
 
     def _ladder_steps(self) -> set[tuple[str, ...]]:
-        """The baseline, then one change more in each step: axis by axis, each through all of its values."""
+        """Return the steps: the baseline, then one more change in each, in axis order."""
         now = dict(self.baseline)
         steps = {tuple(now.values())}
         for name, start in self.baseline.items():

@@ -1,4 +1,4 @@
-"""Changes to a scenario from the command line: ``-S measure.rounds.max=5``."""
+"""Overrides of scenario keys from the command line: ``-S measure.rounds.max=5``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NUMBER: Final = re.compile(r"[0-9]{1,18}")
 
 
 def apply(document: Document, overrides: Sequence[str]) -> None:
-    """Change the document in place. What is wrong with an override is added to the document's problems."""
+    """Change the document in place. Invalid overrides are added to the document's problems."""
     given: set[str] = set()
     for override in overrides:
         file = f"-S {override}"
@@ -26,9 +26,9 @@ def apply(document: Document, overrides: Sequence[str]) -> None:
         path = name.strip().split(".")
         if not equals or not all(path) or not isinstance(document.data, dict):
             at = Position(1, 1, max(1, len(override)))
-            advice = "write key=value, such as measure.rounds.max=5"
+            advice = "write KEY=VALUE, such as measure.rounds.max=5"
             document.problems.append(
-                Problem("BC112", "this is no override", file=file, at=at, help=advice)
+                Problem("BC112", "this is not an override", file=file, at=at, help=advice)
             )
             continue
         try:
@@ -46,12 +46,12 @@ def apply(document: Document, overrides: Sequence[str]) -> None:
 
 
 def _nothing(file: str) -> Document:
-    """No value: placed on the equals sign, once its place is moved into the override."""
+    """Return an empty value whose position, after shifting, is the equals sign."""
     return Document(Scalar("", plain=True), Place(file, Position(1, 0, 1)), {})
 
 
 def _set(document: Document, path: list[str], value: Document) -> None:
-    """Put the value at its path; mappings on the way are made where there are none."""
+    """Set the value at its path; missing mappings on the way are created."""
     data, place = document.data, document.place
     for part in path[:-1]:
         key = _key(data, part)
@@ -61,7 +61,7 @@ def _set(document: Document, path: list[str], value: Document) -> None:
             place.children[key] = Place(
                 value.place.file, value.place.key or value.place.value, value.place.key
             )
-        else:  # YAML merges share values: a change belongs to this path alone
+        else:  # YAML merges share values; copy so that only this path changes
             data[key] = copy(data[key])
             place.children[key] = replace(
                 place.children[key], children=dict(place.children[key].children)
@@ -73,7 +73,7 @@ def _set(document: Document, path: list[str], value: Document) -> None:
 
 
 def _key(data: Any, part: str) -> str | int:
-    """An index into a list, or a key."""
+    """Return an index into a list, or a key."""
     if isinstance(data, list):
         return min(int(part), len(data)) if part.isdigit() else len(data)
     return part
@@ -91,21 +91,21 @@ def _shifted(at: Position | None, by: int) -> Position | None:
 
 
 def _shift(place: Place, by: int) -> None:
-    """Move the places of a value from its own text into the override's."""
-    seen: set[int] = set()
+    """Shift the positions of a value from the value's text to the override's text."""
+    shifted: set[int] = set()
     pending = [place]
     while pending:
         item = pending.pop()
-        if id(item) in seen:
+        if id(item) in shifted:
             continue
-        seen.add(id(item))
+        shifted.add(id(item))
         item.value = _shifted(item.value, by) or item.value
         item.key = _shifted(item.key, by)
         pending += item.children.values()
 
 
 def _keep_rounds_ordered(document: Document, given: set[str]) -> None:
-    """One end of `measure.rounds` from the command line moves the other end that stands in the file."""
+    """Move the end of `measure.rounds` in the file if the other end is overridden past it."""
     measure = document.data.get("measure") if isinstance(document.data, dict) else None
     rounds = measure.get("rounds") if isinstance(measure, dict) else None
     ends = [f"measure.rounds.{end}" in given for end in ("min", "max")]

@@ -1,4 +1,4 @@
-"""A scenario expanded: variants, inputs, builds and cells, with the holes and their reasons."""
+"""Expansion of a scenario to a plan: variants, inputs, builds, cells and holes."""
 
 from __future__ import annotations
 
@@ -29,41 +29,43 @@ _SI_UNITS = ("kB", "KB", "MB", "GB", "TB")
 
 
 def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
-    """The plan of a scenario that `load` found valid; equal scenarios give equal plans.
+    """Return the plan of a valid scenario. Equal scenarios give equal plans.
 
     Args:
-        scenario: from `load`.
-        only: the words behind ``-k``. What they leave out becomes holes; every baseline stays on each input
-            that keeps a cell.
+        scenario: scenario from `load`.
+        only: selection of ``-k``. Other cells become holes, except baselines on inputs with a
+            selected cell.
 
     Raises:
-        ScenarioError: `only` cannot be read (BC113) or selects nothing (BC207).
+        ScenarioError: `only` is invalid (BC113) or selects nothing (BC207).
     """
-    made = Expansion(scenario, combine(scenario))
-    pairs = made.pairs()
-    holes = list(made.matrix.holes)
+    expansion = Expansion(scenario, combine(scenario))
+    pairs = expansion.pairs()
+    holes = list(expansion.matrix.holes)
     if only is not None:
-        pairs, left_out = _select(made, pairs, only)
+        pairs, left_out = _select(expansion, pairs, only)
         holes += left_out
     measured = unique(variant for variant, _ in pairs)
-    variants = measured if made.baseline in measured else (made.baseline, *measured)
+    variants = measured if expansion.baseline in measured else (expansion.baseline, *measured)
     plan = Plan(
         name=scenario.name,
         question=scenario.question,
         scenario_path=scenario.path,
         scenario_sha256=scenario.sha256,
-        axes=tuple(axis.plan_axis() for axis in made.axes),
+        axes=tuple(axis.plan_axis() for axis in expansion.axes),
         builds=unique(variant.build for variant in measured if variant.build is not None),
         variants=variants,
         inputs=unique(given for _, given in pairs),
-        cells=tuple(made.cells(pairs)),
+        cells=tuple(expansion.cells(pairs)),
         holes=tuple(holes),
-        baseline_id=made.baseline.id,
-        further_baselines=tuple(v.id for v in made.further_baselines if v in variants),
-        anchor_id=made.anchor.id if made.anchor is not None and made.anchor in variants else "",
+        baseline_id=expansion.baseline.id,
+        further_baselines=tuple(v.id for v in expansion.further_baselines if v in variants),
+        anchor_id=expansion.anchor.id
+        if expansion.anchor is not None and expansion.anchor in variants
+        else "",
         experiments=tuple(
             experiment
-            for experiment in made.experiments
+            for experiment in expansion.experiments
             if any(v.id == experiment.variant_id for v in variants)
         ),
         program=_program(scenario),
@@ -72,15 +74,17 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
         judge=_judge(scenario),
         notes=_notes(scenario),
         named=tuple(
-            cell for cell in made.named_cells() if any(v.id == cell.variant_id for v in variants)
+            cell
+            for cell in expansion.named_cells()
+            if any(v.id == cell.variant_id for v in variants)
         ),
         derived=tuple(
             DerivedRow(name, part.formula, part.assuming)
             for name, part in scenario.spec.derived.items()
         ),
-        hypotheses=tuple(made.hypotheses),
-        unit_family=_unit_family(scenario, made.axes),
-        profile=_profile_policy(scenario, variants, made.baseline.id),
+        hypotheses=tuple(expansion.hypotheses),
+        unit_family=_unit_family(scenario, expansion.axes),
+        profile=_profile_policy(scenario, variants, expansion.baseline.id),
         metrics=declared_metrics(scenario),
         instructions=instruction_policy(scenario),
         tuning=tuple(
@@ -93,17 +97,17 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
 
 
 def _select(
-    made: Expansion, pairs: list[tuple[Variant, Input]], only: str
+    expansion: Expansion, pairs: list[tuple[Variant, Input]], only: str
 ) -> tuple[list[tuple[Variant, Input]], list[Hole]]:
-    """The cells that ``-k`` takes, the baselines beside them, and a hole for each cell left out."""
-    names = {axis.name: axis.values for axis in made.axes}
+    """Return the selected cells with their baselines, and a hole for each other cell."""
+    names = {axis.name: axis.values for axis in expansion.axes}
     selection = parse_selection(only, names, open_names=("variant", "input", "experiment"))
 
     def takes(variant: Variant, given: Input) -> bool:
         words = {
             "variant": variant.label,
             "input": given.label,
-            **dict(made.values_of(variant, given)),
+            **dict(expansion.values_of(variant, given)),
         }
         return selection.takes(
             words | ({"experiment": variant.experiment} if variant.experiment else {})
@@ -112,31 +116,35 @@ def _select(
     chosen = {(variant.id, given.id) for variant, given in pairs if takes(variant, given)}
     if not chosen:
         problem = Problem(
-            "BC207", "the selection takes no cell of this plan", file=OPTION, at=whole(only)
+            "BC207",
+            "the selection matches no configuration of this plan",
+            file=OPTION,
+            at=whole(only),
+            help="remove a condition, or separate alternatives with |",
         )
         raise refusal(only, problem)
     inputs = {given_id for _, given_id in chosen}
-    always = {made.baseline.id, *(variant.id for variant in made.further_baselines)}
-    always |= {made.anchor.id} if made.anchor is not None else set()
-    kept, left_out = [], []
+    required = {expansion.baseline.id, *(variant.id for variant in expansion.further_baselines)}
+    required |= {expansion.anchor.id} if expansion.anchor is not None else set()
+    selected, left_out = [], []
     for variant, given in pairs:
-        if (variant.id, given.id) in chosen or (variant.id in always and given.id in inputs):
-            kept.append((variant, given))
+        if (variant.id, given.id) in chosen or (variant.id in required and given.id in inputs):
+            selected.append((variant, given))
         elif variant.experiment is None:
             left_out.append(
                 Hole(
-                    made.values_of(variant, given),
-                    f"left out by -k {only}; the baseline is always kept",
+                    expansion.values_of(variant, given),
+                    f"not selected by -k {only}",
                 )
             )
-    return kept, left_out
+    return selected, left_out
 
 
 def _program(scenario: Scenario) -> tuple[str, ...] | None:
     words = scenario.spec.worker.command
     if words is None:
         return None
-    # A bare name is found on PATH when it is run; anything with a slash is a file beside the scenario.
+    # A name without a slash is searched in PATH; a path is relative to the scenario's folder.
     first = scenario.resolve(words[0]) if "/" in words[0] else words[0]
     return (first, *words[1:])
 
@@ -155,7 +163,7 @@ def _answer(scenario: Scenario) -> AnswerPolicy:
 def _measure(scenario: Scenario) -> MeasurePolicy:
     part = scenario.spec.measure
     least, most = part.rounds.min, part.rounds.max
-    # The default that is left gives way to the number that is written.
+    # A default adapts to the other number if that is given.
     low = least if least is not None else min(_DEFAULT_MIN, most or _DEFAULT_MIN)
     high = most if most is not None else max(_DEFAULT_MAX, low)
     until: Literal["conclusive", "rounds", "precision"] = "precision"
@@ -184,11 +192,11 @@ def _judge(scenario: Scenario) -> JudgePolicy:
 
 
 def _per_metric(
-    given: float | dict[str, float] | None, default: float, named: tuple[tuple[str, float], ...]
+    given: float | dict[str, float] | None, default: float, by_metric: tuple[tuple[str, float], ...]
 ) -> tuple[float, tuple[tuple[str, float], ...]]:
     if isinstance(given, dict):
-        return default, tuple((dict(named) | given).items())
-    return (default if given is None else given), named
+        return default, tuple((dict(by_metric) | given).items())
+    return (default if given is None else given), by_metric
 
 
 def _notes(scenario: Scenario) -> tuple[Note, ...]:
@@ -226,8 +234,8 @@ def _is_profiled(part: ProfilePart, variant: Variant, baseline_id: str) -> bool:
         return True
     if part.variants == "baseline":
         return variant.id == baseline_id
-    return variant.experiment is None and any(_has(variant, wanted) for wanted in part.variants)
+    return variant.experiment is None and any(_has(variant, given) for given in part.variants)
 
 
-def _has(variant: Variant, wanted: Mapping[str, str] | str) -> bool:
-    return not isinstance(wanted, str) and wanted.items() <= dict(variant.values).items()
+def _has(variant: Variant, given: Mapping[str, str] | str) -> bool:
+    return not isinstance(given, str) and given.items() <= dict(variant.values).items()

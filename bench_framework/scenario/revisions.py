@@ -1,7 +1,7 @@
 """A plan at two revisions: every variant is built twice and compared with itself, on every input.
 
-Each (variant, input) of the scenario becomes an input of its own, with two arms and a control: base and head of one
-cell run within the same rounds, and no variant is compared with another one.
+Each (variant, input) of the scenario becomes an input of its own, with two arms and a control: base
+and head of one cell run within the same rounds, and no variant is compared with another one.
 """
 
 from __future__ import annotations
@@ -33,31 +33,31 @@ if TYPE_CHECKING:
 BASE, HEAD = "base", "head"
 AXIS_NAMES: Final = ("rev", "revision", "built-at", "benchctl-rev")
 _LEFT_OUT: Final = {
-    Role.BOUND: "a bound is compared with nothing, at no revision",
-    Role.ANCHOR: "an anchor bridges records; two revisions are compared within one",
+    Role.BOUND: "bounds are not compared",
+    Role.ANCHOR: "an anchor is for the comparison of records, not of revisions",
 }
-_EXPERIMENT: Final = "an experiment: at two revisions the scenario's own variants are measured"
+_EXPERIMENT: Final = "experiments are not compared between revisions"
 
 
 def at_revisions(plan: Plan, revisions: Revisions) -> Plan:
-    """The plan that measures each cell of a scenario at two revisions, and compares it with itself.
+    """Return the plan that measures each cell of a scenario at two revisions.
 
     Args:
-        plan: of a scenario whose crate is built, with one revision for all variants.
+        plan: plan of a scenario whose crate is built, with one revision for all variants.
         revisions: base and head, as full ids of commits.
 
     Returns:
-        With the new axis ``rev`` (or another name, if the scenario has such an axis) and every axis of the scenario
-        as an axis of the input; experiments, bounds and anchors become holes.
+        The plan, with the new axis ``rev`` (or another name if the scenario has such an axis). Every
+        axis of the scenario is an axis of the input. Experiments, bounds and anchors become holes.
     """
     taken = {axis.name for axis in plan.axes}
     name = next(name for name in AXIS_NAMES if name not in taken)
     pairs = _Pairs(plan, revisions, name)
-    kept = [cell for cell in plan.cells if pairs.takes(cell)]
-    heads = {cell.id: pairs.cell_id(cell, HEAD) for cell in kept}
+    measured = [cell for cell in plan.cells if pairs.takes(cell)]
+    heads = {cell.id: pairs.cell_id(cell, HEAD) for cell in measured}
     variants = tuple(
         dict.fromkeys(
-            pairs.variant(cell.variant_id, side) for cell in kept for side in (BASE, HEAD)
+            pairs.variant(cell.variant_id, side) for cell in measured for side in (BASE, HEAD)
         )
     )
     base_name, head_name = revisions.names
@@ -67,8 +67,8 @@ def at_revisions(plan: Plan, revisions: Revisions) -> Plan:
         axes=(pairs.axis, *(replace(axis, kind="input") for axis in plan.axes)),
         builds=tuple(dict.fromkeys(v.build for v in variants if v.build is not None)),
         variants=variants,
-        inputs=tuple(pairs.input(cell) for cell in kept),
-        cells=tuple(made for cell in kept for made in pairs.cells(cell)),
+        inputs=tuple(pairs.input(cell) for cell in measured),
+        cells=tuple(side for cell in measured for side in pairs.cells(cell)),
         holes=(*plan.holes, *pairs.holes()),
         baseline_id=variants[0].id,
         further_baselines=(),
@@ -88,7 +88,7 @@ def at_revisions(plan: Plan, revisions: Revisions) -> Plan:
 
 
 def _gate(policy: GatePolicy, heads: dict[str, str]) -> GatePolicy:
-    """The policy with the head's cells in the place of the scenario's."""
+    """Return the policy with the head's cells instead of the scenario's."""
     chosen = None if policy.chosen is None else tuple(heads[i] for i in policy.chosen if i in heads)
     budgets = tuple(
         replace(budget, cell_ids=tuple(heads[i] for i in budget.cell_ids if i in heads))
@@ -108,7 +108,7 @@ class _Pairs:
             AxisValue(
                 side,
                 self.names[side],
-                f"commit {commit}" if commit else "the files as they lie there",
+                f"commit {commit}" if commit else "the files in the work tree",
             )
             for side, commit in self.commits.items()
         )
@@ -116,57 +116,57 @@ class _Pairs:
         self.several = len({cell.variant_id for cell in plan.cells if self.takes(cell)}) > 1
 
     def takes(self, cell: Cell) -> bool:
-        """Whether a cell of the scenario is measured at both revisions."""
+        """Return whether a cell of the scenario is measured at both revisions."""
         return (
             cell.role in (Role.BASELINE, Role.CANDIDATE)
             and self.plan.variant(cell.variant_id).experiment is None
         )
 
     def holes(self) -> Iterator[Hole]:
-        """What the scenario measures and this plan does not."""
+        """Yield a hole for each cell of the scenario that this plan does not measure."""
         for cell in self.plan.cells:
             if cell.role is not Role.CONTROL and not self.takes(cell):
                 variant, given = self.plan.variant(cell.variant_id), self.plan.input(cell.input_id)
                 yield Hole((*variant.values, *given.values), _LEFT_OUT.get(cell.role, _EXPERIMENT))
 
     def variant(self, variant_id: str, side: str) -> Variant:
-        """A variant of the scenario at one of the revisions."""
-        own = self.plan.variant(variant_id)
-        assert own.build is not None
-        shown = self.names[side]
-        label = shown if shown.count(" ") else f"{side} {shown}"
+        """Return a variant of the scenario at one of the revisions."""
+        variant = self.plan.variant(variant_id)
+        assert variant.build is not None
+        revision = self.names[side]
+        label = revision if revision.count(" ") else f"{side} {revision}"
         if self.several:
-            label = f"{own.label} @ {shown}"
+            label = f"{variant.label} @ {revision}"
         return replace(
-            own,
+            variant,
             label=label,
-            values=((self.axis.name, side), *own.values),
-            build=self._build(own.build, side),
+            values=((self.axis.name, side), *variant.values),
+            build=self._build(variant.build, side),
         )
 
     def _build(self, spec: BuildSpec, side: str) -> BuildSpec:
         return replace(spec, revision=self.commits[side])
 
     def input(self, cell: Cell) -> Input:
-        """A cell of the scenario as an input: what is run on it is one program at two revisions."""
+        """Return a cell of the scenario as an input, on which two revisions run."""
         variant, given = self.plan.variant(cell.variant_id), self.plan.input(cell.input_id)
-        told = given.label if given.dataset or given.values else ""
+        input_label = given.label if given.dataset or given.values else ""
         label = (
-            ", ".join(text for text in (variant.label, told) if text)
+            ", ".join(text for text in (variant.label, input_label) if text)
             if self.several
             else given.label
         )
         return Input(label, (*variant.values, *given.values), given.dataset)
 
     def cell_id(self, cell: Cell, side: str, role: str = "") -> str:
-        """Depends on the scenario's cell alone: it is the same whatever the revisions are."""
+        """Return the id of a cell, which does not depend on the revisions."""
         return stable_id("cell", cell.id, side, role)
 
     def cells(self, cell: Cell) -> Iterator[Cell]:
-        """The arms of one input, the control last."""
+        """Yield the base, the head and the control of one input."""
         input_id = self.input(cell).id
         base, head = (self.variant(cell.variant_id, side) for side in (BASE, HEAD))
-        made = replace(
+        base_cell = replace(
             cell,
             id=self.cell_id(cell, BASE),
             variant_id=base.id,
@@ -174,9 +174,9 @@ class _Pairs:
             label=base.label,
             role=Role.BASELINE,
         )
-        yield made
+        yield base_cell
         yield replace(
-            made,
+            base_cell,
             id=self.cell_id(cell, HEAD),
             variant_id=head.id,
             label=head.label,
@@ -184,4 +184,4 @@ class _Pairs:
         )
         if self.plan.measure.control:
             control = self.cell_id(cell, BASE, CONTROL_LABEL)
-            yield replace(made, id=control, label=CONTROL_LABEL, role=Role.CONTROL)
+            yield replace(base_cell, id=control, label=CONTROL_LABEL, role=Role.CONTROL)

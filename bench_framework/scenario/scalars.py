@@ -1,7 +1,7 @@
-"""The scalars of the scenario language: what is written, read as the type that its key asks for.
+"""Readers of scalars: each turns a `Scalar` into the type of its key.
 
-Each reader takes a `Scalar` (or a list or mapping, which it refuses) and returns a plain Python value.
-A refusal is an exception with a code of docs/reference/codes.md, a message, a label and a help text.
+A reader takes a `Scalar` (or a list or mapping, which most refuse) and returns a Python value. It
+raises `Refused` with a code of docs/reference/codes.md, a message, a label and a fix.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _YES_NO: Final = {
     "off": "false",
     "n": "false",
 }
-_OWN_VARIABLES: Final = frozenset({"BENCHCTL_ANSWERS", "HYPERFINE_ITERATION"})
-"""Of the worker protocol: a run that is given another value would answer into another file."""
+_RESERVED_VARIABLES: Final = frozenset({"BENCHCTL_ANSWERS", "HYPERFINE_ITERATION"})
+"""Variables that benchctl sets for the worker protocol and for hyperfine."""
 MAX_LISTED: Final = 12
-"""Closed sets up to this size are printed whole."""
+"""Largest number of allowed names that a message lists."""
 
 
-class Refused(Exception):  # noqa: N818 -- schema.py turns it into a validation error
-    """A value that its key does not take."""
+class Refused(Exception):  # noqa: N818 -- `schema.types` turns it into a validation error
+    """A value that its key does not accept."""
 
     def __init__(self, code: str, message: str, *, label: str = "", advice: str = "") -> None:
         super().__init__(message)
@@ -45,7 +45,7 @@ class Refused(Exception):  # noqa: N818 -- schema.py turns it into a validation 
 
 
 def describe(value: Any) -> str:
-    """What was found, in words: ``the text "ten"``, ``the number 5``, ``a list``."""
+    """Return a description of a value: ``the text "ten"``, ``the number 5``, ``a list``."""
     if isinstance(value, dict):
         return "a mapping"
     if isinstance(value, list):
@@ -55,19 +55,19 @@ def describe(value: Any) -> str:
     if isinstance(value, Scalar) and value.plain and _NUMBER.fullmatch(value):
         return f"the number {value}"
     if isinstance(value, Scalar) and value.plain and value in _TRUE | _FALSE:
-        return f"the truth value {value}"
+        return f"the boolean {value}"
     return f'the text "{value}"'
 
 
 def text(value: Any) -> str:
-    """Any scalar, as it is written."""
+    """Read any scalar as text."""
     if not isinstance(value, str) or (isinstance(value, Scalar) and value.is_null):
         raise Refused("BC102", f"must be text, got {describe(value)}", label="expected text")
     return str(value)
 
 
 def whole(least: int, most: int | None = None) -> Callable[[Any], int]:
-    """A reader of whole numbers of at least `least`, and at most `most` where that is given."""
+    """Return a reader of whole numbers from `least` to `most`, if `most` is given."""
 
     def read(value: Any) -> int:
         if (
@@ -91,17 +91,17 @@ def whole(least: int, most: int | None = None) -> Callable[[Any], int]:
 
 
 def flag(value: Any) -> bool:
-    """``true`` or ``false``; the yes/no words of YAML 1.1 are explained."""
+    """Read ``true`` or ``false``; refuse yes/no words of YAML 1.1 with an explanation."""
     if isinstance(value, Scalar) and value.plain:
         if value in _TRUE | _FALSE:
             return value in _TRUE
         if value.lower() in _YES_NO:
-            meant = _YES_NO[value.lower()]
+            boolean = _YES_NO[value.lower()]
             raise Refused(
                 "BC106",
-                f"`{value}` is a yes/no word, which YAML 1.2 reads as text",
+                f"`{value}` is text in YAML 1.2, not a boolean",
                 label="expected true or false",
-                advice=f"write {meant}",
+                advice=f"write {boolean}",
             )
     raise Refused(
         "BC102", f"must be true or false, got {describe(value)}", label="expected true or false"
@@ -109,14 +109,14 @@ def flag(value: Any) -> bool:
 
 
 def percent(value: Any) -> float:
-    """``2%`` as the fraction 0.02."""
+    """Read a percentage such as ``2%`` as the fraction 0.02."""
     if isinstance(value, Scalar):
         try:
             fraction = parse_percent(value)
         except ValueError:
             pass
         else:
-            if fraction < 10:  # noqa: PLR2004 -- a margin of 1000 % is a slip
+            if fraction < 10:  # noqa: PLR2004 -- 1000 % or more is a mistake
                 return fraction
     advice = f"write {value}%" if isinstance(value, Scalar) and _NUMBER.fullmatch(value) else ""
     message = f"must be a percentage such as 2%, got {describe(value)}"
@@ -124,15 +124,15 @@ def percent(value: Any) -> float:
 
 
 def fraction_of_all(value: Any) -> float:
-    """A percentage strictly between 0 and 100 %."""
+    """Read a percentage strictly between 0 and 100 %."""
     fraction = percent(value)
     if 0 < fraction < 1:
         return fraction
-    raise Refused("BC102", f"must lie between 0% and 100%, got {value}", label="out of range")
+    raise Refused("BC102", f"must be between 0% and 100%, got {value}", label="out of range")
 
 
 def duration(value: Any) -> float:
-    """``15m`` as seconds; above zero."""
+    """Read a duration such as ``15m`` as seconds, above zero."""
     if isinstance(value, Scalar):
         try:
             seconds = parse_duration(value)
@@ -145,12 +145,12 @@ def duration(value: Any) -> float:
     message = f"must be a duration such as 90s, 15m or 1h, got {describe(value)}"
     advice = f"write {value}s for seconds or {value}m for minutes" if bare else ""
     raise Refused(
-        "BC102", message, label=f"{value} what?" if bare else "expected a duration", advice=advice
+        "BC102", message, label="expected a unit" if bare else "expected a duration", advice=advice
     )
 
 
 def choice(*allowed: str) -> Callable[[Any], str]:
-    """Return a reader of a closed set of words."""
+    """Return a reader of a closed set of values."""
 
     def read(value: Any) -> str:
         if isinstance(value, str) and str(value) in allowed:
@@ -166,7 +166,7 @@ def choice(*allowed: str) -> Callable[[Any], str]:
 
 
 def did_you_mean(value: Any, known: Sequence[str], what: str = "") -> str:
-    """A help text: the nearest known word, and all of them if they are few and `what` names them."""
+    """Return a fix: the nearest known name, and all names if they are few and `what` is given."""
     near = suggest(str(value), known) if isinstance(value, str) else None
     parts = [f"did you mean `{near}`?"] if near else []
     if what and 0 < len(known) <= MAX_LISTED:
@@ -175,42 +175,49 @@ def did_you_mean(value: Any, known: Sequence[str], what: str = "") -> str:
 
 
 def axis_name(value: Any) -> str:
-    """A name that can stand in ``{braces}``, in ``-k`` and at the head of a column."""
+    """Read a name that is valid in ``{braces}``, in ``-k`` and as the name of a column."""
     name = text(value)
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,63}", name):
-        message = f"`{name}` cannot be a name here: it needs letters, digits, `-` or `_`, and a letter first"
-        raise Refused("BC108", message)
+        message = f"`{name}` is not a valid name"
+        advice = "use letters, digits, `-` and `_`, and start with a letter"
+        raise Refused("BC108", message, advice=advice)
     if name in {"bin", "input", "args", "variant", "experiment"}:
-        raise Refused("BC108", f"`{name}` is taken: it has a meaning of its own in a scenario")
+        raise Refused(
+            "BC108", f"`{name}` is a reserved name in scenarios", advice="choose another name"
+        )
     return name
 
 
 def symbol(value: Any) -> str:
-    """A name that can stand in a formula, where `-` is a minus."""
+    """Read a name that is valid in a formula, where `-` is a minus sign."""
     name = text(value)
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", name):
         advice = name.replace("-", "_").lower()
         raise Refused(
             "BC108",
-            f"`{name}` cannot be a name here: it needs small letters, digits or `_`, and a letter first",
-            advice=f"such as {advice}" if re.fullmatch(r"[a-z][a-z0-9_]{0,63}", advice) else "",
+            f"`{name}` is not a valid name",
+            advice="use lower-case letters, digits and `_`, and start with a letter"
+            + (f", such as {advice}" if re.fullmatch(r"[a-z][a-z0-9_]{0,63}", advice) else ""),
         )
     return name
 
 
 def scenario_name(value: Any) -> str:
-    """A name that is also the name of the results' folder."""
+    """Read a scenario's name, which is also the name of a folder."""
     name = text(value)
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", name):
-        message = (
-            f"must be letters, digits, `-`, `_` and `.` (it names a folder), got {describe(value)}"
+        message = f"must be the name of a folder, got {describe(value)}"
+        raise Refused(
+            "BC102",
+            message,
+            label="not the name of a folder",
+            advice="use letters, digits, `-`, `_` and `.`, and start with a letter or digit",
         )
-        raise Refused("BC102", message, label="cannot name a folder")
     return name
 
 
 def value_name(value: Any) -> str:
-    """The name of an axis value: any text but an empty one; it is passed on as it stands."""
+    """Read the name of an axis value: any text except an empty one."""
     name = text(value)
     if not name:
         raise Refused("BC102", "must be text, got an empty text", label="expected a name")
@@ -218,33 +225,33 @@ def value_name(value: Any) -> str:
 
 
 def variable_name(value: Any) -> str:
-    """The name of an environment variable that a scenario may set."""
+    """Read the name of an environment variable that a scenario may set."""
     name = text(value)
     if not name or "=" in name:
-        raise Refused("BC108", f"`{name}` cannot be the name of an environment variable")
-    if name in _OWN_VARIABLES:
-        raise Refused("BC108", f"`{name}` is set by benchctl: a scenario cannot set it")
+        raise Refused("BC108", f"`{name}` is not a valid name of an environment variable")
+    if name in _RESERVED_VARIABLES:
+        raise Refused("BC108", f"benchctl sets `{name}` itself", advice=f"remove `{name}`")
     return name
 
 
 def cpu_list(value: Any) -> str:
-    """CPU numbers as ``taskset -c`` takes them: ``0``, ``0-3``, ``0,2-3``."""
+    """Read CPU numbers in the format of ``taskset -c``: ``0``, ``0-3``, ``0,2-3``."""
     cpus = text(value)
     if not re.fullmatch(r"[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*", cpus):
         message = f"must be a list of CPUs such as 0, 0-3 or 0,2-3, got {describe(value)}"
         raise Refused("BC102", message, label="expected CPU numbers")
     for part in cpus.split(","):
         first, _, last = part.partition("-")
-        if last and int(last) < int(first):  # it would name no CPU, and pin nothing
+        if last and int(last) < int(first):
             advice = f"write {last}-{first}"
             raise Refused(
-                "BC102", f"must be a list of CPUs, and {part} runs backwards", advice=advice
+                "BC102", f"must be a list of CPUs, but {part} is in descending order", advice=advice
             )
     return cpus
 
 
 def mappings(value: Any) -> list[Any]:
-    """One mapping, or a list of them."""
+    """Read one mapping, or a list of them."""
     if isinstance(value, list):
         return value
     if isinstance(value, dict):
@@ -259,7 +266,7 @@ def mappings(value: Any) -> list[Any]:
 
 
 def words(value: Any) -> list[Any]:
-    """One text, split at blanks, or a list of texts."""
+    """Read one string, split at spaces, or a list of strings."""
     if isinstance(value, list):
         return value
     return [Scalar(word) for word in text(value).split()]

@@ -1,9 +1,10 @@
-"""The words behind ``-k``: which cells are measured, such as ``io=mmap size<=50MiB``.
+"""The selection of cells with ``-k``, such as ``io=mmap size<=50MiB``.
 
-A selection is terms, all of which must hold, parted by blanks or commas. A term is a name, an operator
-and a value. ``=`` and ``!=`` compare names and sizes and take alternatives (``io=read|mmap``); ``<``, ``<=``,
-``>`` and ``>=`` compare sizes and numbers; ``~`` and ``!~`` search with a regular expression. A value with
-blanks stands in single or double quotes. Names are the axes, ``variant``, ``input`` and ``experiment``.
+A selection is a list of terms, separated by spaces or commas. A cell is selected if it meets all
+terms. A term is a name, an operator and a value. ``=`` and ``!=`` compare names and sizes and take
+alternatives (``io=read|mmap``). ``<``, ``<=``, ``>`` and ``>=`` compare sizes and numbers. ``~``
+and ``!~`` search with a regular expression. A value with spaces is quoted with ' or ". Names are
+the axes, ``variant``, ``input`` and ``experiment``.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _ORDER: Final = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": op
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One condition, and where it stands in the selection."""
+    """One condition and its position in the selection."""
 
     name: str
     op: str
@@ -43,16 +44,16 @@ class Term:
 
     @property
     def alternatives(self) -> list[str]:
-        """The values that ``=`` takes; quotes keep a bar literal."""
+        """Values separated by ``|``. In a quoted value, ``|`` is literal."""
         return [self.value] if self.quoted else self.value.split("|")
 
-    def holds(self, values: Mapping[str, str]) -> bool:
-        """Whether a cell with these values meets the condition; one without the name does not."""
+    def matches(self, values: Mapping[str, str]) -> bool:
+        """Return whether a cell meets the condition; without the name, only ``!=`` and ``!~`` do."""
         actual = values.get(self.name)
         if actual is None:
             return self.op in {"!=", "!~"}
         if self.op in {"=", "!="}:
-            return any(_same(actual, wanted) for wanted in self.alternatives) == (self.op == "=")
+            return any(_same(actual, value) for value in self.alternatives) == (self.op == "=")
         if self.op in {"~", "!~"}:
             return (re.search(self.value, actual) is not None) == (self.op == "~")
         left, right = _number(actual), _number(self.value)
@@ -61,14 +62,14 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Terms that must all hold."""
+    """Terms that a selected cell meets."""
 
     text: str
     terms: tuple[Term, ...]
 
     def takes(self, values: Mapping[str, str]) -> bool:
-        """Whether a cell with these values is selected."""
-        return all(term.holds(values) for term in self.terms)
+        """Return whether a cell with these values is selected."""
+        return all(term.matches(values) for term in self.terms)
 
 
 def parse_selection(
@@ -81,13 +82,13 @@ def parse_selection(
     """Read a selection.
 
     Args:
-        text: the words behind ``-k``.
-        known: axis name to its values.
+        text: the argument of ``-k``.
+        known: values by axis name.
         open_names: further names, whose values are not checked.
-        option: the one that holds the words, for errors.
+        option: option or key that contains the selection, for error messages.
 
     Raises:
-        ScenarioError: with every problem of the selection (BC113).
+        ScenarioError: all problems of the selection (BC113).
     """
     terms, problems = _split(text)
     for term in terms:
@@ -95,18 +96,17 @@ def parse_selection(
         if problem is not None:
             problems.append(problem)
     if problems:
-        named = (replace(problem, file=option) for problem in problems)
-        raise ScenarioError(tuple(named), {option: text})
+        raise ScenarioError(tuple(replace(p, file=option) for p in problems), {option: text})
     return Selection(text, tuple(terms))
 
 
 def refusal(text: str, *problems: Problem) -> ScenarioError:
-    """The error that reports problems of a selection."""
+    """Return the error that reports problems of a selection."""
     return ScenarioError(problems, {OPTION: text})
 
 
 def whole(text: str) -> Position:
-    """The place of the whole selection."""
+    """Return the position of the whole selection."""
     return Position(1, 1, max(1, len(text)))
 
 
@@ -118,9 +118,9 @@ def _split(text: str) -> tuple[list[Term], list[Problem]]:
         match = _TERM.match(rest, done)
         if match is None or match.end() == match.start("value"):
             at = Position(1, (match.start("name") if match else done) + 1, max(1, len(rest) - done))
-            advice = "write name=value, such as io=mmap, size<=50MiB or runtime!=rayon"
+            advice = "write NAME=VALUE, such as io=mmap, size<=50MiB or runtime!=rayon"
             return terms, [
-                Problem("BC113", "this is no condition", file=OPTION, at=at, help=advice)
+                Problem("BC113", "this is not a condition", file=OPTION, at=at, help=advice)
             ]
         value = match["value"]
         quoted = value[:1] in {"'", '"'} and len(value) > 1 and value[-1] == value[0]
@@ -155,38 +155,50 @@ def _check(
         try:
             re.compile(term.value)
         except (re.error, OverflowError, RecursionError) as error:
-            return Problem("BC113", f"this is no regular expression: {error}", file=OPTION, at=at)
+            return Problem(
+                "BC113", f"this is not a regular expression: {error}", file=OPTION, at=at
+            )
         return None
     if term.op in _ORDER:
         return _check_order(term, known.get(term.name, ()), at)
     if term.name in known:
-        for wanted in term.alternatives:
-            if not any(_same(value, wanted) for value in known[term.name]):
-                near = suggest(wanted, known[term.name])
+        for given in term.alternatives:
+            if not any(_same(value, given) for value in known[term.name]):
+                near = suggest(given, known[term.name])
                 advice = (
                     f"did you mean `{near}`?  " if near else ""
-                ) + f"{term.name} takes: {', '.join(known[term.name])}"
+                ) + f"use one of: {', '.join(known[term.name])}"
                 return Problem(
-                    "BC113", f"{term.name} has no value `{wanted}`", file=OPTION, at=at, help=advice
+                    "BC113",
+                    f"axis `{term.name}` has no value `{given}`",
+                    file=OPTION,
+                    at=at,
+                    help=advice,
                 )
     return None
 
 
 def _check_order(term: Term, values: Sequence[str], at: Position) -> Problem | None:
     if _number(term.value) is None:
-        message = f"`{term.op}` compares sizes and numbers, and `{term.value}` is neither"
-        return Problem("BC113", message, file=OPTION, at=at, help="sizes have a unit: 50MiB, 200MB")
+        message = f"`{term.op}` compares sizes and numbers; `{term.value}` is neither"
+        return Problem(
+            "BC113",
+            message,
+            file=OPTION,
+            at=at,
+            help="write a number, or a size with a unit such as 50MiB",
+        )
     if any(_number(value) is None or is_size(value) != is_size(term.value) for value in values):
         message = f"the values of {term.name} cannot be compared with `{term.value}`"
         return Problem(
-            "BC113", message, file=OPTION, at=at, help=f"{term.name} takes: {', '.join(values)}"
+            "BC113", message, file=OPTION, at=at, help=f"use one of: {', '.join(values)}"
         )
     return None
 
 
-def _same(actual: str, wanted: str) -> bool:
-    return actual == wanted or (
-        is_size(actual) and is_size(wanted) and parse_size(actual) == parse_size(wanted)
+def _same(actual: str, given: str) -> bool:
+    return actual == given or (
+        is_size(actual) and is_size(given) and parse_size(actual) == parse_size(given)
     )
 
 

@@ -1,4 +1,4 @@
-"""Problems as text: the line, carets under the place, and what to do (REPORTS 4.2)."""
+"""Problems of a scenario as text: source line, carets under the place, and the fix."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ if TYPE_CHECKING:
     from bench_framework.errors import Position, Problem, ScenarioError
 
 MAX_SHOWN: Final = 20
-"""More problems than this are counted, not printed: the first ones explain the rest."""
+"""Number of problems that are printed. Later ones often follow from these."""
 _LINE_WIDTH: Final = 110
-"""Columns of a source line that are shown around the carets."""
+"""Columns of a source line that are last_line."""
 _CARET_MAX: Final = 60
 _TAB: Final = "    "
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 
 
 def render(error: ScenarioError) -> str:
-    """Every problem of a scenario, at most 20, and a closing line; no newline at the end."""
+    """Return at most 20 problems of a scenario and a closing line, without a final newline."""
     parts = [_problem(problem, error.sources) for problem in error.problems[:MAX_SHOWN]]
     count = len(error.problems)
     if count > MAX_SHOWN:
@@ -57,26 +57,30 @@ def _problem(problem: Problem, sources: dict[str, str]) -> str:
 
 
 def _source(marks: list[tuple[Position, str, str]], source: list[str], width: int) -> list[str]:
-    """The marked lines with a gutter; lines that are left out between them are dots."""
+    """Return the marked lines with line numbers. Dots replace omitted lines between them."""
     lines = [f"{' ' * width} |"]
-    shown = None
+    last_line = None
     for at, label, sign in marks:
         if at.line > len(source):
             continue
         text, offset, length = _window(source[at.line - 1], at)
-        if shown is not None and at.line > shown + 1:
+        if last_line is not None and at.line > last_line + 1:
             lines.append(f"{'.' * width} |")
-        if at.line != shown:
+        if at.line != last_line:
             lines.append(f"{at.line:>{width}} | {text}")
-        shown = at.line
+        last_line = at.line
         lines.append(f"{' ' * width} | {' ' * offset}{sign * length} {visible(label)}".rstrip())
     return lines
 
 
 def _window(line: str, at: Position) -> tuple[str, int, int]:
-    """The line as shown, the columns before the carets, and how many carets there are."""
+    """Return the printed line, the columns before the carets, and the number of carets."""
     start, end = at.column - 1, at.column - 1 + at.length
-    before, marked, after = _shown(line[:start]), _shown(line[start:end]), _shown(line[end:])
+    before, marked, after = (
+        _visible_line(line[:start]),
+        _visible_line(line[start:end]),
+        _visible_line(line[end:]),
+    )
     length = max(1, columns(marked))
     if columns(before) + length + columns(after) <= _LINE_WIDTH:
         return (before + marked + after).rstrip(), columns(before), length
@@ -90,12 +94,12 @@ def _window(line: str, at: Position) -> tuple[str, int, int]:
     return (before + marked + after).rstrip(), columns(before), max(1, columns(marked))
 
 
-def _shown(text: str) -> str:
+def _visible_line(text: str) -> str:
     return visible(text.replace("\t", _TAB))
 
 
 def visible(text: str) -> str:
-    """Text in which nothing is hidden and nothing steers the terminal: such characters become escapes."""
+    """Return the text with invisible and control characters escaped."""
     return "".join(
         _escape(char) if unicodedata.category(char) in _INVISIBLE else char for char in text
     )
@@ -106,7 +110,7 @@ def _escape(char: str) -> str:
 
 
 def columns(text: str) -> int:
-    """Terminal columns: two for wide characters, none for those that combine."""
+    """Return the terminal columns of a text: two for wide, none for combining characters."""
     return sum(_columns(char) for char in text)
 
 
@@ -117,7 +121,7 @@ def _columns(char: str) -> int:
 
 
 def _cut(text: str, width: int) -> str:
-    """As much of the beginning as fits into `width` columns."""
+    """Return the longest beginning that fits into `width` columns."""
     used = 0
     for index, char in enumerate(text):
         used += _columns(char)

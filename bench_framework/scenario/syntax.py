@@ -1,4 +1,4 @@
-"""What stops a text from being read as YAML, in the words of the person who wrote it."""
+"""Messages about text that is not YAML, and positions in a text."""
 
 from __future__ import annotations
 
@@ -20,61 +20,59 @@ _PARTS: Final = {
     "collection": "block",
     "node": "value",
 }
-"""The reader's word for what it was reading, and ours."""
+"""The YAML reader's terms for what it was reading, and the printed terms."""
 _WORDS: Final = {
     "('<anchor>',)": "an anchor",
     "'<stream end>'": "the end of the file",
     "'<document start>'": "a new document",
     "<block end>": "the end of the block",
     "found unexpected end of stream": "the file ends within quotes",
-    "mapping values are not allowed here": "a `:` where no key can end",
+    "mapping values are not allowed here": "unexpected `:`",
     "'": "`",
 }
-"""The reader's words, and what is printed for them; applied in this order."""
-_COLON_HELP: Final = "check the indentation of this line, and quote text that holds `: `"
+"""Replacements in the YAML reader's messages, applied in this order."""
+_COLON_HELP: Final = "check the indentation of this line, and quote text that contains `: `"
 
 
 class LineStarts:
-    """Character offset to line and column. Lines end as editors see it: LF, CRLF or CR."""
+    """Map from character offsets to lines and columns. Lines end with LF, CRLF or CR."""
 
     def __init__(self, text: str) -> None:
         self._starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
         self._lengths = [len(line) for line in split_lines(text)]
 
     def position(self, start: int, end: int) -> Position:
-        """From `start` to `end`, cut off at the end of the first line; at least one column."""
+        """Return the position of `start` to `end` on the first line; at least one column."""
         row = bisect_right(self._starts, start) - 1
         column = min(start - self._starts[row], self._lengths[row])
         return Position(row + 1, column + 1, max(1, min(end - start, self._lengths[row] - column)))
 
 
 def split_lines(text: str) -> list[str]:
-    """The lines of a text, without their ends; at least one."""
+    """Return the lines of a text without line ends; at least one."""
     return _LINE_END.split(text)
 
 
 def too_large(file: str, limit: int) -> Problem:
-    """A text that no person wrote."""
+    """Return the problem of a file above the size limit."""
     message = f"the file is larger than {limit // 1024} KiB"
-    return Problem(
-        "BC006", message, file=file, help="a scenario is a page of text; data belong elsewhere"
-    )
+    return Problem("BC006", message, file=file, help="move data out of the scenario")
 
 
 def empty(file: str) -> Problem:
-    """Nothing, or comments only."""
+    """Return the problem of an empty file."""
     return Problem(
-        "BC005", "the file is empty", file=file, help="`benchctl init` writes a commented scenario"
+        "BC005", "the file is empty", file=file, help="write a scenario with `benchctl init`"
     )
 
 
 def too_deep(file: str) -> Problem:
-    """More levels than the reader can follow."""
-    return Problem("BC006", "the document is nested too deeply", file=file)
+    """Return the problem of a file that is nested too deeply."""
+    return Problem("BC006", "the document is nested too deeply", file=file, help="use fewer levels")
 
 
 def bad_character(error: ReaderError, file: str, lines: LineStarts) -> Problem:
-    """A control character, or half of a pair."""
+    """Return the problem of a control character or an unpaired surrogate."""
     code = (
         error.character
         if isinstance(error.character, int)
@@ -83,12 +81,12 @@ def bad_character(error: ReaderError, file: str, lines: LineStarts) -> Problem:
     at = lines.position(error.position, error.position + 1)
     advice = "remove it, or write it as an escape in double quotes"
     return Problem(
-        "BC001", f"the character U+{code:04X} may not stand in YAML", file=file, at=at, help=advice
+        "BC001", f"the character U+{code:04X} is not allowed in YAML", file=file, at=at, help=advice
     )
 
 
 def broken(error: MarkedYAMLError, text: str, file: str, lines: LineStarts) -> Problem:
-    """A rule of YAML that the text breaks, with the place where the broken part began."""
+    """Return the problem of a syntax error, with the place where the broken part starts."""
     mark, context = error.problem_mark or error.context_mark, error.context_mark
     problem = error.problem or error.context or "this is not YAML"
     if mark is None:
@@ -96,13 +94,17 @@ def broken(error: MarkedYAMLError, text: str, file: str, lines: LineStarts) -> P
     at = lines.position(mark.index, mark.index + 1)
     if text[mark.index : mark.index + 1] == "\t" and "cannot start any token" in problem:
         before = text[: mark.index].rsplit("\n", 1)[-1]
-        message = "a tab stands between tokens" if before.strip() else "a tab starts this line"
-        return Problem(
-            "BC002", message, file=file, at=at, help="YAML allows spaces only for indentation"
+        message = (
+            "a tab is used between values" if before.strip() else "a tab is used for indentation"
         )
+        return Problem("BC002", message, file=file, at=at, help="use spaces")
     if (error.context or "").startswith("expected a single document"):
         return Problem(
-            "BC007", "a second document starts here", file=file, at=at, help="one scenario per file"
+            "BC007",
+            "a second document starts here",
+            file=file,
+            at=at,
+            help="write one scenario per file",
         )
     also: tuple[tuple[Position, str], ...] = ()
     if context is not None and context.index != mark.index:
@@ -112,8 +114,8 @@ def broken(error: MarkedYAMLError, text: str, file: str, lines: LineStarts) -> P
 
 
 def _opened(context: str) -> str:
-    found = next((word for key, word in _PARTS.items() if key in context), "part")
-    return f"the {found} starts here"
+    part = next((word for key, word in _PARTS.items() if key in context), "part")
+    return f"the {part} starts here"
 
 
 def _plain_words(problem: str) -> str:

@@ -1,4 +1,4 @@
-"""``{placeholders}`` in the words of a scenario. What is filled in is never read again."""
+"""``{placeholders}`` in the texts of a scenario. Inserted values are not expanded again."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 ARGS: Final = "{args}"
-"""A word of its own in a command: the place of the arguments that axis values add."""
+"""Argument of a command at which the arguments of axis values are inserted."""
 _SLOTS: Final[dict[str, Slot]] = {"bin": BIN, "input": INPUT, "tuning": TUNING}
 _TOKEN: Final = re.compile(r"(?P<escape>\{\{|\}\})|\{(?P<name>[^{}]*)\}|(?P<lone>[{}])")
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
@@ -20,7 +20,7 @@ _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 @dataclass(frozen=True, slots=True)
 class Placeholder:
-    """``{name}`` at an offset of the text; `name` is `None` for a brace that closes or opens nothing."""
+    """A ``{name}`` at an offset of the text; `name` is `None` for an unmatched brace."""
 
     name: str | None
     start: int
@@ -28,7 +28,7 @@ class Placeholder:
 
 
 def placeholders(text: str) -> Iterator[Placeholder]:
-    """The placeholders of a text in order, and the braces that are none."""
+    """Yield the placeholders of a text and its unmatched braces, in order."""
     for match in _TOKEN.finditer(text):
         if match["escape"]:
             continue
@@ -39,17 +39,17 @@ def placeholders(text: str) -> Iterator[Placeholder]:
 
 
 def names(text: str) -> set[str]:
-    """The names that a text asks for."""
+    """Return the names of the placeholders in a text."""
     return {item.name for item in placeholders(text) if item.name is not None}
 
 
 def fill(text: str, values: Mapping[str, str], *, quote: Callable[[str], str] = str) -> Word:
-    """One word with values in the place of names; ``{bin}``, ``{input}`` and ``{tuning}`` stay slots.
+    """Return one argument with values inserted; ``{bin}``, ``{input}``, ``{tuning}`` stay slots.
 
     Args:
-        text: checked before: every name is in `values` or a slot.
-        values: filled in as they stand, whatever they hold.
-        quote: applied to each value that is filled in, for a shell's command line.
+        text: text in which every name is in `values` or a slot.
+        values: values by name, inserted without expansion.
+        quote: function that is applied to each inserted value, for shell command lines.
     """
     pieces: list[str | Slot] = []
     done = 0
@@ -70,12 +70,12 @@ def fill(text: str, values: Mapping[str, str], *, quote: Callable[[str], str] = 
 
 
 def fill_text(text: str, values: Mapping[str, str]) -> str:
-    """As `fill`, for a text that holds no slots."""
+    """Return a text without slots with values inserted."""
     return "".join(piece for piece in fill(text, values) if isinstance(piece, str))
 
 
 def _literal(pieces: list[str | Slot], text: str) -> None:
-    """Add text, so that equal words are equal tuples: no empty pieces, no two literals side by side."""
+    """Append text. Literals are merged, so that equal arguments are equal tuples."""
     if text and pieces and isinstance(pieces[-1], str):
         pieces[-1] += text
     elif text:

@@ -1,4 +1,4 @@
-"""Validation errors of the models as problems that point into the file."""
+"""Conversion of pydantic's validation errors to problems with positions in the file."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _NEEDS = {
 
 
 def problem_of(error: Any, document: Document) -> tuple[Problem, Path]:
-    """The problem, and the path of what must be left out to look at the rest of the document.
+    """Return the problem and the path of the invalid part, which is removed to check the rest.
 
     Args:
         error: one of pydantic's ``ValidationError.errors()``.
-        document: what was validated.
+        document: the validated document.
     """
     loc: tuple[str | int, ...] = error["loc"]
     path = known_path(document.data, loc)
@@ -41,12 +41,12 @@ def problem_of(error: Any, document: Document) -> tuple[Problem, Path]:
         message = f"`{name}` is missing in `{spell(path)}`" if path else f"`{name}` is missing"
         return document.key_problem(path, "BC107", message, help=_described(loc)), path
     if kind.startswith("BC"):
-        return _own(document, loc, path, kind, context)
+        return _refusal(document, loc, path, kind, context)
     return _shape_problem(document, path, error), path
 
 
 def _shape_problem(document: Document, path: Path, error: Any) -> Problem:
-    """A list where a mapping belongs, too few items, and whatever else the models found by themselves."""
+    """Return the problem of an error that pydantic itself raised, such as a wrong type."""
     kind, context = error["type"], error.get("ctx", {})
     value = document_value(document.data, path)
     label, advice = "", None
@@ -57,9 +57,10 @@ def _shape_problem(document: Document, path: Path, error: Any) -> Problem:
             f"write [{value}]" if isinstance(value, str) and value and kind == "list_type" else None
         )
     elif kind == "too_short":
-        message = f"must hold at least {context.get('min_length', 1)}, got {context.get('actual_length', 0)}"
+        least, actual = context.get("min_length", 1), context.get("actual_length", 0)
+        message = f"must have at least {_entries(least)}, got {actual}"
     elif kind == "too_long":
-        message = f"must hold exactly {context.get('max_length', 1)}, got {len(value)}"
+        message = f"must have exactly {_entries(context.get('max_length', 1))}, got {len(value)}"
     else:
         message = f"cannot be read: {error['msg']}"
     return document.value_problem(
@@ -67,8 +68,12 @@ def _shape_problem(document: Document, path: Path, error: Any) -> Problem:
     )
 
 
+def _entries(count: int) -> str:
+    return f"{count} {'entry' if count == 1 else 'entries'}"
+
+
 def known_path(data: Any, loc: Sequence[Any]) -> Path:
-    """`loc` without the parts that are not in the document, such as the tags of unions."""
+    """Return `loc` without the parts that are not in the document, such as tags of unions."""
     path: list[str | int] = []
     for part in loc:
         inside = isinstance(data, list) and isinstance(part, int) and part < len(data)
@@ -79,24 +84,24 @@ def known_path(data: Any, loc: Sequence[Any]) -> Path:
 
 
 def document_value(data: Any, path: Path) -> Any:
-    """What stands at a path that is in the document."""
+    """Return the value at a path that exists in the document."""
     for part in path:
         data = data[part]
     return data
 
 
 def spell(path: Path) -> str:
-    """A path as a user writes it: ``measure.rounds.min``, ``axes.io[2]``."""
+    """Return a path as a user writes it: ``measure.rounds.min``, ``axes.io[2]``."""
     text = ""
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
     return text or "the scenario"
 
 
-def _own(
+def _refusal(
     document: Document, loc: Sequence[str | int], path: Path, code: str, context: dict[str, Any]
 ) -> tuple[Problem, Path]:
-    """A refusal of ours: `scalars` about a value or a key, `demand` about a part."""
+    """Return the problem of a `Refused` from `scalars` or from `Part.demand`."""
     message = context["message"]
     more = {"label": context["label"], "help": context["help"] or None}
     at: Path = tuple(context["at"])
@@ -115,7 +120,7 @@ def _own(
 def _refused_key(
     document: Document, path: Path, code: str, message: str, more: dict[str, Any]
 ) -> Problem:
-    """A key that is no name, or none of a closed set."""
+    """Return the problem of a key that is not a valid name or not in a closed set."""
     if code != "BC102":
         return document.key_problem(path, code, message, **more)
     listed = str(more["label"]).replace("not one of", "keys allowed here")
@@ -138,12 +143,12 @@ def _unknown_key(document: Document, loc: Sequence[str | int], path: Path) -> Pr
 
 
 def keys_of(part: type[Part]) -> list[str]:
-    """The keys of a part as they are written."""
+    """Return the keys of a part as they are written in YAML."""
     return [field.alias or name for name, field in part.model_fields.items()]
 
 
 def part_at(loc: Sequence[str | int]) -> type[Part]:
-    """The model that takes the mapping at `loc` (pydantic's, with union tags)."""
+    """Return the model of the mapping at `loc`, a pydantic location with union tags."""
     kinds: list[type[Part]] = [ScenarioFile]
     for step in loc:
         if step in {"<list>", "<mapping>", "<scalar>"}:
@@ -156,18 +161,19 @@ def part_at(loc: Sequence[str | int]) -> type[Part]:
 
 
 def _below(kinds: list[type[Part]], key: str) -> list[type[Part]]:
-    found: list[type[Part]] = []
-    for kind in kinds:
-        for name, field in kind.model_fields.items():
-            if (field.alias or name) == key:
-                found += parts_in(field.annotation)
-    return found
+    return [
+        part
+        for kind in kinds
+        for name, field in kind.model_fields.items()
+        if (field.alias or name) == key
+        for part in parts_in(field.annotation)
+    ]
 
 
 def _described(loc: Sequence[str | int]) -> str | None:
-    """The docstring of a key that is missing."""
+    """Return the description of a missing key."""
     part = part_at(loc[:-1])
     for name, field in part.model_fields.items():
         if (field.alias or name) == loc[-1] and (text := docstrings(part).get(name)):
-            return f"{loc[-1]}: {text[0].lower()}{text[1:]}".replace("\n", " ")
+            return f"add `{loc[-1]}`: {text[0].lower()}{text[1:]}".rstrip(".").replace("\n", " ")
     return None

@@ -1,4 +1,8 @@
-"""Looks and families: from p values to adjusted ones (METHOD 3). Plain Python."""
+"""Adjustment of p-values for interim analyses and for families of comparisons.
+
+The module also computes the minimum detectable effect at the adjusted level.
+See `docs/method.md#interim-analyses` and `docs/method.md#families`. It does not use numpy.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +16,20 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 DETECTION_POWER: Final = 0.95
+"""Probability with which a true difference as large as the MDE is found."""
 MDE_FACTOR: Final = 1.25
-"""Measured: without it the real power at the stated difference was 86 to 96 % (METHOD 4)."""
+"""Safety factor of the standard error. Without it, the measured power at the MDE was 86 to 96 %."""
 
 
 @dataclass(frozen=True, slots=True)
 class Adjusted:
-    """What the Holm procedure says of one member of a family.
+    """The result of Holm's procedure for one comparison of a family.
 
     Attributes:
-        p: adjusted; rejected where at most α.
-        divisor: h, the divisor at which the pair was rejected, or at which the procedure stopped.
+        rejected: whether the null hypothesis (no difference) is rejected at the family's α.
+        p: the adjusted p-value. The comparison is rejected if this is at most α.
+        divisor: h. The comparison was tested at level α ÷ h. For a comparison that is not
+            rejected, h is the divisor of the step at which the procedure stopped.
     """
 
     rejected: bool
@@ -30,25 +37,38 @@ class Adjusted:
     divisor: int
 
 
-def over_looks(smallest: float, looks: int) -> float:
-    """P = min(1, J · smallest p so far): valid at every look."""
+def adjust_for_looks(smallest: float, looks: int) -> float:
+    """Return P = min(1, J · p), Bonferroni's adjustment of a p-value for interim analyses.
+
+    P is valid at every interim analysis, so that measuring may stop after any of them.
+
+    Args:
+        smallest: the smallest p-value of the interim analyses so far.
+        looks: J, the planned number of interim analyses, including those not yet taken.
+    """
     return min(1.0, looks * smallest)
 
 
 def holm(p_values: Sequence[float], *, size: int, level: float) -> tuple[Adjusted, ...]:
-    """Holm's step-down procedure, in the order of `p_values`.
+    """Apply Holm's step-down procedure to a family of comparisons.
 
-    Equal p values share the divisor of the first of them, so that the order in which a scenario lists its
-    variants has no influence: p values of few swaps tie often. It rejects the same pairs.
+    It controls the family-wise error rate: with probability at least 1 − α, no comparison without
+    a true difference is rejected (S. Holm, Scandinavian Journal of Statistics 6, 1979).
+    Equal p-values share the divisor of the first of them, so that the order of variants in a
+    scenario has no influence; p-values from few label swaps are often equal. The set of rejected
+    comparisons is the same as without this rule.
 
     Args:
-        p_values: of the members that were judged.
-        size: planned size of the family; members without a p count as 1.
-        level: family-wise α.
+        p_values: one p-value per comparison that has data.
+        size: M, the planned number of comparisons. Comparisons without data count as p = 1.
+        level: α, the family-wise error rate.
+
+    Returns:
+        One result per p-value, in the order of `p_values`.
     """
     size = max(size, len(p_values), 1)
     order = sorted(range(len(p_values)), key=lambda i: p_values[i])
-    found: dict[int, Adjusted] = {}
+    results: dict[int, Adjusted] = {}
     highest, going = 0.0, True
     stopped_at = size - len(order) if len(order) < size else 1
     divisor = size
@@ -58,15 +78,22 @@ def holm(p_values: Sequence[float], *, size: int, level: float) -> tuple[Adjuste
         highest = max(highest, min(1.0, divisor * p_values[index]))
         if going and highest > level:
             going, stopped_at = False, divisor
-        found[index] = Adjusted(going, highest, divisor if going else stopped_at)
-    return tuple(found[i] for i in range(len(p_values)))
+        results[index] = Adjusted(going, highest, divisor if going else stopped_at)
+    return tuple(results[i] for i in range(len(p_values)))
 
 
-def detectable(half: float, strict: float, epsilon: float) -> float:
-    """MDE = 1.25·(z₁₋a⁄₂ + z.₉₅)·SE on the log scale, SE from a 95 % half-width.
+def minimum_detectable_effect(half: float, strict: float, epsilon: float) -> float:
+    """Return the minimum detectable effect (MDE): the true log ratio that is found with 95 % power.
 
-    a = `strict` ÷ 2 with `strict` = α/(J·M): the interval that is printed pays for the choice between two statistics.
-    A verdict needs an estimate beyond ε as well: no difference is sure to be found that is not z.₉₅ errors above it.
+    MDE = 1.25·(z₁₋a⁄₂ + z₀.₉₅)·SE, with SE = half ÷ z₀.₉₇₅ and a = `strict` ÷ 2, because the
+    displayed interval accounts for the choice between two statistics
+    (`docs/method.md#verdicts`). A verdict also needs an estimate beyond ε, so that the first
+    summand is at least ln(1 + ε).
+
+    Args:
+        half: half-width of a 95 % interval, on the log scale.
+        strict: α/(J·M), the level of the first step of Holm's procedure.
+        epsilon: ε, the minimum effect size as a fraction: 0.01 is 1 %.
     """
     error = MDE_FACTOR * half / normal_quantile(0.975)
     power = normal_quantile(DETECTION_POWER)

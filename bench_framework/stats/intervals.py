@@ -1,7 +1,13 @@
-"""The two intervals of a comparison, on the log scale (METHOD 2).
+"""Estimates and confidence intervals of the two statistics of a paired comparison.
 
-Typical (θ₂): Hodges-Lehmann with Walsh averages and the exact signed-rank null.
-Floor (θ₁): all shifts that its label-swap test does not reject.
+All values are natural logarithms of ratios, candidate ÷ reference, so that 0 means equal.
+
+- Typical ratio, θ₂: the Hodges-Lehmann estimate with Walsh averages and the exact null
+  distribution of the signed-rank statistic.
+- Fastest third (floor), θ₁: the difference of the means of the smallest third of each side. Its
+  interval contains all shifts that the label-swap test does not reject.
+
+See `docs/method.md#paired-test` and `docs/method.md#intervals`.
 """
 
 from __future__ import annotations
@@ -17,25 +23,34 @@ from scipy.optimize import brentq
 
 from bench_framework.model.verdict import Interval
 from bench_framework.stats import label_swaps, signed_rank
-from bench_framework.stats.portable_math import exp, settled
+from bench_framework.stats.portable_math import drop_unstable_digits, exp
 
 Floats = npt.NDArray[np.float64]
 
 SWAPS_LEAST: Final = 2047
-"""All of them for up to 12 rounds."""
+"""Fewest swaps. These are all swaps of 12 rounds."""
 SWAPS_ENOUGH: Final = 40_000
+"""Most swaps for a level that fewer swaps can reach."""
 SWAPS_MOST: Final = 200_000
-"""Only for levels that fewer swaps cannot reach at all: families of 500 comparisons and more."""
+"""Most swaps for levels that fewer swaps cannot reach: families of 500 comparisons and more."""
 QUICK_SWAPS: Final = 499
-"""Enough for the half-width of a 95 % interval to within a tenth."""
+"""Swaps that give the half-width of a 95 % interval within 10 %."""
 PRECISION: Final = 0.005
-"""Of a bound of θ₁, as a share of the half-width; bounds are moved outward by it."""
+"""Precision of a bound of θ₁, as a share of the half-width. Bounds are moved outward by it."""
 WIDENINGS: Final = 40
+"""Steps of 50 % by which a search for a bound moves outward before the bound counts as infinite."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """An estimate of a log ratio with its interval; infinite where the level cannot be reached."""
+    """An estimate of a log ratio with its confidence interval.
+
+    Attributes:
+        estimate: the point estimate of ln(candidate ÷ reference).
+        lo: lower end; −∞ if the rounds or the swaps cannot reach the level.
+        hi: upper end; +∞ if the rounds or the swaps cannot reach the level.
+        level: confidence level of the interval, such as 0.95.
+    """
 
     estimate: float
     lo: float
@@ -44,76 +59,80 @@ class Bounds:
 
     @property
     def bounded(self) -> bool:
-        """Whether both ends are finite."""
+        """Return whether both ends are finite."""
         return math.isfinite(self.lo) and math.isfinite(self.hi)
 
     @property
     def half_width(self) -> float:
-        """Half the distance between the ends."""
+        """Return half the distance between the ends, on the log scale."""
         return (self.hi - self.lo) / 2
 
     @property
     def ratio(self) -> Interval:
-        """E to the bounds; 0 and infinity for infinite ones."""
+        """Return the interval as a ratio, exp(bounds). Infinite ends become 0 and infinity."""
         lo, hi = (
             exp(min(v, 700.0)) if math.isfinite(v) else max(0.0, v) for v in (self.lo, self.hi)
         )
         return Interval(exp(self.estimate), lo, hi, self.level)
 
     def inside(self, limit: float) -> bool:
-        """Whether the whole interval lies strictly between −limit and +limit."""
+        """Return whether the whole interval is strictly between −limit and +limit."""
         return -limit < self.lo and self.hi < limit
 
 
 def walsh_averages(differences: Floats) -> Floats:
-    """All (dᵢ + dⱼ)/2 with i ≤ j, sorted."""
+    """Return the Walsh averages (dᵢ + dⱼ)/2 for all i ≤ j, sorted; n(n+1)/2 values."""
     i, j = _pairs(len(differences))
     return np.sort((differences[i] + differences[j]) / 2)
 
 
 @lru_cache(maxsize=8)
 def _pairs(n: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """All i ≤ j below n, as two arrays."""
+    """Return the indices of all pairs i ≤ j below n, as two arrays."""
     return np.triu_indices(n)
 
 
 def attainable(n: int) -> float:
-    """The highest level that an interval over n rounds can have: 1 − 2·2⁻ⁿ."""
+    """Return the highest level that an interval over n rounds can have: 1 − 2·2⁻ⁿ."""
     return 1 - 2.0 ** (1 - n) if n else 0.0
 
 
 def typical(differences: Floats, level: float) -> Bounds:
-    """θ₂ with its interval.
+    """Estimate θ₂, the typical log ratio, with its confidence interval.
+
+    Source: Hodges & Lehmann, Annals of Mathematical Statistics 34 (1963); Hollander, Wolfe &
+    Chicken 2014, sections 3.2 and 3.3.
 
     Args:
-        differences: paired log ratios, at least one.
-        level: wanted; lowered to what so few rounds can give, and stored as it is.
+        differences: log ratios, one per round; at least one.
+        level: requested confidence level, such as 0.95.
 
     Returns:
-        Bounds whose level is the lower of the wanted and the attainable one.
+        Bounds at the requested level, or at the attainable level if that is lower.
     """
-    (found,) = typical_at(differences, (level,))
-    return found
+    (bounds,) = typical_at(differences, (level,))
+    return bounds
 
 
 def typical_at(differences: Floats, levels: tuple[float, ...]) -> tuple[Bounds, ...]:
-    """θ₂ with its interval at several levels."""
+    """Estimate θ₂ with its confidence interval at several levels, in the order of `levels`."""
     n = len(differences)
     walsh = walsh_averages(differences)
     estimate = float(np.median(walsh))
-    found = []
+    bounds = []
     for level in levels:
         reached = min(level, attainable(n))
         cut = signed_rank.walsh_cut(n, reached) or 0
-        found.append(Bounds(estimate, float(walsh[cut]), float(walsh[-1 - cut]), reached))
-    return tuple(found)
+        bounds.append(Bounds(estimate, float(walsh[cut]), float(walsh[-1 - cut]), reached))
+    return tuple(bounds)
 
 
 class FloorInverter:
-    """Bounds of θ₁ by inverting its label-swap test, with one set of swaps for all shifts.
+    """Confidence intervals of θ₁ by inversion of its label-swap test.
 
-    A shift c is kept while the swaps of (x − c, y) that reach |θ₁ − c| make up more than 1 − level.
-    The critical value moves slowly and continuously with c, so that each bound is a root.
+    A shift c is in the interval if more than a share 1 − level of the swaps of (x − c, y) reach
+    |θ₁ − c|. One set of swaps serves all shifts. The critical value changes slowly and
+    continuously with c, so that each end of the interval is a root that a search can find.
     """
 
     def __init__(self, x: Floats, y: Floats, seed: int, count: int) -> None:
@@ -123,7 +142,10 @@ class FloorInverter:
         self._known: dict[tuple[float, int], float] = {}
 
     def _critical(self, shift: float, rank: int) -> float:
-        """The rank-th largest |θ₁| over the swaps of the shifted arms; a search for a bound asks twice for its ends."""
+        """Return the rank-th largest |θ₁| over the swaps of the shifted sides.
+
+        Results are cached, because a search evaluates the ends of its range twice.
+        """
         if (shift, rank) not in self._known:
             self._known[shift, rank] = self._largest(shift, rank)
         return self._known[shift, rank]
@@ -135,7 +157,7 @@ class FloorInverter:
         return float(size[len(size) - rank])
 
     def bounds(self, level: float) -> Bounds:
-        """The interval at a level; ends are infinite where these swaps cannot reach it."""
+        """Return the interval at a level; its ends are infinite if the swaps cannot reach it."""
         count = self._swaps.shape[1]
         rank = int((1 - level) * (count + 1) * (1 + 1e-12))
         if rank < 1 or rank > count:
@@ -146,17 +168,18 @@ class FloorInverter:
         return Bounds(self.estimate, self._end(-1, width, rank), self._end(+1, width, rank), level)
 
     def _degenerate(self, level: float, rank: int) -> Bounds:
-        """No swap moves θ₁ at the estimate itself: the two arms differ by a constant there."""
+        """Return the interval where no swap changes θ₁: the two sides differ by a constant."""
         tiny = 1e-6
         if self._critical(self.estimate + tiny, rank) < tiny:
             return Bounds(self.estimate, self.estimate - tiny, self.estimate + tiny, level)
         return Bounds(self.estimate, self._end(-1, tiny, rank), self._end(+1, tiny, rank), level)
 
     def _end(self, side: int, width: float, rank: int) -> float:
-        """The bound on one side: where the distance from the estimate meets the critical value."""
+        """Return the end on one side, whose distance from the estimate is the critical value."""
 
         def excess(distance: float) -> float:
-            # Swaps that touch no fast round tie with the observed order at every shift: they reach it.
+            # A swap that exchanges no fast round is equal to the observed order at every shift.
+            # It counts as reached.
             return (
                 distance - self._tolerance - self._critical(self.estimate + side * distance, rank)
             )
@@ -170,24 +193,40 @@ class FloorInverter:
             return side * math.inf
         step = PRECISION * width
         root = brentq(excess, inner, outer, xtol=step) if inner or excess(0.0) < 0 else outer
-        return self.estimate + side * (settled(root) + step)
+        return self.estimate + side * (drop_unstable_digits(root) + step)
 
 
 def swaps_for(level: float) -> int:
-    """Swaps that resolve a level: 4/(1 − level) from 2 047 to 40 000, and more where it takes more."""
-    wanted = min(SWAPS_ENOUGH, max(SWAPS_LEAST, math.ceil(4 / (1 - level))))
-    return max(wanted, min(SWAPS_MOST, math.ceil(1.5 / (1 - level))))
+    """Return how many swaps resolve a level.
+
+    The number is 4/(1 − level), from 2 047 to 40 000. If that cannot reach the level, it is
+    1.5/(1 − level), at most 200 000.
+    """
+    precise = min(SWAPS_ENOUGH, max(SWAPS_LEAST, math.ceil(4 / (1 - level))))
+    return max(precise, min(SWAPS_MOST, math.ceil(1.5 / (1 - level))))
 
 
 def floor(x: Floats, y: Floats, level: float, seed: int) -> Bounds:
-    """θ₁ of log times with its interval; the level is lowered to what the rounds can give."""
+    """Estimate θ₁, the log ratio of the fastest thirds, with its confidence interval.
+
+    Args:
+        x: log values of the candidate, one per round.
+        y: log values of the reference in the same rounds.
+        level: requested confidence level; lowered to the attainable level of so many rounds.
+        seed: seed of the label swaps.
+    """
     reached = min(level, attainable(len(x)))
     return FloorInverter(x, y, seed, swaps_for(reached)).bounds(reached)
 
 
-def quick_floor_half_width(x: Floats, y: Floats, level: float, seed: int) -> float:
-    """Half-width of θ₁'s interval from the spread of its null at the estimate: one pass of swaps."""
+def approximate_floor_half_width(x: Floats, y: Floats, level: float, seed: int) -> float:
+    """Approximate the half-width of θ₁'s interval by one pass of swaps.
+
+    It is the critical value of the swap test at the estimate, without a search for the ends.
+    """
     inverter = FloorInverter(x, y, seed, QUICK_SWAPS)
     rank = max(1, int((1 - level) * (QUICK_SWAPS + 1)))
-    count = inverter._swaps.shape[1]  # noqa: SLF001 -- one class, two doors
-    return inverter._critical(inverter.estimate, min(rank, count)) if count else math.inf  # noqa: SLF001
+    count = inverter._swaps.shape[1]  # noqa: SLF001 -- same module
+    if not count:
+        return math.inf
+    return inverter._critical(inverter.estimate, min(rank, count))  # noqa: SLF001

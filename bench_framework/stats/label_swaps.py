@@ -1,8 +1,9 @@
-"""Label swaps within rounds, and the two statistics under each of them.
+"""Label swaps within rounds: the null distribution of a paired comparison.
 
-The order within a round was drawn at random, so that exchanging the two values of a round changes
-nothing if the two cells are equal: the swaps give the exact null for any noise (METHOD 2).
-Exchanging *all* rounds only turns the sign, so one half of the swaps stands for the other.
+The order within a round is random. If two cells are equal, exchanging their two values within a
+round changes nothing, so that the swaps give the exact null distribution for any noise
+(`docs/method.md#paired-test`). Exchanging the values of *all* rounds only changes the sign of a
+statistic, so that half of the swaps is enough.
 """
 
 from __future__ import annotations
@@ -19,23 +20,23 @@ Singles = npt.NDArray[np.float32]
 Bits = npt.NDArray[np.uint8]
 
 FULL_EVERY: Final = 4
-"""Visits between two questions whether both sides are full under every swap: a visit more adds nothing but time."""
+"""Values visited between two checks of whether both sides are full under every swap."""
 ENUMERATE_UP_TO: Final = 12
-"""2¹² = 4 096 is the last power of two under 4 999: all swaps are listed, none is drawn."""
+"""Most rounds for which all swaps are enumerated instead of drawn: 2¹² = 4 096 swaps."""
 
 
 class Swaps:
-    """A reproducible stream of swaps of n rounds, the observed order left out.
+    """A reproducible stream of label swaps of n rounds. The observed order is not part of it.
 
-    The stream depends on the seed and on the unordered pairs of values only: neither names nor
-    the order of cells nor which side is called the candidate can move it.
+    The stream depends only on the seed and on the unordered pair of values of each round. Names,
+    the order of cells and the choice of the candidate have no influence.
     """
 
     def __init__(self, x: Floats, y: Floats, seed: int) -> None:
         self.n = len(x)
         self.exhaustive = self.n <= ENUMERATE_UP_TO
         self.limit = 2 ** max(0, self.n - 1) - 1 if self.exhaustive else None
-        """How many swaps there are; `None` where they are drawn without end."""
+        """Number of distinct swaps if they are enumerated; `None` if they are drawn at random."""
         self._given = 0
         low, high = np.minimum(x, y), np.maximum(x, y)
         digest = hashlib.sha256(
@@ -44,9 +45,10 @@ class Swaps:
         self._random = np.random.Generator(np.random.PCG64(int.from_bytes(digest[:16], "big")))
 
     def take(self, count: int) -> Bits:
-        """The next `count` swaps, shape (n, count), 1 where a round is exchanged.
+        """Return the next `count` swaps, shape (n, count): 1 where a round is exchanged.
 
-        Rounds come first so that one round of many swaps lies together in memory.
+        The first axis is the round, so that one round of many swaps is contiguous in memory. There
+        are fewer columns if all swaps have been enumerated.
         """
         if self.limit is not None:
             return self._listed(count, self.limit)
@@ -61,27 +63,36 @@ class Swaps:
 
 
 def fastest_third(n: int) -> int:
-    """K = ⌈n/3⌉."""
+    """Return k = ⌈n/3⌉, the number of rounds in the fastest third."""
     return -(-n // 3)
 
 
 def floor_difference(x: Floats, y: Floats) -> float:
-    """θ₁ = F(x) − F(y) of log times, F the mean of the k smallest."""
+    """Return θ₁ = F(x) − F(y) of log values, with F the mean of the k = ⌈n/3⌉ smallest."""
     k = fastest_third(len(x))
     return statistics.fmean(np.sort(x)[:k].tolist()) - statistics.fmean(np.sort(y)[:k].tolist())
 
 
 def floor_under(x: Singles, y: Singles, swaps: Bits) -> Singles:
-    """θ₁ under each swap, shape (swaps,). `x` and `y` are centred log times in single precision.
+    """Compute θ₁ under each swap.
 
-    The 2n values are visited once, smallest first. Under each swap a value belongs to the one side
-    or the other, and counts as long as its side has fewer than k: no sorting per swap. One number per
-    swap says how full both sides are: by how many of the values visited the one leads the other.
+    The 2n values are visited once, in ascending order, so that no swap needs a sort. Under each
+    swap, a value belongs to one of the two sides, and counts as long as its side has fewer than k
+    values. One number per swap, the lead of the first side over the second in values visited,
+    gives the number of values on both sides.
+
+    Args:
+        x: centred log values of the candidate, shape (n,), as `centred` returns them.
+        y: centred log values of the reference, shape (n,).
+        swaps: shape (n, swaps); 1 where a round is exchanged.
+
+    Returns:
+        θ₁ of each swap, shape (swaps,), in single precision.
     """
     n, count = swaps.shape
     k = fastest_third(n)
     values = np.concatenate([x, y])
-    signs = (1 - 2 * swaps).view(np.int8)  # +1: each value of the round is on its own side
+    signs = (1 - 2 * swaps).view(np.int8)  # +1: the values of the round are not exchanged
     lead = np.zeros(count, dtype=np.int8 if n <= np.iinfo(np.int8).max else np.int16)
     reached, room, counted = (
         np.empty_like(lead),
@@ -94,7 +105,7 @@ def floor_under(x: Singles, y: Singles, swaps: Bits) -> Singles:
         ours = place < n
         np.add(lead, row, out=lead) if ours else np.subtract(lead, row, out=lead)
         if visited > k:
-            # (visited + the lead of its side) / 2 values are on the side of this one; it counts up to the k-th.
+            # (visited + lead) / 2 values are on the side of this value. It counts up to the k-th.
             np.multiply(lead, row, out=reached)
             np.less_equal(reached, left, out=room) if ours else np.greater_equal(
                 reached, -left, out=room
@@ -108,7 +119,15 @@ def floor_under(x: Singles, y: Singles, swaps: Bits) -> Singles:
 
 
 def ranks_under(ranks: npt.NDArray[np.int64], swaps: Bits) -> npt.NDArray[np.int64]:
-    """|V| of the signed-rank statistic under each swap, shape (swaps,)."""
+    """Compute |V|, the absolute signed-rank statistic, under each swap.
+
+    Args:
+        ranks: signed ranks of the observed differences, shape (n,).
+        swaps: shape (n, swaps); 1 where a round is exchanged.
+
+    Returns:
+        |V| of each swap, shape (swaps,).
+    """
     total = np.full(swaps.shape[1], int(ranks.sum()), dtype=np.int32)
     for rank, row in zip(ranks.tolist(), swaps, strict=True):
         if rank:
@@ -118,7 +137,11 @@ def ranks_under(ranks: npt.NDArray[np.int64], swaps: Bits) -> npt.NDArray[np.int
 
 
 def centred(x: Floats, y: Floats) -> tuple[Singles, Singles, float]:
-    """Both arms minus their common middle in single precision, and the tolerance of an equality."""
+    """Subtract the common median of both sides and convert them to single precision.
+
+    Returns:
+        Both sides, and the largest difference of two values of θ₁ that counts as rounding error.
+    """
     middle = float(np.median(np.concatenate([x, y])))
     a, b = (x - middle).astype(np.float32), (y - middle).astype(np.float32)
     scale = float(max(np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0)))

@@ -1,13 +1,15 @@
 """Logarithms, exponentials and quantiles that have the same bits on every machine.
 
-numpy, the C library and BLAS choose their code by what the processor can do, and the last digit of a logarithm, an
-exponential or a matrix product depends on that choice. A record that was judged on one machine must verify on
-another, so everything that is stored, compared or judged uses the functions of this module. They need nothing but
-+, −, × and ÷ on doubles, which IEEE 754 defines to the last bit.
+numpy, the C library and BLAS choose their code by the features of the processor, and the last
+digit of a logarithm, an exponential or a matrix product depends on that choice. A record that was
+judged on one machine must verify on another. Everything that is stored, compared or judged
+therefore uses the functions of this module. They use only +, −, × and ÷ on doubles, which IEEE 754
+defines to the last bit.
 
-Safe without them: sorting, ranks, medians, counts, comparisons and elementwise numpy arithmetic, `math.sqrt`,
-`math.fsum`, and the functions of `statistics`, which sum exactly. Not safe: `np.log` and its like, `@` and
-`np.dot`, `np.sum` and `np.mean` of floats, `math.log`, `math.exp`, `**` with a fraction, and scipy's distributions.
+Portable without them: sorting, ranks, medians, counts, comparisons, elementwise numpy arithmetic,
+`math.sqrt`, `math.fsum`, and the functions of `statistics`, which sum exactly. Not portable:
+`np.log` and similar functions, `@`, `np.dot`, `np.sum` and `np.mean` of floats, `math.log`,
+`math.exp`, `**` with a fraction, and the distributions of scipy.
 """
 
 from __future__ import annotations
@@ -25,12 +27,17 @@ LN_2_LOW: Final = 1.90821492927058770002e-10
 ATANH_TERMS: Final = tuple(2 / k for k in range(25, 1, -2))
 """Coefficients of s², s⁴, … in 2·atanh(s) ÷ s − 2, highest first; |s| < 0.172."""
 EXP_TERMS: Final = 15
-"""Of the exponential series for |r| < 0.35."""
-KEPT_DIGITS: Final = 10
+"""Terms of the exponential series; enough for |r| < 0.35."""
+PORTABLE_DIGITS: Final = 10
+"""Significant digits in which results of scipy are equal on all machines."""
 
 
 def log(x: float) -> float:
-    """Natural logarithm of a positive number, within an ulp."""
+    """Return the natural logarithm of a positive number, within one ulp.
+
+    Raises:
+        ValueError: `x` is not positive or not finite.
+    """
     if not 0 < x < math.inf:
         raise ValueError(f"no logarithm of {x}")
     mantissa, exponent = math.frexp(x)
@@ -40,12 +47,13 @@ def log(x: float) -> float:
 
 
 def log1p(x: float) -> float:
-    """ln(1 + x), also where x is tiny."""
-    return _log1p(x, 0) if -0.29 < x < 0.41 else log(1 + x)  # noqa: PLR2004 -- the range of the series
+    """Return ln(1 + x), accurate for small x."""
+    in_range = -0.29 < x < 0.41  # noqa: PLR2004 -- the range of the series
+    return _log1p(x, 0) if in_range else log(1 + x)
 
 
 def _log1p(f: float, exponent: int) -> float:
-    """ln(1 + f) + exponent·ln 2, by the series of atanh (as fdlibm's e_log.c arranges it)."""
+    """Return ln(1 + f) + exponent·ln 2 by the series of atanh, arranged as in fdlibm's e_log.c."""
     s = f / (2 + f)
     square, rest = s * s, 0.0
     for term in ATANH_TERMS:
@@ -55,13 +63,13 @@ def _log1p(f: float, exponent: int) -> float:
 
 
 def exp(x: float) -> float:
-    """E to the power of a finite number, within two ulps."""
+    """Return e to the power of a finite number, within two ulps."""
     exponent = round(x / LN_2)
     return math.ldexp(1 + _expm1((x - exponent * LN_2_HIGH) - exponent * LN_2_LOW), exponent)
 
 
 def expm1(x: float) -> float:
-    """E to the power of x, minus 1, also where x is tiny."""
+    """Return e to the power of x, minus 1, accurate for small x."""
     return _expm1(x) if abs(x) < LN_2 / 2 else exp(x) - 1
 
 
@@ -72,27 +80,27 @@ def _expm1(r: float) -> float:
     return r * total
 
 
-def settled(value: float) -> float:
-    """A value of scipy's without the digits that differ between machines."""
-    return float(f"{value:.{KEPT_DIGITS}g}")
+def drop_unstable_digits(value: float) -> float:
+    """Round a result of scipy to the digits that are equal on all machines."""
+    return float(f"{value:.{PORTABLE_DIGITS}g}")
 
 
 @lru_cache(maxsize=1024)
 def normal_quantile(p: float) -> float:
-    """The standard normal quantile."""
-    return settled(NormalDist().inv_cdf(p))
+    """Return the quantile z_p of the standard normal distribution."""
+    return drop_unstable_digits(NormalDist().inv_cdf(p))
 
 
 @lru_cache(maxsize=1024)
 def t_quantile(p: float, freedom: float) -> float:
-    """The quantile of Student's t."""
-    from scipy.special import stdtrit  # noqa: PLC0415 -- only where a record is judged
+    """Return the quantile of Student's t distribution with `freedom` degrees of freedom."""
+    from scipy.special import stdtrit  # noqa: PLC0415 -- scipy is slow to import
 
-    return settled(float(stdtrit(freedom, p)))
+    return drop_unstable_digits(float(stdtrit(freedom, p)))
 
 
 def t_tails(t: float, freedom: float) -> float:
-    """Two-sided p of Student's t."""
-    from scipy.special import stdtr  # noqa: PLC0415 -- likewise
+    """Return the two-sided p-value of Student's t statistic."""
+    from scipy.special import stdtr  # noqa: PLC0415 -- scipy is slow to import
 
-    return settled(float(2 * stdtr(freedom, -abs(t))))
+    return drop_unstable_digits(float(2 * stdtr(freedom, -abs(t))))

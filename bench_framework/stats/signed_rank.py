@@ -1,9 +1,10 @@
-"""Wilcoxon's signed-rank statistic with its exact null, ties and zeros included.
+"""Wilcoxon's signed-rank statistic with its exact null distribution, including ties and zeros.
 
-Under label swaps within rounds every difference keeps its size and gets a random sign, so the null
-of the sum of signed ranks is exact whatever the distribution, given the ranks. Zeros do not change
-under a swap: they carry no information and are left out (Wilcoxon 1945). Ties get midranks, doubled
-so that they stay whole numbers (Hollander, Wolfe & Chicken 2014, section 3.1).
+Under label swaps within rounds, every difference keeps its size and gets a random sign. The null
+distribution of the sum of signed ranks is therefore exact for any noise, given the ranks. Zeros do
+not change under a swap, contain no information and are left out (Wilcoxon 1945). Ties get
+midranks, which are doubled so that they are integers (Hollander, Wolfe & Chicken 2014,
+section 3.1).
 """
 
 from __future__ import annotations
@@ -20,32 +21,46 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 EXACT_UNTIED: Final = 1000
+"""Most differences without ties for which the exact null distribution is used."""
 EXACT_TIED: Final = 200
-"""Above these lengths the normal approximation is used; its tails are heavier than the exact ones
-there, so that it errs on the careful side."""
+"""Most differences with ties for which the exact null distribution is used.
+
+Above these numbers, the normal approximation is used. Its tails are heavier than the exact ones
+there, so that the p-value is conservative.
+"""
 RESOLUTION: Final = 12
-"""Decimals of a log ratio that are compared: equal ratios differ in their last bits."""
+"""Decimals to which log ratios are rounded, because equal ratios differ in their last bits."""
 
 
 def signed_ranks(differences: Floats) -> Ints:
-    """Doubled midranks of |d| with the sign of d; 0 where d is 0. Shape as `differences`."""
+    """Return the doubled midranks of |d| with the sign of d.
+
+    Args:
+        differences: log ratios, shape (n,).
+
+    Returns:
+        Signed ranks, shape (n,); 0 where the difference is 0.
+    """
     d = np.round(differences, RESOLUTION)
     size = np.abs(d)
-    kept = size > 0
-    values, inverse, counts = np.unique(size[kept], return_inverse=True, return_counts=True)
+    nonzero = size > 0
+    values, inverse, counts = np.unique(size[nonzero], return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     doubled = 2 * last - counts + 1  # first + last rank of each group of ties
     ranks = np.zeros(len(d), dtype=np.int64)
     if len(values):
-        ranks[kept] = doubled[inverse] * np.sign(d[kept]).astype(np.int64)
+        ranks[nonzero] = doubled[inverse] * np.sign(d[nonzero]).astype(np.int64)
     return ranks
 
 
 def tail(ranks: Ints) -> Floats:
-    """P(|V| ≥ v) for v = 0 … Σ|r|, V = Σ ±r with fair independent signs.
+    """Return P(|V| ≥ v) for v = 0 … Σ|r|, where V = Σ ±r has independent signs of equal chance.
 
     Args:
-        ranks: doubled midranks; signs and zeros do not matter.
+        ranks: doubled midranks; their signs and zeros have no influence.
+
+    Returns:
+        Probabilities, shape (1 + Σ|r|,).
     """
     sizes = np.sort(np.abs(ranks[ranks != 0]))
     n = len(sizes)
@@ -58,16 +73,17 @@ def tail(ranks: Ints) -> Floats:
 
 
 def p_value(differences: Floats) -> float:
-    """Two-sided exact p of the signed-rank statistic; 1 where every difference is zero."""
+    """Return the exact two-sided p-value of the signed-rank test; 1 if all differences are zero."""
     ranks = signed_ranks(differences)
     return float(tail(ranks)[abs(int(ranks.sum()))])
 
 
 def walsh_cut(n: int, level: float) -> int | None:
-    """How many Walsh averages lie outside on each side, from 0; `None` if n cannot reach `level`.
+    """Return how many Walsh averages are outside the confidence interval on each side.
 
-    The largest c with P(W⁺ ≤ c) ≤ (1 − level) / 2; the interval runs from the (c+1)-th smallest
-    to the (c+1)-th largest of the n(n+1)/2 averages.
+    This is the largest c with P(W⁺ ≤ c) ≤ (1 − level) / 2. The interval is from the (c+1)-th
+    smallest to the (c+1)-th largest of the n(n+1)/2 averages (Hollander, Wolfe & Chicken 2014,
+    section 3.3). The result is `None` if n values cannot reach `level`.
     """
     target = (1 - level) / 2
     if n < 1:
@@ -86,12 +102,12 @@ def _cumulative(n: int) -> Floats:
 
 @lru_cache(maxsize=64)
 def _positive_sum(n: int) -> Floats:
-    """P(W⁺ = w) for w = 0 … n(n+1)/2 without ties."""
+    """Return P(W⁺ = w) for w = 0 … n(n+1)/2 and n values without ties."""
     return _distribution(np.arange(1, n + 1))
 
 
 def _distribution(sizes: Ints) -> Floats:
-    """P(sum of the sizes with a plus = w), by adding one size after the other."""
+    """Return P(W⁺ = w), where W⁺ is the sum of the sizes that have a positive sign."""
     total = int(sizes.sum())
     chances = np.zeros(total + 1)
     chances[0] = 1.0
@@ -105,7 +121,7 @@ def _distribution(sizes: Ints) -> Floats:
 
 
 def _two_sided(chances: Floats) -> Floats:
-    """P(|2W⁺ − S| ≥ v) for v = 0 … S, from P(W⁺ = w); symmetric, so twice the upper tail."""
+    """Return P(|2W⁺ − S| ≥ v) for v = 0 … S from P(W⁺ = w): twice the upper tail, by symmetry."""
     total = len(chances) - 1
     upper = np.cumsum(chances[::-1])[::-1]
     v = np.arange(total + 1)

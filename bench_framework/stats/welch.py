@@ -1,8 +1,9 @@
-"""Welch's comparison on the log scale, for runs that were made in blocks: from single runs, or from mean, sd and n.
+"""Welch's t test on the log scale, for commands that were measured one after the other.
 
-B. L. Welch, "The generalization of Student's problem when several different population variances are involved",
-Biometrika 34 (1947). It takes runs for independent draws from one state of the machine: nothing in the data can show
-drift between the blocks, so that its intervals cover the runs and nothing else (docs/limits.md).
+Source: B. L. Welch, "The generalization of Student's problem when several different population
+variances are involved", Biometrika 34 (1947). The test assumes that runs are independent draws
+from one state of the machine. The data cannot show drift between the commands, so that the
+intervals account for the variation of runs only (`docs/method.md#imported-figures`).
 """
 
 from __future__ import annotations
@@ -19,11 +20,18 @@ if TYPE_CHECKING:
 
 LEAST_RUNS: Final = 2
 POWER: Final = 0.80
+"""Power at which `runs_at_estimate` plans."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogMean:
-    """The centre of one command on the log scale, with the variance of that centre and its degrees of freedom."""
+    """The mean of the log values of one command.
+
+    Attributes:
+        centre: mean of ln(value).
+        variance: squared standard error of the centre.
+        freedom: degrees of freedom of the variance, n − 1.
+    """
 
     centre: float
     variance: float
@@ -32,31 +40,33 @@ class LogMean:
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """A difference of centres: on the log scale, as a ratio once exponentiated."""
+    """A difference of two log means: the logarithm of the ratio candidate ÷ reference."""
 
     estimate: float
     error: float
-    """Standard error; above zero."""
+    """Standard error of the estimate; positive."""
     freedom: float
+    """Degrees of freedom by Welch and Satterthwaite."""
     n: int
-    """Runs of the smaller side."""
+    """Number of runs of the side that has fewer."""
 
     @property
     def p(self) -> float:
-        """Two-sided."""
+        """Return the two-sided p-value of the null hypothesis that the ratio is 1."""
         return t_tails(self.estimate / self.error, self.freedom)
 
     def bounds(self, level: float) -> tuple[float, float]:
-        """The interval at a level such as 0.95, on the log scale."""
+        """Return the ends of the confidence interval at a level such as 0.95, on the log scale."""
         half = t_quantile((1 + level) / 2, self.freedom) * self.error
         return self.estimate - half, self.estimate + half
 
 
 def log_mean(series: Series) -> LogMean | None:
-    """The centre of a series; `None` where it has no spread.
+    """Return the log mean of a series; `None` if its variance is unknown.
 
-    Single runs: the mean of their logarithms. Published figures: ln(mean) with (sd ÷ mean)² ÷ n, the delta method to
-    first order, which is good while sd is a small part of the mean.
+    Single runs give the mean of their logarithms. A published mean and standard deviation give
+    ln(mean) with the variance (sd ÷ mean)² ÷ n. This is the delta method to first order, which is
+    accurate if sd is a small part of the mean.
     """
     n = series.n
     if n is None or n < LEAST_RUNS:
@@ -71,25 +81,33 @@ def log_mean(series: Series) -> LogMean | None:
 
 
 def compare(candidate: Series, reference: Series) -> Contrast | None:
-    """Candidate less reference, with the degrees of freedom of Welch and Satterthwaite.
+    """Return ln(candidate ÷ reference) with its standard error and degrees of freedom.
 
-    `None` where a side has no spread, or both spreads are zero: rounded figures without spread carry no interval.
+    The result is `None` if the variance of a side is unknown, or if both variances are zero, as in
+    rounded figures that are all equal.
     """
     ours, theirs = log_mean(candidate), log_mean(reference)
     if ours is None or theirs is None or not ours.variance + theirs.variance > 0:
         return None
     variance = ours.variance + theirs.variance
     shares = math.fsum(side.variance * side.variance / side.freedom for side in (ours, theirs))
-    # A spread far below another's may vanish in the square; the other one then has all the weight.
+    # The square of a very small variance may underflow to zero.
     freedom = variance * variance / shares if shares > 0 else min(ours.freedom, theirs.freedom)
     n = min(candidate.n or 0, reference.n or 0)
     return Contrast(ours.centre - theirs.centre, math.sqrt(variance), freedom, n)
 
 
 def runs_at_estimate(contrast: Contrast, level: float) -> int | None:
-    """Runs per command that would decide the estimate itself with 80 % power at a level, if it were the truth.
+    """Return how many runs per command would show a true difference as large as the estimate.
 
-    n · ((z₁₋a⁄₂ + z.₈₀) · SE ÷ estimate)²; `None` for an estimate of zero.
+    n · ((z₁₋a⁄₂ + z₀.₈₀) · SE ÷ estimate)², for 80 % power at level a.
+
+    Args:
+        contrast: the estimate, its standard error and n.
+        level: a, the two-sided level of the test, such as 0.05.
+
+    Returns:
+        Runs per command; `None` for an estimate of zero.
     """
     if contrast.estimate == 0:
         return None

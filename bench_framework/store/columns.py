@@ -1,4 +1,4 @@
-"""The data dictionary: every column of every table, once. ``columns.json`` and the readers follow from it."""
+"""The data dictionary: every column of every table, used for ``columns.json`` and the readers."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from bench_framework.model.run import Build
 
 Type = Literal["string", "integer", "number", "boolean", "datetime"]
-"""As Frictionless Table Schema names them."""
+"""Types of Frictionless Table Schema."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column. Durations are seconds, sizes bytes; an empty field means missing, never 0."""
+    """A column. Durations are in seconds, sizes in bytes. An empty field is a missing value."""
 
     name: str
     type: Type
@@ -31,7 +31,7 @@ class Column:
 
 
 def row_of(columns: Iterable[Column], item: object, **values: Any) -> dict[str, Any]:
-    """Return the row of an item: each column takes its value from `values`, else the attribute of its name."""
+    """Return the row of an item: values from `values`, or from the attribute of the same name."""
     return {c.name: values[c.name] if c.name in values else getattr(item, c.name) for c in columns}
 
 
@@ -73,11 +73,11 @@ CELL: Final = (
 RUNS_HEAD: Final = (
     *IDENTITY,
     _text("scenario_sha256", "digest of the normalised scenario"),
-    _int("round", "round of the input, from 1; warm-up rounds are counted apart"),
+    _int("round", "round of the input, from 1; warm-up rounds are counted separately"),
     _int("block", "order of the block within the record, from 0"),
     _int("run", "run within the block, from 1; 0 in a warm-up"),
     _int("seq", "order of execution of the runs within the record, from 0"),
-    _bool("warmup", "in no statistic"),
+    _bool("warmup", "true in a warm-up round, which is not analysed"),
     *CELL,
 )
 RUNS_BUILD: Final = (
@@ -91,13 +91,13 @@ RUNS_BUILD: Final = (
     _text("target_cpu", "-C target-cpu of the rustflags", nullable=True),
     _text("binary_sha256", "digest of the program", nullable=True),
     _int("binary_bytes", "size of the program", nullable=True),
-    _number("build_s", "wall time of the build; empty if it was there already", "s"),
+    _number("build_s", "wall time of the build; empty if it was reused", "s"),
     _int("input_bytes", "size of the input on disk", nullable=True),
     _text("input_family", "generator of the input, or the name of a file", nullable=True),
     _int("input_seed", "seed of the generator", nullable=True),
     _text("input_sha256", "digest of the input", nullable=True),
     _text(
-        "cache_state", "the input's pages before the block, as they were seen: cold, warm, unknown"
+        "cache_state", "observed state of the input's pages before the block: cold, warm, unknown"
     ),
     Column("started_at", "datetime", "start of the block, UTC"),
 )
@@ -112,8 +112,12 @@ def _counted(name: str) -> str:
 
 RUNS_MEASURED: Final = (
     _number("wall_s", "wall time", "s"),
-    _number("user_s", "user CPU time with waited-for children; the mean of the block's runs", "s"),
-    _number("sys_s", "system CPU time, likewise", "s"),
+    _number(
+        "user_s", "user CPU time including waited-for children; mean over the block's runs", "s"
+    ),
+    _number(
+        "sys_s", "system CPU time including waited-for children; mean over the block's runs", "s"
+    ),
     _int("block_runs", "runs in the block (K)"),
     _int("peak_rss_bytes", "largest resident set; includes mapped file pages", nullable=True),
     _text("peak_rss_source", "worker (VmHWM) or hyperfine (one command per call)", nullable=True),
@@ -123,10 +127,10 @@ RUNS_MEASURED: Final = (
     ),
     _int("exit_code", "exit status; 128 + n for signal n", nullable=True),
     _text("signal", "name of the signal that ended it", nullable=True),
-    _bool("timed_out", "killed because its time was up"),
+    _bool("timed_out", "killed at the timeout"),
     _text("status", "ok, failed, timeout, other-output, skipped"),
-    _bool("comparable", "whether it may take part in a comparison"),
-    _text("incomparable_reason", "why not", nullable=True),
+    _bool("comparable", "whether the run may be used in a comparison"),
+    _text("incomparable_reason", "reason if it may not", nullable=True),
     _text("output_sha256", "digest of the answer", nullable=True),
     _bool("output_ok", "whether the answer equals the baseline's", nullable=True),
 )
@@ -135,20 +139,23 @@ RUNS_TAIL: Final = (
     _number("steal_pct", "CPU time that the hypervisor took during the block", "pct"),
     _number("load1", "load average just before the block"),
     _int("mem_available_bytes", "available memory just before the block", nullable=True),
-    _text("cpus", "CPUs that it was pinned to", nullable=True),
+    _text("cpus", "CPUs that the run was pinned to", nullable=True),
     _text("harness", "name and version of the tool that timed it"),
     _text("host_id", "twelve hex digits of the machine"),
-    _text("boot_id", "of the machine's last start"),
-    _text("stderr_log", "what a failed run said when run again; relative path", nullable=True),
+    _text("boot_id", "boot id of the machine"),
+    _text("stderr_log", "stderr of a failed run, from a second run; relative path", nullable=True),
     _text("role", "candidate, baseline, control, bound or anchor"),
-    _int("threads", "threads that did work, as the worker reports", nullable=True),
+    _int("threads", "threads that did work, as reported by the worker", nullable=True),
     _int("psi_cpu_us", "growth of CPU pressure during the block, microseconds", nullable=True),
     _int("psi_io_us", "growth of I/O pressure during the block, microseconds", nullable=True),
     _number(
         "resident_before_share",
         "share of the input's pages in memory just before the block, 0 to 1",
     ),
-    _number("resident_after_share", "the same just after it; of cold runs only"),
+    _number(
+        "resident_after_share",
+        "share of the input's pages in memory just after the block, 0 to 1; cold runs only",
+    ),
     _int(
         "device_read_bytes",
         "read from storage by the block's processes, hyperfine's included",
@@ -161,15 +168,15 @@ RUNS_TAIL: Final = (
     _int("swap_out_pages", "pages written to swap during the block, by any process", nullable=True),
     _int(
         "throttle_events",
-        "times that a CPU was slowed down by its heat during the block",
+        "thermal throttling events of the CPUs during the block",
         nullable=True,
     ),
     _text(
         "contended",
-        "what was in the way: cpu, steal, memory, swap, throttled; in no case left out",
+        "disturbance by other load: cpu, steal, memory, swap, throttled; the run is still used",
         nullable=True,
     ),
-    _text("message", "why it failed, in one line", nullable=True),
+    _text("message", "reason for the failure, in one line", nullable=True),
 )
 
 SENSORS: Final = {
@@ -189,7 +196,7 @@ SENSORS: Final = {
 
 BUILDS: Final = (
     *IDENTITY,
-    _text("build_id", "twelve hex digits of what was asked of cargo; `program` if nothing was"),
+    _text("build_id", "twelve hex digits of the build's settings; `program` if nothing was built"),
     _text("variants", "labels of the variants that run it, joined by semicolons"),
     _text("crate", "builtin, the path of the crate, or the git URL", nullable=True),
     _text("bin", "name of the binary target", nullable=True),
@@ -197,7 +204,7 @@ BUILDS: Final = (
     _bool("default_features", "whether the crate's default features are on", nullable=True),
     _text("profile", "cargo profile, with the keys that were set", nullable=True),
     _text("rustflags", "flags for rustc, joined by semicolons"),
-    _text("toolchain", "toolchain that was asked for", nullable=True),
+    _text("toolchain", "requested toolchain", nullable=True),
     _text("git_rev", "revision that was built", nullable=True),
     _bool("git_dirty", "whether there were uncommitted changes", nullable=True),
     _bool("ok", "whether there is a binary"),
@@ -207,23 +214,23 @@ BUILDS: Final = (
     _text(
         "code_sha256", "digest without symbols and build id: equal for the same code", nullable=True
     ),
-    _number("build_s", "wall time of the build; empty if it was there already", "s"),
-    _bool("cached", "whether it was there already"),
+    _number("build_s", "wall time of the build; empty if it was reused", "s"),
+    _bool("cached", "whether an existing binary was reused"),
     _text("rustc", "version line of the compiler", nullable=True),
     _text("lockfile_sha256", "digest of Cargo.lock", nullable=True),
-    _int("dependencies", "packages that were compiled in, its own not counted", nullable=True),
-    _text("worker", "name and version by the binary's own `describe`", nullable=True),
-    _text("allocator", "name and version by the binary's own `describe`", nullable=True),
-    _text("message", "why there is no binary", nullable=True),
+    _int("dependencies", "packages that were compiled in, without the crate itself", nullable=True),
+    _text("worker", "name and version from the binary's `describe`", nullable=True),
+    _text("allocator", "name and version from the binary's `describe`", nullable=True),
+    _text("message", "reason if there is no binary", nullable=True),
 )
 
 CELLS_TAIL: Final = (
     _text("role", "candidate, baseline, control, bound or anchor"),
     _text("state", "measured, failed, other-output, not-comparable, not-started"),
-    _text("reason", "why it is not measured or not comparable", nullable=True),
+    _text("reason", "reason if it is not measured or not comparable", nullable=True),
     _int("rounds", "whole measured rounds with this cell"),
     _int("runs", "measured runs"),
-    _int("runs_failed", "rounds in which it failed"),
+    _int("runs_failed", "rounds in which the cell failed"),
     _number("wall_median_s", "median of the block values", "s"),
     _number("wall_mean_s", "mean of the block values", "s"),
     _number("wall_sd_s", "standard deviation of the block values", "s"),
@@ -245,22 +252,22 @@ DERIVED: Final = (
     _text("input_id", "twelve hex digits of the input"),
     _text("input", "label of the input"),
     _text("name", "name of the cell or of the formula"),
-    _text("formula", "what is worked out, round by round"),
+    _text("formula", "formula that is computed in each round"),
     _text("unit", "of value, lo and hi: bytes/s, s or ratio"),
-    _int("rounds", "rounds in which everything that it needs was measured"),
-    _number("value", "median over these rounds"),
-    _number("lo", "lower bound of its 95 % interval, from order statistics"),
-    _number("hi", "upper bound"),
-    _text("claim_id", "the claim that says it", nullable=True),
-    _text("text", "its sentence", nullable=True),
+    _int("rounds", "rounds in which all cells of the formula were measured"),
+    _number("value", "median over the rounds"),
+    _number("lo", "lower end of the 95 % confidence interval, from order statistics"),
+    _number("hi", "upper end of the interval"),
+    _text("claim_id", "id of the claim that reports the row", nullable=True),
+    _text("text", "sentence of the claim", nullable=True),
 )
 COMPARISONS: Final = (
-    _text("claim_id", "the claim that says it", nullable=True),
+    _text("claim_id", "id of the claim that reports the row", nullable=True),
     _text("kind", "headline, reference (a further baseline), control, best, memory or exact"),
-    _text("metric", "what is compared"),
+    _text("metric", "metric that is compared"),
     _text(
         "direction",
-        "lower or higher: which values are better; higher: ratios are turned over, below 1 is better",
+        "better direction: lower or higher; if higher, ratios are inverted, so below 1 is better",
     ),
     _text("cell_id", "candidate"),
     _text("ref_cell_id", "baseline, or further reference"),
@@ -279,22 +286,22 @@ COMPARISONS: Final = (
     _number("floor_ratio", "ratio of the fastest thirds"),
     _number("floor_lo", "lower end of its interval"),
     _number("floor_hi", "upper end of its interval"),
-    _number("p", "smallest min-P p over the looks"),
-    _number("p_adjusted", "after looks and Holm"),
+    _number("p", "smallest min-P p-value over the interim analyses"),
+    _number("p_adjusted", "p-value adjusted for interim analyses and by Holm"),
     _text("adjust", "how p is adjusted"),
     _int("family_size", "comparisons that share the level (M)"),
-    _int("look", "index of the last look, from 0"),
-    _int("looks", "looks planned (J)"),
-    _number("epsilon", "smallest effect worth a word, as a fraction"),
-    _number("margin", "change too small to care about, as a fraction"),
-    _number("noise_floor", "what this input could not have told from nothing, as a fraction"),
-    _number("mde", "smallest detectable difference, as a fraction"),
-    _int("rounds_needed", "rounds that would bring the mde down to the margin", nullable=True),
+    _int("look", "index of the last interim analysis, from 0"),
+    _int("looks", "planned interim analyses (J)"),
+    _number("epsilon", "minimum effect size, as a fraction"),
+    _number("margin", "change that is too small to matter, as a fraction"),
+    _number("noise_floor", "noise floor of the input, as a fraction"),
+    _number("mde", "minimum detectable effect, as a fraction"),
+    _int("rounds_needed", "rounds for which the mde would equal the margin", nullable=True),
     _int("rounds", "rounds that both cells have"),
     _int("runs", "runs of the candidate"),
     _int("runs_ref", "runs of the baseline"),
     _text("verdict", "code of the verdict"),
-    _text("reason", "for a refusal: why", nullable=True),
+    _text("reason", "reason for a refusal", nullable=True),
     _text("text", "the claim's sentence", nullable=True),
 )
 
@@ -302,9 +309,9 @@ EVENTS: Final = (
     _text("code", "see docs/reference/codes.md"),
     _text("severity", "note, warning or error"),
     _text("message", "what happened"),
-    _text("cell_id", "cell that it concerns", nullable=True),
-    _int("round", "round in which it happened", nullable=True),
-    _text("effect", "what it means for the results", nullable=True),
+    _text("cell_id", "cell of the event", nullable=True),
+    _int("round", "round of the event", nullable=True),
+    _text("effect", "effect on the results", nullable=True),
     _text("help", "what to do", nullable=True),
     _text("details", "labelled lines as JSON", nullable=True),
 )

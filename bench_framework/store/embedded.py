@@ -1,7 +1,7 @@
 """A record inside its page: ``runs.csv`` to download, and as JSON everything else that the report is made from.
 
-Both are compressed by bzip2: its output is the same with every version of the library, so that a page which is
-rendered again elsewhere is equal byte by byte.
+Both are compressed by bzip2: its output is the same with every version of the library, so that a
+page which is rendered again elsewhere is equal byte by byte.
 """
 
 from __future__ import annotations
@@ -81,7 +81,8 @@ def read(page: str) -> Embedded:
     """Return the record in a page.
 
     Raises:
-        RecordError: BX414, it contains no runs; BX411, they cannot be read; BX412, a newer benchctl wrote them.
+        RecordError: BX414, it contains no runs; BX411, they cannot be read; BX412, a newer benchctl
+            wrote them.
     """
     if not is_embedded(page):
         raise RecordError(

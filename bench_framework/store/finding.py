@@ -71,7 +71,8 @@ def resolve_measured(root: Path, text: str, say: Callable[[str], object] | None 
 def resolve(root: Path, text: str, *, imported: bool = True) -> Path:
     """The folder that is meant: a path, ``SCENARIO/ID``, ``@last``, ``@prev``, or ``SCENARIO`` for its last.
 
-    Without `imported` the words for a newest record pass over imported sets; a set that is named is found all the same.
+    Without `imported` the words for a newest record pass over imported sets; a set that is named is
+    found all the same.
 
     Raises:
         UsageError: BX101, nothing is found, with what there is.

@@ -35,15 +35,15 @@ _EXACT: Final[dict[str, Any]] = (
 class Frames:
     """A record in DataFrames, each read when it is first asked for.
 
-    Times are float64 seconds, sizes Int64 bytes, instants tz-aware UTC, flags nullable booleans; axes are
-    ordered categories in the scenario's order. Failed and warm-up runs are in `runs`, with their flags.
-    Units are in ``frame.attrs["units"]`` and in `units`.
+    Times are float64 seconds, sizes Int64 bytes, instants tz-aware UTC, flags nullable booleans;
+    axes are ordered categories in the scenario's order. Failed and warm-up runs are in `runs`, with
+    their flags. Units are in ``frame.attrs["units"]`` and in `units`.
     """
 
     path: Path
     opened: Record | None = None
-    """The record where it is in memory already; else its journal is read when something needs it, as that takes
-    longer than every table together."""
+    """The record where it is in memory already; else its journal is read when something needs it,
+    as that takes longer than every table together."""
 
     def __repr__(self) -> str:
         """Such as ``<record quickstart/20260302T1704Z: 26 cells, conclusive>``."""
@@ -153,7 +153,7 @@ class Frames:
                 f"{self.path / name}.csv cannot be read",
                 code="BX411",
                 details=(("cause", f"{type(error).__name__}: {error}"),),
-                help="`benchctl verify` names every file of the record that was changed",
+                help="run `benchctl verify` to list the changed files",
             ) from error
 
     def _read(self, name: str, fields: list[dict[str, Any]]) -> pd.DataFrame:

@@ -39,8 +39,8 @@ class JournalWriter:
         """Append one line in one ``write``: after kill -9 it is there as a whole or not at all.
 
         Raises:
-            MachineError: BX235, the disk is full or the record was removed; the journal ends with the line
-                before.
+            MachineError: BX235, the disk is full or the record was removed; the journal ends with
+                the line before.
         """
         text = wire.dump_line(line)
         with layout.writing(self._path):
@@ -62,8 +62,8 @@ class JournalWriter:
     def sync(self) -> None:
         """Bring the lines to the disk; between rounds only.
 
-        An fsync after each run would write back the measured program's own dirty pages with it, and its next
-        run would compete with that.
+        An fsync after each run would write back the measured program's own dirty pages with it, and
+        its next run would compete with that.
         """
         with layout.writing(self._path):
             os.fdatasync(self._fd)
@@ -83,8 +83,8 @@ class JournalWriter:
 class Contents:
     """A journal, read: what is known about a record so far.
 
-    `blocks` holds every block in the order of execution; those of a round that was cut have the status
-    ``skipped`` and are in no statistic.
+    `blocks` holds every block in the order of execution; those of a round that was cut have the
+    status ``skipped`` and are in no statistic.
     """
 
     header: lines.Header
@@ -135,8 +135,8 @@ def read_journal(path: Path) -> Contents:
     """Read a journal; a torn last line is ignored, as its writer was killed while writing it.
 
     Raises:
-        RecordError: BX411, the file is missing or a line within it is damaged; BX412, it was written by a
-            newer version of benchctl.
+        RecordError: BX411, the file is missing or a line within it is damaged; BX412, it was
+            written by a newer version of benchctl.
     """
     try:
         text = path.read_bytes()

@@ -30,8 +30,8 @@ class Mismatch:
 def write_manifest(folder: Path) -> None:
     """Digest every file of a record; written last.
 
-    Of a record that was sealed before, what was measured keeps the digest that it had: a page that is written again
-    must not make a changed journal look like the one that was written.
+    Of a record that was sealed before, what was measured keeps the digest that it had: a page that
+    is written again must not make a changed journal look like the one that was written.
     """
     before = _of_measured(folder)
     files = {
@@ -64,7 +64,8 @@ def check_manifest(folder: Path) -> tuple[Mismatch, ...]:
     """What differs from the manifest, in order of path; empty if all is as it was.
 
     Raises:
-        RecordError: BX411, there is no manifest or it cannot be read; BX412, a newer benchctl wrote it.
+        RecordError: BX411, there is no manifest or it cannot be read; BX412, a newer benchctl wrote
+            it.
     """
     listed = read_manifest(folder)
     there = set(_files(folder))

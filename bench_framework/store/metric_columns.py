@@ -22,9 +22,9 @@ RUNS: Final = (
     Column(
         "kind",
         "string",
-        "timed by hyperfine; or outside timing: observed (by the kernel), instructions",
+        "timed (by hyperfine), or untimed: observed (by the kernel), instructions",
     ),
-    Column("tool", "string", "who counted, in a run outside timing", nullable=True),
+    Column("tool", "string", "tool that counted, in an untimed run", nullable=True),
     Column("instructions", "number", METRICS[INSTRUCTIONS].about, nullable=True, unit="count"),
 )
 BLOCK_RUNS: Final = (
@@ -44,31 +44,31 @@ BLOCK_RUNS: Final = (
         nullable=True,
         unit="bytes",
     ),
-    Column("answer_count", "integer", "things that the run counted", nullable=True),
-    Column("answer_distinct", "integer", "different ones among them", nullable=True),
+    Column("answer_count", "integer", "number of items that the run counted", nullable=True),
+    Column("answer_distinct", "integer", "number of distinct items", nullable=True),
     Column(
-        "answer_source", "string", "who gave the answer: worker, stdout, file, none", nullable=True
+        "answer_source", "string", "source of the answer: worker, stdout, file, none", nullable=True
     ),
     Column(
         "cache_why",
         "string",
-        "why the cache was not in the state that was asked for",
+        "reason if the cache was not in the requested state",
         nullable=True,
     ),
     Column(
         "steal_ticks", "integer", "ticks that the hypervisor took during the block", nullable=True
     ),
-    Column("notes", "string", "what the worker remarked on this run, as JSON", nullable=True),
+    Column("notes", "string", "notes of the worker on this run, as JSON", nullable=True),
     Column(
         "missing",
         "string",
-        "declared metrics that could not be read, and why, as JSON",
+        "declared metrics that could not be read, with the reason, as JSON",
         nullable=True,
     ),
     Column(
         "further_metrics",
         "string",
-        "numbers that nobody declared or announced, as JSON",
+        "metrics that were neither declared nor announced, as JSON",
         nullable=True,
     ),
 )
@@ -88,15 +88,15 @@ CELLS: Final = (
     Column(
         "counted_runs",
         "integer",
-        "runs behind these counts; 1 for a run outside timing",
+        "counted runs; 1 for an untimed run",
         nullable=True,
     ),
     Column("instructions", "number", METRICS[INSTRUCTIONS].about, nullable=True, unit="count"),
-    Column("instructions_runs", "integer", "repetitions behind it", nullable=True),
+    Column("instructions_runs", "integer", "repetitions of the count", nullable=True),
     Column(
         "instructions_spread_pct",
         "number",
-        "largest count over the smallest, less 1",
+        "largest count ÷ smallest count − 1",
         nullable=True,
         unit="pct",
     ),

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 class Record:
     """One record on disk, with its journal read.
 
-    `contents` follows what is appended, so nothing is read back while measuring. A context manager: leaving
-    it brings the journal to the disk.
+    `contents` follows what is appended, so nothing is read back while measuring. A context manager:
+    leaving it brings the journal to the disk.
 
     Attributes:
         path: the record's folder, absolute.
@@ -86,15 +86,15 @@ class Record:
         """Open the folder of a measured record; `imports.open_record` opens either kind.
 
         Raises:
-            RecordError: BX411, it is not one or is damaged; BX412, a newer benchctl wrote it; BX455, it is an
-                imported set, which has no rounds.
+            RecordError: BX411, it is not one or is damaged; BX412, a newer benchctl wrote it;
+                BX455, it is an imported set, which has no rounds.
         """
         if is_imported(path):
             raise RecordError(
-                f"{path} was imported: it holds figures from elsewhere, and no rounds",
+                f"{path} is an imported set, which has no rounds",
                 code="BX455",
-                effect="nothing that needs interleaved rounds is said of it",
-                help="`benchctl report`, `compare` and `verify` open it, and `bf.load` in a notebook",
+                effect="analyses that need interleaved rounds are not available",
+                help="use `benchctl report`, `compare` or `verify`, or `bf.load` in a notebook",
             )
         contents = journal.read_journal(path / layout.JOURNAL)
         try:
@@ -108,7 +108,7 @@ class Record:
                 f"{path / layout.JOURNAL} and {layout.PLAN} do not belong together",
                 code="BX411",
                 effect="the record is not used",
-                help="`benchctl verify` names every file of the record that was changed",
+                help="run `benchctl verify` to list the changed files",
             )
         return cls(path, plan, contents)
 
@@ -213,7 +213,7 @@ def require_unicode(path: Path) -> None:
         raise UsageError(
             f"the name {os.fsencode(path)!r} is not UTF-8",
             effect="nothing was measured",
-            help="rename it, or name another folder",
+            help="rename it, or use another folder",
         ) from error
 
 
@@ -227,8 +227,9 @@ def plan_sha256(plan: Plan) -> str:
 def has_its_plan(folder: Path) -> bool:
     """Whether ``plan.json`` is the plan that the journal begins with; false where either cannot be read.
 
-    It is the file that is held against the digest, and not the plan as it is understood now: a later version may know
-    more of a plan, which changes no file. An imported set has no plan of its own.
+    It is the file that is held against the digest, and not the plan as it is understood now: a
+    later version may know more of a plan, which changes no file. An imported set has no plan of its
+    own.
     """
     if is_imported(folder):
         return True
@@ -246,10 +247,10 @@ def has_its_plan(folder: Path) -> bool:
 def find_resumable(root: Path, plan: Plan) -> Record | None:
     """The record that this plan goes on with; `None` if it begins a new one.
 
-    It is the newest record of this very plan, unless that is finished. One that was measured to its end and
-    has no manifest was interrupted too: while it was judged or its report was written. Where this plan has no
-    record, it is the scenario's newest, if that was interrupted with something measured: `require_same` then says
-    what changed.
+    It is the newest record of this very plan, unless that is finished. One that was measured to its
+    end and has no manifest was interrupted too: while it was judged or its report was written.
+    Where this plan has no record, it is the scenario's newest, if that was interrupted with
+    something measured: `require_same` then says what changed.
     """
     found = find_records(root, plan.name)[::-1]
     wanted = plan_sha256(plan)
@@ -258,7 +259,8 @@ def find_resumable(root: Path, plan: Plan) -> Record | None:
         if record is not None and record.contents.header.plan_sha256 == wanted:
             return record if _unfinished(record) else None
     newest = _opened(found[0]) if found else None
-    # Nothing is lost with a record in which nothing was measured: its scenario may have been mended since.
+    # Nothing is lost with a record in which nothing was measured: its scenario may have been mended
+    # since.
     return newest if newest is not None and newest.contents.blocks and _unfinished(newest) else None
 
 
@@ -288,8 +290,8 @@ def require_same(record: Record, plan: Plan, host: Host, builds: Iterable[Build]
             f"cannot continue: {what} {before} → {now} since the run began",
             code="BX410",
             details=tuple((name, f"{old} → {new}") for name, old, new in changes[1:]),
-            effect="rounds measured under different conditions are not compared",
-            help="--fresh starts a new record and leaves the old one as it is",
+            effect="rounds measured under different conditions cannot be compared",
+            help="use --fresh to start a new record; the old one is not changed",
         )
 
 

@@ -1,6 +1,7 @@
 """``runs.csv`` read back: the blocks and the runs outside timing that its rows hold.
 
-What a record's other files say (plan, builds, host) is taken from them; every figure is the table's.
+What a record's other files say (plan, builds, host) is taken from them; every figure is the
+table's.
 """
 
 from __future__ import annotations
@@ -65,7 +66,8 @@ def read(text: str, plan: Plan, builds: Iterable[Build]) -> RunTable:
     """Blocks and observations of the text of a ``runs.csv``.
 
     Raises:
-        RecordError: BX411, it is no such table, a row is not one, or it was written before a table held whole blocks.
+        RecordError: BX411, it is no such table, a row is not one, or it was written before a table
+            held whole blocks.
     """
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
     header = next(csv.reader(io.StringIO(text, newline="")), [])
@@ -94,7 +96,7 @@ def _damaged(what: str) -> RecordError:
     return RecordError(
         f"{layout.RUNS} cannot be read: {what}",
         code="BX411",
-        help="`benchctl verify` names every file of the record that was changed",
+        help="run `benchctl verify` to list the changed files",
     )
 
 
@@ -119,7 +121,8 @@ def _by_block(rows: list[tuple[int, Fields]]) -> Iterable[list[tuple[int, Fields
     """The rows of each block.
 
     Raises:
-        RecordError: the blocks are not in the order of their numbers, or their rows are not together.
+        RecordError: the blocks are not in the order of their numbers, or their rows are not
+            together.
     """
     last = -1
     for number, group in itertools.groupby(rows, key=lambda entry: entry[1]["block"]):

@@ -1,4 +1,4 @@
-"""``effects.csv`` and ``contributions.csv``: what the axes do, a row per effect and per step."""
+"""``effects.csv`` and ``contributions.csv``: effects of axes and contributions of changes."""
 
 from __future__ import annotations
 
@@ -14,24 +14,31 @@ if TYPE_CHECKING:
     from bench_framework.store.rows import Row, Source
 
 _JUDGED: Final = (
-    Column("ratio", "number", "typical ratio; empty where no mean is told", nullable=True),
+    Column("ratio", "number", "typical ratio; empty if no mean is reported", nullable=True),
     Column("lo", "number", "lower end of its interval", nullable=True),
     Column("hi", "number", "upper end of its interval", nullable=True),
-    Column("level", "number", "level of the interval: looks and Holm are paid for", nullable=True),
-    Column("p", "number", "exact signed-rank p over rounds", nullable=True),
-    Column("p_adjusted", "number", "after looks and Holm", nullable=True),
+    Column(
+        "level",
+        "number",
+        "level of the interval, adjusted for interim analyses and by Holm",
+        nullable=True,
+    ),
+    Column("p", "number", "exact signed-rank p-value over rounds", nullable=True),
+    Column(
+        "p_adjusted", "number", "p-value adjusted for interim analyses and by Holm", nullable=True
+    ),
     Column("rounds", "integer", "rounds that have every cell of the row", nullable=True),
     Column("verdict", "string", "code of the verdict", nullable=True),
-    Column("reason", "string", "why it is inconclusive", nullable=True),
+    Column("reason", "string", "reason if it is inconclusive", nullable=True),
 )
-_TOLD: Final = (
-    Column("claim_id", "string", "the claim that says it", nullable=True),
-    Column("text", "string", "its sentence", nullable=True),
+_CLAIM_COLUMNS: Final = (
+    Column("claim_id", "string", "id of the claim that reports the row", nullable=True),
+    Column("text", "string", "sentence of the claim", nullable=True),
 )
 _PLACE: Final = (
     Column("input_id", "string", "twelve hex digits of the input"),
     Column("input", "string", "label of the input"),
-    Column("metric", "string", "what is compared"),
+    Column("metric", "string", "metric that is compared"),
 )
 EFFECTS: Final[tuple[Column, ...]] = (
     *_PLACE,
@@ -45,21 +52,28 @@ EFFECTS: Final[tuple[Column, ...]] = (
     ),
     Column("value", "string", "its value"),
     Column("reference", "string", "the baseline's value"),
-    Column("axis_2", "string", "of an interaction: the other axis", nullable=True),
+    Column("axis_2", "string", "second axis of an interaction", nullable=True),
     Column("value_2", "string", "its value", nullable=True),
     Column("reference_2", "string", "the baseline's value", nullable=True),
-    Column("where", "string", "of one combination: the values of the other axes", nullable=True),
+    Column("where", "string", "values of the other axes, for one combination", nullable=True),
     Column(
         "pooled",
         "boolean",
-        "false where the verdict changes sign between cells: there is no mean",
+        "false if the effect changes sign between cells, so that there is no mean",
         nullable=True,
     ),
     Column("cells", "integer", "combinations of the other axes", nullable=True),
-    Column("better", "integer", "combinations in which less is decided", nullable=True),
-    Column("worse", "integer", "combinations in which more is decided", nullable=True),
+    Column(
+        "better",
+        "integer",
+        "combinations in which the value is significantly better",
+        nullable=True,
+    ),
+    Column(
+        "worse", "integer", "combinations in which the value is significantly worse", nullable=True
+    ),
     *_JUDGED,
-    *_TOLD,
+    *_CLAIM_COLUMNS,
 )
 CONTRIBUTIONS: Final[tuple[Column, ...]] = (
     *_PLACE,
@@ -74,11 +88,11 @@ CONTRIBUTIONS: Final[tuple[Column, ...]] = (
     Column(
         "share",
         "number",
-        "log step ÷ log total; empty where the total is not decided",
+        "log step ÷ log total; empty if the total is inconclusive",
         nullable=True,
     ),
     *_JUDGED,
-    *_TOLD,
+    *_CLAIM_COLUMNS,
 )
 
 
@@ -86,7 +100,7 @@ def effect_rows(source: Source) -> Iterator[Row]:
     """One row per effect, its cells behind it."""
     assert source.judgement is not None
     found = source.judgement.structure.effects
-    for effect, claim in _told(found, source, "effect", "interaction"):
+    for effect, claim in _with_claims(found, source, "effect", "interaction"):
         head = {**_place(source, effect.input_id, effect.metric), **_changed(effect)}
         kind = "main" if len(effect.changes) == 1 else "interaction"
         yield {
@@ -111,7 +125,9 @@ def effect_rows(source: Source) -> Iterator[Row]:
 def contribution_rows(source: Source) -> Iterator[Row]:
     """One row per step, then what the steps leave, where it is a figure, and the total."""
     assert source.judgement is not None
-    for table, claim in _told(source.judgement.structure.contributions, source, "contributions"):
+    for table, claim in _with_claims(
+        source.judgement.structure.contributions, source, "contributions"
+    ):
         yield from _table_rows(source, table, claim)
 
 
@@ -176,7 +192,9 @@ def _claim(claim: Claim | None) -> Row:
     return {"claim_id": claim.id, "text": claim.text} if claim is not None else {}
 
 
-def _told(items: Sequence[Any], source: Source, *kinds: str) -> list[tuple[Any, Claim | None]]:
+def _with_claims(
+    items: Sequence[Any], source: Source, *kinds: str
+) -> list[tuple[Any, Claim | None]]:
     """Items with their claims: both are in the order of the judgement."""
     assert source.judgement is not None
     claims = [c for c in source.judgement.claims if c.kind in kinds]

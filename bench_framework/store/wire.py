@@ -1,7 +1,7 @@
 """Model types to JSON and back: the only place where their shape on disk is known.
 
-Dataclasses are validated by pydantic as they are; unknown keys are ignored, so a record that a later version
-wrote with more fields (same schema version: columns are only appended) still reads.
+Dataclasses are validated by pydantic as they are; unknown keys are ignored, so a record that a
+later version wrote with more fields (same schema version: columns are only appended) still reads.
 """
 
 from __future__ import annotations
@@ -152,7 +152,8 @@ def _bytes(kind: Any, value: Any, indent: int | None = None) -> bytes:
     try:
         return adapter(kind).dump_json(value, indent=indent)
     except PydanticSerializationError as error:
-        # The only text that JSON cannot hold is a path that is not UTF-8, with lone surrogates in its place.
+        # The only text that JSON cannot hold is a path that is not UTF-8, with lone surrogates in
+        # its place.
         raise UsageError(
             "a path of this scenario is not UTF-8, and no record could name it",
             details=(("cause", str(error).rpartition("UnicodeEncodeError: ")[2]),),
@@ -171,7 +172,7 @@ def _load(kind: type[T], text: str | bytes, name: str) -> T:
             f"{name} cannot be read",
             code="BX411",
             details=(("where", where), ("cause", first["msg"])),
-            help="`benchctl verify` names every file of the record that was changed",
+            help="run `benchctl verify` to list the changed files",
         ) from error
     return found
 

@@ -23,7 +23,10 @@ FOLDERS = {
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A file or folder that can be removed as a whole. All but records are recreated when needed."""
+    """A file or folder that can be removed as a whole.
+
+    All but records are recreated when needed.
+    """
 
     kind: str
     path: Path

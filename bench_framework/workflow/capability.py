@@ -115,6 +115,7 @@ def _impossible(plan: Plan, message: str, reasons: tuple[str, ...] = ()) -> Mach
         code="BX223",
         details=tuple(("reason", reason) for reason in dict.fromkeys(reasons)),
         effect="nothing was measured",
-        help=f"select other values with -k or -S (such as -S fixed.direct=off), change {plan.scenario_path}, "
+        help="select other values with -k or -S (such as -S fixed.direct=off), change "
+        f"{plan.scenario_path}, "
         "or work in a folder on another file system",
     )

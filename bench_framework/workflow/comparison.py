@@ -165,7 +165,7 @@ def compare_axis(
                 help="measure two levels of the axis with all other axes equal",
             )
         builds = {build.id: build for build in contents.builds}
-        judged, looks = requested_pairs.judge_chosen(
+        judged, looks = requested_pairs.judge_requested(
             plan, contents.blocks, builds, contents.looks, pairs, metrics
         )
         judgement = record.judgement() or judge_record(record)
@@ -223,7 +223,10 @@ def _require_metrics(plan: Plan, metrics: Sequence[Metric]) -> None:
 def _other_plan(
     plan: Plan, baseline: str | None, candidate: str | None, metrics: tuple[Metric, ...]
 ) -> Plan:
-    """Return the plan with another baseline and candidates. The A/A control stays only with its baseline."""
+    """Return the plan with another baseline and candidates.
+
+    The A/A control stays only with its baseline.
+    """
     base = plan.variant(plan.baseline_id) if baseline is None else _one(plan, baseline)
     # An anchor is compared only if the user selects it.
     within = {cell.variant_id for cell in plan.cells if cell.role is not Role.ANCHOR}

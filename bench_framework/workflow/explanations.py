@@ -189,8 +189,14 @@ def page() -> str:
         (
             "# Codes",
             "",
-            "Every error and warning has a stable code; `benchctl help CODE` explains it. Generated: do not edit.",
-            "BC0xx to BC3xx are errors in a scenario, BC4xx concern the machine, BX runs, results and records.",
+            (
+                "Every error and warning has a stable code; `benchctl help CODE` explains it. "
+                "Generated: do not edit."
+            ),
+            (
+                "BC0xx to BC3xx are errors in a scenario, BC4xx concern the machine, BX runs, "
+                "results and records."
+            ),
             "",
             "| code | meaning |",
             "|---|---|",
@@ -213,7 +219,10 @@ def scenarios_page() -> str:
         (
             "# Scenarios",
             "",
-            "`benchctl run NAME` runs a scenario from any folder; `benchctl plan NAME` previews it.",
+            (
+                "`benchctl run NAME` runs a scenario from any folder; `benchctl plan NAME` previews "
+                "it."
+            ),
             "Generated from the scenarios: do not edit.",
             "",
             "| scenario | question | axes |",
@@ -251,7 +260,8 @@ def report_page() -> str:
         ("| code | section | shows | without its data |", "|:--|:--|:--|:--|", *rows, "")
     )
     verdicts = [
-        f"| {w.glyph} | `{w.ascii}` | {w.time} | {w.memory} | {w.meaning.format(margin='the margin')} |"
+        f"| {w.glyph} | `{w.ascii}` | {w.time} | {w.memory} | "
+        f"{w.meaning.format(margin='the margin')} |"
         for w in WORDS.values()
     ]
     glyphs = "\n".join(

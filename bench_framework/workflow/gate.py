@@ -151,14 +151,18 @@ def _confirm(options: RunOptions, record: Record, first: Gating, observer: Obser
 
 
 def _require_same_host(record: Record, folder: Path) -> str:
-    """Return the id of the second record. Raises `UsageError`, BX109, if another machine measured it."""
+    """Return the id of the second record.
+
+    Raises `UsageError`, BX109, if another machine measured it.
+    """
     from bench_framework.store.records import Record as Opened
 
     with Opened.open(folder) as second:
         ours, theirs = record.contents.host, second.contents.host
         if ours is not None and theirs is not None and ours.host_id != theirs.host_id:
             raise UsageError(
-                f"{record.path} was measured on another machine, so regressions cannot be confirmed here",
+                f"{record.path} was measured on another machine, so regressions cannot be "
+                "confirmed here",
                 code="BX109",
                 effect="the gate has no result",
                 help="run the gate on that machine, or `benchctl run --gate` on this one",

@@ -78,7 +78,8 @@ def _name(requested: str | None, files: Sequence[Path]) -> str:
         raise UsageError(
             f"{name!r} is not a valid name",
             effect="nothing was imported",
-            help="use letters, digits, dots, hyphens and underscores in --name, starting with a letter or digit",
+            help="use letters, digits, dots, hyphens and underscores in --name, starting with a "
+            "letter or digit",
         )
     return name
 

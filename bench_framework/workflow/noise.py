@@ -276,7 +276,7 @@ def _read(plan: Plan, blocks: list[Any], reference: ReferenceProgram) -> Window:
     for cell in ids:
         for metric in METRICS:
             whole &= (
-                {r for r, v in collected[cell].of(metric).items() if v > 0}
+                {r for r, v in collected[cell].values(metric).items() if v > 0}
                 if cell in collected
                 else set()
             )
@@ -289,7 +289,7 @@ def _read(plan: Plan, blocks: list[Any], reference: ReferenceProgram) -> Window:
         )
 
     def series(cell: str) -> dict[str, Any]:
-        return {m: np.array([collected[cell].of(m)[r] for r in sorted(whole)]) for m in METRICS}
+        return {m: np.array([collected[cell].values(m)[r] for r in sorted(whole)]) for m in METRICS}
 
     arms = {effect: by_label[EFFECT_ARM.format(round(effect * 100))] for effect in reference.slower}
     return Window(

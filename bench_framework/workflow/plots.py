@@ -28,7 +28,8 @@ def figures_of(frames: Frames) -> dict[str, Figure]:
         raise RecordError(
             f"record {frames.path.name} has no figures: it has no results yet",
             code="BX413",
-            help="finish it with `benchctl run`, or use `benchctl report RECORD` for the rounds measured so far",
+            help="finish it with `benchctl run`, or use `benchctl report RECORD` for the rounds "
+            "measured so far",
         )
     return {
         figure.anchor: figure

@@ -99,7 +99,10 @@ def profile_run(
     launcher: Launcher,
     stopping: Stop,
 ) -> bool:
-    """Profile a completed run and store warnings in the record. Return True if the user stopped it."""
+    """Profile a completed run and store warnings in the record.
+
+    Return True if the user stopped it.
+    """
     from bench_framework.store import lines
 
     if policy is None:
@@ -312,7 +315,8 @@ def _require_same_inputs(record: Record, inputs: Sequence[PreparedInput]) -> Non
     for item in inputs:
         if measured.get(item.input_id, item.sha256) != item.sha256:
             raise RecordError(
-                f"the input {record.plan.input(item.input_id).label} is not the one that was measured",
+                f"the input {record.plan.input(item.input_id).label} is not the one that was "
+                "measured",
                 code="BX420",
                 effect="nothing was profiled",
                 help="measure and profile the present input with `benchctl run --profile`",

@@ -70,10 +70,12 @@ def _source(plan: Plan) -> _Source:
         reason = "one of its axes names revisions"
     if reason or not plan.builds:
         raise UsageError(
-            f"{plan.scenario_path} cannot be measured at two revisions: {reason or 'it builds nothing'}",
+            f"{plan.scenario_path} cannot be measured at two revisions: "
+            f"{reason or 'it builds nothing'}",
             code="BX110",
             effect=NOTHING,
-            help="use --base and --head only with a scenario that builds one revision of your own crate",
+            help="use --base and --head only with a scenario that builds one revision of your own "
+            "crate",
         )
     spec = plan.builds[0]
     return _Source(None if spec.git else Path(spec.crate), spec.git, spec.revision)

@@ -146,7 +146,10 @@ def _run_locked(
     failures = _failures(plan, record)
     code = EXIT_NOT_MEASURED if failures else EXIT_DONE
     if stopped:
-        resume = f"profiling was stopped, everything else is complete; repeat it with `benchctl profile {record.path}`"
+        resume = (
+            "profiling was stopped, everything else is complete; repeat it with `benchctl "
+            f"profile {record.path}`"
+        )
         return Outcome(record.path, judgement, pages.document, failures, resume, EXIT_INTERRUPTED)
     return Outcome(record.path, judgement, pages.document, failures, None, code)
 
@@ -166,7 +169,8 @@ def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:
             code=error.code,
             details=error.details,
             effect="all measurements are stored; the report uses the shipped templates",
-            help=f"fix the template, then run `benchctl report {record.path} --template {options.template}`",
+            help=f"fix the template, then run `benchctl report {record.path} --template "
+            f"{options.template}`",
         ) from error
 
 

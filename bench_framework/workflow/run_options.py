@@ -80,10 +80,12 @@ def require_decidable(plan: Plan) -> None:
 
     if (needed := rounds_needed(plan)) is not None:
         raise UsageError(
-            f"the gate cannot detect anything in {_rounds(plan.measure.rounds_max)}: it needs {needed}",
+            f"the gate cannot detect anything in {_rounds(plan.measure.rounds_max)}: it needs "
+            f"{needed}",
             code="BX108",
             effect="the gate would always pass, so nothing was checked",
-            help=f"use -S measure.rounds.max={needed}, or fewer candidates, inputs or gated metrics",
+            help=f"use -S measure.rounds.max={needed}, or fewer candidates, inputs or gated "
+            "metrics",
         )
     accepted_changes(plan)
 

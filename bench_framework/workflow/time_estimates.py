@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Role, stable_id
-from bench_framework.stats.holm_family import detectable
+from bench_framework.stats.holm_family import minimum_detectable_effect
 from bench_framework.stats.portable_math import expm1, log
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ def _detectable(plan: Plan, looks: Looks, comparisons: Iterable[Comparison]) -> 
             continue
         at_last = half * math.sqrt(c.rounds / looks.rounds[-1])
         strict = looks.level / (looks.count * looks.family)
-        mde = expm1(detectable(at_last, strict, plan.judge.epsilon_of(c.metric)))
+        mde = expm1(minimum_detectable_effect(at_last, strict, plan.judge.epsilon_of(c.metric)))
         worst[c.metric] = max(worst.get(c.metric, 0.0), mde)
     return {metric: worst[metric] for metric in plan.judge.metrics if metric in worst}
 

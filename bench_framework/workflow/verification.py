@@ -231,7 +231,10 @@ def _from_table(record: Record) -> tuple[Contents | None, list[str]]:
 
 
 def _pages(record: Record, judgement: Judgement) -> list[str]:
-    """Return the differing lines of the pages. Pages that were never written are not a difference."""
+    """Return the differing lines of the pages.
+
+    Pages that were never written are not a difference.
+    """
     from bench_framework.features.document import build_document
 
     pages = (PAGE, "report.md", "figures", "profiles")

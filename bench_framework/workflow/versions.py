@@ -25,7 +25,10 @@ def judging_version_note(version: str) -> str | None:
     """
     if version == __version__:
         return None
-    return f"results were computed by {_program(version)}, this is {__version__}: statistics and texts may differ"
+    return (
+        f"results were computed by {_program(version)}, this is {__version__}: statistics and "
+        "texts may differ"
+    )
 
 
 def rendering_version_note(page: Path) -> str | None:
@@ -37,7 +40,10 @@ def rendering_version_note(page: Path) -> str | None:
         return None
     if version == __version__:
         return None
-    return f"the page was rendered by {_program(version)}, this is {__version__}: texts and style may differ"
+    return (
+        f"the page was rendered by {_program(version)}, this is {__version__}: texts and style "
+        "may differ"
+    )
 
 
 def collect_notes(*notes: str | None) -> tuple[str, ...]:
@@ -47,7 +53,10 @@ def collect_notes(*notes: str | None) -> tuple[str, ...]:
         return ()
     return (
         *given,
-        "differences are therefore not a sign of changed files: verify with the version that wrote them",
+        (
+            "differences are therefore not a sign of changed files: verify with the version that "
+            "wrote them"
+        ),
     )
 
 

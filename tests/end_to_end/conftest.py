@@ -1,4 +1,4 @@
-"""benchctl as a user installs and starts it: a wheel in a fresh environment, used outside the checkout."""
+"""Fixtures that install benchctl from a wheel in a fresh environment, outside the checkout."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A wheel of the checkout."""
+    """Build a wheel of the checkout."""
     folder = tmp_path_factory.mktemp("wheel")
     subprocess.run(
         [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", folder, ROOT],
         check=True,
     )
-    (found,) = folder.glob("*.whl")
-    return found
+    (path,) = folder.glob("*.whl")
+    return path
 
 
 @pytest.fixture(scope="session")
 def installed(wheel: Path) -> Path:
-    """benchctl of the wheel in a fresh environment.
+    """Install the wheel in a fresh environment and return its ``benchctl``.
 
     The environment has the same path in every session, so that workers built from the installed sources find the
     compiled dependencies of the session before.
@@ -46,13 +46,13 @@ def installed(wheel: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def checkout() -> Path:
-    """The root of the repository."""
+    """Return the root of the repository."""
     return ROOT
 
 
 @pytest.fixture(scope="session")
 def benchctl_in(installed: Path) -> Run:
-    """A function that runs benchctl: working directory and arguments in, CompletedProcess out."""
+    """Return a function that runs benchctl with a working directory and arguments."""
     clean = {
         key: value
         for key, value in os.environ.items()
@@ -75,5 +75,5 @@ def benchctl_in(installed: Path) -> Run:
 
 @pytest.fixture
 def benchctl(benchctl_in: Run, tmp_path: Path) -> Run:
-    """A function that runs benchctl in an empty folder: arguments in, CompletedProcess out."""
+    """Return a function that runs benchctl with arguments in an empty folder."""
     return partial(benchctl_in, tmp_path)

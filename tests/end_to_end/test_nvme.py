@@ -42,7 +42,7 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_its_strategies_run_as_asked_and_what_bounds_them_is_worked_out(
+def test_its_strategies_run_as_requested_with_their_bounds(
     benchctl: Run, checkout: Path, tmp_path: Path
 ) -> None:
     done = benchctl("--json", "run", checkout / "scenarios/nvme.yaml", *SMALL)
@@ -51,7 +51,7 @@ def test_its_strategies_run_as_asked_and_what_bounds_them_is_worked_out(
     runs = [row for row in rows(record / "runs.csv") if row["warmup"] == "false"]
     assert {row["status"] for row in runs} == {"ok"}
 
-    # What cannot run here is a hole with its reason; this Python runs benchctl, so it can run its own strategies.
+    # Strategies that cannot run here are holes with a reason; those in Python can always run.
     plan = json.loads((record / "plan.json").read_text(encoding="utf-8"))
     holes = {dict(hole["values"])["strategy"]: hole["reason"] for hole in plan["holes"]}
     measured = {row["axis_strategy"] for row in runs}
@@ -64,14 +64,14 @@ def test_its_strategies_run_as_asked_and_what_bounds_them_is_worked_out(
     threads = {row["axis_strategy"]: int(row["threads"]) for row in runs if row["threads"]}
     assert threads["threads"] == 8
     assert threads["single-buffer"] == 1
-    # One fills; whether each of the eight writers is handed a block is up to the scheduler.
+    # One thread fills; the scheduler decides how many of the eight writers receive a block.
     assert threads["python-threads"] > 2
 
-    # The same bytes by every candidate; the bounds do other work, and are compared with nothing.
+    # All candidates write the same bytes. The bounds do different work and are not compared.
     answers = {row["axis_strategy"]: row["output_sha256"] for row in runs}
     same = {answers[name] for name in CANDIDATES & measured}
     assert len(same) == 1
-    # A probe may choose a pool that holds so small a file whole: then write-only's is the same.
+    # A probe may choose a pool as large as this small file: then write-only has the same output.
     assert same.isdisjoint(answers[name] for name in BOUNDS & measured - {"write-only"})
     roles = {
         row["axis_strategy"]: row["role"]

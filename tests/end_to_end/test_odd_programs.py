@@ -1,4 +1,4 @@
-"""Programs of the user's own: odd names go through unharmed, and each failure stays in its own cell."""
+"""Tests of user programs with hostile names, and of failures that affect only their own cell."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HOSTILE = [
 
 
 class Scripts(HTMLParser):
-    """Counts script elements and handlers: a page of ours has one script that runs, and no handler."""
+    """A parser that counts scripts and event handlers of a page."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 def test_hostile_names_run_as_they_are_and_nothing_is_executed(
     benchctl: Run, tmp_path: Path
 ) -> None:
-    script(tmp_path, 'printf %s "$1" > "seen.$$"; echo ok')
+    script(tmp_path, 'printf %s "$1" > "names.$$"; echo ok')
     scenario = {
         "version": 1,
         "name": "hostile",
@@ -64,12 +64,12 @@ def test_hostile_names_run_as_they_are_and_nothing_is_executed(
         "worker": {"command": ["./arm.sh"]},
         "axes": {"arm": ["plain", *HOSTILE]},
         "command": ["{bin}", "{arm}"],
-        "cwd": "seen",
+        "cwd": "names",
         "baseline": {"arm": "plain"},
         "measure": {"rounds": 2, "until": "rounds", "warmup": 1},
     }
-    seen = tmp_path / "seen"
-    seen.mkdir()
+    names = tmp_path / "names"
+    names.mkdir()
     (tmp_path / "hostile.yaml").write_text(
         json.dumps(scenario, ensure_ascii=False), encoding="utf-8"
     )
@@ -79,17 +79,17 @@ def test_hostile_names_run_as_they_are_and_nothing_is_executed(
     assert done.returncode == 0, done.stderr
     record = tmp_path / json.loads(done.stdout)["record"]
     assert not list(tmp_path.rglob("pwned"))
-    assert {path.read_text(encoding="utf-8") for path in seen.iterdir()} == {"plain", *HOSTILE}
+    assert {path.read_text(encoding="utf-8") for path in names.iterdir()} == {"plain", *HOSTILE}
     assert {row["axis_arm"] for row in rows(record / "runs.csv")} == {"plain", *HOSTILE}
     page = (record / "report.html").read_text(encoding="utf-8")
-    found = Scripts()
-    found.feed(page)
-    assert found.running == 1
-    assert found.handlers == []
+    scripts = Scripts()
+    scripts.feed(page)
+    assert scripts.running == 1
+    assert scripts.handlers == []
     outside = [
         path
         for path in tmp_path.iterdir()
-        if path.name not in {"results", "seen", "arm.sh", "hostile.yaml"}
+        if path.name not in {"results", "names", "arm.sh", "hostile.yaml"}
     ]
     assert outside == []
 

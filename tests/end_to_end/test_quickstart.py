@@ -73,9 +73,9 @@ def test_a_changed_digit_is_found(benchctl: Run, record: Path) -> None:
     before = {name: (record / name).read_text(encoding="utf-8") for name in CHANGED}
     for name, text in before.items():
         (record / name).write_text(text.replace("0.0", "1.0", 1), encoding="utf-8")
-    found = benchctl("verify", record)
+    verified = benchctl("verify", record)
     for name, text in before.items():
         (record / name).write_text(text, encoding="utf-8")
-    assert found.returncode == 1, found.stderr
+    assert verified.returncode == 1, verified.stderr
     for name in CHANGED:
-        assert f"{name}: changed" in found.stdout
+        assert f"{name}: changed" in verified.stdout

@@ -1,4 +1,4 @@
-"""Seed documents 001, 003 and 004, small: what was asked for ran and found the same, every experiment has its line."""
+"""Tests of small versions of seed documents 001, 003 and 004."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SMALL = (
     *("-S", "measure.rounds=6", "-S", "measure.until=rounds", "-S", "measure.warmup=1"),
 )
 ONLY = {
-    # One allocator besides the system's: each is a build of its own.
+    # One allocator in addition to the system allocator: each needs a separate build.
     "runtimes": "parser!=serde-json allocator!=mimalloc",
     "tokio": "fold=unicode|ascii",
     "smol": "blocking!=2 blocking!=4 blocking!=32 blocking!=128",
@@ -35,7 +35,7 @@ OBSERVED = ("engine", "parser", "fold", "reading", "prefilter", "channel")
 
 
 @pytest.mark.parametrize("name", list(ONLY))
-def test_all_find_the_same_in_the_ways_that_were_asked_for(
+def test_all_variants_run_in_the_requested_mode_with_equal_output(
     benchctl: Run, checkout: Path, tmp_path: Path, name: str
 ) -> None:
     done = benchctl("--json", "run", checkout / f"scenarios/{name}.yaml", *SMALL, "-k", ONLY[name])
@@ -64,8 +64,8 @@ def test_all_find_the_same_in_the_ways_that_were_asked_for(
             experiment,
             lines,
         )
-    # What every candidate is held against stands in one table with the baseline.
-    assert ("\n## Against each reference\n" in page) == bool(plan["further_baselines"])
+    # References are listed in one table with the baseline.
+    assert ("\n## Comparison with each reference\n" in page) == bool(plan["further_baselines"])
     if plan["derived"]:
         with (record / "derived.csv").open(encoding="utf-8", newline="") as file:
             derived = {row["name"]: row["value"] for row in csv.DictReader(file)}
@@ -81,28 +81,28 @@ def test_all_find_the_same_in_the_ways_that_were_asked_for(
 
 
 def agrees(row: Row, cell: dict[str, Any]) -> None:
-    """What a run says of itself is what its command and its build ask for."""
+    """Check that the actual modes of a run are those of its command and its build."""
     words = [part[0] for part in cell["command"] if isinstance(part[0], str)]
-    asked = dict(zip(words[1::2], words[2::2], strict=False))
+    options = dict(zip(words[1::2], words[2::2], strict=False))
     for axis in OBSERVED:
-        option, seen = asked.get(f"--{axis}"), row[f"effective_{axis}"]
+        option, actual = options.get(f"--{axis}"), row[f"effective_{axis}"]
         # Only asynchronous engines have a channel.
-        if option is not None and (axis != "channel" or seen):
-            assert seen == option, (row["variant"], axis)
+        if option is not None and (axis != "channel" or actual):
+            assert actual == option, (row["variant"], axis)
     built = set(row["features"].split()) & {"jemalloc", "mimalloc"}
     assert row["effective_allocator"] == (built.pop() if built else "system")
 
     figure = {
         key: int(float(value)) for key, value in row.items() if key.startswith("w_") and value
     }
-    workers, blocking = asked.get("--tokio-workers", "default"), dict(cell["env"])
-    if workers != "default" and asked["--engine"].startswith("tokio-"):
+    workers, blocking = options.get("--tokio-workers", "default"), dict(cell["env"])
+    if workers != "default" and options["--engine"].startswith("tokio-"):
         assert figure["w_threads_executor"] == int(workers)
-    if asked.get("--whole-file") == "10MiB":
+    if options.get("--whole-file") == "10MiB":
         assert figure["w_files_whole"] == figure["w_files"]
     if "BLOCKING_MAX_THREADS" in blocking:
         assert figure["w_threads_blocking"] <= int(blocking["BLOCKING_MAX_THREADS"])
         assert int(row["threads"]) <= int(blocking["BLOCKING_MAX_THREADS"])
-    limit = {"half-cpu": 0.5, "cpu": 1, "two-cpu": 2}.get(asked.get("--concurrency", ""))
-    if limit is not None and asked["--engine"].startswith(("tokio-", "smol-")):
+    limit = {"half-cpu": 0.5, "cpu": 1, "two-cpu": 2}.get(options.get("--concurrency", ""))
+    if limit is not None and options["--engine"].startswith(("tokio-", "smol-")):
         assert figure["w_in_flight_peak"] <= max(1, int(limit * len(os.sched_getaffinity(0))))

@@ -1,4 +1,4 @@
-"""Seed document 000, small: every mode of its scenario really runs, and its report says which."""
+"""Test of a small version of seed document 000: all modes of its scenario."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 SMALL = ("-S", "axes.size=[200kB, 400kB]", "-S", "measure.rounds=6", "-S", "measure.until=rounds")
 
 
-def test_its_modes_run_as_asked_and_count_the_same_words(
+def test_its_modes_run_as_requested_and_count_the_same_words(
     benchctl: Run, checkout: Path, tmp_path: Path
 ) -> None:
     done = benchctl("--json", "run", checkout / "scenarios/word-tally.yaml", *SMALL)

@@ -1,4 +1,4 @@
-"""What all of these tests stand on."""
+"""Fixtures of the integration tests."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ NATIVE = Path(__file__).parents[2] / "native"
 
 @pytest.fixture(scope="session", autouse=True)
 def _interruptible() -> None:
-    """A shell starts what it puts into the background with SIGINT ignored, and every child would inherit that."""
+    """Restore SIGINT, which shells ignore in background processes and all their children."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
 def bundled_workers() -> Path:
-    """The folder of the bundled workers, built with exactly the features that `nox -s native` built them with."""
+    """Return the folder of the bundled workers, built with the features of `nox -s native`."""
     target = os.environ.get("CARGO_TARGET_DIR") or str(cache_root(os.environ) / "dev-target")
     subprocess.run(
         ["cargo", "test", "--quiet", "--no-run", "--locked", "--workspace"],

@@ -1,4 +1,4 @@
-"""What the scenario language knows of the bundled workers is what they say of themselves."""
+"""Tests that the scenario language knows the values that the bundled workers describe."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pytest
 from bench_framework.scenario import bundled
 
 BUILD_AXES = {"allocator"}
-"""Chosen by a cargo feature: what one binary says of it is no list of what a scenario may ask for."""
+"""Axes that a cargo feature selects: one binary describes only its own value."""
 KNOBS = {"output"}
-"""Of the program's own printing, not of its work."""
+"""Options of the output, which are not part of the work."""
 
 
 @pytest.fixture(scope="module", params=["tally", "dgen", "search"])
@@ -27,22 +27,22 @@ def described(worker: str, bundled_workers: Path) -> dict[str, Any]:
     done = subprocess.run(
         [bundled_workers / worker, "describe"], capture_output=True, text=True, check=True
     )
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    description: dict[str, Any] = json.loads(done.stdout)
+    return description
 
 
-def test_the_closed_sets_are_the_workers_own(worker: str, described: dict[str, Any]) -> None:
-    kept = bundled.workers()[worker]
-    said = {
+def test_the_known_values_are_those_of_the_worker(worker: str, described: dict[str, Any]) -> None:
+    known = bundled.workers()[worker]
+    described_axes = {
         name: [value["name"] for value in axis["values"]]
         for name, axis in described["axes"].items()
         if name not in BUILD_AXES | KNOBS
     }
-    assert kept["axes"] == said
+    assert known["axes"] == described_axes
 
 
-def test_a_value_that_is_announced_is_not_there_yet(worker: str, described: dict[str, Any]) -> None:
-    kept = bundled.workers()[worker]
-    for axis, values in kept.get("unavailable", {}).items():
-        there = {value["name"] for value in described["axes"][axis]["values"]}
-        assert not there & set(values)
+def test_an_announced_value_does_not_exist_yet(worker: str, described: dict[str, Any]) -> None:
+    known = bundled.workers()[worker]
+    for axis, values in known.get("unavailable", {}).items():
+        existing = {value["name"] for value in described["axes"][axis]["values"]}
+        assert not existing & set(values)

@@ -1,4 +1,4 @@
-"""A worker that says what it cannot do here: left out before anything runs, and told as the reason."""
+"""Tests of a worker that reports what it cannot run on this machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 FAKE = ROOT / "tests" / "fakes" / "worker"
-WHY = "io_uring_setup: Operation not permitted (errno 1)"
+REASON = "io_uring_setup: Operation not permitted (errno 1)"
 WORKER = """\
 #!/bin/sh
 if [ "$1" = describe ]; then
@@ -42,7 +42,7 @@ NOT_MEASURED = 3
 @pytest.fixture
 def benchctl(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     values = [
-        {"name": name, "about": "", "unavailable": WHY if name == "uring" else None}
+        {"name": name, "about": "", "unavailable": REASON if name == "uring" else None}
         for name in ("read", "mmap", "uring")
     ]
     described: dict[str, Any] = {
@@ -55,7 +55,7 @@ def benchctl(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
         "axes": {"io": {"about": "", "values": values}},
     }
     worker = tmp_path / "worker"
-    worker.write_text(WORKER % (json.dumps(described), WHY, FAKE), encoding="utf-8")
+    worker.write_text(WORKER % (json.dumps(described), REASON, FAKE), encoding="utf-8")
     worker.chmod(0o755)
 
     def call(*words: str, baseline: str = "read") -> subprocess.CompletedProcess[str]:
@@ -77,10 +77,10 @@ def test_it_is_left_out_with_its_reason_and_the_rest_is_measured(
 ) -> None:
     done = benchctl("run", "able.yaml")
     assert done.returncode == 0, done.stderr
-    assert f"left out: uring (io=uring is not available here: {WHY})" in done.stderr
+    assert f"left out: uring (io=uring is not available here: {REASON})" in done.stderr
     (record,) = (tmp_path / "results" / "able").glob("2*")
     page = (record / "report.md").read_text(encoding="utf-8")
-    assert f"io=uring is not available here: {WHY}" in page.replace("\\", "")
+    assert f"io=uring is not available here: {REASON}" in page.replace("\\", "")
     rows = (record / "cells.csv").read_text(encoding="utf-8")
     assert "uring" not in rows
 
@@ -92,7 +92,7 @@ def test_a_baseline_that_cannot_run_is_one_clear_error(
     done = benchctl("run", "able.yaml", baseline="uring")
     assert done.returncode == NOT_MEASURED
     assert (
-        f"error[BX223]: the baseline cannot run here: io=uring is not available here: {WHY}"
+        f"error[BX223]: the baseline cannot run on this machine: io=uring is not available here: {REASON}"
         in done.stderr
     )
     assert "Traceback" not in done.stderr

@@ -1,4 +1,4 @@
-"""Files of seeded data, written and validated from Python."""
+"""Tests of seeded files that Python writes and validates."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ SIZE = (3 << 20) + 17
 
 
 @pytest.mark.parametrize("backend", ["pwrite", "uring", "mmap"])
-def test_a_file_holds_what_the_generator_makes(tmp_path: Path, backend: str) -> None:
+def test_a_file_contains_the_data_of_the_generator(tmp_path: Path, backend: str) -> None:
     path = tmp_path / "data"
-    seen: list[int] = []
+    steps: list[int] = []
     stats = dgen.write_file(
         path,
         SIZE,
@@ -28,15 +28,15 @@ def test_a_file_holds_what_the_generator_makes(tmp_path: Path, backend: str) -> 
         compress=2,
         backend=backend,
         durability="end-fsync",
-        progress=seen.append,
+        progress=steps.append,
     )
     assert path.stat().st_size == stats.bytes == SIZE
     assert stats.effective["backend"] == backend
     assert stats.effective["durability"] == "end-fsync"
     assert stats.synced_s >= stats.elapsed_s > 0
     assert stats.rate > 0
-    assert seen == sorted(seen)
-    assert seen[-1] == SIZE
+    assert steps == sorted(steps)
+    assert steps[-1] == SIZE
     generator = dgen.Generator(7, compress=2)
     assert generator.validate(path.read_bytes()).count == 0
     validation = dgen.read_and_validate(path, seed=7, compress=2, size=SIZE)
@@ -44,7 +44,7 @@ def test_a_file_holds_what_the_generator_makes(tmp_path: Path, backend: str) -> 
     assert validation.differences.compared == SIZE
 
 
-def test_what_is_wrong_with_a_file_is_said(tmp_path: Path) -> None:
+def test_a_wrong_file_is_reported_with_its_differences(tmp_path: Path) -> None:
     path = tmp_path / "data"
     dgen.write_file(path, SIZE, seed=7)
     assert not dgen.read_and_validate(path, seed=8).is_right
@@ -53,15 +53,15 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path: Path) -> None:
         (right,) = file.read(1)
         file.seek(1_234_567)
         file.write(bytes([right ^ 1]))
-    found = dgen.read_and_validate(path, seed=7).differences
-    assert (found.count, found.first) == (1, 1_234_567)
-    assert (found.expected[0], found.actual[0]) == (right, right ^ 1)
+    differences = dgen.read_and_validate(path, seed=7).differences
+    assert (differences.count, differences.first) == (1, 1_234_567)
+    assert (differences.expected[0], differences.actual[0]) == (right, right ^ 1)
     short = dgen.read_and_validate(path, seed=7, size=SIZE + 1)
     assert (short.size_expected, short.size_actual) == (SIZE + 1, SIZE)
     assert not short.is_right
 
 
-def test_several_files_share_their_size_and_nothing_else(tmp_path: Path) -> None:
+def test_several_files_of_one_size_have_different_data(tmp_path: Path) -> None:
     path = tmp_path / "data"
     stats = dgen.write_file(path, SIZE, files=3, threads=2, seed=7, dedup=2, backend="pwrite")
     assert (stats.files, stats.bytes) == (3, SIZE)
@@ -72,30 +72,34 @@ def test_several_files_share_their_size_and_nothing_else(tmp_path: Path) -> None
         {data[at : at + 4096] for at in range(0, len(data), 4096)}
         for data in (file.read_bytes() for file in written)
     ]
-    assert len(set.union(*units)) == sum(len(own) for own in units)
-    seen: list[int] = []
+    assert len(set.union(*units)) == sum(len(unit) for unit in units)
+    steps: list[int] = []
     assert dgen.read_and_validate(
-        path, files=3, seed=7, dedup=2, size=SIZE, progress=seen.append
+        path, files=3, seed=7, dedup=2, size=SIZE, progress=steps.append
     ).is_right
-    assert seen == sorted(seen)
-    assert seen[-1] == SIZE
+    assert steps == sorted(steps)
+    assert steps[-1] == SIZE
     with written[1].open("r+b") as file:
         file.seek(4321)
         (right,) = file.read(1)
         file.seek(4321)
         file.write(bytes([right ^ 1]))
-    found = dgen.read_and_validate(path, files=3, seed=7, dedup=2)
-    assert (found.first_file, found.differences.first, found.differences.count) == (1, 4321, 1)
-    assert not found.is_right
+    validation = dgen.read_and_validate(path, files=3, seed=7, dedup=2)
+    assert (validation.first_file, validation.differences.first, validation.differences.count) == (
+        1,
+        4321,
+        1,
+    )
+    assert not validation.is_right
     written[2].unlink()
     with pytest.raises(FileNotFoundError) as missing:
         dgen.read_and_validate(path, files=3, seed=7, dedup=2)
     assert missing.value.filename == str(written[2])
 
 
-def test_what_progress_raises_ends_the_writing_and_leaves_what_stood_there(tmp_path: Path) -> None:
+def test_an_exception_in_progress_keeps_the_previous_file(tmp_path: Path) -> None:
     path = tmp_path / "data"
-    path.write_text("kept")
+    path.write_text("previous")
 
     class EnoughError(Exception):
         pass
@@ -105,7 +109,7 @@ def test_what_progress_raises_ends_the_writing_and_leaves_what_stood_there(tmp_p
 
     with pytest.raises(EnoughError):
         dgen.write_file(path, SIZE, progress=stop)
-    assert path.read_text() == "kept"
+    assert path.read_text() == "previous"
     assert list(tmp_path.iterdir()) == [path]
     with pytest.raises(EnoughError):
         dgen.read_and_validate(path, progress=stop)
@@ -114,10 +118,10 @@ def test_what_progress_raises_ends_the_writing_and_leaves_what_stood_there(tmp_p
 WRITE = """
 import sys
 from bench_framework import _native, dgen
-def tell(done):
+def report(done):
     if done:
         print("started", flush=True)
-dgen.write_file(sys.argv[1], 1 << 42, durability="dsync", buffer_size=65536, progress=tell)
+dgen.write_file(sys.argv[1], 1 << 42, durability="dsync", buffer_size=65536, progress=report)
 """
 
 
@@ -142,7 +146,7 @@ def test_an_interrupted_write_leaves_no_file(tmp_path: Path, sent: signal.Signal
     assert list(tmp_path.iterdir()) == []
 
 
-def test_errors_have_classes_of_their_own(tmp_path: Path) -> None:
+def test_errors_have_separate_classes(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError) as missing:
         dgen.write_file(tmp_path / "no" / "data", 10)
     assert missing.value.errno == errno.ENOENT
@@ -176,13 +180,13 @@ def test_errors_have_classes_of_their_own(tmp_path: Path) -> None:
 def test_a_queue_has_a_buffer_for_each_of_its_places(
     given: dict[str, Any], buffers: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    asked: dict[str, object] = {}
+    requested: dict[str, object] = {}
     real = _native.write_file
 
     def listening(*args: Any, **options: Any) -> dict[str, Any]:
-        asked.update(options)
+        requested.update(options)
         return real(*args, **options)
 
     monkeypatch.setattr(_native, "write_file", listening)
     dgen.write_file(tmp_path / "data", 1 << 20, buffer_size=4096, backend="pwrite", **given)
-    assert asked["buffer_count"] == buffers
+    assert requested["buffer_count"] == buffers

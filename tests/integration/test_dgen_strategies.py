@@ -1,4 +1,4 @@
-"""dgen's strategies in Python, started as benchctl starts them: the bytes, answers and errors of its own strategies."""
+"""Tests of the Python strategies of dgen: they have the bytes, answers and errors of those in Rust."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def program(bundled_workers: Path) -> Path:
 
 @pytest.fixture
 def call(program: Path, tmp_path: Path) -> Call:
-    """Runs dgen in an empty folder, with the Python of the tests."""
+    """Return a function that runs dgen in an empty folder with this Python."""
 
     def run(*words: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -45,7 +45,7 @@ def call(program: Path, tmp_path: Path) -> Call:
 
 @pytest.fixture
 def answer(call: Call, tmp_path: Path) -> Callable[..., dict[str, Any]]:
-    """Writes a file and returns the answer."""
+    """Return a function that writes a file and returns the answer."""
 
     def run(*words: str) -> dict[str, Any]:
         answers = tmp_path / "answers"
@@ -62,8 +62,8 @@ def answer(call: Call, tmp_path: Path) -> Callable[..., dict[str, Any]]:
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
         (line,) = answers.read_text(encoding="utf-8").splitlines()
         answers.unlink()
-        found: dict[str, Any] = json.loads(line)
-        return found
+        content: dict[str, Any] = json.loads(line)
+        return content
 
     return run
 
@@ -89,7 +89,7 @@ def test_the_file_and_the_answer_are_those_of_the_strategies_in_rust(
     assert len(data) == size
     assert python["answer"] == rust["answer"]
     assert call("validate", *contents, "--size", str(size), "data").returncode == 0
-    # As on the other side: what it is asked for is what it says it did, and it says as much of it.
+    # As in Rust, the answer contains the requested settings.
     expected = {**rust["effective"], "strategy": strategy, "allocator": "python"}
     assert python["effective"] == expected
     assert python.keys() == rust.keys()
@@ -104,7 +104,7 @@ def test_the_file_and_the_answer_are_those_of_the_strategies_in_rust(
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("durability", ["none", "end-fsync", "fdatasync", "fdatasync:4", "dsync"])
-def test_syncs_are_those_that_were_asked_for(
+def test_the_requested_syncs_are_done(
     answer: Callable[..., dict[str, Any]], strategy: str, durability: str
 ) -> None:
     line = answer("--strategy", strategy, "--size", str(10 * BLOCK), "--durability", durability)
@@ -124,7 +124,7 @@ def test_a_producer_and_two_writers_work_and_a_loop_is_alone(
     assert "a loop has one thread; --threads 2 was not used" in line["notes"]
 
 
-def test_what_python_cannot_do_is_refused(call: Call, tmp_path: Path) -> None:
+def test_unsupported_options_are_refused(call: Call, tmp_path: Path) -> None:
     for words in (
         ["--backend", "uring"],
         ["--backend", "mmap"],
@@ -219,7 +219,7 @@ def test_a_full_and_a_read_only_disk(
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_what_stood_there_is_gone_and_what_is_cut_short_has_no_name(
+def test_the_previous_file_is_removed_and_an_interrupted_one_has_no_name(
     program: Path, tmp_path: Path, strategy: str
 ) -> None:
     (tmp_path / "data").write_text("of an earlier run", encoding="utf-8")
@@ -247,14 +247,14 @@ def test_what_stood_there_is_gone_and_what_is_cut_short_has_no_name(
             assert process.stderr is not None
             _until_it_writes(process)
             process.send_signal(sent)
-            said = process.stderr.read()
+            printed = process.stderr.read()
         assert process.returncode == -sent
-        assert said == ("dgen: interrupted\n" if sent == signal.SIGINT else "")
+        assert printed == ("dgen: interrupted\n" if sent == signal.SIGINT else "")
         assert list(tmp_path.iterdir()) == []
 
 
 def _until_it_writes(process: subprocess.Popen[str]) -> None:
-    """Until a megabyte has gone through the process: its interpreter reads, but writes nothing before that."""
+    """Wait until the process has written a megabyte, which the interpreter alone does not."""
     for _ in range(2000):
         fields = dict(
             line.split(": ") for line in Path(f"/proc/{process.pid}/io").read_text().splitlines()
@@ -272,32 +272,32 @@ def described(call: Call, **env: str) -> dict[str, str | None]:
     return {value["name"]: value["unavailable"] for value in values}
 
 
-def test_describe_says_why_there_is_no_python(call: Call, tmp_path: Path) -> None:
+def test_describe_gives_the_reason_why_python_is_missing(call: Call, tmp_path: Path) -> None:
     assert [described(call)[strategy] for strategy in STRATEGIES] == [None, None]
     bare = tmp_path / "bare"
     bare.write_text(
         "#!/bin/sh\necho \"ModuleNotFoundError: No module named 'bench_framework'\" >&2\nexit 1\n"
     )
     bare.chmod(0o755)
-    for named, words in (
+    for python, words in (
         ("", "BENCHCTL_PYTHON names no Python"),
         ("python3", "no absolute path of a file"),
         ("/no/such/python", "no absolute path of a file"),
         (str(bare), "cannot import bench_framework.dgen_strategies: ModuleNotFoundError"),
     ):
-        found = described(call, BENCHCTL_PYTHON=named)
+        description = described(call, BENCHCTL_PYTHON=python)
         for strategy in STRATEGIES:
-            assert words in str(found[strategy])
-        assert found["streaming"] is None or "io_uring" in found["streaming"]
-    for strategy, named in itertools.product(STRATEGIES, ("", "/no/such/python")):
+            assert words in str(description[strategy])
+        assert description["streaming"] is None or "io_uring" in description["streaming"]
+    for strategy, python in itertools.product(STRATEGIES, ("", "/no/such/python")):
         done = call(
-            "run", "write", "--strategy", strategy, "--size", "1", "data", BENCHCTL_PYTHON=named
+            "run", "write", "--strategy", strategy, "--size", "1", "data", BENCHCTL_PYTHON=python
         )
         assert (done.returncode, done.stderr.count("\n")) == (1, 1)
         assert f"{strategy} cannot run here: BENCHCTL_PYTHON" in done.stderr
 
 
-def test_a_module_beside_the_data_is_not_imported(call: Call, tmp_path: Path) -> None:
+def test_a_module_next_to_the_data_is_not_imported(call: Call, tmp_path: Path) -> None:
     for name in ("queue.py", "json.py", "bench_framework.py"):
         (tmp_path / name).write_text("raise SystemExit('imported from the wrong place')\n")
     done = call("run", "write", "--strategy", "python-threads", "--size", "1MiB", "data")

@@ -1,9 +1,10 @@
-"""From a scenario to an exit code: what is slower is measured again and fails the gate, and the files for CI say so."""
+"""Tests of the gate from a scenario to the exit code and the files for CI."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -22,7 +23,7 @@ import sys
 from pathlib import Path
 from bench_framework.__main__ import main
 from bench_framework.execution import lock
-lock.FOLDERS = (Path(sys.argv.pop(1)),)  # nothing is timed here: no reason to wait for those who do
+lock.FOLDERS = (Path(sys.argv.pop(1)),)  # nothing is timed here, so the lock is not needed
 sys.exit(main())
 """
 SCENARIO = """
@@ -71,7 +72,7 @@ class Folder:
             check=False,
         )
 
-    def said(self, name: str) -> str:
+    def text_of(self, name: str) -> str:
         return (self.records[0] / name).read_text(encoding="utf-8")
 
     @property
@@ -80,7 +81,7 @@ class Folder:
 
     @property
     def document(self) -> dict[str, Any]:
-        return dict(json.loads(self.said("gate.json")))
+        return dict(json.loads(self.text_of("gate.json")))
 
 
 @pytest.fixture
@@ -88,7 +89,7 @@ def slower(tmp_path: Path) -> Folder:
     return Folder(tmp_path, 0.055)
 
 
-def test_what_is_slower_twice_fails_the_gate_and_every_file_says_so(
+def test_a_confirmed_regression_fails_the_gate_in_every_file(
     slower: Folder, tmp_path: Path
 ) -> None:
     step = tmp_path / "step.md"
@@ -106,9 +107,9 @@ def test_what_is_slower_twice_fails_the_gate_and_every_file_says_so(
     states = {(pair["variant"], pair["metric"]): pair["state"] for pair in document["pairs"]}
     assert states["head", "wall"] == "worse"
     assert states["<b>odd | name</b>", "wall"] == "passed"
-    assert "needs 9" in document["pairs"][0]["text"] or "needs 10" in document["pairs"][0]["text"]
+    assert re.search(r" is (9|10)\b.* slower than ", document["pairs"][0]["text"])
 
-    # Only what was suspicious is measured again, with its baseline and the control.
+    # Only the possible regression is measured again, with its baseline and the A/A control.
     plan = json.loads((second / "plan.json").read_text())
     assert sorted(cell["role"] for cell in plan["cells"]) == ["baseline", "candidate", "control"]
     assert (
@@ -124,16 +125,16 @@ def test_what_is_slower_twice_fails_the_gate_and_every_file_says_so(
         [s for s in states.values() if s == "worse"]
     )
 
-    comment = slower.said("comment.md")
+    comment = slower.text_of("comment.md")
     assert comment.startswith("<!-- benchctl:gate scenario=gated -->\n### ▲ Benchmarks: worse")
     assert "<b>" not in comment
-    assert step.read_text() == slower.said("summary.md")
-    suite = ET.fromstring(slower.said("junit.xml"))
+    assert step.read_text() == slower.text_of("summary.md")
+    suite = ET.fromstring(slower.text_of("junit.xml"))
     assert suite.get("failures") == str(len([s for s in states.values() if s == "worse"]))
     assert suite.get("tests") == str(len(states))
     failure = suite.find("testcase/failure")
     assert failure is not None
-    assert "more time than base" in failure.get("message", "")
+    assert "slower than base" in failure.get("message", "")
 
     gone = slower(
         "gate",
@@ -141,32 +142,30 @@ def test_what_is_slower_twice_fails_the_gate_and_every_file_says_so(
         GITHUB_ACTIONS="true",
         GITHUB_STEP_SUMMARY=str(tmp_path / "no" / "x"),
     )
-    assert gone.returncode == 4, (
-        gone.stderr
-    )  # the gate's own answer: it was told not to measure again
-    assert "the summary of the step is not written" in gone.stderr
-    # The newest record is the second pass, and the gate is about the first.
-    assert f"{second.name} is a second pass; judged is {first.name}" in gone.stderr
+    assert gone.returncode == 4, gone.stderr  # the gate cannot decide without measuring again
+    assert "cannot write the step summary" in gone.stderr
+    # The newest record is the confirmation; the gate uses the first record.
+    assert f"{second.name} is the confirmation of {first.name}; using {first.name}" in gone.stderr
     assert slower.document["record_id"] == first.name
     assert slower("verify", str(first)).returncode == 0
     shutil.rmtree(first)
     lost = slower("gate")
     assert lost.returncode == 2
-    assert "that record is gone" in lost.stderr
+    assert "that record is missing" in lost.stderr
 
 
-def test_what_is_not_slower_passes_and_nothing_is_measured_again(tmp_path: Path) -> None:
+def test_an_unchanged_candidate_passes_without_a_confirmation(tmp_path: Path) -> None:
     even = Folder(tmp_path, 0.05)
     done = even("run", "gated.yaml", "--gate", "--json")
     assert done.returncode == 0, done.stderr
     assert len(even.records) == 1
     assert json.loads(done.stdout) == even.document
     assert {pair["state"] for pair in even.document["pairs"]} == {"passed"}
-    assert "≡ Benchmarks: passed" in even.said("comment.md")
+    assert "≡ Benchmarks: passed" in even.text_of("comment.md")
 
 
 @pytest.mark.slow
-def test_without_a_second_pass_nobody_is_blamed(slower: Folder) -> None:
+def test_without_a_confirmation_no_candidate_fails(slower: Folder) -> None:
     assert slower("run", "gated.yaml").returncode == 0
     done = slower("gate", "--no-confirm")
     assert done.returncode == 4, done.stderr
@@ -176,21 +175,21 @@ def test_without_a_second_pass_nobody_is_blamed(slower: Folder) -> None:
     assert slower.document["exit_code"] == 1
 
 
-def test_a_gate_that_could_find_nothing_is_refused_before_anything_is_measured(
+def test_a_gate_with_too_few_rounds_is_refused_before_measuring(
     slower: Folder,
 ) -> None:
     done = slower("run", "gated.yaml", "--gate", "--rounds", "6")
     assert done.returncode == 2
-    assert "this gate can find nothing in 6 rounds: it needs" in done.stderr
+    assert "the gate cannot detect anything in 6 rounds: it needs" in done.stderr
     assert not slower.records
     assert slower("run", "gated.yaml", "--rounds", "6").returncode == 0
     done = slower("gate")
     assert done.returncode == 2
-    assert "this gate can find nothing in 6 rounds" in done.stderr
+    assert "the gate cannot detect anything in 6 rounds" in done.stderr
 
 
 @pytest.mark.slow
-def test_a_candidate_that_fails_is_an_exit_of_its_own(tmp_path: Path) -> None:
+def test_a_failed_candidate_has_its_own_exit_code(tmp_path: Path) -> None:
     broken = Folder(tmp_path, 0.055)
     script = json.loads((tmp_path / "script.json").read_text())
     script["commands"].insert(0, {"match": "odd", "exit_code": 1})
@@ -204,7 +203,7 @@ def test_a_candidate_that_fails_is_an_exit_of_its_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_without_valgrind_everything_but_instructions_is_judged_and_the_gate_says_so(
+def test_without_valgrind_only_instructions_are_not_compared(
     tmp_path: Path,
 ) -> None:
     even = Folder(tmp_path, 0.05)
@@ -219,7 +218,7 @@ def test_without_valgrind_everything_but_instructions_is_judged_and_the_gate_say
     assert "warning[BX250]" in done.stderr
     judged = text.replace("gate:", "judge: [wall, instructions]\ngate:")
     (tmp_path / "gated.yaml").write_text(judged)
-    # The scenario itself asks for them: then their absence is known before anything is measured.
+    # If the scenario judges them, a missing valgrind is an error before the measurement.
     done = even("run", "gated.yaml", "--gate", PATH=str(tmp_path / "nothing"))
     assert done.returncode == 3
     assert "error[BX250]" in done.stderr

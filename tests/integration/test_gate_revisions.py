@@ -1,4 +1,4 @@
-"""A crate at two revisions through the gate: real git and cargo, and times from a script, so that nothing is noisy."""
+"""Tests of the gate with a crate at two revisions: real git and cargo, times from a fake hyperfine."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ import sys
 from pathlib import Path
 from bench_framework.__main__ import main
 from bench_framework.execution import lock
-lock.FOLDERS = (Path(sys.argv.pop(1)),)  # nothing is timed here: no reason to wait for those who do
+lock.FOLDERS = (Path(sys.argv.pop(1)),)  # nothing is timed here, so the lock is not needed
 sys.exit(main())
 """
 HYPERFINE = """#!{python} -IS
-# Times depend on the program: one that holds the marker is slower. The fake does the rest.
+# Times depend on the program: one that contains the marker is slower. The fake does the rest.
 import os, shlex, sys
 if sys.argv[1:] != ["--version"]:
     with open(shlex.split(sys.argv[-1])[0], "rb") as program:
@@ -147,15 +147,15 @@ def test_one_variant_that_became_slower_fails_the_gate_and_the_other_passes(
     document = project.document
     assert (document["base"], document["head"]) == (base, head)
     states = {(pair["input"], pair["metric"]): pair["state"] for pair in document["pairs"]}
-    # Each variant against itself: `loud` was not touched, and was built to the same code.
+    # Each variant is compared with itself: `loud` did not change.
     assert states == {
         ("plain", "wall"): "worse",
         ("plain", "cpu"): "worse",
         ("loud", "wall"): "passed",
         ("loud", "cpu"): "passed",
     }
-    assert f"plain @ {head[:7]} needs" in document["pairs"][0]["text"]
-    assert f"more time than plain @ {base[:7]}" in document["pairs"][0]["text"]
+    assert f"plain @ {head[:7]} is " in document["pairs"][0]["text"]
+    assert f"slower than plain @ {base[:7]}" in document["pairs"][0]["text"]
     assert document["pairs"][2]["why"].startswith("one program")
     record, again = project.records
     assert document["confirmation"] == again.name
@@ -167,16 +167,16 @@ def test_one_variant_that_became_slower_fails_the_gate_and_the_other_passes(
     assert f"{base[:7]} and {head[:7]} were run interleaved" in comment
     assert project("verify", str(record)).returncode == 0
 
-    # Each table names the baseline that it is held against, and the summary begins with what became slower.
+    # Each table names its baseline, and the summary begins with the regression.
     report = (record / "report.md").read_text(encoding="utf-8")
     summary = report.partition("## Summary")[2]
     assert f"each variant at {base[:7]}" in report
     for variant in ("plain", "loud"):
         assert f"variant ÷ {variant} @ {base[:7]}" in report
-    assert f"plain @ {head[:7]} needs" in summary[: summary.index("##")]
+    assert f"plain @ {head[:7]} is " in summary[: summary.index("##")]
     assert "Use plain" not in report
 
-    # The line that the comment proposes lets the change pass, without measuring again, until its day has come.
+    # The line that the comment proposes accepts the change until its date.
     line = next(text for text in comment.splitlines() if '"wall"' in text)
     entry = json.loads(line.removeprefix("- "))
     entries = [entry | {"metric": metric, "reason": "it checks more"} for metric in ("wall", "cpu")]
@@ -194,7 +194,7 @@ def test_one_variant_that_became_slower_fails_the_gate_and_the_other_passes(
 
 def test_a_change_that_changes_no_code_passes(project: Project) -> None:
     project.branch(MAIN.replace("VERSION", "another comment"))
-    done = project("gate", "scenario.yaml")  # against: merge-base stands in the scenario
+    done = project("gate", "scenario.yaml")  # the scenario has against: merge-base
     assert done.returncode == 0, done.stderr
     assert {pair["state"] for pair in project.document["pairs"]} == {"passed"}
     assert "≡ Benchmarks: passed" in done.stdout
@@ -209,38 +209,38 @@ def test_another_binary_of_the_same_speed_passes(project: Project) -> None:
     assert not any(pair["why"].startswith("one program") for pair in project.document["pairs"])
 
 
-def test_uncommitted_work_is_measured_as_it_lies_there(project: Project) -> None:
+def test_uncommitted_changes_are_measured(project: Project) -> None:
     (project.folder / "counter" / "src" / "main.rs").write_text(SLOWER)
     done = project("run", "scenario.yaml", "--gate", "--base", "main", "-k", "mode=plain")
     assert done.returncode == 1, done.stderr
     assert project.document["head"] is None
-    assert "working tree needs" in project.document["pairs"][0]["text"]
+    assert "working tree is " in project.document["pairs"][0]["text"]
     assert git(project.folder, "status", "--porcelain") == "M counter/src/main.rs"
 
 
 def test_nothing_to_compare_is_not_a_pass(project: Project) -> None:
     done = project("gate", "scenario.yaml")
     assert done.returncode == 4
-    assert "error[BX111]: base and head are one commit" in done.stderr
+    assert "error[BX111]: base and head are the same commit" in done.stderr
     assert not project.records
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "message"),
     [
         (("--base", "v9"), 3, "there is no revision v9 in"),
         (("--base", "main", "--head", "v9"), 3, "there is no revision v9 in"),
-        (("--head", "topic"), 4, "base and head are one commit"),
+        (("--head", "topic"), 4, "base and head are the same commit"),
     ],
 )
-def test_a_revision_that_is_not_there_is_one_error(
-    words: tuple[str, ...], code: int, said: str, project: Project
+def test_a_missing_revision_is_one_error(
+    words: tuple[str, ...], code: int, message: str, project: Project
 ) -> None:
     git(project.folder, "branch", "topic")
     done = project("gate", *words, "scenario.yaml")
     assert done.returncode == code, done.stderr
     assert done.stderr.count("error[") == 1
-    assert said in done.stderr
+    assert message in done.stderr
     assert not project.records
 
 
@@ -251,11 +251,11 @@ def test_a_base_that_does_not_build_is_one_error_and_nothing_is_measured(project
     assert done.returncode == 3
     assert done.stderr.count("error[BX220]") == 1
     assert f"plain @ {broken[:7]} cannot be built" in done.stderr
-    assert "nothing was measured: one revision alone answers nothing" in done.stderr
+    assert "nothing was measured, because the comparison needs both revisions" in done.stderr
     assert not project.records
 
 
-def test_a_shallow_clone_builds_what_it_holds_and_says_what_it_lacks(
+def test_a_shallow_clone_builds_its_commits_and_reports_missing_ones(
     project: Project, tmp_path: Path
 ) -> None:
     first = git(project.folder, "rev-parse", "HEAD")
@@ -267,7 +267,7 @@ def test_a_shallow_clone_builds_what_it_holds_and_says_what_it_lacks(
     assert done.returncode == 3
     assert "this clone is shallow" in done.stderr
     assert "fetch-depth: 0" in done.stderr
-    # As a workflow does that fetches the base alone: a commit that no branch of the clone names.
+    # Fetch only the base, as a workflow does: no branch of the clone contains this commit.
     git(clone, "fetch", "-q", "--depth", "1", "origin", first)
     done = project(
         "gate", "--base", first, "--head", head, "scenario.yaml", "-k", "mode=plain", folder=clone

@@ -1,4 +1,4 @@
-"""Killed ten times and run again by the same command, a scenario ends in the verdicts that it would have had."""
+"""Test that ten kills and resumptions do not change the verdicts of a scenario."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ import sys
 from pathlib import Path
 from bench_framework.__main__ import main
 from bench_framework.execution import lock, sensors
-sensors._FILES.clear()  # how busy this machine is while the test runs is a measurement, and differs
-lock.FOLDERS = (Path(sys.argv.pop(1)),)  # nothing is timed here: no reason to wait for those who do
+sensors._FILES.clear()  # the load of this machine differs between runs
+lock.FOLDERS = (Path(sys.argv.pop(1)),)  # nothing is timed here, so the lock is not needed
 sys.exit(main())
 """
 SCENARIO = """
@@ -82,9 +82,9 @@ class Folder:
             "run",
             "killed.yaml",
         ]
-        with (self.path / "said").open("ab") as said:
+        with (self.path / "output").open("ab") as output:
             return subprocess.Popen(
-                argv, env=env, cwd=self.path, stdout=said, stderr=said, start_new_session=True
+                argv, env=env, cwd=self.path, stdout=output, stderr=output, start_new_session=True
             )
 
     @property
@@ -95,14 +95,14 @@ class Folder:
         return (self.records[-1] / "journal.jsonl").read_text() if self.records else ""
 
     def verdicts(self) -> dict[str, Any]:
-        """All that was judged, without the name of the record."""
+        """Return all results, without the name of the record."""
         record = self.records[-1]
         texts = {
             name: (record / name).read_text().replace(record.name, "RECORD")
             for name in ("comparisons.csv", "claims.json")
         }
         claims = json.loads(texts["claims.json"])
-        # What the kernel counts in the runs outside timing differs from run to run; no verdict rests on it.
+        # Kernel counts of untimed runs differ from run to run; no verdict depends on them.
         judged = claims["judgement"]
         judged["summaries"] = [s for s in judged["summaries"] if s["n_rounds"]]
         return {"comparisons.csv": texts["comparisons.csv"], "claims.json": claims}
@@ -120,7 +120,7 @@ def folder_of(tmp_path: Path) -> Callable[[str], Folder]:
         (path / "killed.yaml").write_text(SCENARIO)
         script = {"seed": 7, "clock": "rounds", "commands": RULES}
         (path / "script.json").write_text(json.dumps(script))
-        # By this very interpreter: the first python3 on PATH may be a shim that takes ten times as long.
+        # Use this interpreter: the first python3 on PATH may be a slow shim.
         (path / "hyperfine").write_text(
             f"#!{sys.executable} -IS\n" + FAKE.read_text().partition("\n")[2]
         )
@@ -131,7 +131,7 @@ def folder_of(tmp_path: Path) -> Callable[[str], Folder]:
 
 
 def wait_for(condition: Callable[[], bool], process: subprocess.Popen[bytes]) -> bool:
-    """Wait until something is so; False if the process ended before."""
+    """Wait for a condition. Return False if the process ended first."""
     deadline = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < deadline
@@ -144,7 +144,7 @@ def wait_for(condition: Callable[[], bool], process: subprocess.Popen[bytes]) ->
 def kill(folder: Folder, when: Callable[[], bool], after_s: float) -> None:
     process = folder.start()
     try:
-        assert wait_for(when, process), (folder.path / "said").read_text()
+        assert wait_for(when, process), (folder.path / "output").read_text()
         time.sleep(after_s)
     finally:
         process.send_signal(signal.SIGKILL)
@@ -153,7 +153,9 @@ def kill(folder: Folder, when: Callable[[], bool], after_s: float) -> None:
 
 def test_ten_kills_change_no_verdict(folder_of: Callable[[str], Folder]) -> None:
     whole, cut = folder_of("whole"), folder_of("cut")
-    assert whole.start().wait(PATIENCE_S) == NOT_MEASURED  # one arm is broken, one does other work
+    assert (
+        whole.start().wait(PATIENCE_S) == NOT_MEASURED
+    )  # one variant fails, one has another output
     moments = random.Random(3)
 
     kill(cut, lambda: True, moments.uniform(0, 0.5))  # while it starts
@@ -164,27 +166,27 @@ def test_ten_kills_change_no_verdict(folder_of: Callable[[str], Folder]) -> None
             lambda done=done: cut.journal().count('"kind":"prepared"') > done,  # type: ignore[misc]
             moments.uniform(0, 0.4),
         )
-    for _ in range(2):  # while it judges and reports
+    for _ in range(2):  # while it computes results and writes the report
         kill(cut, lambda: '"kind":"end"' in cut.journal(), moments.uniform(0, 0.8))
     assert not (cut.records[-1] / "manifest.json").exists()
     assert cut.start().wait(PATIENCE_S) == NOT_MEASURED
 
     assert len(cut.records) == 1
     check_rows(cut.rows())
-    kept = [row for row in cut.rows() if row["status"] != "skipped"]
-    assert [(r["cell_id"], r["round"], r["wall_s"]) for r in kept] == [
+    complete = [row for row in cut.rows() if row["status"] != "skipped"]
+    assert [(r["cell_id"], r["round"], r["wall_s"]) for r in complete] == [
         (r["cell_id"], r["round"], r["wall_s"]) for r in whole.rows()
     ]
     assert cut.verdicts() == whole.verdicts()
 
 
 def check_rows(rows: list[dict[str, str]]) -> None:
-    """No round was lost, no row is there twice, and what was cut is marked."""
+    """Check that no round is missing or repeated, and that interrupted rounds are marked."""
     assert [int(row["seq"]) for row in rows] == list(range(len(rows)))
     good = Counter(
         (row["warmup"], row["round"], row["cell_id"]) for row in rows if row["status"] != "skipped"
     )
     assert set(good.values()) == {1}
     counted = Counter(cell for warmup, _, cell in good if warmup == "false")
-    # Base, its control, same and slow; the other two were given up in the warm-up.
+    # Baseline, its A/A control, same and slow; the other two were dropped in the warm-up.
     assert list(counted.values()) == [ROUNDS] * 4

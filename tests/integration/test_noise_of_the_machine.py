@@ -1,4 +1,4 @@
-"""`doctor --aa` through the product's own loop: with the fake hyperfine for the counts, and once with the real one."""
+"""Tests of `doctor --aa` with the fake hyperfine, and once with the real one."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ if TYPE_CHECKING:
 
 FAKE = Path(__file__).parents[1] / "fakes" / "hyperfine"
 BRIEF_S = 0.001
-"""Less than a window: one of each program is measured."""
+"""Shorter than a window, so that one window per program is measured."""
 
 
 class Recorder:
-    """Remembers the windows, and lets a test act on each."""
+    """An observer that records windows and calls a function after each."""
 
     def __init__(self, react: Callable[[int], None] | None = None) -> None:
         self.programs: list[str] = []
-        self.said: list[str] = []
+        self.messages: list[str] = []
         self._react = react
 
     def notify(self, update: Update) -> None:
         if isinstance(update, Message):
-            self.said.append(update.text)
+            self.messages.append(update.text)
 
     def window(self, verdicts: WindowVerdicts, number: int, elapsed_s: float) -> None:
         self.programs.append(verdicts.program)
@@ -52,7 +52,7 @@ class Recorder:
 
 @pytest.fixture
 def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A lock, a cache and a temporary folder of the test's own: returns the folder that must end empty."""
+    """Use a separate lock, cache and temporary folder. Return the folder, which must be empty at the end."""
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     monkeypatch.setattr(lock, "lock_path", lambda: tmp_path / "lock")
@@ -62,7 +62,7 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def fake(tmp_path: Path, alone: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """The fake hyperfine, by rules for commands."""
+    """Return a function that sets the rules of the fake hyperfine."""
     copy = tmp_path / "hyperfine"
     copy.write_text(f"#!{sys.executable} -IS\n" + FAKE.read_text().partition("\n")[2])
     copy.chmod(0o755)
@@ -83,7 +83,7 @@ def plain() -> dict[str, Any]:
     return {"match": "", "wall_s": 0.03}
 
 
-def test_one_window_of_each_program_however_short_the_time(
+def test_even_a_short_time_measures_one_window_of_each_program(
     fake: Callable[..., None], alone: Path, tmp_path: Path
 ) -> None:
     fake(
@@ -92,13 +92,13 @@ def test_one_window_of_each_program_however_short_the_time(
         plain(),
     )
     observer = Recorder()
-    found = examine_noise(BRIEF_S, observer, observer.window)
+    findings = examine_noise(BRIEF_S, observer, observer.window)
     assert observer.programs == ["factor", "wc -l"]
-    assert (found.windows, found.exit_code, found.interrupted) == (2, 0, False)
-    assert (found.summary.relabelled.tries, found.summary.as_measured.tries) == (10, 2)
-    assert found.summary.relabelled.count == found.summary.as_measured.count == 0
-    told = {(f.program, f.effect): f.either.count for f in found.summary.found}
-    assert told == {
+    assert (findings.windows, findings.exit_code, findings.interrupted) == (2, 0, False)
+    assert (findings.summary.relabelled.tries, findings.summary.as_measured.tries) == (10, 2)
+    assert findings.summary.relabelled.count == findings.summary.as_measured.count == 0
+    detected = {(f.program, f.effect): f.either.count for f in findings.summary.found}
+    assert detected == {
         ("factor", 0.03): 0,
         ("factor", 0.05): 0,
         ("factor", 0.1): 0,
@@ -110,16 +110,16 @@ def test_one_window_of_each_program_however_short_the_time(
     assert not (tmp_path / "cache").exists()
 
 
-def test_a_copy_that_is_slower_is_told_apart_and_the_machine_is_not_trusted(
+def test_a_slower_copy_is_reported_as_different_and_refutes_the_machine(
     fake: Callable[..., None],
 ) -> None:
-    """The control arm runs a copy from the cache; here that path is slow in both programs."""
+    """The A/A control runs a copy from the cache, and the fake makes this path slow."""
     fake({"match": "/cache/binaries/", "wall_s": 0.032}, plain())
-    found = examine_noise(BRIEF_S, SilentObserver(), lambda *_: None)
-    assert (found.summary.as_measured.count, found.summary.as_measured.tries) == (2, 2)
-    assert found.summary.relabelled.count <= 2
-    assert found.summary.refuted
-    assert found.exit_code == 3
+    findings = examine_noise(BRIEF_S, SilentObserver(), lambda *_: None)
+    assert (findings.summary.as_measured.count, findings.summary.as_measured.tries) == (2, 2)
+    assert findings.summary.relabelled.count <= 2
+    assert findings.summary.refuted
+    assert findings.exit_code == 3
 
 
 def test_ctrl_c_keeps_the_windows_that_were_measured(
@@ -127,21 +127,21 @@ def test_ctrl_c_keeps_the_windows_that_were_measured(
 ) -> None:
     fake(plain())
     observer = Recorder(lambda number: os.kill(os.getpid(), signal.SIGINT) if number == 1 else None)
-    found = examine_noise(3600.0, observer, observer.window)
-    assert (found.windows, found.interrupted, found.exit_code) == (1, True, 130)
-    assert found.summary.as_measured.tries == 1
-    assert "stopping after the run in flight; what was found is kept" in observer.said
+    findings = examine_noise(3600.0, observer, observer.window)
+    assert (findings.windows, findings.interrupted, findings.exit_code) == (1, True, 130)
+    assert findings.summary.as_measured.tries == 1
+    assert "stopping after the current run; results are kept" in observer.messages
     assert list(alone.iterdir()) == []
 
 
-def test_a_program_that_fails_ends_it_with_what_was_found(
+def test_a_failing_program_ends_the_check_with_the_results_so_far(
     fake: Callable[..., None], alone: Path
 ) -> None:
     fake({"match": "lines.txt", "wall_s": 0.03, "exit_code": 1}, plain())
-    found = examine_noise(BRIEF_S, SilentObserver(), lambda *_: None)
-    assert (found.windows, found.exit_code) == (1, 3)
-    assert found.failure is not None
-    assert found.failure.code == "BX239"
+    findings = examine_noise(BRIEF_S, SilentObserver(), lambda *_: None)
+    assert (findings.windows, findings.exit_code) == (1, 3)
+    assert findings.failure is not None
+    assert findings.failure.code == "BX239"
     assert list(alone.iterdir()) == []
 
 
@@ -155,7 +155,7 @@ def test_a_missing_program_is_named_before_anything_is_measured(
     assert raised.value.code == "BX239"
 
 
-def test_specimens_hold_exactly_so_much_more_work(tmp_path: Path) -> None:
+def test_slower_programs_do_exactly_the_injected_extra_work(tmp_path: Path) -> None:
     with Launcher() as launcher:
         factor, count = reference_programs.create_programs(
             launcher, host.environment(), tmp_path, lambda: None
@@ -180,9 +180,9 @@ def test_the_real_hyperfine_measures_every_window(
     monkeypatch.setattr(noise, "ROUNDS", 12)
     with Launcher() as launcher:
         hyperfine.find(launcher, host.environment(), SilentObserver())
-    found = examine_noise(BRIEF_S, SilentObserver(), lambda *_: None)
-    assert (found.windows, found.failure) == (2, None)
-    assert found.summary.relabelled.tries == 40
-    largest = [f for f in found.summary.found if f.effect == 0.1]
+    findings = examine_noise(BRIEF_S, SilentObserver(), lambda *_: None)
+    assert (findings.windows, findings.failure) == (2, None)
+    assert findings.summary.relabelled.tries == 40
+    largest = [f for f in findings.summary.found if f.effect == 0.1]
     assert all(math.isfinite(f.estimate["cpu"]) for f in largest)
     assert list(alone.iterdir()) == []

@@ -1,4 +1,4 @@
-"""Profiles after a run and of a record, with a perf that answers from a script: what is kept, and what may go wrong."""
+"""Tests of profiling after a run and of a record, with a fake perf."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ import sys
 from pathlib import Path
 from bench_framework.__main__ import main
 from bench_framework.execution import lock
-lock.FOLDERS = (Path(sys.argv.pop(1)),)  # nothing is timed here: no reason to wait for those who do
+lock.FOLDERS = (Path(sys.argv.pop(1)),)  # nothing is timed here, so the lock is not needed
 sys.exit(main())
 """
 SCENARIO = """
@@ -54,7 +54,7 @@ class Folder:
         (path / "script.json").write_text(json.dumps({"seed": 7, "commands": rules}))
         (path / "bin").mkdir()
         for name, folder in (("hyperfine", path), ("perf", path / "bin")):
-            # By this very interpreter: the first python3 on PATH may be a shim that takes ten times as long.
+            # Use this interpreter: the first python3 on PATH may be a slow shim.
             (folder / name).write_text(
                 f"#!{sys.executable} -IS\n" + (FAKES / name).read_text().partition("\n")[2]
             )
@@ -115,7 +115,7 @@ def folder(tmp_path: Path) -> Folder:
     return Folder(tmp_path)
 
 
-def test_a_run_profiles_when_all_is_measured_and_the_record_holds(folder: Folder) -> None:
+def test_a_run_profiles_after_measuring_and_the_record_verifies(folder: Folder) -> None:
     code, _, err = folder("run", "profiled.yaml")
     assert code == 0, err
     assert [sorted(p.name for p in cell.iterdir()) for cell in folder.profiles] == [
@@ -124,8 +124,8 @@ def test_a_run_profiles_when_all_is_measured_and_the_record_holds(folder: Folder
     listed = json.loads((folder.record / "manifest.json").read_text())["files"]
     assert f"profiles/{folder.profiles[0].name}/flame.svg" in listed
     claims = json.loads((folder.record / "claims.json").read_text())["judgement"]["claims"]
-    told = [c["text"] for c in claims if c["kind"] == "profile-function"]
-    assert told[0].endswith(
+    sentences = [c["text"] for c in claims if c["kind"] == "profile-function"]
+    assert sentences[0].endswith(
         "of the samples of a are in prog::work itself (self, 3000 samples, 3 runs)"
     )
     assert (
@@ -133,8 +133,8 @@ def test_a_run_profiles_when_all_is_measured_and_the_record_holds(folder: Folder
     ).read_text() == "main;prog::wait 1200\nmain;prog::work 1800\n"
     code, out, _ = folder("verify", "@last")
     assert code == 0, out
-    seen = folder.profiles[0] / "profile.json"
-    seen.write_text(seen.read_text().replace('"count":600', '"count":500'))
+    profile_file = folder.profiles[0] / "profile.json"
+    profile_file.write_text(profile_file.read_text().replace('"count":600', '"count":500'))
     code, out, _ = folder("verify", "@last")
     assert code == 1
     assert "profile.json: changed" in out
@@ -142,7 +142,7 @@ def test_a_run_profiles_when_all_is_measured_and_the_record_holds(folder: Folder
     assert "does not follow from runs.csv" not in out
 
 
-def test_what_keeps_perf_from_sampling_is_a_warning_and_measuring_worked(folder: Folder) -> None:
+def test_a_perf_without_permission_is_a_warning(folder: Folder) -> None:
     code, out, err = folder(
         "run", "profiled.yaml", refuse="Permission error - no access to performance events"
     )
@@ -166,7 +166,7 @@ def test_without_perf_and_valgrind_both_are_named(folder: Folder) -> None:
 
 
 @pytest.mark.slow
-def test_no_profile_where_it_was_not_asked_for(folder: Folder) -> None:
+def test_no_profile_without_a_request(folder: Folder) -> None:
     assert folder("run", "profiled.yaml", "--no-profile")[0] == 0
     assert (folder.calls, folder.profiles) == (0, [])
     scenario = folder.path / "profiled.yaml"
@@ -179,7 +179,7 @@ def test_no_profile_where_it_was_not_asked_for(folder: Folder) -> None:
 
 
 @pytest.mark.slow
-def test_a_record_is_profiled_later_by_selection_and_its_verdicts_stay(folder: Folder) -> None:
+def test_a_record_can_be_profiled_later_without_changing_its_verdicts(folder: Folder) -> None:
     assert folder("run", "profiled.yaml", "--no-profile")[0] == 0
     before = json.loads((folder.record / "claims.json").read_text())["judgement"]
     journal = (folder.record / "journal.jsonl").read_bytes()
@@ -211,7 +211,7 @@ def test_another_program_or_another_answer_is_not_profiled(folder: Folder) -> No
     code, _, err = folder("profile", "@last")
     assert code == 3
     assert "changed since it was measured" in err
-    # The same bytes that measured, and work that depends on something else.
+    # The same program, but its output depends on a file.
     (folder.path / "prog").write_text("#!/bin/sh\nread x < answer; echo $x\n")
     (folder.path / "answer").write_text("42\n")
     assert folder("run", "profiled.yaml", "--no-profile")[0] == 0
@@ -228,9 +228,9 @@ def test_a_run_that_takes_too_long_is_dropped_and_the_others_stay(folder: Folder
     scenario.write_text(SCENARIO.replace("all, runs: 3", "baseline, runs: 3, timeout: 8s"))
     code, _, err = folder("run", "profiled.yaml", sleep_s=30, sleep_after=2)
     assert code == 0, err
-    made = json.loads((folder.profiles[0] / "profile.json").read_text())
-    assert (made["runs"], made["runs_asked"]) == ([1000, 1000], 3)
-    assert made["remarks"] == ["run 3 of 3: it timed out"]
+    profile = json.loads((folder.profiles[0] / "profile.json").read_text())
+    assert (profile["runs"], profile["runs_asked"]) == ([1000, 1000], 3)
+    assert profile["remarks"] == ["run 3 of 3: it timed out"]
     assert "run 3 of 3: it timed out" in (folder.record / "report.md").read_text()
 
 
@@ -244,10 +244,10 @@ def test_ctrl_c_keeps_the_runs_that_are_done_and_the_report(folder: Folder) -> N
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130, err
-    assert "profiling was stopped, all else is done" in err
-    made = json.loads((folder.profiles[0] / "profile.json").read_text())
-    assert made["runs"] == [1000, 1000]
-    assert made["remarks"] == ["stopped by the user in run 3 of 3"]
+    assert "profiling was stopped, everything else is complete" in err
+    profile = json.loads((folder.profiles[0] / "profile.json").read_text())
+    assert profile["runs"] == [1000, 1000]
+    assert profile["remarks"] == ["stopped by the user in run 3 of 3"]
     assert len(folder.profiles) == 1
     assert folder("verify", "@last")[0] == 0
 
@@ -267,7 +267,7 @@ def test_the_real_perf_reads_a_real_program(folder: Folder) -> None:
     assert code == 0, err
     code, out, err = folder("profile", "@last", "-k", "arm=a", "--stacks", "frame-pointers")
     assert code == 0, err
-    made = json.loads((folder.profiles[0] / "profile.json").read_text())
-    assert sum(made["runs"]) == sum(stack["count"] for stack in made["stacks"]) > 0
-    assert {frame["module"] for frame in made["frames"]} & {"dash", "bash", "sh", "busybox"}
+    profile = json.loads((folder.profiles[0] / "profile.json").read_text())
+    assert sum(profile["runs"]) == sum(stack["count"] for stack in profile["stacks"]) > 0
+    assert {frame["module"] for frame in profile["frames"]} & {"dash", "bash", "sh", "busybox"}
     assert "perf version" in out

@@ -1,4 +1,4 @@
-"""`run --template`: read before anything is measured, and never at the cost of what was measured."""
+"""Tests of `run --template`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ import sys
 from pathlib import Path
 from bench_framework.__main__ import main
 from bench_framework.execution import lock
-lock.FOLDERS = (Path(sys.argv.pop(1)),)  # nothing is timed here: no reason to wait for those who do
+lock.FOLDERS = (Path(sys.argv.pop(1)),)  # nothing is timed here, so the lock is not needed
 sys.exit(main())
 """
 SCENARIO = """
@@ -68,7 +68,7 @@ def benchctl(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_pages_of_a_run_are_those_of_the_folder_and_verify_renders_them_again(
+def test_a_run_uses_custom_templates_and_verify_renders_them_again(
     folder: Path,
 ) -> None:
     (folder / "own" / "report.md.j2").write_text("own page of {{ document.title }}\n")
@@ -76,42 +76,42 @@ def test_the_pages_of_a_run_are_those_of_the_folder_and_verify_renders_them_agai
     assert done.returncode == 0, done.stderr
     (record,) = find_records(folder / "results")
     assert (record / "report.md").read_text() == "own page of templates\n"
-    assert "<h1" in (record / "report.html").read_text()  # its template was not replaced
+    assert "<h1" in (record / "report.html").read_text()  # its template is the shipped one
     assert (record / "templates" / "report.md.j2").is_file()
     assert benchctl(folder, "verify", "@last").returncode == 0
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "message"),
     [
         ("report.md.j2", "one\n{% if %}\n", "report.md.j2:2"),
         ("unknown.txt", "nothing", "replaces no template"),
     ],
 )
-def test_templates_that_cannot_be_read_stop_it_before_anything_is_measured(
-    folder: Path, name: str, text: str, said: str
+def test_invalid_templates_are_refused_before_measuring(
+    folder: Path, name: str, text: str, message: str
 ) -> None:
     (folder / "own" / name).write_text(text)
     done = benchctl(folder, "run", "scenario.yaml", "--template", "own")
     assert done.returncode == EXIT_USAGE
     assert "BX113" in done.stderr
-    assert said in done.stderr
+    assert message in done.stderr
     assert not (folder / "results").exists()
 
 
-def test_a_template_that_fails_on_the_page_costs_nothing_that_was_measured(folder: Path) -> None:
+def test_a_template_that_fails_to_render_keeps_all_measurements(folder: Path) -> None:
     (folder / "own" / "report.md.j2").write_text(
         "fine\n{{ document.nothing_of_this_name.at_all }}\n"
     )
     done = benchctl(folder, "run", "scenario.yaml", "--template", "own")
     assert done.returncode == EXIT_USAGE
     assert "report.md.j2:2" in done.stderr
-    assert "everything was measured and is kept" in done.stderr
+    assert "all measurements are stored" in done.stderr
     (record,) = find_records(folder / "results")
     assert f"benchctl report {record} --template own" in " ".join(done.stderr.split())
     assert "## Results" in (record / "report.md").read_text()
     assert not (record / "templates").exists()
     assert benchctl(folder, "verify", "@last").returncode == 0
-    (folder / "own" / "report.md.j2").write_text("mended\n")
+    (folder / "own" / "report.md.j2").write_text("fixed\n")
     assert benchctl(folder, "report", "@last", "--template", "own").returncode == 0
-    assert (record / "report.md").read_text() == "mended\n"
+    assert (record / "report.md").read_text() == "fixed\n"

@@ -1,4 +1,4 @@
-"""A command that is run once before anything is measured: what it prints is kept and used."""
+"""Tests of the tuning command, which runs once before the measurement."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ cwd: work
 baseline: {{way: one}}
 measure: {{rounds: 1, until: rounds, warmup: 1}}
 """
-BESIDE_ITS_INPUT = SCENARIO.replace("cwd: work\n", "input: {{file: work/data.txt}}\n")
+IN_INPUT_FOLDER = SCENARIO.replace("cwd: work\n", "input: {{file: work/data.txt}}\n")
 NOT_MEASURED = 3
 
 
@@ -82,7 +82,7 @@ def benchctl(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 
 
 @pytest.mark.real
-def test_it_is_run_once_and_its_table_stands_in_the_record(
+def test_it_runs_once_and_the_record_contains_its_table(
     benchctl: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
     plan = benchctl("plan", "tuned.yaml", kind="good")
@@ -108,18 +108,21 @@ def test_it_is_run_once_and_its_table_stands_in_the_record(
 
 @pytest.mark.real
 @pytest.mark.parametrize(
-    ("kind", "said"),
+    ("kind", "message"),
     [
         ("text", "error[BX204]: the command under `tuning` printed no JSON object"),
         ("broken", "error[BX204]: the command under `tuning` failed: exit status 7"),
     ],
 )
-def test_without_it_nothing_is_measured(
-    benchctl: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path, kind: str, said: str
+def test_its_failure_prevents_the_measurement(
+    benchctl: Callable[..., subprocess.CompletedProcess[str]],
+    tmp_path: Path,
+    kind: str,
+    message: str,
 ) -> None:
     done = benchctl("run", "tuned.yaml", kind=kind)
     assert done.returncode == NOT_MEASURED
-    assert said in done.stderr
+    assert message in done.stderr
     assert ("no disk to try" in done.stderr) is (kind == "broken")
     assert "Traceback" not in done.stderr
     (record,) = (tmp_path / "results" / "tuned").glob("2*")
@@ -129,10 +132,10 @@ def test_without_it_nothing_is_measured(
 
 
 @pytest.mark.real
-def test_it_works_where_the_runs_work(
+def test_it_runs_in_the_folder_of_the_runs(
     benchctl: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
-    done = benchctl("run", "tuned.yaml", kind="good", scenario=BESIDE_ITS_INPUT)
+    done = benchctl("run", "tuned.yaml", kind="good", scenario=IN_INPUT_FOLDER)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "work" / "calls").read_text(encoding="utf-8") == "probe\n"
     assert not (tmp_path / "calls").exists()

@@ -28,19 +28,19 @@ def test_4_000_random_intervals_are_told_as_they_are_printed_from_both_sides() -
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        ("A needs 3.0 % less time than B [1.9, 4.1]", Verdict.WORSE),
-        ("A needs 3.0 % less time than B [−0.1, 4.1]", Verdict.BETTER_SIZE_UNCERTAIN),
-        ("A needs 3.0 % more time than B [1.9, 4.1]", Verdict.WORSE),
+        ("A takes 3.0 % less time than B [1.9, 4.1]", Verdict.WORSE),
+        ("A takes 3.0 % less time than B [−0.1, 4.1]", Verdict.BETTER_SIZE_UNCERTAIN),
+        ("A is 3.0 % slower than B [1.9, 4.1]", Verdict.WORSE),
         (
-            "A needs 1.0 % more time than B [0.5, 2.1], less than the margin of 2 %",
+            "A is 1.0 % slower than B [0.5, 2.1] (significant, but below the margin of 2 %)",
             Verdict.WORSE_SIZE_UNCERTAIN,
         ),
-        ("A and B differ by less than 2 % [−0.3, +2.1]", Verdict.EQUIVALENT),
+        ("A and B are equivalent (within ±2 %) [−0.3, +2.1]", Verdict.EQUIVALENT),
         (
-            "The runs do not decide between A and B: A needs 1 % less time than B [−6.5, +3.2]",
+            "A vs B is inconclusive: A takes 1 % less time than B [−6.5, +3.2]",
             Verdict.INCONCLUSIVE,
         ),
-        ("A takes 2.0× as long as B [0.9, 2.4]", Verdict.WORSE),
+        ("A is 2.0× slower than B [0.9, 2.4]", Verdict.WORSE),
     ],
 )
 def test_the_check_itself_sees_a_sentence_that_says_what_its_digits_do_not(

@@ -1,10 +1,10 @@
-"""What the judging is accepted by, on recorded and simulated rounds: demand, mark, found, bound; docs/method.md.
+"""Acceptance test of the statistics on recorded and simulated rounds (`docs/method.md#acceptance`).
 
-Usage: ``python tests/statistics/acceptance.py [REPLAYS [DEMAND…]]``. Seeded. 2 000 replays, the default, compute for
-about a quarter of an hour. Demands: found, honesty, cover, stated, sameness. Exits 1 if a mark is missed.
+Usage: ``python tests/statistics/acceptance.py [REPLAYS [DEMAND…]]``. Seeded. 2 000 replays, the default, take about a
+quarter of an hour. Demands: found, honesty, cover, stated, sameness. It exits with 1 if a mark is missed.
 
-The method was worked out on the first recordings; rows that say "later" stand on rounds that were recorded when it was
-finished, and on which nothing was chosen.
+It prints demand, mark, result and bound. The method was developed on the first recordings. Rows with "later" use rounds
+that were recorded afterwards, and on which nothing was chosen.
 """
 
 # ruff: noqa: T201 -- a script that prints
@@ -18,7 +18,7 @@ import demands
 import sameness
 from demands import Row
 
-ELSEWHERE = (
+OTHER_PROGRAMS = (
     Row(
         "gate on equal programs, small and large",
         "≤ 12 of 2 000",
@@ -29,28 +29,28 @@ ELSEWHERE = (
     Row("+3 % of a program of 50 ms, live", "≥ 196 of 200", "live_detection.py", "–", None),
     Row("intervals under simulated noise", "by shape", "coverage.py", "–", None),
     Row("false verdicts and power by look", "by noise", "recorded_families.py", "–", None),
-    Row("cost of a run beside the program", "≤ 5 ms", "../bench/overhead.py", "–", None),
+    Row("overhead of a run", "≤ 5 ms", "../bench/overhead.py", "–", None),
 )
 
 
 def show(row: Row) -> bool:
-    """Print a row; whether its mark, if it has one, is met."""
-    told = {True: "met", False: "MISSED", None: "·"}[row.met]
+    """Print a row; return False if its mark is missed."""
+    outcome = {True: "met", False: "MISSED", None: "·"}[row.met]
     print(
-        f"{row.demand:92.92} │ {row.mark:>13} │ {row.found:>24} │ {row.bound:>16} │ {told}",
+        f"{row.demand:92.92} │ {row.mark:>13} │ {row.result:>24} │ {row.bound:>16} │ {outcome}",
         flush=True,
     )
     return row.met is not False
 
 
 def main(words: list[str]) -> int:
-    """Print the table; 1 if a mark is missed."""
+    """Print the table; return 1 if a mark is missed."""
     if words == ["--fingerprint"]:
         print(sameness.fingerprint())
         return 0
     count, names = int(words[0]) if words else 2000, words[1:]
     began, met = time.process_time(), True
-    print(f"{'demand':92} │ {'mark':>13} │ {'found':>24} │ {'95 % bound':>16} │")
+    print(f"{'demand':92} │ {'mark':>13} │ {'result':>24} │ {'95 % bound':>16} │")
     if not names or "sameness" in names:
         for row in sameness.rows(max(1, count // 100)):
             met &= show(row)
@@ -60,7 +60,7 @@ def main(words: list[str]) -> int:
         else ()
     ):
         met &= show(row)
-    for row in ELSEWHERE:
+    for row in OTHER_PROGRAMS:
         show(row)
     print(
         f"{time.process_time() - began:.0f} s of computing; {'every mark is met' if met else 'A MARK IS MISSED'}"

@@ -1,4 +1,4 @@
-"""What the judging is accepted by, each demand as a function of how many replays: the rows of `acceptance.py`."""
+"""The demands of `acceptance.py`, each as a function of the number of replays."""
 
 from __future__ import annotations
 
@@ -20,46 +20,50 @@ ROUNDS, MANY_ROUNDS = 40, 60
 LENGTHS = (13, 27, 40)
 LEVEL = 0.99
 FEWEST_STATED = 20
-"""Where equal programs are nearly always called equivalent, a difference is stated too seldom to count a rate."""
+"""Fewest inconclusive verdicts from which a rate is computed."""
 SOURCES: Mapping[str, Recorded] = {
     **{name: recorded(work) for work, name in WORKS.items()},
     **{f"{name}, later": recorded(work, kind="later") for work, name in WORKS.items()},
 }
-"""Every recording of the four works; on those that were made later nothing was chosen."""
+"""All recordings of the four programs. Nothing was chosen on those that were made later."""
 PAGE_CACHE = [name for name in SOURCES if name.startswith(WORKS["wc"])]
 
 
 @dataclass(frozen=True)
 class Row:
-    """A demand and what was found.
+    """A demand and its result.
 
-    `bound` is the one-sided 95 % bound of the found rate on the side that matters: how bad it may really be.
+    Attributes:
+        demand: what is required.
+        mark: the required rate.
+        result: the observed count.
+        bound: the one-sided 95 % bound of the rate on the unfavourable side.
+        met: whether the mark is met; `None` if there is no mark.
     """
 
     demand: str
     mark: str
-    found: str
+    result: str
     bound: str
     met: bool | None
-    """`None` where nothing was asked: told for information, or shown by another program."""
 
 
 def few(demand: str, mark: str, count: int, tries: int, most: float | None) -> Row:
-    """So many of so many, which shall be few; `most` is `None` where nothing is asked."""
+    """Return a row of a rate that must be at most `most`; `None` means no mark."""
     bound = f"at most {at_most(count, tries):.2%}"
     met = None if most is None else count <= most * tries
     return Row(demand, mark, f"{count} of {tries}", bound, met)
 
 
 def many(demand: str, mark: str, count: int, tries: int, least: float | None) -> Row:
-    """So many of so many, which shall be most; `least` is `None` where nothing is asked."""
+    """Return a row of a rate that must be at least `least`; `None` means no mark."""
     bound = f"at least {at_least(count, tries):.1%}"
     met = None if least is None else count >= least * tries
     return Row(demand, mark, f"{count} of {tries} ({count / max(1, tries):.1%})", bound, met)
 
 
 def random_of(replay: int, *words: str) -> np.random.Generator:
-    """The same replay of the same demand draws the same."""
+    """Return a generator that is seeded by the replay and the demand."""
     return np.random.default_rng([replay, *"/".join(words).encode()])
 
 
@@ -67,27 +71,27 @@ def random_of(replay: int, *words: str) -> np.random.Generator:
 
 
 def found_differences(count: int) -> Iterator[Row]:
-    """Arms with really more to do, found on wall or CPU time in up to 60 rounds; asked of page-cache I/O."""
+    """Yield how often programs with more work are found slower, on wall or CPU time, in 60 rounds."""
     for effect, arm, least in (("+3 %", "B3", 0.90), ("+5 %", "B5", 0.97)):
         for name, source in SOURCES.items():
-            asked = name in PAGE_CACHE
+            required = name in PAGE_CACHE
             for level, judge in ((REPORT, "report"), (GATE, "gate")):
-                looks, found = schedule(12, MANY_ROUNDS, 2, level), 0
+                looks, hits = schedule(12, MANY_ROUNDS, 2, level), 0
                 for replay in range(count):
-                    told = _real(source, arm, looks, random_of(replay, name, "found"))
-                    found += any(c.verdict in MORE for c in told)
+                    comparisons = _real(source, arm, looks, random_of(replay, name, "found"))
+                    hits += any(c.verdict in MORE for c in comparisons)
                 demand = f"{effect} found in ≤ {MANY_ROUNDS} rounds, {name} ({judge}, {level:.0%})"
                 yield many(
                     demand,
-                    f"≥ {least:.0%}" if asked else "–",
-                    found,
+                    f"≥ {least:.0%}" if required else "–",
+                    hits,
                     count,
-                    least if asked else None,
+                    least if required else None,
                 )
 
 
 def honesty(count: int) -> Iterator[Row]:
-    """A true +3 % is not called equivalent: on any metric, stopping early, and with one look at the end."""
+    """Yield how often a true +3 % is called equivalent, with early stopping and with one look."""
     plans, every = (
         (schedule(12, ROUNDS, 2, REPORT), schedule(12, ROUNDS, 2, REPORT, single=True)),
         0,
@@ -96,12 +100,12 @@ def honesty(count: int) -> Iterator[Row]:
         equal = 0
         for replay in range(count):
             for looks in plans:
-                told = _real(source, "B3", looks, random_of(replay, name, "honesty"))
-                equal += any(c.verdict is Verdict.EQUIVALENT for c in told)
+                comparisons = _real(source, "B3", looks, random_of(replay, name, "honesty"))
+                equal += any(c.verdict is Verdict.EQUIVALENT for c in comparisons)
         every += equal
         yield few(f"+3 % called equivalent, {name}", "≤ 2 of 200", equal, len(plans) * count, 0.01)
     yield few("… on all recordings", "≤ 2 of 200", every, len(SOURCES) * len(plans) * count, 0.01)
-    # At the margin itself it may be called so as often as the level of the two tests says.
+    # At the margin itself, the rate may be as high as the level of the two tests.
     for name, source in SOURCES.items():
         yield _at_margin(name, source, count)
 
@@ -110,10 +114,10 @@ def _at_margin(name: str, source: Recorded, count: int) -> Row:
     looks, equal = schedule(12, ROUNDS, 2, REPORT), 0
     for replay in range(count):
         wall, cpu = source.window(random_of(replay, name, "margin"), ROUNDS)
-        told = judge_looks(
+        comparisons = judge_looks(
             [(metric["Ac"] * 1.02, metric["A"]) for metric in (wall, cpu)], looks, stop=True
         )
-        equal += sum(c.verdict is Verdict.EQUIVALENT for c in told)
+        equal += sum(c.verdict is Verdict.EQUIVALENT for c in comparisons)
     return few(
         f"+2 %, the margin itself, called equivalent, {name}", "≤ 5 %", equal, 2 * count, 0.05
     )
@@ -122,7 +126,7 @@ def _at_margin(name: str, source: Recorded, count: int) -> Row:
 def _real(
     source: Recorded, arm: str, looks: Looks, rng: np.random.Generator
 ) -> tuple[Comparison, ...]:
-    """Wall and CPU time of an arm with more work against the plain one, stopping early."""
+    """Compare wall and CPU time of a program with more work with the plain one, with early stopping."""
     wall, cpu = source.window(rng, looks.rounds[-1])
     return judge_looks([(metric[arm], metric["A"]) for metric in (wall, cpu)], looks, stop=True)
 
@@ -131,9 +135,9 @@ def _real(
 
 
 def cover(count: int) -> Iterator[Row]:
-    """99 % intervals of both statistics, wall and CPU time, over windows of 13, 27 and 40 rounds."""
+    """Yield how often 99 % intervals contain the true value, for windows of 13, 27 and 40 rounds."""
     for name, source in SOURCES.items():
-        held = Counter[str]()
+        covered = Counter[str]()
         for replay in range(count):
             rng = random_of(replay, name, "cover")
             for metric, times in zip(
@@ -145,25 +149,25 @@ def cover(count: int) -> Iterator[Row]:
                     "fastest third": intervals.floor(x, y, LEVEL, replay),
                 }
                 for statistic, b in bounds.items():
-                    held[f"{metric}, {statistic}"] += bool(b.lo <= np.log(1.03) <= b.hi)
-        worst = min(held, key=lambda key: held[key])
+                    covered[f"{metric}, {statistic}"] += bool(b.lo <= np.log(1.03) <= b.hi)
+        worst = min(covered, key=lambda key: covered[key])
         yield many(
-            f"99 % intervals hold the truth, {name} (worst: {worst})",
+            f"99 % intervals contain the true value, {name} (worst: {worst})",
             "≥ 98 %",
-            held[worst],
+            covered[worst],
             count,
             0.98,
         )
 
 
-# -- the detectable difference -----------------------------------------------------------------------------------------
+# -- minimum detectable effect -----------------------------------------------------------------------------------------
 
 
 def stated_difference(count: int) -> Iterator[Row]:
-    """A difference as large as an inconclusive verdict on equal programs says it would have found.
+    """Yield how often a difference as large as the MDE of an inconclusive verdict is found.
 
-    In the rounds that it was said of, with the labels drawn again; and, told for information, in other rounds of the
-    same recording: these may be louder.
+    It is searched in the same rounds with labels drawn again, and in other rounds of the same recording. The latter has
+    no mark, because those rounds may have more noise.
     """
     looks = schedule(12, ROUNDS, 1, REPORT)
     for name, noise in _noises().items():
@@ -173,12 +177,12 @@ def stated_difference(count: int) -> Iterator[Row]:
             x, y = noise(rng, 2, ROUNDS)
             (c,) = judge_looks([(x, y)], looks, thorough=True)
             if c.verdict is not Verdict.INCONCLUSIVE or c.mde is None:
-                continue  # nothing was stated
+                continue  # no MDE was reported
             tries += 1
             swap = rng.random(ROUNDS) < 0.5
-            same += _found(np.where(swap, y, x), np.where(swap, x, y), c.mde, looks)
+            same += _is_found(np.where(swap, y, x), np.where(swap, x, y), c.mde, looks)
             others, reference = noise(rng, 2, ROUNDS)
-            fresh += _found(others, reference, c.mde, looks)
+            fresh += _is_found(others, reference, c.mde, looks)
         enough = tries >= FEWEST_STATED
         mark = "≥ 90 %" if enough else "too few tries"
         yield many(
@@ -187,7 +191,7 @@ def stated_difference(count: int) -> Iterator[Row]:
         yield many(f"… in other rounds, {name}", "–", fresh, tries, None)
 
 
-def _found(x: Floats, y: Floats, mde: float, looks: Looks) -> bool:
+def _is_found(x: Floats, y: Floats, mde: float, looks: Looks) -> bool:
     (c,) = judge_looks([(x * (1 + mde), y)], looks)
     return c.verdict in MORE
 
@@ -204,12 +208,12 @@ def _noises() -> Mapping[str, Noise]:
 
 
 def rows_of(names: Sequence[str], count: int) -> Iterator[Row]:
-    """The rows of the demands that are named, so many replays for `count` of the whole as each of them is worth."""
-    made = {
+    """Yield the rows of the given demands, or of all. Each uses a share of `count` replays."""
+    demands_by_name = {
         "found": lambda: found_differences(max(1, count // 20)),
         "honesty": lambda: honesty(max(1, count // 10)),
         "cover": lambda: cover(max(1, count // 2)),
         "stated": lambda: stated_difference(max(1, count // 20)),
     }
-    for name in names or made:
-        yield from made[name]()
+    for name in names or demands_by_name:
+        yield from demands_by_name[name]()

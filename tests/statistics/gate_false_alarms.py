@@ -1,14 +1,14 @@
-"""How often the gate blames equal programs: whole gates, both passes, on recordings; docs/method.md, section 7.
+"""False alarms of the gate over equal programs, on recordings (`docs/method.md#whole-gates-over-equal-programs`).
 
 Usage: ``python tests/statistics/gate_false_alarms.py [REPLAYS [FAMILY…]]``. Seeded; 2 000 replays per family, the
-default, compute for about half an hour. Families: small (one candidate), large (8 variants × 3 inputs). Exits 1 where
-more than 0.6 % of a family's gates blame anything.
+default, take about half an hour. Families: small (one candidate), large (8 variants × 3 inputs). It exits with 1 if
+more than 0.6 % of the gates of a family report a regression.
 
-Every replay is the product's own gate: the plan of a scenario with the defaults, early stopping by its own looks, and
-what looks worse measured again in rounds that are drawn afresh. Few replays need all of that: what no look finds worse
-at twice the level of the gate is nothing that a gate which stops earlier could find, since P = J · smallest p never
-grows with a further look, and Holm rejects no more for larger p. Only the others are replayed whole. That the shortcut
-leaves nothing out is checked on the first replays of each row: they are replayed whole in any case.
+Every replay uses the gate of the product: the plan of a scenario with the defaults, early stopping, and a second
+measurement of what looks worse, in newly drawn rounds. Few replays need all of this. If no look finds a regression at
+twice the level of the gate, a gate that stops earlier finds none either, because P = J · smallest p never grows with
+another look, and Holm rejects no more for larger p. Only the other replays are run completely. The first replays of
+each row are always run completely, to check this shortcut.
 """
 
 # ruff: noqa: T201 -- a script that prints
@@ -31,23 +31,23 @@ from bench_framework.model.plan import Plan, Role
 
 MOST_FALSE = 12 / 2000
 WHOLE = 20
-"""Replays at the start of a row that take no shortcut."""
+"""Replays at the start of a row that are always run completely."""
 VARIANTS, SIZES = 8, ("1MiB", "2MiB", "3MiB")
 
 
 @dataclass(frozen=True)
-class Found:
-    """What became of the gates of one row."""
+class Alarms:
+    """Counts of the gates of one row."""
 
     tries: int
-    suspected: int
+    confirmations: int
     """Gates that measured something again."""
     false: int
-    """Gates that blamed something."""
+    """Gates that reported a regression."""
 
 
 def suspects(plan: Plan, draw: Draw, rng: np.random.Generator) -> bool:
-    """Whether any look of the record would call anything different at twice the gate's level."""
+    """Return whether any look finds a difference at twice the gate's level."""
     times = draw(rng, plan, plan.measure.rounds_max)
     looks = gate.strict_looks(plan)
     wider = replace(looks, level=2 * looks.level)
@@ -60,49 +60,49 @@ def suspects(plan: Plan, draw: Draw, rng: np.random.Generator) -> bool:
     return bool(tells_apart(cases, rules_of(wider, plan.measure.seed)))
 
 
-def replayed(plan: Plan, draw: Draw, count: int, *words: str) -> Found:
-    """So many gates over equal programs."""
-    suspected = false = 0
+def replayed(plan: Plan, draw: Draw, count: int, *words: str) -> Alarms:
+    """Run `count` gates over equal programs."""
+    confirmations = false = 0
     for replay in range(count):
         seed = [replay, *"/".join((*words, "gate")).encode()]
         shortcut = suspects(plan, draw, np.random.default_rng(seed))
         if not shortcut and replay >= WHOLE:
             continue
-        found = replays.gated(plan, draw, np.random.default_rng(seed))
-        assert shortcut or found.confirmation is None, (
-            "the shortcut left out a gate that found something"
+        gating = replays.gated(plan, draw, np.random.default_rng(seed))
+        assert shortcut or gating.confirmation is None, (
+            "the shortcut left out a gate that found a difference"
         )
-        suspected += found.confirmation is not None
-        false += bool(found.of("worse"))
-    return Found(count, suspected, false)
+        confirmations += gating.confirmation is not None
+        false += bool(gating.of("worse"))
+    return Alarms(count, confirmations, false)
 
 
-def row(name: str, family: str, found: Found, windows: int) -> bool:
-    """Print a row; whether its mark is met."""
-    met = found.false <= MOST_FALSE * found.tries
+def row(name: str, family: str, alarms: Alarms, windows: int) -> bool:
+    """Print a row; return whether its mark is met."""
+    met = alarms.false <= MOST_FALSE * alarms.tries
     print(
-        f"{name:26}{family:>26}{found.tries:7}{found.suspected:15}{found.false:8}"
-        f"{at_most(found.false, found.tries):10.2%}{windows:9}   {'met' if met else 'MISSED'}",
+        f"{name:26}{family:>26}{alarms.tries:7}{alarms.confirmations:15}{alarms.false:8}"
+        f"{at_most(alarms.false, alarms.tries):10.2%}{windows:9}   {'met' if met else 'MISSED'}",
         flush=True,
     )
     return met
 
 
 def main(count: int, families: list[str]) -> int:
-    """Print the table; 1 if a mark is missed."""
+    """Print the table; return 1 if a mark is missed."""
     began, met = time.process_time(), True
     print(
-        f"Gates over equal programs, both passes, {count} of each; to pass: at most 12 of 2 000 blame anything"
+        f"Gates over equal programs, both passes, {count} of each; mark: at most 12 of 2 000 false alarms"
     )
     print(
-        f"{'noise':26}{'family':>26}{'gates':>7}{'measured again':>15}{'blamed':>8}{'at most':>10}{'windows':>9}"
+        f"{'noise':26}{'family':>26}{'gates':>7}{'measured again':>15}{'false':>8}{'at most':>10}{'windows':>9}"
     )
     if "small" in families:
         plan = replays.plan_of(["old", "changed"])
         for name, source in SOURCES.items():
-            found = replayed(plan, replays.relabelled(source), count, name)
+            alarms = replayed(plan, replays.relabelled(source), count, name)
             met &= row(
-                name, "1 candidate, wall and CPU", found, source.rounds // plan.measure.rounds_max
+                name, "1 candidate, wall and CPU", alarms, source.rounds // plan.measure.rounds_max
             )
     if "large" in families:
         plan = replays.plan_of([f"arm-{n}" for n in range(VARIANTS)], SIZES)
@@ -110,9 +110,9 @@ def main(count: int, families: list[str]) -> int:
             ("race of 24, busy", race()),
             ("race of 24, quiet", race("race24_quiet")),
         ):
-            found = replayed(plan, replays.shuffled(source), count, name)
+            alarms = replayed(plan, replays.shuffled(source), count, name)
             met &= row(
-                name, "8 variants × 3 inputs", found, source.rounds // plan.measure.rounds_max
+                name, "8 variants × 3 inputs", alarms, source.rounds // plan.measure.rounds_max
             )
     print(
         f"{time.process_time() - began:.0f} s of computing; {'every mark is met' if met else 'A MARK IS MISSED'}"
@@ -121,7 +121,7 @@ def main(count: int, families: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    asked = sys.argv[2:] or ["small", "large"]
-    if unknown := set(asked) - {"small", "large"}:
+    selected = sys.argv[2:] or ["small", "large"]
+    if unknown := set(selected) - {"small", "large"}:
         sys.exit(f"no family {', '.join(sorted(unknown))}: small, large")
-    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 2000, asked))
+    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 2000, selected))

@@ -1,7 +1,7 @@
-"""False positives and power of the judging on simulated noise, and at the detectable difference: docs/method.md.
+"""False positives and power on simulated noise, and power at the MDE (`docs/method.md#simulated-noise`).
 
-Usage: ``python tests/statistics/level_and_power.py [REPLAYS]``. Seeded; prints tables and judges nothing. No
-test of CI: with 300 replays, the default, it computes for several minutes.
+Usage: ``python tests/statistics/level_and_power.py [REPLAYS]``. Seeded; prints tables and has
+no marks. It is not part of CI: 300 replays, the default, take several minutes.
 """
 
 # ruff: noqa: T201 -- a script that prints
@@ -25,7 +25,7 @@ from bench_framework.features.noise.compute import at_most, judge_looks, told_ap
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import schedule
 from bench_framework.model.verdict import Verdict
-from bench_framework.stats.holm_family import detectable
+from bench_framework.stats.holm_family import minimum_detectable_effect
 from bench_framework.stats.intervals import typical
 
 ALPHA = 0.05
@@ -40,17 +40,17 @@ BETTER = frozenset({Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN})
 def judged(
     pairs: Sequence[tuple[Floats, Floats]], *, size: int | None = None, stop: bool = False
 ) -> tuple[Comparison, ...]:
-    """A family of (candidate, reference), at all looks, or until each pair is decided or equivalent."""
+    """Judge a family of (candidate, reference), at all looks or until each pair is conclusive."""
     return judge_looks(pairs, schedule(12, ROUNDS, size or len(pairs), ALPHA), stop=stop)
 
 
-def rejected(found: Iterable[Comparison]) -> bool:
-    """Whether the test alone found a difference, before ε and the interval are asked."""
-    return any(c.p_adjusted is not None and c.p_adjusted <= ALPHA for c in found)
+def rejected(comparisons: Iterable[Comparison]) -> bool:
+    """Return whether the test rejects any pair, without regard to ε and the interval."""
+    return any(c.p_adjusted is not None and c.p_adjusted <= ALPHA for c in comparisons)
 
 
 def covers(c: Comparison, truth: float) -> bool:
-    """Whether the displayed interval holds the true ratio."""
+    """Return whether the displayed interval contains the true ratio."""
     return c.shown is not None and c.shown.lo <= truth <= c.shown.hi
 
 
@@ -58,7 +58,7 @@ def covers(c: Comparison, truth: float) -> bool:
 
 
 def families(noise: Noise, rng: np.random.Generator) -> dict[str, tuple[Comparison, ...]]:
-    """One record of equal programs, judged in every family."""
+    """Judge one record of equal programs in every family."""
     times = noise(rng, 5, ROUNDS)
     baseline, control, candidates = times[0], times[1], times[2:]
     arms = [baseline, *candidates]
@@ -72,7 +72,7 @@ def families(noise: Noise, rng: np.random.Generator) -> dict[str, tuple[Comparis
 
 
 def level_table(replays: int) -> None:
-    """Equal programs: how often a family told any apart."""
+    """Print how often a family of equal programs has any difference."""
     print(f"A/A, simulated, {replays} records each; family-wise level {ALPHA:.0%}, {ROUNDS} rounds")
     print(
         f"{'noise':14}{'family':18}{'rejected':>9}{'≤':>7}{'verdict':>9}{'≤':>7}{'equiv.':>8}{'covered':>9}"
@@ -81,15 +81,15 @@ def level_table(replays: int) -> None:
         counts: Counter[tuple[str, str]] = Counter()
         for replay in range(replays):
             rng = np.random.default_rng([replay, len(name), *name.encode()])
-            for family, found in families(noise, rng).items():
-                counts[family, "rejected"] += rejected(found)
-                counts[family, "verdict"] += told_apart(found)
-                counts[family, "equal"] += found[0].verdict is Verdict.EQUIVALENT
-                counts[family, "covered"] += all(covers(c, 1.0) for c in found)
+            for family, comparisons in families(noise, rng).items():
+                counts[family, "rejected"] += rejected(comparisons)
+                counts[family, "verdict"] += told_apart(comparisons)
+                counts[family, "equal"] += comparisons[0].verdict is Verdict.EQUIVALENT
+                counts[family, "covered"] += all(covers(c, 1.0) for c in comparisons)
                 counts[family, "all"] += 1
         for family in dict.fromkeys(f for f, _ in counts):
-            told = [counts[family, k] for k in ("rejected", "verdict", "equal", "covered")]
-            a, b, c, d = told
+            sums = [counts[family, k] for k in ("rejected", "verdict", "equal", "covered")]
+            a, b, c, d = sums
             print(
                 f"{name:14}{family:18}{a / replays:9.1%}{at_most(a, replays):7.1%}{b / replays:9.1%}"
                 f"{at_most(b, replays):7.1%}{c / replays:8.0%}{d / replays:9.1%}",
@@ -98,7 +98,7 @@ def level_table(replays: int) -> None:
 
 
 def power_table(replays: int) -> None:
-    """Real differences, simulated: found, called equivalent, interval right."""
+    """Print how often simulated differences are found or called equivalent, and the coverage."""
     print(f"\nReal differences, simulated, one candidate, {replays} records each")
     print(f"{'noise':14}{'effect':>7}{'found':>8}{'other way':>11}{'equiv.':>8}{'covered':>9}")
     for name, noise in SIMULATED.items():
@@ -113,13 +113,13 @@ def power_table(replays: int) -> None:
 
 
 def detectable_table(replays: int) -> None:
-    """The detectable difference that equal programs are told, and how often a difference of that size is found.
+    """Print the MDE of equal programs, and how often a difference of that size is found.
 
-    In the rounds that it was told for, with the labels drawn again, and in other rounds of the same kind: recorded
-    noise is louder at one time than at another.
+    It is searched in the same rounds with labels drawn again, and in other rounds of the same kind, because recorded
+    noise varies over time.
     """
-    print(f"\nPower at the stated detectable difference, one candidate, {replays} records each")
-    print(f"{'noise':14}{'stated':>8}{'same':>8}{'≥':>7}{'others':>8}{'≥':>7}")
+    print(f"\nPower at the reported MDE, one candidate, {replays} records each")
+    print(f"{'noise':14}{'MDE':>8}{'same':>8}{'≥':>7}{'others':>8}{'≥':>7}")
     sources: dict[str, Noise] = dict(SIMULATED)
     for work in WORKS:
         sources[work] = _walls(recorded(work))
@@ -133,7 +133,7 @@ def detectable_table(replays: int) -> None:
             pair = Pair(tuple(range(ROUNDS)), tuple(x.tolist()), tuple(y.tolist()))
             plain = typical(np.log(x) - np.log(y), 0.95)
             half = half_width(pair, plain, None, rules.seed)
-            stated.append(math.exp(detectable(half or math.inf, rules.strict, 0.01)))
+            stated.append(math.exp(minimum_detectable_effect(half or math.inf, rules.strict, 0.01)))
             swap = rng.random(ROUNDS) < 0.5
             again, reference = np.where(swap, y, x), np.where(swap, x, y)
             same += judged([(again * stated[-1], reference)])[0].verdict in WORSE
@@ -161,14 +161,17 @@ def _count(counts: Counter[str], c: Comparison, effect: float) -> None:
 
 
 def _print_power(name: str, effect: float, counts: Counter[str], replays: int) -> None:
-    found, other, equal, covered = (
+    comparisons, other, equal, covered = (
         counts[k] / replays for k in ("found", "other", "equal", "covered")
     )
-    print(f"{name:14}{effect:7.2f}{found:8.0%}{other:11.1%}{equal:8.1%}{covered:9.1%}", flush=True)
+    print(
+        f"{name:14}{effect:7.2f}{comparisons:8.0%}{other:11.1%}{equal:8.1%}{covered:9.1%}",
+        flush=True,
+    )
 
 
 def main(replays: int) -> None:
-    """Print all tables and the time that they took."""
+    """Print all tables and the CPU time."""
     began = time.process_time()
     level_table(replays)
     power_table(replays)

@@ -1,4 +1,4 @@
-"""Noise to judge on: simulated, and recorded on a shared machine (tests/fixtures/noise)."""
+"""Noise for tests of the statistics: simulated, and recorded on a shared machine."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ WORKS = {
     "mt": "two threads",
     "dio": "O_DIRECT writes",
 }
-"""Names of the recordings, and what was run."""
+"""Recording → program that was run."""
 RACE_BASELINE = "read + sequential + system + 64KiB"
 ARMS = ("A", "Ac", "B1", "B2", "B3", "B5")
 
 
 def normal(rng: np.random.Generator, arms: int, rounds: int) -> Floats:
-    """A spread of 2 % around one value."""
+    """Return normal noise with a standard deviation of 2 %."""
     return np.exp(0.02 * rng.standard_normal((arms, rounds)))
 
 
 def skewed(rng: np.random.Generator, arms: int, rounds: int) -> Floats:
-    """Noise only adds time: a sharp floor and a long tail."""
+    """Return exponential noise above a floor."""
     return 1 + rng.exponential(0.05, (arms, rounds))
 
 
 def heavy(rng: np.random.Generator, arms: int, rounds: int) -> Floats:
-    """Student's t with two degrees of freedom: no variance."""
+    """Return Student's t with two degrees of freedom, which has no variance."""
     return np.exp(0.02 * np.clip(rng.standard_t(2, (arms, rounds)), -50, 50))
 
 
 def drifting(rng: np.random.Generator, arms: int, rounds: int) -> Floats:
-    """A random walk over the runs in the order in which they are executed, a doubling over the record."""
+    """Return a random walk in execution order, with a doubling over the record."""
     steps = 0.01 * rng.standard_normal(arms * rounds) + math.log(2) / (arms * rounds)
     return _placed(rng, np.exp(np.cumsum(steps)), arms, rounds) * np.exp(
         0.01 * rng.standard_normal((arms, rounds))
@@ -54,7 +54,7 @@ def drifting(rng: np.random.Generator, arms: int, rounds: int) -> Floats:
 
 
 def bursts(rng: np.random.Generator, arms: int, rounds: int) -> Floats:
-    """Other work slows down stretches of about five consecutive runs by half."""
+    """Return noise in which bursts of about five consecutive runs take 50 % longer."""
     slow, state = np.empty(arms * rounds), False
     for i, chance in enumerate(rng.random(arms * rounds)):
         state = chance < (0.8 if state else 0.1)
@@ -63,13 +63,13 @@ def bursts(rng: np.random.Generator, arms: int, rounds: int) -> Floats:
 
 
 def ticks(rng: np.random.Generator, arms: int, rounds: int) -> Floats:
-    """A clock of 1 %: nearly all differences are tied."""
+    """Return times on a clock with a resolution of 1 %, so that most differences are tied."""
     times: Floats = np.exp(0.02 * rng.standard_normal((arms, rounds)))
     return times.round(2)
 
 
 def _placed(rng: np.random.Generator, runs: Floats, arms: int, rounds: int) -> Floats:
-    """Runs in order of execution, given to the arms in a fresh random order each round."""
+    """Assign runs in execution order to the arms, in a new random order in each round."""
     placed = np.empty((arms, rounds))
     for number, part in enumerate(runs.reshape(rounds, arms)):
         placed[rng.permutation(arms), number] = part
@@ -88,18 +88,18 @@ SIMULATED: dict[str, Noise] = {
 
 @dataclass(frozen=True)
 class Recorded:
-    """Recorded rounds, their slices strung together in order: arm → times, one column per round."""
+    """Recorded rounds in order: arm → times, shape (rounds,)."""
 
     wall: Arms
     cpu: Arms
 
     @property
     def rounds(self) -> int:
-        """How many there are."""
+        """Return the number of rounds."""
         return len(self.wall["A"])
 
     def cut(self, start: int, rounds: int) -> tuple[Arms, Arms]:
-        """Consecutive rounds from `start`: wall and CPU time."""
+        """Return wall and CPU time of consecutive rounds from `start`."""
         wall, cpu = (
             {arm: values[start : start + rounds] for arm, values in metric.items()}
             for metric in (self.wall, self.cpu)
@@ -107,7 +107,7 @@ class Recorded:
         return wall, cpu
 
     def window(self, rng: np.random.Generator, rounds: int) -> tuple[Arms, Arms]:
-        """Consecutive rounds; the two equal arms exchanged at random, so that they are equal."""
+        """Return consecutive rounds from a random start, with the two equal arms exchanged at random."""
         wall, cpu = self.cut(int(rng.integers(0, self.rounds - rounds + 1)), rounds)
         swap = rng.random(rounds) < 0.5
         for metric in (wall, cpu):
@@ -116,23 +116,23 @@ class Recorded:
         return wall, cpu
 
     def shuffled(self, rng: np.random.Generator, rounds: int) -> tuple[Floats, Floats]:
-        """Consecutive rounds of all arms, each brought to one median, their labels drawn anew in every round.
+        """Return rounds of equal programs: all arms are scaled to median 1 and relabelled at random.
 
-        Equal by construction whatever the arms were: shape (arms, rounds), wall and CPU time.
+        Both results, wall and CPU time, have the shape (arms, rounds).
         """
         wall, cpu = self.cut(int(rng.integers(0, self.rounds - rounds + 1)), rounds)
         order = np.stack([rng.permutation(len(wall)) for _ in range(rounds)], axis=1)
-        made = []
+        shuffled_times = []
         for metric in (wall, cpu):
             level = np.stack([values / np.median(values) for values in metric.values()])
-            made.append(np.take_along_axis(level, order, axis=0))
-        return made[0], made[1]
+            shuffled_times.append(np.take_along_axis(level, order, axis=0))
+        return shuffled_times[0], shuffled_times[1]
 
 
 def recorded(work: str, session: str | None = None, *, kind: str = "rounds") -> Recorded:
-    """The rounds of a recording that have every arm; of one session if it is named.
+    """Read the rounds of a recording that contain every arm, of all sessions or of one.
 
-    Of `kind` ``later`` are the recordings that were made when the method stood: nothing was chosen on them.
+    Recordings of `kind` ``later`` were made when the method was complete. Nothing was chosen on them.
     """
     rounds: dict[tuple[str, str, str], dict[str, tuple[float, float]]] = {}
     with gzip.open(NOISE / f"{kind}_{work}.csv.gz", "rt", encoding="utf-8", newline="") as file:
@@ -149,9 +149,9 @@ def recorded(work: str, session: str | None = None, *, kind: str = "rounds") -> 
 
 
 def race(name: str = "race24") -> Recorded:
-    """The race of 24 ways of counting words, or its repetition ``race24_quiet``.
+    """Read the race of 24 word counters, or its repetition ``race24_quiet``.
 
-    Its baseline is `A`, its control arm `Ac`, the others by their names.
+    The baseline is `A`, its A/A control `Ac`; the others have their names.
     """
     rounds: dict[int, dict[str, tuple[float, float]]] = {}
     with gzip.open(NOISE / f"{name}.csv.gz", "rt", encoding="utf-8", newline="") as file:
@@ -161,7 +161,7 @@ def race(name: str = "race24") -> Recorded:
                 float(row["wall_us"]),
                 float(row["cpu_us"]),
             )
-    arms = sorted({arm for found in rounds.values() for arm in found})
+    arms = sorted({arm for times in rounds.values() for arm in times})
     whole = [
         rounds[n]
         for n in sorted(rounds)
@@ -173,12 +173,12 @@ def race(name: str = "race24") -> Recorded:
 
 @dataclass(frozen=True)
 class Stream:
-    """One command run back to back: a series of times for each stretch without a pause."""
+    """Times of one command that ran back to back, one array per stretch without a pause."""
 
     slices: Sequence[Floats]
 
     def blocks(self, rng: np.random.Generator, runs: int) -> tuple[Floats, Floats] | None:
-        """`runs` runs and the next `runs` runs, as a tool measures that takes one command after the other."""
+        """Return `runs` runs and the next `runs` runs, as in a tool that runs one command after the other."""
         room = np.array([max(0, len(part) - 2 * runs + 1) for part in self.slices])
         if not room.sum():
             return None
@@ -189,12 +189,12 @@ class Stream:
         ]
 
     def independent(self, runs: int) -> int:
-        """How many such pairs share no run."""
+        """Return the number of pairs of blocks that share no run."""
         return sum(len(part) // (2 * runs) for part in self.slices)
 
 
 def stream(work: str) -> Stream:
-    """The back-to-back runs of a recording, wall time."""
+    """Read the wall times of the back-to-back runs of a recording."""
     slices: dict[tuple[str, str], list[float]] = {}
     with gzip.open(NOISE / f"stream_{work}.csv.gz", "rt", encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):

@@ -1,11 +1,10 @@
-"""False verdicts and power of the judging on recorded noise, beside other ways of judging: docs/method.md, section 7.
+"""False verdicts and power on recorded noise, next to other methods (`docs/method.md#recorded-rounds`).
 
-Usage: ``python tests/statistics/recorded_families.py [REPLAYS [WORK…]]``. Seeded; prints tables and judges nothing.
-With 400 replays of equal programs and a quarter of that of real differences, the default, it computes for about ten
-minutes.
+Usage: ``python tests/statistics/recorded_families.py [REPLAYS [WORK…]]``. Seeded; prints tables and has no marks.
+400 replays of equal programs and a quarter of that of real differences, the default, take about ten minutes.
 
-Equal programs are made of recorded rounds by drawing their labels anew within each round. A replay is then a fair
-trial of the judging on that noise; how much noise was seen is told by the windows that share no round.
+Equal programs are made from recorded rounds by drawing labels anew within each round. The number of disjoint windows
+shows how much noise was observed.
 """
 
 # ruff: noqa: T201 -- a script that prints
@@ -31,31 +30,31 @@ FIRST = 12
 LENGTHS = (12, 18, 27, 40, 60)
 """The looks of a record of up to 60 rounds."""
 EFFECTS = {"+3 %": ("B3", 1.0), "+5 %": ("B5", 1.0), "+10 %": ("Ac", 1.10)}
-"""Arm with really more work, or the equal arm with its times scaled."""
+"""Effect → arm with more work, or the equal arm with its times scaled by the factor."""
 POWER_REPLAYS = 4
-"""A rate near a half needs fewer replays than one that shall be below 1 %."""
+"""Power needs fewer replays than a rate below 1 %: the number is divided by this."""
 LARGE_REPLAYS = 5
-"""A family of 30 takes the time of 15 small ones: so many times fewer of them."""
+"""Large families take longer: the number of replays is divided by this."""
 
 
 # -- benchctl -------------------------------------------------------------------------------------------
 
 
 def by_looks(pairs: Sequence[tuple[Floats, Floats]], looks: Looks) -> list[frozenset[Verdict]]:
-    """The differences that a report or gate with this schedule has found at each look, all looks taken."""
+    """Return the verdicts of difference at each look of a schedule."""
     rules = rules_of(looks, seed=1)
     return [
         tells_apart(cases_at(pairs, looks, taken), rules) for taken in range(1, looks.count + 1)
     ]
 
 
-# -- other ways ----------------------------------------------------------------------------------------------------
+# -- other methods ----------------------------------------------------------------------------------------------------
 
 
 def words_of_hyperfine(first: Floats, second: Floats) -> int:
-    """What ``hyperfine A B`` prints, taken at its word: 1 where B is slower, −1 where A is, 0 where ± reaches 1.
+    """Return the conclusion of ``hyperfine A B``: 1 if B is slower, −1 if A is, 0 if ± includes 1.
 
-    It names the one with the smaller mean: "ran 1.03 ± 0.02 times faster", the ± from both standard deviations
+    hyperfine prints "ran 1.03 ± 0.02 times faster" for the smaller mean, with ± from both standard deviations
     (hyperfine 1.20, benchmark/relative_speed.rs).
     """
     means, sds = (first.mean(), second.mean()), (first.std(ddof=1), second.std(ddof=1))
@@ -66,13 +65,13 @@ def words_of_hyperfine(first: Floats, second: Floats) -> int:
 
 
 def welch(first: Floats, second: Floats) -> int:
-    """Welch's t test of the logarithms at 5 %."""
+    """Return the sign of a difference by Welch's t test of the logarithms at 5 %; 0 if none."""
     result = ttest_ind(np.log(second), np.log(first), equal_var=False)
     return int(np.sign(result.statistic)) if result.pvalue < REPORT else 0
 
 
 def threshold(first: Floats, second: Floats) -> int:
-    """Means that differ by more than 5 %."""
+    """Return the sign of a difference of means of more than 5 %; 0 if none."""
     ratio = second.mean() / first.mean()
     return int(ratio > 1.05) - int(ratio < 1 / 1.05)
 
@@ -88,12 +87,10 @@ OTHERS: Mapping[str, Callable[[Floats, Floats], int]] = {
 
 
 def level_table(sources: Mapping[str, Recorded], replays: int) -> None:
-    """Equal programs: families in which any was called better or worse."""
+    """Print how often a family of equal programs has any verdict better or worse."""
+    print(f"False verdicts: families of equal programs with any difference, {replays} per row")
     print(
-        f"False verdicts: families of equal programs in which anything was told apart, {replays} per row"
-    )
-    print(
-        "one: one candidate; 15, 24: so many that share a baseline, on three works or one; looks to 40 rounds"
+        "one: one candidate; 15, 24: candidates with one baseline, on three programs or one; up to 40 rounds"
     )
     print(
         f"{'noise':22}{'family':>22}{'asked':>7}{'false':>8}{'of':>6}{'at most':>9}{'windows':>9}"
@@ -104,27 +101,27 @@ def level_table(sources: Mapping[str, Recorded], replays: int) -> None:
             wall, cpu = source.window(np.random.default_rng([replay, *name.encode()]), 40)
             pairs = [(metric["Ac"], metric["A"]) for metric in (wall, cpu)]
             for level in (GATE, REPORT):
-                told = by_looks(pairs, schedule(FIRST, 40, 2, level))
-                counts["one", level] += bool(told[-1])
-                counts["one, any look", level] += any(told)
+                differences = by_looks(pairs, schedule(FIRST, 40, 2, level))
+                counts["one", level] += bool(differences[-1])
+                counts["one, any look", level] += any(differences)
         for (family, level), count in counts.items():
             _level_row(name, family, level, count, replays, str(source.rounds // 40))
         _as_recorded(name, source)
 
 
 def _as_recorded(name: str, source: Recorded) -> None:
-    """Windows that share no round, with the labels that they were recorded under."""
+    """Print false verdicts in disjoint windows with the recorded labels."""
     for level in (GATE, REPORT):
-        looks, told = schedule(FIRST, 40, 2, level), 0
+        looks, differences = schedule(FIRST, 40, 2, level), 0
         for start in range(0, source.rounds - 39, 40):
             pairs = [(metric["Ac"], metric["A"]) for metric in source.cut(start, 40)]
-            told += any(by_looks(pairs, looks))
+            differences += any(by_looks(pairs, looks))
         windows = source.rounds // 40
-        _level_row(name, "one, as recorded", level, told, windows, str(windows))
+        _level_row(name, "one, as recorded", level, differences, windows, str(windows))
 
 
 def large_families(name: str, sources: Sequence[Recorded], replays: int) -> None:
-    """Every arm of a round exchanged with every other one: many candidates share a baseline, on each source."""
+    """Print false verdicts of many candidates with one baseline, all arms exchanged at random."""
     arms = [len(source.wall) - 1 for source in sources]
     size = 2 * sum(arms)
     for level in (GATE, REPORT):
@@ -153,7 +150,7 @@ def _level_row(name: str, family: str, level: float, count: int, tries: int, win
 
 
 def power_table(work: str, source: Recorded, replays: int) -> None:
-    """Share of replays that find the difference, by the rounds of a record of up to 60, and other ways beside it."""
+    """Print the share of replays that find a difference, by rounds, next to other methods."""
     runs = stream(work)
     print(
         f"\n{WORKS[work]}: {source.rounds} rounds, {source.rounds // 60} windows of 60 that share none;"
@@ -189,12 +186,14 @@ def _benchctl_power(
             pairs = [(metric[arm] * factor, metric["A"]) for metric in (wall, cpu)]
             for name, (metrics, level) in ways.items():
                 looks = schedule(FIRST, LENGTHS[-1], metrics, level)
-                for n, told in zip(looks.rounds, by_looks(pairs[:metrics], looks), strict=True):
-                    counts[name, n] += bool(told if effect == "A/A" else told & MORE)
-        for name, found in shares.items():
+                for n, differences in zip(
+                    looks.rounds, by_looks(pairs[:metrics], looks), strict=True
+                ):
+                    counts[name, n] += bool(differences if effect == "A/A" else differences & MORE)
+        for name, rates in shares.items():
             metrics, level = ways[name]
             looks = schedule(FIRST, LENGTHS[-1], metrics, level)
-            found.append(
+            rates.append(
                 [counts[name, n] / replays if n in looks.rounds else None for n in LENGTHS]
             )
     return shares
@@ -205,16 +204,16 @@ def _block_power(
 ) -> list[list[float | None]]:
     shares: list[list[float | None]] = []
     for factor in (1.0, 1.03, 1.05, 1.10):
-        found: list[float | None] = []
+        rates: list[float | None] = []
         for n in LENGTHS:
-            told = []
+            differences = []
             for replay in range(replays):
                 drawn = runs.blocks(np.random.default_rng([replay, n, *work.encode()]), n)
                 if drawn is not None:
-                    told.append(other(drawn[0], drawn[1] * factor))
-            hits = sum(t != 0 if factor == 1.0 else t > 0 for t in told)
-            found.append(hits / len(told) if told else None)
-        shares.append(found)
+                    differences.append(other(drawn[0], drawn[1] * factor))
+            hits = sum(t != 0 if factor == 1.0 else t > 0 for t in differences)
+            rates.append(hits / len(differences) if differences else None)
+        shares.append(rates)
     return shares
 
 
@@ -227,7 +226,7 @@ def _power_row(name: str, shares: Sequence[Sequence[float | None]]) -> None:
 
 
 def main(replays: int, works: Sequence[str]) -> None:
-    """Print all tables and the time that they took."""
+    """Print all tables and the CPU time."""
     began = time.process_time()
     sources = {work: recorded(work) for work in works}
     by_session = {

@@ -1,4 +1,4 @@
-"""Recorded times through the product's own plan, looks, judgement and gate, as if they were being measured."""
+"""Replay of recorded times through the plan, looks, judgement and gate of the product."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Draw = Callable[[np.random.Generator, Plan, int], Times]
 MICRO = 1e-6
 """Recordings are in µs."""
 LONG = 0.05
-"""What shuffled arms are given for a median, in seconds: they come without a unit."""
+"""Median of shuffled arms in seconds; they have no unit."""
 
 SCENARIO = """\
 version: 1
@@ -54,9 +54,9 @@ def plan_of(
     rounds: int = 40,
     seed: int = 1,
 ) -> Plan:
-    """A plan as a user's scenario gives it: margins, levels and stopping by default.
+    """Return the plan of a user's scenario, with default margins, levels and stopping.
 
-    Without the control arm: where it is told apart nothing is judged, so that it can only take false verdicts away.
+    It has no A/A control, because a control can only remove false verdicts.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "replay.yaml"
@@ -68,19 +68,19 @@ def plan_of(
             seed=seed,
         )
         path.write_text(text, encoding="utf-8")
-        # The folder is gone in a moment and has another name each time.
+        # The name of the temporary folder must not be part of the plan.
         return replace(plan_scenario(str(path)), scenario_path="replay.yaml")
 
 
 def blocks_of(plan: Plan, times: Times, input_id: str, rounds: int) -> list[Block]:
-    """What a record holds of an input after so many rounds."""
-    made: list[Block] = []
+    """Return the blocks of an input after `rounds` rounds."""
+    items: list[Block] = []
     for number in range(rounds):
         for position, cell in enumerate(plan.cells_of(input_id)):
             wall, cpu = (float(metric[number]) for metric in times[cell.id])
-            made.append(
+            items.append(
                 Block(
-                    seq=len(made),
+                    seq=len(items),
                     round=number + 1,
                     position=position,
                     cell_id=cell.id,
@@ -93,31 +93,31 @@ def blocks_of(plan: Plan, times: Times, input_id: str, rounds: int) -> list[Bloc
                     exit_codes=(0,),
                 )
             )
-    return made
+    return items
 
 
 def measured(plan: Plan, times: Times) -> tuple[list[Block], list[Look]]:
-    """A record as `execution.rounds` makes it: each input until a look says that it may stop."""
+    """Return the blocks and looks of a record, as `execution.rounds` measures it with early stopping."""
     looks, blocks, taken = looks_of(plan), list[Block](), list[Look]()
     for item in plan.inputs:
         for index, number in enumerate(looks.rounds):
-            own = blocks_of(plan, times, item.id, number)
-            seen = look(plan, own, item.id, index, number)
-            taken.append(Look(item.id, index, number, seen.stop, seen.reason))
-            if seen.stop:
+            input_blocks = blocks_of(plan, times, item.id, number)
+            outcome = look(plan, input_blocks, item.id, index, number)
+            taken.append(Look(item.id, index, number, outcome.stop, outcome.reason))
+            if outcome.stop:
                 break
-        blocks += own
+        blocks += input_blocks
     return [replace(block, seq=place) for place, block in enumerate(blocks)], taken
 
 
 def judged(plan: Plan, times: Times) -> Judgement:
-    """The judgement of such a record."""
+    """Return the judgement of such a record."""
     blocks, taken = measured(plan, times)
     return judge(plan, blocks, {}, (), taken)
 
 
 def gated(plan: Plan, draw: Draw, rng: np.random.Generator) -> Gating:
-    """The gate over such a record; what looks worse is measured again in rounds that are drawn afresh."""
+    """Return the result of the gate; what looks worse is measured again in newly drawn rounds."""
     blocks, taken = measured(plan, draw(rng, plan, plan.measure.rounds_max))
     first = gate.first_pass(plan, blocks, {}, (), taken)
     again = gate.confirmation_plan(plan, first, "first")
@@ -128,7 +128,7 @@ def gated(plan: Plan, draw: Draw, rng: np.random.Generator) -> Gating:
 
 
 def relabelled(source: Recorded) -> Draw:
-    """Equal programs: the two equal arms of a window, their labels exchanged at random within each round."""
+    """Return equal programs: two equal arms, with labels exchanged at random within each round."""
 
     def draw(rng: np.random.Generator, plan: Plan, rounds: int) -> Times:
         wall, cpu = source.window(rng, rounds)
@@ -139,16 +139,16 @@ def relabelled(source: Recorded) -> Draw:
 
 
 def shuffled(source: Recorded) -> Draw:
-    """Equal programs: every arm of a round exchanged with every other one; each input has a window of its own."""
+    """Return equal programs: all arms of a round exchanged at random, with one window per input."""
 
     def draw(rng: np.random.Generator, plan: Plan, rounds: int) -> Times:
-        made: dict[str, tuple[Floats, Floats]] = {}
+        items: dict[str, tuple[Floats, Floats]] = {}
         for item in plan.inputs:
             wall, cpu = source.shuffled(rng, rounds)
-            made |= {
+            items |= {
                 cell.id: (wall[i] * LONG, cpu[i] * LONG)
                 for i, cell in enumerate(plan.cells_of(item.id))
             }
-        return made
+        return items
 
     return draw

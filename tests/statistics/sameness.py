@@ -1,4 +1,4 @@
-"""What must not move a verdict: names and their order, the process that judges, and a place in a round."""
+"""Invariance of verdicts: names and order of variants, process, and position in a round."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from bench_framework.workflow.pages import render_files
 SEEDS = 400
 PLACES, ORDERED_ROUNDS = 9, 200
 NAMES = {"Ac": "zebra", "B1": "yak", "B2": "mole", "B3": "cat", "B5": "ant", "A": "newt"}
-"""Other names, and in alphabetical order another order."""
+"""Other names, whose alphabetical order differs."""
 HOST = Host(
     "h",
     "b",
@@ -49,7 +49,7 @@ HOST = Host(
 
 
 def order() -> Row:
-    """Chi-square of place × cell over 200 rounds, of many seeds: one in a hundred lies beyond the 99 % point."""
+    """Test the uniformity of position × cell over 200 rounds, for many seeds, by chi-square at 1 %."""
     limit = float(chi2.ppf(0.99, (PLACES - 1) ** 2))
     cells = [f"cell-{n}" for n in range(PLACES)]
     beyond = 0
@@ -61,45 +61,47 @@ def order() -> Row:
             order_of(seed, "input", n, reversed(cells), warmup=False)
             for n in range(1, ORDERED_ROUNDS + 1)
         ]
-        assert places == again  # the same seed gives the same order, however the cells are listed
-        counts = Counter((i, cell) for found in places for i, cell in enumerate(found))
+        assert places == again  # the order depends on the seed, not on the order of the cells
+        counts = Counter((i, cell) for sequence in places for i, cell in enumerate(sequence))
         expected = ORDERED_ROUNDS / PLACES
         squares = sum(
             (counts[i, cell] - expected) ** 2 / expected for i in range(PLACES) for cell in cells
         )
-        # A round fills every place once: the counts vary less than those of free draws.
+        # Every round fills each position once, so that counts vary less than in independent draws.
         beyond += squares * (PLACES - 1) / PLACES > limit
     demand = f"order: seeds whose {ORDERED_ROUNDS} rounds are not uniform at 1 % ({PLACES} cells)"
-    # 10 of 400 or more have a chance below 1 % if the order is uniform.
+    # If the order is uniform, 10 or more of 400 have a probability below 1 %.
     return few(demand, "≤ 9 of 400", beyond, SEEDS, 9 / 400)
 
 
 def renaming(count: int) -> Row:
-    """Every arm under another name, listed in another order, on the same rounds: each verdict and figure the same."""
+    """Judge the same rounds with other names and another order of the variants."""
     moved = 0
     first = replays.plan_of(ARMS, baseline="A")
     other = replays.plan_of(sorted(NAMES.values()), baseline=NAMES["A"])
     for replay in range(count):
         work = ("cpu", "wc", "mt", "dio")[replay % 4]
         wall, cpu = recorded(work).window(random_of(replay, "renaming"), ROUNDS)
-        told = []
+        outcomes = []
         for plan, names in ((first, {arm: arm for arm in ARMS}), (other, NAMES)):
-            own = {
+            times_by_name = {
                 names[arm]: (wall[arm] * replays.MICRO, cpu[arm] * replays.MICRO) for arm in ARMS
             }
-            told.append(_verdicts(plan, own, {name: arm for arm, name in names.items()}))
-        moved += told[0] != told[1]
+            outcomes.append(
+                _verdicts(plan, times_by_name, {name: arm for arm, name in names.items()})
+            )
+        moved += outcomes[0] != outcomes[1]
     return few(
         "renamed and reordered variants: records in which a verdict moved", "0", moved, count, 0.0
     )
 
 
 def _verdicts(
-    plan: Plan, own: dict[str, tuple[np.ndarray, np.ndarray]], arm_of: dict[str, str]
+    plan: Plan, times_by_name: dict[str, tuple[np.ndarray, np.ndarray]], arm_of: dict[str, str]
 ) -> object:
-    """Verdicts, intervals, p values and the best group, by the recording's names of the arms."""
+    """Return verdicts, intervals, p-values and the best group by the recording's names."""
     label = {c.id: plan.variant(c.variant_id).label for c in plan.cells}
-    found = replays.judged(plan, {c.id: own[label[c.id]] for c in plan.cells})
+    judgement = replays.judged(plan, {c.id: times_by_name[label[c.id]] for c in plan.cells})
     return (
         {
             (arm_of[label[c.cell_id]], c.metric): (
@@ -109,16 +111,16 @@ def _verdicts(
                 c.floor,
                 c.p_adjusted,
             )
-            for c in found.comparisons
+            for c in judgement.comparisons
         },
-        sorted(arm_of[label[cell]] for group in found.best for cell in group.cell_ids),
-        found.status,
+        sorted(arm_of[label[cell]] for group in judgement.best for cell in group.cell_ids),
+        judgement.status,
     )
 
 
 def determinism() -> Row:
-    """One record judged and reported by processes whose hashes are seeded apart: every byte the same."""
-    told = set()
+    """Judge and report one record in processes with different hash seeds, and compare the bytes."""
+    outcomes = set()
     for seed in ("0", "1", "4711"):
         done = subprocess.run(
             [sys.executable, str(Path(__file__).with_name("acceptance.py")), "--fingerprint"],
@@ -127,15 +129,19 @@ def determinism() -> Row:
             text=True,
             check=True,
         )
-        told.add(done.stdout.strip())
+        outcomes.add(done.stdout.strip())
     demand = "determinism: three processes, other hash seeds: different verdicts or reports"
     return Row(
-        demand, "0", str(len(told) - 1), told.pop()[:12] if len(told) == 1 else "–", len(told) <= 1
+        demand,
+        "0",
+        str(len(outcomes) - 1),
+        outcomes.pop()[:12] if len(outcomes) == 1 else "–",
+        len(outcomes) <= 1,
     )
 
 
 def fingerprint() -> str:
-    """SHA-256 over a judgement and over the files of its report."""
+    """Return the SHA-256 of a judgement and of the files of its report."""
     plan = replays.plan_of(ARMS, baseline="A")
     wall, cpu = recorded("wc").window(random_of(0, "determinism"), ROUNDS)
     times = {
@@ -157,14 +163,14 @@ def fingerprint() -> str:
         finished="2026-03-02T17:05:00Z",
     )
     files = render_files(data, build_document(data))
-    made = hashlib.sha256(repr(judgement).encode())
+    digest = hashlib.sha256(repr(judgement).encode())
     for name in sorted(files):
-        made.update(name.encode() + files[name].encode())
-    return made.hexdigest()
+        digest.update(name.encode() + files[name].encode())
+    return digest.hexdigest()
 
 
 def rows(count: int) -> Iterator[Row]:
-    """All of them."""
+    """Yield all rows."""
     yield order()
     yield renaming(count)
     yield determinism()

@@ -1,8 +1,8 @@
-"""How often two records are told apart through an anchor: the table of docs/method.md, section 5.
+"""Comparison of two records by an anchor: the table of `docs/method.md#two-records`.
 
 Usage: ``python tests/statistics/sessions.py [PAIRS]``. Seeded; 1 000 pairs of sessions per figure take ten seconds
-each. Exits 1 where equal programs get a verdict in more than 5 % of the pairs that may be compared, as long as cells
-move by themselves by no more than copies of one binary do.
+each. It exits with 1 if equal programs get a verdict in more than 5 % of the comparable pairs, as long as cells differ
+between sessions by no more than copies of one binary.
 """
 
 # ruff: noqa: T201 -- a script that prints
@@ -25,7 +25,7 @@ from bench_framework.model.verdict import Verdict
 ROUNDS = 20
 NOISE = 0.01
 SHIFT, WAVE = 0.004, 0.003
-"""What the machine does to all cells of a session alike: a standard deviation, and the height of a wave in it."""
+"""Effect of the machine on all cells of a session: standard deviation, and height of a wave."""
 MOST_FALSE = 0.05
 HOST = Host(
     "h",
@@ -76,15 +76,15 @@ PLAN = Plan(
 
 
 def session(name: str, chance: random.Random, effect: float, placement: float) -> Side:
-    """A record with what the machine did to all cells, what each cell did by itself, and skewed noise."""
+    """Return a record with a shift of all cells, one of each cell, and skewed noise."""
     shift, wave = 1 + chance.gauss(0, SHIFT), chance.uniform(0, WAVE)
     samples = {}
     for cell in CELLS:
-        own = (1 + (effect if cell.label == "changed" else 0)) * (1 + chance.gauss(0, placement))
+        factor = (1 + (effect if cell.label == "changed" else 0)) * (1 + chance.gauss(0, placement))
         wall = {
             number: 0.05
             * shift
-            * own
+            * factor
             * (1 + wave * (number % 7))
             * (1 + chance.expovariate(1 / NOISE))
             for number in range(1, ROUNDS + 1)
@@ -100,8 +100,8 @@ def session(name: str, chance: random.Random, effect: float, placement: float) -
 
 
 def verdicts(count: int, effect: float, placement: float) -> Counter[Verdict]:
-    """Of the changed cell, over so many pairs of sessions."""
-    found: Counter[Verdict] = Counter()
+    """Count the verdicts of the changed cell over `count` pairs of sessions."""
+    counts: Counter[Verdict] = Counter()
     for seed in range(count):
         chance = random.Random(f"{seed}/{effect}/{placement}")
         sides = (session("A", chance, 0.0, placement), session("B", chance, effect, placement))
@@ -110,35 +110,35 @@ def verdicts(count: int, effect: float, placement: float) -> Counter[Verdict]:
             for r in record_comparison.bridge(*sides, metrics=("wall",)).cells
             if r.role == "changed"
         )
-        found[row.comparison.verdict] += 1
-    return found
+        counts[row.comparison.verdict] += 1
+    return counts
 
 
 def main() -> int:
-    """Print the table; 1 where the level is broken."""
+    """Print the table; return 1 if the error rate is too high."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     broken = False
     for placement in (0.0, 0.0025, 0.005):
         for effect in (0.0, 0.02, 0.03, 0.05):
-            found = verdicts(count, effect, placement)
-            refused = found.pop(Verdict.NOT_COMPARABLE, 0)
-            judged = sum(found.values())
-            told = sum(n for verdict, n in found.items() if verdict.decided)
+            counts = verdicts(count, effect, placement)
+            refused = counts.pop(Verdict.NOT_COMPARABLE, 0)
+            judged = sum(counts.values())
+            decided = sum(n for verdict, n in counts.items() if verdict.decided)
             faster = sum(
                 n
-                for verdict, n in found.items()
+                for verdict, n in counts.items()
                 if verdict in (Verdict.BETTER, Verdict.BETTER_SIZE_UNCERTAIN)
             )
             print(
                 f"each cell by itself {placement:.2%}, change {effect:.0%}: {refused} of {count} refused; of the rest "
-                f"{told / judged:.1%} told apart, {faster / judged:.1%} as faster, "
-                f"{found[Verdict.EQUIVALENT] / judged:.1%} equivalent",
+                f"{decided / judged:.1%} different, {faster / judged:.1%} as faster, "
+                f"{counts[Verdict.EQUIVALENT] / judged:.1%} equivalent",
                 flush=True,
             )
             broken |= (
                 not effect
                 and placement <= record_comparison.PLACEMENT / 2
-                and told > MOST_FALSE * judged
+                and decided > MOST_FALSE * judged
             )
     return int(broken)
 

@@ -1,8 +1,8 @@
-"""Time to decision: what a race spares against the fixed plan, and what that costs; the figures of docs/method.md.
+"""Time to decision of a race and of the fixed plan (`docs/method.md#race`).
 
 Usage: ``python tests/statistics/time_to_decision.py [RECORDING…]``. Replays disjoint windows of recorded rounds of 24
-variants through the product's own looks, judgement and rule of who leaves. Prints tables and judges nothing. No test
-of CI: ten windows compute for some minutes.
+variants through the looks, judgement and dropping rule of the product. It prints tables and has no marks. It is not
+part of CI: ten windows take some minutes.
 """
 
 # ruff: noqa: T201 -- a script that prints
@@ -35,50 +35,50 @@ NOISE = Path(__file__).parents[1] / "fixtures" / "noise"
 ROUNDS = 60
 WINDOWS = 10
 RECORDINGS = {
-    "race24": "a machine that other programs wanted; which rounds are worth waiting for was chosen on windows 1 to 5",
-    "race24_quiet": "the same plan on the same machine with little else to do, recorded afterwards: held out",
+    "race24": "a machine with other load; the rule for open comparisons was chosen on windows 1 to 5",
+    "race24_quiet": "the same plan and machine with little other load, recorded afterwards: validation data",
 }
 
 Rounds = list[dict[str, tuple[float, float]]]
-"""Per round: label of a cell to its wall and CPU time in seconds."""
+"""For each round: label of a cell → wall and CPU time in seconds."""
 
 
 @dataclass(frozen=True)
 class Replay:
-    """What one window gave."""
+    """The result of one window."""
 
     runs: int
     best: frozenset[str]
-    """Labels."""
+    """Labels of the best group."""
     looks: str
 
 
 def recorded(name: str) -> Rounds:
-    """A recording, round by round."""
-    found: dict[int, dict[str, tuple[float, float]]] = {}
+    """Read a recording, round by round."""
+    entry: dict[int, dict[str, tuple[float, float]]] = {}
     with gzip.open(NOISE / f"{name}.csv.gz", "rt", encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             times = (int(row["wall_us"]) / 1e6, int(row["cpu_us"]) / 1e6)
-            found.setdefault(int(row["round"]), {})[row["arm"]] = times
-    return [found[number] for number in sorted(found)]
+            entry.setdefault(int(row["round"]), {})[row["arm"]] = times
+    return [entry[number] for number in sorted(entry)]
 
 
 def name_of(plan: Plan, cell_id: str) -> str:
-    """The arm of a cell, as the recording calls it."""
+    """Return the name of a cell in the recording."""
     cell = plan.cell(cell_id)
     return "control" if cell.role is Role.CONTROL else plan.variant(cell.variant_id).label
 
 
 def blocks_of(plan: Plan, window: Rounds, upto: int, left: Mapping[str, int]) -> list[Block]:
-    """What a record holds after round `upto`, where the cells of `left` stopped after their round."""
-    made: list[Block] = []
+    """Return the blocks up to round `upto`; cells of `left` stop after their round."""
+    blocks: list[Block] = []
     for number, times in enumerate(window[:upto], 1):
         for position, cell in enumerate(plan.cells):
             if number <= left.get(cell.id, upto):
                 wall, cpu = times[name_of(plan, cell.id)]
-                made.append(
+                blocks.append(
                     Block(
-                        seq=len(made),
+                        seq=len(blocks),
                         round=number,
                         position=position,
                         cell_id=cell.id,
@@ -91,11 +91,11 @@ def blocks_of(plan: Plan, window: Rounds, upto: int, left: Mapping[str, int]) ->
                         exit_codes=(0,),
                     )
                 )
-    return made
+    return blocks
 
 
 def plan_of(strategy: str, until: str, rounds: int) -> Plan:
-    """The plan of the recording with another way to stop."""
+    """Return the plan of the recording with another strategy and stopping rule."""
     overrides = (
         f"measure.rounds={{min: {min(12, rounds)}, max: {rounds}}}",
         f"measure.until={until}",
@@ -106,33 +106,35 @@ def plan_of(strategy: str, until: str, rounds: int) -> Plan:
 
 
 def replayed(plan: Plan, window: Rounds) -> Replay:
-    """One input, measured as `execution.rounds` would: looks as planned, and who leaves is gone."""
+    """Replay one input as `execution.rounds` measures it, with planned looks and dropped cells."""
     (item,) = plan.inputs
-    looks, taken, left, told = looks_of(plan), list[Look](), dict[str, int](), []
+    looks, taken, left, steps = looks_of(plan), list[Look](), dict[str, int](), []
     for index, number in enumerate(looks.rounds):
         blocks = blocks_of(plan, window, number, left)
-        seen = look(plan, blocks, item.id, index, number)
-        found = Look(item.id, index, number, seen.stop, seen.reason, seen.trailing, seen.idle)
-        measured = [] if seen.stop else [c.id for c in plan.cells if c.id not in left]
-        leaving = race.leaving(plan, [*taken, found], measured, ())
-        taken.append(replace(found, dropped=tuple(leaving)))
+        outcome = look(plan, blocks, item.id, index, number)
+        entry = Look(
+            item.id, index, number, outcome.stop, outcome.reason, outcome.trailing, outcome.idle
+        )
+        measured = [] if outcome.stop else [c.id for c in plan.cells if c.id not in left]
+        leaving = race.leaving(plan, [*taken, entry], measured, ())
+        taken.append(replace(entry, dropped=tuple(leaving)))
         left |= dict.fromkeys(leaving, number)
-        told.append(f"{number}: {len(plan.cells) - len(left)}")
-        if seen.stop:
+        steps.append(f"{number}: {len(plan.cells) - len(left)}")
+        if outcome.stop:
             break
     blocks = blocks_of(plan, window, taken[-1].round, left)
     (best,) = judge(plan, blocks, {}, (), taken).best
-    return Replay(len(blocks), frozenset(name_of(plan, c) for c in best.cell_ids), ", ".join(told))
+    return Replay(len(blocks), frozenset(name_of(plan, c) for c in best.cell_ids), ", ".join(steps))
 
 
 def fastest(plan: Plan, window: Rounds) -> str:
-    """The variant with the smallest median of all rounds, as the fixed plan would see it."""
+    """Return the variant with the smallest median over all rounds."""
     labels = [variant.label for variant in plan.variants]
     return min(labels, key=lambda label: statistics.median(r[label][0] for r in window))
 
 
 def table(windows: Sequence[Rounds]) -> None:
-    """One line per window, and the sums."""
+    """Print one line per window, and the sums."""
     racing, fixed = plan_of("race", "conclusive", ROUNDS), plan_of("fixed", "rounds", ROUNDS)
     cells = len(fixed.cells)
     print(
@@ -142,13 +144,13 @@ def table(windows: Sequence[Rounds]) -> None:
         f"{'':3}{'race':>6}{'':>7} │ {'race':>6}{'fixed':>7}{'fixed, as many runs':>20}│{'in it':>8}{'wrongly':>9} │ "
         "after look"
     )
-    shares, kept, wrong = [], 0, 0
+    shares, leader_in_group, wrong = [], 0, 0
     for number, window in enumerate(windows, 1):
         whole, raced = replayed(fixed, window), replayed(racing, window)
         short = replayed(plan_of("fixed", "rounds", max(1, raced.runs // cells)), window)
         leader = fastest(fixed, window)
         shares.append(raced.runs / whole.runs)
-        kept += leader in raced.best
+        leader_in_group += leader in raced.best
         wrongly = len(whole.best - raced.best)
         wrong += wrongly > 0
         print(
@@ -158,7 +160,7 @@ def table(windows: Sequence[Rounds]) -> None:
         )
     print(
         f"race: {statistics.mean(shares):.0%} of the runs of the fixed plan (at most {max(shares):.0%});"
-        f" its fastest variant in the best group in {kept} of {len(windows)};"
+        f" its fastest variant in the best group in {leader_in_group} of {len(windows)};"
         f" dropped one that it keeps in {wrong} of {len(windows)}"
     )
 
@@ -169,13 +171,13 @@ def _windows(rounds: Rounds, most: int) -> list[Rounds]:
 
 
 def main(names: Sequence[str]) -> None:
-    """Print a table per recording, and the time that they took."""
+    """Print a table per recording, and the CPU time."""
     began = time.process_time()
     racing, fixed = plan_of("race", "conclusive", ROUNDS), plan_of("fixed", "rounds", ROUNDS)
     cells, first = len(fixed.cells), looks_of(racing).rounds[0]
     print(
-        f"24 variants and the control, {ROUNDS} rounds: {cells * ROUNDS} runs; nobody may leave before {cells * first}"
-        f" ({first / ROUNDS:.0%})"
+        f"24 variants and the control, {ROUNDS} rounds: {cells * ROUNDS} runs;"
+        f" no variant is dropped before run {cells * first} ({first / ROUNDS:.0%})"
     )
     for name in names:
         cut = _windows(recorded(name), WINDOWS)

@@ -1,4 +1,4 @@
-"""200 000 random intervals put into words from both sides: how many sentences say what their digits do not.
+"""Check the sentences of 200 000 random intervals: no sentence may contradict its digits.
 
 Run it with ``nox -s statistics -- words_of_intervals``, or with another number of intervals as its argument.
 """
@@ -14,19 +14,19 @@ INTERVALS = 200_000
 
 
 def main() -> int:
-    """Exit code 1 if any sentence contradicts its verdict."""
+    """Return exit code 1 if any sentence contradicts its verdict."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else INTERVALS
-    found = examine(count)
+    result = examine(count)
     print(
-        f"{found.intervals} intervals, {found.decided} with a direction, each said from both sides"
+        f"{result.intervals} intervals, {result.decided} with a direction, each in words from both sides"
     )
-    print(f"{len(found.contradictions)} sentences or figures that contradict their verdict")
+    print(f"{len(result.contradictions)} sentences or figures that contradict their verdict")
     print(
-        f"{found.lowered} read weaker from one side, as an end lies on a threshold to six decimals"
+        f"{result.lowered} have the weaker verdict from one side, as an end is on a threshold to six decimals"
     )
-    for text in found.contradictions[:20]:
+    for text in result.contradictions[:20]:
         print(f"  {text}")
-    return 1 if found.contradictions else 0
+    return 1 if result.contradictions else 0
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""No module of the package imports another one that imports it, not even lazily or for its types."""
+"""Test that modules do not import each other in a circle, not even lazily or for types."""
 
 import ast
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ PACKAGE = ROOT.name
 
 
 def module_names() -> dict[str, Path]:
-    """The modules of the package by dotted name."""
+    """Return the modules of the package by dotted name."""
     names = {}
     for path in ROOT.rglob("*.py"):
         if "_assets" not in path.parts:
@@ -22,7 +22,7 @@ def module_names() -> dict[str, Path]:
 
 
 def imported_by(path: Path, modules: dict[str, Path]) -> Iterator[str]:
-    """Modules that a file imports: at the top, in functions and for type checkers."""
+    """Return the modules that a file imports: at the top, in functions and for type checkers."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == PACKAGE:
             for alias in node.names:

@@ -1,4 +1,4 @@
-"""R15: digits, outward bounds, and digits that keep the verdict."""
+"""Tests of rounding: digits, outward bounds, and digits that preserve the verdict."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def test_two_digits_of_a_small_half_width_and_one_of_a_large(half: float, decima
     assert decimals_of(half) == decimals
 
 
-def test_bounds_go_outward() -> None:
-    made = rounded(0.8934, 0.87659, 0.91051, margin=0.02)
-    assert (made.estimate, made.lo, made.hi) == (
+def test_bounds_are_rounded_outward() -> None:
+    result = rounded(0.8934, 0.87659, 0.91051, margin=0.02)
+    assert (result.estimate, result.lo, result.hi) == (
         Decimal("0.893"),
         Decimal("0.876"),
         Decimal("0.911"),
@@ -27,11 +27,11 @@ def test_bounds_go_outward() -> None:
 
 
 def test_a_digit_is_added_where_rounding_would_reach_one() -> None:
-    made = rounded(0.95, 0.90, 0.99996, margin=0.001)
-    assert made.hi < 1
+    result = rounded(0.95, 0.90, 0.99996, margin=0.001)
+    assert result.hi < 1
 
 
-def test_digits_end_after_six_and_the_weaker_relation_stands() -> None:
+def test_six_digits_are_the_limit_and_give_the_weaker_relation() -> None:
     assert rounded(0.95, 0.90, 1 - 1e-9, margin=0.02).hi == 1
 
 
@@ -39,7 +39,7 @@ def test_fine_intervals_are_not_printed_beyond_a_hundredth_of_a_percent() -> Non
     assert rounded(1.3, 1.29978, 1.30017, margin=0.05).decimals == 4
 
 
-def test_an_exact_ratio_has_three_decimals_or_what_its_verdict_needs() -> None:
+def test_an_exact_ratio_has_three_decimals_or_more_for_its_verdict() -> None:
     assert rounded(1.25, 1.25, 1.25, margin=0.02).estimate == Decimal("1.250")
     assert rounded(1.0004, 1.0004, 1.0004, margin=0.02).lo == Decimal("1.0004")
 
@@ -47,5 +47,5 @@ def test_an_exact_ratio_has_three_decimals_or_what_its_verdict_needs() -> None:
 @pytest.mark.parametrize(
     ("value", "expected"), [(0.1062, "0.11"), (11.0, "11"), (1.21, "1.3"), (683, "690"), (0, "0")]
 )
-def test_what_could_have_been_found_is_rounded_up(value: float, expected: str) -> None:
+def test_a_detectable_effect_is_rounded_up(value: float, expected: str) -> None:
     assert up_to_two_digits(value) == Decimal(expected)

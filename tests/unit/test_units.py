@@ -1,4 +1,4 @@
-"""Sizes, durations and percentages mean what they say."""
+"""Tests of sizes, durations and percentages."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_time_is_printed_in_its_natural_unit(seconds: float, expected: str) ->
     ("seconds", "expected"),
     [(42, "42 s"), (200, "3 min 20 s"), (7500, "2 h 05 min"), (60, "1 min")],
 )
-def test_a_span_is_printed_as_a_person_says_it(seconds: float, expected: str) -> None:
+def test_a_waiting_time_is_printed_in_minutes_and_hours(seconds: float, expected: str) -> None:
     assert units.format_clock(seconds) == expected
 
 

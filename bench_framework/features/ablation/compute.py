@@ -1,8 +1,9 @@
-"""How a difference comes together from single changes (METHOD 7): ladder, changes alone, Shapley shares.
+"""Contribution of each change to a difference: ladder, single changes, Shapley values.
 
-All of it on the log scale and round by round, so that contributions multiply. A ladder's steps and Shapley's shares
-(Shapley 1953: the mean over all orders in which the changes can be made) make up the total in every round; changes
-that were each tried alone do not, and what is left is their interaction, a figure of its own.
+All figures are computed per round on the log scale, so the contributions multiply. The steps of a
+ladder and the Shapley values (Shapley 1953: the mean over all orders of the changes) multiply to
+the total in every round. Changes that were measured alone need not; the rest is their interaction.
+See docs/method.md#contributions.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from bench_framework.compare.contrasts import (
     FEWEST_ROUNDS,
     Floats,
     Measured,
-    as_told,
     judge_contrasts,
     simultaneous,
     weighted_sum,
+    with_reported_verdict,
 )
 from bench_framework.model.plan import Role
 from bench_framework.model.structure import Change, Contribution, Step
@@ -343,13 +344,13 @@ def _summed(*terms: tuple[float, Mapping[str, float]]) -> dict[str, float]:
 def _judged(draft: _Draft, judged: Sequence[Contrast], at: Measured, family: int) -> Contribution:
     places = len(draft.moves)
     ends = (draft.end or "", draft.start)
-    total = as_told(judged[places], ends, at) if draft.total is not None else None
+    total = with_reported_verdict(judged[places], ends, at) if draft.total is not None else None
     remainder = judged[places + 1] if draft.design == "alone" and total is not None else None
     whole = log(total.shown.ratio) if total and total.shown and total.verdict.decided else None
     steps = [
         Step(m.changes, m.cell_id, m.ref_cell_id, c, _share(c, whole) if n < draft.count else None)
         for n, (m, c) in enumerate(
-            zip(draft.moves, _steps_as_told(draft, judged[:places], at), strict=True)
+            zip(draft.moves, _steps_with_reported_verdicts(draft, judged[:places], at), strict=True)
         )
     ]
     own = tuple(steps[: draft.count])
@@ -371,10 +372,12 @@ def _judged(draft: _Draft, judged: Sequence[Contrast], at: Measured, family: int
     )
 
 
-def _steps_as_told(draft: _Draft, judged: Sequence[Contrast], at: Measured) -> list[Contrast]:
+def _steps_with_reported_verdicts(
+    draft: _Draft, judged: Sequence[Contrast], at: Measured
+) -> list[Contrast]:
     """The steps; of those from the baseline itself what the headline says."""
     return [
-        as_told(c, (m.cell_id or "", m.ref_cell_id or ""), at)
+        with_reported_verdict(c, (m.cell_id or "", m.ref_cell_id or ""), at)
         for m, c in zip(draft.moves, judged, strict=True)
     ]
 
@@ -386,7 +389,7 @@ def _share(contrast: Contrast, whole: float | None) -> float | None:
 
 
 def _largest(steps: Sequence[Step], bounds: Sequence[Bounds], total: Contrast | None) -> int | None:
-    """The step in the direction of the total whose interval lies apart from every other's (R8)."""
+    """Return the step whose interval is separate from, and larger than, that of every other step."""
     if total is None:
         return None
     sign = -1 if total.verdict in _BETTER else 1

@@ -1,4 +1,4 @@
-"""S13: what each change contributes to a difference: ladder, changes alone, Shapley shares (R8)."""
+"""Section "Contribution of each change": ladder, single changes, Shapley values."""
 
 from __future__ import annotations
 
@@ -33,25 +33,25 @@ if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
 
 _HEADS: Final = {
-    "ladder": "Changes piled up, step by step: each step ÷ the one before it",
-    "alone": "Each change alone ÷ the variant without any",
-    "shapley": "Shapley shares: each change, averaged over every order in which the changes can be made",
+    "ladder": "Changes made one after the other: each step ÷ the step before it",
+    "alone": "Each change alone ÷ the variant without changes",
+    "shapley": "Shapley values: each change, averaged over all orders of the changes",
 }
 _ROUNDED: Final = (
-    "Ratios and times are rounded to what their intervals carry; shares are worked out before rounding and are "
-    "estimates without an interval: of an inconclusive step a share says no more than its ratio."
+    "Ratios and times are rounded to the precision of their intervals. Shares are computed before "
+    "rounding and have no interval: the share of an inconclusive step is inconclusive."
 )
 _TYPICAL: Final = (
-    "Contributions are made of typical ratios, over all rounds; where the results tell the fastest third of the "
-    "rounds, the same pair has another figure and interval there."
+    "Contributions use typical ratios over all rounds. If the results use the fastest third of the "
+    "rounds, the same pair has a different ratio and interval there."
 )
 _NEAR_ONE: Final = 0.1
-"""What is left of a total is a factor close to 1: two decimals would call most of them nothing."""
+"""A remainder this close to 1 is shown with three decimals: two would show most as 1.00."""
 _UNEXPLAINED: Final = "interaction / unexplained"
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """One table per input and design, each with its sentence."""
+    """Return one table per input and design, each with its sentence."""
     blocks: list[Block] = []
     tables = data.judgement.structure.contributions
     claims = data.claims("contributions")
@@ -64,7 +64,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
 
 
 class _Times:
-    """The column of times: one unit, from the start."""
+    """The column of times, in the unit of the first row."""
 
     def __init__(self, data: ReportData, table: Contribution) -> None:
         self._data = data
@@ -73,15 +73,15 @@ class _Times:
             *(s.cell_id for s in (*table.steps, *table.beyond)),
             table.end_cell_id,
         ]
-        found = [s for c in cells if c and (s := data.summary(c, table.metric)) is not None]
-        size = found[0].median if found else 1.0
+        summaries = [s for c in cells if c and (s := data.summary(c, table.metric)) is not None]
+        size = summaries[0].median if summaries else 1.0
         self.unit, self._scale = metric_unit(table.metric, size, data.plan.unit_family)
         self._most = column_decimals(
-            measured_decimals(s.median, s.lo, s.hi, self._scale) for s in found
+            measured_decimals(s.median, s.lo, s.hi, self._scale) for s in summaries
         )
 
     def cell(self, cell_id: str | None) -> Cell:
-        """Median of rounds."""
+        """Return the median of rounds."""
         summary = self._data.summary(cell_id, self._data.metric) if cell_id else None
         if summary is None:
             return Cell(DASH)
@@ -136,8 +136,8 @@ def _table(data: ReportData, table: Contribution, claim: Claim | None, name: str
     item = data.plan.input(table.input_id)
     family = family_text(data, data.judgement.structure.contribution_family, "contributions")
     caption = (
-        f"{_HEADS[table.design]}{data.on_input(item, ', input ')}. Contributions multiply; share = log step ÷ log "
-        f"total; {family}.{turned(data)}"
+        f"{_HEADS[table.design]}{data.on_input(item, ', input ')}. The ratios multiply to the total; "
+        f"share = log(step) ÷ log(total); {family}.{turned(data)}"
     )
     return Table(name, caption, columns, tuple(rows), _legend(table), sortable=False)
 
@@ -161,7 +161,7 @@ def _row(data: ReportData, place: str, step: Step, times: _Times, claim: Claim |
 
 
 def _left(data: ReportData, table: Contribution, claim: Claim | None) -> Row:
-    """What the steps leave of the total: a measured interaction, or what their rounded medians leave."""
+    """Return the part of the total that the steps do not explain."""
     n = Cell("")
     if table.remainder is not None:
         ratio, bounds, _ = contrast_cells(table.remainder, data, claim.id if claim else None)
@@ -206,35 +206,35 @@ def _share(share: float | None) -> Cell:
 
 def _legend(table: Contribution) -> tuple[str, ...]:
     lines = [_ROUNDED]
-    own = [s.contrast.reason for s in (*table.steps, *table.beyond)] + [
+    reasons = [s.contrast.reason for s in (*table.steps, *table.beyond)] + [
         table.total.reason if table.total else ""
     ]
-    if TYPICAL_HERE in own:
+    if TYPICAL_HERE in reasons:
         lines.append(_TYPICAL)
     if table.total is None:
-        lines.append("No variant has every change: there is no total, and no share of it.")
+        lines.append("No variant has every change, so there are no total and no shares.")
     elif table.unexplained is None:
-        lines.append("The total is not decided: there are no shares of it.")
+        lines.append("The total is inconclusive, so there are no shares.")
     elif table.total.verdict is not Verdict.EQUIVALENT and any(
         (s.share or 0) < 0 for s in table.steps
     ):
-        lines.append("A share below zero: the step goes against the total.")
+        lines.append("A negative share: the step works against the total.")
     if table.remainder is None and table.total is not None:
         lines.append(
-            "The steps make up the total in every round; only typical values of parts and whole can differ."
+            "In each round the steps multiply to the total; the medians over rounds can deviate "
+            "from this."
         )
     if table.beyond:
-        lines.append("Beyond: steps after the last adopted one; no part of the total.")
+        lines.append("Beyond: steps after the last adopted one; not part of the total.")
     return tuple(lines)
 
 
 CONTRIBUTIONS = SectionKind(
     "S13",
     "contributions",
-    "What made the difference",
-    "steps of a ladder, each change alone, Shapley shares",
+    "Contribution of each change",
+    "ablation: steps of a ladder, each change alone, or Shapley values",
     build,
     left_out,
-    "What single changes bring was not told apart: it takes a ladder, adopted experiments, "
-    "single changes or crossed axes.",
+    "No ablation: it needs a ladder, adopted experiments, single changes or crossed axes.",
 )

@@ -1,4 +1,4 @@
-"""The waterfall's data: what each change brings, from the start of a design to its end."""
+"""The waterfall plot of the contributions: one bar per change."""
 
 from __future__ import annotations
 
@@ -17,49 +17,50 @@ if TYPE_CHECKING:
 REST: Final = "interaction / unexplained"
 
 
-def waterfall(data: ReportData, made: Contribution, table: Table) -> Figure | None:
-    """Bars of the steps and of the whole; `None` without a total. A step begins where the one before it ends.
+def waterfall(data: ReportData, contribution: Contribution, table: Table) -> Figure | None:
+    """Return the plot of the steps and the total; `None` without a total.
 
-    Changes alone all begin at the start, and have dots: what they leave of the total is their interaction.
+    Each step begins where the previous one ends. Changes measured alone all begin at the start and
+    are drawn as dots; the rest of the total is their interaction.
     """
     if (
-        made.total is None
-        or made.total.shown is None
-        or any(s.contrast.shown is None for s in made.steps)
+        contribution.total is None
+        or contribution.total.shown is None
+        or any(s.contrast.shown is None for s in contribution.steps)
     ):
         return None
-    piled = made.design != "alone"
+    cumulative = contribution.design != "alone"
     points: list[Point] = []
     reached = product = 1.0
-    for step in made.steps:
+    for step in contribution.steps:
         label = ", ".join(change.text for change in step.changes)
         point = _point(data, label, step.contrast, reached)
         points.append(point)
         product *= point.x
-        reached = product if piled else 1.0
+        reached = product if cumulative else 1.0
     points += [
-        _rest(data, made, made.total.shown.ratio, product),
-        _point(data, "total", made.total, 1.0),
+        _rest(data, contribution, contribution.total.shown.ratio, product),
+        _point(data, "total", contribution.total, 1.0),
     ]
-    item = data.plan.input(made.input_id)
-    start = data.label(made.start_cell_id)
+    item = data.plan.input(contribution.input_id)
+    start = data.label(contribution.start_cell_id)
     where = data.on_input(item, ", input ")
-    if piled:
+    if cumulative:
         title = f"From {start}, step by step{where}"
         desc = (
-            "Each bar begins where the one before it ends; lines are the intervals of the single steps. Hatched: what "
-            "the steps leave of the total."
+            "Each bar begins where the previous one ends; lines are the intervals of the steps. "
+            "Hatched: the part of the total that the steps do not explain."
         )
     else:
-        title = f"Each change alone against {start}{where}"
+        title = f"Each change alone vs {start}{where}"
         desc = (
-            "Dots: every change by itself, and all of them together as the total, with intervals. Hollow: the total "
-            "over the product of the changes, 1 where they multiply."
+            "Dots: each change alone, and all changes together as the total, with intervals. Hollow: "
+            "the interaction, total ÷ product of the changes (1: none)."
         )
     labels = (
         ("x", f"ratio to the start; below 1 is {'better' if data.higher(data.metric) else 'less'}"),
     )
-    marks = () if piled else (("alone", 1.0),)
+    marks = () if cumulative else (("alone", 1.0),)
     return Figure(
         f"{table.anchor}-plot",
         "waterfall",
@@ -73,11 +74,11 @@ def waterfall(data: ReportData, made: Contribution, table: Table) -> Figure | No
     )
 
 
-def _rest(data: ReportData, made: Contribution, total: float, product: float) -> Point:
-    """What the steps leave: of changes alone their measured interaction, of piled ones a quotient of medians."""
-    shown = made.remainder.shown if made.remainder is not None else None
-    if made.remainder is not None and shown is not None:
-        keep = made.remainder.verdict is not Verdict.INCONCLUSIVE
+def _rest(data: ReportData, contribution: Contribution, total: float, product: float) -> Point:
+    """Return the part of the total that the steps do not explain."""
+    shown = contribution.remainder.shown if contribution.remainder is not None else None
+    if contribution.remainder is not None and shown is not None:
+        keep = contribution.remainder.verdict is not Verdict.INCONCLUSIVE
         text = str(
             show_ratio(
                 shown.ratio, shown.lo, shown.hi, data.plan.judge.margin_of(data.metric), keep=keep
@@ -85,7 +86,9 @@ def _rest(data: ReportData, made: Contribution, total: float, product: float) ->
         )
         return Point(REST, shown.ratio, 1.0, shown.lo, shown.hi, text=text)
     left = total / product
-    return Point(REST, left, 1.0 if made.design == "alone" else product, text=significant(left, 3))
+    return Point(
+        REST, left, 1.0 if contribution.design == "alone" else product, text=significant(left, 3)
+    )
 
 
 def _point(data: ReportData, label: str, contrast: Contrast, begin: float) -> Point:

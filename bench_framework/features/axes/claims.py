@@ -1,4 +1,4 @@
-"""Claims about what the axes do, in the order of their sections. Plain Python."""
+"""Claims about the axes, in the order of their sections."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ PAIR: Final = 2
 
 
 class StructureClaims(Names):
-    """Turns the structure of a judgement into claims without text."""
+    """Write the structure of a judgement as claims without text."""
 
     def __init__(self, plan: Plan, judgement: Judgement, costs: Costs) -> None:
         super().__init__(plan, judgement.states)
@@ -51,7 +51,7 @@ class StructureClaims(Names):
         self._way: Values = {"direction": HIGHER} if self._higher else {}
 
     def write(self) -> Iterator[Claim]:
-        """In the order in which a report reads them."""
+        """Yield the claims in the order of the report."""
         yield from map(self._replacement, self._structure.replacements)
         yield from map(self._crossing, self._structure.crossings)
         yield from map(self._effect, self._structure.effects)
@@ -143,15 +143,15 @@ class StructureClaims(Names):
         return {"depends": " and ".join(axes)} if axes and effect.mean.verdict.decided else {}
 
     def _effect_cost(self, effect: Effect) -> Values:
-        """What a gain costs in the combinations where that is judged: those that stand beside the baseline (R21)."""
+        """Return the cost of a gain, judged in the combinations that contain the baseline."""
         if not effect.pooled or effect.mean.verdict not in BETTER or effect.metric != WALL:
             return {}
         pairs = [cell.cell_ids for cell in effect.cells]
-        told = [t for own in pairs if len(own) == PAIR and (t := self._costs.told(*own))]
-        return {"cost": told[0]} if told else {}
+        costs = [c for pair in pairs if len(pair) == PAIR and (c := self._costs.amounts(*pair))]
+        return {"cost": costs[0]} if costs else {}
 
     def _percent(self, contrasts: Iterable[Contrast | None]) -> bool:
-        """Whether a list that tells these has to tell all of them in percent, so that it has one scale (R1)."""
+        """Return whether a list of these contrasts must be in percent to have one scale."""
         ratios = [
             c.shown.ratio
             for c in contrasts
@@ -161,7 +161,7 @@ class StructureClaims(Names):
         return any(large) and not all(large)
 
     def _judged(self, blank: Claim, contrast: Contrast | None) -> Claim:
-        """The claim with the figures of a contrast, where it has an interval that can be printed."""
+        """Return the claim with the figures of a contrast if its interval can be printed."""
         shown = contrast.shown if contrast else None
         finite = shown if shown and shown.lo > 0 and math.isfinite(shown.hi) else None
         return Claim(
@@ -194,18 +194,18 @@ class StructureClaims(Names):
         }
         values |= {"scale": "percent"} if percent else {}
         total, remainder = table.total, table.remainder
-        if any(c is not None and _is_told(c) for c in contrasts):
-            # A product of figures that nobody may tell apart from 1 says nothing that the total does not.
+        if any(c is not None and _is_conclusive(c) for c in contrasts):
+            # A product of inconclusive figures adds nothing to the total.
             if total is not None and total.shown is not None:
                 values |= self._product(table)
             if remainder is not None and remainder.shown is not None:
-                values["remainder"] = self._told(remainder, table.metric, margin, percent=percent)
+                values["remainder"] = self._change(remainder, table.metric, margin, percent=percent)
         if total is not None and total.reason:
             values["reason"] = total.reason
         if table.largest is not None:
             step = table.steps[table.largest]
             values["largest"] = (
-                f"{_named(step)} ({self._told(step.contrast, table.metric, margin, percent=percent)})"
+                f"{_named(step)} ({self._change(step.contrast, table.metric, margin, percent=percent)})"
             )
         end = table.end_cell_id
         ids = [table.start_cell_id, *(s.cell_id for s in table.steps), end]
@@ -226,10 +226,10 @@ class StructureClaims(Names):
         )
 
     def _product(self, table: Contribution) -> Values:
-        """``"0.92 × 0.94 = 0.86"``: steps and what they make, in digits with which it is true as it is printed.
+        """Return the product of the steps, such as ``"0.92 × 0.94 = 0.86"``, exact as printed.
 
-        Steps that make up the total in every round leave of its typical value what theirs do: a factor of its own, so
-        that the last figure is the total of the table.
+        The medians of the steps need not multiply to the median of the total, even if the steps do
+        so in every round. The rest is a factor, so that the result is the total of the table.
         """
         shown = [s.contrast.shown for s in table.steps]
         if table.total is None or table.total.shown is None or any(s is None for s in shown):
@@ -242,45 +242,43 @@ class StructureClaims(Names):
         return {"multiply": f"{product} of {what}"}
 
     def _natural(self, shown: Interval) -> tuple[float, float, float]:
-        """Ratio and bounds of the values themselves, whichever are better."""
+        """Return ratio and bounds of the values, whichever direction is better."""
         if not self._higher:
             return shown.ratio, shown.lo, shown.hi
         return 1 / shown.ratio, 1 / shown.hi, 1 / shown.lo
 
     def _parts(self, table: Contribution, margin: float, *, percent: bool) -> str:
-        """The steps that are decided, and how many are not: the table has these as well."""
-        # Where steps pull against each other a share may be below nothing or above all. The table has them side by
-        # side; in a sentence by itself such a share misleads.
+        """Return the conclusive steps and the number of inconclusive ones."""
+        # If steps work against each other, a share may be below 0 % or above 100 %. The table shows
+        # all shares together; in a sentence a single one of these would mislead.
         shares = all(s.share is None or 0 <= s.share <= 1 for s in table.steps)
-        told = [
+        parts = [
             self._part(s, table, margin, shares=shares, percent=percent)
             for s in table.steps
-            if _is_told(s.contrast)
+            if _is_conclusive(s.contrast)
         ]
-        open_ = len(table.steps) - len(told)
-        if not told:
-            return f"none of {open_} is decided" if open_ > 1 else "it is not decided"
+        open_ = len(table.steps) - len(parts)
+        if not parts:
+            return f"all {open_} inconclusive" if open_ > 1 else "inconclusive"
         if open_:
-            told.append(
-                f"the other {open_} are inconclusive"
-                if open_ > 1
-                else "the other one is inconclusive"
-            )
-        return "; ".join(told)
+            parts.append(f"{open_} inconclusive")
+        return "; ".join(parts)
 
     def _part(
         self, step: Step, table: Contribution, margin: float, *, shares: bool, percent: bool
     ) -> str:
-        told = shares and step.share is not None and step.contrast.verdict.settled
-        share = f" ({_percent(step.share)} of the total)" if told and step.share is not None else ""
+        share = ""
+        if shares and step.share is not None and step.contrast.verdict.settled:
+            share = f" ({_percent(step.share)} of the total)"
         cost = self._costs.paid(
             step.contrast.verdict, step.cell_id or "", step.ref_cell_id or "", table.metric
         )
         paid = f", {cost}" if cost else ""
         other = f" ({TYPICAL_HERE})" if step.contrast.reason == TYPICAL_HERE else ""
-        return f"{_named(step)}: {self._told(step.contrast, table.metric, margin, percent=percent)}{share}{paid}{other}"
+        change_ = self._change(step.contrast, table.metric, margin, percent=percent)
+        return f"{_named(step)}: {change_}{share}{paid}{other}"
 
-    def _told(self, contrast: Contrast, metric: str, margin: float, *, percent: bool) -> str:
+    def _change(self, contrast: Contrast, metric: str, margin: float, *, percent: bool) -> str:
         shown = contrast.shown
         if contrast.reason == ONE_PROGRAM:
             return "the same program"
@@ -355,7 +353,7 @@ class StructureClaims(Names):
         )
 
 
-def _is_told(contrast: Contrast) -> bool:
+def _is_conclusive(contrast: Contrast) -> bool:
     return contrast.verdict.settled or contrast.reason == ONE_PROGRAM
 
 

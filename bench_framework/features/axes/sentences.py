@@ -1,6 +1,6 @@
-"""Sentences about what the axes do: effects, contributions, crossings, fronts (REPORTS R5, R8). Plain Python.
+"""Sentences about the axes: effects, interactions, contributions, crossovers, Pareto fronts.
 
-As in `wording`, a sentence is a function of its claim's fields and of nothing else.
+As in `features.sentences`, each function depends only on the fields of the claim.
 """
 
 from __future__ import annotations
@@ -41,49 +41,50 @@ def _higher(claim: Claim) -> bool:
     return claim.values.get("direction") == metric_nouns.HIGHER
 
 
-def _cells(count: int) -> str:
-    return f"{count} cell{'s' if count != 1 else ''}"
+def _combinations(count: int) -> str:
+    return f"{count} combination{'s' if count != 1 else ''}"
 
 
 def _effect(claim: Claim) -> str:
-    """A main effect: the mean with its cells, or that there is none because it turns."""
+    """Return a main effect: its mean, or that its sign depends on the other axes."""
     cells, less, more = (int(claim.values[k]) for k in ("cells", "less", "more"))
-    head = f"{where(claim, ', ')}{claim.subject} against {claim.reference}"
+    head = f"{where(claim, ', ')}{claim.subject} vs {claim.reference}"
     if claim.values.get("pooled") == 0:
         frame, what = metric_nouns.frame(claim.metric), words.noun(claim.metric or WALL)
         first, second = (frame.more, frame.less) if _higher(claim) else (frame.less, frame.more)
         return (
-            f"{head} depends on the other axes: {first} {what} in {less} of {_cells(cells)}, {second} in {more}; "
-            "no mean is told"
+            f"{head} depends on the other axes: {first} {what} in {less} of "
+            f"{_combinations(cells)}, {second} in {more}; no mean is reported"
         )
     if claim.values.get("reason") == ONE_PROGRAM:
         return _one_program(claim, head)
-    told = f"{head}: {_change(claim)}, as the geometric mean over {_cells(cells)}"
+    detail = f"geometric mean over {_combinations(cells)}"
     if claim.verdict is not None and claim.verdict.decided:
-        told += f"; it holds in {claim.values['holds']} of {cells}"
+        detail += f", significant in {claim.values['holds']}"
+    text = f"{head}: {_change(claim)} ({detail})"
     if "cost" in claim.values:
-        told += f"; as the only change it takes {claim.values['cost']}"
+        text += f"; as the only change it costs {claim.values['cost']}"
     if "depends" in claim.values:
-        told += f", and how much depends on {claim.values['depends']}"
-    return told + _reason(claim)
+        text += f"; the size of the effect depends on {claim.values['depends']}"
+    return text + _reason(claim)
 
 
 def _interaction(claim: Claim) -> str:
-    """Whether two changes together are what each alone would make them."""
-    head = f"{where(claim, ', ')}{claim.subject} together with {claim.reference}"
+    """Return the interaction: both changes together vs the product of their single effects."""
+    head = f"{where(claim, ', ')}interaction of {claim.subject} and {claim.reference}"
     if claim.values.get("pooled") == 0:
-        return f"{head}: whether they need more or less than their effects multiplied depends on the other axes"
+        return f"{head}: its sign depends on the other axes"
     if claim.values.get("reason") == ONE_PROGRAM:
         return _one_program(claim, head)
     if claim.verdict is Verdict.EQUIVALENT:
-        return f"{head}: their effects multiply, {_change(claim)}"
+        return f"{head}: {_change(claim)} to the product of the single effects"
     if claim.verdict is None or not claim.verdict.decided:
-        return f"{head}: whether their effects multiply is {_change(claim)}{_reason(claim)}"
-    return f"{head}: {_change(claim)}, compared with their effects multiplied"
+        return f"{head}: {_change(claim)}{_reason(claim)}"
+    return f"{head}: {_change(claim)} than the product of the single effects"
 
 
 def _one_program(claim: Claim, head: str) -> str:
-    """Two names of one program, or products of such: the figures, and no word about a difference."""
+    """Return the interval of one program under two names, without a statement of a difference."""
     assert claim.estimate is not None
     assert claim.lo is not None
     assert claim.hi is not None
@@ -98,31 +99,31 @@ def _reason(claim: Claim) -> str:
 
 
 _BY: Final = {
-    "ladder": "step by step",
+    "ladder": "contribution of each step",
     "alone": "each change alone",
-    "shapley": "averaged over every order of the changes",
+    "shapley": "contribution of each change (Shapley value: mean over all orders of the changes)",
 }
 
 
 def _contributions(claim: Claim) -> str:
-    """The whole of a table: what all changes make together, and what each brings."""
+    """Return the total of all changes and the contribution of each change."""
     by, parts = _BY[str(claim.values["design"])], str(claim.values["parts"])
     if claim.estimate is None:
-        return f"{where(claim, ', ')}no variant has every change, so that they have no total; {by}: {parts}"
-    head = f"{where(claim, ', ')}{claim.subject} against {claim.reference}"
-    told = f"{head}: {_change(claim)}{_reason(claim)}; {by}: {parts}"
+        head = f"{where(claim, ', ')}no total (no variant has every change)"
+        return f"{head}; {by}: {parts}"
+    head = f"{where(claim, ', ')}{claim.subject} vs {claim.reference}"
+    text = f"{head}: {_change(claim)}{_reason(claim)}; {by}: {parts}"
     if "multiply" in claim.values:
-        product = "their product is" if "remainder" in claim.values else "contributions multiply:"
-        told += f"; {product} {claim.values['multiply']}"
+        text += f"; product: {claim.values['multiply']}"
     if "remainder" in claim.values:
-        told += f", and all together against that: {claim.values['remainder']}"
+        text += f"; interaction (total ÷ product): {claim.values['remainder']}"
     if "largest" in claim.values:
-        told += f"; the largest is {claim.values['largest']}"
-    return told
+        text += f"; largest contribution: {claim.values['largest']}"
+    return text
 
 
 def _before_after(claim: Claim) -> str:
-    """One implementation before and after."""
+    """Return the comparison of one implementation before and after its changes."""
     head = f"{where(claim, ', ')}{claim.reference} → {claim.subject} ({claim.values['changes']})"
     if claim.values.get("reason") == ONE_PROGRAM and claim.estimate is not None:
         return _one_program(claim, head)
@@ -136,23 +137,23 @@ def _before_after(claim: Claim) -> str:
 
 
 def _crossover(claim: Claim) -> str:
-    """Where two variants change places."""
-    head = (
-        f"{claim.subject} and {claim.reference} change places between {claim.values['below']} and"
-    )
-    head = f"{head} {claim.values['above']}"
+    """Return the input size at which two variants are equally fast."""
+    sizes = f"between {claim.values['below']} and {claim.values['above']}"
+    head = f"{claim.subject} and {claim.reference} cross over {sizes}"
     if "size" not in claim.values:
-        return f"{head}; the typical ratio does not settle where"
-    return f"{head}, at about {claim.values['size']} [{claim.values['lo']}, {claim.values['hi']}] (interpolated)"
+        return f"{head}; the crossover size cannot be estimated from the typical ratios"
+    bounds = f"[{claim.values['lo']}, {claim.values['hi']}]"
+    return f"{head}, at about {claim.values['size']} {bounds} (interpolated)"
 
 
 def _front(claim: Claim) -> str:
-    """Who is ahead in what, and who is behind another one in everything."""
-    told = f"{where(claim, ', ')}trade-offs: {claim.values['least']}"
+    """Return the best variants by metric, and the dominated variants."""
+    text = f"{where(claim)}{claim.values['least']}"
     if "behind" in claim.values:
         clear = claim.values.get("clear", claim.values["metrics"])
-        told += f"; behind another variant in {clear}, and ahead of it in nothing: {claim.values['behind']}"
-    return told
+        worse = f"another variant is better in {clear} and worse in nothing"
+        text += f"; dominated ({worse}): {claim.values['behind']}"
+    return text
 
 
 STRUCTURE_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
@@ -163,4 +164,4 @@ STRUCTURE_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "crossover": _crossover,
     "front": _front,
 }
-"""Kind of claim → its wording rule."""
+"""Kind of claim → the function that returns its sentence."""

@@ -1,9 +1,9 @@
-"""Main effects and two-way interactions of a full factorial (METHOD 7).
+"""Main effects and two-way interactions of a full factorial (docs/method.md#effects).
 
-Per round and on the log scale, a main effect is the mean, over all combinations of the other axes, of the
-difference between a level and the baseline's; an interaction is the same of the difference of such differences.
-In a balanced product both are orthogonal contrasts (Box, Hunter & Hunter 2005, chapter 5): whatever multiplies all
-times of a round by one factor leaves them as they are.
+Both are computed per round on the log scale. A main effect is the mean, over all combinations of
+the other axes, of the difference between a level and the baseline's level. An interaction is the
+same mean of the difference of such differences. In a balanced design both are orthogonal contrasts
+(Box, Hunter & Hunter 2005, chapter 5): a factor that multiplies all times of a round cancels.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.compare.contrasts import (
     FEWEST_ROUNDS,
     Measured,
-    as_told,
     judge_contrasts,
     weighted_sum,
+    with_reported_verdict,
 )
 from bench_framework.features.effects.factorial import layout_of
 from bench_framework.model.structure import Contrast, Effect, EffectCell
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from bench_framework.features.effects.factorial import Layout
     from bench_framework.model.structure import Change, Factorial
 
-NOT_POOLED: Final = "its sign changes between cells: no mean is told"
+NOT_POOLED: Final = "its sign changes between cells, so no mean is reported"
 _WAYS: Final = {
     Verdict.BETTER: -1,
     Verdict.BETTER_SIZE_UNCERTAIN: -1,
@@ -69,7 +69,7 @@ def effects(at: Measured) -> tuple[tuple[Factorial, ...], tuple[Effect, ...], in
     """The factorial of every input, its effects, and how many share the level.
 
     Effects and interactions of all inputs are one Holm family; the cells of each are a family of their own, which
-    serves only to see whether the effect has one sign (R5).
+    serves only to see whether the effect has one sign.
     """
     factorials: list[Factorial] = []
     drafts: list[_Draft] = []
@@ -144,7 +144,7 @@ def _weights(ids: Sequence[str]) -> dict[str, float]:
 def _effect(draft: _Draft, mean: Contrast, at: Measured) -> Effect:
     tripped = [draft.input_id in at.tripped] * len(draft.cells)
     judged = [
-        as_told(contrast, ids, at)
+        with_reported_verdict(contrast, ids, at)
         for contrast, (_, ids, _) in zip(
             judge_contrasts(
                 [values for _, _, values in draft.cells],

@@ -1,4 +1,4 @@
-"""S07: where the answer changes: verdicts that turn over inputs or over other axes (R5)."""
+"""Section "Where the result changes": verdicts that depend on the input or on another axis."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """A table per verdict that turns over inputs, with the crossing; then those that turn over other axes."""
+    """Return a table per sign change over inputs, the crossovers, and sign changes over axes."""
     blocks: list[Block] = []
     claims = data.claims("sign-change")
-    own = [c for c in claims if c.metric == data.metric]
-    blocks += [_inputs(data, claim, f"turning-{n}") for n, claim in enumerate(own, 1)]
-    told = [*claims, *(c for c in data.claims("crossover") if c.metric == data.metric)]
-    if told:
-        blocks.append(Bullets(tuple(sentence(c) for c in told)))
+    changes = [c for c in claims if c.metric == data.metric]
+    blocks += [_inputs(data, claim, f"turning-{n}") for n, claim in enumerate(changes, 1)]
+    lines = [*claims, *(c for c in data.claims("crossover") if c.metric == data.metric)]
+    if lines:
+        blocks.append(Bullets(tuple(sentence(c) for c in lines)))
     effects = [e for e in data.judgement.structure.effects if not e.pooled and len(e.changes) == 1]
     blocks += [_axes(data, effect, f"turning-axis-{n}") for n, effect in enumerate(effects, 1)]
     return tuple(blocks)
 
 
 def _inputs(data: ReportData, claim: Claim, name: str) -> Table:
-    """Every input on which the variant stands against the baseline, by size."""
+    """Return the comparison of a variant with the baseline on every input, by size."""
     variant = data.plan.cell(claim.cells[0]).variant_id
     cells = [
         c for c in data.plan.cells if c.variant_id == variant and data.comparison(c.id, data.metric)
@@ -55,14 +55,15 @@ def _inputs(data: ReportData, claim: Claim, name: str) -> Table:
         levels = ", ".join(value for _, value in item.values) or data.input_name(item)
         verdict = verdict_cell(comparison.verdict, data.metric)
         rows.append(Row((Cell(axes), Cell(levels), ratio, bounds, verdict), comparison.verdict))
-    caption = f"{claim.subject} ÷ {claim.reference} depends on the input. {caption_tail(data)}{turned(data)}"
+    title = f"{claim.subject} vs {claim.reference}: the sign depends on the input"
+    caption = f"{title}. {caption_tail(data)}{turned(data)}"
     return Table(
         name, caption, _columns(claim.subject, claim.reference or ""), tuple(rows), sortable=False
     )
 
 
 def _axes(data: ReportData, effect: Effect, name: str) -> Table:
-    """An effect in every combination of the other axes."""
+    """Return an effect in every combination of the other axes."""
     (change,) = effect.changes
     factorial = next(
         f for f in data.judgement.structure.factorials if f.input_id == effect.input_id
@@ -75,9 +76,11 @@ def _axes(data: ReportData, effect: Effect, name: str) -> Table:
     looks = data.judgement.looks
     item = data.plan.input(effect.input_id)
     caption = (
-        f"{change.axis} {change.after} ÷ {change.before} depends on the other axes{data.on_input(item, ', input ')}. "
-        f"Holm over these {len(rows)} cells, {looks.count} look{'s' if looks.count != 1 else ''}, level "
-        f"{looks.level * 100:g}\u202f%; a pair that the results compare is told as there; {effect.mean.rounds} rounds."
+        f"{change.axis} {change.after} vs {change.before}: the sign depends on the other axes"
+        f"{data.on_input(item, ', input ')}. Holm-adjusted over these {len(rows)} combinations, "
+        f"{looks.count} interim {'analyses' if looks.count != 1 else 'analysis'}, level "
+        f"{looks.level * 100:g}\u202f%; pairs in the results table have the same values here; "
+        f"{effect.mean.rounds} rounds."
         f"{turned(data)}"
     )
     return Table(name, caption, _columns(change.after, change.before), tuple(rows), sortable=False)
@@ -96,9 +99,9 @@ def _columns(subject: str, reference: str) -> tuple[Column, ...]:
 TURNING = SectionKind(
     "S07",
     "changes",
-    "Where the answer changes",
-    "verdicts that change with the input, with the size at which they do, or with another axis",
+    "Where the result changes",
+    "verdicts that depend on the input or on another axis, and crossover sizes",
     build,
     left_out,
-    "No verdict was found to turn from one input or axis value to another.",
+    "No verdict changes its sign between inputs or axis values.",
 )

@@ -1,4 +1,4 @@
-"""S14: what each axis does over all combinations of the others, and whether effects multiply (R5)."""
+"""Section "Effects and interactions": the effect of each axis over all combinations."""
 
 from __future__ import annotations
 
@@ -33,33 +33,33 @@ if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
 
 PAIR = 2
-Told = tuple["Effect", "Claim | None"]
+EffectClaim = tuple["Effect", "Claim | None"]
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Per input: main effects, interactions, and what may be said of them."""
-    found = data.judgement.structure
-    if not found.effects:
+    """Return the main effects, the interactions and their sentences for each input."""
+    structure = data.judgement.structure
+    if not structure.effects:
         return ()
     blocks: list[Block] = []
-    by_input = {f.input_id: f for f in found.factorials}
+    by_input = {f.input_id: f for f in structure.factorials}
     for number, item in enumerate(data.plan.inputs, 1):
         factorial = by_input[item.id]
         name = f"effects-{number}"
         if len(data.plan.inputs) > 1:
             blocks.append(Heading(f"Input {data.input_name(item)}", name))
-        own = [e for e in found.effects if e.input_id == item.id]
-        if not own:
-            blocks.append(Fallback(f"No effects here: {factorial.reason}."))
+        effects = [e for e in structure.effects if e.input_id == item.id]
+        if not effects:
+            blocks.append(Fallback(f"No effects reported: {factorial.reason}."))
             continue
-        blocks += _input_blocks(data, item, factorial, own, name)
+        blocks += _input_blocks(data, item, factorial, effects, name)
     return tuple(blocks)
 
 
 def _input_blocks(
-    data: ReportData, item: Input, factorial: Factorial, own: list[Effect], name: str
+    data: ReportData, item: Input, factorial: Factorial, effects: list[Effect], name: str
 ) -> list[Block]:
-    pairs = told(own, data.claims("effect", "interaction", item=item))
+    pairs = told(effects, data.claims("effect", "interaction", item=item))
     mains = [pair for pair in pairs if len(pair[0].changes) < PAIR]
     both = [pair for pair in pairs if len(pair[0].changes) == PAIR]
     blocks: list[Block] = [_mains(data, item, factorial, mains, name)]
@@ -77,27 +77,28 @@ def _mains(
     data: ReportData,
     item: Input,
     factorial: Factorial,
-    own: list[Told],
+    effects: list[EffectClaim],
     name: str,
 ) -> Table:
     rows = []
-    for e, claim in own:
+    for e, claim in effects:
         (change,) = e.changes
         head = (Cell(change.axis), Cell(change.after), Cell(change.before))
         rows.append(Row((*head, *_figures(data, e, claim))))
     columns = (
         Column("Axis"),
         Column("Level"),
-        Column("Against", drop=1),
+        Column("vs", drop=1),
         Column("Geometric mean ratio", "decimal"),
         Column("Interval", drop=2),
         Column("Verdict"),
-        Column("Holds in"),
+        Column("Significant in"),
         Column("n", "right", drop=3),
     )
     caption = (
-        f"What each level does against the baseline's level of its axis{data.on_input(item, ', input ')}, as the "
-        f"geometric mean over the combinations of the other axes. {_tail(data, factorial)}"
+        f"Effect of each level relative to the baseline's level of the same axis"
+        f"{data.on_input(item, ', input ')}: geometric mean over the combinations of the other "
+        f"axes. {_tail(data, factorial)}"
     )
     return Table(f"{name}-mains", caption, columns, tuple(rows), _legend(factorial), sortable=False)
 
@@ -107,39 +108,40 @@ def _figures(data: ReportData, e: Effect, claim: Claim | None) -> tuple[Cell, ..
     if len(e.changes) == PAIR:
         verdict = together_cell(e.mean.verdict, higher=data.higher(data.metric))
     if not e.pooled:
-        verdict = Cell("not pooled: its sign changes")
+        verdict = Cell("not pooled: the sign changes")
         less, more = ("better", "worse") if data.higher(data.metric) else ("less", "more")
-        held = f"{less} in {e.better}, {more} in {e.worse} of {len(e.cells)}"
+        consistent = f"{less} in {e.better}, {more} in {e.worse} of {len(e.cells)}"
     else:
-        held = f"{e.holds_in} of {len(e.cells)}" if e.mean.verdict.decided else DASH
-    return ratio, bounds, verdict, Cell(held), Cell(str(e.mean.rounds))
+        consistent = f"{e.holds_in} of {len(e.cells)}" if e.mean.verdict.decided else DASH
+    return ratio, bounds, verdict, Cell(consistent), Cell(str(e.mean.rounds))
 
 
 def _interactions(
     data: ReportData,
     item: Input,
     factorial: Factorial,
-    own: list[Told],
+    effects: list[EffectClaim],
     name: str,
 ) -> Table:
     rows = []
-    for e, claim in own:
+    for e, claim in effects:
         one, two = e.changes
         head = (Cell(f"{one.axis} × {two.axis}"), Cell(f"{one.after} with {two.after}"))
         rows.append(Row((*head, *_figures(data, e, claim))))
     columns = (
         Column("Axes"),
         Column("Levels"),
-        Column("Together ÷ multiplied", "decimal"),
+        Column("Interaction", "decimal"),
         Column("Interval", drop=2),
         Column("Verdict"),
-        Column("Holds in", drop=1),
+        Column("Significant in", drop=1),
         Column("n", "right", drop=3),
     )
     caption = (
-        f"Whether two changes together are what their effects alone make{data.on_input(item, ', input ')}: "
-        f"{noun(data.metric)} with both ÷ the product of each alone; 1 where they multiply, above 1 where together "
-        f"they {'gain' if data.higher(data.metric) else 'save'} less. "
+        f"Interactions of two changes{data.on_input(item, ', input ')}: ratio of "
+        f"{noun(data.metric)} with both changes ÷ the product of the single effects. 1: no "
+        "interaction; above 1: both together "
+        f"{'gain' if data.higher(data.metric) else 'save'} less than the product. "
         f"{_tail(data, factorial)}"
     )
     return Table(f"{name}-interactions", caption, columns, tuple(rows), (), sortable=False)
@@ -148,37 +150,41 @@ def _interactions(
 def _tail(data: ReportData, factorial: Factorial) -> str:
     axes = " × ".join(f"{name} ({', '.join(levels)})" for name, levels in factorial.axes)
     family = family_text(data, data.judgement.structure.effect_family, "effects and interactions")
-    return f"Full product of {axes}; {family}; {factorial.rounds} rounds that have all of its cells.{turned(data)}"
+    rounds = f"{factorial.rounds} rounds with all configurations"
+    return f"All combinations of {axes}; {family}; {rounds}.{turned(data)}"
 
 
 def _legend(factorial: Factorial) -> tuple[str, ...]:
     lines = [
-        "Holds in: cells in which the difference is decided in the mean's direction (Holm over the cells of the row).",
-        "A level whose verdict is less time in one cell and more in another has no mean.",
+        (
+            "Significant in: combinations with a significant difference in the direction of the mean "
+            "(Holm-adjusted over the combinations of the row)."
+        ),
+        "A level that is better in one combination and worse in another has no mean.",
     ]
     if factorial.left_out:
         lines.append(
-            f"Left out, as combinations with them are missing: {', '.join(factorial.left_out)}; this is the largest "
-            "full product that holds the baseline."
+            f"Left out, because combinations are missing: {', '.join(factorial.left_out)}. The table "
+            "uses the largest complete set of combinations with the baseline."
         )
     return tuple(lines)
 
 
 def _fallback(data: ReportData) -> str:
-    """The reason, where a scenario crosses axes and effects cannot be told all the same."""
+    """Return why a scenario with crossed axes has no effects."""
     varied = [a for a in data.plan.axes if a.kind != "input" and len(a.values) > 1]
     reasons = [f.reason for f in data.judgement.structure.factorials if f.reason]
     if len(varied) < PAIR or data.plan.design != "full" or not reasons:
         return ""
-    return f"Effects of the axes are not told: {reasons[0]}."
+    return f"No effects of the axes reported: {reasons[0]}."
 
 
 EFFECTS = SectionKind(
     "S14",
     "effects",
-    "What each axis does",
+    "Effects and interactions",
     "the effect of each axis as a geometric mean over the other axes, and interactions",
     build,
     _fallback,
-    "No two axes vary, so that no effect can be averaged over another axis.",
+    "Fewer than two axes vary, so no effect can be averaged over another axis.",
 )

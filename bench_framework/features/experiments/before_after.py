@@ -1,6 +1,7 @@
-"""One implementation before and after a change, in the same rounds (REPORTS S05). Plain Python.
+"""Comparison of one implementation before and after a change.
 
-No test of its own: the pair's comparison is among those that were judged, against a baseline or in the best group.
+The comparison is one of those that were judged, against a baseline or in the best group. See
+docs/method.md#before-and-after.
 """
 
 from __future__ import annotations

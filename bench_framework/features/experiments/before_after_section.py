@@ -1,4 +1,4 @@
-"""S05: implementations before and after, both measured in the same rounds."""
+"""Section "Before and after": implementations before and after, measured in the same rounds."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """One table per input; under it the sentence of its only row."""
+    """Return one table per input; a table with a single row is followed by its sentence."""
     blocks: list[Block] = []
     claims = told(data.judgement.structure.replacements, data.claims("before-after"))
     for number, item in enumerate(data.plan.inputs, 1):
@@ -93,11 +93,15 @@ def _table(
         Column("n", "right", drop=3),
     )
     caption = (
-        f"Before and after, both in the same rounds{data.on_input(item, ', input ')}: pairs that differ in features or "
-        f"revision alone, and baselines with all adopted experiments. {caption_tail(data, item)}{turned(data)}"
+        f"Before and after, measured in the same rounds{data.on_input(item, ', input ')}: pairs "
+        "that differ only in features or revision, and baselines with all adopted experiments. "
+        f"{caption_tail(data, item)}{turned(data)}"
     )
     legend = (
-        "Verdicts are those of the results: against a baseline, else of the best group's pairs, a family of its own.",
+        (
+            "Verdicts are those of the comparison with a baseline, otherwise those of the pairs of the "
+            "best group, which are adjusted separately."
+        ),
     )
     return Table(name, caption, columns, tuple(rows), legend, sortable=False)
 
@@ -106,8 +110,8 @@ BEFORE_AFTER = SectionKind(
     "S05",
     "before-after",
     "Before and after",
-    "pairs that differ in features or revision alone, and baselines with all adopted experiments",
+    "pairs that differ only in features or revision, and baselines with all adopted experiments",
     build,
     left_out,
-    "No two variants that were measured differ in features or revision alone.",
+    "No two measured variants differ only in features or revision.",
 )

@@ -1,7 +1,7 @@
 """Tests of hypotheses: each reads one comparison of two variants that differ in one change.
 
-No comparison is made for a hypothesis; the verdict is the one in the results. As in `wording`, a
-sentence is a function of its claim's fields and of nothing else.
+No comparison is made for a hypothesis: the verdict is the one in the results. As in
+`features.sentences`, a sentence depends only on the fields of its claim.
 """
 
 from __future__ import annotations
@@ -70,9 +70,9 @@ def hypothesis_claims(
 ) -> Iterator[Claim]:
     """Yield one claim per test."""
     for test in tests:
-        found = test.comparison
-        verdict = found.verdict if found is not None else None
-        shown = found.shown if found is not None and test.status != "not tested" else None
+        comparison = test.comparison
+        verdict = comparison.verdict if comparison is not None else None
+        shown = comparison.shown if comparison and test.status != "not tested" else None
         if shown is not None and not (shown.lo > 0 and math.isfinite(shown.hi)):
             shown = None
         values: dict[str, float | int | str] = {
@@ -81,9 +81,9 @@ def hypothesis_claims(
         }
         if test.reason:
             values["reason"] = test.reason
-        if found is not None and found.direction == "higher":
+        if comparison is not None and comparison.direction == "higher":
             values["direction"] = "higher"
-        if found is not None and found.statistic == "floor" and found.verdict.decided:
+        if comparison and comparison.statistic == "floor" and comparison.verdict.decided:
             values["statistic"] = "floor"
         if cost := costs.paid(verdict, test.cell_id, test.ref_cell_id, test.metric):
             values["cost"] = cost
@@ -99,7 +99,7 @@ def hypothesis_claims(
             lo=shown.lo if shown else None,
             hi=shown.hi if shown else None,
             level=shown.level if shown else None,
-            rounds=(found.rounds or None) if found is not None else None,
+            rounds=(comparison.rounds or None) if comparison is not None else None,
             margin=names.plan.judge.margin_of(test.metric),
             cells=tuple(cell for cell in (test.cell_id, test.ref_cell_id) if cell),
             values=values,
@@ -107,12 +107,13 @@ def hypothesis_claims(
 
 
 def _sentence(claim: Claim) -> str:
-    """``"hypothesis “the queue” is not supported: with engine: a → b and no other axis changed, …"``."""
+    """Return ``"hypothesis “the queue” is not supported: with engine: a → b …"``."""
     head = f"{where(claim)}hypothesis “{claim.subject}”"
     reason = f" ({claim.values['reason']})" if "reason" in claim.values else ""
     if claim.values["status"] == "not tested":
         return f"{head} was not tested: {claim.values['change']}{reason}"
-    test = f"{head} is {claim.values['status']}: with {claim.values['change']} and no other axis changed"
+    change_text = f"with {claim.values['change']} and no other axis changed"
+    test = f"{head} is {claim.values['status']}: {change_text}"
     metric, verdict = claim.metric or WALL, claim.verdict or Verdict.INCONCLUSIVE
     if claim.estimate is None or claim.lo is None or claim.hi is None:
         return f"{test}, {words.word(verdict, metric)}{reason}"
@@ -124,8 +125,8 @@ def _sentence(claim: Claim) -> str:
         " in the fastest third of the rounds" if claim.values.get("statistic") == "floor" else ""
     )
     cost = f", {claim.values['cost']}" if "cost" in claim.values else ""
-    return f"{test}, {effect}{fastest}, against {claim.reference}{cost}{reason}"
+    return f"{test}, {effect}{fastest} vs {claim.reference}{cost}{reason}"
 
 
 HYPOTHESIS_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {"hypothesis": _sentence}
-"""Kind of claim → its wording rule."""
+"""Kind of claim → the function that returns its sentence."""

@@ -1,4 +1,4 @@
-"""S16: hypotheses, each with the single change that tests it and the result."""
+"""Section "Hypotheses tested": each hypothesis, the change that tests it, and the result."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def build(data: ReportData) -> tuple[Block, ...]:
 
 def _row(data: ReportData, test: HypothesisTest, claim: Claim | None) -> Row:
     ratio, bounds, verdict = Cell(DASH), Cell(""), Cell(DASH)
-    found = test.comparison if test.status != "not tested" else None
-    if found is not None:
+    comparison = test.comparison if test.status != "not tested" else None
+    if comparison is not None:
         margin = data.plan.judge.margin_of(test.metric)
         ratio, bounds = interval_cells(
-            found.shown, found.verdict, margin, claim.id if claim else None
+            comparison.shown, comparison.verdict, margin, claim.id if claim else None
         )
-        verdict = verdict_cell(found.verdict, test.metric)
+        verdict = verdict_cell(comparison.verdict, test.metric)
     return Row(
         (
             Cell(test.hypothesis.text),
@@ -63,9 +63,9 @@ def _row(data: ReportData, test: HypothesisTest, claim: Claim | None) -> Row:
             bounds,
             verdict,
             Cell(test.status),
-            Cell(str(found.rounds) if found is not None and found.rounds else DASH),
+            Cell(str(comparison.rounds) if comparison is not None and comparison.rounds else DASH),
         ),
-        found.verdict if found is not None else None,
+        comparison.verdict if comparison is not None else None,
         reason=test.reason,
     )
 

@@ -1,4 +1,4 @@
-"""S11 and S12: experiments. Adopting one is the author's decision; the verdict says what it did."""
+"""Sections of adopted and of rejected experiments. The author decides, the verdict is measured."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ REASONS: Final = {
     Verdict.NOT_COMPARABLE: "not comparable",
     Verdict.FAILED: "failed",
 }
-"""Verdict on the headline metric to the reason that may be given (REPORTS S12)."""
+"""Verdict on the main metric → the reason that the table states."""
 COSTS_MEMORY: Final = "costs memory"
 AUTHOR: Final = "author's decision"
 NO_EFFECT: Final = "no effect on the binary"
-"""Of an experiment that is the same program as its reference, whatever its figures."""
+"""The reason of an experiment that is the same program as its reference."""
 
 
 _INPUT: Final = "Input"
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """One row per experiment and input."""
+    """Return a table with one row per rejected experiment and input."""
     rows = _rows(data, adopted=False)
     if not rows:
         return ()
@@ -53,9 +53,10 @@ def build(data: ReportData) -> tuple[Block, ...]:
         Column("Memory vs baseline", drop=2),
         Column("Decision"),
         Column("Reason", prose=True),
-        Column("Author's why", drop=3, prose=True),
+        Column("Author's reason", drop=3, prose=True),
     )
-    caption = f"Experiments tried beside the axes, each one change to {data.baseline.label}. {caption_tail(data)}"
+    title = f"Experiments that were not adopted, each with one change to {data.baseline.label}"
+    caption = f"{title}. {caption_tail(data)}"
     blocks: list[Block] = [
         Table("experiments-table", caption, *_of_inputs(data, columns, rows), sortable=False)
     ]
@@ -66,7 +67,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
 
 
 def adopted(data: ReportData) -> tuple[Block, ...]:
-    """One row per experiment and input; an adopted experiment that was not shown to help is in the table as such."""
+    """Return a table with one row per adopted experiment and input, whatever its verdict."""
     rows = _rows(data, adopted=True)
     if not rows:
         return ()
@@ -78,11 +79,11 @@ def adopted(data: ReportData) -> tuple[Block, ...]:
         Column("Verdict"),
         Column("Memory vs baseline", drop=2),
         Column("Binary", "right", drop=1),
-        Column("Author's why", drop=3, prose=True),
+        Column("Author's reason", drop=3, prose=True),
     )
     caption = (
-        f"Changes that the author adopted, each alone against {data.baseline.label}; what they did together stands in "
-        f"the results. {caption_tail(data)}"
+        f"Changes that the author adopted, each alone vs {data.baseline.label}; their combined "
+        f"effect is in the results. {caption_tail(data)}"
     )
     return (Table("adopted-table", caption, *_of_inputs(data, columns, rows), sortable=False),)
 
@@ -90,7 +91,7 @@ def adopted(data: ReportData) -> tuple[Block, ...]:
 def _of_inputs(
     data: ReportData, columns: tuple[Column, ...], rows: tuple[Row, ...]
 ) -> tuple[tuple[Column, ...], tuple[Row, ...]]:
-    """Columns and rows, without the one that names the input where there is but one."""
+    """Return columns and rows; without the input column if there is a single input."""
     if len(data.plan.inputs) > 1:
         return columns, rows
     at = next(i for i, column in enumerate(columns) if column.title == _INPUT)
@@ -170,7 +171,7 @@ def _verdict(time: Comparison | None, state: CellState | None) -> Verdict:
 
 
 def reason(verdict: Verdict, memory: Comparison | None) -> str:
-    """Why an experiment was left out, as far as the runs tell: an inconclusive one is never called worse."""
+    """Return why an experiment was not adopted; an inconclusive one is never called worse."""
     if verdict in REASONS:
         return REASONS[verdict]
     if memory is not None and memory.verdict in {Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN}:
@@ -191,7 +192,7 @@ ADOPTED = SectionKind(
     "each adopted change alone: its effect and its cost in binary size",
     adopted,
     left_out,
-    "The scenario names no experiment that was adopted.",
+    "The scenario has no adopted experiment.",
 )
 EXPERIMENTS = SectionKind(
     "S12",
@@ -200,5 +201,5 @@ EXPERIMENTS = SectionKind(
     "experiments that were tested, and why they were not adopted",
     build,
     left_out,
-    "The scenario names no experiment that was tried and not adopted.",
+    "The scenario has no experiment that was not adopted.",
 )

@@ -96,7 +96,7 @@ def _of_values(plan: Plan, cell_id: str, budget: Budget, values: Sequence[float]
 def _of_rounds(
     plan: Plan, cell_id: str, budget: Budget, sample: Sample | None, level: float
 ) -> BudgetFinding:
-    ranked = sorted(sample.of(budget.metric).values()) if sample is not None else []
+    ranked = sorted(sample.values(budget.metric).values()) if sample is not None else []
     if not ranked:
         return _finding(plan, cell_id, budget, "not-judged", None, level, "it was not measured")
     interval = summaries.median_interval(ranked, level)

@@ -1,8 +1,9 @@
-"""The gate (METHOD 6): which candidates are worse than the baseline beyond what the scenario tolerates.
+"""The gate: candidates that are worse than the baseline by more than the tolerated change.
 
-Two passes. The first judges the record's own rounds at 1 %; what looks worse there is only suspicious. The second is a
-plan of its own, measured afresh with one look, and only what is worse there too fails the gate: each pass alone would
-still blame one harmless change in a hundred, both together one in some thousands.
+The gate has two passes. The first judges the rounds of the record at 1 %; a worse result is only
+suspicious. The second measures the suspicious candidates again, with its own plan and a single
+interim analysis. Only a candidate that is worse in both passes fails the gate. Each pass alone
+would flag one harmless change in a hundred, both together one in some thousands.
 """
 
 from __future__ import annotations

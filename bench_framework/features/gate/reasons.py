@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bench_framework.model.policies import GatePolicy, Metric
 
 BUILD_TIME: Final = "build_time"
-"""One build is one run: it is told, and judged by nobody."""
+"""A build time is a single measurement, so it is shown and never judged."""
 JUDGED: Final = ("passed", "accepted", "worse")
 
 
@@ -26,9 +26,9 @@ def timed_metrics(policy: GatePolicy) -> tuple[Metric, ...]:
 
 
 def conclude(gating: Gating, policy: GatePolicy) -> Gating:
-    """The exit code with its reasons: 3 before 1 before 4 (HOUSE 8)."""
+    """Return the gate with its exit code and reasons; 3 takes precedence over 1, and 1 over 4."""
     code, reasons = EXIT_DONE, list[str]()
-    for found, said in (
+    for exit_code, lines in (
         (
             EXIT_NOT_MEASURED,
             _counted(gating.of("failed"), "could not be measured") + _budgets(gating, "failed"),
@@ -39,8 +39,8 @@ def conclude(gating: Gating, policy: GatePolicy) -> Gating:
         ),
         (EXIT_NOT_JUDGED, _unjudged(gating, policy) + _budgets(gating, "not-judged")),
     ):
-        reasons += said
-        code = code or (found if said else EXIT_DONE)
+        reasons += lines
+        code = code or (exit_code if lines else EXIT_DONE)
     return replace(gating, exit_code=code, reasons=tuple(reasons))
 
 
@@ -49,7 +49,7 @@ def _counted(pairs: Sized, what: str, noun: str = "comparison") -> list[str]:
     return [f"{count} {noun}{'s' if count != 1 else ''}: {what}"] if count else []
 
 
-_SAID: Final[dict[BudgetState, str]] = {
+_OUTCOMES: Final[dict[BudgetState, str]] = {
     "failed": "could not be measured",
     "over": "exceeded",
     "not-judged": "could not judge whether it is kept",
@@ -57,29 +57,31 @@ _SAID: Final[dict[BudgetState, str]] = {
 
 
 def _budgets(gating: Gating, state: BudgetState) -> list[str]:
-    found: list[BudgetFinding] = [b for b in gating.budgets if b.state == state]
-    said = _SAID[state] if len(found) == 1 else _SAID[state].replace("it is", "they are")
-    return _counted(found, said, "budget")
+    budgets: list[BudgetFinding] = [b for b in gating.budgets if b.state == state]
+    text = _OUTCOMES[state]
+    if len(budgets) != 1:
+        text = text.replace("it is", "they are")
+    return _counted(budgets, text, "budget")
 
 
 def _unjudged(gating: Gating, policy: GatePolicy) -> list[str]:
-    said = _counted(gating.of("not-comparable"), "not comparable")
+    lines = _counted(gating.of("not-comparable"), "not comparable")
     suspicious = gating.of("suspicious")
     looks = "looks worse and was" if len(suspicious) == 1 else "look worse and were"
-    said += _counted(suspicious, f"{looks} not measured again")
+    lines += _counted(suspicious, f"{looks} not measured again")
     if not gating.pairs:
         where = f" among the gated cells ({policy.cells})" if policy.cells else ""
         return [f"nothing was compared: no candidate{where} has a baseline"]
     compared = [pair for pair in gating.pairs if pair.state in JUDGED]
     if len(compared) < policy.min_compared:
-        said.append(f"{len(compared)} of at least {policy.min_compared} comparisons were judged")
+        lines.append(f"{len(compared)} of at least {policy.min_compared} comparisons were judged")
     open_ = [pair for pair in gating.pairs if pair.state == "not-judged"]
     if policy.on_inconclusive == "fail":
-        return said + _counted(open_, "not judged, and `on-inconclusive` is `fail`")
+        return lines + _counted(open_, "not judged, and `on-inconclusive` is `fail`")
     # No noise excuses a number that is simply not known.
     unknown = [pair for pair in open_ if is_exact(pair.metric)]
-    said += _counted(unknown, "of a deterministic metric that is not known, so not judged")
-    said += [
+    lines += _counted(unknown, "of a deterministic metric that is not known, so not judged")
+    lines += [
         f"{metric}: not judged, and `require` names it"
         for metric in policy.require
         if any(p.metric == metric and p not in unknown for p in open_)
@@ -91,10 +93,10 @@ def _unjudged(gating: Gating, policy: GatePolicy) -> list[str]:
         if timed and all(p.state == "not-judged" for p in _timed_of(gating.pairs, cell_id, timed))
     ]
     if blind:
-        said.append(
+        lines.append(
             f"{len(blind)} cell{'s' if len(blind) != 1 else ''}: no gated time could be judged"
         )
-    return said
+    return lines
 
 
 def _timed_of(

@@ -1,4 +1,4 @@
-"""Claims of an imported set: those of a record that such figures support, and what each file cannot show."""
+"""Claims about an imported set: the claims that such figures support, and the limits of each file."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
     from bench_framework.model.judgement import Comparison, Judgement, Scope
     from bench_framework.model.plan import Input, Plan
 
-KEPT: Final = ("main", "nothing", "comparison", "memory")
-"""Kinds that figures without rounds support: no recommendation, no statement over several sessions."""
+SUPPORTED: Final = ("main", "nothing", "comparison", "memory")
+"""Kinds of claims that figures without rounds support: no recommendation, one session each."""
 
 Values = dict[str, float | int | str]
 
 
 def claims_of_imported(plan: Plan, judgement: Judgement, imported: Imported) -> tuple[Claim, ...]:
-    """Return the claims in the order of reading, with their sentences."""
+    """Return the claims with their sentences, in the order of the report."""
     compared: dict[tuple[tuple[str, ...], str | None], Comparison] = {
         ((c.cell_id, c.ref_cell_id), c.metric): c for c in judgement.comparisons
     }
-    written = [c for c in claim_writer.claims_of(plan, judgement, {}, ()) if c.kind in KEPT]
-    found = [
+    written = [c for c in claim_writer.claims_of(plan, judgement, {}, ()) if c.kind in SUPPORTED]
+    claims = [
         *(_in_session(c, compared.get((c.cells[:2], c.metric)), imported) for c in written),
         *_limits(plan, imported),
     ]
     if len(plan.inputs) > 1:
-        found.append(Claim("", "sessions", plan.name, None, WALL, (), None))
-    numbered = (replace(claim, id=f"c{i}") for i, claim in enumerate(found, 1))
+        claims.append(Claim("", "sessions", plan.name, None, WALL, (), None))
+    numbered = (replace(claim, id=f"c{i}") for i, claim in enumerate(claims, 1))
     return tuple(replace(claim, text=sentences.say(claim)) for claim in numbered)
 
 
@@ -69,7 +69,10 @@ def _without_baseline(imported: Imported) -> set[str]:
 
 
 def _runs_at_estimate(c: Comparison, imported: Imported) -> int | None:
-    """Runs per command for the estimate itself; only where the difference is open and above the minimum effect."""
+    """Return the runs per command that would detect the estimate, if it is inconclusive.
+
+    An estimate below the minimum effect size returns `None`.
+    """
     ours, theirs = (imported.commands[cell][1].of(c.metric) for cell in (c.cell_id, c.ref_cell_id))
     if c.verdict is not Verdict.INCONCLUSIVE or c.statistic != "welch" or c.shown is None:
         return None
@@ -80,7 +83,7 @@ def _runs_at_estimate(c: Comparison, imported: Imported) -> int | None:
 
 
 def _limits(plan: Plan, imported: Imported) -> Iterator[Claim]:
-    """What each file holds, and what it cannot show."""
+    """Yield what each file contains and what it cannot show."""
     for item in plan.inputs:
         cells = tuple(cell.id for cell in plan.cells_of(item.id))
         if cells:

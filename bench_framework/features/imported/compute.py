@@ -27,7 +27,7 @@ from bench_framework.model.looks import Looks
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.stats import welch
-from bench_framework.stats.holm_family import Adjusted, detectable, holm
+from bench_framework.stats.holm_family import Adjusted, holm, minimum_detectable_effect
 from bench_framework.stats.portable_math import exp, expm1, log
 
 if TYPE_CHECKING:
@@ -245,7 +245,7 @@ def _decide(
         draft,
         verdict=found.verdict,
         reason=found.reason,
-        shown=found.shown,
+        shown=found.interval,
         statistic="welch",
         typical=typical,
         p=contrast.p,
@@ -253,7 +253,7 @@ def _decide(
     )
     if found.verdict.settled:
         return draft
-    mde = detectable(
+    mde = minimum_detectable_effect(
         (log(typical.hi) - log(typical.lo)) / 2, rules.strict, thresholds.minimum_effect
     )
     if mde > log(MOST_DETECTABLE):

@@ -1,4 +1,4 @@
-"""Sentences of claims about imported figures: each holds in one session, whose commands ran one after the other."""
+"""Sentences about imported figures: each applies to one session of commands run in sequence."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ if TYPE_CHECKING:
     from bench_framework.model.judgement import Claim
 
 _MEMORY: Final = {
-    "one-figure": "; its memory is one figure for all runs, a value without a verdict",
+    "one-figure": "; memory is a single figure for all runs, so it has no verdict",
     "running-maximum": (
-        "; its memory figures are left out: hyperfine 1.x exports the largest of this and all earlier commands of the"
-        " call, so that they say nothing of each"
+        "; memory is omitted: hyperfine 1.x exports the maximum of a command and all "
+        "commands before it"
     ),
 }
 
 
 def in_session(claim: Claim, sentence: str) -> str:
-    """Return a sentence with the session that it holds in, and the runs behind a comparison."""
+    """Return a sentence with the session it applies to, and the runs of a comparison."""
     file = dict(claim.scope).get("input")
     compared = claim.kind in {"comparison", "memory"} and claim.lo is not None
     runs = f" ({runs_each(claim)})" if compared else ""
-    return f"In one session{f' ({file})' if file else ''}, in blocks: {sentence}{runs}"
+    session = f"Within one session{f' ({file})' if file else ''}, not interleaved"
+    return f"{session}: {sentence}{runs}"
 
 
 def runs_each(claim: Claim) -> str:
@@ -37,16 +38,20 @@ def runs_each(claim: Claim) -> str:
 
 
 def limits(claim: Claim) -> str:
-    """Return what a file holds and what it cannot show."""
+    """Return what a file contains and what it cannot show."""
     count = int(claim.values["commands"])
-    kind = "single runs" if claim.values["raw"] else "published means"
+    kind = "time of every run" if claim.values["raw"] else "means only"
     return (
-        f"{count} command{'s' if count != 1 else ''} ran one after the other, {claim.values['runs']} each, "
-        f"from {kind}; intervals cover these runs and no drift between the commands; outputs, binaries and machine "
-        f"are not in the file{_MEMORY.get(str(claim.values['memory']), '')}"
+        f"{count} command{'s' if count != 1 else ''}, run one after the other, "
+        f"{claim.values['runs']} each ({kind}); intervals reflect the spread of these runs, not "
+        "drift between commands; the file does not describe outputs, binaries or the machine"
+        f"{_MEMORY.get(str(claim.values['memory']), '')}"
     )
 
 
 def sessions(_: Claim) -> str:
     """Return why several files are not compared."""
-    return "Times of different sessions are not compared: no file shows what the machine did between them"
+    return (
+        "Times of different sessions are not compared: the state of the machine may have changed "
+        "between them"
+    )

@@ -23,8 +23,8 @@ from bench_framework.compare.verdict import Case, Rules, judge_family
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.metrics import WALL
 from bench_framework.model.verdict import Thresholds, Verdict
-from bench_framework.stats.holm_family import holm, over_looks
-from bench_framework.stats.portable_math import settled
+from bench_framework.stats.holm_family import adjust_for_looks, holm
+from bench_framework.stats.portable_math import drop_unstable_digits
 
 if TYPE_CHECKING:
     from bench_framework.model.judgement import Comparison
@@ -45,7 +45,7 @@ def at_most(count: int, tries: int, confidence: float = CONFIDENCE) -> float:
     """One-sided upper bound of a rate: `count` successes in `tries` (Clopper and Pearson 1934); 1 without a try."""
     if count >= tries:
         return 1.0
-    return settled(float(beta.ppf(confidence, count + 1, tries - count)))
+    return drop_unstable_digits(float(beta.ppf(confidence, count + 1, tries - count)))
 
 
 def at_least(count: int, tries: int, confidence: float = CONFIDENCE) -> float:
@@ -113,7 +113,7 @@ def tells_apart(cases: Sequence[Case], rules: Rules) -> frozenset[Verdict]:
     As `judge_family`, but for what is not asked here: without a rejected p no verdict can be one of these, and the
     intervals of all the others, nearly all of the work, are not needed.
     """
-    p_values = [over_looks(case.strongest.p, rules.looks) for case in cases]
+    p_values = [adjust_for_looks(case.strongest.p, rules.looks) for case in cases]
     if not any(found.rejected for found in holm(p_values, size=rules.size, level=rules.level)):
         return frozenset()
     return frozenset(c.verdict for c in judge_family(cases, rules) if c.verdict.decided)

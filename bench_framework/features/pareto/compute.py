@@ -1,10 +1,9 @@
-"""Who trades what: the variants of an input that none undercuts in everything (METHOD 7). Plain Python.
+"""The Pareto front of an input: variants that no other variant dominates.
 
-Of two variants whose time or memory the record compares, what was decided there counts: a variant that no other one
-is shown to beat has no longer time here either. Of other pairs a measured metric counts as less only where the two
-95 % intervals of the medians lie apart; an exact one (binary
-size, dependencies) where the number is not larger. Build time is measured once, so that it only ever keeps a
-variant on the front: one that builds in less time is beaten by nobody who builds in more.
+If the record compares the time or memory of two variants, the verdict counts. Otherwise a measured
+metric counts as less only if the two 95 % intervals of the medians do not overlap, and an exact one
+(binary size, dependencies) if its value is not larger. Build time is a single measurement, so it
+can only keep a variant on the front. See docs/method.md#pareto-front.
 """
 
 from __future__ import annotations

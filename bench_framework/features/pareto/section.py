@@ -1,4 +1,4 @@
-"""S20: what variants cost beside time, and which of them no other one is ahead of in everything."""
+"""Section "Trade-offs (Pareto front)": costs of the variants, and which are Pareto-optimal."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _MEASURED: Final = ((PEAK_RSS, "Peak RSS"), (CPU, "CPU time"), (WALL, "Time"))
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """The table of the input that the answer is told for, and the sentence of every input's front."""
+    """Return the table for the input of the summary, and a sentence per input."""
     pairs = told(data.judgement.structure.fronts, data.claims("front"))
     leading = leading_input(data)
     shown = next((f for f, _ in pairs if leading is not None and f.input_id == leading.id), None)
@@ -48,23 +48,23 @@ def build(data: ReportData) -> tuple[Block, ...]:
 
 
 class _Column:
-    """A measured metric: its unit and digits, chosen over all rows."""
+    """The column of a measured metric: its unit and digits fit all rows."""
 
     def __init__(self, data: ReportData, metric: Metric, title: str, cells: list[str]) -> None:
         self._data, self._metric = data, metric
-        found = [s for c in cells if (s := data.summary(c, metric)) is not None]
-        self.empty = not found
-        size = found[0].median if found else 1.0
+        summaries = [s for c in cells if (s := data.summary(c, metric)) is not None]
+        self.empty = not summaries
+        size = summaries[0].median if summaries else 1.0
         if metric == PEAK_RSS:
-            size = column_size(size, (s.median for s in found), data.plan.unit_family)
+            size = column_size(size, (s.median for s in summaries), data.plan.unit_family)
         unit, self._scale = metric_unit(metric, size, data.plan.unit_family)
         self._most = column_decimals(
-            measured_decimals(s.median, s.lo, s.hi, self._scale) for s in found
+            measured_decimals(s.median, s.lo, s.hi, self._scale) for s in summaries
         )
         self.column = Column(f"{title}, {unit}", "decimal")
 
     def cell(self, cell_id: str) -> Cell:
-        """Median of rounds."""
+        """Return the median of rounds."""
         s = self._data.summary(cell_id, self._metric)
         if s is None:
             return Cell(DASH)
@@ -92,12 +92,12 @@ def _table(data: ReportData, item: Input, front: Front, name: str) -> Table:
         Column("Build time", "right", drop=3),
         Column("Dependencies", "right", drop=2),
         *(c.column for c in measured),
-        Column("Ahead in", prose=True),
+        Column("Pareto front", prose=True),
         Column("n", "right", drop=4),
     )
     caption = (
-        f"Trade-offs{data.on_input(item, ', input ')}: medians of rounds, and exact figures of the binaries; "
-        f"{counts_of(data, item).text()}."
+        f"Trade-offs{data.on_input(item, ', input ')}: medians of rounds, and exact figures of the "
+        f"binaries; {counts_of(data, item).text()}."
     )
     return Table(name, caption, columns, tuple(rows), _legend(front), sortable=False)
 
@@ -116,22 +116,24 @@ def _build_cells(made: Build | None) -> tuple[Cell, Cell, Cell]:
 
 
 def _place(standing: Standing, labels: dict[str, str]) -> str:
-    """What a variant is ahead in, or by whom it is beaten."""
+    """Return the metrics in which a variant is best, or the variant that dominates it."""
     if not standing.on_front:
         first, *more = standing.beaten_by
-        return f"nothing: behind {labels[first]}{f' and {len(more)} more' if more else ''}"
-    return ", ".join(map(words.noun, standing.least)) or "nothing alone"
+        return f"dominated by {labels[first]}{f' and {len(more)} more' if more else ''}"
+    least = ", ".join(map(words.noun, standing.least))
+    return f"least {least}" if least else "optimal"
 
 
 def _legend(front: Front) -> tuple[str, ...]:
     clear = " and ".join(words.noun(m) for m in front.metrics if m in MEASURED_COSTS)
     exact = " or ".join(words.noun(m) for m in front.metrics if m not in MEASURED_COSTS)
     line = (
-        f"Bold: no other variant needs less {clear}{f' and no more {exact}' if exact else ''}; behind: one does. "
-        "Ahead in: no other one is shown to need less of it, though several may share the place. Of times and memory "
-        "the verdicts of the results count; of pairs that are not compared there only intervals that lie apart, "
-        "unpaired 95 % ones of medians, not adjusted; of exact figures each difference. Build time is one build each, "
-        "without a verdict."
+        f"Bold: Pareto-optimal. Dominated: another variant has less {clear}"
+        f"{f' and no more {exact}' if exact else ''}. Least: no other variant is shown to have less, "
+        "so several variants can share the place. Time and memory are compared by the verdicts of "
+        "the results; pairs without a verdict by non-overlapping 95 % CIs of their medians "
+        "(unpaired, not adjusted); sizes and dependencies by their values. Build time is a single "
+        "build per variant, without a verdict."
     )
     return (line,)
 
@@ -139,9 +141,9 @@ def _legend(front: Front) -> tuple[str, ...]:
 TRADEOFFS = SectionKind(
     "S20",
     "tradeoffs",
-    "Trade-offs",
-    "time, CPU time, memory, binary size, build time, dependencies, and which variants lead in each",
+    "Trade-offs (Pareto front)",
+    "time, CPU time, memory, binary size, build time and dependencies; Pareto-optimal variants",
     build,
     left_out,
-    "No two variants have a time and one more cost that could be traded for it.",
+    "Fewer than two variants have both a time and another cost.",
 )

@@ -1,7 +1,7 @@
-"""Shares of samples by function and by bucket, with intervals over runs, and the claims that they carry (R16).
+"""Shares of samples by function and by bucket, with intervals over runs, and their claims.
 
-A share is of samples and of nothing else: it says what was running when the sampler looked, never what would be won
-without it. Only own shares are added up, as every sample has one function that was running.
+A share states what was running when the sampler looked, not what could be saved. Only self shares
+can be added up, because every sample has exactly one running function.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""S15: functions in which the time went, as a sampler saw it. Never in the summary: a share is no time saved."""
+"""Section "Profile": functions by their share of the samples.
+
+It is never part of the summary, because a share of the samples is not a possible saving.
+"""
 
 from __future__ import annotations
 
@@ -31,13 +34,13 @@ MOST_ROWS: Final = 15
 MOST_DECIMALS: Final = 2
 FAILED: Final = ("BX350", "BX352")
 _CALLERS: Final = {
-    "frame-pointers": "found by frame pointers; code without them hides its callers",
-    "dwarf": "found by unwinding a copy of the stack (dwarf); what lay deeper than the copy is missing",
+    "frame-pointers": "by frame pointers; callers of code without frame pointers are missing",
+    "dwarf": "by unwinding a copy of the stack (DWARF); frames deeper than the copy are missing",
 }
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Per profiled cell: functions, buckets, how it was made, the flame graph; then buckets of two variants."""
+    """Return the profile of each cell, then the buckets compared with the baseline."""
     blocks: list[Block] = []
     of = {shares.cell_id: shares for shares in data.judgement.profiles}
     for number, profile in enumerate(data.profiles, start=1):
@@ -46,26 +49,26 @@ def build(data: ReportData) -> tuple[Block, ...]:
             blocks += _cell(data, profile, shares, number)
     if not blocks:
         return ()
-    told = data.claims("profile-before-after")
-    if told:
-        blocks += [Heading("Buckets beside the baseline's", "profile-before-after")]
-        blocks += [Bullets(tuple(sentence(claim) for claim in told))]
+    changes = data.claims("profile-before-after")
+    if changes:
+        blocks += [Heading("Buckets compared with the baseline", "profile-before-after")]
+        blocks += [Bullets(tuple(sentence(claim) for claim in changes))]
     blocks += [Fallback(line) for line in _failures(data)]
     return tuple(blocks)
 
 
 def fallback(data: ReportData) -> str:
-    """Why there is no profile, or how one is made."""
+    """Return why there is no profile, and how to make one."""
     failures = _failures(data)
     if failures:
-        return f"No profile was made. {' '.join(failures)}"
+        return f"No profile. {' '.join(failures)}"
     where = f" {data.record_dir}" if data.record_dir else " RECORD"
-    return f"No profile was made; `benchctl profile{where}` makes one of the baseline."
+    return f"No profile. To profile the baseline, run `benchctl profile{where}`."
 
 
 def _failures(data: ReportData) -> tuple[str, ...]:
-    said = (event.message for event in data.events if event.code in FAILED)
-    return tuple(dict.fromkeys(closed(text[:1].upper() + text[1:]) for text in said))
+    messages = (event.message for event in data.events if event.code in FAILED)
+    return tuple(dict.fromkeys(closed(text[:1].upper() + text[1:]) for text in messages))
 
 
 def _cell(data: ReportData, profile: Profile, shares: ProfileShares, number: int) -> list[Block]:
@@ -126,14 +129,14 @@ def _functions(shares: ProfileShares, label: str, own: list[Claim], number: int)
         *((Column("Bucket", drop=5),) if shares.buckets else ()),
     )
     caption = (
-        f"Functions of {label} by their own share of {shares.total} {shares.unit} ({shares.event}) in "
-        f"{_runs(shares)}. Self: the function itself was running; inclusive: it, or something that it called. "
-        f"{_interval_words(shares)}"
+        f"Functions of {label} by their self share of {shares.total} {shares.unit} "
+        f"({shares.event}) in {_runs(shares)}. Self: the function itself was running. Inclusive: "
+        f"the function or a function that it called was running. {_interval_words(shares)}"
     )
     legend = (
-        "Shares say where samples fell, not what would be saved; only self shares may be added up.",
-        "Where two intervals overlap, the data do not say which function comes first.",
-        "A function that the compiler inlined counts as the one that it was inlined into.",
+        "A share of the samples is not a possible saving. Only self shares may be added up.",
+        "If two intervals overlap, the order of the two functions is inconclusive.",
+        "Samples of an inlined function count for the function that it was inlined into.",
     )
     return Table(f"profile-{number}-functions", caption, columns, rows, legend)
 
@@ -159,8 +162,8 @@ def _buckets(shares: ProfileShares, label: str, own: list[Claim], number: int) -
         Column("Runs", "right"),
     )
     caption = (
-        f"The same {shares.unit} of {label} by bucket: the first of the scenario's patterns that is found in a "
-        f"function's name takes it, “other” takes the rest. {_interval_words(shares)}"
+        f"The same {shares.unit} of {label} by bucket: the first pattern of the scenario that "
+        f"matches a function's name; “other” contains the rest. {_interval_words(shares)}"
     )
     return Table(f"profile-{number}-buckets", caption, columns, rows, sortable=False)
 
@@ -170,8 +173,9 @@ def _share(share: Share | None, claim: str | None = None) -> tuple[Cell, Cell]:
         return Cell(DASH), Cell("")
     if share.lo is None or share.hi is None:
         return Cell(f"{share.share * 100:.{MOST_DECIMALS}f}", share.share, claim), Cell("")
-    made = plain(share.share * 100, share.lo * 100, share.hi * 100, most=MOST_DECIMALS)
-    return Cell(str(made.estimate), share.share, claim), Cell(f"[{made.lo}, {made.hi}]", share.lo)
+    figure = plain(share.share * 100, share.lo * 100, share.hi * 100, most=MOST_DECIMALS)
+    bounds = Cell(f"[{figure.lo}, {figure.hi}]", share.lo)
+    return Cell(str(figure.estimate), share.share, claim), bounds
 
 
 def _runs(shares: ProfileShares) -> str:
@@ -193,33 +197,33 @@ def _facts(profile: Profile) -> tuple[tuple[str, str], ...]:
         (profile.measured_sha256 or DASH)[:16],
         (profile.profiled_sha256 or DASH)[:16],
     )
-    binary = f"the measured binary, {measured}"
+    binary = f"the measured binary ({measured})"
     if measured != profiled:
-        binary = (
-            f"profiled on a build with symbols, {profiled}, not the measured binary, {measured}"
-        )
+        binary = f"a build with symbols ({profiled}), not the measured binary ({measured})"
     each = ", ".join(map(str, profile.runs))
     pairs = [("Sampled by", _sampler(profile)), ("Binary", binary)]
     pairs.append(("Runs", f"{len(profile.runs)} of {profile.runs_asked}, untimed; {each}"))
     pairs.append(
         (
             "Callers",
-            _CALLERS.get(str(profile.unwinding), "not known: no inclusive shares, no flame graph"),
+            _CALLERS.get(str(profile.unwinding), "unknown: no inclusive shares, no flame graph"),
         )
     )
     if profile.lost:
-        pairs.append(("Lost", f"{profile.lost} samples were dropped by the kernel"))
+        pairs.append(("Lost", f"the kernel dropped {profile.lost} samples"))
     pairs += [("Remark", closed(text)) for text in profile.remarks]
     return tuple(pairs)
 
 
 def _sampler(profile: Profile) -> str:
     if profile.frequency_hz is None:
-        return f"{profile.tool}: instructions of the program itself; no kernel, no waiting"
+        return (
+            f"{profile.tool}: instructions of the program, without the kernel and without waiting"
+        )
     user = (
         ""
         if not profile.event.partition(":")[2].startswith("u")
-        else "; the kernel's own functions not seen"
+        else "; without functions of the kernel"
     )
     return f"{profile.tool}, event {profile.event}, {profile.frequency_hz} Hz{user}"
 

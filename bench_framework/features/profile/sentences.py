@@ -1,4 +1,8 @@
-"""Sentences about profiles (R16): self or inclusive, how many samples, how many runs; never a time, never a cause."""
+"""Sentences about profiles.
+
+Each states the kind of share (self or inclusive), the samples and the runs. No sentence states a
+time or a cause.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +19,19 @@ if TYPE_CHECKING:
 
 MOST_DECIMALS: Final = 2
 LEAST_SAMPLES: Final = 100
-"""Below this a share of one tenth has an interval of more than a tenth."""
+"""With fewer samples, the interval of a 10 % share is wider than 10 percentage points."""
 
 
 def percentage(share: float, lo: float | None, hi: float | None) -> str:
-    """``"12.3 % [10.1, 14.6]"`` of a share of one; without an interval: ``"12.34 %"``."""
+    """Return a fraction as ``"12.3 % [10.1, 14.6]"``; without an interval as ``"12.34 %"``."""
     if lo is None or hi is None:
         return f"{share * 100:.{MOST_DECIMALS}f}{THIN_SPACE}%"
-    made = plain(share * 100, lo * 100, hi * 100, most=MOST_DECIMALS)
-    return f"{made.estimate}{THIN_SPACE}% [{made.lo}, {made.hi}]"
+    figure = plain(share * 100, lo * 100, hi * 100, most=MOST_DECIMALS)
+    return f"{figure.estimate}{THIN_SPACE}% [{figure.lo}, {figure.hi}]"
 
 
 def extent(total: float, unit: str, runs: int) -> str:
-    """``"4213 samples, 5 runs"``."""
+    """Return the amount of data, such as ``"4213 samples, 5 runs"``."""
     return f"{int(total)} {unit}, {runs} run{'' if runs == 1 else 's'}"
 
 
@@ -43,8 +47,8 @@ def _function(claim: Claim) -> str:
     assert claim.estimate is not None
     share = percentage(claim.estimate, claim.lo, claim.hi)
     return (
-        f"{where(claim)}{share} of the {_unit(claim)} of {claim.subject} are in {claim.values['name']} itself "
-        f"(self, {_extent(claim)})"
+        f"{where(claim)}{share} of the {_unit(claim)} of {claim.subject} are in "
+        f"{claim.values['name']} (self, {_extent(claim)})"
     )
 
 
@@ -52,8 +56,8 @@ def _bucket(claim: Claim) -> str:
     assert claim.estimate is not None
     share = percentage(claim.estimate, claim.lo, claim.hi)
     return (
-        f"{where(claim)}{share} of the {_unit(claim)} of {claim.subject} are in functions of the bucket "
-        f"{claim.values['name']} (self, {_extent(claim)})"
+        f"{where(claim)}{share} of the {_unit(claim)} of {claim.subject} are in functions of the "
+        f"bucket {claim.values['name']} (self, {_extent(claim)})"
     )
 
 
@@ -62,20 +66,21 @@ def _before_after(claim: Claim) -> str:
     before = [claim.values.get(name) for name in ("before", "before_lo", "before_hi")]
     share, lo, hi = (None if value is None else float(value) for value in before)
     assert share is not None
-    there = extent(
+    earlier = extent(
         float(claim.values["before_total"]), _unit(claim), int(claim.values["before_runs"])
     )
     return (
-        f"{where(claim)}bucket {claim.values['name']}: {percentage(share, lo, hi)} in {claim.reference} "
-        f"(self, {there}), {percentage(claim.estimate, claim.lo, claim.hi)} in {claim.subject} "
+        f"{where(claim)}bucket {claim.values['name']}: {percentage(share, lo, hi)} in "
+        f"{claim.reference} (self, {earlier}), "
+        f"{percentage(claim.estimate, claim.lo, claim.hi)} in {claim.subject} "
         f"(self, {_extent(claim)})"
     )
 
 
 def _few(claim: Claim) -> str:
     return (
-        f"{where(claim)}too few {_unit(claim)} of {claim.subject} to rank functions: {_extent(claim)}, "
-        f"and {LEAST_SAMPLES} are needed"
+        f"{where(claim)}too few {_unit(claim)} of {claim.subject} to rank functions: "
+        f"{_extent(claim)}; {LEAST_SAMPLES} are needed"
     )
 
 
@@ -85,4 +90,4 @@ PROFILE_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "profile-before-after": _before_after,
     "profile-few": _few,
 }
-"""Kind of claim → its wording rule."""
+"""Kind of claim → the function that returns its sentence."""

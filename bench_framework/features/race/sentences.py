@@ -1,4 +1,4 @@
-"""The sentences of a race. Plain Python."""
+"""The sentences about a race."""
 
 from __future__ import annotations
 
@@ -10,30 +10,36 @@ from bench_framework.units import format_percent
 if TYPE_CHECKING:
     from bench_framework.model.judgement import Claim
 
-DONE: Final = "nothing in reach in the rounds that were left could put it out, and no other variant waited for it"
+DONE: Final = (
+    "no result within the remaining rounds could drop it, and no comparison still needed it"
+)
 
 
 def race(claim: Claim) -> str:
-    """``"the race took 612 of the 1500 runs that every cell takes up to round 60 (41 %): 9 dropped as losers"``."""
+    """Return what the race cost.
+
+    Example: ``"the race took 612 runs, 41 % of the 1500 runs of all configurations for 60 rounds:
+    9 dropped"``.
+    """
     runs, fixed = int(claim.values["runs"]), int(claim.values["fixed"])
-    share = f" ({format_percent(runs / fixed, decimals=0)})" if fixed else ""
-    every = f"the {fixed} runs that every cell takes up to round {claim.values['rounds']}"
+    share = f"{format_percent(runs / fixed, decimals=0)} of" if fixed else "of"
+    full = f"the {fixed} runs of all configurations for {claim.values['rounds']} rounds"
     counts = (
-        (int(claim.values["dropped"]), "dropped as losers"),
-        (int(claim.values["idle"]), "done before the end"),
+        (int(claim.values["dropped"]), "dropped"),
+        (int(claim.values["idle"]), "finished early"),
     )
-    who = (
+    outcome = (
         ", ".join(f"{number} {words}" for number, words in counts if number)
-        or "no cell stopped before the others"
+        or "no configuration stopped early"
     )
-    return f"the race took {runs} of {every}{share}: {who}"
+    return f"the race took {runs} runs, {share} {full}: {outcome}"
 
 
 def after(claim: Claim) -> str:
-    """Where a loser stopped: ``"dropped after round 18"``."""
-    return f"dropped after round {claim.values['after']}"
+    """Return when a configuration was dropped: ``"dropped after 18 rounds"``."""
+    return f"dropped after {claim.values['after']} rounds"
 
 
 def idle(claim: Claim) -> str:
-    """Where an unbeaten cell stopped."""
-    return f"{where(claim)}{claim.subject} was measured up to round {claim.values['after']}: {DONE}"
+    """Return when a configuration finished early without being dropped."""
+    return f"{where(claim)}{claim.subject} finished after {claim.values['after']} rounds: {DONE}"

@@ -1,4 +1,4 @@
-"""Which cells of two records are the same, and whether their machines were (R12). Plain Python."""
+"""Anchors of two records: equal cells, and the differences between the machines."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def _difference(before: Side, own: Cell, after: Side, cell: Cell) -> str:
 
 
 def conditions(before: Host, after: Host) -> tuple[str, ...]:
-    """Differences between two machines that forbid comparing times (R12)."""
+    """Return the differences between two machines that make times not comparable."""
     pairs = (
         ("CPU", before.cpu, after.cpu),
         ("cores", str(before.cores), str(after.cores)),

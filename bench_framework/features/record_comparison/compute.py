@@ -1,9 +1,10 @@
-"""Two records compared through anchors: cells that did not change (METHOD 8, REPORTS R12).
+"""Comparison of two records through anchors: cells that did not change.
 
-Times of two sessions differ by whatever happened to the machine in between; rounds interleave only within a
-record. So every changed cell is taken as its ratio to the anchors of its own record and round, which cancels what
-hits both alike, and the two ratios are compared; the variances of the two logarithms add. The anchors themselves
-must be shown to have moved by less than the margin, or nothing is said.
+Times of two sessions can differ through changes of the machine, because rounds are interleaved only
+within a record. Each changed cell is therefore expressed as its ratio to the anchors of the same
+record and round, which cancels what affects both alike. The two ratios are compared; the variances
+of their logarithms add. The anchors must be shown to have changed by less than the margin;
+otherwise no time is compared. See docs/method.md#two-records.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 PLACEMENT: Final = 0.005
-"""Copies of one binary differ by up to half a percent through the placement of their pages (METHOD 4), and a
+"""Copies of one binary differ by up to half a percent through the placement of their pages, and a
 session draws it anew: so much standard deviation belongs to every cell of every session, beyond its rounds."""
 FEWEST: Final = 6
 """Rounds of either record below which there is no 95 % interval."""
@@ -165,7 +166,7 @@ def _anchors(
             rows.append(_row(before, after, match, replace(draft, verdict=why[0], reason=why[1])))
             continue
         ends = [
-            estimate(_logs(one.samples[cell.id].of(metric)))
+            estimate(_logs(one.samples[cell.id].values(metric)))
             for one, cell in ((before, match.before), (after, match.after))
         ]
         first, second = ends
@@ -270,7 +271,7 @@ def _shift(
 
 def _to_anchors(one: Side, cell: str, own: Sequence[str], metric: Metric) -> list[float]:
     """Logarithm of a cell's time over the geometric mean of its anchors, per round that all of them have."""
-    series = [one.samples[i].of(metric) for i in (cell, *own)]
+    series = [one.samples[i].values(metric) for i in (cell, *own)]
     shared = sorted(set.intersection(*({r for r, v in s.items() if v > 0} for s in series)))
     return [log(series[0][r]) - statistics.fmean(log(s[r]) for s in series[1:]) for r in shared]
 
@@ -278,8 +279,8 @@ def _to_anchors(one: Side, cell: str, own: Sequence[str], metric: Metric) -> lis
 def _scatter(before: Side, after: Side, own: Sequence[Match], metric: Metric) -> float:
     """How far a cell moves by itself between sessions: as the anchors against one another, at least PLACEMENT."""
     moves = [
-        statistics.median(_logs(after.samples[m.after.id].of(metric)))
-        - statistics.median(_logs(before.samples[m.before.id].of(metric)))
+        statistics.median(_logs(after.samples[m.after.id].values(metric)))
+        - statistics.median(_logs(before.samples[m.before.id].values(metric)))
         for m in own
     ]
     return max(PLACEMENT, statistics.stdev(moves) if len(moves) > 1 else 0.0)
@@ -322,7 +323,7 @@ def _verdict(
     )
     found = decide(evidence, Thresholds(draft.margin, draft.epsilon))
     if found.verdict.settled:
-        return replace(draft, verdict=found.verdict, shown=found.shown)
+        return replace(draft, verdict=found.verdict, shown=found.interval)
     degrees = draft.rounds - 1
     reach = t_quantile(1 - level / (2 * size), degrees) + t_quantile(DETECTION_POWER, degrees)
     return replace(draft, mde=expm1(MDE_FACTOR * reach * shift.error))
@@ -357,7 +358,7 @@ def _row(before: Side, after: Side, match: Match, comparison: Comparison) -> Bri
 
 def _values(one: Side, cell: str, comparison: Comparison) -> Mapping[int, float]:
     sample = one.samples.get(cell)
-    return sample.of(comparison.metric) if sample is not None else {}
+    return sample.values(comparison.metric) if sample is not None else {}
 
 
 def _exact(before: Side, after: Side, found: Sequence[Match], metric: Metric) -> list[BridgedCell]:

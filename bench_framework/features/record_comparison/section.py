@@ -1,4 +1,4 @@
-"""S10: two records of one machine, through the cells that did not change between them."""
+"""Comparison of two records of one machine, calibrated by the cells that did not change."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ if TYPE_CHECKING:
     from bench_framework.model.bridge import Bridge, BridgedCell
 
 DIGITS: Final = 4
-"""Of a median: the ratio beside it carries the comparison."""
-_STAYED: Final = {
-    Verdict.EQUIVALENT: "≡ stayed",
-    Verdict.INCONCLUSIVE: "? not known to have stayed",
+"""Significant digits of a median; the ratio has the precision of the comparison."""
+_ANCHOR_VERDICTS: Final = {
+    Verdict.EQUIVALENT: "≡ unchanged",
+    Verdict.INCONCLUSIVE: "? inconclusive",
 }
 _NAMES: Final = {
     WALL: "Time",
     CPU: "CPU time",
     "binary_size": "Binary size",
-    "stripped_size": "Without symbols",
+    "stripped_size": "Size without symbols",
 }
 
 
 def document(bridge: Bridge, name: str, question: str, unit_family: str) -> Document:
-    """What ``benchctl compare RECORD_A RECORD_B`` prints; exploratory, whatever it finds."""
+    """Return the page of ``benchctl compare RECORD_A RECORD_B``; it is always exploratory."""
     judged = [row for row in bridge.cells if row.role == "changed"]
     refused = (Verdict.NOT_COMPARABLE, Verdict.OTHER_OUTPUT)
     nothing = all(row.comparison.verdict in refused for row in judged)
@@ -61,9 +61,9 @@ def document(bridge: Bridge, name: str, question: str, unit_family: str) -> Docu
         status=status,
         facts=(("Earlier", bridge.before_id), ("Later", bridge.after_id)),
         trust=(),
-        run_line=f"{name}  {bridge.before_id} → {bridge.after_id}  {status}: two sessions; never a gate",
+        run_line=f"{name}  {bridge.before_id} → {bridge.after_id}  {status}: two sessions, so never a gate",
         sections=(
-            Section("S10", "bridge", "Bridge between two records", _blocks(bridge, unit_family)),
+            Section("S10", "bridge", "Comparison of two records", _blocks(bridge, unit_family)),
         ),
         claims=bridge.claims,
         glossary=tuple(
@@ -76,13 +76,13 @@ def document(bridge: Bridge, name: str, question: str, unit_family: str) -> Docu
 def _blocks(bridge: Bridge, unit_family: str) -> tuple[Block, ...]:
     if not bridge.cells:
         return (
-            Fallback("No cell stands in both records: there is nothing to compare."),
+            Fallback("The records have no configuration in common: there is nothing to compare."),
             *_rest(bridge),
         )
     blocks: list[Block] = []
-    said = [claim for claim in bridge.claims if claim.text]
-    if said:
-        blocks.append(Bullets(tuple(sentence(claim) for claim in said)))
+    claims = [claim for claim in bridge.claims if claim.text]
+    if claims:
+        blocks.append(Bullets(tuple(sentence(claim) for claim in claims)))
     metrics = list(dict.fromkeys(row.comparison.metric for row in bridge.cells))
     for metric in metrics:
         rows = [row for row in bridge.cells if row.comparison.metric == metric]
@@ -93,7 +93,9 @@ def _blocks(bridge: Bridge, unit_family: str) -> tuple[Block, ...]:
 def _rest(bridge: Bridge) -> tuple[Block, ...]:
     lines = []
     if bridge.remarks:
-        lines.append(f"Also different, and left to the anchors: {'; '.join(bridge.remarks)}.")
+        lines.append(
+            f"Also different, and corrected only by the anchors: {'; '.join(bridge.remarks)}."
+        )
     if bridge.unmatched:
         lines.append(f"In one record only: {'; '.join(bridge.unmatched)}.")
     return tuple(Fallback(line) for line in lines)
@@ -109,20 +111,20 @@ def _table(bridge: Bridge, metric: str, rows: Sequence[BridgedCell], unit_family
     unit, scale = metric_unit(metric, size, unit_family)
     several = len({row.input for row in rows if row.input}) > 1
     columns = (
-        Column("Cell"),
-        Column(titled("Set A", unit), "decimal", drop=2),
-        Column(titled("Set B", unit), "decimal", drop=2),
+        Column("Configuration"),
+        Column(titled("Record A", unit), "decimal", drop=2),
+        Column(titled("Record B", unit), "decimal", drop=2),
         Column("Ratio", "decimal"),
         Column("Interval", drop=1),
         Column("Role"),
         Column("Verdict"),
     )
-    made = tuple(_row(row, scale, metric, several=several) for row in rows)
+    body = tuple(_row(row, scale, metric, several=several) for row in rows)
     return Table(
         f"bridge-{metric}",
         _caption(bridge, metric, rows),
         columns,
-        made,
+        body,
         _legend(metric),
         sortable=False,
         stub=_NAMES.get(metric, metric),
@@ -133,12 +135,13 @@ def _caption(bridge: Bridge, metric: str, rows: Sequence[BridgedCell]) -> str:
     name = _NAMES.get(metric, metric)
     sets = f"A is {bridge.before_id}, B is {bridge.after_id}; ratios are B ÷ A"
     if metric in ("binary_size", "stripped_size"):
-        return f"{name} of each variant's binary: {sets}. Exact numbers: no machine changes them."
+        return f"{name} of each variant's binary: {sets}. Exact values, without an interval."
     anchored = sum(row.role == "anchor" for row in rows)
     return (
-        f"{name}, medians of rounds: {sets}. Exploratory. {anchored} anchor{'s' if anchored != 1 else ''}, each with "
-        f"its own 95\u202f% interval; {bridge.family} comparison{'s' if bridge.family != 1 else ''} of changed cells, "
-        f"Holm-adjusted, family-wise level {bridge.level * 100:g}\u202f%."
+        f"{name}, medians of rounds: {sets}. Exploratory. {anchored} "
+        f"anchor{'s' if anchored != 1 else ''} with unadjusted 95\u202f% CIs; {bridge.family} "
+        f"comparison{'s' if bridge.family != 1 else ''} of changed configurations, Holm-adjusted, "
+        f"family-wise level {bridge.level * 100:g}\u202f%."
     )
 
 
@@ -146,26 +149,29 @@ def _legend(metric: str) -> tuple[str, ...]:
     if metric in ("binary_size", "stripped_size"):
         return ()
     return (
-        "Anchor: equal code, command and input in both; its ratio is as measured.",
-        "Changed: the ratio of its ratios to the anchors of its own record, round by round.",
+        (
+            "Anchor: a configuration with the same code, command and input in both records; its ratio "
+            "is the measured one."
+        ),
+        "Changed: in each record its ratio to the anchors, round by round; the table shows B ÷ A.",
     )
 
 
 def _row(row: BridgedCell, scale: float, metric: str, *, several: bool) -> Row:
     c = row.comparison
-    told = show_comparison(c)
+    ratio = show_comparison(c)
     name = f"{row.label}, {row.input}" if several and row.input else row.label
     role = row.role if row.role == "anchor" or not row.change else f"changed: {row.change}"
     verdict = shown(c.verdict, metric)
     if row.role == "anchor" and c.statistic != "exact":
-        verdict = _STAYED.get(c.verdict, verdict if not c.verdict.decided else "⊘ moved")
+        verdict = _ANCHOR_VERDICTS.get(c.verdict, verdict if not c.verdict.decided else "⊘ changed")
     return Row(
         (
             Cell(name),
             _median(row.before, scale),
             _median(row.after, scale),
-            Cell(told.estimate, c.shown.ratio if c.shown else None) if told else Cell(DASH),
-            Cell(told.bounds if told and c.statistic != "exact" else ""),
+            Cell(ratio.estimate, c.shown.ratio if c.shown else None) if ratio else Cell(DASH),
+            Cell(ratio.bounds if ratio and c.statistic != "exact" else ""),
             Cell(role),
             Cell(verdict, c.verdict.value, None, c.verdict),
         ),

@@ -1,4 +1,4 @@
-"""The sentences of two records held against each other. Plain Python."""
+"""The sentences of a comparison of two records."""
 
 from __future__ import annotations
 
@@ -21,30 +21,33 @@ NOT_COMPARABLE: Final = "the times of these records are not comparable"
 
 
 def claims(bridge: Bridge) -> tuple[Claim, ...]:
-    """What may be said of the two records, anchors first; ids ``b1``, ``b2`` and so on."""
+    """Return the claims about two records, anchors first, with the ids ``b1``, ``b2`` and so on."""
     numbered = (replace(claim, id=f"b{i}") for i, claim in enumerate(_claims(bridge), 1))
     return tuple(replace(claim, text=say(claim)) for claim in numbered)
 
 
 def say(claim: Claim) -> str:
-    """The sentence of a claim of a bridge, without a full stop. Raises `KeyError` for a kind that is none."""
+    """Return the sentence of a claim, without a full stop.
+
+    Raises:
+        KeyError: no function for this kind of claim.
+    """
     return SENTENCES[claim.kind](claim)
 
 
 def moved(worst: Comparison, metric: str, count: int, of: int) -> str:
-    """Why nothing is compared: the anchor that went furthest, with its figure."""
+    """Return why nothing is compared: the anchor with the largest change, with its figure."""
     what = "the anchor" if of == 1 else f"{count} of {of} anchors"
     shown = worst.shown
     if shown is None:
         return f"{what} could not be compared: {worst.reason or 'no figures'}"
     aspect = "" if metric == WALL else f" in {phrases.noun(metric)}"
     change = phrases.percent_change(shown.ratio, shown.lo, shown.hi, worst.margin, keep=False)
-    furthest = change if of == 1 else f"the furthest {change}"
+    largest = change if of == 1 else f"the largest change is {change}"
     if worst.verdict.decided:
-        return f"{what} moved{aspect}: {furthest}"
+        return f"{what} changed{aspect}: {largest}"
     limit = format_percent(worst.margin)
-    verb = "is" if of == 1 else "are"
-    return f"{what} {verb} not shown to have moved by less than {limit}{aspect}: {furthest}"
+    return f"{what} may have changed by {limit} or more{aspect}: {largest}"
 
 
 def _claims(bridge: Bridge) -> Iterator[Claim]:
@@ -57,7 +60,7 @@ def _claims(bridge: Bridge) -> Iterator[Claim]:
             None,
             (),
             Verdict.NOT_COMPARABLE,
-            values={"told": "; ".join(bridge.conditions)},
+            values={"differences": "; ".join(bridge.conditions)},
         )
     for row in bridge.cells:
         yield _claim(bridge, row)
@@ -103,26 +106,26 @@ def _change(claim: Claim) -> str:
     )
 
 
-def _aspect(claim: Claim) -> str:
-    return "" if claim.metric == WALL else f" in {phrases.noun(claim.metric)}"
-
-
 def _conditions(claim: Claim) -> str:
-    return f"The records were measured under other conditions ({claim.values['told']}): {NOT_COMPARABLE}"
+    differences = claim.values["differences"]
+    return f"The records were measured under different conditions ({differences}): {NOT_COMPARABLE}"
 
 
 def _anchor(claim: Claim) -> str:
-    """R12: how far an anchor moved, and whether that is within the margin."""
+    """Return the change of an anchor, and whether it is within the margin."""
     limit = format_percent(claim.margin or 0.0)
     if claim.estimate is None:
-        why = claim.values.get("reason", "no figures")
-        return f"{where(claim)}anchor {claim.subject} carries nothing{_aspect(claim)}: {why}"
-    told = f"{where(claim)}anchor {claim.subject} moved {_change(claim)}{_aspect(claim)} between the records"
+        reason = claim.values.get("reason", "no figures")
+        return (
+            f"{where(claim)}anchor {claim.subject} cannot be used{phrases.aspect(claim)}: {reason}"
+        )
+    change = f"{_change(claim)}{phrases.aspect(claim)} between the records"
+    text = f"{where(claim)}anchor {claim.subject} changed by {change}"
     if claim.verdict is Verdict.EQUIVALENT:
-        return f"{told}, less than the margin of {limit}"
+        return f"{text}, less than the margin of {limit}"
     if claim.verdict is Verdict.INCONCLUSIVE:
-        return f"{told}, not shown to be less than the margin of {limit}: {NOT_COMPARABLE} by it"
-    return f"{told}: {NOT_COMPARABLE} by it"
+        return f"{text}, possibly more than the margin of {limit}: {NOT_COMPARABLE} through it"
+    return f"{text}: {NOT_COMPARABLE} through it"
 
 
 def _across(claim: Claim) -> str:
@@ -130,30 +133,30 @@ def _across(claim: Claim) -> str:
     earlier = f"{claim.subject} ({claim.values['before']})"
     named = replace(claim, subject=name, reference=earlier)
     if claim.verdict is Verdict.NOT_COMPARABLE:
-        return f"{where(claim)}{claim.subject} is not compared{_aspect(claim)}: {claim.values['reason']}"
+        what = f"{claim.subject} is not compared{phrases.aspect(claim)}"
+        return f"{where(claim)}{what}: {claim.values['reason']}"
     if claim.verdict is Verdict.OTHER_OUTPUT:
-        what = phrases.noun(claim.metric)
-        return f"{where(claim)}{claim.subject} prints another result than before; its {what} is not compared"
-    head = f"{where(claim)}Against the anchors of its record, exploratory: "
+        return f"{where(claim)}{phrases.other_output(claim, 'before')}"
+    head = f"{where(claim)}Exploratory, relative to the anchors of each record: "
     if claim.verdict is Verdict.INCONCLUSIVE:
         return f"{head}{_inconclusive(named)}"
     return head + phrases.comparison(named)
 
 
 def _inconclusive(claim: Claim) -> str:
-    told = f"the runs do not decide between {claim.subject} and {claim.reference}{_aspect(claim)}"
+    text = f"{claim.subject} vs {claim.reference} is inconclusive{phrases.aspect(claim)}"
     if change := _change(claim):
-        told += f": {change}"
+        text += f": {change}"
     if reason := claim.values.get("reason"):
-        told += f"; {reason}"
+        text += f"; {reason}"
     if (mde := claim.values.get("mde")) is not None:
-        told += f"; a difference of {float(mde) * 100:.2g}{THIN_SPACE}% would have been found"
-    return told
+        text += f"; {phrases.detectable(f'{float(mde) * 100:.2g}{THIN_SPACE}%')}"
+    return text
 
 
 def _exact(claim: Claim) -> str:
     if claim.estimate == 1:
-        return f"{claim.subject}: {phrases.noun(claim.metric)} is to the byte what it was"
+        return f"{claim.subject}: {phrases.noun(claim.metric)} is unchanged to the byte"
     return f"{claim.subject}: {phrases.noun(claim.metric)} {_change(claim).split(' [')[0]}"
 
 
@@ -163,4 +166,4 @@ SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "across": _across,
     "exact": _exact,
 }
-"""Kind of claim → its wording rule."""
+"""Kind of claim → the function that returns its sentence."""

@@ -79,7 +79,7 @@ def _ends(
 def _gap(
     input_id: str, metric: Metric, ids: tuple[str, str, str], samples: Mapping[str, Sample]
 ) -> Gap | None:
-    cell, baseline, reference = (samples[i].of(metric) for i in ids)
+    cell, baseline, reference = (samples[i].values(metric) for i in ids)
     rounds = sorted(cell.keys() & baseline.keys() & reference.keys())
     if not rounds:
         return None

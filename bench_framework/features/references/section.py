@@ -1,4 +1,4 @@
-"""S04: every variant against each reference of the scenario, in one table and one family."""
+"""Section "Comparison with each reference": every variant vs every baseline of the scenario."""
 
 from __future__ import annotations
 
@@ -43,16 +43,17 @@ _MIRRORED: Final = {
     Verdict.WORSE: Verdict.BETTER,
 }
 MOST_GAPS: Final = 8
-"""Of an input: a list of fifty says no more than the table above it."""
+"""The most gaps in the list of an input; `claims.json` contains all of them."""
 _GAP: Final = (
-    "Gap: the median over rounds of the difference to the reference, which need not be the difference of two medians; "
-    "its share with a 95 % interval for itself, not adjusted."
+    "Gap: the median over rounds of the difference to the reference; it can deviate from the "
+    "difference of the two medians. The closed share has its own 95 % CI, not adjusted for "
+    "multiple comparisons."
 )
 _NAMES: Final = {WALL: "Time", CPU: "CPU time"}
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Per input a table, then the gaps that are closed."""
+    """Return a table and the list of gaps for each input."""
     if not data.plan.further_baselines:
         return ()
     blocks: list[Block] = []
@@ -66,16 +67,16 @@ def build(data: ReportData) -> tuple[Block, ...]:
         gaps = data.claims("gap", item=item)
         if gaps:
             more = len(gaps) - MOST_GAPS
-            rest = (Sentence(f"{more} more gaps stand in claims.json."),) if more > 0 else ()
+            rest = (Sentence(f"{more} more gaps are listed in claims.json."),) if more > 0 else ()
             blocks.append(Bullets((*(sentence(c) for c in gaps[:MOST_GAPS]), *rest)))
     return tuple(blocks)
 
 
 def _references(data: ReportData, item: Input) -> tuple[PlanCell, ...]:
-    """The cells that others are compared with on an input, the baseline first."""
-    wanted = (data.plan.baseline_id, *data.plan.further_baselines)
+    """Return the cells that others are compared with on an input, the baseline first."""
+    variants = (data.plan.baseline_id, *data.plan.further_baselines)
     cells = {cell.variant_id: cell for cell in data.arms(item.id) if not cell.role.apart}
-    return tuple(cells[variant] for variant in wanted if variant in cells)
+    return tuple(cells[variant] for variant in variants if variant in cells)
 
 
 def _table(data: ReportData, item: Input, references: tuple[PlanCell, ...], name: str) -> Table:
@@ -83,10 +84,10 @@ def _table(data: ReportData, item: Input, references: tuple[PlanCell, ...], name
         (c for c in data.arms(item.id) if c.role in (Role.BASELINE, Role.CANDIDATE)),
         key=lambda cell: order(data, cell, data.plan.baseline_cell(item.id)),
     )
-    found = [s for cell in cells if (s := data.summary(cell.id, data.metric)) is not None]
-    first = data.summary(references[0].id, data.metric) or found[0]
+    summaries = [s for cell in cells if (s := data.summary(cell.id, data.metric)) is not None]
+    first = data.summary(references[0].id, data.metric) or summaries[0]
     unit, scale = metric_unit(data.metric, first.median, data.plan.unit_family)
-    most = column_decimals(measured_decimals(s.median, s.lo, s.hi, scale) for s in found)
+    most = column_decimals(measured_decimals(s.median, s.lo, s.hi, scale) for s in summaries)
     columns = (
         Column("Variant"),
         Column(titled(_NAMES.get(data.metric, data.metric), unit), "decimal"),
@@ -95,13 +96,14 @@ def _table(data: ReportData, item: Input, references: tuple[PlanCell, ...], name
     )
     rows = tuple(_row(data, cell, references, scale, most) for cell in cells)
     caption = (
-        f"{_NAMES.get(data.metric, data.metric)} by variant against {len(references)} references"
-        f"{data.on_input(item, ', input ')}: the median of rounds, and its change against each, paired within rounds. "
+        f"{_NAMES.get(data.metric, data.metric)} by variant, compared with {len(references)} "
+        f"references{data.on_input(item, ', input ')}: the median of rounds, and its change "
+        f"relative to each reference, paired within rounds. "
         f"{caption_tail(data, item)}"
     )
     legend = (
-        "Negative: less than the reference. In brackets the adjusted interval, rounded outward.",
-        "All references share one family.",
+        "Negative: less than the reference. In brackets: the adjusted CI, rounded outward.",
+        "The comparisons with all references are adjusted together.",
         *((_GAP,) if data.claims("gap", item=item) else ()),
     )
     return Table(name, caption, columns, rows, legend, stub=data.on_input(item))
@@ -132,28 +134,34 @@ def _row(
 
 
 def _against(data: ReportData, cell: PlanCell, reference: PlanCell) -> Cell:
-    """Change against a reference with its interval and glyph; a dash for the reference itself."""
+    """Return the change relative to a reference with its interval and glyph.
+
+    The cell of the reference itself is a dash.
+    """
     if cell.id == reference.id:
         return Cell(DASH)
     direct = data.between(cell.id, reference.id, data.metric)
     other = data.between(reference.id, cell.id, data.metric)
-    found = direct or other
-    if found is None:
+    compared = direct or other
+    if compared is None:
         return Cell(DASH)
-    verdict = found.verdict if direct is not None else _MIRRORED.get(found.verdict, found.verdict)
+    verdict = compared.verdict
+    if direct is None:
+        verdict = _MIRRORED.get(verdict, verdict)
     claim = next(
         (
             c.id
             for c in data.claims("comparison", "reference")
-            if c.cells == (found.cell_id, found.ref_cell_id) and c.metric == data.metric
+            if c.cells == (compared.cell_id, compared.ref_cell_id) and c.metric == data.metric
         ),
         None,
     )
-    ends = _ends(found, mirrored=direct is None)
+    ends = _ends(compared, mirrored=direct is None)
     if ends is None:
         return Cell(glyph(verdict), verdict.value, claim, verdict)
-    told = show_percent(*ends, found.margin, keep=found.verdict is not Verdict.INCONCLUSIVE)
-    return Cell(f"{told} {glyph(verdict)}", ends[0], claim, verdict)
+    keep = compared.verdict is not Verdict.INCONCLUSIVE
+    change = show_percent(*ends, compared.margin, keep=keep)
+    return Cell(f"{change} {glyph(verdict)}", ends[0], claim, verdict)
 
 
 def _ends(comparison: Comparison, *, mirrored: bool) -> tuple[float, float, float] | None:
@@ -176,9 +184,9 @@ def _fallback(data: ReportData) -> str:
 TWO_REFERENCES = SectionKind(
     "S04",
     "references",
-    "Against each reference",
-    "signed change against every baseline of the scenario, and how much of a gap is closed",
+    "Comparison with each reference",
+    "change relative to every baseline of the scenario, and the share of a gap that is closed",
     build,
     _fallback,
-    "The scenario names one baseline, so that there is no second reference.",
+    "The scenario names one baseline, so there is no second reference.",
 )

@@ -1,4 +1,4 @@
-"""The sentence of a gap to a further reference. Plain Python."""
+"""The sentence about a gap to a further reference."""
 
 from __future__ import annotations
 
@@ -15,30 +15,34 @@ if TYPE_CHECKING:
 
 
 def gap(claim: Claim) -> str:
-    """``"Gap to Rayon: 90 → 42 ms with Tokio (optimised), 54 % closed [48, 60]"``; the share only with its interval."""
+    """Return ``"Gap to Rayon: 90 → 42 ms from Tokio to Tokio (optimised), 54 % closed [48, 60]"``.
+
+    The share is stated only with its interval.
+    """
     before, after = float(claim.values["before"]), float(claim.values["after"])
     unit, scale = time_unit(before)
     aspect = "" if claim.metric == WALL else f" in {words.noun(claim.metric or WALL)}"
-    told = f"{_figure(before * scale)} → {_figure(after * scale)}{THIN_SPACE}{unit}"
-    head = f"{where(claim)}Gap to {claim.reference}{aspect}: {told} from {claim.values['baseline']} to {claim.subject}"
+    figures = f"{_figure(before * scale)} → {_figure(after * scale)}{THIN_SPACE}{unit}"
+    ends = f"from {claim.values['baseline']} to {claim.subject}"
+    head = f"{where(claim)}Gap to {claim.reference}{aspect}: {figures} {ends}"
     cost = f", {claim.values['cost']}" if "cost" in claim.values else ""
     return f"{head}, {_share(claim)}{cost}"
 
 
 def _share(claim: Claim) -> str:
     if claim.estimate is None or claim.lo is None or claim.hi is None:
-        return "the share that this closes is left open by the rounds"
+        return "share closed inconclusive"
     grew = claim.hi < 0
     ends = [-v * 100 if grew else v * 100 for v in (claim.estimate, claim.lo, claim.hi)]
-    made = plain(ends[0], min(ends[1:]), max(ends[1:]), most=1)
-    figure = f"{made.estimate}{THIN_SPACE}% "
-    bounds = f"[{made.lo}, {made.hi}]".replace("-", MINUS)
+    share = plain(ends[0], min(ends[1:]), max(ends[1:]), most=1)
+    figure = f"{share.estimate}{THIN_SPACE}% "
+    bounds = f"[{share.lo}, {share.hi}]".replace("-", MINUS)
     if claim.lo <= 0 <= claim.hi:
-        return f"whether it is smaller is not decided: {figure.replace('-', MINUS)}closed {bounds}"
+        return f"inconclusive: {figure.replace('-', MINUS)}closed {bounds}"
     return f"{figure}{'wider' if grew else 'closed'} {bounds}"
 
 
 def _figure(value: float) -> str:
-    """Three significant digits; tens and hundreds in full."""
+    """Return a value with three significant digits; tens and hundreds in full."""
     text = f"{abs(value):.{max(0, 3 - len(str(int(abs(value)))))}f}"
     return f"{MINUS}{text}" if value < 0 and float(text) else text

@@ -1,4 +1,4 @@
-"""Growth with the size of the input: exponents between neighbouring sizes (METHOD 7)."""
+"""Scaling exponents between neighbouring input sizes (docs/method.md#scaling)."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _climb(
     found = []
     for (small, lower), (large, upper) in itertools.pairwise(steps):
         pair = sampling.pair(
-            samples[cells[upper.id]].of(metric), samples[cells[lower.id]].of(metric)
+            samples[cells[upper.id]].values(metric), samples[cells[lower.id]].values(metric)
         )
         if len(pair) < FEWEST_ROUNDS:
             continue
@@ -117,7 +117,7 @@ def _climb(
 
 
 def growth_word(lo: float, hi: float) -> GrowthWord:
-    """R7: linear if the interval lies in [0.95, 1.05], sub- or super-linear outside, else unresolved."""
+    """Classify an exponent: linear if its interval is within [0.95, 1.05]."""
     if LINEAR[0] <= lo and hi <= LINEAR[1]:
         return "linear"
     if hi < LINEAR[0]:

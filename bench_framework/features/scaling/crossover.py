@@ -1,8 +1,8 @@
-"""Where a candidate and the baseline change places with the size of the input (METHOD 7).
+"""The input size at which two variants are equally fast.
 
-Told only where the verdicts of two sizes really point in opposite directions. Between sizes the log ratio is taken
-to be a straight line over log size; the size at which it is zero has the interval of all sizes at which a
-signed-rank test of the interpolated ratios does not reject zero.
+A crossover is reported only if the verdicts at two sizes have opposite directions. Between sizes
+the log ratio is interpolated linearly over the log size. The interval contains every size at which
+a signed-rank test of the interpolated ratios does not reject zero. See docs/method.md#crossover.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bench_framework.model.plan import Role
 from bench_framework.model.structure import Crossing
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import intervals
-from bench_framework.stats.portable_math import exp, log, settled
+from bench_framework.stats.portable_math import drop_unstable_digits, exp, log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -143,7 +143,7 @@ def turning(
     first, last = bounds(places[0]), bounds(places[-1])
     if not (first.lo > 0 > last.hi or first.hi < 0 < last.lo):
         return None
-    estimate = settled(
+    estimate = drop_unstable_digits(
         brentq(lambda x: bounds(x).estimate, places[0], places[-1], xtol=PRECISION / 10)
     )
     steps = GRID * (len(places) - 1)

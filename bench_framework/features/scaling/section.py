@@ -1,4 +1,4 @@
-"""S08: how time grows with the input, told only by exponents between neighbouring sizes (rule R7)."""
+"""Section "Scaling": exponents of time between neighbouring input sizes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
 
 FEWEST_STEPS: Final = 2
-"""Between three sizes: with fewer there is no word for growth (R7)."""
+"""Steps between three sizes. With fewer sizes the scaling is not classified."""
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
@@ -83,18 +83,22 @@ def _summary(data: ReportData, variant: Variant, item: Input) -> Summary | None:
 
 
 def _form(data: ReportData, item: Input, variants: list[Variant]) -> tuple[str, float, int]:
-    """Unit, factor and decimals of an input's column."""
-    found = [s for v in variants if (s := _summary(data, v, item)) is not None]
+    """Return unit, factor and decimals of an input's column."""
+    summaries = [s for v in variants if (s := _summary(data, v, item)) is not None]
     baseline = next(
-        (s for s in found if s.cell_id == getattr(data.plan.baseline_cell(item.id), "id", None)),
+        (
+            s
+            for s in summaries
+            if s.cell_id == getattr(data.plan.baseline_cell(item.id), "id", None)
+        ),
         None,
     )
-    chosen = baseline or (found[0] if found else None)
+    chosen = baseline or (summaries[0] if summaries else None)
     unit, scale = metric_unit(data.metric, chosen.median if chosen else 1.0, data.plan.unit_family)
     return (
         unit,
         scale,
-        column_decimals(measured_decimals(s.median, s.lo, s.hi, scale) for s in found),
+        column_decimals(measured_decimals(s.median, s.lo, s.hi, scale) for s in summaries),
     )
 
 
@@ -117,8 +121,8 @@ def _times(data: ReportData, inputs: list[Input], variants: list[Variant]) -> Ta
             )
             cells.append(Cell(text, summary.median if summary else None))
         rows.append(Row(tuple(cells), baseline=data.is_baseline(variant.id)))
-    told = data.replication(c.id for c in data.plan.cells)
-    caption = f"Growth: the median of rounds by size of input; rounds × runs {told}; {counts_of(data).text()}."
+    extent = data.replication(c.id for c in data.plan.cells)
+    caption = f"Time by input size: the median of rounds; rounds × runs {extent}; {counts_of(data).text()}."
     return Table("scaling-times", caption, tuple(columns), tuple(rows))
 
 
@@ -151,30 +155,34 @@ def _exponents(data: ReportData, exponents: list[Scaling]) -> Table:
         Column("To"),
         Column("Exponent", "decimal"),
         Column(f"{level} % interval"),
-        Column("Growth"),
+        Column("Scaling"),
         Column("n", "right", drop=1),
     )
     caption = (
-        "Exponent of growth between neighbouring sizes of one generator and seed: 1 is proportional. "
-        f"“linear” only where the interval lies in [0.95, 1.05]. {len(exponents)} exponents; each interval is for "
-        f"itself, not adjusted for their number; {counts_of(data).text()}."
+        "Scaling exponent between neighbouring sizes of one generator and seed: 1 is proportional. "
+        f"“Linear”: the whole interval is within [0.95, 1.05]. {len(exponents)} exponents; the "
+        f"intervals are not adjusted for their number; {counts_of(data).text()}."
     )
-    legend = () if worded else ("Two sizes give an exponent and no word: that takes a third one.",)
+    legend = (
+        ()
+        if worded
+        else ("With two sizes the scaling is not classified: that needs a third size.",)
+    )
     return Table("scaling-exponents", caption, columns, tuple(rows), legend)
 
 
 def _rounds(data: ReportData, s: Scaling) -> str:
-    """The rounds that both sizes have: they are paired by number."""
+    """Return the number of rounds that both sizes have."""
     ends = [
         cell.id
         for i in (s.from_input_id, s.to_input_id)
         for cell in data.arms(i)
         if cell.variant_id == s.variant_id
     ]
-    own = [
+    rounds = [
         summary.n_rounds for cell in ends if (summary := data.summary(cell, s.metric)) is not None
     ]
-    return str(min(own)) if own else DASH
+    return str(min(rounds)) if rounds else DASH
 
 
 def _figure(
@@ -211,14 +219,15 @@ def _figure(
                 )
             )
     desc = (
-        "Left: time against size of input, both axes logarithmic, with exponents between neighbours; the dotted line "
-        "has exponent 1. Right: throughput against size; level means proportional growth."
+        "Left: time by input size, both axes logarithmic, with the exponents between neighbouring "
+        "sizes; the dotted line has exponent 1. Right: throughput by input size; a horizontal line "
+        "is linear scaling."
     )
-    labels = (("x", "size of input"), ("y", "time"), ("family", data.plan.unit_family))
+    labels = (("x", "input size"), ("y", "time"), ("family", data.plan.unit_family))
     return Figure(
         "scaling-plot",
         "scaling",
-        "Growth with the size of the input",
+        "Scaling with the input size",
         desc,
         tuple(points),
         table,
@@ -230,8 +239,8 @@ def _figure(
 SCALING = SectionKind(
     "S08",
     "scaling",
-    "Growth with the input",
+    "Scaling with the input size",
     "time and throughput by input size, with scaling exponents",
     build,
-    always("Growth is not told: it takes at least three sizes of one generator and seed."),
+    always("Scaling not reported: it needs at least three sizes of one generator and seed."),
 )

@@ -1,6 +1,6 @@
-"""The checks of a scenario that go beyond its schema: names that must exist, and a valid matrix.
+"""The checks of a scenario beyond its schema: names must exist, and the matrix must be valid.
 
-A check is a generator of problems: one file and one line in `CHECKS` or `MATRIX_CHECKS`.
+A check is a generator of problems in its own module, listed in `CHECKS` or `MATRIX_CHECKS`.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ CHECKS: Final[tuple[Callable[[Scenario], Iterator[Problem]], ...]] = (
     crate.check,
     profile.check,
 )
-"""Checks of one place each; they always run."""
+"""Checks of single keys, which always run."""
 MATRIX_CHECKS: Final[tuple[Callable[[Scenario], Iterator[Problem]], ...]] = (
     matrix.check,
     derived.check_cells,
 )
-"""Checks of the whole matrix; they run if no other problem was found."""
+"""Checks of the whole matrix, which run if there is no other problem."""
 _CONSEQUENCES = frozenset({"BC205"})
-"""Found about a scenario of which parts were left out as wrong, these may only follow from that."""
+"""Codes that may be consequences of parts that were removed because they are invalid."""
 
 
 def check_version(document: Document) -> Problem | None:
-    """A scenario of a later language is not judged any further (BC110)."""
+    """Return a problem if the scenario needs a later version of the format (BC110)."""
     version = document.data.get("version")
     if not (isinstance(version, str) and version.isascii() and version.isdigit()) or version.lstrip(
         "0"
@@ -57,18 +57,18 @@ def check_version(document: Document) -> Problem | None:
     return document.value_problem(
         ("version",),
         "BC110",
-        f"version {version} scenarios cannot be read by this benchctl",
-        label=f"this benchctl reads version {VERSION}",
+        f"this benchctl cannot read scenarios of version {version}",
+        label=f"expected {VERSION}",
         help="install a later benchctl, or write version: 1",
     )
 
 
 def check(scenario: Scenario, *, damaged: bool = False) -> list[Problem]:
-    """Every problem of a scenario that its models found well-formed.
+    """Return every problem of a scenario that is valid by its schema.
 
     Args:
-        scenario: what the models took.
-        damaged: whether parts of the file were left out because they are wrong.
+        scenario: scenario to check.
+        damaged: true if invalid parts of the file were removed.
     """
     problems = [problem for run in CHECKS for problem in run(scenario)]
     if damaged:

@@ -1,4 +1,4 @@
-"""Checks of the words of commands: placeholders, axes that nothing uses, values of bundled workers."""
+"""Checks of commands: placeholders, unused axes, values of bundled workers."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _SLOTS = ("bin", "input", "tuning")
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
-    """Problems of everything that may hold ``{placeholders}``."""
+    """Yield the problems of every text that may contain ``{placeholders}``."""
     for path, text, slots in templated(scenario):
-        yield from _placeholders(scenario, path, text, slots)
+        yield from _placeholders(scenario, path, text, slots=slots)
     yield from _never_run(scenario)
     yield from _unused(scenario)
     yield from _bundled(scenario)
@@ -31,7 +31,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
 
 
 def templated(scenario: Scenario) -> Iterator[tuple[Path, str, bool]]:
-    """Every text that is filled in, where it stands, and whether it may hold ``{bin}`` and ``{input}``."""
+    """Yield every text with placeholders: path, text, and whether ``{bin}`` is allowed in it."""
     spec = scenario.spec
     where: Path = (
         ("worker", "command")
@@ -65,8 +65,8 @@ def templated(scenario: Scenario) -> Iterator[tuple[Path, str, bool]]:
 
 
 def known_names(scenario: Scenario, path: Path) -> list[str]:
-    """The names that may stand in braces at `path`, without the slots."""
-    if path[:1] == ("tuning",):  # it is run once, for all variants and inputs
+    """Return the placeholders that are allowed at `path`, except ``{bin}`` and other slots."""
+    if path[:1] == ("tuning",):  # it runs once for all variants and inputs
         return list(scenario.spec.fixed)
     names = [*scenario.spec.axes, *scenario.spec.fixed]
     part = scenario.spec.input
@@ -77,7 +77,7 @@ def known_names(scenario: Scenario, path: Path) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _placeholders(scenario: Scenario, path: Path, text: str, slots: bool) -> Iterator[Problem]:  # noqa: FBT001 -- one of three facts
+def _placeholders(scenario: Scenario, path: Path, text: str, *, slots: bool) -> Iterator[Problem]:
     if text == template.ARGS and (path[0] == "command" or path[:2] == ("worker", "command")):
         return
     names = known_names(scenario, path)
@@ -88,23 +88,24 @@ def _placeholders(scenario: Scenario, path: Path, text: str, slots: bool) -> Ite
             continue
         written = text[item.start : item.end]
         place = scenario.document.place.at(path)
-        more: dict[str, Any] = {"file": place.file, "at": _inside(place.value, text, item)}
+        location: dict[str, Any] = {"file": place.file, "at": _inside(place.value, text, item)}
         if item.name is None:
-            advice = "write `{{` and `}}` for braces that are meant as such"
-            yield Problem("BC109", f"`{written}` is no placeholder", help=advice, **more)
+            advice = "write `{{` and `}}` for literal braces"
+            yield Problem("BC109", f"`{written}` is not a placeholder", help=advice, **location)
         elif item.name in _SLOTS:
-            why = (
-                _why_not(str(item.name), path)
+            reason = (
+                _unavailable_slot(str(item.name), path)
                 if slots
-                else "it is filled in only when a command is run"
+                else "it is available only in commands"
             )
-            yield Problem("BC109", f"`{written}` cannot be used here: {why}", **more)
+            yield Problem("BC109", f"`{written}` cannot be used here: {reason}", **location)
         else:
             near = suggest(item.name, names)
-            meant = f"did you mean `{{{near}}}`?  " if near else ""
+            suggestion = f"did you mean `{{{near}}}`?  " if near else ""
             listed = ", ".join(f"{{{name}}}" for name in names) or "none"
-            advice = meant + (f"names here: {listed}" if len(names) <= MAX_LISTED else "")
-            yield Problem("BC109", f"nothing is called `{written}`", help=advice or None, **more)
+            advice = suggestion + (f"available: {listed}" if len(names) <= MAX_LISTED else "")
+            message = f"unknown placeholder `{written}`"
+            yield Problem("BC109", message, help=advice or None, **location)
 
 
 def _slots_at(scenario: Scenario, path: Path) -> Iterator[str]:
@@ -114,33 +115,34 @@ def _slots_at(scenario: Scenario, path: Path) -> Iterator[str]:
         yield from ["tuning"] * (scenario.spec.tuning is not None)
 
 
-def _why_not(slot: str, path: Path) -> str:
+def _unavailable_slot(slot: str, path: Path) -> str:
     return (
-        "`tuning` is run once, before anything else"
+        "`tuning` runs once, before all inputs"
         if path[:1] == ("tuning",)
         else f"this scenario has no `{slot}`"
     )
 
 
 def _tuning(scenario: Scenario) -> Iterator[Problem]:
-    """A command that is run for its output, which nothing would use, or whose program is not known early enough."""
+    """Yield the problems of `tuning`: its output is unused, or there is no program to run."""
     spec, place = scenario.spec, ("tuning",)
     if spec.tuning is None:
         return
     if spec.worker.command is not None:
-        message = "`tuning` needs a program that is built: `worker: {crate: …}`"
-        yield scenario.document.key_problem(place, "BC108", message)
+        message = "`tuning` has no effect on a program that is not built"
+        advice = "write `worker: {crate: …}`, or remove `tuning`"
+        yield scenario.document.key_problem(place, "BC108", message, help=advice)
     if not any(
         "tuning" in template.names(text)
         for path, text, _ in templated(scenario)
         if path[:1] != place
     ):
-        note = "`{tuning}` stands in no command"
-        yield scenario.document.key_problem(place, "BC205", "`tuning` is never used", note=note)
+        advice = "use `{tuning}` in `command`, or remove the key"
+        yield scenario.document.key_problem(place, "BC205", "`tuning` is never used", help=advice)
 
 
 def _inside(at: Position, text: str, item: template.Placeholder) -> Position:
-    """The placeholder's own place, where the text stands on one line as it is."""
+    """Return the position of the placeholder, or of the text if it is on several lines."""
     quotes = at.length - len(text)
     if quotes not in {0, 2} or "\n" in text:
         return at
@@ -154,14 +156,14 @@ def _never_run(scenario: Scenario) -> Iterator[Problem]:
         and worker.crate == BUILTIN
         and worker.bin in bundled.NEEDS_COMMAND
     ):
-        message = f"{worker.bin} has no command of its own: write one under `command`"
-        advice = f"such as {bundled.NEEDS_COMMAND[worker.bin]}"
+        message = f"worker `{worker.bin}` has no default command"
+        advice = f"add command: {bundled.NEEDS_COMMAND[worker.bin]}"
         yield scenario.document.value_problem(("worker", "bin"), "BC109", message, help=advice)
     if worker.command is not None or scenario.spec.command is None:
         return
     if not any("bin" in template.names(word) for word in bundled.command_of(scenario)):
-        message = "the command never runs what is built: `{bin}` is not in it"
-        advice = 'start it with "{bin}", or time a program that exists with worker: {command: […]}'
+        message = "the command does not run the built program: it has no `{bin}`"
+        advice = 'start it with "{bin}", or use an existing program with worker: {command: […]}'
         yield scenario.document.value_problem(("command",), "BC109", message, help=advice)
 
 
@@ -169,19 +171,22 @@ def _unused(scenario: Scenario) -> Iterator[Problem]:
     used = set().union(*(template.names(text) for _, text, _ in templated(scenario)))
     for axis in axes_of(scenario):
         if axis.name not in used and not axis.changes(BUILD_KEYS + RUN_KEYS):
-            note = "it stands in no command, env or input, and none of its values changes anything"
             message = f"axis `{axis.name}` is never used"
-            yield scenario.document.key_problem(("axes", axis.name), "BC205", message, note=note)
+            advice = (
+                f"use `{{{axis.name}}}` in `command`, `env` or `input`, "
+                "add settings to its values, or remove the axis"
+            )
+            yield scenario.document.key_problem(("axes", axis.name), "BC205", message, help=advice)
     for name in scenario.spec.fixed:
         if name not in used:
-            note = "it stands in no command, env or input"
+            advice = f"use `{{{name}}}` in `command`, `env` or `input`, or remove it"
             yield scenario.document.key_problem(
-                ("fixed", name), "BC205", f"fixed `{name}` is never used", note=note
+                ("fixed", name), "BC205", f"fixed key `{name}` is never used", help=advice
             )
 
 
 def _bundled(scenario: Scenario) -> Iterator[Problem]:
-    """Values that a bundled worker does not have, wherever they are given to one of its flags."""
+    """Yield a problem for each value that a flag of the bundled worker does not accept."""
     described = bundled.description(scenario)
     if not described:
         return
@@ -197,7 +202,7 @@ def _bundled(scenario: Scenario) -> Iterator[Problem]:
             else:
                 place = scenario.document.place.at(("fixed", name) if name else ("command", index))
                 file, at = place.file, place.value
-            message = f"`{value}` is not a value of {scenario.spec.worker.bin}'s {theirs}"
+            message = f"worker `{scenario.spec.worker.bin}` has no value `{value}` for `{theirs}`"
             label = f"not one of: {', '.join(known)}"
             advice = did_you_mean(value, known) or None
             yield Problem("BC103", message, file=file, at=at, label=label, help=advice)
@@ -206,7 +211,7 @@ def _bundled(scenario: Scenario) -> Iterator[Problem]:
 def _given(
     scenario: Scenario, word: str, axes: dict[str, AxisView]
 ) -> Iterator[tuple[str | None, str]]:
-    """What a flag is given: the axis or fixed key that it comes from, if any, and each value."""
+    """Yield the values of a flag, each with the axis or fixed key that it comes from, if any."""
     parts = list(template.placeholders(word))
     if not parts:
         yield None, word

@@ -1,4 +1,4 @@
-"""Checks of the worker against its manifest: folder, package, binary, cargo features."""
+"""Checks of the worker against its Cargo.toml: folder, package, binary, cargo features."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
-    """Problems of ``worker:`` and of the features that axis values ask for."""
+    """Yield the problems of `worker` and of the cargo features of axis values."""
     worker, document = scenario.spec.worker, scenario.document
     if worker.git is not None and worker.bin is None:
-        message = "`git` needs `bin`: which binary is measured"
-        yield document.key_problem(("worker",), "BC107", message)
+        message = "`git` needs `bin`, the binary to measure"
+        yield document.key_problem(("worker",), "BC107", message, help="add bin: NAME")
     if worker.crate is None:
         return
     if worker.crate == BUILTIN and worker.bin not in bundled.workers():
@@ -69,36 +69,37 @@ def _missing(scenario: Scenario, missing: CrateMissing) -> Problem:
 
 
 def _bin(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
-    wanted = scenario.spec.worker.bin
-    listed = f"binaries: {', '.join(crate.bins)}" if crate.bins else "it has none"
-    if wanted is None and len(crate.bins) != 1:
-        message = f"which binary of crate `{crate.name}` is measured?"
+    name = scenario.spec.worker.bin
+    listed = f"binaries: {', '.join(crate.bins)}" if crate.bins else "the crate has no binaries"
+    if name is None and len(crate.bins) != 1:
+        count = "several binaries" if crate.bins else "no binary"
+        message = f"crate `{crate.name}` has {count}"
         advice = f"write bin: NAME  {listed}"
         yield scenario.document.key_problem(("worker",), "BC305", message, help=advice)
-    elif wanted is not None and wanted not in crate.bins:
-        near = suggest(wanted, crate.bins)
+    elif name is not None and name not in crate.bins:
+        near = suggest(name, crate.bins)
         advice = (f"did you mean `{near}`?  " if near else "") + listed
-        message = f"crate `{crate.name}` has no binary `{wanted}`"
+        message = f"crate `{crate.name}` has no binary `{name}`"
         yield scenario.document.value_problem(("worker", "bin"), "BC305", message, help=advice)
 
 
 def _features(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
-    wanted: list[tuple[Place, str]] = [
+    features: list[tuple[Place, str]] = [
         (("worker", "features", index), name)
         for index, name in enumerate(scenario.spec.worker.features)
     ]
     for axis in axes_of(scenario):
         for value, setting in axis.settings.items():
             path: Place = ("axes", axis.name, "values", value, "features")
-            wanted += [((*path, index), name) for index, name in enumerate(setting.features)]
-    named = (
+            features += [((*path, index), name) for index, name in enumerate(setting.features)]
+    folder = (
         scenario.spec.worker.crate
         if scenario.spec.worker.crate != BUILTIN
         else f"native/crates/{crate.name}"
     )
-    for place, name in wanted:
+    for place, name in features:
         if name in crate.features or "/" in name:
-            continue  # `dependency/feature` is for cargo to judge
+            continue  # cargo checks `dependency/feature`
         near = suggest(name, crate.features)
         parts = [f"did you mean `{near}`?"] if near else []
         if len(crate.features) <= MAX_LISTED:
@@ -107,6 +108,6 @@ def _features(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
             place,
             "BC302",
             f"crate `{crate.name}` has no cargo feature `{name}`",
-            label=f"not in [features] of {named}/Cargo.toml",
+            label=f"not in [features] of {folder}/Cargo.toml",
             help="  ".join(parts) or None,
         )

@@ -1,4 +1,4 @@
-"""Checks of `bounds`, `cells` and `derived`: names, and formulas whose units fit."""
+"""Checks of `bounds`, `cells` and `derived`: names, and the units of formulas."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bench_framework.model.formula import FormulaError, Unit, parse
 from bench_framework.scenario.axes import axes_of, baseline_values, named_values
-from bench_framework.scenario.checks.rules import named
+from bench_framework.scenario.checks.rules import check_reference
 from bench_framework.scenario.matrix import combine
 from bench_framework.scenario.scalars import did_you_mean
 
@@ -19,25 +19,30 @@ if TYPE_CHECKING:
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
-    """Problems of names and formulas."""
+    """Yield the problems of names and formulas."""
     axes = {axis.name: axis for axis in axes_of(scenario)}
     yield from _bounds(scenario, axes)
     for name, given in scenario.spec.cells.items():
         for axis, value in given.items():
-            yield from named(scenario, axes, ("cells", name, axis), axis, value, variant_only=True)
+            yield from check_reference(
+                scenario, axes, ("cells", name, axis), axis, value, variant_only=True
+            )
     yield from _formulas(scenario)
 
 
 def check_cells(scenario: Scenario) -> Iterator[Problem]:
-    """Named cells that the matrix leaves out. Names and values have been checked."""
+    """Yield a problem for each check_reference cell that is not measured; names and values are valid."""
     matrix = combine(scenario)
-    kept = {tuple(sorted(matrix.variant_part(values))) for values in matrix.kept}
+    measured = {tuple(sorted(matrix.variant_part(values))) for values in matrix.measured}
     for name, given in scenario.spec.cells.items():
         values = named_values(matrix.axes, scenario.spec.baseline, given)
-        if tuple(sorted(values)) not in kept:
-            shown = ", ".join(f"{axis}={value}" for axis, value in values)
+        if tuple(sorted(values)) not in measured:
+            values_text = ", ".join(f"{axis}={value}" for axis, value in values)
             yield scenario.document.key_problem(
-                ("cells", name), "BC209", f"cell `{name}` is not measured", note=f"it is {shown}"
+                ("cells", name),
+                "BC209",
+                f"cell `{name}` ({values_text}) is not measured",
+                help="change its values, or the rule that excludes it",
             )
 
 
@@ -46,7 +51,7 @@ def _bounds(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Proble
         wrong = [
             problem
             for axis, value in given.items()
-            for problem in named(
+            for problem in check_reference(
                 scenario, axes, ("bounds", index, axis), axis, value, variant_only=True
             )
         ]
@@ -57,8 +62,8 @@ def _bounds(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Proble
                 yield scenario.document.value_problem(
                     ("bounds", index),
                     "BC206",
-                    "the baseline cannot be a bound",
-                    help="a bound does other work and is compared with nothing; choose another baseline",
+                    "the baseline cannot be a bound, because bounds are not compared",
+                    help="choose another baseline, or remove the bound",
                 )
 
 
@@ -68,18 +73,22 @@ def _formulas(scenario: Scenario) -> Iterator[Problem]:
     for name, part in scenario.spec.derived.items():
         path = ("derived", name, "formula")
         if name in cells:
-            yield scenario.document.key_problem(path[:2], "BC209", f"`{name}` names a cell already")
+            message = f"`{name}` is already the name of a cell"
+            advice = "choose another name"
+            yield scenario.document.key_problem(path[:2], "BC209", message, help=advice)
         try:
             formula = parse(part.formula, units)
         except FormulaError as error:
             yield scenario.document.value_problem(
-                path, "BC209", f"`{name}` cannot be worked out: {error}"
+                path, "BC209", f"`{name}` cannot be computed: {error}"
             )
             continue
         units[name] = formula.unit
         for cell in formula.cells:
             if cell not in cells and cell not in scenario.lost:
-                advice = did_you_mean(cell, list(cells), "cells") or "name it under `cells`"
+                advice = (
+                    did_you_mean(cell, list(cells), "cells") or f"define `{cell}` under `cells`"
+                )
                 yield scenario.document.value_problem(
-                    path, "BC209", f"there is no cell called `{cell}`", help=advice
+                    path, "BC209", f"there is no cell `{cell}`", help=advice
                 )

@@ -1,4 +1,4 @@
-"""Checks of the gate: the cells and metrics that it names, and what its scenario cannot give it."""
+"""Checks of the gate: its cells, metrics and limits."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
-    """Problems of ``gate:``."""
+    """Yield the problems of `gate`."""
     gate, document = scenario.spec.gate, scenario.document
     if gate.cells is not None:
         yield from _selection(scenario, ("gate", "cells"), gate.cells)
-    if gate.against is not None and (why := _no_revisions(scenario)):
-        advice = "leave it out: the scenario's own baseline is compared"
+    if gate.against is not None and (reason := _no_revisions(scenario)):
+        advice = "remove it, to compare with the scenario's baseline"
         yield document.value_problem(
-            ("gate", "against"), "BC108", f"`gate.against` has no effect here: {why}", help=advice
+            ("gate", "against"), "BC108", f"`gate.against` has no effect: {reason}", help=advice
         )
     if "binary_size" in dict(gate.margins()) and scenario.spec.worker.command is not None:
         message = "`gate.binary_size` has no effect on a program that is not built"
-        yield document.key_problem(("gate", "binary_size"), "BC108", message)
+        yield document.key_problem(("gate", "binary_size"), "BC108", message, help="remove it")
     for index, budget in enumerate(gate.budgets):
         place: Path = ("gate", "budgets", index)
         yield from _selection(scenario, (*place, "cell"), budget.cell)
@@ -42,7 +42,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
                 *scenario.spec.metrics,
             ]
             near = did_you_mean(budget.metric, known, "metrics")
-            message = f"`{budget.metric}` can have no budget"
+            message = f"metric `{budget.metric}` does not exist or cannot have a budget"
             yield document.value_problem((*place, "metric"), "BC206", message, help=near or None)
             continue
         try:
@@ -62,14 +62,14 @@ def _no_revisions(scenario: Scenario) -> str:
     if worker.command is not None:
         return "a program that is not built has no revision"
     if worker.crate == BUILTIN:
-        return "the bundled workers have one revision: the one of this benchctl"
+        return "the bundled workers have only the revision of this benchctl"
     if any(setting.revision for axis in axes_of(scenario) for setting in axis.settings.values()):
         return "an axis of this scenario names revisions"
     return ""
 
 
 def _selection(scenario: Scenario, place: Path, words: str) -> Iterator[Problem]:
-    """What is wrong with the words of a selection, told where they stand in the file."""
+    """Yield the problems of a selection, each at the position of the key in the file."""
     known = {axis.name: axis.values for axis in axes_of(scenario)}
     try:
         parse_selection(words, known, open_names=OPEN_NAMES)

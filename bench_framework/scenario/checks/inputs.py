@@ -1,4 +1,4 @@
-"""Checks of axis values and inputs: sizes, seeds, data sets and files of the user."""
+"""Checks of axis values and inputs: sizes, seeds, datasets and files."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from bench_framework.scenario.definition import Scenario
 
 _MAX_FILLINGS = 2_000
-"""Texts with several axes are tried up to here; `checks.matrix` refuses larger matrices anyway."""
+"""Largest number of combinations that are checked; `checks.matrix` refuses larger matrices."""
 _MAX_SEED = 2**64
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
-    """Problems of axis values and of ``input:``."""
+    """Yield the problems of axis values and of `input`."""
     for axis in axes_of(scenario):
         yield from _twice(scenario, axis)
         yield from _misplaced(scenario, axis)
@@ -43,11 +43,11 @@ def check(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _nothing_to_drop(scenario: Scenario) -> Iterator[Problem]:
-    """A cold cache without an input: there is nothing whose pages could be dropped and looked for."""
+    """Yield a problem for a cold cache without an input, whose pages would be dropped."""
     if "input" in scenario.lost:
         return
-    message = "`cache: cold` needs an `input`: the pages of nothing else are dropped from memory"
-    advice = "declare `input:`, or say `cache: unknown` and drop what you need in `prepare`"
+    message = "`cache: cold` needs an `input`, whose pages are dropped from memory"
+    advice = "add `input`, or write `cache: unknown` and drop the cache in `prepare`"
     if scenario.spec.measure.cache == "cold":
         yield scenario.document.value_problem(("measure", "cache"), "BC108", message, help=advice)
     for axis in axes_of(scenario):
@@ -58,15 +58,15 @@ def _nothing_to_drop(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _twice(scenario: Scenario, axis: AxisView) -> Iterator[Problem]:
-    """A value that is listed twice, or two sizes that are one."""
+    """Yield a problem for each value that is listed twice, or size that equals another one."""
     place = scenario.document.place.at(("axes", axis.name))
     data = scenario.document.data.get("axes", {}).get(axis.name)
     if isinstance(data, dict) and "values" in data:
         place, data = place.at(("values",)), data["values"]
-    seen: dict[object, str | int] = {}
+    first_keys: dict[object, str | int] = {}
     for index, value in enumerate(data if isinstance(data, (list, dict)) else ()):
         key: str | int = index if isinstance(data, list) else value
-        first = seen.setdefault(parse_size(value) if axis.is_size else str(value), key)
+        first = first_keys.setdefault(parse_size(value) if axis.is_size else str(value), key)
         if first == key:
             continue
         here, there = place.children[key], place.children[first]
@@ -75,37 +75,38 @@ def _twice(scenario: Scenario, axis: AxisView) -> Iterator[Problem]:
             f"value `{value}` is given twice in axis `{axis.name}`",
             file=here.file,
             at=here.key or here.value,
-            label="the same again",
-            also=((there.key or there.value, "first given here"),)
-            if there.file == here.file
-            else (),
+            label="second value",
+            also=((there.key or there.value, "first value"),) if there.file == here.file else (),
+            help="remove one of the two",
         )
 
 
 def _misplaced(scenario: Scenario, axis: AxisView) -> Iterator[Problem]:
-    """Settings that cannot take effect where they are written."""
+    """Yield a problem for each setting that has no effect on its axis."""
     worker = scenario.spec.worker
     for value, setting in axis.settings.items():
         for key in sorted(setting.model_fields_set):
             name = key.replace("_", "-")
-            why = None
+            reason, advice = "", f"remove `{name}`"
             if key in BUILD_KEYS and axis.kind == "input":
-                why = "an axis of `input` changes no build: put it into an axis of its own"
+                reason = "an axis used in `input` cannot change the build"
+                advice = "move it to a separate axis"
             elif key in BUILD_KEYS and worker.command is not None:
-                why = "this worker is a program that is not built"
+                reason = "the worker is a program that is not built"
             elif key == "revision" and worker.crate == BUILTIN:
-                why = "the bundled workers have one revision: the one of this benchctl"
+                reason = "the bundled workers have only the revision of this benchctl"
             elif key == "args" and scenario.spec.shell:
-                why = "a shell's command line takes no argument list: use the value's name in it"
-            if why is not None:
+                reason = "`shell: true` takes no argument list"
+                advice = f"use `{{{axis.name}}}` in `command`"
+            if reason:
                 path = ("axes", axis.name, "values", value, name)
                 yield scenario.document.key_problem(
-                    path, "BC108", f"`{name}` has no effect here: {why}"
+                    path, "BC108", f"`{name}` has no effect here: {reason}", help=advice
                 )
 
 
 def _fillings(scenario: Scenario, key: str, text: str) -> Iterator[tuple[str, str, Position]]:
-    """The text with every choice of its axes, and where to point: at the value, if one axis makes it."""
+    """Yield the text for each combination of its axes, with file and position to report."""
     axes = [axis for axis in axes_of(scenario) if axis.name in template.names(text)]
     place = scenario.document.place.at(("input", key))
     for picked in itertools.islice(
@@ -122,11 +123,16 @@ def _fillings(scenario: Scenario, key: str, text: str) -> Iterator[tuple[str, st
 def _size(_scenario: Scenario, text: str, file: str, at: Position) -> Iterator[Problem]:
     if is_size(text):
         return
-    if text.isascii() and text.isdigit() and 0 < len(text) < 13:  # noqa: PLR2004 -- a terabyte is enough for an example
+    if text.isascii() and text.isdigit() and 0 < len(text) < 13:  # noqa: PLR2004 -- up to 1 TB
         iec, si = parse_size(f"{text}MiB"), parse_size(f"{text}MB")
         advice = f"write {text}MiB ({_grouped(iec)} bytes) or {text}MB ({_grouped(si)} bytes)"
         yield Problem(
-            "BC105", "a size needs a unit", file=file, at=at, label=f"{text} what?", help=advice
+            "BC105",
+            f"size `{text}` has no unit",
+            file=file,
+            at=at,
+            label="expected a unit",
+            help=advice,
         )
         return
     advice = "write a number with a unit, such as 10MiB or 200MB"
@@ -142,9 +148,9 @@ def _grouped(number: int) -> str:
 def _dataset(_scenario: Scenario, text: str, file: str, at: Position) -> Iterator[Problem]:
     if text not in DATASETS:
         label = f"not one of: {', '.join(DATASETS)}"
-        advice = did_you_mean(text, DATASETS) or "a file of yours is `input: {file: …}`"
+        advice = did_you_mean(text, DATASETS) or "for your own file, write input: {file: …}"
         yield Problem(
-            "BC103", f"there is no data set `{text}`", file=file, at=at, label=label, help=advice
+            "BC103", f"there is no dataset `{text}`", file=file, at=at, label=label, help=advice
         )
 
 
@@ -157,7 +163,7 @@ def _seed(_scenario: Scenario, text: str, file: str, at: Position) -> Iterator[P
 def _file(scenario: Scenario, text: str, file: str, at: Position) -> Iterator[Problem]:
     path = Path(scenario.resolve(text))
     if scenario.spec.prepare or path.is_file():
-        return  # `prepare` may be what makes it
-    what = "is a folder" if path.is_dir() else "is not there"
+        return  # `prepare` may create it
+    what = "is a folder" if path.is_dir() else "does not exist"
     advice = "paths are relative to the scenario's file"
     yield Problem("BC404", f"input file `{text}` {what}", file=file, at=at, help=advice)

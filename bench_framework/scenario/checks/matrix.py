@@ -1,4 +1,4 @@
-"""Checks that need every combination: size, empty rules, two variants that are one program."""
+"""Checks of the whole matrix: size, rules without effect, identical variants."""
 
 from __future__ import annotations
 
@@ -17,52 +17,45 @@ if TYPE_CHECKING:
     from bench_framework.scenario.definition import Scenario
 
 MAX_PRODUCT: Final = 20_000
-"""Combinations, holes included, that are looked at one by one."""
+"""Largest product of the axes that is expanded."""
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
-    """Problems of the matrix as a whole. Names and values have been checked."""
+    """Yield the problems of the matrix as a whole; names and values are valid."""
     axes = axes_of(scenario)
     limit = scenario.spec.limits.max_cells
     size = product_size(axes)
-    sum_text = " × ".join(str(len(axis.settings)) for axis in axes)
+    equation = " × ".join(str(len(axis.settings)) for axis in axes)
+    equation = f"{equation} = {_grouped(size)}" if len(axes) > 1 else _grouped(size)
     if size > MAX_PRODUCT:
-        yield _too_many(
-            scenario, f"{sum_text} = {_grouped(size)} combinations, limit {_grouped(MAX_PRODUCT)}"
-        )
+        text = f"too many combinations: {equation}, limit {_grouped(MAX_PRODUCT)}"
+        yield _too_many(scenario, text)
         return
     matrix = combine(scenario)
     for index, count in enumerate(matrix.matches):
         if count == 0:
             message = "exclude rule matches no combination"
             yield scenario.document.value_problem(
-                ("exclude", index), "BC202", message, help="remove it"
+                ("exclude", index), "BC202", message, help="correct or remove the rule"
             )
-    if len(matrix.kept) > limit:
-        equation = f"{sum_text} = {_grouped(size)}" + (
-            f", {_grouped(len(matrix.kept))} kept:" if matrix.holes else ""
-        )
-        text = (
-            f"{equation} cells, limit {limit}"
-            if not matrix.holes
-            else f"{equation} more than the limit of {limit} cells"
-        )
-        yield _too_many(scenario, text)
+    if len(matrix.measured) > limit:
+        remaining = f", {_grouped(len(matrix.measured))} not excluded" if matrix.holes else ""
+        text = f"{equation}{remaining}, limit {limit}"
+        yield _too_many(scenario, f"too many configurations: {text}")
         return
-    if not matrix.kept:
-        note = "every combination is excluded by a rule or unavailable"
-        yield scenario.document.key_problem(
-            ("axes",), "BC208", "no cell is left to measure", note=note
-        )
+    if not matrix.measured:
+        message = "no configuration to measure: all are excluded or unavailable"
+        advice = "change the rules, or add values"
+        yield scenario.document.key_problem(("axes",), "BC208", message, help=advice)
         return
-    made = Expansion(scenario, matrix)
-    pairs = made.pairs()
-    if not any(variant == made.baseline for variant, _ in pairs):
+    expansion = Expansion(scenario, matrix)
+    pairs = expansion.pairs()
+    if not any(variant == expansion.baseline for variant, _ in pairs):
         message = "the baseline is excluded on every input"
         yield scenario.document.key_problem(
             ("baseline",), "BC201", message, help="change the rule, or the baseline"
         )
-    yield from _same_program(scenario, made, pairs)
+    yield from _same_program(scenario, expansion, pairs)
 
 
 def _too_many(scenario: Scenario, message: str) -> Problem:
@@ -77,32 +70,34 @@ def _grouped(number: int) -> str:
 
 
 def _same_program(
-    scenario: Scenario, made: Expansion, pairs: list[tuple[Variant, Input]]
+    scenario: Scenario, expansion: Expansion, pairs: list[tuple[Variant, Input]]
 ) -> Iterator[Problem]:
-    """Two variants that run the same thing on the same input: their difference would be noise with a name."""
-    seen: dict[object, tuple[Variant, Input]] = {}
-    told: set[tuple[str, str]] = set()
+    """Yield a problem for each pair of variants, or inputs, that run the same command."""
+    first_by_work: dict[object, tuple[Variant, Input]] = {}
+    reported: set[tuple[str, str]] = set()
     for variant, given in pairs:
-        first, on = seen.setdefault(_doing(made, variant, given), (variant, given))
+        first, on = first_by_work.setdefault(_work(expansion, variant, given), (variant, given))
         if first != variant:
             pair, message = (
                 (first.id, variant.id),
                 f"two variants are the same program: {first.label}, {variant.label}",
             )
-            note = "same build, arguments, environment and input"
+            note = "they have the same build, arguments, environment and input"
         elif on != given:
             pair, message = (on.id, given.id), f"two inputs are the same: {on.label}, {given.label}"
-            note = "same data set and the same command"
+            note = "they have the same dataset and command"
         else:
             continue
-        if pair not in told:
-            told.add(pair)
+        if pair not in reported:
+            reported.add(pair)
             place = ("experiments",) if variant.experiment is not None else ("axes",)
-            yield scenario.document.key_problem(place, "BC204", message, note=note)
+            yield scenario.document.key_problem(
+                place, "BC204", message, help="remove one of the two", note=note
+            )
 
 
-def _doing(made: Expansion, variant: Variant, given: Input) -> object:
-    """All that a cell does, without what it is called."""
-    cell = made.cell(variant, given, Role.CANDIDATE, "")
+def _work(expansion: Expansion, variant: Variant, given: Input) -> object:
+    """Return everything that a cell executes, without its names."""
+    cell = expansion.cell(variant, given, Role.CANDIDATE, "")
     around = (cell.env, cell.cwd, cell.stdin, cell.cpus, cell.cache, cell.prepare)
     return (variant.build, given.dataset, cell.command, around)

@@ -1,4 +1,4 @@
-"""Checks of metrics: those that a scenario declares, and every place that names one."""
+"""Checks of declared metrics, and of the names of metrics."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from bench_framework.scenario.schema.metrics import MetricPart
 
 GATED_COUNTS: Final = 2
-"""Repetitions where only the gate asks: the fewest that show whether a count varies from run to run."""
+"""Counted runs if only the gate uses instructions: two show whether the count varies."""
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
-    """Problems of declared metrics, and of the names of all."""
+    """Yield the problems of declared metrics, and of the names of metrics."""
     for name, part in scenario.spec.metrics.items():
         yield from _declared(scenario, name, part)
     yield from _judged(scenario)
@@ -39,23 +39,23 @@ def check(scenario: Scenario) -> Iterator[Problem]:
 
 
 def declared_metrics(scenario: Scenario) -> tuple[DeclaredMetric, ...]:
-    """The metrics of a valid scenario, in its order."""
-    found = []
+    """Return the declared metrics of a valid scenario, in its order."""
+    metrics = []
     for name, part in scenario.spec.metrics.items():
         if part.source is None:
             continue
         unit, scale = UNITS[part.unit]
         path = json_path.parse(part.json_path) if part.json_path is not None else ()
-        found.append(
+        metrics.append(
             DeclaredMetric(
                 name, part.source, unit, scale, part.direction, path, part.regex or "", part.about
             )
         )
-    return tuple(found)
+    return tuple(metrics)
 
 
 def instruction_policy(scenario: Scenario) -> InstructionPolicy | None:
-    """How instructions are counted; `None` where neither `judge`, `metrics` nor `gate` names them."""
+    """Return how instructions are counted; `None` if `judge`, `metrics` and `gate` omit them."""
     spec = scenario.spec
     part, judged = spec.metrics.get(INSTRUCTIONS), INSTRUCTIONS in spec.judge
     gated = INSTRUCTIONS in dict(spec.gate.margins()) or any(
@@ -68,8 +68,8 @@ def instruction_policy(scenario: Scenario) -> InstructionPolicy | None:
     return InstructionPolicy(runs=GATED_COUNTS, optional=True) if gated else None
 
 
-def speaks(scenario: Scenario) -> bool:
-    """Whether the worker follows the protocol, so that it may have metrics of its own."""
+def follows_protocol(scenario: Scenario) -> bool:
+    """Return whether the worker follows the protocol, so that it may report its own metrics."""
     contract = scenario.spec.worker.contract
     return bool(bundled.description(scenario)) if contract is None else contract
 
@@ -79,52 +79,50 @@ def _declared(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Probl
     if name == INSTRUCTIONS:
         for key in ("from", *SOURCE_KEYS):
             if key in (scenario.document.data.get("metrics", {}).get(name) or {}):
-                message = f"`instructions` are counted by benchctl: `{key}` has no effect"
-                advice = f"it takes {', '.join(COUNTER_KEYS)}; another name can be read from what is printed"
+                message = f"`{key}` has no effect on `instructions`, which benchctl counts"
+                advice = f"use {', '.join(COUNTER_KEYS)}, or another name for a printed metric"
                 yield document.key_problem((*path, key), "BC108", message, help=advice)
         return
     if name in METRICS:
-        advice = "choose another name; `judge` takes it without a declaration"
+        advice = "choose another name, or remove the declaration and use it in `judge`"
         yield document.key_problem(
-            path, "BC108", f"`{name}` is a metric of benchctl's own", help=advice
+            path, "BC108", f"`{name}` is a built-in metric of benchctl", help=advice
         )
         return
     if part.source is None:
-        advice = "from: stdout, answer or worker"
-        yield document.key_problem(
-            path, "BC107", f"metric `{name}` does not say where it stands", help=advice
-        )
+        advice = "add from: stdout, answer or worker"
+        yield document.key_problem(path, "BC107", f"metric `{name}` needs `from`", help=advice)
         return
     yield from _source(scenario, name, part)
-    if part.regex is not None and (wrong := _regex_fault(part.regex)):
+    if part.regex is not None and (fault := _regex_fault(part.regex)):
         yield document.value_problem(
-            (*path, "regex"), "BC102", f"metric `{name}`: {wrong[0]}", help=wrong[1]
+            (*path, "regex"), "BC102", f"metric `{name}`: {fault[0]}", help=fault[1]
         )
     if part.json_path is not None:
         try:
             json_path.parse(part.json_path)
         except ValueError as error:
-            message = f"metric `{name}`: `{part.json_path}` is no path into JSON: {error}"
+            message = f"metric `{name}`: `{part.json_path}` is not a JSON path: {error}"
             advice = "write keys with dots, and indexes in brackets: latency.p99, rows[0].value"
             yield document.value_problem((*path, "json"), "BC102", message, help=advice)
 
 
 def _source(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Problem]:
-    """A source that this scenario does not have."""
+    """Yield a problem if the scenario does not have the metric's source."""
     spec, answer = scenario.spec, scenario.spec.answer
     message, advice = "", ""
-    if part.source == "worker" and not speaks(scenario):
+    if part.source == "worker" and not follows_protocol(scenario):
         message = "this worker does not follow the protocol"
-        advice = "from: stdout reads what it prints; `worker: {contract: true}` says that it follows the protocol"
+        advice = "write from: stdout, or add worker: {contract: true} if it does"
     elif part.source == "answer" and answer.file is None:
-        message, advice = "there is no `answer.file`", "answer: {file: out.json}"
+        message, advice = "`from: answer` needs `answer.file`", "add answer: {file: out.json}"
     elif part.source == "stdout" and answer.stdout != "file":
         message, advice = (
-            f"`answer.stdout` is `{answer.stdout}`: stdout is not kept",
-            "leave `answer.stdout` out",
+            f"stdout is not stored, because `answer.stdout` is `{answer.stdout}`",
+            "remove `answer.stdout`",
         )
     elif part.source == "stdout" and spec.shell and ">" in str(spec.command or ""):
-        return  # the shell may redirect; the run will say what is missing
+        return  # the shell may redirect stdout; the run reports missing numbers
     if message:
         place = ("metrics", name, "from")
         yield scenario.document.value_problem(
@@ -133,76 +131,77 @@ def _source(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Problem
 
 
 def _regex_fault(text: str) -> tuple[str, str] | None:
-    """What is wrong with an expression, and what to do; `None` if it has one group."""
+    """Return the fault of an expression and the fix; `None` if it has exactly one group."""
     try:
-        found = re.compile(text, re.MULTILINE)
+        compiled = re.compile(text, re.MULTILINE)
     except (re.error, RecursionError, OverflowError) as error:
         return (
-            f"`regex` cannot be read: {error}",
-            "a backslash is kept as it is between single quotes",
+            f"`regex` is not a regular expression: {error}",
+            "write it in single quotes, in which a backslash is literal",
         )
-    if found.groups == 0:
+    if compiled.groups == 0:
         return (
-            "`regex` has no group, so nothing says which part is the number",
-            "put it in brackets: ([0-9.]+)",
+            "`regex` needs a group that matches the number",
+            "put the number in parentheses: ([0-9.]+)",
         )
-    if found.groups > 1:
+    if compiled.groups > 1:
         return (
-            f"`regex` has {found.groups} groups and takes one",
-            "write (?:…) for a group that is not the number",
+            f"`regex` has {compiled.groups} groups instead of one",
+            "write (?:…) for groups other than the number",
         )
     return None
 
 
 def _judged(scenario: Scenario) -> Iterator[Problem]:
-    """Names under `judge`. A worker with the protocol may have its own, known only once it is built."""
+    """Yield the problems of `judge`; metrics of a worker are known only after its build."""
     spec, document = scenario.spec, scenario.document
     for index, metric in enumerate(spec.judge):
         place = ("judge", index)
         if metric in spec.judge[:index]:
-            yield document.value_problem(place, "BC104", f"`judge` names `{metric}` twice")
+            message = f"`judge` lists `{metric}` twice"
+            yield document.value_problem(place, "BC104", message, help="remove one of the two")
         elif metric in scenario.lost:
             continue
-        elif why := _why_not(scenario, metric):
+        elif reason := _refusal_reason(scenario, metric):
             advice = did_you_mean(metric, _judgeable(scenario), "metrics") or None
             yield document.value_problem(
-                place, "BC206", f"`{metric}` cannot be judged: {why}", help=advice
+                place, "BC206", f"metric `{metric}` cannot be judged: {reason}", help=advice
             )
 
 
-def _why_not(scenario: Scenario, metric: str) -> str:
-    """Why a metric cannot be judged here; empty if it can, or if only its worker knows."""
+def _refusal_reason(scenario: Scenario, metric: str) -> str:
+    """Return why a metric cannot be judged; empty if it can, or if only its worker knows."""
     part, kind = scenario.spec.metrics.get(metric), METRICS.get(metric)
     if part is not None and kind is None:
-        return "" if part.direction != "none" else "it does not say which `direction` is better"
+        return "" if part.direction != "none" else "it has no `direction`"
     if kind is None:
         return (
             ""
-            if speaks(scenario)
-            else "this worker reports no metrics, and `metrics` declares none of this name"
+            if follows_protocol(scenario)
+            else "this worker reports no metrics, and `metrics` does not declare it"
         )
     if metric == "build_time":
-        return "a build is made once; its time is in the table of binaries"
+        return "each variant is built only once"
     if kind.judged == "shown" and kind.source == DERIVED:
-        return "it follows from other metrics"
+        return "it is computed from other metrics"
     if kind.judged == "shown":
-        return "it is shown and not judged"
-    if kind.kernel_key and not speaks(scenario):
-        return "without the protocol it is counted once, in a run outside timing"
+        return "it is for information only"
+    if kind.kernel_key and not follows_protocol(scenario):
+        return "without the worker protocol it is counted in only one run"
     if kind.source == BUILD and scenario.spec.worker.command is not None:
-        return "nothing is built: all variants run one program"
+        return "nothing is built, all variants run one program"
     return ""
 
 
 def _judgeable(scenario: Scenario) -> list[str]:
-    own = [name for name, part in scenario.spec.metrics.items() if part.direction != "none"]
-    return [*(name for name in METRICS if not _why_not(scenario, name)), *own]
+    declared = [name for name, part in scenario.spec.metrics.items() if part.direction != "none"]
+    return [*(name for name in METRICS if not _refusal_reason(scenario, name)), *declared]
 
 
 def _limits(scenario: Scenario) -> Iterator[Problem]:
-    """Names under `margin` and `epsilon`."""
+    """Yield the problems of the names under `margin` and `epsilon`."""
     spec = scenario.spec
-    if speaks(scenario):
+    if follows_protocol(scenario):
         return
     known = [*METRICS, *spec.metrics]
     for key in ("margin", "epsilon"):

@@ -1,4 +1,4 @@
-"""Checks of `profile`: names of axes and values, and buckets that are regular expressions."""
+"""Checks of `profile`: axes, values, and the regular expressions of buckets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from bench_framework.scenario.axes import axes_of
-from bench_framework.scenario.checks.rules import named
+from bench_framework.scenario.checks.rules import check_reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
-    """Problems of names and patterns."""
+    """Yield the problems of names and patterns."""
     part = scenario.spec.profile
     if part is None:
         return
@@ -24,7 +24,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     for index, given in enumerate(part.variants) if not isinstance(part.variants, str) else ():
         for axis, value in given.items() if isinstance(given, dict) else ():
             path = ("profile", "variants", index, axis)
-            yield from named(scenario, axes, path, axis, value, variant_only=True)
+            yield from check_reference(scenario, axes, path, axis, value, variant_only=True)
     for name, pattern in part.buckets.items():
         try:
             re.compile(pattern)
@@ -32,6 +32,6 @@ def check(scenario: Scenario) -> Iterator[Problem]:
             yield scenario.document.value_problem(
                 ("profile", "buckets", name),
                 "BC114",
-                f"bucket `{name}` is no regular expression: {error}",
-                help="a backslash stands before a character that is meant as such: `\\.`, `\\(`",
+                f"bucket `{name}` is not a regular expression: {error}",
+                help="write a backslash before literal special characters: `\\.`, `\\(`",
             )

@@ -1,4 +1,4 @@
-"""Checks of everything that names axes and values: baseline, rules, experiments."""
+"""Checks of references to axes and values: baseline, rules, experiments."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
-    """Problems of names."""
+    """Yield the problems of references to axes and values."""
     axes = {axis.name: axis for axis in axes_of(scenario)}
     yield from _baselines(scenario, axes)
     yield from _exclude(scenario, axes)
@@ -28,13 +28,13 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     yield from _anchor(scenario, axes)
     for index, part in enumerate(scenario.spec.describe):
         for axis, value in part.variant.items():
-            yield from named(
+            yield from check_reference(
                 scenario, axes, ("describe", index, "variant", axis), axis, value, variant_only=True
             )
 
 
 def known_values(scenario: Scenario, axis: AxisView) -> list[str]:
-    """The values of an axis that its worker knows: a wrong one is no help in a message."""
+    """Return the values of an axis that the worker knows, for use in messages."""
     theirs = bundled.axis_links(scenario, bundled.command_of(scenario)).get(axis.name)
     if theirs is None:
         return list(axis.values)
@@ -48,10 +48,8 @@ def _baselines(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Pro
     open_axes = [axis for axis in axes.values() if axis.kind != "input" and len(axis.settings) > 1]
     if not scenario.spec.baseline and open_axes and "baseline" not in scenario.lost:
         example = ", ".join(f"{axis.name}: {axis.values[0]}" for axis in open_axes)
-        advice = f"such as baseline: {{{example}}}"
-        yield document.key_problem(
-            ("axes",), "BC201", "there is no `baseline` to compare with", help=advice
-        )
+        advice = f"add a baseline, such as baseline: {{{example}}}"
+        yield document.key_problem(("axes",), "BC201", "`baseline` is missing", help=advice)
     chosen = []
     for index, given in enumerate(scenario.spec.baseline):
         path: Path = ("baseline", index)
@@ -66,12 +64,13 @@ def _baselines(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Pro
                 f"add {axis.name}: {' or '.join(known_values(scenario, axis)[:8])}"
                 for axis in missing
             )
-            message = f"baseline selects several variants: it leaves {names} open"
+            message = f"baseline selects several variants: it has no value for {names}"
             yield document.value_problem(path, "BC201", message, help=advice)
             continue
         values = baseline_values(tuple(axes.values()), given)
         if values in chosen:
-            yield document.value_problem(path, "BC201", "this baseline is given twice")
+            message = "this baseline is given twice"
+            yield document.value_problem(path, "BC201", message, help="remove one of the two")
         chosen.append(values)
 
 
@@ -85,28 +84,28 @@ def _baseline(
         if axis is None:
             advice = did_you_mean(name, list(axes), "axes") or None
             yield scenario.document.key_problem(
-                (*path, name), "BC201", f"baseline names no axis: `{name}`", help=advice
+                (*path, name), "BC201", f"there is no axis `{name}` for the baseline", help=advice
             )
         elif axis.kind == "input":
-            message = f"baseline names `{name}`, an axis of the input; a baseline is measured on every input"
+            message = f"`{name}` is an axis of the input; the baseline is measured on every input"
             yield scenario.document.key_problem(
-                (*path, name), "BC201", message, help=f"leave `{name}` out"
+                (*path, name), "BC201", message, help=f"remove `{name}`"
             )
         elif value not in axis.settings:
-            shown = ", ".join(f"{key}={text}" for key, text in given.items())
+            values_text = ", ".join(f"{key}={text}" for key, text in given.items())
             yield scenario.document.value_problem(
                 path,
                 "BC201",
-                f"baseline `{shown}` selects no cell",
-                label=f"no cell of this matrix has {name}={value}",
-                help=f"{name} takes: {', '.join(known_values(scenario, axis))}",
+                f"baseline `{values_text}` selects no variant",
+                label=f"axis `{name}` has no value `{value}`",
+                help=f"use one of: {', '.join(known_values(scenario, axis))}",
             )
 
 
 def _exclude(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Problem]:
     for index, rule in enumerate(scenario.spec.exclude):
-        for name, wanted in rule.items():
-            for row, value in enumerate(wanted):
+        for name, excluded in rule.items():
+            for row, value in enumerate(excluded):
                 path = ("exclude", index, name, row)
                 if name in axes and value in axes[name].settings:
                     continue
@@ -119,7 +118,7 @@ def _exclude(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Probl
                         label=p.message,
                         help=p.help,
                     )
-                    for p in named(scenario, axes, path, name, value)
+                    for p in check_reference(scenario, axes, path, name, value)
                 )
 
 
@@ -130,7 +129,7 @@ def _groups(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Proble
             wrong = [
                 problem
                 for row, name in enumerate(group)
-                for problem in named(
+                for problem in check_reference(
                     scenario,
                     axes,
                     scenario.row(key, index, row),
@@ -142,13 +141,19 @@ def _groups(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Proble
             yield from wrong
             if len(set(group)) < len(group) and not wrong:
                 yield scenario.document.value_problem(
-                    scenario.row(key, index), "BC206", f"`{key}` names an axis twice"
+                    scenario.row(key, index),
+                    "BC206",
+                    f"`{key}` lists an axis twice",
+                    help="remove one of the two",
                 )
             lengths = {len(axes[name].settings) for name in group if name in axes}
             if key != "exclusive" and not wrong and len(lengths) > 1:
                 counts = ", ".join(f"{name} has {len(axes[name].settings)}" for name in group)
-                message = f"axes that advance together need equally many values: {counts}"
-                yield scenario.document.value_problem(scenario.row(key, index), "BC206", message)
+                message = f"axes in `pairs` need the same number of values: {counts}"
+                advice = "add or remove values"
+                yield scenario.document.value_problem(
+                    scenario.row(key, index), "BC206", message, help=advice
+                )
 
 
 def _experiments(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Problem]:
@@ -158,7 +163,8 @@ def _experiments(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[P
             yield scenario.document.value_problem(
                 ("experiments", index, "name"),
                 "BC206",
-                f"two experiments are called `{experiment.name}`",
+                f"two experiments have the name `{experiment.name}`",
+                help="choose another name",
             )
         names.add(experiment.name)
         yield from _experiment(scenario, axes, ("experiments", index), experiment)
@@ -169,26 +175,28 @@ def _experiment(
 ) -> Iterator[Problem]:
     document, fixed = scenario.document, scenario.spec.fixed
     for axis, value in part.at.items():
-        yield from named(scenario, axes, (*path, "at", axis), axis, value, variant_only=True)
+        yield from check_reference(
+            scenario, axes, (*path, "at", axis), axis, value, variant_only=True
+        )
     if part.metric is not None and part.metric not in scenario.spec.judge:
         advice = did_you_mean(part.metric, scenario.spec.judge, "judged here") or None
-        message = f"`{part.metric}` is not judged in this scenario"
+        message = f"metric `{part.metric}` is not in `judge`"
         yield document.value_problem((*path, "metric"), "BC206", message, help=advice)
     ((key, value),) = part.change.items()
     where = (*path, "change", key)
     if key in fixed and part.at:
-        message = f"with `at`, the change must be one of an axis; `{key}` is a key of `fixed`"
-        yield document.key_problem(where, "BC108", message)
+        message = f"with `at`, the change must be of an axis; `{key}` is a key of `fixed`"
+        yield document.key_problem(where, "BC108", message, help="remove `at`, or make it an axis")
     elif key not in fixed:
-        yield from named(scenario, axes, where, key, value, variant_only=True, also=tuple(fixed))
+        yield from check_reference(
+            scenario, axes, where, key, value, variant_only=True, also=tuple(fixed)
+        )
     first = scenario.spec.baseline[0] if scenario.spec.baseline else {}
     chosen = (baseline_values(tuple(axes.values()), first) or {}) | part.at | fixed
     if chosen.get(key) == value and (key in fixed or part.at or part.hypothesis):
-        note = (
-            f"`fixed.{key}` is {value} already" if key in fixed else f"`{key}` is {value} already"
-        )
-        message = f"experiment `{part.name}` changes nothing"
-        yield document.value_problem(where, "BC204", message, note=note)
+        place = f"fixed.{key}" if key in fixed else key
+        message = f"experiment `{part.name}` changes nothing: `{place}` is already {value}"
+        yield document.value_problem(where, "BC204", message, help="choose another value")
 
 
 def _anchor(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Problem]:
@@ -196,22 +204,22 @@ def _anchor(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Proble
     if part is None:
         return
     for axis, value in (part.variant or {}).items():
-        yield from named(
+        yield from check_reference(
             scenario, axes, ("anchor", "variant", axis), axis, value, variant_only=True
         )
     if part.rev is None:
         return
-    why = "a program that is not built has no revision" if worker.command is not None else None
+    reason = "a program that is not built has no revision" if worker.command is not None else None
     if worker.crate == BUILTIN:
-        why = "the bundled workers have one revision: the one of this benchctl"
-    if why is not None:
-        advice = "anchor: {variant: {…}}, a variant whose program stays as it is"
+        reason = "the bundled workers have only the revision of this benchctl"
+    if reason is not None:
+        advice = "use anchor: {variant: {…}} with a variant whose program does not change"
         yield scenario.document.value_problem(
-            ("anchor", "rev"), "BC108", f"`anchor.rev` has no effect here: {why}", help=advice
+            ("anchor", "rev"), "BC108", f"`anchor.rev` has no effect: {reason}", help=advice
         )
 
 
-def named(
+def check_reference(
     scenario: Scenario,
     axes: Mapping[str, AxisView],
     path: Path,
@@ -221,17 +229,15 @@ def named(
     variant_only: bool = False,
     also: tuple[str, ...] | None = None,
 ) -> Iterator[Problem]:
-    """Problems of an axis name, and of a value of it."""
+    """Yield the problems of a reference to an axis, and to one of its values."""
     document = scenario.document
     if {name, value} & scenario.lost:
         return
     if name not in axes:
-        listed = path[0] in {"pairs", "exclusive"}  # the name is an item there, and a key elsewhere
+        listed = path[0] in {"pairs", "exclusive"}  # the name is a list item there
         point = document.value_problem if listed else document.key_problem
         place = path if listed else path[: path.index(name) + 1]
-        advice = (
-            did_you_mean(name, [*axes, *(also or ())], "names here" if also else "axes") or None
-        )
+        advice = did_you_mean(name, [*axes, *(also or ())], "available" if also else "axes") or None
         yield point(
             place,
             "BC206",
@@ -240,11 +246,14 @@ def named(
         )
     elif variant_only and axes[name].kind == "input":
         yield document.value_problem(
-            path, "BC206", f"`{name}` is an axis of the input, not of the variants"
+            path,
+            "BC206",
+            f"`{name}` is an axis of the input, not of the variants",
+            help="name a build or run axis",
         )
     elif value is not None and value not in axes[name].settings:
         known = known_values(scenario, axes[name])
-        advice = did_you_mean(value, known, f"{name} takes") or None
+        advice = did_you_mean(value, known, "use one of") or None
         yield document.value_problem(
             path, "BC206", f"axis `{name}` has no value `{value}`", help=advice
         )

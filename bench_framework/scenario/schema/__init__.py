@@ -1,6 +1,7 @@
-"""The scenario language as models: every key, its type and its meaning (docs/reference/scenario.md).
+"""The scenario format as pydantic models: every key, its type and its meaning.
 
-Run as a module with ``--write`` it renews ``docs/reference/scenario.schema.json``.
+``docs/reference/scenario.md`` describes the keys. ``python -m bench_framework.scenario.schema
+--write`` writes ``docs/reference/scenario.schema.json``.
 """
 
 from __future__ import annotations
@@ -59,31 +60,31 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 VERSION: Final = 1
-"""Of the language."""
+"""Version of the scenario format."""
 
 
 class ScenarioFile(Part):
-    """A benchctl scenario: the question, the workload, the axes, how to measure and how to judge."""
+    """A benchctl scenario: question, workload, axes, measurement and judgement."""
 
     version: Annotated[int, read_by(scalars.whole(1)), WithJsonSchema({"const": VERSION})]
-    """Of the scenario language: 1."""
+    """Version of the scenario format: 1."""
     name: Annotated[
         str,
         read_by(scalars.scenario_name),
         WithJsonSchema({"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"}),
     ]
-    """Short name; its records are kept in a folder of this name."""
+    """Short name. Records are stored in a folder of this name."""
     question: Text
-    """The sentence that the report must answer."""
+    """Question that the report answers."""
     about: Text = ""
-    """More about the scenario, printed among the author's notes."""
+    """Further description of the scenario, shown among the author's notes."""
     worker: Worker
     """The program under test."""
     axes: dict[Name, AxisForm] = {}
-    """What is varied: axis name to its values (a list), to what each value changes (a mapping), or to both
-    with a label and a note (`{values: …, label: …, note: …}`)."""
+    """Axes, by name. An axis is a list of values, a mapping from each value to its settings, or
+    `{values: …, label: …, note: …}`."""
     input: InputPart | None = None
-    """What the program works on; leave it out for a program that needs none."""
+    """Input of the program. Omit it for a program without an input."""
     command: (
         Annotated[
             Annotated[list[Text], Tag("<list>"), Field(min_length=1)]
@@ -93,84 +94,88 @@ class ScenarioFile(Part):
         ]
         | None
     ) = None
-    """Argument list of one run. `{bin}` and `{input}` are filled in, as are `{axis}` and keys of `fixed`;
-    `{{` and `}}` stand for braces. Default: the worker's."""
+    """Arguments of one run. The placeholders `{bin}`, `{input}`, `{axis}` and keys of `fixed` are
+    replaced; write `{{` and `}}` for literal braces. Default: the worker's command."""
     shell: Flag = False
-    """`true`: `command` is one text that a shell reads."""
+    """`true`: `command` is one string, run by a shell."""
     stdin: ValueName | None = None
-    """File that the program reads from stdin, such as `{input}`."""
+    """File that becomes the program's stdin, such as `{input}`."""
     env: dict[Variable, Text] = {}
     """Environment variables of every run."""
     cwd: ValueName | None = None
-    """Folder in which the program runs, relative to this file."""
+    """Working directory of the program, relative to this file."""
     data_dir: ValueName | None = Field(default=None, alias="data-dir")
     """Folder for generated inputs, relative to this file."""
     tuning: Annotated[list[Text], Field(min_length=1)] | None = None
-    """Argument list, run once before anything is measured, with the baseline's program as `{bin}`; it prints one JSON
-    object, which the record keeps, and `{tuning}` in a command is the file that holds it."""
+    """Command that runs once before measuring, with the baseline's program as `{bin}`. It prints
+    one JSON object, which is stored in the record. `{tuning}` in a command is the path of that
+    file."""
     prepare: Commands = []
-    """One command, or a list of commands, run before a cell is timed."""
+    """One command, or a list of commands, that runs before each sample."""
     cleanup: Commands = []
-    """One command, or a list of commands, run after a cell was timed."""
+    """One command, or a list of commands, that runs after each sample."""
     exit_codes: Annotated[list[ExitCode], Field(min_length=1)] = Field(
         default=[0], alias="exit-codes"
     )
-    """Exit codes of a run that did its work."""
+    """Exit codes that mean success."""
     exclude: Rules = []
-    """Combinations that are not measured: each rule names axis values, or lists of them."""
+    """Combinations that are not measured. Each rule maps axes to a value or a list of values."""
     pairs: NameLists = []
-    """Axes that advance together, value by value, in place of every combination."""
+    """Axes that advance together: first value with first value, and so on."""
     exclusive: NameLists = []
-    """Axes of which at most one departs from the baseline at a time."""
+    """Axes of which at most one may differ from the baseline in a combination."""
     design: Annotated[
         Literal["full", "one-at-a-time", "ladder"],
         read_by(scalars.choice("full", "one-at-a-time", "ladder")),
     ] = "full"
-    """`full`: every combination; `one-at-a-time`: the baseline with one axis changed; `ladder`: changes piled
-    up in the order of the axes."""
+    """`full`: every combination. `one-at-a-time`: the baseline with one axis changed. `ladder`: the
+    changes are added one after the other, in the order of the axes."""
     baseline: Baselines = []
-    """The variant that others are compared with: one value for each axis with several. A list holds more: the first is
-    the baseline of the headline, and a section of its own compares every variant with each of them."""
+    """Variant that the others are compared with: one value for each axis that has several. A list
+    gives several baselines: the headline uses the first, and a separate section compares every
+    variant with each of them."""
     anchor: AnchorPart | None = None
-    """What stays the same from record to record, so that records can be compared: `{rev: v1.0}` or `{variant: …}`."""
+    """Variant that is identical in several records, so that they can be compared through it:
+    `{rev: v1.0}` or `{variant: …}`."""
     measure: Measure = Field(default_factory=Measure)
-    """How much is measured, in which order, and when it stops."""
+    """Number of rounds, order, and when measuring stops."""
     metrics: dict[Symbol, MetricPart] = {}
-    """Numbers that the program prints or reports: name to where each stands, its unit and which way is better.
-    `instructions` says how these are counted."""
+    """Metrics that the program prints or reports, by name: source, unit and direction. The key
+    `instructions` sets how instructions are counted."""
     judge: Annotated[list[Text], Field(min_length=1)] = [WALL, CPU]
-    """Metrics whose differences are judged (docs/reference/metrics.md)."""
+    """Metrics that get a verdict (docs/reference/metrics.md)."""
     margin: PerMetric | None = None
-    """Change that is too small to care about: `2%`, or one per metric."""
+    """Change that is too small to matter: `2%`, or one per metric."""
     epsilon: PerMetric | None = None
-    """Smallest change worth a word: `1%`, or one per metric."""
+    """Minimum effect size, the smallest change that is reported as one: `1%`, or one per metric."""
     level: Level = 0.05
-    """Chance of any false finding in the whole report."""
+    """Probability of at least one false positive in the whole report."""
     gate: Gate = Field(default_factory=Gate)
-    """What `benchctl gate` and `benchctl run --gate` tolerate."""
+    """Changes that `benchctl gate` and `benchctl run --gate` tolerate."""
     answer: AnswerPart = Field(default_factory=AnswerPart)
-    """What shows that two runs did the same work."""
+    """Comparison of outputs, to check that all runs did the same work."""
     fixed: dict[Name, Text] = {}
-    """Knobs that are not varied, used as `{name}`; an experiment may change one."""
+    """Parameters that are not varied, used as `{name}`. An experiment may change one."""
     experiments: list[ExperimentPart] = []
-    """Single changes, measured next to the combinations of the axes; one with `hypothesis` is a test of it."""
+    """Single changes to the baseline, measured in addition to the combinations of the axes."""
     bounds: list[Annotated[dict[Text, Text], Field(min_length=1)]] = []
-    """Variants that are limits, not candidates: each item names axis values. They do other work, so they are timed
-    and shown, and compared with nothing."""
+    """Variants that are limits and not candidates; each item maps axes to values. They do different
+    work, so they are timed and shown, but not compared."""
     cells: dict[Symbol, Annotated[dict[Text, Text], Field(min_length=1)]] = {}
-    """Names for variants, used by `derived`: name to axis values; an axis that is left out has the baseline's."""
+    """Names of variants for use in `derived`, each with axis values. An omitted axis has the
+    baseline's value."""
     derived: dict[Symbol, DerivedPart] = {}
-    """Figures that follow from named cells, round by round: `rate(cell)`, `time(cell)`, other rows above,
-    `min`, `max`, `harmonic`, `+ - * /`."""
+    """Figures that are computed from named cells in each round, with `rate(cell)`, `time(cell)`,
+    the names of earlier figures, `min`, `max`, `harmonic` and `+ - * /`."""
     profile: ProfilePart | None = None
-    """Functions in which the variants spend their time: sampled after measuring, never timed. A profile of the build is
-    `worker.profile`."""
+    """Sampling of the functions in which variants spend their time, after measuring. The Cargo
+    profile is `worker.profile`."""
     describe: list[DescribePart] = []
-    """Words about variants, shown beside their results."""
+    """Descriptions of variants, shown with their results."""
     notes: list[NotePart] = []
-    """Texts of the author, printed apart from what was measured."""
+    """Notes of the author, shown in a separate section of the report."""
     limits: Limits = Field(default_factory=Limits)
-    """Where a scenario is larger than meant: `{max-cells: 500}`."""
+    """Limits on the size of the plan: `{max-cells: 500}`."""
 
     @model_validator(mode="after")
     def _consistent(self) -> ScenarioFile:
@@ -178,43 +183,45 @@ class ScenarioFile(Part):
         self.demand(
             not text or self.shell,
             "BC102",
-            "`command` must be a list of arguments, got a text",
+            "`command` must be a list of arguments, got a string",
             "command",
-            advice='write ["{bin}", "…"], or say `shell: true` for a shell\'s command line',
+            advice='write ["{bin}", "…"], or set `shell: true` to run a shell command line',
         )
         self.demand(
             not self.shell or text,
             "BC108",
-            "`shell: true` needs a `command` that is one text",
+            "`shell: true` needs a `command` that is one string",
             "shell",
+            advice='write command: "…", or remove `shell`',
         )
         for key in self.fixed:
             self.demand(
                 key not in self.axes,
                 "BC108",
-                f"`{key}` is an axis and cannot be fixed too",
+                f"`{key}` is both an axis and a key of `fixed`",
                 "fixed",
                 key,
+                advice="remove one of the two",
             )
         return self
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of scenarios, with the docstrings as hover text."""
+    """Return the JSON Schema (draft 2020-12) of scenarios, with docstrings as descriptions."""
     for part in dict.fromkeys(_below(ScenarioFile)):
         for name, text in docstrings(part).items():
             part.model_fields[name].description = text
         part.model_rebuild(force=True)
-    made = _tidy(ScenarioFile.model_json_schema(by_alias=True))
+    model_schema = _tidy(ScenarioFile.model_json_schema(by_alias=True))
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "benchctl scenario",
-        **made,
+        **model_schema,
     }
 
 
 def _below(part: type[Part]) -> Iterator[type[Part]]:
-    """A part and all that it is made of, each after what it speaks of itself."""
+    """Yield a part and the parts that it contains, contained parts first."""
     for field in part.model_fields.values():
         for inner in parts_in(field.annotation):
             yield from _below(inner)
@@ -222,7 +229,7 @@ def _below(part: type[Part]) -> Iterator[type[Part]]:
 
 
 def _tidy(node: Any) -> Any:
-    """Without branches that nothing meets or `load` refuses (null), and without what only repeats a key."""
+    """Return the schema without unreachable branches, null branches and generated titles."""
     if isinstance(node, list):
         return [_tidy(item) for item in node]
     if not isinstance(node, dict):
@@ -244,5 +251,5 @@ def _tidy(node: Any) -> Any:
 
 
 def schema_text() -> str:
-    """The schema as it is kept in ``docs/reference/scenario.schema.json``."""
+    """Return the contents of ``docs/reference/scenario.schema.json``."""
     return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"

@@ -1,4 +1,4 @@
-"""Renews ``docs/reference/scenario.schema.json``."""
+"""Command that writes ``docs/reference/scenario.schema.json``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much is measured, and what the gate tolerates."""
+"""The `measure` and `gate` parts of a scenario."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def _or_one_number(schema: dict[str, Any]) -> None:
 
 
 class Rounds(Part):
-    """How many rounds: the least and the most, or one number for exactly so many."""
+    """Smallest and largest number of rounds, or one number for exactly so many."""
 
     model_config = ConfigDict(json_schema_extra=_or_one_number)
 
     min: Positive | None = None
-    """Rounds before the first look at the data. Default 12."""
+    """Rounds before the first interim analysis. Default 12."""
     max: Positive | None = None
-    """Rounds after which measuring stops whatever is decided. Default 40."""
+    """Rounds after which measuring stops in any case. Default 40."""
 
     @model_validator(mode="before")
     @classmethod
@@ -55,27 +55,28 @@ class Rounds(Part):
         self.demand(
             not crossed,
             "BC108",
-            f"`rounds.min` is {self.min}, above `rounds.max`, which is {self.max}",
+            f"`rounds.min` is {self.min} and `rounds.max` is {self.max}",
             "min",
+            advice="lower `min`, or raise `max`",
         )
         return self
 
 
 class Precision(Part):
-    """Stop once the intervals are narrow enough."""
+    """Stopping rule: stop when all confidence intervals are narrow enough."""
 
     precision: Level
-    """Half-width of every headline interval, such as `1%`."""
+    """Half-width of every confidence interval of the headline, such as `1%`."""
 
 
 _STRATEGY: Final = read_by(scalars.choice("fixed", "race"))
 
 
 class Measure(Part):
-    """How much is measured, in which order, and when it stops (docs/method.md)."""
+    """Number of rounds, order, and when measuring stops (docs/method.md)."""
 
     rounds: Rounds = Field(default_factory=Rounds)
-    """Passes over all cells: `{min: 12, max: 40}`, or one number for exactly so many."""
+    """Passes over all configurations: `{min: 12, max: 40}`, or one number for exactly so many."""
     until: Annotated[
         Annotated[
             Literal["conclusive", "rounds"],
@@ -86,48 +87,49 @@ class Measure(Part):
         | Annotated[NotText, Tag("<list>")],
         Discriminator(shape),
     ] = "conclusive"
-    """`conclusive`: until every comparison is; `rounds`: exactly `max`; `{precision: 1%}`: until every interval
-    is so narrow."""
+    """`conclusive`: until every comparison is conclusive. `rounds`: exactly `max` rounds.
+    `{precision: 1%}`: until the half-width of every confidence interval is at most 1 %."""
     budget: Duration | None = None
-    """Wall-clock time after which no further round is begun."""
+    """Wall-clock time after which no further round starts."""
     warmup: Natural = 2
-    """Rounds at the start that are recorded and not used."""
+    """Rounds at the start that are recorded but not analysed."""
     cache: CacheName = "warm"
-    """The input's pages before a run: `warm`, in memory; `cold`, dropped from it; `unknown`, left as they are."""
+    """State of the page cache before a run. `warm`: the input is in memory. `cold`: it is dropped
+    from memory. `unknown`: the cache is left as it is."""
     cpus: CpuList | None = None
-    """CPUs that every program may run on, such as `0-3`, unless a value of an axis names others."""
+    """CPUs that every program may run on, such as `0-3`, unless an axis value sets others."""
     timeout: Duration = 600.0
-    """Of one run."""
+    """Timeout of one run."""
     seed: Natural | None = None
-    """Of the order of cells within rounds. Default: derived from the scenario's content."""
+    """Seed of the random order within rounds. Default: derived from the scenario's content."""
     control: Flag = True
-    """Whether the baseline runs a second time under another name, as a test of the measurement itself."""
+    """`true`: the baseline is measured a second time as an A/A control."""
     strategy: Annotated[Literal["fixed", "race"], _STRATEGY] = "fixed"
-    """`fixed`: every cell runs in every round; `race`: a variant that is decidedly worse than another one on every
-    input is measured no further."""
+    """`fixed`: every configuration runs in every round. `race`: a variant that is significantly
+    worse than another one on every input is dropped."""
 
     @model_validator(mode="after")
     def _can_race(self) -> Measure:
-        for_nothing = self.strategy == "race" and self.until == "rounds"
+        never_drops = self.strategy == "race" and self.until == "rounds"
         self.demand(
-            not for_nothing,
+            not never_drops,
             "BC108",
-            "`strategy: race` drops variants at its looks, and `until: rounds` looks once, at the end",
+            "`strategy: race` has no effect with `until: rounds`, which has no interim analyses",
             "strategy",
-            advice="say `until: conclusive`, or `strategy: fixed` to measure every cell to the end",
+            advice="write `until: conclusive`, or `strategy: fixed`",
         )
         return self
 
 
 class BudgetPart(Part):
-    """What a metric of some cells may be at most, whatever the baseline's is."""
+    """Absolute upper limit of a metric in some configurations, independent of the baseline."""
 
     cell: Text
-    """The cells, by the words of `-k`: `io=mmap size=1GiB`."""
+    """Configurations, as a selection in the syntax of `-k`: `io=mmap size=1GiB`."""
     metric: Text
-    """Which metric, such as `wall`, `peak_rss` or `binary_size`."""
+    """Metric, such as `wall`, `peak_rss` or `binary_size`."""
     max: Text
-    """The most, with its unit: `1.2s`, `200MiB`; a bare number for a count."""
+    """Limit with its unit: `1.2s`, `200MiB`. Counts have no unit."""
 
 
 if TYPE_CHECKING:
@@ -147,28 +149,32 @@ else:
 
 
 class Gate(_Margins):
-    """Growth against the baseline that is tolerated, by metric. Default: `{wall: 2%, cpu: 2%, peak_rss: 5%}`."""
+    """Tolerated growth against the baseline, by metric.
+
+    Default: `{wall: 2%, cpu: 2%, peak_rss: 5%}`.
+    """
 
     against: Text | None = None
-    """Revision of the crate that every variant is compared with, each with itself: a branch, tag or commit, or
-    `merge-base`, where the head left the main branch. Default: the scenario's own baseline."""
+    """Revision at which every variant is built again and compared with itself: a branch, tag or
+    commit, or `merge-base`, the commit where the branch left the main branch. Default: variants are
+    compared with the scenario's baseline."""
     cells: Text | None = None
-    """Only the cells that match are gated, in the words of `-k`: `size>=100MiB`."""
+    """Selection of the gated configurations, in the syntax of `-k`: `size>=100MiB`."""
     min_compared: Natural = Field(default=0, alias="min-compared")
-    """With fewer judged comparisons the gate has not judged."""
+    """Smallest number of judged comparisons. With fewer, the gate has no result."""
     budgets: list[BudgetPart] = []
-    """Absolute bounds: `[{cell: size=1GiB, metric: wall, max: 1.2s}]`. Over a budget is what lies above it with its
-    whole interval."""
+    """Absolute limits: `[{cell: size=1GiB, metric: wall, max: 1.2s}]`. A budget is exceeded if the
+    whole confidence interval is above it."""
     accepted: Text | None = None
-    """File of changes that are meant, relative to this file (docs/reference/gate.md)."""
+    """File of accepted changes, relative to this file (docs/reference/gate.md)."""
     detect: Level = 0.03
-    """A metric counts as judged if a change of this size would have been found."""
+    """Largest minimum detectable effect with which a metric counts as judged."""
     on_inconclusive: Annotated[Literal["warn", "fail"], read_by(scalars.choice("warn", "fail"))] = (
         Field(default="warn", alias="on-inconclusive")
     )
-    """What to do about a metric that could not be judged."""
+    """Effect of a metric that could not be judged."""
     require: list[Text] = []
-    """Metrics that must be judged, or the gate fails."""
+    """Metrics that must be judged. Otherwise the gate fails."""
 
     @model_validator(mode="after")
     def _known(self) -> Gate:
@@ -178,13 +184,13 @@ class Gate(_Margins):
             self.demand(
                 metric in gated,
                 "BC108",
-                f"`require` names `{metric}`, which this gate does not judge",
+                f"`require` lists `{metric}`, which this gate does not judge",
                 "require",
                 advice=advice,
             )
         return self
 
     def margins(self) -> tuple[tuple[str, float], ...]:
-        """Return each gated metric and its tolerated growth as a fraction, in the order of the registry."""
+        """Return each gated metric and its tolerated growth as a fraction, in registry order."""
         given = ((kind.name, getattr(self, kind.name)) for kind in GATED)
         return tuple((name, value) for name, value in given if value is not None)

@@ -1,4 +1,4 @@
-"""Metrics that a scenario declares: where a number stands, and which way is better."""
+"""Metrics that a scenario declares: source, unit and direction."""
 
 from __future__ import annotations
 
@@ -11,41 +11,49 @@ from bench_framework.scenario import scalars
 from bench_framework.scenario.schema.types import Duration, Part, Text, read_by
 
 COUNTER_KEYS: Final = ("runs", "timeout", "tool")
-"""Of `instructions` alone."""
+"""Keys that only `instructions` takes."""
 SOURCE_KEYS: Final = ("json", "regex", "unit", "direction", "about")
-"""Of every other metric."""
+"""Keys that every other metric takes."""
 
 
 class MetricPart(Part):
-    """A number that the program prints or reports; or, under the name `instructions`, how these are counted."""
+    """A number that the program prints or reports.
+
+    The name `instructions` sets how instructions are counted.
+    """
 
     source: Annotated[
         Literal["stdout", "answer", "worker"] | None,
         read_by(scalars.choice("stdout", "answer", "worker")),
     ] = Field(default=None, alias="from")
-    """`stdout`; `answer`: the file named by `answer.file`; `worker`: the line of a worker with the protocol."""
+    """Source of the number. `stdout`: the program's stdout. `answer`: the file named by
+    `answer.file`. `worker`: what a worker reports by the worker protocol."""
     json_path: Text | None = Field(default=None, alias="json")
-    """Where the number stands in JSON: `latency.p99`, `rows[0].value`. The whole text is JSON, or its last line is."""
+    """Path of the number in JSON: `latency.p99`, `rows[0].value`. The whole output or its last line
+    must be JSON."""
     regex: Text | None = None
-    """A regular expression with one group, which holds the number. It may match once, or always the same."""
+    """Regular expression with one group that matches the number. If it matches several times, all
+    matches must be equal."""
     unit: Annotated[
         str, read_by(scalars.choice(*UNITS)), Field(json_schema_extra={"enum": list(UNITS)})
     ] = "count"
-    """What the printed number is in; tables hold seconds, bytes, or the number itself."""
+    """Unit of the printed number. Tables convert it to seconds or bytes."""
     direction: Annotated[
         Literal["lower", "higher", "none"], read_by(scalars.choice("lower", "higher", "none"))
     ] = "none"
-    """Which way is better; `none`: shown, and never judged."""
+    """Better direction. `none`: the metric is shown and gets no verdict."""
     about: Text = ""
-    """What it is, for readers."""
+    """Description of the metric in reports."""
     runs: Annotated[int, read_by(scalars.whole(2)), Field(ge=2)] = 3
-    """Of `instructions`: how often each cell is counted; a single count would not show whether it varies."""
+    """Only for `instructions`: counted runs of each configuration. Two or more show whether the
+    count varies."""
     timeout: Duration = 600.0
-    """Of `instructions`: of one such run, which is ten to fifty times as slow."""
+    """Only for `instructions`: timeout of one counted run, which is 10 to 50 times slower."""
     tool: Annotated[Literal["valgrind", "perf"], read_by(scalars.choice("valgrind", "perf"))] = (
         "valgrind"
     )
-    """Of `instructions`: `valgrind` counts on every machine, `perf` where the processor's counters can be read."""
+    """Only for `instructions`. `valgrind` counts on every machine; `perf` needs access to the
+    processor's counters."""
 
     @model_validator(mode="after")
     def _one_kind(self) -> MetricPart:
@@ -53,20 +61,23 @@ class MetricPart(Part):
         if self.source is None:
             return self
         for key in given:
-            self.demand(not self.source, "BC108", f"`{key}` belongs to `instructions` alone", key)
+            message = f"`{key}` has an effect only for `instructions`"
+            self.demand(not self.source, "BC108", message, key, advice=f"remove `{key}`")
         both = self.json_path is not None and self.regex is not None
-        self.demand(not both, "BC108", "a metric takes `json` or `regex`, not both", "regex")
-        found = self.json_path is not None or self.regex is not None or self.source == "worker"
+        message = "a metric has both `json` and `regex`"
+        self.demand(not both, "BC108", message, "regex", advice="remove one of the two")
+        located = self.json_path is not None or self.regex is not None or self.source == "worker"
         self.demand(
-            found,
+            located,
             "BC107",
-            "a metric needs `json` or `regex`: where is the number?",
-            advice="json: a.b",
+            "a metric needs `json` or `regex` to locate the number",
+            advice="such as json: latency.p99, or regex: 'took ([0-9.]+) s'",
         )
         self.demand(
             not (self.source == "worker" and self.regex is not None),
             "BC108",
-            "a worker answers in JSON: use `json`",
+            "`regex` cannot read a metric from the worker protocol, which is JSON",
             "regex",
+            advice="use `json`",
         )
         return self

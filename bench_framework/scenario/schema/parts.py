@@ -1,4 +1,4 @@
-"""The smaller parts of a scenario: its input, its rules, and the words of its author."""
+"""The smaller parts of a scenario: input, answers, experiments, rules, notes and limits."""
 
 from __future__ import annotations
 
@@ -39,17 +39,18 @@ def _or_text(schema: dict[str, Any]) -> None:
 
 
 class InputPart(Part):
-    """What the program works on. Every key may hold `{axis}`, which makes that axis an input axis."""
+    """Input of the program. Every key may contain `{axis}`, which makes that axis an input axis."""
 
     dataset: Text | None = None
-    """A generated text: prose (or text), cjk, no-spaces, crlf or long-line; or a folder of JSONL sessions: sessions,
-    sessions-small, sessions-large, sessions-short-lines or sessions-long-lines."""
+    """Generated dataset. Texts: prose (or text), cjk, no-spaces, crlf, long-line. Folders of JSONL
+    sessions: sessions, sessions-small, sessions-large, sessions-short-lines,
+        sessions-long-lines."""
     size: Text | None = None
-    """Size of the generated text, with its unit: `10MiB`, `200MB`."""
+    """Size of the generated dataset, with its unit: `10MiB`, `200MB`."""
     seed: Text = "42"
     """Seed of the generator: a whole number."""
     file: ValueName | None = None
-    """A file of yours in place of a generated text, relative to this file."""
+    """Your own input file instead of a generated dataset, relative to this file."""
 
     @model_validator(mode="after")
     def _one_kind(self) -> InputPart:
@@ -62,8 +63,9 @@ class InputPart(Part):
         self.demand(
             not (self.dataset and self.file),
             "BC108",
-            "`input` takes `dataset` or `file`, not both",
+            "`input` has both `dataset` and `file`",
             "file",
+            advice="remove one of the two",
         )
         self.demand(
             not self.dataset or self.size,
@@ -73,73 +75,78 @@ class InputPart(Part):
         )
         for key in ("size", "seed"):
             unused = self.file is not None and key in self.model_fields_set
-            self.demand(not unused, "BC108", f"`{key}` has no effect on a file of yours", key)
+            message = f"`{key}` has no effect with `file`"
+            self.demand(not unused, "BC108", message, key, advice=f"remove `{key}`")
         return self
 
 
 class AnswerPart(Part):
-    """How two runs are seen to have done the same work."""
+    """How the output of runs is compared, to check that they did the same work."""
 
     compare: Annotated[
         Literal["exact", "sorted-lines", "json", "none"],
         read_by(scalars.choice("exact", "sorted-lines", "json", "none")),
     ] = "exact"
-    """Bytes, lines in any order, JSON by value, or not at all."""
+    """`exact`: equal bytes. `sorted-lines`: equal lines in any order. `json`: equal JSON values.
+    `none`: outputs are not compared."""
     file: ValueName | None = None
-    """File that holds the answer, in place of stdout."""
+    """File with the output to compare, instead of stdout."""
     stdout: Annotated[
         Literal["file", "pipe", "null"], read_by(scalars.choice("file", "pipe", "null"))
     ] = "file"
-    """Where the program's stdout goes while it is timed."""
+    """Destination of the program's stdout during timed runs."""
 
 
 class ExperimentPart(Part):
-    """The baseline with one change, measured next to the combinations of the axes."""
+    """The baseline with one change, measured in addition to the combinations of the axes."""
 
     name: ValueName
-    """Name of the experiment: the label of its variant."""
+    """Name of the experiment, which is also the label of its variant."""
     change: Annotated[dict[Text, Text], Field(min_length=1, max_length=1)]
-    """One key of `fixed`, or one axis, and its other value."""
+    """One key of `fixed`, or one axis, with its new value."""
     at: dict[Text, Text] = {}
-    """Values of the axes before the change, where they are not the baseline's; only with `hypothesis`. Both variants
-    must be combinations of the axes."""
+    """Axis values before the change, if they differ from the baseline's; only with `hypothesis`.
+    Both variants must be combinations of the axes."""
     hypothesis: Text = ""
-    """What the change is expected to show, such as "the lock of the queue costs time"; the report says whether it is
+    """Expected effect, such as "the lock of the queue costs time". The report states whether it is
     supported, not supported or not tested."""
     expect: Annotated[Literal["better", "worse"], read_by(scalars.choice("better", "worse"))] = (
         "better"
     )
-    """What the change does to the metric if the hypothesis is right."""
+    """Direction in which the metric changes if the hypothesis is right."""
     metric: Text | None = None
-    """The metric of the hypothesis, one of `judge`. Default: the first of them."""
+    """Metric of the hypothesis, one of `judge`. Default: the first of them."""
     why: Text = ""
-    """What was hoped for."""
+    """Reason for trying the change."""
     decision: Annotated[
         Literal["adopted", "rejected", "open"],
         read_by(scalars.choice("adopted", "rejected", "open")),
     ] = "open"
-    """What became of it."""
+    """Decision about the change."""
 
     @model_validator(mode="after")
     def _consistent(self) -> ExperimentPart:
         for key in ("at", "expect", "metric"):
             unused = key in self.model_fields_set and not self.hypothesis
-            self.demand(not unused, "BC108", f"`{key}` has no effect without `hypothesis`", key)
+            message = f"`{key}` has no effect without `hypothesis`"
+            advice = f"add `hypothesis`, or remove `{key}`"
+            self.demand(not unused, "BC108", message, key, advice=advice)
         decided = self.at and self.decision != "open"
-        message = "`decision` is about a change to the baseline, and `at` starts elsewhere"
-        self.demand(not decided, "BC108", message, "decision")
+        message = "`decision` needs a change to the baseline, but `at` starts from another variant"
+        self.demand(not decided, "BC108", message, "decision", advice="remove one of the two")
         return self
 
 
 class DerivedPart(Part):
-    """A formula over named cells, or a mapping with the formula and what it assumes."""
+    """A formula over named cells, or a mapping with the formula and its assumption."""
 
     model_config = ConfigDict(json_schema_extra=_or_text)
 
     formula: Text
-    """`rate(cell)`, `time(cell)`, other rows above, `min`, `max`, `harmonic`, `+ - * /`."""
+    """Formula with `rate(cell)`, `time(cell)`, names of earlier figures, `min`, `max`, `harmonic`
+    and `+ - * /`."""
     assuming: Text = ""
-    """What must be true for a figure that is projected and not measured; printed with the figure."""
+    """Assumption of a figure that is projected and not measured; shown with the figure."""
 
     @model_validator(mode="before")
     @classmethod
@@ -148,12 +155,14 @@ class DerivedPart(Part):
 
 
 class AnchorPart(Part):
-    """What stays the same from record to record: other records are compared through it."""
+    """A variant that is identical in several records, so that they can be compared through it."""
 
     rev: Text | None = None
-    """Revision of the crate, such as a tag: built with the baseline's settings and run as one more cell."""
+    """Revision of the crate, such as a tag. It is built with the baseline's settings and measured
+    as an additional variant."""
     variant: dict[Text, Text] | None = None
-    """Axis values of a variant whose code is not worked on; an axis that is left out has the baseline's value."""
+    """Axis values of a variant whose code does not change. An omitted axis has the baseline's
+    value."""
 
     @model_validator(mode="after")
     def _one_of_two(self) -> AnchorPart:
@@ -167,7 +176,7 @@ class AnchorPart(Part):
         self.demand(
             self.rev is None or self.variant is None,
             "BC108",
-            "`anchor` takes `rev` or `variant`, not both",
+            "`anchor` has both `rev` and `variant`",
             "rev",
             advice=advice,
         )
@@ -175,34 +184,34 @@ class AnchorPart(Part):
 
 
 class NotePart(Part):
-    """Text of the author, printed apart from what was measured."""
+    """A note of the author, shown in a separate section of the report."""
 
     title: Text
-    """Heading."""
+    """Heading of the note."""
     text: Text
-    """The text."""
+    """Text of the note."""
 
 
 class DescribePart(Part):
-    """Words about the variants that have these axis values."""
+    """A description of the variants that have these axis values."""
 
     variant: dict[Text, Text]
-    """Axis values; a variant with all of them is described."""
+    """Axis values. The entry describes every variant that has all of them."""
     label: Text | None = None
-    """What readers are shown in place of the names of its values."""
+    """Label of the variant in reports, instead of the names of its values."""
     text: Text = ""
-    """The words."""
+    """Description of the variant."""
 
 
 class Limits(Part):
-    """Guards against a scenario that is larger than meant."""
+    """Limits on the size of the plan."""
 
     max_cells: Positive = Field(default=500, alias="max-cells")
-    """Most cells a plan may hold."""
+    """Largest number of configurations (variant × input) in a plan."""
 
 
 def _rows(value: Any) -> Any:
-    """One command, or a list of commands, as a list of commands."""
+    """Return one command, or a list of commands, as a list of commands."""
     return (
         [value]
         if isinstance(value, list) and not any(isinstance(item, list) for item in value) and value
@@ -218,7 +227,7 @@ Rule: TypeAlias = dict[
         WithJsonSchema({"anyOf": [SCALAR, {"type": "array", "items": SCALAR}]}),
     ],
 ]
-"""Axis name to the value, or the values, that the rule is about."""
+"""Axis name to the value or values to which the rule applies."""
 _RULE = {
     "type": "object",
     "additionalProperties": {"anyOf": [SCALAR, {"type": "array", "items": SCALAR}]},

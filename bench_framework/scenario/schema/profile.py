@@ -1,4 +1,4 @@
-"""Which variants are profiled after measuring, and how."""
+"""The `profile` part of a scenario: which variants are profiled, and how."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from bench_framework.scenario.schema.types import (
 )
 
 MOST_HZ = 10_000
-"""More than this and the sampler measures itself."""
+"""Highest frequency. Above it the sampler disturbs the program."""
 
 
 class ProfilePart(Part):
-    """Functions in which the variants spend their time, sampled in runs of their own after measuring."""
+    """Sampling of the functions in which variants spend their time, after measuring."""
 
     variants: Annotated[
         Annotated[
@@ -37,47 +37,49 @@ class ProfilePart(Part):
         | Annotated[NotText, Tag("<mapping>")],
         Discriminator(shape),
     ] = "baseline"
-    """`baseline`, `all`, or a list of axis values: every variant that has all values of an item is profiled, on every
-    input."""
+    """`baseline`, `all`, or a list of axis values. Every variant that has all values of an item is
+    profiled, on every input."""
     when: Annotated[
         Literal["after-run", "asked"], read_by(scalars.choice("after-run", "asked"))
     ] = "after-run"
-    """`after-run`: `benchctl run` profiles once everything is measured; `asked`: only `benchctl run --profile` and
-    `benchctl profile RECORD` do."""
+    """`after-run`: `benchctl run` profiles after measuring. `asked`: only `benchctl run --profile`
+    and `benchctl profile RECORD` profile."""
     runs: Positive = 5
-    """Profiled runs of each cell; intervals are over them."""
+    """Profiled runs of each configuration. Confidence intervals are computed over them."""
     frequency: Positive = 997
-    """Samples per second of processor time."""
+    """Samples per second of CPU time."""
     sampler: Annotated[
         Literal["auto", "perf", "callgrind"], read_by(scalars.choice("auto", "perf", "callgrind"))
     ] = "auto"
-    """`perf` samples time; `callgrind` counts instructions of the program, exactly and slowly, and sees no kernel and
-    no waiting; `auto`: perf, and callgrind where perf may not sample."""
+    """`perf` samples CPU time. `callgrind` counts the program's instructions: exact and slow,
+    without kernel and waiting. `auto`: perf, or callgrind where perf has no permission."""
     stacks: Annotated[
         Literal["auto", "frame-pointers", "dwarf"],
         read_by(scalars.choice("auto", "frame-pointers", "dwarf")),
     ] = "auto"
-    """How perf finds callers. `auto`: frame pointers in what is built here, dwarf in other programs."""
+    """How perf unwinds stacks. `auto`: frame pointers for programs built by benchctl, dwarf for
+    others."""
     timeout: Duration = 600.0
-    """Of one profiled run."""
+    """Timeout of one profiled run."""
     buckets: dict[Text, Text] = {}
-    """Name to a regular expression that is searched in the names of functions; the first that fits takes a function,
-    and `other` takes the rest."""
+    """Groups of functions: name to a regular expression that is searched in function names. The
+    first match counts; `other` contains the rest."""
 
     @model_validator(mode="after")
     def _sane(self) -> ProfilePart:
         self.demand(
             self.frequency <= MOST_HZ,
             "BC108",
-            f"`frequency` is {self.frequency}: above {MOST_HZ} a sampler disturbs what it samples",
+            f"`frequency` is {self.frequency}; above {MOST_HZ} the sampler disturbs the program",
             "frequency",
-            advice="997 is usual; more runs give more samples",
+            advice="write 997, and raise `runs` for more samples",
         )
         self.demand(
             OTHER not in self.buckets,
             "BC108",
-            f"`{OTHER}` is what no bucket takes",
+            f"`{OTHER}` is reserved for functions that match no bucket",
             "buckets",
             OTHER,
+            advice="choose another name",
         )
         return self

@@ -1,4 +1,4 @@
-"""The types that keys of the language have, and what every mapping of it is."""
+"""The types of keys, and the base class of every mapping in a scenario."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ PROFILE_KEYS: Final = (
 
 
 def refusal(refused: Refused, at: tuple[str, ...] = ()) -> PydanticCustomError:
-    """The error of pydantic that `validation_errors` turns into a problem of ours."""
+    """Return the pydantic error that `validation_errors` turns into a problem."""
     context = {"message": refused.message, "label": refused.label, "help": refused.advice, "at": at}
     return PydanticCustomError(refused.code, "{message}", context)
 
 
 def read_by(reader: Callable[[Any], Any]) -> BeforeValidator:
-    """A validator that reads a leaf of the document with `reader`, which raises `Refused`."""
+    """Return a validator that reads a scalar with `reader`, which may raise `Refused`."""
 
     def run(value: Any) -> Any:
         try:
@@ -60,7 +60,7 @@ def read_by(reader: Callable[[Any], Any]) -> BeforeValidator:
 
 
 def shape(value: Any) -> str:
-    """Tag of a union's branch: list, mapping or scalar."""
+    """Return the tag of a union's branch: list, mapping or scalar."""
     if isinstance(value, list):
         return "<list>"
     return "<mapping>" if isinstance(value, dict) else "<scalar>"
@@ -115,9 +115,9 @@ Words: TypeAlias = Annotated[
     read_by(scalars.words),
     WithJsonSchema({"anyOf": [SCALAR, {"type": "array", "items": SCALAR}]}),
 ]
-"""A list of texts, or one text that is split at blanks."""
+"""A list of strings, or one string that is split at spaces."""
 NotText: TypeAlias = Annotated[Text, WithJsonSchema(NEVER)]
-"""The branch of a union that takes every other shape, only to refuse it in words."""
+"""Branch of a union that accepts every other shape, so that the message can name the right one."""
 NotPercent: TypeAlias = Annotated[Percent, WithJsonSchema(NEVER)]
 NotList: TypeAlias = Annotated[list[Text], WithJsonSchema(NEVER)]
 Profile: TypeAlias = Annotated[
@@ -128,22 +128,22 @@ Profile: TypeAlias = Annotated[
     | Annotated[NotText, Tag("<list>")],
     Discriminator(shape),
 ]
-"""A profile's name, or keys that are set on top of it."""
+"""Name of a Cargo profile, or profile keys that are set on top of it."""
 
 
 class Part(BaseModel):
-    """A mapping of the language. A key that it does not know is an error."""
+    """A mapping in a scenario. An unknown key is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
-    def demand(self, holds: object, code: str, message: str, *at: str, advice: str = "") -> None:
-        """Refuse this part at its key `at` unless `holds`."""
-        if not holds:
+    def demand(self, valid: object, code: str, message: str, *at: str, advice: str = "") -> None:
+        """Raise an error that points at the key `at` unless `valid` is true."""
+        if not valid:
             raise refusal(Refused(code, message, advice=advice), at)
 
 
 def parts_in(annotation: Any) -> list[type[Part]]:
-    """The parts that a key's type speaks of, in its order."""
+    """Return the parts that occur in a key's type, in order."""
     if isinstance(annotation, type) and issubclass(annotation, Part):
         return [annotation]
     return [part for inner in get_args(annotation) for part in parts_in(inner)]
@@ -151,7 +151,10 @@ def parts_in(annotation: Any) -> list[type[Part]]:
 
 @cache
 def docstrings(part: type[BaseModel]) -> dict[str, str]:
-    """Field to its docstring, for the fields that have one.
+    """Return the docstring of each field that has one, read from the source code.
+
+    pydantic's `use_attribute_docstrings` reads the docstrings of every model at import. Only the
+    JSON Schema and the message about a missing key need them.
 
     Raises:
         OSError: the package was installed without its sources.

@@ -1,4 +1,4 @@
-"""The program under test, and what a value of an axis changes about it."""
+"""The program under test, and the settings of axis values."""
 
 from __future__ import annotations
 
@@ -25,18 +25,19 @@ BUILTIN: Final = "builtin"
 
 
 class Worker(Part):
-    """The program under test: a crate that is built, one in a git repository, or a program that exists."""
+    """The program under test: a local crate, a crate in git, or an existing program."""
 
     crate: Text | None = None
     """`builtin` for the bundled workers, or the folder of a crate, relative to this file."""
     git: Text | None = None
-    """Repository of the crate."""
+    """URL of the crate's git repository."""
     rev: Text | None = None
     """Tag, branch or commit of `git`."""
     command: Annotated[list[Text], Field(min_length=1)] | None = None
-    """A program that is not built: `{bin}` is its first word, and the whole list is the default `command`."""
+    """Existing program that is not built. Its first word is `{bin}`, and the whole list is the
+    default `command`."""
     bin: Text | None = None
-    """Binary target of the crate. Default: its only one."""
+    """Binary target of the crate. Default: the only one."""
     package: Text | None = None
     """Package within a workspace."""
     features: list[Text] = []
@@ -48,25 +49,25 @@ class Worker(Part):
     toolchain: Text | None = None
     """Rust toolchain, such as `1.88.0` or `nightly`."""
     rustflags: Words = []
-    """Compiler flags: a list, or one text split at blanks."""
+    """Compiler flags: a list, or one string that is split at spaces."""
     contract: Flag | None = None
-    """Whether the worker speaks the worker protocol. Default: only the bundled ones."""
+    """`true`: the worker follows the worker protocol. Default: `true` for bundled workers only."""
 
     @model_validator(mode="after")
     def _one_kind(self) -> Worker:
         given = [key for key in ("crate", "git", "command") if getattr(self, key) is not None]
-        advice = "crate: a folder or builtin; git: a URL, with rev; command: a program that exists"
+        advice = "use crate: FOLDER (or builtin), git: URL with rev, or command: [PROGRAM]"
         self.demand(
-            given, "BC107", "`worker` needs one of `crate`, `git` and `command`", advice=advice
+            given, "BC107", "`worker` needs one of `crate`, `git` or `command`", advice=advice
         )
-        message = f"`worker` takes one of `crate`, `git` and `command`, got {' and '.join(given)}"
-        self.demand(len(given) == 1, "BC108", message, *given[1:2])
+        message = f"`worker` takes one of `crate`, `git` or `command`, got {' and '.join(given)}"
+        self.demand(len(given) == 1, "BC108", message, *given[1:2], advice="keep one of them")
         self.demand(
             self.git or self.rev is None,
             "BC108",
             "`rev` needs `git`",
             "rev",
-            advice="a revision of a local crate is `revision:` of an axis value",
+            advice="for a local crate, set `revision:` in an axis value",
         )
         self.demand(
             self.crate != BUILTIN or self.bin,
@@ -78,10 +79,11 @@ class Worker(Part):
             for key in sorted(self.model_fields_set - {"command", "contract"}):
                 name = key.replace("_", "-")
                 self.demand(
-                    False,  # noqa: FBT003 -- the condition never holds here
+                    False,  # noqa: FBT003 -- an unconditional error
                     "BC108",
                     f"`{name}` has no effect on a program that is not built",
                     name,
+                    advice=f"remove `{name}`",
                 )
         return self
 
@@ -93,7 +95,7 @@ def _or_nothing(schema: dict[str, Any]) -> None:
 
 
 class Setting(Part):
-    """What one value of an axis changes, beside standing in the command as `{axis}`."""
+    """Settings of one axis value, in addition to replacing `{axis}` in the command."""
 
     model_config = ConfigDict(json_schema_extra=_or_nothing)
 
@@ -102,29 +104,29 @@ class Setting(Part):
     no_default_features: Flag | None = Field(default=None, alias="no-default-features")
     """`true` builds without the default features."""
     profile: Profile | None = None
-    """Cargo profile in place of the worker's, or profile keys set on top of it."""
+    """Cargo profile instead of the worker's, or profile keys set on top of it."""
     rustflags: Words = []
     """Compiler flags added to the worker's."""
     toolchain: Text | None = None
-    """Rust toolchain in place of the worker's."""
+    """Rust toolchain instead of the worker's."""
     revision: Text | None = None
     """Revision of the crate: tag, branch or commit."""
     args: list[Text] = []
-    """Arguments added at the end of the command, or where it says `{args}`."""
+    """Arguments inserted at `{args}` in the command, or at its end."""
     env: dict[Variable, Text] = {}
     """Environment variables added to the scenario's."""
     cpus: CpuList | None = None
-    """CPUs the program may run on, such as `0-3`."""
+    """CPUs that the program may run on, such as `0-3`."""
     cache: CacheName | None = None
-    """The input's pages before a run: `warm`, `cold` or `unknown`."""
+    """State of the page cache before a run: `warm`, `cold` or `unknown`."""
     label: Text | None = None
-    """What readers are shown in place of the value's name."""
+    """Label of the value in reports, instead of its name."""
     about: Text = ""
-    """One line about this value, shown as a note."""
+    """One-line description of the value, shown as a note."""
 
 
 def _nothing_is_empty(value: Any) -> Any:
-    """``jemalloc:`` with nothing behind it is a value that changes nothing."""
+    """Read a value without settings, such as ``jemalloc:``, as empty settings."""
     return {} if isinstance(value, Scalar) and value.is_null else value
 
 
@@ -135,7 +137,7 @@ Settings: TypeAlias = dict[
 
 
 class AxisTable(Part):
-    """An axis with a label or a note of its own."""
+    """An axis with a label or a note."""
 
     values: Annotated[
         Annotated[list[ValueName], Tag("<list>"), Field(min_length=1)]
@@ -143,11 +145,11 @@ class AxisTable(Part):
         | Annotated[NotList, Tag("<scalar>")],
         Discriminator(shape),
     ]
-    """The values: a list of names, or a mapping from name to what it changes."""
+    """Values: a list of names, or a mapping from each name to its settings."""
     label: Text = ""
-    """What readers are shown in place of the axis' name."""
+    """Label of the axis in reports, instead of its name."""
     note: Text = ""
-    """One line about the axis, shown under its tables."""
+    """One-line description of the axis, shown under its tables."""
 
 
 def _axis_form(value: Any) -> str:
@@ -165,7 +167,7 @@ AxisForm: TypeAlias = Annotated[
 
 
 def settings_of(axis: Any) -> tuple[dict[str, Setting], str, str]:
-    """Value name to what it changes, the axis' label and its note, whichever form the axis has."""
+    """Return the settings by value name, the label and the note of an axis in any form."""
     label, note = (axis.label, axis.note) if isinstance(axis, AxisTable) else ("", "")
     values = axis.values if isinstance(axis, AxisTable) else axis
     plain = Setting()

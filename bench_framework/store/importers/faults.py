@@ -46,8 +46,8 @@ def require_time(seconds: float, what: str, file: str, where: str) -> float:
     """A time that was measured, in seconds.
 
     Raises:
-        UsageError: BX452, it is not finite, not above zero (its ratio to anything would mean nothing), or no time that
-            a program takes: below a picosecond or above 30 years.
+        UsageError: BX452, it is not finite, not above zero (its ratio to anything would mean
+            nothing), or no time that a program takes: below a picosecond or above 30 years.
     """
     if not math.isfinite(seconds) or seconds <= 0:
         raise fault(

@@ -20,10 +20,12 @@ class Timed:
     Attributes:
         command: the command, or the name that `-n` gave it: 1.20 keeps only one of them.
         times: wall time of each run; at least one.
-        user: CPU time in user mode of each run, or one figure: the mean (version 1 exports no other).
+        user: CPU time in user mode of each run, or one figure: the mean (version 1 exports no
+            other).
         system: CPU time in the kernel, likewise.
-        memory: largest resident set of each run; empty where hyperfine did not say. In version 1 each figure is the
-            largest so far over *all* children of that call, earlier commands too.
+        memory: largest resident set of each run; empty where hyperfine did not say. In version 1
+            each figure is the largest so far over *all* children of that call, earlier commands
+            too.
         exit_codes: of each run; 128 + n or `None` for signal n.
         per_run: whether `user` and `system` are per run.
     """
@@ -49,7 +51,8 @@ def read_export(text: str | bytes) -> Export:
     """Read one JSON document of any version.
 
     Raises:
-        ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError: it is not hyperfine's.
+        ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError: it is not
+        hyperfine's.
     """
     document = json.loads(text)
     version = document.get("schema_version", 1) if isinstance(document, dict) else 1

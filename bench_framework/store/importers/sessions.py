@@ -1,4 +1,4 @@
-"""From a file to a session: read it, see what it is, and take what it holds."""
+"""Reading of an imported file: detect its format and return its session."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from bench_framework.model.policies import Metric
 
 MOST_BYTES: Final = 64 * 1024 * 1024
-"""hyperfine writes some 40 bytes per run: this is a million runs, and nobody meant to read a log of a gigabyte."""
+"""Largest file. hyperfine writes about 40 bytes per run, so this is more than a million runs."""
 MOST_COMMANDS: Final = 200
-"""Of one session: the best group compares every command with every other one, and nobody reads a longer table."""
+"""Most commands of a session, because the best group compares every pair of commands."""
 KNOWN_VERSION: Final = 2
 _UNREADABLE: Final = (
     ValueError,
@@ -34,10 +34,10 @@ _UNREADABLE: Final = (
 
 
 def read_bytes(path: Path) -> bytes:
-    """The bytes of a file that is to be imported.
+    """Return the bytes of a file to import.
 
     Raises:
-        UsageError: BX450, it is not there, is no file, is empty or is larger than 64 MiB.
+        UsageError: BX450, it does not exist, is not a file, is empty or is larger than 64 MiB.
     """
     try:
         found = path.stat()
@@ -45,7 +45,7 @@ def read_bytes(path: Path) -> bytes:
             what = "a directory" if stat.S_ISDIR(found.st_mode) else "not a file"
             raise faults.fault(faults.UNREADABLE, str(path), f"{path} is {what}")
         if found.st_size > MOST_BYTES:
-            message = f"{path} has {found.st_size} bytes; import reads files of {MOST_BYTES} bytes at most"
+            message = f"{path} has {found.st_size} bytes; the limit is {MOST_BYTES} bytes"
             raise faults.fault(faults.UNREADABLE, str(path), message)
         content = path.read_bytes()
     except OSError as error:
@@ -62,7 +62,7 @@ def slug(text: str) -> str:
 
 
 def read_session(content: bytes, file: str, number: int) -> Session:
-    """What one file holds.
+    """Return the session of one file.
 
     Args:
         content: its bytes.
@@ -76,7 +76,7 @@ def read_session(content: bytes, file: str, number: int) -> Session:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise faults.fault(
-            faults.UNKNOWN, file, f"{file} is no UTF-8 text", cause=str(error)
+            faults.UNKNOWN, file, f"{file} is not UTF-8 text", cause=str(error)
         ) from error
     digest = hashlib.sha256(content).hexdigest()
     kind: Format
@@ -88,8 +88,8 @@ def read_session(content: bytes, file: str, number: int) -> Session:
         raise faults.fault(
             faults.UNKNOWN,
             file,
-            f"{file} holds {len(commands)} commands; import takes {MOST_COMMANDS} at most",
-            help="keep those that answer one question, or split the file: each file is one session",
+            f"{file} has {len(commands)} commands; the limit is {MOST_COMMANDS}",
+            help="remove commands, or split the file: each file is one session",
         )
     twice = [
         label
@@ -102,7 +102,7 @@ def read_session(content: bytes, file: str, number: int) -> Session:
             file,
             f"{file} has {twice[0]!r} more than once",
             where=", ".join(twice[1:4]),
-            help="give each command a name of its own (hyperfine -n NAME), or each row a label of its own",
+            help="give each command a unique name (hyperfine -n NAME), or each row a unique label",
         )
     source = f"sources/{number}-{slug(file)}"
     return Session(file, source, digest, kind, commands, memory)
@@ -117,13 +117,13 @@ def _hyperfine(text: str, file: str) -> tuple[Format, MemoryKind, tuple[Command,
             file,
             f"{file} is not hyperfine's JSON",
             cause=f"{type(error).__name__}: {error}",
-            help="import reads what `hyperfine --export-json` writes (version 1 and schema version 2), and tables",
+            help="use a file of `hyperfine --export-json` (version 1 or schema version 2) or a table",
         ) from error
     if export.version > KNOWN_VERSION:
-        message = f"{file} has schema version {export.version}; import knows versions 1 and 2"
+        message = f"{file} has schema version {export.version}; supported are versions 1 and 2"
         raise faults.fault(faults.UNKNOWN, file, message)
     if not export.commands:
-        raise faults.fault(faults.UNKNOWN, file, f"{file} holds no command")
+        raise faults.fault(faults.UNKNOWN, file, f"{file} has no command")
     memory = _memory_kind(export)
     commands = tuple(_timed(one, memory, file) for one in export.commands)
     return (
@@ -147,7 +147,7 @@ def _timed(one: hyperfine.Timed, memory: MemoryKind, file: str) -> Command:
     try:
         one.command.encode()
     except UnicodeEncodeError as error:
-        message = f"{one.command!a} holds half of a surrogate pair, which no text file can keep"
+        message = f"{one.command!a} has an unpaired surrogate, which is not valid Unicode"
         raise faults.fault(
             faults.NAMES, file, message, help="name the command with hyperfine -n NAME"
         ) from error

@@ -39,7 +39,8 @@ def read_table(text: str, file: str) -> tuple[Published, ...]:
     """Every row of a table.
 
     Args:
-        text: CSV with a head line, or a Markdown table; columns label, mean, sd, n, unit in any order.
+        text: CSV with a head line, or a Markdown table; columns label, mean, sd, n, unit in any
+            order.
         file: its name, for errors.
 
     Raises:
@@ -61,7 +62,7 @@ def read_table(text: str, file: str) -> tuple[Published, ...]:
             faults.UNITS,
             file,
             f"one table has several units: {', '.join(units)}",
-            help="write every row in one unit; a table of mixed units is how wrong ratios are made",
+            help="use the same unit in every row",
         )
     return tuple(row for row, _ in found)
 
@@ -78,7 +79,9 @@ def _comma(text: str, file: str) -> list[list[str]]:
     try:
         lines = list(csv.reader(io.StringIO(text), strict=True, skipinitialspace=True))
     except csv.Error as error:
-        raise faults.fault(faults.UNKNOWN, file, "the table is no CSV", cause=str(error)) from error
+        raise faults.fault(
+            faults.UNKNOWN, file, "the table is not valid CSV", cause=str(error)
+        ) from error
     return [[cell.strip() for cell in line] for line in lines if any(cell.strip() for cell in line)]
 
 
@@ -89,16 +92,18 @@ def _check_head(names: list[str], file: str) -> None:
         problem = (
             f"no column {', '.join(missing)}" if missing else f"the columns {', '.join(names)}"
         )
-        advice = f"the first line names the columns: {','.join(COLUMNS)} (sd and n may be missing)"
+        advice = (
+            f"write the column names in the first line: {','.join(COLUMNS)} (sd, n, unit optional)"
+        )
         if names[:1] == [_HYPERFINES]:
             problem = (
-                "this looks like hyperfine's own table, which does not say how many runs it is of"
+                "this looks like a table of hyperfine, which does not contain the number of runs"
             )
-            advice = "import what `hyperfine --export-json` writes: it holds every run"
+            advice = "import the file of `hyperfine --export-json`, which contains every run"
         raise faults.fault(
             faults.UNKNOWN,
             file,
-            f"the file is neither hyperfine's JSON nor a table with a head: {problem}",
+            f"the file is neither hyperfine's JSON nor a table with a header: {problem}",
             help=advice,
         )
 
@@ -106,7 +111,7 @@ def _check_head(names: list[str], file: str) -> None:
 def _whole(rows: list[list[str]], width: int, file: str) -> Iterator[tuple[int, list[str]]]:
     for number, cells in enumerate(rows, 1):
         if len(cells) != width:
-            message = f"row {number} has {len(cells)} cells, the head {width}"
+            message = f"row {number} has {len(cells)} cells, the header has {width}"
             raise faults.fault(faults.UNKNOWN, file, message)
         yield number, cells
 
@@ -121,9 +126,9 @@ def _row(cells: dict[str, str], file: str, where: str) -> tuple[Published, str]:
         raise faults.fault(
             faults.UNITS,
             file,
-            f"{unit!r} is no unit of time",
+            f"{unit!r} is not a unit of time",
             where=where,
-            help=f"units: {', '.join(PER_SECOND)}",
+            help=f"use one of: {', '.join(PER_SECOND)}",
         )
     scale = PER_SECOND[unit]
     mean = faults.require_time(
@@ -151,9 +156,9 @@ def _number(text: str, what: str, file: str, where: str) -> float:
         raise faults.fault(
             faults.IMPOSSIBLE,
             file,
-            f"{what} is {text!r}, which is no number",
+            f"{what} is {text!r}, which is not a number",
             where=where,
-            help="write a bare number with a decimal point; the unit has a column of its own",
+            help="write a number with a decimal point; the unit has a separate column",
         ) from error
 
 
@@ -164,7 +169,7 @@ def _count(text: str, file: str, where: str) -> int | None:
         raise faults.fault(
             faults.IMPOSSIBLE,
             file,
-            f"n is {text}; it must be a whole number of runs, 1 or more",
+            f"n is {text}; it must be a whole number of at least 1",
             where=where,
         )
     return int(text)

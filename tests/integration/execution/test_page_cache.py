@@ -132,7 +132,7 @@ def test_in_tmpfs_nothing_is_called_cold_and_nothing_is_compared(
     judgement = judge(record.plan, record.contents.blocks, {}, inputs, record.contents.looks)
     assert {state.state for state in judgement.states} == {"not-comparable"}
     assert all(
-        state.reason.startswith("cache state not verified: 2 of 2 blocks")
+        state.reason.startswith("cache state not verified: 2 of 2 samples")
         for state in judgement.states
     )
     assert {c.verdict for c in judgement.comparisons} == {Verdict.NOT_COMPARABLE}
@@ -276,9 +276,9 @@ def test_a_missing_input_is_reported(data: Path) -> None:
 def test_blocks_without_a_cache_state_are_unknown(plan_of: MakePlan, data: Path) -> None:
     plan, _ = plan_with(plan_of, data, {"a": "warm", "b": "cold"})
     block = Block(0, 1, 0, plan.cells[1].id, warmup=False, status="ok", started_at="")
-    assert cache_states.seen([block]) == "unknown"
+    assert cache_states.observed_state([block]) == "unknown"
     assert cache_states.refusal(plan.cells[1], [block]) == (
-        "cache state not verified: 1 of 1 blocks were not seen to be cold (round 1: nobody looked)"
+        "cache state not verified: 1 of 1 samples were not verified as cold (round 1: not checked)"
     )
     assert set(cache_states.needed(plan)) == {
         c.id for c in plan.cells

@@ -98,7 +98,8 @@ def test_more_than_five_percent_of_them_refuse_the_cell(study: type[Study]) -> N
     found = judged(made, {"b": (7, 30, 31)})
     assert of(made, found).verdict is Verdict.NOT_COMPARABLE
     assert of(made, found).reason == (
-        "cache state not verified: 3 of 40 blocks were not seen to be cold (round 7: 12 % of its pages were in memory)"
+        "cache state not verified: 3 of 40 samples were not verified as cold "
+        "(round 7: 12 % of its pages were in memory)"
     )
 
 
@@ -107,7 +108,7 @@ def test_failures_and_unseen_rounds_count_together(study: type[Study]) -> None:
     assert of(made, judged(made, {"b": (7,)}, failed=(9,))).verdict is Verdict.BETTER
     both = of(made, judged(made, {"b": (7,)}, failed=(9, 10)))
     assert both.verdict is Verdict.NOT_COMPARABLE
-    assert "1 of 38 blocks" in both.reason
+    assert "1 of 38 samples" in both.reason
     failed = of(made, judged(made, {"b": (7,)}, failed=(9, 10, 11)))
     assert (failed.verdict, failed.reason) == (Verdict.FAILED, "exit 9 (round 9; 3 of 40 rounds)")
 

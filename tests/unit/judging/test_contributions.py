@@ -72,10 +72,10 @@ def test_001_two_steps_make_what_they_multiply_to(crossed: type[Crossed]) -> Non
     )
     assert table.unexplained == pytest.approx(0.0, abs=0.02)
     text = sentence(judged, "ladder")
-    assert text.startswith("sonic je against simd sys: 13.")
-    assert re.search(r"contributions multiply: 0\.91\d × 0\.94\d = 0\.86\d of the time", text)
+    assert text.startswith("sonic je vs simd sys: 13.")
+    assert re.search(r"product: 0\.91\d × 0\.94\d = 0\.86\d of the time", text)
     assert "2.0×" not in text
-    assert "1.16× as fast" not in text  # below 1.5× one scale: percent (R1)
+    assert "1.16×" not in text  # below 1.5×: percentages
 
 
 def test_drift_over_the_rounds_cancels(crossed: type[Crossed]) -> None:
@@ -90,7 +90,7 @@ def test_the_largest_is_named_only_where_its_interval_lies_apart(crossed: type[C
     made = crossed(AXES, design="ladder", drop=ladder)
     quiet, loud = (made.judge(noisy(seed, spread)) for spread in (0.004, 0.05))
     assert quiet.structure.contributions[0].largest == 0
-    assert "the largest is parser: simd → sonic (8." in sentence(quiet, "ladder")
+    assert "largest contribution: parser: simd → sonic (8." in sentence(quiet, "ladder")
     assert loud.structure.contributions[0].largest is None
     assert "largest" not in sentence(loud, "ladder")
 
@@ -103,9 +103,9 @@ def test_a_total_that_is_not_decided_has_no_shares(crossed: type[Crossed]) -> No
     assert [s.share for s in table.steps] == [None, None]
     assert table.unexplained is None
     text = sentence(judged, "ladder")
-    assert text.startswith("sonic je against simd sys: inconclusive in time [")
+    assert text.startswith("sonic je vs simd sys: inconclusive in time [")
     assert text.endswith(
-        "; step by step: none of 2 is decided"
+        "; contribution of each step: all 2 inconclusive"
     )  # no product of figures that nobody can tell from 1
 
 
@@ -116,8 +116,10 @@ def test_steps_that_are_not_decided_are_counted_beside_those_that_are(
         return 0.8 if values["parser"] == "sonic" else 1.0
 
     text = sentence(crossed(AXES, design="ladder", drop=ladder).judge(noisy(one, 0.05)), "ladder")
-    assert re.search(r"step by step: parser: simd → sonic: [\d.]+ % less time \[[^]]+\]", text)
-    assert "; the other one is inconclusive; contributions multiply: 0.79" in text
+    assert re.search(
+        r"contribution of each step: parser: simd → sonic: [\d.]+ % less time \[[^]]+\]", text
+    )
+    assert "; 1 inconclusive; product: 0.79" in text
     assert "alloc: sys → je" not in text
 
 
@@ -144,7 +146,7 @@ def test_steps_after_the_last_adopted_one_are_no_part_of_the_total(crossed: type
     ]
     assert [c.text for s in table.beyond for c in s.changes] == ["engine: tokio → rayon"]
     assert table.beyond[0].share is None
-    assert sentence(judged, "ladder").startswith("sonic je tokio against simd sys tokio: 13.")
+    assert sentence(judged, "ladder").startswith("sonic je tokio vs simd sys tokio: 13.")
 
 
 def test_a_rung_without_figures_joins_its_two_steps(crossed: type[Crossed]) -> None:
@@ -188,7 +190,7 @@ def test_changes_alone_leave_their_interaction_as_a_figure(crossed: type[Crossed
     assert table.remainder.shown.ratio == pytest.approx(0.81 / 0.72)
     assert table.remainder.verdict is Verdict.WORSE
     assert table.unexplained == pytest.approx(math.log(0.81 / 0.72) / math.log(0.81))
-    assert "of the time, and all together against that: 12.5 % more time" in sentence(
+    assert "of the time; interaction (total ÷ product): 12.5 % more time" in sentence(
         judged, "alone"
     )
 
@@ -205,9 +207,7 @@ def test_one_at_a_time_has_no_total(crossed: type[Crossed]) -> None:
         None,
         None,
     )
-    assert sentence(judged, "alone").startswith(
-        "no variant has every change, so that they have no total"
-    )
+    assert sentence(judged, "alone").startswith("no total (no variant has every change)")
 
 
 def test_several_values_of_an_axis_are_shared_only_where_experiments_name_one(

@@ -52,7 +52,7 @@ def named() -> Names:
 def test_a_gain_names_its_costs_and_a_loss_has_none() -> None:
     paid = costs.Costs([MEMORY, CPU, OPEN])
     assert paid.paid(Verdict.BETTER, "map", "read", "wall") == (
-        "for 2.44× as much memory and 25\u202f% more CPU time"
+        "at the cost of 2.44× as much memory and 25\u202f% more CPU time"
     )
     assert paid.paid(Verdict.BETTER_SIZE_UNCERTAIN, "map", "read", "wall")
     assert not paid.paid(Verdict.WORSE, "map", "read", "wall")
@@ -66,7 +66,7 @@ def test_a_list_of_costs_has_one_scale() -> None:
     assert not paid.one_scale(["map"], "read")
     assert costs.Costs([MEMORY]).one_scale(["map"], "read")
     assert (
-        paid.told("map", "read", percent=True)
+        paid.amounts("map", "read", percent=True)
         == "144\u202f% more memory and 25\u202f% more CPU time"
     )
 
@@ -82,15 +82,15 @@ def test_a_list_of_costs_has_one_scale() -> None:
 def test_a_gap_is_closed_at_a_cost(closed: float, lo: float, hi: float, told: bool) -> None:
     gap = Gap("i", "wall", "map", "read", "ref", 40, 0.046, 0.021, closed, lo, hi)
     (claim,) = gap_claims(named(), [gap], costs.Costs([MEMORY]))
-    assert references_sentences.gap(claim).endswith("for 2.44× as much memory") is told
+    assert references_sentences.gap(claim).endswith("at the cost of 2.44× as much memory") is told
 
 
 def test_what_is_decided_in_cpu_time_is_no_nothing() -> None:
-    assert costs.elsewhere([CPU, OPEN]) == "CPU time is worse in 1 of 2"
-    assert not costs.elsewhere([OPEN])
+    assert costs.other_metrics([CPU, OPEN]) == "CPU time is worse in 1 of 2 comparisons"
+    assert not costs.other_metrics([OPEN])
     values: dict[str, float | int | str] = {"reason": "the displayed interval reaches 1"}
     blank = Claim("", "nothing", "q", None, "wall", (), None, values=values)
-    assert sentences.say(blank) == "Nothing is decided: the displayed interval reaches 1"
+    assert sentences.say(blank) == "Nothing is conclusive: the displayed interval reaches 1"
     more = Claim(
         "",
         "nothing",
@@ -99,16 +99,17 @@ def test_what_is_decided_in_cpu_time_is_no_nothing() -> None:
         "wall",
         (),
         None,
-        values={**values, "elsewhere": "CPU time is worse in 5 of 5"},
+        values={**values, "elsewhere": "CPU time is worse in 5 of 5 comparisons"},
     )
     assert sentences.say(more) == (
-        "Nothing is decided in time: the displayed interval reaches 1; CPU time is worse in 5 of 5"
+        "Nothing is conclusive in time: the displayed interval reaches 1; "
+        "CPU time is worse in 5 of 5 comparisons"
     )
 
 
 def test_a_list_that_has_small_changes_tells_large_ones_in_percent_too() -> None:
     told = [change(Verdict.WORSE, 2.37, 2.22, 2.55, 0.02, "wall", percent=p) for p in (False, True)]
-    assert told == ["2.37× as long [2.22, 2.55]", "137\u202f% more time [122, 155]"]
+    assert told == ["2.37× slower [2.22, 2.55]", "137\u202f% more time [122, 155]"]
     less = change(Verdict.BETTER, 0.5, 0.45, 0.55, 0.02, "wall", percent=True)
     assert re.match(r"50\u202f% less time \[45, 55\]", less)
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from bench_framework.claims import metric_nouns
-from bench_framework.compare.exact_metrics import incomplete, summaries
+from bench_framework.compare.exact_metrics import refuse_incomplete, summaries
 from bench_framework.compare.medians import compare_counts, spread
 from bench_framework.compare.samples import collect
 from bench_framework.features import sentences
@@ -106,14 +106,14 @@ def test_a_metric_that_is_often_missing_is_not_compared() -> None:
     block = Block(0, 1, 0, "c", warmup=False, status="ok", started_at="")
     whole, lacking = [block] * 10, [*[block] * 9, replace(block, missing={"x": "why not"})]
     given = Comparison("c", "r", "x", "headline", Verdict.BETTER)
-    assert incomplete(given, whole, whole, 0.05) is given
-    assert incomplete(given, lacking, whole, 0.2) is given
-    failed = incomplete(given, lacking, whole, 0.05)
+    assert refuse_incomplete(given, whole, whole, 0.05) is given
+    assert refuse_incomplete(given, lacking, whole, 0.2) is given
+    failed = refuse_incomplete(given, lacking, whole, 0.05)
     assert (failed.verdict, failed.reason) == (
         Verdict.FAILED,
         "x could not be read in 1 of 10 rounds: why not",
     )
-    assert incomplete(given, whole, lacking, 0.05).verdict is Verdict.NOT_COMPARABLE
+    assert refuse_incomplete(given, whole, lacking, 0.05).verdict is Verdict.NOT_COMPARABLE
 
 
 def claim(
@@ -156,15 +156,15 @@ def claim(
         ),
         (
             claim("instructions", Verdict.BETTER, 0.9, 0.9, 0.9),
-            "A needs 10 % fewer instructions than B [10, 10]",
+            "A has 10 % fewer instructions than B [10, 10]",
         ),
         (
             claim("instructions", Verdict.WORSE, 2.0, 2.0, 2.0),
-            "A needs 2.0× as many instructions as B [2.0, 2.0]",
+            "A has 2.0× as many instructions as B [2.0, 2.0]",
         ),
         (
             claim("cpu", Verdict.BETTER, 0.9, 0.88, 0.92),
-            "A needs 10 % less CPU time than B [8, 12]",
+            "A uses 10 % less CPU time than B [8, 12]",
         ),
     ],
 )
@@ -203,5 +203,5 @@ def test_a_derived_metric_is_the_quotient_of_two_metrics_of_a_round() -> None:
     found = Block(
         0, 1, 0, "c", warmup=False, status="ok", started_at="", wall_s=(0.5,), receipts=(receipt,)
     )
-    assert collect([found])["c"].of("major_faults_per_s") == {1: 20.0}
+    assert collect([found])["c"].values("major_faults_per_s") == {1: 20.0}
     assert "major_faults_per_s" not in collect([replace(found, receipts=())])["c"].series

@@ -1,4 +1,4 @@
-"""Where two variants change places with the size: closed forms, coverage, and when no place is told."""
+"""Crossover sizes of two variants: closed forms, coverage, and sizes that cannot be estimated."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_the_crossing_is_told_with_its_interval_between_the_sizes_that_decide(
     labels = [made.plan.input(i).label for i in (found.below_input_id, found.above_input_id)]
     assert labels == ["10MiB", "50MiB"]
     (text,) = [c.text for c in judged.claims if c.kind == "crossover"]
-    assert text.startswith("b and a change places between 10MiB and 50MiB, at about 2")
+    assert text.startswith("b and a cross over between 10MiB and 50MiB, at about 2")
     assert text.endswith("(interpolated)")
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from bench_framework.compare.derived_values import as_steps, derived_rows
+from bench_framework.compare.derived_values import derived_rows, with_contribution_figures
 from bench_framework.compare.samples import collect
 from bench_framework.features.judge import judge
 from bench_framework.model.judgement import Comparison, Derived, Judgement
@@ -270,11 +270,13 @@ def test_a_ratio_that_is_a_step_has_the_figures_that_it_has_among_the_contributi
     )
     step = Step((Change("allocator", "system", "jemalloc"),), "b", "a", contrast, None)
     table = Contribution("i", "wall", "ladder", "a", "b", (step,), None, None, None, None, ())
-    (found,) = as_steps([row], [table], [])
+    (found,) = with_contribution_figures([row], [table], [])
     assert (found.value, found.lo, found.hi, found.level) == (0.908, 0.835, 0.982, 0.99875)
     own = Comparison("b", "a", "wall", "headline", Verdict.INCONCLUSIVE, margin=0.02, epsilon=0.01)
-    assert as_steps([row], [table], [own]) == (row,)
-    assert as_steps([replace(row, judged=False)], [table], []) == (replace(row, judged=False),)
+    assert with_contribution_figures([row], [table], [own]) == (row,)
+    assert with_contribution_figures([replace(row, judged=False)], [table], []) == (
+        replace(row, judged=False),
+    )
 
 
 def test_the_ratio_of_a_pair_without_an_upper_bound_has_no_interval() -> None:

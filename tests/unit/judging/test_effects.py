@@ -151,7 +151,8 @@ def test_an_effect_that_turns_has_no_mean(crossed: type[Crossed]) -> None:
     assert (effect.better, effect.worse, effect.holds_in) == (1, 1, 0)
     text = next(c.text for c in judged.claims if c.kind == "effect" and c.subject == "parser sonic")
     assert text == (
-        "parser sonic against simd depends on the other axes: less time in 1 of 2 cells, more in 1; no mean is told"
+        "parser sonic vs simd depends on the other axes: less time in 1 of 2 combinations, more in "
+        "1; no mean is reported"
     )
 
 
@@ -167,7 +168,8 @@ def test_a_mean_that_one_cell_does_not_follow_says_in_how_many_it_holds(
     assert (effect.holds_in, len(effect.cells)) == (4, 6)
     text = next(c.text for c in judged.claims if c.kind == "effect" and c.subject == "parser sonic")
     assert text.endswith(
-        "as the geometric mean over 6 cells; it holds in 4 of 6, and how much depends on alloc"
+        "(geometric mean over 6 combinations, significant in 4); "
+        "the size of the effect depends on alloc"
     )
 
 
@@ -176,9 +178,7 @@ def test_effects_that_multiply_are_said_to_do_so(crossed: type[Crossed]) -> None
         noisy(0.005, lambda v: (0.8 if v["a"] == "a1" else 1) * (0.9 if v["b"] == "b1" else 1))
     )
     (text,) = [c.text for c in judged.claims if c.kind == "interaction"]
-    assert text.startswith(
-        "a a1 together with b b1: their effects multiply, less than 2\u202f% apart in time"
-    )
+    assert text.startswith("interaction of a a1 and b b1: equivalent in time (within ±2\u202f%) [")
 
 
 def test_a_level_with_a_hole_is_left_out_and_said(crossed: type[Crossed]) -> None:
@@ -241,7 +241,7 @@ def test_a_tripped_control_leaves_every_effect_inconclusive(crossed: type[Crosse
     at = replace(made.measured(noisy(0.01)), tripped=frozenset({floor.input_id}))
     found = told(at)
     assert {(e.mean.verdict, e.mean.reason) for e in found} == {
-        (Verdict.INCONCLUSIVE, "control tripped")
+        (Verdict.INCONCLUSIVE, "the A/A control differs significantly")
     }
     assert {c.contrast.verdict for e in found for c in e.cells} == {Verdict.INCONCLUSIVE}
 

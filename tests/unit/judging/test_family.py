@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from bench_framework.stats.holm_family import holm, over_looks
+from bench_framework.stats.holm_family import adjust_for_looks, holm
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -35,8 +35,8 @@ def test_an_empty_family_is_empty() -> None:
 
 
 def test_looks_share_the_level_by_bonferroni() -> None:
-    assert over_looks(0.01, 4) == pytest.approx(0.04)
-    assert over_looks(0.5, 4) == 1.0
+    assert adjust_for_looks(0.01, 4) == pytest.approx(0.04)
+    assert adjust_for_looks(0.5, 4) == 1.0
 
 
 def test_equal_p_values_are_treated_alike_whatever_their_order() -> None:

@@ -40,10 +40,10 @@ def block(seq: int, status: Status, message: str | None = None) -> Block:
 @pytest.mark.parametrize(
     ("status", "message", "state", "reason"),
     [
-        ("failed", "exit status 1", "failed", "exit status 1 (in the warm-up)"),
-        ("timeout", None, "failed", "failed (in the warm-up)"),
+        ("failed", "exit status 1", "failed", "exit status 1 (during warm-up)"),
+        ("timeout", None, "failed", "failed (during warm-up)"),
         ("other-output", None, "other-output", "its answer differs from the baseline's"),
-        ("ok", None, "not-started", "no round of it was measured"),
+        ("ok", None, "not-started", "no round was measured"),
     ],
 )
 def test_the_warm_up_says_why(status: Status, message: str | None, state: str, reason: str) -> None:

@@ -128,22 +128,22 @@ def test_a_session_without_the_baseline_has_no_comparisons() -> None:
 @pytest.mark.parametrize(
     ("commands", "verdict", "words"),
     [
-        ((published("a", 1, 0.01, 30), published("b", 1.2, 0.01, 30)), Verdict.WORSE, "more time"),
+        ((published("a", 1, 0.01, 30), published("b", 1.2, 0.01, 30)), Verdict.WORSE, "slower"),
         ((published("a", 1, 0.01, 30), published("b", 0.8, 0.01, 30)), Verdict.BETTER, "less time"),
         (
             (published("a", 1, 0.01, 50), published("b", 1.001, 0.01, 50)),
             Verdict.EQUIVALENT,
-            "differ by less",
+            "are equivalent",
         ),
         (
             (published("a", 1, 0.1, 30), published("b", 1.03, 0.1, 30)),
             Verdict.INCONCLUSIVE,
-            "do not decide",
+            "is inconclusive",
         ),
         (
             (published("a", 1, 0.01, 30), published("b", 1.2, None, 1)),
             Verdict.SINGLE_RUN,
-            "run once",
+            "run only once",
         ),
         (
             (published("a", 1, None, None), published("b", 1.2, None, None)),
@@ -165,7 +165,7 @@ def test_every_verdict_has_its_sentence_and_every_sentence_says_in_blocks(
     assert found.verdict is verdict
     told = [c.text for c in made.claims if c.kind == "comparison"]
     assert any(words in text for text in told)
-    assert all(c.text.startswith("In one session, in blocks") for c in made.claims)
+    assert all(c.text.startswith("Within one session, not interleaved") for c in made.claims)
     assert made.status == "exploratory"
 
 
@@ -209,7 +209,7 @@ def test_the_best_group_is_of_all_pairs_and_never_a_sort() -> None:
     assert made.best[0].cell_ids == (cell("a"), cell("b"))
     assert len(made.best[0].comparisons) == 3
     assert made.claims[0].text.startswith(
-        "In one session, in blocks: best group of 2: a, b. c takes 3.0"
+        "Within one session, not interleaved: best group of 2: a, b. c is 3.0"
     )
 
 
@@ -225,7 +225,7 @@ def test_memory_of_version_2_is_judged_by_medians_of_its_runs() -> None:
     assert of(made, "b", "memory").verdict is Verdict.BETTER
     hidden = judged(session(*both, kind="hyperfine-1", memory="running-maximum"))
     assert not [c for c in hidden.comparisons if c.family == "memory"]
-    assert "memory figures are left out" in hidden.claims[-1].text
+    assert "memory is omitted" in hidden.claims[-1].text
 
 
 def test_less_time_tells_in_the_same_sentence_what_it_costs() -> None:
@@ -237,8 +237,8 @@ def test_less_time_tells_in_the_same_sentence_what_it_costs() -> None:
 
     both = (command("a", 1.0, 5e7), command("b", 0.5, 2e8))
     made = judged(session(*both, kind="hyperfine-2", memory="per-run"))
-    assert "b is 2.00× as fast [" in made.claims[0].text
-    assert ", for 4.00× as much memory (12 runs each)" in made.claims[0].text
+    assert "b is 2.00× faster than a [" in made.claims[0].text
+    assert ", at the cost of 4.00× as much memory (12 runs each)" in made.claims[0].text
 
 
 def test_sessions_are_judged_each_by_itself_and_never_against_each_other() -> None:

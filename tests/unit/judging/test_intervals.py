@@ -109,7 +109,7 @@ def test_the_quick_half_width_is_near_the_real_one() -> None:
         random = np.random.default_rng(seed)
         x, y = random.exponential(0.1, 40), random.exponential(0.1, 40)
         ratios.append(
-            intervals.quick_floor_half_width(x, y, 0.95, 0)
+            intervals.approximate_floor_half_width(x, y, 0.95, 0)
             / intervals.floor(x, y, 0.95, 0).half_width
         )
     assert 0.75 < float(np.median(ratios)) < 1.25

@@ -37,7 +37,7 @@ def at(made: Study, wall: Timing, index: int) -> LookOutcome:
 
 def test_a_settled_input_stops_at_the_first_look(study: type[Study]) -> None:
     outcome = at(study(), timing({"b": 0.5}, 0.01), 0)
-    assert (outcome.stop, outcome.reason) == (True, "settled")
+    assert (outcome.stop, outcome.reason) == (True, "every comparison is conclusive")
     assert {c.verdict for c in outcome.verdicts} == {Verdict.WORSE}
 
 
@@ -50,11 +50,11 @@ def test_equivalence_settles_too(study: type[Study]) -> None:
 def test_an_open_comparison_goes_on_until_the_last_look(study: type[Study]) -> None:
     made = study(measure=MeasurePolicy(rounds_max=200), rounds=200)
     wall = timing({"b": 0.03}, 0.04)
-    assert at(made, wall, 0).reason.endswith("comparisons open")
+    assert at(made, wall, 0).reason.endswith("comparisons still open")
     last = looks_of(made.plan).count - 1
     assert (
         at(study(), timing({"b": 0.03}, 0.5), looks_of(study().plan).count - 1).reason
-        == "the last look"
+        == "this was the last interim analysis"
     )
     assert at(made, wall, last).stop
 
@@ -64,7 +64,9 @@ def test_a_hopeless_input_is_given_up(study: type[Study]) -> None:
     outcomes = [at(study(), timing({}, 1.0, seed), 2) for seed in range(10)]
     given_up = [o for o in outcomes if o.stop]
     assert len(given_up) >= 5
-    assert {o.reason for o in given_up} == {"settled, or out of reach in the rounds that are left"}
+    assert {o.reason for o in given_up} == {
+        "every comparison is conclusive or cannot become so in the remaining rounds"
+    }
 
 
 def test_a_large_plausible_difference_is_not_given_up_for_the_margins_sake(
@@ -132,7 +134,7 @@ def test_a_refused_cell_keeps_nobody_measuring(study: type[Study]) -> None:
     ]
     plan = made.plan
     outcome = look(plan, blocks, plan.inputs[0].id, 0, 12)
-    assert (outcome.stop, outcome.reason) == (True, "settled")
+    assert (outcome.stop, outcome.reason) == (True, "every comparison is conclusive")
 
 
 def test_the_noise_floor_looks_at_both_ends() -> None:
@@ -170,7 +172,10 @@ def test_a_tripped_control_takes_back_what_rounds_decide_and_nothing_else() -> N
     failed = Comparison("x", "y", "wall", "headline", Verdict.FAILED, "exit 9")
     found = trip((exact, timed, failed))
     assert found[0] is exact
-    assert (found[1].verdict, found[1].reason) == (Verdict.INCONCLUSIVE, "control tripped")
+    assert (found[1].verdict, found[1].reason) == (
+        Verdict.INCONCLUSIVE,
+        "the A/A control differs significantly",
+    )
     assert found[2] is failed
 
 

@@ -34,13 +34,13 @@ def block(number: int, wall: tuple[float, ...], seq: int = 0, **more: object) ->
 
 def test_a_block_counts_once_with_the_median_of_its_runs() -> None:
     sample = samples.collect([block(1, (1.0, 9.0, 2.0)), block(2, (3.0,))])["c"]
-    assert sample.of("wall") == {1: 2.0, 2: 3.0}
+    assert sample.values("wall") == {1: 2.0, 2: 3.0}
     assert sample.runs == {1: 3, 2: 1}
 
 
 def test_a_round_that_was_run_again_counts_with_its_later_block() -> None:
     again = [block(1, (), 1, status="failed"), block(1, (5.0,), 2)]
-    assert samples.collect(again)["c"].of("wall") == {1: 5.0}
+    assert samples.collect(again)["c"].values("wall") == {1: 5.0}
     assert samples.collect(again)["c"].void == frozenset()
 
 
@@ -71,7 +71,7 @@ def test_a_summary_describes_all_rounds_and_deletes_none() -> None:
     assert found is not None
     assert (found.median, found.min, found.max, found.n_rounds) == (1.02, 0.9, 9.0, 7)
     assert (found.lo, found.hi) == (0.9, 9.0)
-    assert found.warnings == ("1 of 7 rounds lie far from the others; they are kept",)
+    assert found.warnings == ("outliers: 1 of 7 rounds (kept)",)
     assert found.p95 is None
     assert summaries.summarise(sample, "peak_rss") is None
 
@@ -197,7 +197,7 @@ def test_pressure_and_steal_mark_a_block() -> None:
         [block(1, (0.05,), sensors=Sensors(psi_cpu_us=20_000))]
     )
     assert event.code == "BX321"
-    assert "1 of 1 blocks (waiting for a core: 1)" in event.message
+    assert "1 of 1 samples were disturbed by other load (waiting for a core: 1)" in event.message
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_a_flagged_block_stays_in_the_statistics() -> None:
     assert all(contention.flags(b) for b in loud)
     (first,), (second,) = samples.collect(calm).values(), samples.collect(loud).values()
     assert first.series == second.series
-    assert len(second.of("wall")) == 12
+    assert len(second.values("wall")) == 12
     assert not second.void
 
 

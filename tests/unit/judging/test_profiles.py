@@ -139,9 +139,7 @@ def test_every_sentence_says_self_samples_and_runs_and_none_a_time(study: type[S
     made = judged(given, profile(given.cell("a").id))
     told = [c.text for c in made.claims if c.kind.startswith("profile")]
     assert told[0].startswith("50\u202f% [") or told[0].startswith("50.0\u202f% [")
-    assert told[0].endswith(
-        "of the samples of a are in json::parse itself (self, 600 samples, 3 runs)"
-    )
+    assert told[0].endswith("of the samples of a are in json::parse (self, 600 samples, 3 runs)")
     assert all("(self, 600 samples, 3 runs)" in text for text in told)
     assert not [text for text in told if "saved" in text or "faster" in text or "because" in text]
     assert [c.text for c in made.claims if c.kind.startswith("profile")] == [
@@ -161,8 +159,7 @@ def test_too_few_samples_rank_nothing(study: type[Study]) -> None:
     assert made.profiles[0].buckets == ()
     (claim,) = [c for c in made.claims if c.kind.startswith("profile")]
     assert (
-        claim.text
-        == "too few samples of a to rank functions: 99 samples, 3 runs, and 100 are needed"
+        claim.text == "too few samples of a to rank functions: 99 samples, 3 runs; 100 are needed"
     )
     enough = replace(few, runs=(34, 33, 33))
     assert shares_of(enough).enough

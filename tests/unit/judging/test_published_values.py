@@ -18,7 +18,7 @@ from bench_framework.compare.verdict import Case, Rules, judge_family
 from bench_framework.features.noise.compute import at_least, at_most
 from bench_framework.model.verdict import Thresholds, Verdict
 from bench_framework.stats import intervals, label_swaps, signed_rank
-from bench_framework.stats.holm_family import detectable, holm
+from bench_framework.stats.holm_family import holm, minimum_detectable_effect
 
 CORN = np.array([14, 56, 60, 16, 6, 8, -48, 49, 24, 28, 29, 41, -67, 23, 75], dtype=float)
 """Wilcoxon 1945, table II: Darwin's corn, crossed minus selfed, in eighths of an inch."""
@@ -162,8 +162,10 @@ def test_the_detectable_difference_has_its_closed_form() -> None:
     """1.25 · (z₁₋ₐ⁄₂ + z₀.₉₅) · SE with a = α/(2·J·M): by a table of the normal distribution, 2.7344 and 1.6449."""
     rules = Rules(looks=2, size=2, level=0.05, seed=1)
     half = 0.02 * NormalDist().inv_cdf(0.975)
-    assert detectable(half, rules.strict, 0.0) == pytest.approx(
+    assert minimum_detectable_effect(half, rules.strict, 0.0) == pytest.approx(
         1.25 * (2.7344 + 1.6449) * 0.02, abs=2e-5
     )
     # A verdict needs an estimate beyond ε: where noise is next to nothing, ε itself is what can be found.
-    assert detectable(1e-9, rules.strict, 0.01) == pytest.approx(math.log1p(0.01), abs=1e-6)
+    assert minimum_detectable_effect(1e-9, rules.strict, 0.01) == pytest.approx(
+        math.log1p(0.01), abs=1e-6
+    )

@@ -65,7 +65,7 @@ def test_a_further_reference_is_in_the_family_that_the_caption_names(study: type
     (claim,) = (c for c in found.claims if c.kind == "reference" and c.metric == "wall")
     assert claim.adjust == f"Holm over 6 comparisons, {looks_of(both).count} looks"
     assert claim.verdict is Verdict.WORSE
-    assert claim.text.startswith("better needs 49.9\u202f% more time than target [")
+    assert claim.text.startswith("better is 49.9\u202f% slower than target [")
     headline = next(
         c
         for c in found.claims
@@ -213,10 +213,10 @@ def test_what_a_binary_costs_is_told_against_the_baseline_and_no_further_referen
     }
     assert set(costs) == {"better", "target"}
     assert {reference for reference, _ in costs.values()} == {"start"}
-    assert costs["better"][1].startswith("better needs 3.000× as much binary size as start [")
+    assert costs["better"][1].startswith("better has 3.000× the binary size of start [")
     gain = next(
         c
         for c in found.claims
         if c.kind == "comparison" and c.subject == "better" and c.metric == "wall"
     )
-    assert gain.values["cost"] == "for 3.00× as much binary size"
+    assert gain.values["cost"] == "at the cost of 3.00× the binary size"

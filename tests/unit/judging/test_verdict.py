@@ -15,7 +15,7 @@ from bench_framework.compare.verdict import Case, Rules
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.stats import intervals
-from bench_framework.stats.holm_family import detectable
+from bench_framework.stats.holm_family import minimum_detectable_effect
 
 RULES = Rules(looks=4, size=4, level=0.05, seed=0)
 
@@ -183,10 +183,10 @@ def test_the_displayed_interval_gives_the_row_of_the_table(
 
 def test_the_detectable_difference_follows_its_formula() -> None:
     """SE 1 %, a = 5 % / (2 × 16): 1.25 × (3.1629 + 1.6449) × 0.01."""
-    assert detectable(0.0195996, RULES.strict, 0.01) == pytest.approx(
+    assert minimum_detectable_effect(0.0195996, RULES.strict, 0.01) == pytest.approx(
         1.25 * (3.1629 + 1.6449) * 0.01, rel=1e-4
     )
-    quiet = detectable(0.000195996, RULES.strict, 0.01)
+    quiet = minimum_detectable_effect(0.000195996, RULES.strict, 0.01)
     assert quiet == pytest.approx(math.log(1.01) + 1.25 * 1.6449 * 0.0001, rel=1e-4)
 
 

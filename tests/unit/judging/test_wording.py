@@ -1,4 +1,4 @@
-"""Sentences of REPORTS 1.3 and 1.5, word for word."""
+"""The sentences of claims, word for word."""
 
 from __future__ import annotations
 
@@ -51,19 +51,25 @@ def said(given: Claim) -> str:
 @pytest.mark.parametrize(
     ("given", "text"),
     [
-        (claim(Verdict.BETTER, 0.909, 0.893, 0.926), "A needs 9.1 % less time than B [7.4, 10.7]"),
-        (claim(Verdict.WORSE, 1.148, 1.127, 1.170), "A needs 14.8 % more time than B [12.7, 17.0]"),
+        (claim(Verdict.BETTER, 0.909, 0.893, 0.926), "A takes 9.1 % less time than B [7.4, 10.7]"),
+        (claim(Verdict.WORSE, 1.148, 1.127, 1.170), "A is 14.8 % slower than B [12.7, 17.0]"),
         (
             claim(Verdict.BETTER_SIZE_UNCERTAIN, 0.983, 0.971, 0.994),
-            "A needs less time than B, perhaps by less than 2 %: 1.7 % [0.6, 2.9]",
+            (
+                "A takes 1.7 % less time than B [0.6, 2.9] "
+                "(significant, but possibly below the margin of 2 %)"
+            ),
         ),
         (
             claim(Verdict.BETTER_SIZE_UNCERTAIN, 0.985, 0.982, 0.988),
-            "A needs 1.50 % less time than B [1.20, 1.80], less than the margin of 2 %",
+            (
+                "A takes 1.50 % less time than B [1.20, 1.80] "
+                "(significant, but below the margin of 2 %)"
+            ),
         ),
         (
             claim(Verdict.EQUIVALENT, 1.004, 0.997, 1.011),
-            "A and B differ by less than 2 % [-0.3, +1.1]",
+            "A and B are equivalent (within ±2 %) [-0.3, +1.1]",
         ),
         (
             claim(
@@ -74,48 +80,52 @@ def said(given: Claim) -> str:
                 values={"mde": 0.108, "rounds_needed": 683},
             ),
             (
-                "The runs do not decide between A and B: -2 % [-7, +4]; a difference of 11 % would have been found; "
-                "one of 2 % would need about 690 rounds"
+                "A vs B is inconclusive: -2 % [-7, +4]; this run could only detect differences of "
+                "11 % or more; about 690 rounds would detect 2 %"
             ),
         ),
         (
             claim(Verdict.INCONCLUSIVE, 0.982, 0.935, 1.032, values={"mde": 0.3}),
             (
-                "The runs do not decide between A and B: -2 % [-7, +4]; a difference of 30 % would have been found; "
-                "one of 2 % cannot be found with this method on this machine"
+                "A vs B is inconclusive: -2 % [-7, +4]; this run could only detect differences of "
+                "30 % or more; differences of 2 % cannot be detected with this method on this "
+                "machine"
             ),
         ),
         (
             claim(Verdict.BETTER, 177 / 1698, 1 / 9.63, 1 / 9.55),
-            "against B, A is 9.59× as fast [9.55, 9.63]",
+            "A is 9.59× faster than B [9.55, 9.63]",
         ),
-        (claim(Verdict.WORSE, 2.31, 2.22, 2.41), "A takes 2.31× as long as B [2.22, 2.41]"),
+        (claim(Verdict.WORSE, 2.31, 2.22, 2.41), "A is 2.31× slower than B [2.22, 2.41]"),
         (
             claim(Verdict.WORSE, 1.25, 1.2, 1.3, metric="cpu"),
-            "A needs 25 % more CPU time than B [20, 30]",
+            "A uses 25 % more CPU time than B [20, 30]",
         ),
         (
             claim(Verdict.WORSE, 2.5, 2.45, 2.55, metric="peak_rss"),
-            "A needs 2.50× as much memory as B [2.45, 2.55]",
+            "A uses 2.50× as much memory as B [2.45, 2.55]",
         ),
         (
             claim(Verdict.BETTER, 0.4, 0.39, 0.41, metric="peak_rss"),
-            "A needs 60.0 % less memory than B [59.0, 61.0]",
+            "A uses 60.0 % less memory than B [59.0, 61.0]",
         ),
         (
             claim(Verdict.EQUIVALENT, 1.0, 1.0, 1.0, metric="peak_rss", margin=0.05),
-            "A and B differ by less than 5 % in memory",
+            "A and B are equivalent in memory (within ±5 %)",
         ),
-        (claim(Verdict.OTHER_OUTPUT), "A prints another result than B; its time is not compared"),
         (
-            claim(Verdict.NOT_COMPARABLE, values={"reason": "io: mmap was asked for, read ran"}),
-            "A: not comparable (io: mmap was asked for, read ran)",
+            claim(Verdict.OTHER_OUTPUT),
+            "A printed a different result than B; its time is not compared",
+        ),
+        (
+            claim(Verdict.NOT_COMPARABLE, values={"reason": "io: requested mmap, actual read"}),
+            "A: not comparable (io: requested mmap, actual read)",
         ),
         (
             claim(Verdict.FAILED, values={"reason": "exit status 101"}),
             "A: failed (exit status 101)",
         ),
-        (claim(Verdict.SINGLE_RUN), "A was run once: a value without a verdict"),
+        (claim(Verdict.SINGLE_RUN), "A was run only once: no verdict"),
     ],
 )
 def test_each_verdict_has_its_sentence(given: Claim, text: str) -> None:
@@ -169,8 +179,8 @@ def test_words_and_digits_load_neither_numpy_nor_scipy(module: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["gap", "idle", "effect", "derived", "memory"])
-def test_every_kind_of_sentence_says_where_it_holds(kind: str) -> None:
-    """R4: the input of several, and a cold cache where that was seen; one rule for all of them."""
+def test_every_kind_of_sentence_states_its_scope(kind: str) -> None:
+    """A sentence names the input if there are several, and a cold cache if it was observed."""
     both = (("input", "10 MiB"), ("cache", "cold"))
     claim = Claim(
         "",

@@ -102,7 +102,7 @@ def test_junit_says_what_became_of_each(state: str, child: str | None) -> None:
 @pytest.mark.parametrize("width", [40, 80, 120])
 def test_lines_fit_the_terminal_and_need_no_unicode(width: int) -> None:
     rows = [
-        replace(row("worse"), sentence="head needs 9.6 % more time than base [9.1, 9.9] " * 5),
+        replace(row("worse"), sentence="head is 9.6 % slower than base [9.1, 9.9] " * 5),
         row("passed"),
     ]
     made = page(*rows, confirmation="20260101T0100Z")

@@ -75,7 +75,9 @@ def test_the_summary_answers_first_in_at_most_six_lines_and_tells_how_far_it_can
     )
     assert isinstance(rest, Bullets)
     assert len(rest.items) <= 5
-    assert "39 cells planned: 36 measured, 1 failed" in " ".join(item.text for item in rest.items)
+    assert "39 configurations planned: 36 measured, 1 failed" in " ".join(
+        item.text for item in rest.items
+    )
     kinds = {c.id: c.kind for c in data.judgement.claims}
     assert [kinds[item.claim or ""] for item in rest.items] == [
         "best-by-input",
@@ -190,7 +192,7 @@ def test_growth_is_told_by_exponents_between_neighbours(document: Document) -> N
     assert [c.text for c in exponents.rows[0].cells[1:3]] == ["10MiB", "50MiB"]
     assert exponents.rows[0].cells[-2].text == "sub-linear"
     assert exponents.rows[0].cells[-1].text == "40"
-    assert "each interval is for itself, not adjusted for their number" in exponents.caption
+    assert "the intervals are not adjusted for their number" in exponents.caption
 
 
 def test_the_reason_against_an_experiment_comes_from_its_verdict(document: Document) -> None:
@@ -209,7 +211,7 @@ def test_an_adopted_experiment_stands_with_what_it_did_here(data: ReportData) ->
         "Verdict",
         "Memory vs baseline",
         "Binary",
-        "Author's why",
+        "Author's reason",
     ]
     # The author adopted what the runs show to be slower: the table says what the runs say.
     told = {

@@ -99,10 +99,9 @@ def test_where_the_answer_changes_has_every_input_and_the_crossing(data: ReportD
     ]
     assert [row[4] for row in texts(table)] == ["▼ faster", "? inconclusive", "▲ slower"]
     said = "\n".join(sentences(blocks))
-    assert "smol+system against rayon+system depends on the input" in said
+    assert "smol+system vs rayon+system depends on the input" in said
     assert (
-        "change places between 10MiB and 200MiB, at about 62\u202fMiB [51, 71] (interpolated)"
-        in said
+        "cross over between 10MiB and 200MiB, at about 62\u202fMiB [51, 71] (interpolated)" in said
     )
 
 
@@ -114,7 +113,9 @@ def test_no_answer_that_turns_is_no_section(data: ReportData) -> None:
 def test_an_effect_that_turns_over_other_axes_shows_its_cells_and_no_mean(data: ReportData) -> None:
     item = data.plan.inputs[0]
     ids = tuple(c.id for c in data.arms(item.id)[:2])
-    mean = replace(OPEN, shown=None, reason="its sign changes between cells: no mean is told")
+    mean = replace(
+        OPEN, shown=None, reason="its sign changes between cells, so no mean is reported"
+    )
     effect = Effect(
         item.id,
         "wall",
@@ -130,7 +131,7 @@ def test_an_effect_that_turns_over_other_axes_shows_its_cells_and_no_mean(data: 
     assert texts(mains)[0][3:7] == [
         "—",
         "",
-        "not pooled: its sign changes",
+        "not pooled: the sign changes",
         "less in 1, more in 1 of 2",
     ]
 
@@ -139,10 +140,9 @@ def test_effects_name_family_product_and_what_was_left_out(data: ReportData) -> 
     found = tables(effects_section.build(data))
     small = next(t for t in found if t.anchor == "effects-2-mains")
     assert "a family of their own, Holm-adjusted, 3 looks" in small.caption
-    assert "Full product of runtime (rayon, smol, tokio) × allocator" in small.caption
+    assert "All combinations of runtime (rayon, smol, tokio) × allocator" in small.caption
     assert any(
-        "Left out, as combinations with them are missing: runtime: sequential" in s
-        for s in small.legend
+        "Left out, because combinations are missing: runtime: sequential" in s for s in small.legend
     )
     whole = next(t for t in found if t.anchor == "effects-1-mains")
     by_level = {row[1]: row for row in texts(whole)}
@@ -159,7 +159,7 @@ def test_crossed_axes_without_effects_say_why(data: ReportData) -> None:
     )
     section = effects_section.EFFECTS.section(retold(data, effects=(), factorials=reasons))
     assert section is not None
-    assert section.blocks[0].text == "Effects of the axes are not told: before the first look."  # type: ignore[union-attr]
+    assert section.blocks[0].text == "No effects of the axes reported: before the first look."  # type: ignore[union-attr]
 
 
 def ladder(data: ReportData, total: Contrast, share: float | None) -> ReportData:
@@ -205,15 +205,15 @@ def test_a_ladder_ends_with_what_is_left_the_total_and_what_lies_beyond(data: Re
         "—",
     ]
     assert texts(table)[3][1] == "interaction / unexplained"
-    assert "Contributions multiply" in table.caption
+    assert "The ratios multiply to the total" in table.caption
     # The design asks for the steps: the summary has them.
-    assert any("step by step" in s for s in sentences(summary.build(told)))
+    assert any("contribution of each step" in s for s in sentences(summary.build(told)))
 
 
 def test_a_total_that_is_not_decided_has_no_shares(data: ReportData) -> None:
     (table,) = tables(ablation_section.build(ladder(data, OPEN, None)))
     assert {row[6] for row in texts(table)} == {"", "—"}
-    assert "The total is not decided: there are no shares of it." in table.legend
+    assert "The total is inconclusive, so there are no shares." in table.legend
 
 
 def test_before_and_after_has_one_table_per_input(data: ReportData) -> None:
@@ -236,8 +236,8 @@ def test_trade_offs_have_the_figures_of_the_binaries_and_who_is_ahead(data: Repo
     ]
     rows = {row[0]: dict(zip(titles, row, strict=True)) for row in texts(table)}
     assert rows["rayon+system"]["Binary size"] == "1.82\u202fMiB"
-    assert "time" in rows["smol+jemalloc"]["Ahead in"].split(", ")
-    assert rows["tokio+jemalloc"]["Ahead in"].startswith("nothing: behind ")
+    assert rows["smol+jemalloc"]["Pareto front"].startswith("least time")
+    assert rows["tokio+jemalloc"]["Pareto front"].startswith("dominated by ")
 
 
 def test_sections_without_data_are_left_out(empty: ReportData) -> None:

@@ -73,7 +73,7 @@ class TestContributions:
         assert left.cells[3].text == "0.781"  # 0.75 / (0.8 · 1.2)
 
     def test_a_share_below_zero_is_explained_where_there_is_one(self, data: ReportData) -> None:
-        below = "A share below zero: the step goes against the total."
+        below = "A negative share: the step works against the total."
         assert below in ladder(data, LESS, MORE).legend
         assert below not in ladder(data, LESS, LESS).legend
 
@@ -82,7 +82,7 @@ class TestContributions:
     ) -> None:
         other = replace(LESS, reason=TYPICAL_HERE)
         told = [
-            any("typical ratios, over all rounds" in line for line in ladder(data, c, LESS).legend)
+            any("typical ratios over all rounds" in line for line in ladder(data, c, LESS).legend)
             for c in (LESS, other)
         ]
         assert told == [False, True]
@@ -190,7 +190,12 @@ def test_the_summary_tells_a_level_whose_mean_turns(data: ReportData) -> None:
     item = data.plan.inputs[-1]
     ids = tuple(c.id for c in data.arms(item.id)[:2])
     mean = Contrast(
-        Verdict.INCONCLUSIVE, None, 40, 0.5, 1.0, "its sign changes between cells: no mean is told"
+        Verdict.INCONCLUSIVE,
+        None,
+        40,
+        0.5,
+        1.0,
+        "its sign changes between cells, so no mean is reported",
     )
     turns = Effect(
         item.id,
@@ -203,10 +208,10 @@ def test_the_summary_tells_a_level_whose_mean_turns(data: ReportData) -> None:
     made = retold(data, effects=(turns,))
     said = [s.text for b in summary.build(made) for s in getattr(b, "items", ())]
     assert any(
-        "depends on the other axes" in text and "no mean is told" in text for text in said
+        "depends on the other axes" in text and "no mean is reported" in text for text in said
     ), said
     own = [s.text for b in effects_section.build(made) for s in getattr(b, "items", ())]
-    assert any("no mean is told" in text for text in own), own
+    assert any("no mean is reported" in text for text in own), own
 
 
 class TestHeadline:

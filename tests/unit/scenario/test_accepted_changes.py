@@ -46,7 +46,11 @@ accepted:
     assert first.counts_on("2026-12-31")
     assert not first.counts_on("2027-01-01")
     # A scenario changes sooner than such a file: this is told, and no error.
-    assert (second.cell_ids, second.unknown, second.until) == ((), "arm has no value `c`", "")
+    assert (second.cell_ids, second.unknown, second.until) == (
+        (),
+        "axis `arm` has no value `c`",
+        "",
+    )
     assert second.counts_on("2999-01-01")
 
 
@@ -66,13 +70,13 @@ def test_a_file_may_hold_nothing_yet(text: str, plans: Plans, tmp_path: Path) ->
         ("accepted:\n  - {cell: arm=b, metric: wall, level: 9%, reason: ''}", "needs `reason`", 2),
         (
             "accepted:\n  - {cell: arm=b, metric: wall, level: 9%, reason: r, who: me}",
-            "not take `who`",
+            "unknown key `who`",
             2,
         ),
         ("accepted:\n  - {cell: arm=b, metric: wall, level: 9, reason: r}", "`level` must be", 2),
         (
             "accepted:\n  - {cell: arm=b, metric: wall, level: 9%, reason: r, until: soon}",
-            "a day",
+            "a date",
             2,
         ),
         ("accepted: []\naccepted: []", "", 2),

@@ -44,7 +44,7 @@ def test_seven_errors_are_printed_exactly_so(monkeypatch: pytest.MonkeyPatch) ->
 SINGLE = {
     "syntax": ("axes: [a, b: c\nd: e", "BC001", ":", "expected `,` or `]`", ""),
     "unknown alias": ("axes: {arm: *x}", "BC001", "*", "found undefined alias `x`", ""),
-    "tab": ("axes:\n\tarm: [a]", "BC002", "\t", "a tab starts this line", "spaces only"),
+    "tab": ("axes:\n\tarm: [a]", "BC002", "\t", "a tab is used for indentation", "use spaces"),
     "two documents": (
         "---\nversion: 1\n",
         "BC007",
@@ -144,7 +144,7 @@ SINGLE = {
         AXES + "input: {dataset: prose, size: 200}",
         "BC105",
         "200",
-        "a size needs a unit",
+        "size `200` has no unit",
         "write 200MiB (209 715 200 bytes)",
     ),
     "no size at all": (
@@ -154,7 +154,13 @@ SINGLE = {
         "`big` is not a size",
         "10MiB",
     ),
-    "yes/no word": (AXES + "shell: yes", "BC106", "yes", "`yes` is a yes/no word", "write true"),
+    "yes/no word": (
+        AXES + "shell: yes",
+        "BC106",
+        "yes",
+        "`yes` is text in YAML 1.2, not a boolean",
+        "write true",
+    ),
     "missing in a part": (
         AXES + "notes: [{title: t}]",
         "BC107",
@@ -173,42 +179,42 @@ SINGLE = {
         AXES + "measure: {rounds: {min: 9, max: 3}}",
         "BC108",
         "min",
-        "above `rounds.max`",
+        "is 9 and `rounds.max` is 3",
         "",
     ),
     "variable of ours": (
         AXES + "env: {BENCHCTL_ANSWERS: x}",
         "BC108",
         "BENCHCTL_ANSWERS",
-        "is set by benchctl",
+        "benchctl sets `BENCHCTL_ANSWERS` itself",
         "",
     ),
     "no variable": (
         AXES + "env: {A=B: x}",
         "BC108",
         "A=B",
-        "cannot be the name of an environment variable",
+        "`A=B` is not a valid name of an environment variable",
         "",
     ),
     "reserved name": (
         'axes: {input: [a]}\ncommand: ["{bin}"]',
         "BC108",
         "input",
-        "`input` is taken",
+        "`input` is a reserved name in scenarios",
         "",
     ),
     "placeholder": (
         'axes: {arm: [a, b]}\ncommand: ["{bin}", "--x={amr}", "{arm}"]\nbaseline: {arm: a}',
         "BC109",
         "{amr}",
-        "nothing is called `{amr}`",
+        "unknown placeholder `{amr}`",
         "did you mean `{arm}`?",
     ),
     "lone brace": (
         AXES + "stdin: a{b",
         "BC109",
         "{",
-        "`{` is no placeholder",
+        "`{` is not a placeholder",
         "write `{{` and `}}`",
     ),
     "input without input": (
@@ -257,14 +263,14 @@ SINGLE = {
         AXES + "anchor: {rev: v1, variant: {arm: a}}",
         "BC108",
         "rev",
-        "`anchor` takes `rev` or `variant`, not both",
+        "`anchor` has both `rev` and `variant`",
         "",
     ),
     "anchor without a build": (
         AXES + "anchor: {rev: v1}",
         "BC108",
         "v1",
-        "`anchor.rev` has no effect here: a program that is not built has no revision",
+        "has no effect: a program that is not built has no revision",
         "anchor: {variant:",
     ),
     "anchor of no axis": (
@@ -285,14 +291,14 @@ SINGLE = {
         AXES + "metrics: {x: {unit: s}}",
         "BC107",
         "x",
-        "metric `x` does not say where it stands",
+        "metric `x` needs `from`",
         "",
     ),
     "no formula": (
         AXES + "derived: {x: min(}",
         "BC209",
         "min(",
-        "`x` cannot be worked out: this is no formula",
+        "`x` cannot be computed: this is no formula",
         "",
     ),
     "a formula that mixes units": (
@@ -306,21 +312,21 @@ SINGLE = {
         AXES + "cells: {one: {arm: a}}\nderived: {x: rate(ona)}",
         "BC209",
         "rate(ona)",
-        "there is no cell called `ona`",
+        "there is no cell `ona`",
         "did you mean `one`?",
     ),
     "a formula that is named like a cell": (
         AXES + "cells: {one: {arm: a}}\nderived: {one: rate(one)}",
         "BC209",
         "one",
-        "`one` names a cell already",
+        "`one` is already the name of a cell",
         "",
     ),
     "a named cell that is excluded": (
         AXES + "exclude: [{arm: b}]\ncells: {one: {arm: b}}",
         "BC209",
         "one",
-        "cell `one` is not measured",
+        "cell `one` (arm=b) is not measured",
         "",
     ),
     "a named cell of no such value": (
@@ -334,7 +340,7 @@ SINGLE = {
         AXES + "cells: {one-arm: {arm: a}}",
         "BC108",
         "one-arm",
-        "`one-arm` cannot be a name here",
+        "`one-arm` is not a valid name",
         "one_arm",
     ),
     "a bound that is the baseline": (
@@ -376,29 +382,29 @@ SINGLE = {
         AXES + "measure: {strategy: race, until: rounds}",
         "BC108",
         "strategy",
-        "`strategy: race` drops variants at its looks, and `until: rounds` looks once, at the end",
-        "say `until: conclusive`, or `strategy: fixed` to measure every cell to the end",
+        "`strategy: race` has no effect with `until: rounds`, which has no interim analyses",
+        "write `until: conclusive`, or `strategy: fixed`",
     ),
     "a bucket that is no pattern": (
         AXES + "profile: {buckets: {JSON: '('}}",
         "BC114",
         "'('",
-        "bucket `JSON` is no regular expression: missing )",
+        "bucket `JSON` is not a regular expression: missing )",
         "",
     ),
     "a bucket called other": (
         AXES + "profile: {buckets: {other: x}}",
         "BC108",
         "other",
-        "`other` is what no bucket takes",
+        "`other` is reserved for functions that match no bucket",
         "",
     ),
     "a frequency that disturbs": (
         AXES + "profile: {frequency: 50000}",
         "BC108",
         "frequency",
-        "`frequency` is 50000: above 10000 a sampler disturbs what it samples",
-        "more runs give more samples",
+        "`frequency` is 50000; above 10000 the sampler disturbs the program",
+        "write 997, and raise `runs` for more samples",
     ),
     "a profile of no variant": (
         AXES + "profile: {variants: [{arm: c}]}",
@@ -411,8 +417,8 @@ SINGLE = {
         AXES + "gate: {against: main}",
         "BC108",
         "main",
-        "`gate.against` has no effect here: a program that is not built has no revision",
-        "the scenario's own baseline",
+        "has no effect: a program that is not built has no revision",
+        "remove it, to compare with the scenario's baseline",
     ),
     "a gate of the size of what is not built": (
         AXES + "gate: {binary_size: 1%}",
@@ -432,21 +438,21 @@ SINGLE = {
         AXES + "gate: {budgets: [{cell: arm=c, metric: wall, max: 1s}]}",
         "BC113",
         "arm=c",
-        "arm has no value `c`",
+        "axis `arm` has no value `c`",
         "",
     ),
     "a budget of what is no metric": (
         AXES + "gate: {budgets: [{cell: arm=a, metric: wal, max: 1s}]}",
         "BC206",
         "wal",
-        "`wal` can have no budget",
+        "metric `wal` does not exist or cannot have a budget",
         "did you mean `wall`?",
     ),
     "a budget without its unit": (
         AXES + "gate: {budgets: [{cell: arm=a, metric: peak_rss, max: 200}]}",
         "BC102",
         "200",
-        "`max` of peak_rss cannot be `200`",
+        "`200` is not a limit for metric `peak_rss`",
         "such as 200MiB",
     ),
     "a budget of nothing": (
@@ -460,28 +466,28 @@ SINGLE = {
         'axes: {arm: [a, b]}\ncommand: ["{bin}", "{arm}"]',
         "BC201",
         "axes",
-        "there is no `baseline`",
+        "`baseline` is missing",
         "baseline: {arm: a}",
     ),
     "baseline of no variant": (
         'axes: {arm: [a, b]}\ncommand: ["{bin}", "{arm}"]\nbaseline: {arm: c}',
         "BC201",
         "{arm: c}",
-        "baseline `arm=c` selects no cell",
-        "arm takes: a, b",
+        "baseline `arm=c` selects no variant",
+        "use one of: a, b",
     ),
     "baseline of several": (
         'axes: {arm: [a, b], leg: [c, d]}\ncommand: ["{bin}", "{arm}{leg}"]\nbaseline: {arm: a}',
         "BC201",
         "{arm: a}",
-        "it leaves `leg` open",
+        "baseline selects several variants: it has no value for `leg`",
         "add leg: c or d",
     ),
     "baseline of no axis": (
         'axes: {arm: [a, b]}\ncommand: ["{bin}", "{arm}"]\nbaseline: {arn: a}',
         "BC201",
         "arn",
-        "baseline names no axis: `arn`",
+        "there is no axis `arn` for the baseline",
         "did you mean `arm`?",
     ),
     "baseline of an input": (
@@ -492,7 +498,7 @@ SINGLE = {
         "BC201",
         "size",
         "an axis of the input",
-        "leave `size` out",
+        "remove `size`",
     ),
     "baseline excluded": (
         AXES + "exclude: [{arm: a}]",
@@ -519,7 +525,7 @@ SINGLE = {
         AXES + "limits: {max-cells: 1}",
         "BC203",
         "axes",
-        "2 = 2 cells, limit 1",
+        "too many configurations: 2, limit 1",
         "limits.max-cells",
     ),
     "one program twice": (
@@ -554,7 +560,7 @@ SINGLE = {
         AXES + "fixed: {block: 64KiB}",
         "BC205",
         "block",
-        "fixed `block` is never used",
+        "fixed key `block` is never used",
         "",
     ),
     "pairs of no axis": (AXES + "pairs: [arm, leg]", "BC206", "leg", "there is no axis `leg`", ""),
@@ -583,14 +589,14 @@ SINGLE = {
         AXES + "experiments: [{name: i, change: {arm: b, leg: c}}]",
         "BC102",
         "{arm: b, leg: c}",
-        "must hold exactly 1, got 2",
+        "must have exactly 1 entry, got 2",
         "",
     ),
     "no change of an experiment": (
         AXES + "experiments: [{name: i, change: {}}]",
         "BC102",
         "{}",
-        "must hold at least 1, got 0",
+        "must have at least 1 entry, got 0",
         "",
     ),
     "an exit code that no process has": (
@@ -611,7 +617,7 @@ SINGLE = {
         AXES + "measure: {cpus: 3-1}",
         "BC102",
         "3-1",
-        "runs backwards",
+        "must be a list of CPUs, but 3-1 is in descending order",
         "write 1-3",
     ),
     "CPUs in other digits": (
@@ -632,7 +638,7 @@ SINGLE = {
         AXES + "prepare: [[]]",
         "BC102",
         "[]",
-        "must hold at least 1, got 0",
+        "must have at least 1 entry, got 0",
         "",
     ),
     "a formula that divides by zero": (
@@ -642,12 +648,18 @@ SINGLE = {
         "`time(a)` is divided by zero",
         "",
     ),
-    "nothing left": (AXES + "exclude: [{arm: [a, b]}]", "BC208", "axes", "no cell is left", ""),
+    "nothing left": (
+        AXES + "exclude: [{arm: [a, b]}]",
+        "BC208",
+        "axes",
+        "no configuration to measure: all are excluded or unavailable",
+        "",
+    ),
     "no input file": (
         AXES + "input: {file: nowhere.txt}",
         "BC404",
         "nowhere.txt",
-        "input file `nowhere.txt` is not there",
+        "input file `nowhere.txt` does not exist",
         "relative to the scenario",
     ),
 }
@@ -679,14 +691,14 @@ TUNED = {
         'tuning: ["{bin}", "{arm}"]\nprepare: [cat, "{tuning}"]',
         "BC109",
         "{arm}",
-        "nothing is called `{arm}`",
+        "unknown placeholder `{arm}`",
         "",
     ),
     "tuning that uses itself": (
         'tuning: ["{bin}", "{tuning}"]\nprepare: [cat, "{tuning}"]',
         "BC109",
         "{tuning}",
-        "`{tuning}` cannot be used here: `tuning` is run once, before anything else",
+        "`{tuning}` cannot be used here: `tuning` runs once, before all inputs",
         "",
     ),
     "the output of no tuning": (
@@ -721,7 +733,7 @@ def test_a_worker_whose_axes_do_not_say_all_needs_a_command(refuses: Refuses, wo
     (problem,) = refuses("measure: {rounds: 3}", head=head).problems
     assert (problem.code, problem.message) == (
         "BC109",
-        f"{worker} has no command of its own: write one under `command`",
+        f"worker `{worker}` has no default command",
     )
 
 
@@ -729,7 +741,7 @@ def test_tuning_needs_a_program_that_is_built(refuses: Refuses) -> None:
     (problem,) = refuses(AXES + 'tuning: ["{bin}", try]\nprepare: [cat, "{tuning}"]').problems
     assert (problem.code, problem.message) == (
         "BC108",
-        "`tuning` needs a program that is built: `worker: {crate: …}`",
+        "`tuning` has no effect on a program that is not built",
     )
 
 
@@ -738,19 +750,19 @@ BUNDLED = {
         "axes: {io: [read, slrp]}\nbaseline: {io: read}",
         "BC103",
         "slrp",
-        "`slrp` is not a value of tally's io",
+        "worker `tally` has no value `slrp` for `io`",
     ),
     "no such literal": (
         'command: ["{bin}", run, --io, reed]',
         "BC103",
         "reed",
-        "`reed` is not a value of tally's io",
+        "worker `tally` has no value `reed` for `io`",
     ),
     "no such data set": (
         "input: {dataset: pros, size: 1MiB}",
         "BC103",
         "pros",
-        "there is no data set `pros`",
+        "there is no dataset `pros`",
     ),
     "no such feature": (
         "axes: {a: {b: {features: [jemaloc]}}}",
@@ -764,7 +776,7 @@ BUNDLED = {
         "revision",
         "`revision` has no effect here",
     ),
-    "never run": ("command: [run]", "BC109", "[run]", "the command never runs what is built"),
+    "never run": ("command: [run]", "BC109", "[run]", "the command does not run the built program"),
 }
 
 
@@ -785,7 +797,7 @@ def test_bundled_workers_are_known_before_they_are_built(case: str, refuses: Ref
         ("{crate: nowhere}", "BC301", "no such folder"),
         ("{crate: builtin, bin: tall}", "BC305", "there is no bundled worker `tall`"),
         ("{git: https://example.org/x.git}", "BC107", "`git` needs `bin`"),
-        ("{}", "BC107", "`worker` needs one of `crate`, `git` and `command`"),
+        ("{}", "BC107", "`worker` needs one of `crate`, `git` or `command`"),
         ("{crate: builtin, bin: tally, command: [x]}", "BC108", "takes one of"),
         (
             "{command: [x], features: [y]}",
@@ -842,7 +854,7 @@ class TestFiles:
         assert self.only(tmp_path) == ("BC003", f"`{tmp_path}` is a folder")
 
     def test_a_device(self) -> None:
-        assert self.only(Path("/dev/null")) == ("BC003", "`/dev/null` is no regular file")
+        assert self.only(Path("/dev/null")) == ("BC003", "`/dev/null` is not a regular file")
 
     def test_empty(self, tmp_path: Path) -> None:
         assert self.written(tmp_path, b"") == ("BC005", "the file is empty")
@@ -873,7 +885,7 @@ class TestFiles:
     def test_an_alias_of_itself(self, tmp_path: Path) -> None:
         assert self.written(tmp_path, b"a: &a [*a]") == (
             "BC001",
-            "an alias refers to the value that holds it",
+            "an alias refers to a value that contains it",
         )
 
     def test_nested_without_end(self, tmp_path: Path) -> None:

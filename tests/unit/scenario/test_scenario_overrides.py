@@ -92,12 +92,12 @@ def test_the_scenario_is_another_one(loads: Loads) -> None:
     [
         ("measure.rounds.max=ten", "BC102", "ten", "`measure.rounds.max` must be a whole number"),
         ("measure.runds=3", "BC101", "measure.runds", "unknown key `runds` in `measure`"),
-        ("rounds", "BC112", "rounds", "this is no override"),
-        ("=3", "BC112", "=3", "this is no override"),
-        ("a..b=3", "BC112", "a..b=3", "this is no override"),
+        ("rounds", "BC112", "rounds", "this is not an override"),
+        ("=3", "BC112", "=3", "this is not an override"),
+        ("a..b=3", "BC112", "a..b=3", "this is not an override"),
         ("level=", "BC102", "=", "must be a percentage such as 2%, got nothing"),
         ("axes.arm=[a", "BC001", "", "expected `,` or `]`"),
-        ("baseline={arm: c}", "BC201", "{arm: c}", "baseline `arm=c` selects no cell"),
+        ("baseline={arm: c}", "BC201", "{arm: c}", "baseline `arm=c` selects no variant"),
     ],
 )
 def test_errors_point_into_the_override(

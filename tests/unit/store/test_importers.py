@@ -143,7 +143,7 @@ def test_the_tables_of_hyperfine_say_which_file_holds_the_runs() -> None:
         b"command,mean,stddev\na,1,1\n",
         b"| Command | Mean [ms] |\n|:---|---:|\n| `a` | 1 |\n",
     ):
-        with pytest.raises(UsageError, match="does not say how many runs") as caught:
+        with pytest.raises(UsageError, match="does not contain the number of runs") as caught:
             sessions.read_session(text, "given.file", 1)
         assert "--export-json" in str(caught.value.help)
 
@@ -229,7 +229,7 @@ def test_a_file_that_cannot_be_one_is_refused_before_it_is_read(tmp_path: Path) 
         tmp_path: "is a directory",
         pipe: "is not a file",
         empty: "is empty",
-        large: "bytes at most",
+        large: "the limit is",
     }
     for path, words in cases.items():
         with pytest.raises(UsageError) as caught:

@@ -79,7 +79,7 @@ def test_where_rounds_are_needed_the_newest_record_with_rounds_is_meant(
     assert resolve_measured(tmp_path, "published", said.append) == published
     assert resolve_measured(tmp_path, str(published), said.append) == published
     assert len(said) == 1
-    with pytest.raises(RecordError, match="was imported"):
+    with pytest.raises(RecordError, match="is an imported set"):
         Record.open(published)
 
 

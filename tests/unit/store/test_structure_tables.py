@@ -35,7 +35,12 @@ if TYPE_CHECKING:
 
 LESS = Contrast(Verdict.BETTER, Interval(0.9, 0.88, 0.92, 0.99), 40, 1e-9, 1e-8)
 OPEN = Contrast(
-    Verdict.INCONCLUSIVE, None, 40, 0.5, 1.0, "its sign changes between cells: no mean is told"
+    Verdict.INCONCLUSIVE,
+    None,
+    40,
+    0.5,
+    1.0,
+    "its sign changes between cells, so no mean is reported",
 )
 PARSER, ALLOC = Change("parser", "simd", "sonic"), Change("alloc", "sys", "je")
 

@@ -1,4 +1,4 @@
-"""One measured record, and its page, for all tests that hold records and pages against what they were."""
+"""A measured record and its page, for the tests that verify records and pages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A judged record without pages."""
+    """A record with results and without pages."""
     with measured(tmp_path_factory.mktemp("plain") / "results") as record:
         record.save(judge_record(record))
         record.seal()
@@ -24,7 +24,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A judged record with its pages."""
+    """A record with results and pages."""
     with measured(tmp_path_factory.mktemp("full") / "results") as record:
         judgement = judge_record(record)
         record.save(judgement)

@@ -1,4 +1,4 @@
-"""A small record as a run leaves it: three variants on one input, rounds of made-up times, no process run."""
+"""A small synthetic record: three variants on one input, with random times."""
 
 from __future__ import annotations
 
@@ -154,7 +154,11 @@ def host() -> Host:
 def measured(root: Path) -> Record:
     plan, chance = made_plan(), random.Random(5)
     record = Record.create(root, plan, "name: demo\n", started_at=AT, benchctl="0.1.0")
-    said = {"name": "tally", "version": "0.1.0", "metrics": [{"name": "records", "unit": "count"}]}
+    description = {
+        "name": "tally",
+        "version": "0.1.0",
+        "metrics": [{"name": "records", "unit": "count"}],
+    }
     builds = tuple(
         Build(
             s.id,
@@ -163,7 +167,7 @@ def measured(root: Path) -> Record:
             path=f"/b/{n}",
             size_bytes=100 + n,
             build_s=41.5,
-            describe=said,
+            describe=description,
             revision="9" * 40,
             dirty=False,
             rustc="1.95",
@@ -197,9 +201,9 @@ def written(rows: list[list[str]]) -> str:
 
 
 def altered(text: str) -> str:
-    """The text with one digit changed: the first that is not a leading zero; without one, one letter."""
-    found = re.search(r"[1-9]", text) or re.search(r"\d", text)
-    if found is None:
+    """Change one digit of a text: the first that is not a leading zero, or one letter if it has no digit."""
+    match = re.search(r"[1-9]", text) or re.search(r"\d", text)
+    if match is None:
         return text[:-1] + ("x" if text[-1:] != "x" else "y") if text else "7"
-    digit = str((int(found[0]) + 3) % 10)
-    return text[: found.start()] + digit + text[found.end() :]
+    digit = str((int(match[0]) + 3) % 10)
+    return text[: match.start()] + digit + text[match.end() :]

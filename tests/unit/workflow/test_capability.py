@@ -1,4 +1,4 @@
-"""What a machine cannot run becomes a hole with the worker's own reason, and never another mode."""
+"""Tests that variants which a machine cannot run become holes with the reason of the worker."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ baseline: {io: read, threads: 1}
 experiments: [{name: ring, change: {io: uring}, decision: open}]
 cells: {ring: {io: uring}, plain: {io: read}}
 """
-WHY = "io_uring_setup failed with EPERM (1)"
+REASON = "io_uring_setup failed with EPERM (1)"
 
 
 @pytest.fixture
@@ -39,14 +39,14 @@ def described(**missing: str) -> dict[str, Any]:
     return {"program": {"protocol": 1, "axes": {"io": {"about": "", "values": values}}}}
 
 
-def test_a_plan_that_can_run_stays_as_it_is(plan: Plan) -> None:
+def test_a_plan_that_can_run_is_not_changed(plan: Plan) -> None:
     assert leave_out(plan, described()) is plan
     assert leave_out(plan, {}) is plan
     assert leave_out(plan, {"program": {"axes": "nonsense"}}) is plan
 
 
-def test_what_cannot_run_is_a_hole_with_the_reason(plan: Plan) -> None:
-    able = leave_out(plan, described(uring=WHY))
+def test_a_variant_that_cannot_run_is_a_hole_with_its_reason(plan: Plan) -> None:
+    able = leave_out(plan, described(uring=REASON))
     assert {dict(v.values)["io"] for v in able.variants} == {"read", "mmap"}
     assert not [c for c in able.cells if dict(plan.variant(c.variant_id).values)["io"] == "uring"]
     assert len(able.cells) == len(plan.cells) - 4
@@ -55,7 +55,7 @@ def test_what_cannot_run_is_a_hole_with_the_reason(plan: Plan) -> None:
         for size in ("1MiB", "2MiB")
         for threads in ("1", "2")
     ]
-    assert {hole.reason for hole in able.holes} == {f"io=uring is not available here: {WHY}"}
+    assert {hole.reason for hole in able.holes} == {f"io=uring is not available here: {REASON}"}
     assert able.experiments == ()
     assert [cell.name for cell in able.named] == ["plain"]
     assert sum(c.role is Role.CONTROL for c in able.cells) == 2
@@ -80,21 +80,21 @@ def test_options_in_a_command_are_checked_too(tmp_path: Path, words: str) -> Non
         .replace('"{io}"', words)
     )
     plan = expand(load(tmp_path / "s.yaml", text=text))
-    able = leave_out(plan, described(uring=WHY))
+    able = leave_out(plan, described(uring=REASON))
     assert {dict(v.values)["mode"] for v in able.variants} == {"read", "mmap"}
-    assert {hole.reason for hole in able.holes} == {f"io=uring is not available here: {WHY}"}
+    assert {hole.reason for hole in able.holes} == {f"io=uring is not available here: {REASON}"}
 
 
 def test_a_plan_without_a_candidate_is_an_error(tmp_path: Path) -> None:
     text = SCENARIO.replace("[read, uring, mmap]", "[read, uring]").replace("[1, 2]", "[1]")
     plan = expand(load(tmp_path / "s.yaml", text=text))
     with pytest.raises(MachineError, match="no candidate can run on this machine"):
-        leave_out(plan, described(uring=WHY))
+        leave_out(plan, described(uring=REASON))
 
 
 def test_an_unknown_axis_or_value_is_available() -> None:
-    worker = described(uring=WHY)["program"]
-    assert unavailable(worker, "io", "uring") == WHY
+    worker = described(uring=REASON)["program"]
+    assert unavailable(worker, "io", "uring") == REASON
     assert unavailable(worker, "io", "read") is None
     assert unavailable(worker, "io", "other") is None
     assert unavailable(worker, "threads", "1") is None

@@ -1,4 +1,4 @@
-"""`benchctl compare` on records that lie on a disk: pairs, levels of an axis, two records."""
+"""Tests of `benchctl compare`: pairs, levels of an axis, and two records."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ TIMES = {
 
 
 def built(plan: Plan) -> Plan:
-    """The same plan with a binary per variant in place of one program, and one command for all."""
+    """Return the plan with one binary per variant instead of one program, and one command for all."""
     variants = tuple(
         replace(v, build=BuildSpec("crate", "prog", features=(v.label,))) for v in plan.variants
     )
@@ -92,13 +92,13 @@ def record(
     text: str = SCENARIO,
     control: float = 1.0,
 ) -> Record:
-    """A finished record; `code` marks what was built anew, which then takes `slower` times as long.
+    """Return a finished record; `code` marks rebuilt variants, which take `slower` times as long.
 
     The control arm takes `control` times as long as the baseline that it copies.
     """
     plan = built(expand(load(folder / "s.yaml", text=text)))
     at = AT.format(number)
-    made = Record.create(folder / "results", plan, text, started_at=at, benchctl="0.1.0")
+    created = Record.create(folder / "results", plan, text, started_at=at, benchctl="0.1.0")
     builds = [
         Build(
             v.build.id,
@@ -109,7 +109,7 @@ def record(
         for v in plan.variants
         if v.build
     ]
-    made.prepare(at=at, host=host, builds=builds, inputs=())
+    created.prepare(at=at, host=host, builds=builds, inputs=())
     seq = 0
     for turn in range(1, 21):
         for cell in plan.cells:
@@ -119,7 +119,7 @@ def record(
             )
             time *= 1 + random.Random(f"{number}/{cell.id}/{turn}").expovariate(100)
             time *= control if cell.role is Role.CONTROL else 1.0
-            made.append(
+            created.append(
                 lines.Measured(
                     Block(
                         seq,
@@ -139,19 +139,19 @@ def record(
                 )
             )
             seq += 1
-        made.append(lines.RoundEnd(plan.inputs[0].id, turn, False, at, 1.0))
+        created.append(lines.RoundEnd(plan.inputs[0].id, turn, False, at, 1.0))
     looks = looks_of(plan)
-    made.append(lines.Looked(Look(plan.inputs[0].id, looks.count - 1, 20, stopped=True)))
-    made.append(lines.End(at, 20.0))
-    made.close()
-    return made
+    created.append(lines.Looked(Look(plan.inputs[0].id, looks.count - 1, 20, stopped=True)))
+    created.append(lines.End(at, 20.0))
+    created.close()
+    return created
 
 
 def printed(document: Document) -> str:
     return terminal_page(document, 120, color=False, unicode=True, full=True)
 
 
-def test_the_own_page_has_each_reference(tmp_path: Path) -> None:
+def test_the_page_of_the_record_has_each_reference(tmp_path: Path) -> None:
     record(tmp_path, 1)
     table = compare_record(tmp_path / "results", "@last")
     text = printed(table.document)
@@ -160,7 +160,7 @@ def test_the_own_page_has_each_reference(tmp_path: Path) -> None:
     assert "exploratory" not in text
 
 
-def test_another_baseline_is_exploratory_and_says_how_it_is_adjusted(tmp_path: Path) -> None:
+def test_another_baseline_is_exploratory_and_adjusted(tmp_path: Path) -> None:
     record(tmp_path, 1)
     table = compare_record(tmp_path / "results", "@last", baseline="engine=rayon parser=serde")
     assert {c.ref_cell_id for c in table.comparisons} == {
@@ -173,8 +173,8 @@ def test_another_baseline_is_exploratory_and_says_how_it_is_adjusted(tmp_path: P
     )
 
 
-def test_a_choice_made_afterwards_pays_for_the_looks_of_the_record(tmp_path: Path) -> None:
-    """The record could have ended at any look of its own; the schedule of a smaller family would have had others."""
+def test_a_later_choice_uses_the_interim_analyses_of_the_record(tmp_path: Path) -> None:
+    """The record could end at each of its interim analyses; a smaller family would have had others."""
     text = SCENARIO.replace("{rounds: 20, until: rounds}", "{rounds: {min: 9, max: 20}}")
     record(tmp_path, 1, text=text)
     plan = built(expand(load(tmp_path / "s.yaml", text=text)))
@@ -183,15 +183,15 @@ def test_a_choice_made_afterwards_pays_for_the_looks_of_the_record(tmp_path: Pat
     assert looks_of(fewer).count > 3
     chosen = {"candidate": "engine=rayon parser=simd", "metrics": ("wall",)}
     table = compare_record(tmp_path / "results", "@last", **chosen)  # type: ignore[arg-type]
-    (shown,) = [c.shown for c in table.comparisons]
-    assert shown is not None
-    assert shown.level == pytest.approx(1 - 0.05 / 3)
+    (interval,) = [c.shown for c in table.comparisons]
+    assert interval is not None
+    assert interval.level == pytest.approx(1 - 0.05 / 3)
 
 
-def test_a_failed_cell_is_called_failed_by_the_axis_as_by_the_report(tmp_path: Path) -> None:
-    made = record(tmp_path, 1)
-    with Record.open(made.path) as found:
-        plan, contents = found.plan, found.contents
+def test_a_failed_cell_is_failed_in_the_axis_and_in_the_report(tmp_path: Path) -> None:
+    path = record(tmp_path, 1).path
+    with Record.open(path) as opened:
+        plan, contents = opened.plan, opened.contents
         cell = next(c for c in plan.cells if c.label == "rayon + simd")
         blocks = [
             replace(b, status="failed", message="exit 9") if b.cell_id == cell.id else b
@@ -199,7 +199,7 @@ def test_a_failed_cell_is_called_failed_by_the_axis_as_by_the_report(tmp_path: P
         ]
         builds = {b.id: b for b in contents.builds}
         pairs = requested_pairs.axis_pairs(plan, "engine", frozenset(c.id for c in plan.cells))
-        judged, _ = requested_pairs.judge_chosen(
+        judged, _ = requested_pairs.judge_requested(
             plan, blocks, builds, contents.looks, pairs, ("wall",)
         )
         report = judge(plan, blocks, builds, (), contents.looks)
@@ -209,7 +209,7 @@ def test_a_failed_cell_is_called_failed_by_the_axis_as_by_the_report(tmp_path: P
     assert ours.reason == theirs.reason == "exit 9 (round 1; 20 of 20 rounds)"
 
 
-def test_an_axis_is_not_asked_about_what_no_round_decides(tmp_path: Path) -> None:
+def test_an_axis_refuses_metrics_that_are_not_measured_in_rounds(tmp_path: Path) -> None:
     text = SCENARIO + "judge: [wall, instructions]\n"
     record(tmp_path, 1, text=text)
     with pytest.raises(UsageError, match="instructions is a property of the program") as caught:
@@ -218,17 +218,20 @@ def test_an_axis_is_not_asked_about_what_no_round_decides(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("control", [1.0, 1.1])
-def test_where_the_control_arm_tripped_no_other_baseline_decides_anything(
+def test_a_failed_control_makes_comparisons_with_other_baselines_inconclusive(
     tmp_path: Path, control: float
 ) -> None:
     record(tmp_path, 1, control=control)
     table = compare_record(tmp_path / "results", "@last", baseline="engine=rayon parser=serde")
     assert len(table.comparisons) == 6
-    assert all((c.reason == "control tripped") is (control > 1) for c in table.comparisons)
+    assert all(
+        (c.reason == "the A/A control differs significantly") is (control > 1)
+        for c in table.comparisons
+    )
     assert all(c.verdict.decided is (control == 1) for c in table.comparisons)
 
 
-def test_levels_of_an_axis_are_compared_with_everything_else_equal(tmp_path: Path) -> None:
+def test_levels_of_an_axis_are_compared_with_equal_other_axes(tmp_path: Path) -> None:
     record(tmp_path, 1)
     table = compare_axis(tmp_path / "results", "@last", "engine", metrics=("wall",))
     plan = built(expand(load(tmp_path / "s.yaml", text=SCENARIO)))
@@ -257,7 +260,7 @@ def test_where_narrows_an_axis(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("axis", "where", "told"),
+    ("axis", "where", "message"),
     [
         ("color", None, "no axis color varies in this record"),
         (
@@ -268,45 +271,45 @@ def test_where_narrows_an_axis(tmp_path: Path) -> None:
     ],
 )
 def test_an_axis_that_cannot_be_compared_is_refused(
-    tmp_path: Path, axis: str, where: str | None, told: str
+    tmp_path: Path, axis: str, where: str | None, message: str
 ) -> None:
     record(tmp_path, 1)
-    with pytest.raises(UsageError, match=told) as error:
+    with pytest.raises(UsageError, match=message) as error:
         compare_axis(tmp_path / "results", "@last", axis, where=where)
     assert error.value.code == "BX106"
 
 
-def test_two_records_are_bridged_by_what_was_not_built_anew(tmp_path: Path) -> None:
+def test_two_records_are_compared_through_unchanged_builds(tmp_path: Path) -> None:
     record(tmp_path, 1)
     record(tmp_path, 2, code="-new", slower=1.2)
-    found = compare_records(tmp_path / "results", "@prev", "@last", metrics=("wall",))
-    told = {row.label: (row.role, row.comparison.verdict) for row in found.bridge.cells}
-    assert told == {
+    result = compare_records(tmp_path / "results", "@prev", "@last", metrics=("wall",))
+    cells = {row.label: (row.role, row.comparison.verdict) for row in result.bridge.cells}
+    assert cells == {
         "tokio + simd": ("anchor", Verdict.EQUIVALENT),
         "rayon + simd": ("anchor", Verdict.EQUIVALENT),
         "tokio + serde": ("changed", Verdict.WORSE),
         "rayon + serde": ("changed", Verdict.WORSE),
     }
-    text = printed(found.document)
+    text = printed(result.document)
     assert "exploratory: two sessions; never a gate" in text
-    assert "≡ stayed" in text
+    assert "≡ unchanged" in text
     assert "changed: code" in text
 
 
-def test_two_records_of_other_machines_keep_their_binary_sizes(tmp_path: Path) -> None:
+def test_records_of_different_machines_are_compared_by_binary_size(tmp_path: Path) -> None:
     record(tmp_path, 1)
     record(tmp_path, 2, host=replace(HOST, cpu="Xeon"))
-    found = compare_records(tmp_path / "results", "@prev", "@last")
-    verdicts = {(row.comparison.metric, row.comparison.verdict) for row in found.bridge.cells}
+    result = compare_records(tmp_path / "results", "@prev", "@last")
+    verdicts = {(row.comparison.metric, row.comparison.verdict) for row in result.bridge.cells}
     assert verdicts == {
         ("wall", Verdict.NOT_COMPARABLE),
         ("cpu", Verdict.NOT_COMPARABLE),
         ("binary_size", Verdict.EQUIVALENT),
     }
-    assert "CPU: EPYC → Xeon" in printed(found.document)
+    assert "CPU: EPYC → Xeon" in printed(result.document)
 
 
-def test_two_records_are_not_compared_on_a_metric_that_no_anchor_carries(tmp_path: Path) -> None:
+def test_two_records_are_not_compared_by_a_metric_without_anchors(tmp_path: Path) -> None:
     record(tmp_path, 1)
     record(tmp_path, 2)
     with pytest.raises(UsageError, match="cannot be compared by peak_rss") as error:
@@ -325,8 +328,8 @@ def test_the_command_takes_two_records(tmp_path: Path) -> None:
         app, ["--json", "--dir", str(tmp_path / "results"), "compare", "@prev", "@last"]
     )
     assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout)
-    assert {cell["role"] for cell in found["cells"]} == {"anchor", "changed"}
+    document = json.loads(done.stdout)
+    assert {cell["role"] for cell in document["cells"]} == {"anchor", "changed"}
 
 
 @pytest.mark.parametrize(
@@ -339,9 +342,7 @@ def test_the_command_takes_two_records(tmp_path: Path) -> None:
         ("@last", "--where", "engine=rayon"),
     ],
 )
-def test_options_that_ask_for_two_things_are_refused(
-    tmp_path: Path, words: tuple[str, ...]
-) -> None:
+def test_contradicting_options_are_refused(tmp_path: Path, words: tuple[str, ...]) -> None:
     record(tmp_path, 1)
     record(tmp_path, 2)
     done = command(tmp_path, *words)
@@ -349,7 +350,7 @@ def test_options_that_ask_for_two_things_are_refused(
     assert done.exception.code == "BX121"
 
 
-def test_an_anchor_is_compared_only_if_it_is_asked_for(tmp_path: Path) -> None:
+def test_an_anchor_is_compared_only_on_request(tmp_path: Path) -> None:
     text = (
         SCENARIO
         + "exclude: {engine: rayon, parser: serde}\nanchor: {variant: {engine: rayon, parser: serde}}\n"
@@ -358,5 +359,5 @@ def test_an_anchor_is_compared_only_if_it_is_asked_for(tmp_path: Path) -> None:
     anchor = next(c for c in plan.cells if c.role is Role.ANCHOR)
     plain = comparison._other_plan(plan, "engine=tokio parser=serde", None, ("wall",))
     assert anchor.id not in {c.id for c in plain.cells}
-    asked = comparison._other_plan(plan, None, "variant=anchor", ("wall",))
-    assert {c.id: c.role for c in asked.cells}[anchor.id] is Role.CANDIDATE
+    other = comparison._other_plan(plan, None, "variant=anchor", ("wall",))
+    assert {c.id: c.role for c in other.cells}[anchor.id] is Role.CANDIDATE

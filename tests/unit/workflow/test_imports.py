@@ -1,4 +1,4 @@
-"""Sets from elsewhere, from files to every command that opens one."""
+"""Tests of imported records, from files to every command that opens one."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def imported(tmp_path: Path, *paths: Path, **options: str) -> Path:
     return pages.record
 
 
-def test_ten_commands_of_one_call_become_a_set_with_its_report(tmp_path: Path) -> None:
+def test_ten_commands_of_one_call_become_a_record_with_a_report(tmp_path: Path) -> None:
     folder = imported(tmp_path, TEN, name="ten")
     assert folder.parent.name == "ten"
     assert {p.name for p in folder.iterdir()} == {
@@ -70,7 +70,7 @@ def test_ten_commands_of_one_call_become_a_set_with_its_report(tmp_path: Path) -
     assert "fastest" not in page
 
 
-def test_names_with_control_characters_leave_pages_and_pictures_that_open(tmp_path: Path) -> None:
+def test_names_with_control_characters_give_valid_pages_and_figures(tmp_path: Path) -> None:
     (tmp_path / "odd.csv").write_text(
         "label,mean,sd,n,unit\n\x1b[31mred\x07,1,.1,10,ms\n\u202etxt,2,.1,10,ms\n"
     )
@@ -83,7 +83,7 @@ def test_names_with_control_characters_leave_pages_and_pictures_that_open(tmp_pa
 
 
 @pytest.mark.parametrize("spread", ["20", "1000"])
-def test_a_spread_a_thousand_times_the_mean_leaves_the_interval_open(
+def test_a_spread_of_a_thousand_times_the_mean_gives_an_unbounded_interval(
     tmp_path: Path, spread: str
 ) -> None:
     (tmp_path / "wild.csv").write_text(f"label,mean,sd,n,unit\na,1,{spread},10,ms\nb,2,1,10,ms\n")
@@ -95,25 +95,25 @@ def test_a_spread_a_thousand_times_the_mean_leaves_the_interval_open(
     assert verify_record(tmp_path / "results", "@last").differences == ()
 
 
-def test_every_command_that_opens_a_record_opens_a_set(
+def test_every_command_that_opens_a_record_opens_an_imported_one(
     tmp_path: Path, files: tuple[Path, Path]
 ) -> None:
     folder = imported(tmp_path, *files)
     root = tmp_path / "results"
-    found = verify_record(root, "@last")
-    assert found.differences == ()
+    result = verify_record(root, "@last")
+    assert result.differences == ()
     before = (folder / "report.html").read_bytes()
     pages = report_record(root, "first")
     assert pages.record == folder
     assert (folder / "report.html").read_bytes() == before
     table = compare_record(root, str(folder), baseline=None, candidate=None, metrics=("wall",))
     assert [c.verdict.value for c in table.comparisons] == ["worse", "inconclusive"]
-    turned = compare_record(
+    reversed_ = compare_record(
         root, "@last", baseline="optimised", candidate="smol", metrics=("wall",)
     )
-    assert [c.verdict.value for c in turned.comparisons] == ["better", "inconclusive"]
-    assert "In one session (second.csv), in blocks" in terminal_page(
-        turned.document, WIDTH, color=False, unicode=True
+    assert [c.verdict.value for c in reversed_.comparisons] == ["better", "inconclusive"]
+    assert "Within one session (second.csv), not interleaved" in terminal_page(
+        reversed_.document, WIDTH, color=False, unicode=True
     )
     with pytest.raises(UsageError, match="rayon"):
         compare_record(root, "@last", baseline="rayon", candidate=None, metrics=("wall",))
@@ -125,19 +125,21 @@ def test_every_command_that_opens_a_record_opens_a_set(
 
 def test_a_notebook_gets_frames_without_rounds(tmp_path: Path) -> None:
     folder = imported(tmp_path, TEN)
-    found = bf.load(folder)
-    assert isinstance(found, Frames)
-    assert len(found.runs[found.runs["metric"] == "wall"]) == 120
-    assert "round" not in found.runs.columns
-    assert len(found.comparisons[found.comparisons["kind"] == "headline"]) == 9
-    assert len(found.comparisons[found.comparisons["kind"] == "best"]) == 45
-    assert set(found.cells["runs"]) == {12}
-    assert set(found.comparisons["family_size"]) == {9}
-    assert found.claims["text"].str.startswith("In one session, in blocks").all()
-    assert repr(found).endswith("10 cells, exploratory>")
+    frames = bf.load(folder)
+    assert isinstance(frames, Frames)
+    assert len(frames.runs[frames.runs["metric"] == "wall"]) == 120
+    assert "round" not in frames.runs.columns
+    assert len(frames.comparisons[frames.comparisons["kind"] == "headline"]) == 9
+    assert len(frames.comparisons[frames.comparisons["kind"] == "best"]) == 45
+    assert set(frames.cells["runs"]) == {12}
+    assert set(frames.comparisons["family_size"]) == {9}
+    assert frames.claims["text"].str.startswith("Within one session, not interleaved").all()
+    assert repr(frames).endswith("10 cells, exploratory>")
 
 
-def test_what_needs_rounds_refuses_a_set(tmp_path: Path, files: tuple[Path, Path]) -> None:
+def test_commands_that_need_rounds_refuse_an_imported_record(
+    tmp_path: Path, files: tuple[Path, Path]
+) -> None:
     folder = imported(tmp_path, *files)
     with pytest.raises(RecordError) as caught:
         records.Record.open(folder)
@@ -146,28 +148,28 @@ def test_what_needs_rounds_refuses_a_set(tmp_path: Path, files: tuple[Path, Path
     assert finding.find_records(tmp_path / "results", imported=True) == [folder]
 
 
-def test_verify_sees_changed_sources_figures_sentences_and_pages(
+def test_verify_finds_changed_sources_figures_claims_and_pages(
     tmp_path: Path, files: tuple[Path, Path]
 ) -> None:
     folder = imported(tmp_path, *files)
     changes = {
         "sources/1-first.csv": ("191.2", "171.2", "does not follow from sources/1-first.csv"),
         "imported.json": ("0.1912", "0.1712", "claims.json: "),
-        "claims.json": ("needs 8.0", "needs 0.8", "claims.json: "),
+        "claims.json": ("is 8.0", "is 0.8", "claims.json: "),
         "report.md": ("one session", "two sessions", "report.md: line 11: expected"),
     }
     for name, (old, new, words) in changes.items():
         path = folder / name
-        kept = path.read_text()
-        assert old in kept
-        path.write_text(kept.replace(old, new))
-        told = "\n".join(verify_record(tmp_path / "results", "@last").differences)
-        assert words in told
-        assert f"{name}: changed" in told
-        path.write_text(kept)
+        original = path.read_text()
+        assert old in original
+        path.write_text(original.replace(old, new))
+        differences = "\n".join(verify_record(tmp_path / "results", "@last").differences)
+        assert words in differences
+        assert f"{name}: changed" in differences
+        path.write_text(original)
     (folder / "sources" / "2-second.csv").write_text("nothing")
-    told = "\n".join(verify_record(tmp_path / "results", "@last").differences)
-    assert "sources/2-second.csv: the file is neither" in told
+    differences = "\n".join(verify_record(tmp_path / "results", "@last").differences)
+    assert "sources/2-second.csv: the file is neither" in differences
 
 
 @pytest.mark.parametrize(
@@ -186,7 +188,7 @@ def test_a_wrong_option_is_an_error_and_nothing_is_written(
     assert not (tmp_path / "results").exists()
 
 
-def test_one_file_given_twice_is_an_error(tmp_path: Path, files: tuple[Path, Path]) -> None:
+def test_the_same_file_twice_is_an_error(tmp_path: Path, files: tuple[Path, Path]) -> None:
     shutil.copy(files[0], tmp_path / "copy.csv")
     with pytest.raises(UsageError, match="given twice"):
         imported(tmp_path, files[0], tmp_path / "copy.csv")
@@ -201,19 +203,19 @@ def test_two_files_are_reported_side_by_side_and_not_compared(
     assert "second.csv" in page
 
 
-def test_a_bad_file_beside_a_good_one_leaves_nothing(
+def test_a_bad_file_next_to_a_good_one_writes_nothing(
     tmp_path: Path, files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     files[1].write_text("label,mean,sd,n\nsmol,1,-1,3\n")
     code = run_command_line(["--dir", str(tmp_path / "results"), "import", *map(str, files)])
-    told = capsys.readouterr().err
+    printed = capsys.readouterr().err
     assert code == 2
-    assert "BX452" in told
-    assert "second.csv" in told
+    assert "BX452" in printed
+    assert "second.csv" in printed
     assert not (tmp_path / "results").exists()
 
 
-def test_a_set_that_cannot_be_written_leaves_nothing_half(
+def test_a_failed_import_leaves_no_partial_record(
     tmp_path: Path, files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
@@ -225,7 +227,9 @@ def test_a_set_that_cannot_be_written_leaves_nothing_half(
     assert list((tmp_path / "results").iterdir()) == []
 
 
-def test_two_imports_within_a_minute_are_two_sets(tmp_path: Path, files: tuple[Path, Path]) -> None:
+def test_two_imports_within_a_minute_are_two_records(
+    tmp_path: Path, files: tuple[Path, Path]
+) -> None:
     one, other = imported(tmp_path, *files, name="set"), imported(tmp_path, *files, name="set")
     assert one != other
     texts = [
@@ -234,13 +238,13 @@ def test_two_imports_within_a_minute_are_two_sets(tmp_path: Path, files: tuple[P
     assert texts[0] == texts[1]
 
 
-def test_json_names_the_set_and_its_files(
+def test_json_names_the_record_and_its_files(
     tmp_path: Path, files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     code = run_command_line(
         ["import", *map(str, files), "--json", "--dir", str(tmp_path / "results")]
     )
-    said = json.loads(capsys.readouterr().out)
+    document = json.loads(capsys.readouterr().out)
     assert code == 0
-    assert Path(said["record"]).is_dir()
-    assert all(Path(path).is_file() for path in said["files"])
+    assert Path(document["record"]).is_dir()
+    assert all(Path(path).is_file() for path in document["files"])

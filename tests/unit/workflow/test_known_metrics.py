@@ -1,4 +1,4 @@
-"""A judged metric that no worker announces is refused before anything is measured."""
+"""Tests that unknown judged metrics are refused before anything is measured."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ DESCRIPTION = {
 def plan_of(folder: Path, judge: str) -> Plan:
     text = (
         "version: 1\nname: n\nquestion: q\nworker: {command: [p], contract: true}\naxes: {arm: [a, b]}\n"
-        "command: ['{bin}', '{arm}']\nbaseline: {arm: a}\nmetrics: {own: {from: worker, direction: higher}}\n"
+        "command: ['{bin}', '{arm}']\nbaseline: {arm: a}\nmetrics: {declared: {from: worker, direction: higher}}\n"
     )
     return expand(load(folder / "s.yaml", text=f"{text}judge: [{judge}]\n"))
 
 
 def test_announced_declared_and_built_in_metrics_are_accepted(tmp_path: Path) -> None:
-    plan = plan_of(tmp_path, "wall, waits, own, minor_faults, instructions")
+    plan = plan_of(tmp_path, "wall, waits, declared, minor_faults, instructions")
     require_known(plan, [Build("program", ok=True, describe=DESCRIPTION)])
 
 

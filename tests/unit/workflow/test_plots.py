@@ -1,4 +1,4 @@
-"""Figures in a notebook: those of the report, drawn on Axes of one's own."""
+"""Tests of the figures of a report in a notebook."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def test_without_axes_a_figure_has_its_own_size_and_can_be_saved(
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_wrong_name_is_answered_with_the_right_ones(full: Path) -> None:
+def test_an_unknown_name_lists_the_known_ones(full: Path) -> None:
     with pytest.raises(UsageError, match="no figure 'florest'") as caught:
         bf.plot("florest", full)
     assert caught.value.code == "BX114"
     assert all(name in (caught.value.help or "") for name in bf.figures(full))
 
 
-def test_an_imported_set_has_figures(tmp_path: Path) -> None:
+def test_an_imported_record_has_figures(tmp_path: Path) -> None:
     source = tmp_path / "x.csv"
     source.write_text(
         "label,mean,sd,n,unit\na,177.1,7.5,100,ms\nb,191.2,13.7,100,ms\n", encoding="utf-8"

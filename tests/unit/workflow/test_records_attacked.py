@@ -1,4 +1,4 @@
-"""Records of which somebody changed, took or swapped files: a difference or one clear error, never a defect."""
+"""Tests that changed, missing or replaced files of a record give a difference or one clear error."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ MANIFESTS: dict[str, Callable[[str], str]] = {
     "an infinite version": lambda text: re.sub(
         r'"schema_version": \d+', '"schema_version": Infinity', text
     ),
-    "a version that is no number": lambda text: re.sub(
+    "a version that is not a number": lambda text: re.sub(
         r'"schema_version": \d+', '"schema_version": NaN', text
     ),
-    "digests that are none": lambda text: re.sub(r'"runs.csv": "[0-9a-f]*"', '"runs.csv": 7', text),
+    "invalid digests": lambda text: re.sub(r'"runs.csv": "[0-9a-f]*"', '"runs.csv": 7', text),
     "a file twice": lambda text: text.replace('"files": {', '"files": {"runs.csv": "0",', 1),
 }
 
 
 @pytest.mark.parametrize("name", MANIFESTS)
-def test_a_manifest_that_is_none_is_one_error(
+def test_an_invalid_manifest_is_one_error(
     plain: Path, tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = copied(plain, tmp_path)
@@ -65,19 +65,19 @@ def test_a_manifest_that_is_none_is_one_error(
 @pytest.mark.parametrize(
     "name", ["../../../../../../etc/hostname", "/etc/hostname", "a\x00b", "\x1b[2Jred\u202e"]
 )
-def test_a_file_outside_the_record_is_missing_in_it_and_never_read(
+def test_a_file_outside_of_the_record_is_not_read(
     plain: Path, tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = copied(plain, tmp_path)
-    said = json.loads((path / "manifest.json").read_text(encoding="utf-8"))
-    said["files"][name] = "0" * 64
-    (path / "manifest.json").write_text(json.dumps(said), encoding="utf-8")
+    content = json.loads((path / "manifest.json").read_text(encoding="utf-8"))
+    content["files"][name] = "0" * 64
+    (path / "manifest.json").write_text(json.dumps(content), encoding="utf-8")
     assert verify_record(tmp_path, str(path)).differences == (f"{name}: missing",)
     assert run_command_line(["verify", str(path)]) == 1
     assert not set("\x1b\x00\u202e") & set(capsys.readouterr().out)
 
 
-def test_a_plan_that_was_changed_and_sealed_again_is_not_the_journals(
+def test_a_changed_plan_with_a_new_manifest_differs_from_the_journal(
     plain: Path, tmp_path: Path
 ) -> None:
     path = copied(plain, tmp_path)
@@ -92,21 +92,19 @@ def test_a_plan_that_was_changed_and_sealed_again_is_not_the_journals(
     )
 
 
-def test_a_plan_that_makes_no_sense_is_blamed_even_if_sealed_again(
-    plain: Path, tmp_path: Path
-) -> None:
+def test_an_inconsistent_plan_with_a_new_manifest_is_reported(plain: Path, tmp_path: Path) -> None:
     path = copied(plain, tmp_path)
     text = (path / "plan.json").read_text(encoding="utf-8")
     (path / "plan.json").write_text(text.replace(TEXT.id, "nowhere", 1), encoding="utf-8")
     sealed_again(path)
-    found = verify_record(tmp_path, str(path)).differences
-    assert "plan.json: differs from the plan in journal.jsonl" in found
+    differences = verify_record(tmp_path, str(path)).differences
+    assert "plan.json: differs from the plan in journal.jsonl" in differences
     with pytest.raises(RecordError) as caught:
         report_record(tmp_path, str(path))
     assert caught.value.code == "BX411"
 
 
-def test_where_a_scenario_lay_and_what_was_asked_are_no_part_of_the_plans_digest(
+def test_the_path_of_the_scenario_and_the_options_are_not_part_of_the_plan_digest(
     plain: Path, tmp_path: Path
 ) -> None:
     path = copied(plain, tmp_path)
@@ -120,7 +118,7 @@ def test_where_a_scenario_lay_and_what_was_asked_are_no_part_of_the_plans_digest
 @pytest.mark.parametrize(
     "name", ["runs.csv", "cells.csv", "comparisons.csv", "claims.json", "report.md", "report.html"]
 )
-def test_one_digit_sealed_again_does_not_follow_from_the_journal(
+def test_a_changed_digit_with_a_new_manifest_differs_from_the_journal(
     full: Path, tmp_path: Path, name: str
 ) -> None:
     path = copied(full, tmp_path)
@@ -129,15 +127,15 @@ def test_one_digit_sealed_again_does_not_follow_from_the_journal(
     changed = text[:place] + str((int(text[place]) + 1) % 10) + text[place + 1 :]
     (path / name).write_text(changed, encoding="utf-8")
     sealed_again(path)
-    found = verify_record(tmp_path, str(path)).differences
-    assert any(line.startswith(f"{name}: ") for line in found), found
+    differences = verify_record(tmp_path, str(path)).differences
+    assert any(line.startswith(f"{name}: ") for line in differences), differences
 
 
 @pytest.mark.parametrize(
     "name", ["plan.json", "journal.jsonl", "claims.json", "env.json", "scenario.yaml", "runs.csv"]
 )
 @pytest.mark.parametrize("how", ["gone", "folder", "link to nothing", "link to itself", "nested"])
-def test_a_file_that_is_none_any_more_is_named(
+def test_a_file_replaced_by_something_else_is_named(
     full: Path, tmp_path: Path, name: str, how: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = copied(full, tmp_path) / name
@@ -154,6 +152,6 @@ def test_a_file_that_is_none_any_more_is_named(
     code = run_command_line(["verify", str(path.parent)])
     out, err = capsys.readouterr()
     assert code in {1, 2, 3}
-    # Without its journal a folder is no record, and is named as that.
+    # A folder without a journal is not a record.
     assert (name if name != "journal.jsonl" or how == "nested" else "is no record") in out + err
     assert "BX900" not in err

@@ -1,4 +1,4 @@
-"""The same record gives the same bytes whatever SIMD instructions, BLAS kernels and libm variants a machine has."""
+"""Tests that SIMD instructions, BLAS kernels and libm variants do not change results or reports."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ from bench_framework.store.records import Record
 from bench_framework.workflow.pages import judge_record, write_pages
 from bench_framework.workflow.verification import verify_record
 
-own, others = (Path(argument) for argument in sys.argv[1:])
-with Record.open(own) as record:
+copy, others = (Path(argument) for argument in sys.argv[1:])
+with Record.open(copy) as record:
     judgement = judge_record(record)
     record.save(judgement)
     write_pages(record, judgement, formats=("html",))
-if others != own:
+if others != copy:
     print(*verify_record(others.parent, str(others)).differences, sep="\\n", end="")
 """
-"""Judge one record and render it; verify another one."""
+"""Script that computes results and report of one record and verifies another one."""
 
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A record that is not judged yet: two axes with all combinations on one input."""
+    """Return a record without results: two axes with all combinations on one input."""
     whole = report_sample.plan()
     plan = replace(whole, inputs=whole.inputs[:1], cells=whole.cells_of(whole.inputs[0].id))
     root = tmp_path_factory.mktemp("measured") / "results"
@@ -79,11 +79,11 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def judged_on(machine: str, measured: Path, folder: Path, verify: Path | None = None) -> Path:
-    """Judge a copy of a record as if on another machine, and verify another record there."""
-    own = folder / "results" / "demo" / measured.name
-    shutil.copytree(measured, own)
+    """Compute the results of a copy as on another machine, and verify another record there."""
+    copy = folder / "results" / "demo" / measured.name
+    shutil.copytree(measured, copy)
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", SCRIPT, str(own), str(verify or own)],
+        [sys.executable, "-W", "ignore", "-c", SCRIPT, str(copy), str(verify or copy)],
         env={**os.environ, **MACHINES[machine]},
         cwd=ROOT,
         check=False,
@@ -91,7 +91,7 @@ def judged_on(machine: str, measured: Path, folder: Path, verify: Path | None = 
         text=True,
     )
     assert (done.stdout, done.stderr) == ("", "")
-    return own
+    return copy
 
 
 @pytest.fixture(scope="module")
@@ -113,5 +113,5 @@ def test_a_record_judged_on_one_machine_is_verified_on_another(
 
 
 def page(record: Path) -> bytes:
-    """The report, without the path of its record."""
+    """Return the report without the path of its record."""
     return (record / "report.html").read_bytes().replace(str(record).encode(), b"")

@@ -1,4 +1,4 @@
-"""`verify`: one character changed anywhere in a record or a page is found."""
+"""Tests of `verify`: it finds one changed character anywhere in a record or a page."""
 
 from __future__ import annotations
 
@@ -37,25 +37,25 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_a_record_is_as_it_was_written(plain: Path, full: Path) -> None:
+def test_an_unchanged_record_has_no_differences(plain: Path, full: Path) -> None:
     for path in (plain, full):
-        found = verify_record(path.parent, str(path))
-        assert found.differences == ()
-        assert found.source == "runs.csv"
-        assert found.claims > 10
-        assert found.files >= 10
+        result = verify_record(path.parent, str(path))
+        assert result.differences == ()
+        assert result.source == "runs.csv"
+        assert result.claims > 10
+        assert result.files >= 10
 
 
-def test_blocks_are_read_back_from_the_table_to_the_last_bit(plain: Path) -> None:
+def test_blocks_read_from_the_table_are_identical(plain: Path) -> None:
     record = Record.open(plain)
     text = (plain / "runs.csv").read_text(encoding="utf-8")
-    found = run_table.read(text, record.plan, record.contents.builds)
-    assert list(found.blocks) == record.contents.blocks
-    assert len(found.blocks) == 4 * ROUNDS
+    table_contents = run_table.read(text, record.plan, record.contents.builds)
+    assert list(table_contents.blocks) == record.contents.blocks
+    assert len(table_contents.blocks) == 4 * ROUNDS
 
 
 TOUCHED = ("cell_id", "round", "wall_s", "user_s", "sys_s", "status", "warmup")
-"""Columns of which one wrong field changes a claim, or leaves no table that could be judged."""
+"""Columns in which one wrong field changes a claim or makes the table unreadable."""
 
 
 def test_one_character_changed_in_any_column_is_found_with_file_row_and_column(
@@ -73,20 +73,18 @@ def test_one_character_changed_in_any_column_is_found_with_file_row_and_column(
         changed = [list(row) for row in rows]
         changed[number][column] = altered(rows[number][column])
         (copy / "runs.csv").write_text(written(changed), encoding="utf-8")
-        found = verify_record(copy.parent, str(copy)).differences
-        assert "runs.csv: changed" in found, name
+        result = verify_record(copy.parent, str(copy)).differences
+        assert "runs.csv: changed" in result, name
         start = f"runs.csv: row {number + 1}, {name}: expected "
-        assert any(line.startswith(start) for line in found), (name, found)
+        assert any(line.startswith(start) for line in result), (name, result)
         if name in TOUCHED:
-            told = [
-                x for x in found if x.startswith(("claims.json: c", "runs.csv cannot be read: "))
+            affected = [
+                x for x in result if x.startswith(("claims.json: c", "runs.csv cannot be read: "))
             ]
-            assert told, (name, found)
+            assert affected, (name, result)
 
 
-def test_the_claims_that_a_changed_run_changes_are_named_and_no_others(
-    plain: Path, tmp_path: Path
-) -> None:
+def test_only_the_claims_that_a_changed_run_affects_are_named(plain: Path, tmp_path: Path) -> None:
     copy = tmp_path / "demo" / plain.name
     shutil.copytree(plain, copy)
     rows = table(plain)
@@ -95,13 +93,13 @@ def test_the_claims_that_a_changed_run_changes_are_named_and_no_others(
         if row[variant] == "slow":
             row[wall] = repr(float(row[wall]) * 2)
     (copy / "runs.csv").write_text(written(rows), encoding="utf-8")
-    found = [
+    result = [
         x
         for x in verify_record(copy.parent, str(copy)).differences
         if x.startswith("claims.json: c")
     ]
-    assert any("slow takes" in x or "slow needs" in x for x in found)
-    assert not any("fast needs 10" in x and "slow" not in x for x in found)
+    assert any("slow is " in x for x in result)
+    assert not any("fast takes 10" in x and "slow" not in x for x in result)
 
 
 @pytest.mark.parametrize(
@@ -112,23 +110,21 @@ def test_the_claims_that_a_changed_run_changes_are_named_and_no_others(
         ("claims.json", b"null"),
     ],
 )
-def test_a_file_that_cannot_be_read_any_more_is_named_as_a_difference(
+def test_an_unreadable_file_is_a_difference(
     plain: Path, tmp_path: Path, name: str, content: bytes
 ) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(plain, copy)
     (copy / name).write_bytes(content)
-    found = verify_record(tmp_path, str(copy))
-    assert f"{name}: changed" in found.differences
+    result = verify_record(tmp_path, str(copy))
+    assert f"{name}: changed" in result.differences
     assert (
-        "cannot be read" in found.differences[-1]
-        or "does not begin with a header" in found.differences[-1]
+        "cannot be read" in result.differences[-1]
+        or "does not begin with a header" in result.differences[-1]
     )
 
 
-def test_a_file_that_was_edited_into_nonsense_is_blamed_and_no_defect_of_ours(
-    plain: Path, tmp_path: Path
-) -> None:
+def test_an_inconsistent_file_is_reported_as_corruption(plain: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(plain, copy)
     (copy / "plan.json").write_text((copy / "plan.json").read_text().replace(TEXT.id, "nowhere"))
@@ -136,12 +132,12 @@ def test_a_file_that_was_edited_into_nonsense_is_blamed_and_no_defect_of_ours(
         report_record(tmp_path, str(copy))
     assert caught.value.code == "BX411"
     assert ("changed", "plan.json") in caught.value.details
-    found = verify_record(tmp_path, str(copy)).differences
-    assert found[0] == "plan.json: changed"
-    assert "files were changed after it was written" in found[-1]
+    result = verify_record(tmp_path, str(copy)).differences
+    assert result[0] == "plan.json: changed"
+    assert "files were changed after it was written" in result[-1]
 
 
-def test_what_fails_over_a_sound_record_is_not_blamed_on_it(
+def test_a_failure_with_an_intact_record_is_not_reported_as_corruption(
     plain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copy = tmp_path / "copy"
@@ -151,7 +147,7 @@ def test_what_fails_over_a_sound_record_is_not_blamed_on_it(
         report_record(tmp_path, str(copy))
 
 
-def test_a_table_of_an_earlier_version_lacks_columns_and_is_no_difference(plain: Path) -> None:
+def test_missing_columns_of_an_earlier_version_are_not_a_difference(plain: Path) -> None:
     rows = table(plain)
     text = written(rows)
     older = written([row[:-14] for row in rows])
@@ -165,16 +161,16 @@ def test_a_table_of_an_earlier_version_lacks_columns_and_is_no_difference(plain:
     ]
 
 
-def test_a_record_of_an_earlier_version_is_judged_from_its_journal_and_says_so(
+def test_a_record_of_an_earlier_version_is_recomputed_from_its_journal(
     plain: Path, tmp_path: Path
 ) -> None:
     copy = tmp_path / "demo" / plain.name
     shutil.copytree(plain, copy)
     (copy / "runs.csv").write_text(written([row[:-14] for row in table(plain)]), encoding="utf-8")
     manifest.write_manifest(copy)
-    found = verify_record(copy.parent, str(copy))
-    assert found.differences == ()
-    assert found.source == "the journal"
+    result = verify_record(copy.parent, str(copy))
+    assert result.differences == ()
+    assert result.source == "the journal"
     (copy / "journal.jsonl").write_text(
         (copy / "journal.jsonl")
         .read_text(encoding="utf-8")
@@ -195,8 +191,8 @@ def test_one_digit_changed_in_another_file_names_it(full: Path, tmp_path: Path, 
     (copy / name).write_text(
         text[:at] + str((int(text[at]) + 1) % 10) + text[at + 1 :], encoding="utf-8"
     )
-    found = verify_record(copy.parent, str(copy)).differences
-    assert f"{name}: changed" in found
+    result = verify_record(copy.parent, str(copy)).differences
+    assert f"{name}: changed" in result
 
 
 def alone(tmp_path: Path, text: str) -> Path:
@@ -206,12 +202,12 @@ def alone(tmp_path: Path, text: str) -> Path:
 
 
 def test_a_page_alone_is_recomputed_from_its_runs(page: str, tmp_path: Path) -> None:
-    found = verify(tmp_path, str(alone(tmp_path, page)))
-    assert found == verify_page(tmp_path / "report.html")
-    assert found.differences == ()
-    assert found.notes == ()
-    assert found.source == "the runs in the page"
-    assert found.claims > 10
+    result = verify(tmp_path, str(alone(tmp_path, page)))
+    assert result == verify_page(tmp_path / "report.html")
+    assert result.differences == ()
+    assert result.notes == ()
+    assert result.source == "the runs in the page"
+    assert result.claims > 10
 
 
 def test_one_digit_changed_anywhere_in_a_page_is_found_with_its_line(
@@ -226,9 +222,9 @@ def test_one_digit_changed_anywhere_in_a_page_is_found_with_its_line(
     ]
     for place in random.Random(4).sample(digits, 6):
         changed = page[:place] + str((int(page[place]) + 1) % 10) + page[place + 1 :]
-        found = verify_page(alone(tmp_path, changed)).differences
-        assert len(found) == 1
-        assert found[0].startswith(f"line {page[:place].count(chr(10)) + 1}: expected "), found
+        result = verify_page(alone(tmp_path, changed)).differences
+        assert len(result) == 1
+        assert result[0].startswith(f"line {page[:place].count(chr(10)) + 1}: expected "), result
 
 
 def test_lines_that_are_added_or_exchanged_are_found(page: str) -> None:
@@ -245,10 +241,10 @@ def test_lines_that_are_added_or_exchanged_are_found(page: str) -> None:
 @pytest.mark.parametrize("part", ["runs", "record"])
 def test_runs_that_cannot_be_read_are_one_difference(page: str, tmp_path: Path, part: str) -> None:
     pattern = r'x-bzip2;base64,([^"]*)"' if part == "runs" else r'id="record-data">([^<]*)<'
-    found = re.search(pattern, page)
-    assert found is not None
-    for spoilt in (found[1][:-8], "", "????", packed("[" * 100_000), packed("{}")):
-        differences = verify_page(alone(tmp_path, page.replace(found[1], spoilt))).differences
+    match = re.search(pattern, page)
+    assert match is not None
+    for spoilt in (match[1][:-8], "", "????", packed("[" * 100_000), packed("{}")):
+        differences = verify_page(alone(tmp_path, page.replace(match[1], spoilt))).differences
         assert len(differences) == 1, spoilt
         assert differences[0].startswith("the runs in the page: "), differences
 
@@ -262,24 +258,24 @@ def test_a_page_without_runs_is_one_clear_error(
     assert verify_record(tmp_path, str(copy)).differences == ()
     path = alone(tmp_path, (copy / "report.html").read_text(encoding="utf-8"))
     assert run_command_line(["verify", str(path)]) == 2
-    told = " ".join(capsys.readouterr().err.split())
-    assert "BX414" in told
-    assert "no runs in this page" in told
-    assert "use the record's folder instead" in told
+    printed = " ".join(capsys.readouterr().err.split())
+    assert "BX414" in printed
+    assert "no runs in this page" in printed
+    assert "use the record's folder instead" in printed
     with pytest.raises(RecordError, match="no runs in this page"):
         bench_framework.load(path)
     with pytest.raises(UsageError, match="cannot be read"):
         verify_page(tmp_path / "nothing.html")
 
 
-def test_a_page_with_too_many_runs_contains_them_only_if_asked(
+def test_a_page_with_too_many_runs_contains_them_only_on_request(
     full: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copy = tmp_path / "results" / "demo" / full.name
     shutil.copytree(full, copy)
     monkeypatch.setattr(pages, "MOST_EMBEDDED", 100)
-    for asked, contained in ((None, False), (True, True), (False, False)):
-        report_record(tmp_path, str(copy), formats=("html",), embed_runs=asked)
+    for requested, contained in ((None, False), (True, True), (False, False)):
+        report_record(tmp_path, str(copy), formats=("html",), embed_runs=requested)
         text = (copy / "report.html").read_text(encoding="utf-8")
         assert ("record-data" in text) == contained
         assert verify_record(tmp_path, str(copy)).differences == ()
@@ -289,7 +285,7 @@ def packed(text: str) -> str:
     return base64.b64encode(bz2.compress(text.encode())).decode()
 
 
-def test_runs_changed_within_a_page_change_what_it_should_say(
+def test_changed_runs_in_a_page_change_its_expected_text(
     full: Path, page: str, tmp_path: Path
 ) -> None:
     link = re.search(r'x-bzip2;base64,([^"]*)"', page)
@@ -305,33 +301,31 @@ def test_runs_changed_within_a_page_change_what_it_should_say(
     assert len(verify_page(alone(tmp_path, forged)).differences) >= 2
 
 
-def test_embedding_needs_the_page_that_it_is_for(full: Path) -> None:
+def test_embedding_runs_needs_the_html_page(full: Path) -> None:
     with pytest.raises(UsageError, match="--embed-runs"):
         report_record(full.parent, str(full), formats=("md",), embed_runs=True)
 
 
-def test_a_page_that_carries_its_runs_is_loaded_as_its_record_is(
-    full: Path, tmp_path: Path
-) -> None:
+def test_a_page_with_its_runs_is_loaded_like_its_record(full: Path, tmp_path: Path) -> None:
     copy = tmp_path / "results" / "demo" / full.name
     shutil.copytree(full, copy)
     page = tmp_path / "elsewhere.html"
     shutil.copy(copy / "report.html", page)
-    carried, kept = bench_framework.load(page), bench_framework.load(copy)
-    assert isinstance(carried, Frames)
-    assert isinstance(kept, Frames)
+    from_page, from_record = bench_framework.load(page), bench_framework.load(copy)
+    assert isinstance(from_page, Frames)
+    assert isinstance(from_record, Frames)
     for name in ("runs", "cells", "comparisons", "claims"):
-        assert getattr(carried, name).equals(getattr(kept, name)), name
-    assert carried.env == kept.env
-    folder = carried.path
+        assert getattr(from_page, name).equals(getattr(from_record, name)), name
+    assert from_page.env == from_record.env
+    folder = from_page.path
     assert folder.is_dir()
-    del carried
+    del from_page
     gc.collect()
     assert not folder.exists()
 
 
 @pytest.mark.parametrize("command", ["verify", "--json verify"])
-def test_the_command_names_the_line_and_leaves_with_one(
+def test_the_command_prints_the_line_and_exits_with_1(
     page: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
 ) -> None:
     changed = page.replace("Holm-adjusted", "Bonferroni-adjusted", 1)
@@ -349,65 +343,61 @@ def test_a_page_of_custom_templates_contains_them_and_is_rendered_with_them(
 ) -> None:
     copy = tmp_path / "results" / "demo" / full.name
     shutil.copytree(full, copy)
-    own = tmp_path / "own"
-    (own / "partials").mkdir(parents=True)
+    custom = tmp_path / "custom"
+    (custom / "partials").mkdir(parents=True)
     for name in ("report.html.j2", "partials/blocks.html.j2"):
         shipped = (assets.template_dir() / name).read_text(encoding="utf-8")
-        (own / name).write_text(shipped.replace("<h2>", "<h2 class='mine'>"), encoding="utf-8")
-    report_record(tmp_path, str(copy), template=own)
+        (custom / name).write_text(shipped.replace("<h2>", "<h2 class='mine'>"), encoding="utf-8")
+    report_record(tmp_path, str(copy), template=custom)
     assert verify_record(tmp_path, str(copy)).differences == ()
     text = (copy / "report.html").read_text(encoding="utf-8")
     assert "class='mine'" in text
-    found = verify_page(alone(tmp_path, text))
-    assert found.differences == ()
-    assert "custom templates" in found.notes[0]
+    result = verify_page(alone(tmp_path, text))
+    assert result.differences == ()
+    assert "custom templates" in result.notes[0]
     changed = verify_page(alone(tmp_path, text.replace("class='mine'", "class='yours'", 1)))
     assert len(changed.differences) == 1
 
 
 def test_a_page_of_another_version_is_noted(page: str, tmp_path: Path) -> None:
     older = re.sub(r'"rendered_by":"[^"]*"', '"rendered_by":"0.0.9"', page)
-    found = verify_page(alone(tmp_path, older))
-    assert found.notes[0].startswith("the page was rendered by benchctl 0.0.9, this is ")
-    assert "not a sign of changed files" in found.notes[-1]
+    result = verify_page(alone(tmp_path, older))
+    assert result.notes[0].startswith("the page was rendered by benchctl 0.0.9, this is ")
+    assert "not a sign of changed files" in result.notes[-1]
 
 
 def judged_by(full: Path, tmp_path: Path, version: str) -> Path:
-    """A copy of the record whose judgement says that another version made it, with another figure."""
+    """Return a copy of the record with results of another version and another noise floor."""
     copy = tmp_path / "results" / "demo" / full.name
     shutil.copytree(full, copy)
     path = copy / "claims.json"
-    said = json.loads(path.read_text(encoding="utf-8"))
-    said["benchctl"] = version
-    floor = next(f for f in said["judgement"]["floors"] if f["fraction"])
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    stored["benchctl"] = version
+    floor = next(f for f in stored["judgement"]["floors"] if f["fraction"])
     floor["fraction"] *= 1.5
-    path.write_text(json.dumps(said), encoding="utf-8")
+    path.write_text(json.dumps(stored), encoding="utf-8")
     return copy
 
 
-def test_a_record_that_another_version_judged_is_not_called_damaged(
-    full: Path, tmp_path: Path
-) -> None:
-    found = verify_record(tmp_path, str(judged_by(full, tmp_path, "0.0.9")))
-    assert any("differs from the results recomputed" in line for line in found.differences)
-    assert found.notes[0].startswith("results were computed by benchctl 0.0.9, this is ")
-    assert "not a sign of changed files" in found.notes[-1]
+def test_results_of_another_version_are_not_reported_as_damage(full: Path, tmp_path: Path) -> None:
+    result = verify_record(tmp_path, str(judged_by(full, tmp_path, "0.0.9")))
+    assert any("differs from the results recomputed" in line for line in result.differences)
+    assert result.notes[0].startswith("results were computed by benchctl 0.0.9, this is ")
+    assert "not a sign of changed files" in result.notes[-1]
 
 
-def test_what_this_version_judged_has_no_such_excuse(full: Path, tmp_path: Path) -> None:
-    found = verify_record(tmp_path, str(judged_by(full, tmp_path, bench_framework.__version__)))
-    assert any("differs from the results recomputed" in line for line in found.differences)
-    assert found.notes == ()
+def test_results_of_this_version_have_no_version_note(full: Path, tmp_path: Path) -> None:
+    result = verify_record(tmp_path, str(judged_by(full, tmp_path, bench_framework.__version__)))
+    assert any("differs from the results recomputed" in line for line in result.differences)
+    assert result.notes == ()
 
 
-def test_a_judgement_that_a_later_version_wrote_otherwise_says_which(
-    full: Path, tmp_path: Path
-) -> None:
+def test_results_of_a_later_version_name_the_version(full: Path, tmp_path: Path) -> None:
     copy = judged_by(full, tmp_path, "9.1.0")
     path = copy / "claims.json"
-    said = json.loads(path.read_text(encoding="utf-8"))
-    said["judgement"]["status"] = "settled"
-    path.write_text(json.dumps(said), encoding="utf-8")
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    stored["judgement"]["status"] = "settled"
+    path.write_text(json.dumps(stored), encoding="utf-8")
     with pytest.raises(RecordError, match=r"written by benchctl 9\.1\.0, and this is") as caught:
         report_record(tmp_path, str(copy))
     assert caught.value.code == "BX412"
