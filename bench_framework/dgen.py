@@ -81,7 +81,7 @@ class Validation:
 
     @property
     def is_right(self) -> bool:
-        """Whether the file is what it must be."""
+        """Return whether the file is what it must be."""
         return self.differences.count == 0 and self.size_expected == self.size_actual
 
 

@@ -1,4 +1,4 @@
-"""Which record is meant: folders of records and their names. Nothing in them is read."""
+"""Search for records by name, without reading their contents."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NEWEST: Final = frozenset({"@last", "@prev"})
 
 
 def is_imported(folder: Path) -> bool:
-    """Whether a folder holds an imported set."""
+    """Return whether a folder holds an imported set."""
     return (folder / layout.IMPORTED).is_file() and not (folder / layout.JOURNAL).is_file()
 
 

@@ -114,11 +114,11 @@ class Contents:
 
     @property
     def complete(self) -> bool:
-        """Whether it was measured to its end."""
+        """Return whether it was measured to its end."""
         return self.ended_at is not None
 
     def stopped(self, input_id: str) -> bool:
-        """Whether a look ended the measuring of an input."""
+        """Return whether a look ended the measuring of an input."""
         return any(look.stopped and look.input_id == input_id for look in self.looks)
 
 

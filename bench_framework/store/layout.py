@@ -80,7 +80,7 @@ def record_id(started_at: str) -> str:
 
 
 def is_record_id(name: str) -> bool:
-    """Whether a folder's name is that of a record."""
+    """Return whether a folder's name is that of a record."""
     return _RECORD_ID.match(name) is not None
 
 
