@@ -1,4 +1,4 @@
-"""``journal.jsonl``: append-only, one ``write`` per line, the truth from which all else is derived."""
+"""``journal.jsonl``: append-only, one ``write`` per line; all tables are derived from it."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ def _skip(contents: Contents, start: int) -> None:
 
 
 def _cut_torn_line(path: Path) -> None:
-    """Remove what a killed writer left after the last newline; appending to it would damage two lines."""
+    """Remove an incomplete last line, which a killed writer may have left."""
     if not path.exists():
         return
     with path.open("rb+") as file:

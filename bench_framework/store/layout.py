@@ -1,4 +1,4 @@
-"""Where the files of a record are, how records are named, and how a file is written whole or not at all."""
+"""The files of a record, the names of records, and atomic writes."""
 
 from __future__ import annotations
 

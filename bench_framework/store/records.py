@@ -125,7 +125,7 @@ class Record:
     def prepare(
         self, *, at: str, host: Host, builds: Iterable[Build], inputs: Iterable[PreparedInput]
     ) -> None:
-        """Measuring begins, or goes on: blocks of a cut round become ``skipped``; ``env.json`` is written.
+        """Start or continue measuring: skip blocks of an incomplete round and write ``env.json``.
 
         A manifest that an earlier report wrote is removed: the record is not finished any more.
         """
@@ -202,7 +202,7 @@ class Record:
 
 
 def require_unicode(path: Path) -> None:
-    """Refuse a folder whose name is not UTF-8: no JSON or CSV could name it, nor would hyperfine take it.
+    """Refuse a folder whose name is not UTF-8, which JSON, CSV and hyperfine need.
 
     Raises:
         UsageError: BX100.
@@ -225,7 +225,7 @@ def plan_sha256(plan: Plan) -> str:
 
 
 def has_its_plan(folder: Path) -> bool:
-    """Return whether ``plan.json`` is the plan that the journal begins with; false where either cannot be read.
+    """Return whether ``plan.json`` matches the digest in the journal; false if unreadable.
 
     It is the file that is held against the digest, and not the plan as it is understood now: a
     later version may know more of a plan, which changes no file. An imported set has no plan of its
