@@ -93,7 +93,7 @@ def test_a_file_of_no_blocks_has_no_latency() -> None:
     assert evidence.quantile([], 999) == 0
 
 
-@pytest.mark.parametrize("asked", ["python-loop", "python-threads"])
+@pytest.mark.parametrize("requested", ["python-loop", "python-threads"])
 def test_the_reported_strategy_follows_from_the_threads(requested: str) -> None:
     target = Target(-1, Path("file"), None)
 
