@@ -87,7 +87,7 @@ def test_a_report_without_a_profile_says_how_one_is_made(data: ReportData, templ
         in text
     )
     failed = replace(data, events=(Event("BX350", "nothing was profiled: perf is not installed"),))
-    assert "No profile was made. Nothing was profiled: perf is not installed." in markdown.render(
+    assert "No profile. Nothing was profiled: perf is not installed." in markdown.render(
         own(failed), templates
     )
 
@@ -118,8 +118,8 @@ def test_the_table_says_symbol_self_inclusive_samples_and_runs(data: ReportData)
     claims = {c.id: c for c in made.judgement.claims}
     assert claims[str(table.rows[0].cells[1].claim)].estimate == 0.6
     facts = dict(next(b for b in section.blocks if isinstance(b, Facts)).pairs)
-    assert facts["Binary"].startswith("profiled on a build with symbols, bbbb")
-    assert "not the measured binary, aaaa" in facts["Binary"]
+    assert facts["Binary"].startswith("a build with symbols (bbbb")
+    assert "not the measured binary (aaaa" in facts["Binary"]
     assert facts["Runs"] == "2 of 5, untimed; 100, 100"
 
 
