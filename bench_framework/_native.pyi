@@ -1,5 +1,5 @@
 # Stub of the extension module built from native/crates/bindings: conversions over the Rust crate dgen.
-# What each function does and raises stands in its docstring, at run time.
+# The docstring of each function, available at run time, describes it and its errors.
 
 from collections.abc import Callable
 from os import PathLike

@@ -54,18 +54,18 @@ MIB: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """What comparing bytes found."""
+    """The result of comparing bytes."""
 
     compared: int
     """Bytes compared."""
     count: int
     """Bytes that are not what they must be."""
     first: int | None
-    """The lowest offset of one; None if there is none."""
+    """The lowest offset of a difference; None without a difference."""
     expected: bytes
-    """What must be there and behind it, up to 16 bytes."""
+    """Expected bytes from that offset, up to 16."""
     actual: bytes
-    """What is there."""
+    """Actual bytes from that offset."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +77,17 @@ class Validation:
     differences: Differences
     """In the bytes that both have; `first` counts in the first file that has one."""
     first_file: int | None = None
-    """The number of that file; None if there is none."""
+    """The number of that file; None without a difference."""
 
     @property
     def is_right(self) -> bool:
-        """Whether the file is what it must be."""
+        """Return whether the file is what it must be."""
         return self.differences.count == 0 and self.size_expected == self.size_actual
 
 
 @dataclass(frozen=True, slots=True)
 class WriteStats:
-    """What writing a file was, as it was observed."""
+    """The observed facts about writing a file."""
 
     bytes: int
     """Size of the files after closing; of a strategy that writes nothing, the bytes produced."""
@@ -96,7 +96,7 @@ class WriteStats:
     digest: str
     """SHA-256 over what the contents are, which bytes completions reported, and the size; hexadecimal."""
     effective: Mapping[str, str]
-    """Axis to the value that really ran: strategy, backend, direct, durability, …"""
+    """Actual value of each axis: strategy, backend, direct, durability, …"""
     threads: int
     """Threads that finished at least one block."""
     phases_s: Mapping[str, float]
@@ -118,7 +118,7 @@ class WriteStats:
     latency_s: Mapping[str, float]
     """``p50``, ``p90``, ``p99``, ``p999`` and ``max`` of a block, from submission until its completion was seen."""
     cached_bytes_before: int | None
-    """Bytes in the page cache of what stood there before; None if the kernel does not tell."""
+    """Bytes of the previous file in the page cache; None if the kernel does not report it."""
     cached_bytes_after: int | None
     """Bytes of the file in the page cache after closing."""
     notes: tuple[str, ...]
@@ -244,7 +244,7 @@ def write_file(
         OverflowError: a number is negative or does not fit 64 bits.
         OSError: the system refused; with `errno` and `filename` where it gave one.
     """
-    found = _native.write_file(
+    observed = _native.write_file(
         path,
         size,
         files=files,
@@ -261,7 +261,7 @@ def write_file(
         durability=durability,
         progress=progress,
     )
-    return WriteStats(**{**found, "notes": tuple(found["notes"])})
+    return WriteStats(**{**observed, "notes": tuple(observed["notes"])})
 
 
 def read_and_validate(
@@ -306,7 +306,7 @@ def read_and_validate(
 
 
 def cached_bytes(path: str | PathLike[str]) -> int | None:
-    """Bytes of a file in the page cache; 0 without a file, None if the kernel does not tell."""
+    """Return the bytes of a file in the page cache; 0 without a file, None if unknown."""
     return _native.cached_bytes(path)
 
 

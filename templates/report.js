@@ -1,14 +1,14 @@
 (() => {
   "use strict";
   const root = document.documentElement;
-  // What the reader chose stands in the address: "#view:theme=dark&results-1-table=2d&results-1-table.rows=rayon".
+  // The address contains the choices of the reader: "#view:theme=dark&results-1-table=2d&results-1-table.rows=rayon".
   const START = "#view:";
   let view = new URLSearchParams();
   const keep = (key, chosen) => {
     if (chosen) view.set(key, chosen); else view.delete(key);
     try {
       history.replaceState(null, "", String(view) ? START + view : location.pathname + location.search);
-    } catch { /* a frame without an address of its own: the view is not kept */ }
+    } catch { /* a frame without its own address cannot keep the view */ }
   };
   const make = (tag, text, cls) => {
     const element = document.createElement(tag);
@@ -72,7 +72,7 @@
       done = document.execCommand("copy");
       area.remove();
     }
-    button.textContent = done ? "Copied" : "Not copied";
+    button.textContent = done ? "Copied" : "Copy failed";
     setTimeout(() => { button.textContent = "Copy as Markdown"; }, 1500);
   };
 
@@ -95,13 +95,13 @@
     filter.setAttribute("aria-label", "Filter rows");
     const count = make("output");
     const sift = () => {
-      const wanted = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+      const terms = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
       for (const row of table.tBodies[0].rows) {
         const text = row.textContent.toLowerCase();
-        row.hidden = !wanted.every((word) => text.includes(word));
+        row.hidden = !terms.every((word) => text.includes(word));
       }
       const rows = [...table.tBodies[0].rows];
-      count.textContent = wanted.length ? rows.filter((row) => !row.hidden).length + " of " + rows.length + " rows" : "";
+      count.textContent = terms.length ? rows.filter((row) => !row.hidden).length + " of " + rows.length + " rows" : "";
     };
     filter.addEventListener("input", () => { sift(); keep(table.id + ".rows", filter.value.trim()); });
     const button = make("button", "Copy as Markdown");

@@ -30,5 +30,5 @@ class Accepted:
     unknown: str = ""
 
     def counts_on(self, day: str) -> bool:
-        """Whether it is still in force on a day, ``2026-05-31``."""
+        """Return whether it is still in force on a day, ``2026-05-31``."""
         return not self.until or day <= self.until

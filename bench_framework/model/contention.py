@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 Flag = Literal["cpu", "steal", "memory", "swap", "throttled"]
 
 SHARE: Final = 0.10
-"""Of a block's time spent waiting for a core or for memory, or lost to another guest, from which it
-is flagged. A tenth is what single runs on a shared machine differ by anyway (METHOD 5: 10 to 26 %);
-below it the flag would be on all of them, and far above it the runs that are worth a look would not
-have it."""
+"""Share of a block's time spent waiting for a core or memory, or lost to another guest, from which
+the block is flagged. Single runs on a shared machine differ by about 10 %. A lower limit would flag
+almost all blocks; a much higher one would miss disturbed blocks."""
 TICK_S: Final = 0.01
 """USER_HZ is 100 on every Linux architecture that we build for."""
 SWAP_PAGES: Final = 256

@@ -1,4 +1,4 @@
-"""What the gate says of a record (METHOD 6). Immutable, no I/O."""
+"""The result of the gate for a record. Immutable, no I/O."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class Session:
 
     @property
     def raw(self) -> bool:
-        """Whether single runs are known."""
+        """Return whether single runs are known."""
         return self.format != "table"
 
 

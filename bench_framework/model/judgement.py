@@ -1,4 +1,4 @@
-"""What follows from the runs: summaries, comparisons, verdicts, claims. Immutable, no I/O."""
+"""The results of analysis: summaries, comparisons, verdicts and claims. Immutable, no I/O."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Baseline against candidate on one metric and input (METHOD 2 to 4)."""
+    """A comparison of a candidate with a reference on one metric (docs/method.md#paired-test)."""
 
     cell_id: str
     ref_cell_id: str
@@ -56,27 +56,27 @@ class Comparison:
     Holm family."""
     verdict: Verdict
     reason: str = ""
-    """For a refusal or a lowered verdict: why, in words a report can print."""
+    """Reason for a refusal or a lowered verdict, as printed in reports."""
     shown: Interval | None = None
-    """Of the deciding statistic, at level 1 - α/(J·h); `None` where nothing was compared."""
+    """Interval of the deciding statistic, at level 1 - α/(J·h); `None` if nothing was compared."""
     statistic: Literal["typical", "floor", "median", "exact", "welch"] | None = None
     """``welch``: of figures that were measured in blocks elsewhere."""
     typical: Interval | None = None
-    """e^θ₂: Hodges-Lehmann over paired log ratios."""
+    """e^θ₂: Hodges-Lehmann estimate over paired log ratios."""
     floor: Interval | None = None
-    """e^θ₁: the fastest third."""
+    """e^θ₁: ratio of the fastest thirds."""
     p: float | None = None
-    """Smallest min-P p over the looks so far, before J and Holm."""
+    """Smallest min-P p-value over the interim analyses so far, before the adjustments."""
     p_adjusted: float | None = None
     rounds: int = 0
     runs: int = 0
     runs_ref: int = 0
     look: int = 0
-    """Index of the last look, from 0."""
+    """Index of the last interim analysis, from 0."""
     mde: float | None = None
-    """Smallest detectable difference as a fraction (0.06: six percent)."""
+    """Minimum detectable effect as a fraction (0.06: 6 %)."""
     rounds_needed: int | None = None
-    """Rounds that would bring the MDE down to the margin; `None`: more than 1 000."""
+    """Rounds for which the MDE would equal the margin; `None`: more than 1 000."""
     margin: float = 0.02
     epsilon: float = 0.01
     direction: Literal["lower", "higher"] = "lower"
@@ -91,16 +91,16 @@ class BestGroup:
     input_id: str
     metric: Metric
     cell_ids: tuple[str, ...]
-    """In plan order. Empty where fewer than two cells could be compared."""
+    """Cells in plan order. Empty if fewer than two cells could be compared."""
     complete: bool
-    """Whether every pair of comparable cells was compared."""
+    """True if every pair of comparable cells was compared."""
     comparisons: tuple[Comparison, ...] = ()
     """Every pair once: `cell_id` against `ref_cell_id`, in plan order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scaling:
-    """Exponent of growth between two neighbouring sizes of one family and seed."""
+    """Scaling exponent between two neighbouring sizes of one dataset and seed."""
 
     variant_id: str
     metric: Metric
@@ -122,24 +122,24 @@ class Derived:
     formula: str
     unit: Unit
     cell_ids: tuple[str, ...]
-    """Cells that it rests on."""
+    """Cells of the formula."""
     measured: bool
-    """Whether it is the rate of one cell, and not worked out from several."""
+    """True if it is the rate of one cell, and not worked out from several."""
     rounds: int
-    """Rounds in which everything that it needs was measured."""
+    """Rounds in which all of its cells were measured."""
     value: float | None
     """Bytes per second, seconds or a ratio; `None` where no round has it."""
     lo: float | None
     """`None` below 6 rounds."""
     hi: float | None
     judged: bool = False
-    """Whether it is the ratio of a pair that is judged among the results: then it has that pair's
+    """True if it is the ratio of a pair that is judged among the results: then it has that pair's
     figure and interval, at that pair's level, or none where that pair is not compared. Else the
     interval is at 95 %, for it alone."""
     level: float | None = 0.95
     """Of the interval."""
     assuming: str = ""
-    """What must be true for a figure that is projected and not measured."""
+    """Assumption of a figure that is projected and not measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ class HypothesisTest:
     cell_id: str
     ref_cell_id: str
     comparison: Comparison | None
-    """`None` where the record does not compare the two."""
+    """`None` if the record does not compare the two."""
 
     @property
     def reason(self) -> str:
@@ -188,19 +188,19 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class NoiseFloor:
-    """What one input could not have told from nothing: from the control arm's displayed interval."""
+    """Noise floor of one input, from the displayed interval of the A/A control."""
 
     input_id: str
     metric: Metric
     fraction: float | None
     """max(1 - 1/U, U - 1, …) over the displayed interval; `None` without a control."""
     tripped: bool = False
-    """The control arm got a verdict: every comparison of the input is inconclusive."""
+    """True if the A/A control differs: every comparison of the input is inconclusive."""
 
 
 @dataclass(frozen=True, slots=True)
 class CellState:
-    """What became of a cell, beyond its numbers."""
+    """The state of a cell after measuring."""
 
     cell_id: str
     state: Literal["measured", "failed", "other-output", "not-comparable", "not-started"]
@@ -210,7 +210,7 @@ class CellState:
     effective: Mapping[str, str] = field(default_factory=dict)
     """Effective value per axis, where the worker reports one."""
     cache: Literal["cold", "warm", "unknown"] = "unknown"
-    """State of the page cache that every run was seen to begin with."""
+    """Observed state of the page cache at the start of every run."""
 
 
 Scope = tuple[tuple[str, str], ...]
@@ -229,7 +229,7 @@ class Claim:
     """``c1``, ``c2``, … in the order of creation; stable for equal records."""
     kind: str
     subject: str
-    """Variant label, or what the sentence is about."""
+    """Label of the variant, or another subject of the sentence."""
     reference: str | None
     metric: Metric | None
     scope: Scope
@@ -256,7 +256,7 @@ RecordStatus = Literal["conclusive", "partly conclusive", "exploratory", "failed
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """All that analysis says about a record."""
+    """The results of the analysis of a record."""
 
     looks: Looks
     states: tuple[CellState, ...]
@@ -268,7 +268,7 @@ class Judgement:
     scaling: tuple[Scaling, ...]
     status: RecordStatus
     events: tuple[Event, ...] = ()
-    """Found by analysis: drift, control tripped, identical binaries, fallbacks."""
+    """Events from analysis: drift, failed A/A check, identical binaries, fallbacks."""
     claims: tuple[Claim, ...] = ()
     derived: tuple[Derived, ...] = ()
     profiles: tuple[ProfileShares, ...] = ()

@@ -1,4 +1,4 @@
-"""When the data may be looked at, fixed before the start (METHOD 3). Pure arithmetic."""
+"""The interim analyses, fixed before the start (docs/method.md#interim-analyses)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def rounds_needed(looks: int, family: int, level: float) -> int:
     """n_min = 1 + ⌈log₂(2·J·M/α)⌉: n rounds have 2ⁿ label swaps, two of them as extreme as can be.
 
     The test alone would need one round less; the interval that is printed with a verdict pays for
-    the choice between two statistics (METHOD 4), and has an end only from here on.
+    the choice between two statistics (docs/method.md#families), and has an end only from here on.
     """
     return 1 + (math.ceil(STATISTICS * looks * family / level) - 1).bit_length()
 
@@ -123,7 +123,7 @@ def _steps(start: int, last: int) -> tuple[int, ...]:
 
 
 def rivals_of(plan: Plan) -> int:
-    """K(K − 1)/2 of the input with most variants: who is worse than another one (METHOD 4)."""
+    """K(K − 1)/2 pairs of the input with most variants (docs/method.md#best-group)."""
     racing = (Role.BASELINE, Role.CANDIDATE)
     counts = [sum(cell.role in racing for cell in plan.cells_of(item.id)) for item in plan.inputs]
     most = max(counts, default=0)

@@ -328,7 +328,7 @@ class InstructionPolicy:
 
 
 def is_exact(metric: str) -> bool:
-    """Whether a metric belongs to the program and not to its runs, so that rounds have nothing to say about it."""
+    """Return whether a metric is exact: a property of the program, equal in all rounds."""
     kind = METRICS.get(metric)
     return kind is not None and kind.judged == "exact"
 

@@ -57,7 +57,7 @@ class Role(StrEnum):
 
     @property
     def apart(self) -> bool:
-        """Whether a cell is compared with no other one of its record; its answer need only be its own."""
+        """Return whether a cell is compared with no other one of its record; its answer need only be its own."""
         return self in (Role.BOUND, Role.ANCHOR)
 
 

@@ -30,14 +30,14 @@ class AnswerPolicy:
     file: str | None = None
     """Absolute path of the file that holds the answer, in place of stdout."""
     contract: bool = False
-    """Whether the worker is expected to speak the worker protocol."""
+    """True if the worker is expected to speak the worker protocol."""
     exit_codes: tuple[int, ...] = (0,)
     stdout: Literal["file", "pipe", "null"] = "file"
 
 
 @dataclass(frozen=True, slots=True)
 class MeasurePolicy:
-    """How much is measured, in which order, and when it stops (METHOD 1 and 3)."""
+    """Number of rounds, order and stopping rule (docs/method.md#schedule)."""
 
     rounds_min: int = 12
     rounds_max: int = 40
@@ -55,7 +55,7 @@ class MeasurePolicy:
 
 @dataclass(frozen=True, slots=True)
 class GatePolicy:
-    """What the gate judges: metric to its margin, and what it does when it cannot (METHOD 6)."""
+    """Policy of the gate: margins by metric, and the effect of metrics that are not judged."""
 
     margins: tuple[tuple[Metric, float], ...] = ()
     detect: float = 0.03
@@ -82,7 +82,7 @@ class GatePolicy:
 
 @dataclass(frozen=True, slots=True)
 class JudgePolicy:
-    """How differences are judged (METHOD 2 to 5). Fractions; per metric where a tuple names it."""
+    """Thresholds of verdicts (docs/method.md#verdicts), as fractions, optionally per metric."""
 
     metrics: tuple[Metric, ...] = (WALL, CPU)
     margin: float = 0.02

@@ -29,7 +29,7 @@ class ProfilePolicy:
     variant_ids: tuple[str, ...]
     """In plan order; every input of each is profiled."""
     after_run: bool = True
-    """Whether `benchctl run` profiles by itself, or only where it is asked to."""
+    """True if `benchctl run` profiles by itself, or only where it is asked to."""
     runs: int = 5
     frequency_hz: int = 997
     """Samples per second of processor time that are asked for."""
@@ -145,7 +145,7 @@ class ProfileShares:
     total: int
     runs: int
     enough: bool
-    """Whether there are samples enough to rank functions."""
+    """True if there are samples enough to rank functions."""
     functions: tuple[FunctionShare, ...]
     """Most of its own samples first; empty without enough."""
     buckets: tuple[BucketShare, ...]

@@ -53,7 +53,7 @@ def leaving(
 
 
 def may_leave(plan: Plan, cell: Cell) -> bool:
-    """Whether a race may let this cell go at all."""
+    """Return whether a race may let this cell go at all."""
     return cell.role is Role.CANDIDATE and cell.variant_id not in plan.further_baselines
 
 
@@ -65,7 +65,7 @@ class Lost:
     round: int
     """After which it stopped."""
     beaten: bool
-    """Whether it trailed; otherwise nothing about it was open."""
+    """True if it trailed; otherwise nothing about it was open."""
     to_cell_id: str | None
     """A variant that it is worse than: the first of the best group, else the first at all, in plan
     order; `None` where the record no longer shows one (what beat it has failed since)."""

@@ -1,4 +1,4 @@
-"""What the axes do: effects, contributions, crossings, fronts (METHOD 7). Immutable, no I/O.
+"""Effects, contributions, crossovers and Pareto fronts (docs/method.md#effects). Immutable.
 
 Ratios are of the headline's metric, smaller is better, and of the typical statistic: Hodges-Lehmann
 over one contrast per round.

@@ -1,4 +1,4 @@
-"""Verdicts, and the intervals that they rest on. Immutable, no I/O."""
+"""Verdicts, thresholds and intervals. Immutable, no I/O."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """The closed set (REPORTS 1.3); these codes are the only spelling in files."""
+    """The closed set of verdicts (docs/method.md#verdicts). Files use these codes."""
 
     BETTER = "better"
     BETTER_SIZE_UNCERTAIN = "better-size-uncertain"
@@ -24,12 +24,12 @@ class Verdict(StrEnum):
 
     @property
     def decided(self) -> bool:
-        """Whether a difference was found, in either direction."""
+        """Return whether there is a significant difference in either direction."""
         return self in _DECIDED
 
     @property
     def settled(self) -> bool:
-        """Whether the question is answered: a difference found, or equivalence shown."""
+        """Return whether the comparison is conclusive: a difference or equivalence."""
         return self in _DECIDED or self is Verdict.EQUIVALENT
 
 
@@ -55,7 +55,7 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A ratio (candidate ÷ baseline) with its interval at a level such as 0.95."""
+    """A ratio (candidate ÷ baseline) with its confidence interval at a level such as 0.95."""
 
     ratio: float
     lo: float

@@ -1,4 +1,4 @@
-"""The budget bars' data: rates, measured and worked out, of one input."""
+"""Data of the bar plot of rates: measured and derived rates of one input."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ FEWEST: Final = 2
 
 
 def bars(data: ReportData, item: Input, rows: Sequence[Derived], table: Table) -> Figure | None:
-    """One bar per rate, in the table's order and with its texts; `None` below two rates."""
+    """Return one bar per rate, in the order and with the texts of the table, if there are two."""
     rates = [row for row in rows if row.unit == "bytes/s" and row.value is not None]
     if len(rates) < FEWEST:
         return None
     unit, scale = size_unit(
         min(row.value for row in rates if row.value is not None), data.plan.unit_family
     )
-    told = {
+    texts = {
         row.cells[0].text: f"{row.cells[1].text} {row.cells[2].text}".strip() for row in table.rows
     }
     points = tuple(
@@ -35,13 +35,13 @@ def bars(data: ReportData, item: Input, rows: Sequence[Derived], table: Table) -
             (row.value or 0.0) * scale,
             x_lo=None if row.lo is None else row.lo * scale,
             x_hi=None if row.hi is None else row.hi * scale,
-            text=told.get(name, ""),
+            text=texts.get(name, ""),
             strong=row.measured,
         )
         for row in rates
         if (name := row.name.replace("_", " "))
     )
-    desc = "Filled: measured. Outlined: worked out from measured rates. Lines are 95 % intervals."
+    desc = "Filled: measured. Outlined: derived from measured rates. Lines: 95 % CIs."
     title = f"What bounds the work{data.on_input(item, ', input ')}"
     return Figure(
         f"{table.anchor}-plot",

@@ -1,4 +1,4 @@
-"""The check list of a run: what a sceptical reader asks, answered from the record."""
+"""The checks of data quality, computed from the record."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from bench_framework.model.run import Event
 
 DRIFT, FALLBACK = "BX320", "BX305"
-"""Codes of the warnings that answer a question of the list (docs/reference/codes.md)."""
+"""Codes of the warnings that are also checks (docs/reference/codes.md)."""
 BUSY = 0.5
-"""Load per core before the record from which on other work is worth a warning."""
+"""Load per core before the record above which the check warns."""
 
 
 def checks(data: ReportData) -> tuple[Check, ...]:
-    """Every question that the record can answer, in a fixed order."""
+    """Return all checks, in a fixed order."""
     return (
         _outputs(data),
         _rounds(data),
@@ -49,15 +49,16 @@ def _outputs(data: ReportData) -> Check:
         if s.state in {"measured", "other-output", "not-comparable"}
     ]
     measured = [s for s in answered if s.cell_id not in bounds]
-    alone = len(answered) - len(measured)
+    separate = len(answered) - len(measured)
     controls = _with_controls(data, [s.cell_id for s in measured])
-    apart = f"; bounds and anchors answer for themselves: {alone}" if alone else ""
+    rest = f"; {separate} bounds and anchors checked separately" if separate else ""
     other = sum(1 for s in measured if s.state == "other-output")
     mark: Mark = "fail" if other else "pass"
     return Check(
         mark,
         "outputs equal",
-        f"{len(measured) - other} of {len(measured)} cells{controls}, compared by {kind}{apart}",
+        f"{len(measured) - other} of {len(measured)} configurations{controls}; "
+        f"comparison: {kind}{rest}",
     )
 
 
@@ -66,81 +67,92 @@ def _rounds(data: ReportData) -> Check:
     rounds = [s.rounds for s in data.judgement.states if s.state == "measured"]
     least = min(rounds, default=0)
     level = f"{looks.level * 100:g}\u202f%"
-    figure = f"{span(rounds)} rounds; {looks.needed} are needed for {looks.family} comparisons at {level}"
+    need = f"{looks.needed} needed for {looks.family} comparisons at {level}"
+    figure = f"{span(rounds)} rounds; {need}"
     return Check("pass" if least >= looks.needed else "warn", "enough rounds", figure)
 
 
 def _order(data: ReportData) -> Check:
-    """Largest distance of a cell's mean place from the middle of its round, in places."""
+    """Return the largest distance of a mean position from the middle of its round."""
     rounds: dict[tuple[str, int], list[tuple[str, int]]] = {}
     for block in data.blocks:
         if not block.warmup:
             key = (data.plan.cell(block.cell_id).input_id, block.round)
             rounds.setdefault(key, []).append((block.cell_id, block.position))
     if not rounds:
-        return Check("unknown", "order random", "no blocks")
-    places: dict[str, list[float]] = {}
-    for found in rounds.values():  # a round of a race has fewer cells than the first one had
-        middle = max(place for _, place in found) / 2
-        for cell_id, place in found:
-            places.setdefault(cell_id, []).append(place - middle)
-    offsets = [abs(math.fsum(found) / len(found)) for found in places.values()]
-    figure = f"fresh order every round, seed {data.plan.measure.seed}; largest mean offset {max(offsets):.1f} places"
-    return Check("pass", "order random", figure)
+        return Check("unknown", "random order", "no samples")
+    offsets: dict[str, list[float]] = {}
+    for members in rounds.values():  # rounds of a race get smaller
+        middle = max(position for _, position in members) / 2
+        for cell_id, position in members:
+            offsets.setdefault(cell_id, []).append(position - middle)
+    largest = max(abs(math.fsum(values) / len(values)) for values in offsets.values())
+    figure = (
+        f"new order in every round, seed {data.plan.measure.seed}; largest mean offset from the "
+        f"middle {largest:.1f} positions"
+    )
+    return Check("pass", "random order", figure)
 
 
 def _floors(data: ReportData) -> tuple[Check, ...]:
-    found = []
+    floors = []
     for metric in data.plan.judge.metrics:
         margin = data.plan.judge.margin_of(metric)
         for floor in (f for f in data.judgement.floors if f.metric == metric):
             name = data.input_name(data.plan.input(floor.input_id))
             label = f"noise floor within the margin, {metric}, {name}"
             if floor.tripped:
-                found.append(
+                floors.append(
                     Check(
-                        "fail", label, "control tripped: every verdict of this input is withdrawn"
+                        "fail",
+                        label,
+                        "A/A control failed: all verdicts of this input are withdrawn",
                     )
                 )
             elif floor.fraction is None:
-                found.append(Check("warn", label, "not measured: no control arm"))
+                floors.append(Check("warn", label, "not measured: no A/A control"))
             else:
                 mark: Mark = "pass" if floor.fraction <= margin else "warn"
-                found.append(
+                floors.append(
                     Check(
-                        mark, label, f"{percent_up(floor.fraction)} against {margin_text(margin)}"
+                        mark, label, f"{percent_up(floor.fraction)}, margin {margin_text(margin)}"
                     )
                 )
-    return tuple(found)
+    return tuple(floors)
 
 
 def _drift(data: ReportData) -> Check:
     drifts = _coded(data, DRIFT)
     if drifts:
         return Check("warn", "no drift", drifts[0].message)
-    return Check("pass", "no drift", "none found in the order of the rounds")
+    return Check("pass", "no drift", "none detected over the rounds")
 
 
 def _modes(data: ReportData) -> Check:
-    label = "effective modes as requested"
+    label = "actual modes as requested"
     fallen = _coded(data, FALLBACK)
     reported = [s for s in data.judgement.states if s.effective]
     if fallen:
-        return Check("fail", label, f"{len(fallen)} fallbacks: {fallen[0].message}")
+        return Check(
+            "fail",
+            label,
+            f"{len(fallen)} fallback{'s' if len(fallen) > 1 else ''}: {fallen[0].message}",
+        )
     if not reported:
-        return Check("unknown", label, "the program reports none")
+        return Check("unknown", label, "not reported by the programs")
     controls = _with_controls(data, [s.cell_id for s in data.judgement.states])
     return Check(
         "pass",
         label,
-        f"{len(reported)} of {len(data.judgement.states)} cells{controls}, by receipt",
+        f"{len(reported)} of {len(data.judgement.states)} configurations{controls}, "
+        "as reported by the programs",
     )
 
 
 def _with_controls(data: ReportData, cell_ids: list[str]) -> str:
-    """Controls are no cells of the plan's count, and are looked at as all others are."""
+    """Return how many of the configurations are A/A controls, which the plan does not count."""
     number = sum(data.plan.cell(cell).role is Role.CONTROL for cell in cell_ids)
-    return f", {number} control arm{'s' if number != 1 else ''} among them" if number else ""
+    return f", including {number} A/A control{'s' if number != 1 else ''}" if number else ""
 
 
 def _coded(data: ReportData, code: str) -> list[Event]:
@@ -150,7 +162,7 @@ def _coded(data: ReportData, code: str) -> list[Event]:
 def _load(data: ReportData) -> Check:
     load = data.host.load1
     if load is None:
-        return Check("unknown", "no other load", "not read")
+        return Check("unknown", "no other load", "not available")
     mark: Mark = "warn" if load > BUSY * data.host.cores else "pass"
     return Check(
         mark, "no other load", f"load {load:.2f} on {data.host.cores} cores before the start"
@@ -160,7 +172,7 @@ def _load(data: ReportData) -> Check:
 def _governor(data: ReportData) -> Check:
     governor = data.host.governor
     if governor is None:
-        return Check("unknown", "governor", "not readable here")
+        return Check("unknown", "governor", "not available on this machine")
     return Check("pass" if governor == "performance" else "warn", "governor", governor)
 
 

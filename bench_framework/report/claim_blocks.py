@@ -1,4 +1,4 @@
-"""Claims as sentences, and which of them lead. The words are the claim's; none is made here."""
+"""Claims as sentences of a report, and the claim that leads for an input."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAIN_KINDS = ("main", "nothing")
 
 
 def sentence(claim: Claim) -> Sentence:
-    """A claim as it is printed everywhere: its text, with a capital unless a name begins it, and a full stop."""
+    """Return a claim as a sentence: with a capital, unless a name is first, and a full stop."""
     text = claim.text.strip()
     if text and not any(
         name and text.startswith(name) for name in (claim.subject, claim.reference)
@@ -26,16 +26,16 @@ def sentence(claim: Claim) -> Sentence:
 
 
 def closed(text: str) -> str:
-    """A text with a full stop, unless it ends in a sign of its own."""
+    """Return a text with a full stop, unless it ends with punctuation."""
     return text if not text or text[-1] in ".!?…" else text + "."
 
 
 def key_claim(data: ReportData, item: Input) -> Claim | None:
-    """The claim under an input's table: its best group, else the first comparison that was decided."""
+    """Return the claim about the best group of an input, else the first conclusive comparison."""
     for claim in data.claims(*MAIN_KINDS, item=item):
         if claim.metric in {None, data.metric}:
             return claim
     compared = [c for c in data.claims("comparison", item=item) if c.metric == data.metric]
     compared = [c for c in compared if c.values.get("reason") != ONE_PROGRAM] or compared
-    decided = [c for c in compared if c.verdict is not None and c.verdict.decided]
-    return next(iter(decided or compared), None)
+    conclusive = [c for c in compared if c.verdict is not None and c.verdict.decided]
+    return next(iter(conclusive or compared), None)

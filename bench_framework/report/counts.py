@@ -1,4 +1,4 @@
-"""How many cells were planned, measured, failed, excluded, not comparable (rule R18)."""
+"""Numbers of planned, measured, failed and excluded configurations, for captions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WORDS = (
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Cells without the control arm, by what became of them."""
+    """Numbers of configurations by state, without the A/A control."""
 
     planned: int
     measured: int
@@ -32,9 +32,9 @@ class Counts:
     excluded: int
 
     def text(self) -> str:
-        """``12 cells planned, 9 measured, 1 failed, 2 excluded``."""
+        """``12 configurations planned, 9 measured, 1 failed, 2 excluded``."""
         parts = [
-            f"{self.planned} cell{'s' if self.planned != 1 else ''} planned",
+            f"{self.planned} configuration{'s' if self.planned != 1 else ''} planned",
             f"{self.measured} measured",
         ]
         parts += [f"{number} {words}" for words, number in self.others]
@@ -54,36 +54,49 @@ def counts_of(data: ReportData, item: Input | None = None) -> Counts:
 
 
 def holes_of(data: ReportData, item: Input) -> tuple[Hole, ...]:
-    """The combinations that are missing on an input."""
-    wanted = dict(item.values)
+    """Return the combinations that are excluded on an input."""
+    values = dict(item.values)
     return tuple(
         hole
         for hole in data.plan.holes
-        if all(dict(hole.values).get(axis, value) == value for axis, value in wanted.items())
+        if all(dict(hole.values).get(axis, value) == value for axis, value in values.items())
     )
 
 
+def interim_analyses(count: int) -> str:
+    """``3 interim analyses``."""
+    return f"{count} interim analys{'is' if count == 1 else 'es'}"
+
+
+def interval_title(data: ReportData) -> str:
+    """Return the title of a column of intervals: ``95 % CI`` at a family-wise level of 5 %."""
+    return f"{100 - data.judgement.looks.level * 100:g}\u202f% CI"
+
+
 def memory_family(data: ReportData) -> str:
-    """What a table of memory says of multiplicity (R17): its comparisons are a family of their own, judged once."""
+    """Return the family of the memory comparisons, for a caption (docs/method.md#memory)."""
     looks = data.judgement.looks
     level = f"{looks.level * 100:g}\u202f%"
     if PEAK_RSS in data.plan.judge.metrics:
-        return f"judged in the family of the results, {looks.family} comparisons, family-wise level {level}"
+        return (
+            f"judged with the family of the results, {looks.family} comparisons, "
+            f"family-wise level {level}"
+        )
     size = sum(cell.role is Role.CANDIDATE for cell in data.plan.cells)
     return (
-        f"{size} comparison{'s' if size != 1 else ''}, a family of their own, Bonferroni-adjusted, judged once, "
-        f"family-wise level {level}"
+        f"{size} comparison{'s' if size != 1 else ''} (separate family), Bonferroni-adjusted, "
+        f"judged once, family-wise level {level}"
     )
 
 
 def caption_tail(data: ReportData, item: Input | None = None) -> str:
-    """What every table of comparisons says of itself: family, adjustment, rounds, cells (R13, R17, R18)."""
+    """Return family, adjustment, rounds and configurations of a table of comparisons."""
     looks = data.judgement.looks
     inputs = data.plan.inputs if item is None else (item,)
     cells = [cell.id for one in inputs for cell in data.arms(one.id)]
     family = f"{looks.family} comparison{'s' if looks.family != 1 else ''}"
     level = f"{looks.level * 100:g}\u202f%"
     return (
-        f"{family}, Holm-adjusted, {looks.count} look{'s' if looks.count != 1 else ''}, "
-        f"family-wise level {level}; rounds × runs {data.replication(cells)}; {counts_of(data, item).text()}."
+        f"{family}, Holm-adjusted, {interim_analyses(looks.count)}, family-wise level {level}; "
+        f"rounds × runs {data.replication(cells)}; {counts_of(data, item).text()}."
     )

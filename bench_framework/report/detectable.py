@@ -1,4 +1,4 @@
-"""What inconclusive comparisons could have found, and the rounds that would find a difference of the margin."""
+"""Minimum detectable effects of inconclusive comparisons, and the rounds that they need."""
 
 from __future__ import annotations
 
@@ -14,26 +14,30 @@ if TYPE_CHECKING:
     from bench_framework.model.judgement import Comparison
 
 
-def found(comparison: Comparison | None) -> str:
-    """Of one comparison: ``"6.1 % would have been found; 2 % needs about 370 rounds"``.
+def effect_note(comparison: Comparison | None) -> str:
+    """Return a note such as ``"MDE 6.1 %; detecting 2 % needs about 370 rounds"``.
 
-    That more rounds than there is a number for would be needed is said once, under the table.
+    It is empty for a conclusive comparison. If more than 1000 rounds are needed, only the line under
+    the table says so.
     """
     if comparison is None or not _is_open(comparison):
         return ""
-    needed = "" if comparison.rounds_needed is None else _needed([comparison], "; {} needs {}")
-    return f"{percent_up(comparison.mde or 0.0)} would have been found{needed}"
+    needed = (
+        "" if comparison.rounds_needed is None else _needed([comparison], "; detecting {} needs {}")
+    )
+    return f"MDE {percent_up(comparison.mde or 0.0)}{needed}"
 
 
-def found_by_all(comparisons: Sequence[Comparison | None]) -> str:
-    """One line for all of a table that is inconclusive."""
+def effects_note(comparisons: Sequence[Comparison | None]) -> str:
+    """Return one line about all inconclusive comparisons of a table; empty without any."""
     open_ = [c for c in comparisons if c is not None and _is_open(c)]
     if not open_:
         return ""
     sizes = sorted(c.mde or 0.0 for c in open_)
     least, most = percent_up(sizes[0]), percent_up(sizes[-1])
-    span = least if least == most else f"{least} to {most}, by variant,"
-    return f"Inconclusive: a difference of {span} would have been found{_needed(open_, '; one of {} needs {}')}."
+    span = least if least == most else f"{least} to {most}, by variant"
+    needed = _needed(open_, "; detecting {} needs {}")
+    return f"Inconclusive: minimum detectable effect (MDE) {span}{needed}."
 
 
 def _is_open(comparison: Comparison) -> bool:
@@ -41,11 +45,11 @@ def _is_open(comparison: Comparison) -> bool:
 
 
 def _needed(comparisons: Sequence[Comparison], words: str) -> str:
-    """The rounds for the margin, of the comparison that needs most; empty where they were measured already."""
+    """Return the rounds that detect a difference of the margin; empty if they were measured."""
     margin = margin_text(comparisons[0].margin)
     known = [c.rounds_needed for c in comparisons if c.rounds_needed is not None]
     if len(known) < len(comparisons):
-        return words.format(margin, "more than 1000 rounds here")
+        return words.format(margin, "more than 1000 rounds")
     unit = "runs per command" if comparisons[0].statistic == "welch" else "rounds"
     if max(known) <= max(c.rounds for c in comparisons):
         return ""

@@ -1,4 +1,4 @@
-"""The drift plot's data: each block's distance from its cell's median over the time of the record."""
+"""Data of the drift plot: difference of each sample from its median, over time."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
 
 FEWEST: Final = 8
-"""Blocks below which a plot over time shows nothing."""
+"""Fewest samples in the plot."""
 MINUTE: Final = 60.0
 
 
 def drift(data: ReportData) -> Figure | None:
-    """Points: x minutes since the first block, y percent from the cell's own median."""
+    """Return the drift plot: x in minutes, y in percent from the configuration's median."""
     values: defaultdict[str, list[float]] = defaultdict(list)
     for block in data.measured_blocks:
         wall = block.wall
@@ -30,7 +30,7 @@ def drift(data: ReportData) -> Figure | None:
             values[block.cell_id].append(wall)
     if sum(map(len, values.values())) < FEWEST:
         return None
-    medians = {cell: statistics.median(found) for cell, found in values.items()}
+    medians = {cell: statistics.median(walls) for cell, walls in values.items()}
     origin = _seconds(data.measured_blocks[0].started_at)
     points = []
     for block in data.measured_blocks:
@@ -49,30 +49,34 @@ def drift(data: ReportData) -> Figure | None:
             )
         )
     desc = (
-        "Each block's distance from the median of its own cell, in percent, over the time of the record; "
-        f"the line is the median of neighbouring blocks. {_drawn(tuple(points))}"
+        "Difference of each sample from the median of its configuration, in percent, over time; "
+        f"the line is a rolling median. {_drawn(tuple(points))}"
     )
-    labels = (("x", "minutes since the first measured block"), ("y", "from the cell's median, %"))
-    return Figure(
-        "drift-plot", "drift", "The machine over time", desc, tuple(points), _table(points), labels
+    labels = (
+        ("x", "minutes since the first measured sample"),
+        ("y", "difference from the median, %"),
     )
+    return Figure("drift-plot", "drift", "Drift", desc, tuple(points), _table(points), labels)
 
 
 def _drawn(points: tuple[Point, ...]) -> str:
-    """What has a dot and a ring: where not all have, how many."""
+    """Return which samples have a dot or a ring."""
     flagged = sum(point.strong for point in points)
     if not flagged:
-        rings = "No block was flagged: the machine was in the way of none."
-    elif (shown := len(ringed(points))) == flagged:
-        rings = f"Rings: the {flagged} blocks that the machine was in the way of."
+        rings = "No sample was disturbed by other load."
+    elif (rings_drawn := len(ringed(points))) == flagged:
+        rings = f"Rings: the {flagged} samples that were disturbed by other load."
     else:
-        rings = f"The machine was in the way of {flagged} of {len(points)} blocks; {shown} of them have a ring."
+        rings = (
+            f"{flagged} of {len(points)} samples were disturbed by other load; "
+            f"{rings_drawn} of them have a ring."
+        )
     step = every(len(points), MOST_DOTS)
-    return rings if step == 1 else f"One dot for {step} blocks. {rings}"
+    return rings if step == 1 else f"One dot per {step} samples. {rings}"
 
 
 def _table(points: list[Point]) -> Table:
-    """Ten slices of the record: the plot's hundreds of points would hide what the table is for."""
+    """Return the plot as ten time slices, which are easier to read than hundreds of points."""
     slices = min(10, len(points))
     rows = []
     for index in range(slices):
@@ -92,14 +96,14 @@ def _table(points: list[Point]) -> Table:
         )
     columns = (
         Column("Minutes"),
-        Column("Blocks", "right"),
+        Column("Samples", "right"),
         Column("Flagged", "right"),
         Column("Median", "right"),
         Column("Lowest", "right"),
         Column("Highest", "right"),
     )
     return Table(
-        "drift-plot-data", "The plot in ten slices of time", columns, tuple(rows), sortable=False
+        "drift-plot-data", "Drift in ten time slices", columns, tuple(rows), sortable=False
     )
 
 

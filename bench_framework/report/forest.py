@@ -1,4 +1,4 @@
-"""The forest plot's data: ratios with their intervals, in the order of the table."""
+"""Data of the forest plot: ratios with their intervals, in the order of the table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def forest(data: ReportData, item: Input, name: str, table: Table) -> Figure | None:
-    """The forest plot of one input, whose numbers its `table` has; `None` if nothing was compared.
+    """Return the forest plot of one input, or `None` if nothing was compared.
 
     A point's `x` is the deciding statistic's ratio with its displayed interval; `inner` is the interval
     of the same statistic at its own level of 95 %, where it is known.
@@ -36,7 +36,8 @@ def forest(data: ReportData, item: Input, name: str, table: Table) -> Figure | N
         marks.append(("noise", floor.fraction))
     metric = noun(data.metric)
     desc = (
-        f"Ratio of {metric} to {data.baseline_on(item).label}{data.on_input(item, ' on ')}, with intervals. "
+        f"Ratio of {metric} to {data.baseline_on(item).label}{data.on_input(item, ' on ')}, with confidence "
+        f"intervals. "
         f"The band is the margin of {margin_text(margin)}."
     )
     if len(marks) > 1:
@@ -55,7 +56,7 @@ def forest(data: ReportData, item: Input, name: str, table: Table) -> Figure | N
 
 
 def _ends(data: ReportData) -> tuple[tuple[str, str], tuple[str, str]]:
-    """What stands left and right of 1."""
+    """Return the labels left and right of 1."""
     less, more = ("better", "worse") if data.higher(data.metric) else ("less", "more")
     return ("less", less), ("more", more)
 
@@ -70,8 +71,8 @@ def _point(data: ReportData, cell_id: str, *, strong: bool) -> Point | None:
     interval = comparison.shown
     text = show_comparison(comparison)
     assert text is not None
-    own = comparison.floor if comparison.statistic == "floor" else comparison.typical
-    inner = (own.lo, own.hi) if own is not None and own.level < interval.level else None
+    single = comparison.floor if comparison.statistic == "floor" else comparison.typical
+    inner = (single.lo, single.hi) if single is not None and single.level < interval.level else None
     return Point(
         data.label(cell_id),
         interval.ratio,

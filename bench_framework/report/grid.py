@@ -1,4 +1,4 @@
-"""The heat map's data: the ratios of one input over two axes of its variants, and what each level does on average."""
+"""Data of the heat map: ratios of one input over two axes, and mean effects of the levels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
 
 FEWEST: Final = 2
-"""Values of an axis."""
+"""Fewest values of an axis."""
 MOST_COLUMNS: Final = 8
 MOST_ROWS: Final = 12
 SIGN_CHANGES: Final = "changes sign"
@@ -29,7 +29,7 @@ MEAN: Final = "mean"
 
 @dataclass(frozen=True, slots=True)
 class _Map:
-    """Two axes, the levels that some variant has, and the variant of each combination that there is."""
+    """Two axes, their levels, and the variant of each combination."""
 
     down: Axis
     across: Axis
@@ -39,7 +39,7 @@ class _Map:
 
     @property
     def crossed(self) -> bool:
-        """Whether two levels of the one axis meet two of the other: without that no effect can depend on both."""
+        """Return whether all combinations of two levels of each axis exist."""
         return any(
             all((a.name, b.name) in self.variants for a in pair for b in other)
             for pair in itertools.combinations(self.downs, FEWEST)
@@ -48,30 +48,30 @@ class _Map:
 
 
 def grid(data: ReportData, item: Input, table: Table) -> Figure | None:
-    """A field per combination of the first two axes that variants cross, the other axes as in the baseline.
+    """Return a heat map of the first two crossed axes, with the other axes as in the baseline.
 
-    `None` where no two axes are crossed, or too many values for a page.
+    It is `None` if no two axes are crossed, or if they have too many values for a page.
     """
-    made = next((m for m in _maps(data) if m.crossed), None)
-    if made is None or len(made.downs) > MOST_ROWS or len(made.acrosses) > MOST_COLUMNS:
+    axes = next((m for m in _maps(data) if m.crossed), None)
+    if axes is None or len(axes.downs) > MOST_ROWS or len(axes.acrosses) > MOST_COLUMNS:
         return None
     points = [
         _point(
             data,
             item,
-            made.variants.get((down.name, across.name)),
+            axes.variants.get((down.name, across.name)),
             (x, across.label),
             (y, down.label),
         )
-        for y, down in enumerate(made.downs)
-        for x, across in enumerate(made.acrosses)
+        for y, down in enumerate(axes.downs)
+        for x, across in enumerate(axes.acrosses)
     ]
-    margins = list(_margins(data, item, made))
+    margins = list(_margins(data, item, axes))
     return Figure(
         table.anchor.removesuffix("-table") + "-grid",
         "grid",
-        f"{made.down.name} × {made.across.name}{data.on_input(item, ', input ')}",
-        _desc(data, made, item, bool(margins), any(p.text == DASH for p in (*points, *margins))),
+        f"{axes.down.name} × {axes.across.name}{data.on_input(item, ', input ')}",
+        _desc(data, axes, item, bool(margins), any(p.text == DASH for p in (*points, *margins))),
         (*points, *margins),
         table,
         (("x", "ratios below 1 are better"),),
@@ -80,18 +80,18 @@ def grid(data: ReportData, item: Input, table: Table) -> Figure | None:
 
 
 def _maps(data: ReportData) -> Iterator[_Map]:
-    """Every pair of axes in the order of the plan; the one with more values runs down."""
-    axes = [a for a in data.plan.axes if a.kind != "input" and len(a.values) >= FEWEST]
+    """Yield every pair of axes in plan order; the one with more values is vertical."""
+    candidates = [a for a in data.plan.axes if a.kind != "input" and len(a.values) >= FEWEST]
     baseline = data.baseline.values
     fixed = dict(baseline)
     # An experiment on a key of `fixed` has the baseline's values; one on an axis fills a place of the map.
     experiments = [v for v in data.plan.variants if v.experiment and v.values != baseline]
     others = [v for v in data.plan.variants if not v.experiment and not v.anchor]
-    for first, second in itertools.combinations(axes, 2):
+    for first, second in itertools.combinations(candidates, 2):
         down, across = (
             (second, first) if len(second.values) > len(first.values) else (first, second)
         )
-        found = {
+        variants = {
             (values[down.name], values[across.name]): v
             for v in (*experiments, *others)
             if {down.name, across.name} <= (values := dict(v.values)).keys()
@@ -99,41 +99,41 @@ def _maps(data: ReportData) -> Iterator[_Map]:
                 values.get(n) == fixed.get(n) for n in {*values, *fixed} - {down.name, across.name}
             )
         }
-        downs = tuple(v for v in down.values if any(a == v.name for a, _ in found))
-        acrosses = tuple(v for v in across.values if any(b == v.name for _, b in found))
-        yield _Map(down, across, downs, acrosses, found)
+        downs = tuple(v for v in down.values if any(a == v.name for a, _ in variants))
+        acrosses = tuple(v for v in across.values if any(b == v.name for _, b in variants))
+        yield _Map(down, across, downs, acrosses, variants)
 
 
-def _desc(data: ReportData, made: _Map, item: Input, margins: bool, holes: bool) -> str:  # noqa: FBT001 -- two facts
+def _desc(data: ReportData, axes: _Map, item: Input, margins: bool, holes: bool) -> str:  # noqa: FBT001 -- two facts
     fixed = dict(data.baseline.values)
     others = [
         a
         for a in data.plan.axes
         if a.kind != "input"
         and len(a.values) >= FEWEST
-        and a.name not in {made.down.name, made.across.name}
+        and a.name not in {axes.down.name, axes.across.name}
     ]
-    told = (
-        f"Ratio to {data.baseline_on(item).label} by {made.down.name} (rows) and {made.across.name} (columns); blue is "
+    ratio = (
+        f"Ratio to {data.baseline_on(item).label} by {axes.down.name} (rows) and {axes.across.name} (columns); blue is "
         "better, orange is worse, hatched is inconclusive."
     )
-    parts = [told]
+    parts = [ratio]
     if others:
-        kept = ", ".join(f"{axis.name} = {fixed.get(axis.name, DASH)}" for axis in others)
-        parts.append(f"{kept} as in the baseline.")
+        constant = ", ".join(f"{axis.name} = {fixed.get(axis.name, DASH)}" for axis in others)
+        parts.append(f"{constant} as in the baseline.")
     if margins:
         parts.append(
-            "At the edges: each level against the baseline's level, the geometric mean over all other axes, or that "
-            "its verdict changes sign."
+            "Margins: each level against the baseline's level, as the geometric mean over the other "
+            "axes; “changes sign”: the direction depends on another axis."
         )
     if holes:
         parts.append(f"{DASH}: not planned, or not compared.")
     return " ".join(parts)
 
 
-def _margins(data: ReportData, item: Input, made: _Map) -> Iterator[Point]:
-    """Main effects of the levels, at the right of their rows and below their columns; none without a full product."""
-    told = {
+def _margins(data: ReportData, item: Input, axes: _Map) -> Iterator[Point]:
+    """Yield the main effects of the levels, for the right and the lower margin."""
+    effects = {
         (change.axis, change.after): text
         for e in data.judgement.structure.effects
         if e.input_id == item.id and len(e.changes) == 1
@@ -141,14 +141,14 @@ def _margins(data: ReportData, item: Input, made: _Map) -> Iterator[Point]:
         if (text := _mean(data, e.mean, pooled=e.pooled))
     }
     base = dict(data.baseline.values)
-    for axis, levels in ((made.down, made.downs), (made.across, made.acrosses)):
-        rows = axis is made.down
-        if not any((axis.name, level.name) in told for level in levels):
+    for axis, levels in ((axes.down, axes.downs), (axes.across, axes.acrosses)):
+        rows = axis is axes.down
+        if not any((axis.name, level.name) in effects for level in levels):
             continue
         for place, level in enumerate(levels):
-            text = told.get((axis.name, level.name), "")
+            text = effects.get((axis.name, level.name), "")
             text = text or ("baseline" if base.get(axis.name) == level.name else DASH)
-            x, y = (len(made.acrosses), place) if rows else (place, len(made.downs))
+            x, y = (len(axes.acrosses), place) if rows else (place, len(axes.downs))
             names = (level.label, MEAN) if rows else (MEAN, level.label)
             yield Point(names[0], float(x), float(y), text=text, series=names[1], strong=True)
 
@@ -163,7 +163,7 @@ def _mean(data: ReportData, mean: Contrast, *, pooled: bool) -> str:
 def _point(
     data: ReportData, item: Input, variant: Variant | None, x: tuple[int, str], y: tuple[int, str]
 ) -> Point:
-    """A field: the ratio and the sign of its verdict, ``baseline``, or a dash for what was not compared."""
+    """Return a field: ratio and glyph, ``baseline``, or a dash if it was not compared."""
     cell = next(
         (c for c in data.arms(item.id) if variant is not None and c.variant_id == variant.id), None
     )
@@ -174,8 +174,8 @@ def _point(
         text = "baseline"
     elif comparison is not None:
         verdict = comparison.verdict
-        shown = show_comparison(comparison)
-        text = f"{shown.estimate} {glyph(verdict)}" if shown else glyph(verdict)
+        rounded = show_comparison(comparison)
+        text = f"{rounded.estimate} {glyph(verdict)}" if rounded else glyph(verdict)
         ratio = comparison.shown.ratio if comparison.shown else None
     return Point(
         y[1], float(x[0]), float(y[0]), x_lo=ratio, verdict=verdict, text=text, series=x[1]

@@ -1,4 +1,4 @@
-"""The table of S03: one row per variant, ordered by ratio, the baseline in its place."""
+"""The results table of an input: one row per variant, ordered by ratio."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bench_framework.report.blocks import (
     Row,
     Table,
 )
-from bench_framework.report.counts import caption_tail
+from bench_framework.report.counts import caption_tail, interval_title
 from bench_framework.report.numbers import (
     DASH,
     SIZES,
@@ -44,7 +44,7 @@ _NAMES = {WALL: "Time", CPU: "CPU time", PEAK_RSS: "Peak RSS"}
 
 
 def headline_table(data: ReportData, item: Input, name: str) -> Table:
-    """Ordered by ratio, the baseline in its place; what was not compared comes last, with its reason."""
+    """Return the results table, ordered by ratio; rows that were not compared are last."""
     arms = data.arms(item.id)
     baseline = data.plan.baseline_cell(item.id)
     scales = _Scales(data, item)
@@ -53,7 +53,7 @@ def headline_table(data: ReportData, item: Input, name: str) -> Table:
         _row(data, cell, scales, strong=cell.id in best)
         for cell in sorted(arms, key=lambda cell: order(data, cell, baseline))
     ]
-    statistic = "the median of rounds" if data.metric != PEAK_RSS else "the median of runs"
+    statistic = "median over rounds" if data.metric != PEAK_RSS else "median over runs"
     caption = (
         f"{_name(data.metric)} by variant{data.on_input(item, ', input ')}{data.cold(item)}: "
         f"{statistic}; ratios are {data.ratio_words(item)}. {caption_tail(data, item)}"
@@ -65,7 +65,7 @@ def headline_table(data: ReportData, item: Input, name: str) -> Table:
         tuple(rows),
         _legend(data, item, best=len(best)),
         stub=data.on_input(item),
-        note=detectable.found_by_all(
+        note=detectable.effects_note(
             [
                 data.comparison(c.id, data.metric)
                 for c in arms
@@ -81,6 +81,7 @@ class _Scales:
     def __init__(self, data: ReportData, item: Input) -> None:
         self.family = data.plan.unit_family
         self.metric = data.metric
+        self.interval = interval_title(data)
         self.bytes = data.handled_bytes(item.id)
         self.throughput = self.bytes is not None and data.metric == WALL
         self.per_second = ("MB/s", 1e-6) if self.family == "si" else ("MiB/s", 2.0**-20)
@@ -99,50 +100,52 @@ class _Scales:
         return any(data.summary(cell.id, metric) for cell in data.arms(item.id))
 
     def _decimals(self, data: ReportData, item: Input, metric: str, scale: float) -> int:
-        found = (data.summary(cell.id, metric) for cell in data.arms(item.id))
-        return column_decimals(measured_decimals(s.median, s.lo, s.hi, scale) for s in found if s)
+        summaries = (data.summary(cell.id, metric) for cell in data.arms(item.id))
+        return column_decimals(
+            measured_decimals(s.median, s.lo, s.hi, scale) for s in summaries if s
+        )
 
     def _unit(self, data: ReportData, item: Input, metric: str) -> tuple[str, float]:
         baseline = data.plan.baseline_cell(item.id)
         first = data.summary(baseline.id, metric) if baseline else None
-        found = [
+        summaries = [
             s for cell in data.arms(item.id) if (s := data.summary(cell.id, metric)) is not None
         ]
-        chosen = first or next(iter(found), None)
+        chosen = first or next(iter(summaries), None)
         size = chosen.median if chosen else 1.0
         if metric in SIZES:
-            size = column_size(size, (s.median for s in found), self.family)
+            size = column_size(size, (s.median for s in summaries), self.family)
         return metric_unit(metric, size, self.family, data.own_unit(metric))
 
     def columns(self) -> tuple[Column, ...]:
-        """The columns; 1 to 6 say in which order a narrow output drops them, the highest first."""
-        found = [
+        """Return the columns. A narrow output drops those with the highest `drop` first."""
+        columns = [
             Column("Variant"),
             Column(titled(_name(self.metric), self.main[0]), "decimal"),
             Column("vs baseline", "decimal"),
-            Column("Interval", drop=1),
+            Column(self.interval, drop=1),
             Column("Verdict"),
         ]
         if self.throughput:
-            found.append(Column(self.per_second[0], "right", drop=3))
+            columns.append(Column(self.per_second[0], "right", drop=3))
         if self.shows_cpu:
-            found.append(Column(titled("CPU time", self.cpu[0]), "decimal", drop=5))
-            found.append(Column("CPU vs baseline", "decimal", drop=5))
-            found.append(Column("Cores", "decimal", drop=6))
+            columns.append(Column(titled("CPU time", self.cpu[0]), "decimal", drop=5))
+            columns.append(Column("CPU vs baseline", "decimal", drop=5))
+            columns.append(Column("Cores", "decimal", drop=6))
         if self.shows_rss:
-            found.append(Column(titled("Peak RSS", self.rss[0]), "decimal", drop=2))
-        found += [Column("n", "right", drop=4), Column("Notes", drop=7, prose=True)]
-        return tuple(found)
+            columns.append(Column(titled("Peak RSS", self.rss[0]), "decimal", drop=2))
+        columns += [Column("n", "right", drop=4), Column("Notes", drop=7, prose=True)]
+        return tuple(columns)
 
 
 def _name(metric: str) -> str:
-    """A metric at the head of a column."""
+    """Return the name of a metric as the title of a column."""
     words = noun(metric)
     return _NAMES.get(metric, words[:1].upper() + words[1:])
 
 
 def titled(name: str, unit: str) -> str:
-    """The head of a column with its unit."""
+    """Return the title of a column with its unit."""
     return f"{name}, {unit}" if unit else name
 
 
@@ -160,7 +163,7 @@ def _row(data: ReportData, cell: PlanCell, scales: _Scales, *, strong: bool) -> 
         Cell(variant.label),
         _measured(summary, scales.main[1], scales.decimals[data.metric]),
         *_judged(
-            comparison, claim, baseline=baseline, apart=cell.role.value if cell.role.apart else ""
+            comparison, claim, baseline=baseline, role=cell.role.value if cell.role.apart else ""
         ),
         _verdict(verdict, state, data.metric),
         *_further(data, cell, scales, refused=refused is not None),
@@ -172,7 +175,7 @@ def _row(data: ReportData, cell: PlanCell, scales: _Scales, *, strong: bool) -> 
                     reason,
                     race_notes.stopped(data, cell.id),
                     _by_floor(comparison),
-                    detectable.found(comparison),
+                    detectable.effect_note(comparison),
                     variant.describe,
                 )
                 if part
@@ -195,13 +198,13 @@ def _measured(summary: Summary | None, scale: float, most: int) -> Cell:
 
 
 def _judged(
-    comparison: Comparison | None, claim: str | None, *, baseline: bool, apart: str
+    comparison: Comparison | None, claim: str | None, *, baseline: bool, role: str
 ) -> tuple[Cell, Cell]:
-    """The ratio and its interval; what is a limit has none."""
+    """Return the ratio and its interval; a bound or an anchor has none."""
     if baseline:
         return Cell("baseline", 1.0), Cell("")
-    if apart:
-        return Cell(apart), Cell("")
+    if role:
+        return Cell(role), Cell("")
     if comparison is None or comparison.shown is None:
         return Cell(DASH), Cell("")
     interval, text = comparison.shown, show_comparison(comparison)
@@ -249,7 +252,7 @@ def _cpu_ratio(data: ReportData, cell: PlanCell, *, refused: bool) -> Cell:
 
 
 def _reason(state: CellState, variant: Variant, comparison: Comparison | None) -> str:
-    """Why a row has no verdict, or has not got one yet."""
+    """Return why a row has no verdict, or an inconclusive one."""
     if state.state == "not-started":
         return state.reason or "not started"
     if state.state == "not-comparable":
@@ -260,31 +263,33 @@ def _reason(state: CellState, variant: Variant, comparison: Comparison | None) -
 
 
 def _by_floor(comparison: Comparison | None) -> str:
-    """Beside a verdict of the fastest third what all rounds say: the column of times shows their median."""
+    """Return the ratio over all rounds where the verdict uses the fastest third."""
     if comparison is None or comparison.statistic != "floor" or not comparison.verdict.decided:
         return ""
     all_rounds = comparison.typical
-    told = (
+    typical = (
         show_ratio(all_rounds.ratio, all_rounds.lo, all_rounds.hi, 0.0, keep=False)
         if all_rounds
         else None
     )
     return (
-        f"by the fastest third of rounds; over all rounds {told}"
-        if told
-        else "by the fastest third of rounds"
+        f"ratio of the fastest third of rounds; over all rounds: {typical}"
+        if typical
+        else "ratio of the fastest third of rounds"
     )
 
 
 def _changed(state: CellState, variant: Variant) -> str:
-    """``io: direct → read`` where another mode ran than was asked for (R19)."""
-    asked = dict(variant.values)
-    pairs = [(axis, ran) for axis, ran in state.effective.items() if asked.get(axis, ran) != ran]
-    return "; ".join(f"{axis}: {asked[axis]} → {ran}" for axis, ran in pairs)
+    """Return requested and actual modes that differ, such as ``io: direct → read``."""
+    requested = dict(variant.values)
+    pairs = [
+        (axis, ran) for axis, ran in state.effective.items() if requested.get(axis, ran) != ran
+    ]
+    return "; ".join(f"{axis}: {requested[axis]} → {ran}" for axis, ran in pairs)
 
 
 def order(data: ReportData, cell: PlanCell, baseline: PlanCell | None) -> tuple[int, float]:
-    """Where a row stands: by its ratio, what was refused last."""
+    """Return the sort key of a row: its ratio; refused rows are last."""
     if data.state(cell.id).state in _REFUSED:
         return 2, 0.0
     if cell.role is Role.BASELINE:
@@ -302,39 +307,45 @@ def order(data: ReportData, cell: PlanCell, baseline: PlanCell | None) -> tuple[
 def _legend(data: ReportData, item: Input, *, best: int) -> tuple[str, ...]:
     lines = [
         *(
-            ["Bound: a limit or a reference that does other work; it is compared with nothing."]
+            ["Bound: a limit or a reference that does different work; it is not compared."]
             if any(cell.role is Role.BOUND for cell in data.arms(item.id))
             else []
         ),
         *(
             [
-                "Anchor: stays the same from record to record; it bridges them, and is compared with nothing here."
+                (
+                    "Anchor: the same program in every record, for comparisons between records; it is "
+                    "not compared here."
+                )
             ]
             if any(cell.role is Role.ANCHOR for cell in data.arms(item.id))
             else []
         ),
-        "Ratios are paired within rounds and need not be the quotient of two medians.",
-        "Interval: of the deciding statistic, adjusted for every comparison and look; rounded outward.",
+        "Ratios are paired within rounds and can differ from the quotient of the two medians.",
+        (
+            f"{interval_title(data)}: confidence interval of the ratio, adjusted for all comparisons and "
+            "interim analyses, rounded outward."
+        ),
     ]
     compared = [data.comparison(cell.id, data.metric) for cell in data.arms(item.id)]
     if any(map(_by_floor, compared)):
         lines.append(
-            "Over all rounds: the typical ratio, with a 95 % interval for itself, not adjusted. The fastest third "
-            "decides where it is the surer of the two."
+            "Over all rounds: the typical ratio with an unadjusted 95 % CI. The fastest third is used "
+            "where its evidence is stronger."
         )
     if smaller := _below_floor(data, item):
         lines.append(smaller)
     if best:
-        lines.append("Bold: the best group, which no other variant of this input is shown to beat.")
+        lines.append("Bold: the best group; no other variant of this input is shown to be better.")
     elif data.best(item.id) is not None:
-        lines.append("None is bold: no variant of this input is shown to beat another.")
+        lines.append("No row is bold: no variant of this input is shown to be better than another.")
     if data.plan.baseline_cell(item.id) is None:
         lines.append("The baseline is excluded on this input: nothing is compared.")
     return tuple(lines)
 
 
 def _below_floor(data: ReportData, item: Input) -> str | None:
-    """Why a difference can be decided that is smaller than the noise floor; `None` where none is."""
+    """Return a line about significant differences below the noise floor, if there are any."""
     floor = data.floor(item.id, data.metric)
     if floor is None or floor.fraction is None:
         return None
@@ -348,9 +359,9 @@ def _below_floor(data: ReportData, item: Input) -> str | None:
     count = sum(max(ratio, 1 / ratio) - 1 < floor.fraction for ratio in ratios)
     if not count:
         return None
-    few = "1 smaller one was" if count == 1 else f"{count} smaller ones were"
-    own = "its own interval excludes" if count == 1 else "their own intervals exclude"
+    few = "1 smaller difference was" if count == 1 else f"{count} smaller differences were"
+    intervals = "its CI excludes" if count == 1 else "their CIs exclude"
     return (
-        f"Noise floor of {percent_up(floor.fraction)}: how far the interval of an equal program reaches from 1; "
-        f"smaller differences may go unseen. {few} seen: {own} 1."
+        f"Noise floor {percent_up(floor.fraction)}: the minimum detectable effect of the A/A "
+        f"comparison; smaller differences can remain undetected. {few} detected: {intervals} 1."
     )

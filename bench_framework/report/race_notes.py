@@ -1,4 +1,4 @@
-"""Where the cells of a race stopped: for the table, the check list and the section on run quality."""
+"""Notes and checks about variants that a race dropped (docs/method.md#race)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 
 def stopped(data: ReportData, cell_id: str) -> str:
-    """The note of a row: ``"dropped after round 18, slower than B"``; empty for what was measured to the end."""
+    """Return a note such as ``"dropped after round 18: worse than B"``.
+
+    The note is empty for a configuration that was measured to the end.
+    """
     race = data.judgement.race
     lost = next((lost for lost in race.lost if lost.cell_id == cell_id), None) if race else None
     if lost is None:
@@ -24,28 +27,29 @@ def stopped(data: ReportData, cell_id: str) -> str:
 
 
 def check(data: ReportData) -> tuple[Check, ...]:
-    """What a race spared, and that nobody left it before a look could tell."""
+    """Return the check that each dropped variant is worse than another one."""
     race = data.judgement.race
     if race is None:
         return ()
     beaten = [lost for lost in race.lost if lost.beaten]
     unexplained = [lost for lost in beaten if lost.to_cell_id is None]
-    figure = f"{race.runs} of {race.fixed} runs; {len(beaten)} dropped, {len(race.lost) - len(beaten)} done early"
+    early = len(race.lost) - len(beaten)
+    figure = f"{race.runs} of {race.fixed} runs; {len(beaten)} dropped, {early} finished early"
     if unexplained:
         names = ", ".join(data.label(lost.cell_id) for lost in unexplained)
         return (
             Check(
                 "warn",
-                "who left the race is beaten",
-                f"{figure}; what beat {names} has failed since",
+                "dropped variants are worse",
+                f"{figure}; the variant that beat {names} failed later",
             ),
         )
-    return (Check("pass", "who left the race is beaten", figure),)
+    return (Check("pass", "dropped variants are worse", figure),)
 
 
 def blocks(data: ReportData) -> tuple[Block, ...]:
-    """A sentence for every cell that a race measured no further."""
+    """Return a sentence for each configuration that the race stopped measuring."""
     claims = data.claims("dropped", "idle")
     if not claims:
         return ()
-    return (Heading("Where the race let go", "race"), Bullets(tuple(sentence(c) for c in claims)))
+    return (Heading("Dropped from the race", "race"), Bullets(tuple(sentence(c) for c in claims)))

@@ -1,4 +1,4 @@
-"""What the runs look like, and in which order they were: of the input that the summary is about, the last."""
+"""Data of the plots of run distribution and execution order, for the last input."""
 
 from __future__ import annotations
 
@@ -19,19 +19,22 @@ if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
 
 FEWEST: Final = 6
-"""Blocks of a cell below which its distribution shows nothing."""
+"""Fewest samples of a configuration in the plots."""
 FENCE: Final = 1.5
 MOST_PANELS: Final = 12
 MOST_RUNS: Final = 40
-"""Of a cell in a panel; beyond this every k-th one is drawn, and the table is of all."""
+"""Largest number of samples per panel. Of more, every k-th is drawn; the table has all."""
 MOST_TURNS: Final = 260
 MOST_ROWS: Final = 24
 
 
 def runs_plot(data: ReportData) -> Figure | None:
-    """Up to twelve cells of the last input: baseline, best group, then by time. The table has every cell."""
+    """Return the distribution of runs of the last input.
+
+    The plot has up to twelve configurations: baseline, best group, then by time. The table has all.
+    """
     item, walls = _walls(data)
-    if item is None or len(walls) < 2:  # noqa: PLR2004 -- one alone has nothing to stand beside it
+    if item is None or len(walls) < 2:  # noqa: PLR2004 -- a single one has no comparison
         return None
     order = sorted(walls, key=lambda cell: _rank(data, item, cell, walls[cell]))
     points = [
@@ -41,7 +44,7 @@ def runs_plot(data: ReportData) -> Figure | None:
             float(turn),
             series=data.label(cell),
             baseline=_is_baseline(data, item, cell),
-            strong=is_far(wall, walls[cell]),
+            strong=is_outlier(wall, walls[cell]),
         )
         for cell in order[:MOST_PANELS]
         for turn, wall in enumerate(walls[cell][:: -(-len(walls[cell]) // MOST_RUNS)], 1)
@@ -49,29 +52,31 @@ def runs_plot(data: ReportData) -> Figure | None:
     rows = tuple(_run_row(data, cell, walls[cell], item) for cell in order)
     columns = (
         Column("Variant"),
-        Column("Blocks", "right"),
-        Column("Least", "right"),
-        Column("First quarter", "right"),
+        Column("Samples", "right"),
+        Column("Minimum", "right"),
+        Column("First quartile", "right"),
         Column("Median", "right"),
-        Column("Third quarter", "right"),
-        Column("Most", "right"),
-        Column("Far out", "right"),
+        Column("Third quartile", "right"),
+        Column("Maximum", "right"),
+        Column("Outliers", "right"),
     )
-    more = f" {len(order) - MOST_PANELS} more are in the table." if len(order) > MOST_PANELS else ""
+    rest = len(order) - MOST_PANELS
+    more = f" The table has {rest} more." if rest > 0 else ""
     desc = (
-        "Share of the blocks at or below each time; grey: the baseline. Below, the blocks themselves, "
-        "the first half of the record in one colour and the second in another; thick: more than 1.5 times the width of "
-        f"the middle half away from it, and never left out.{more}"
+        "Upper part: share of the samples at or below each time; grey: the baseline. Lower part: "
+        "the samples, with the first and the second half of the record in different colours. "
+        "Thick: outliers, more than 1.5 interquartile ranges outside the quartiles; they are not "
+        f"excluded.{more}"
     )
     table = Table(
-        "runs-plot-data", "The spread of each cell in numbers", columns, rows, sortable=False
+        "runs-plot-data", "Distribution of each configuration", columns, rows, sortable=False
     )
-    title = f"The runs themselves{data.on_input(item, ', input ')}"
+    title = f"Distribution of runs{data.on_input(item, ', input ')}"
     return Figure("runs-plot", "runs", title, desc, tuple(points), table)
 
 
 def order_strip(data: ReportData) -> Figure | None:
-    """The first turns on the last input, in the order in which they were taken. The table is of all of them."""
+    """Return the execution order of the first samples on the last input; the table has all."""
     item, walls = _walls(data)
     if item is None or len(walls) < 2:  # noqa: PLR2004 -- as above
         return None
@@ -91,28 +96,31 @@ def order_strip(data: ReportData) -> Figure | None:
     rows = _places(blocks, names)
     columns = (
         Column("Variant"),
-        Column("Turns", "right"),
-        Column("Mean place in its round", "right"),
+        Column("Samples", "right"),
+        Column("Mean position in its round", "right"),
     )
     first = (
-        f"The first {MOST_TURNS} of {len(blocks)} turns"
+        f"The first {MOST_TURNS} of {len(blocks)} samples"
         if len(blocks) > MOST_TURNS
-        else f"All {len(blocks)} turns"
+        else f"All {len(blocks)} samples"
     )
-    desc = f"{first} in the order in which they were taken; every second round has a grey ground."
+    desc = f"{first} in execution order; every second round has a grey background."
     if len(names) > len(drawn):
         desc += f" {len(names) - len(drawn)} more variants are in the table."
     size = fmean(len(_round(blocks, number)) for number in {b.round for b in blocks})
-    caption = f"Mean place of each variant in its rounds, from 1; chance alone makes it about {(size + 1) / 2:.3g}"
+    caption = (
+        "Mean position of each variant in its rounds, from 1; a random order gives about "
+        f"{(size + 1) / 2:.3g}"
+    )
     table = Table("order-strip-data", caption, columns, rows, sortable=False)
-    title = f"The order of the turns{data.on_input(item, ', input ')}"
+    title = f"Execution order{data.on_input(item, ', input ')}"
     return Figure(
-        "order-strip", "order", title, desc, points, table, (("x", "turns, one after the other"),)
+        "order-strip", "order", title, desc, points, table, (("x", "samples in execution order"),)
     )
 
 
 def _walls(data: ReportData) -> tuple[Input | None, dict[str, list[float]]]:
-    """The last input with enough blocks, and the times of its cells in order."""
+    """Return the last input with enough samples, and the times per configuration."""
     times: defaultdict[str, list[float]] = defaultdict(list)
     for block in data.measured_blocks:
         if block.wall is not None:
@@ -128,10 +136,10 @@ def _walls(data: ReportData) -> tuple[Input | None, dict[str, list[float]]]:
     return None, {}
 
 
-def is_far(wall: float, walls: Sequence[float]) -> bool:
-    """Whether a time lies outside the fences of Tukey's Exploratory Data Analysis (1977).
+def is_outlier(wall: float, walls: Sequence[float]) -> bool:
+    """Return whether a time is an outlier by Tukey's fences (Exploratory Data Analysis, 1977).
 
-    They stand 1.5 times the distance of the quartiles below the first and above the third one.
+    The fences are 1.5 interquartile ranges below the first and above the third quartile.
     """
     first, _, third = quantiles(walls, n=4, method="inclusive")
     reach = FENCE * (third - first)
@@ -152,33 +160,33 @@ def _is_baseline(data: ReportData, item: Input, cell: str) -> bool:
 def _run_row(data: ReportData, cell: str, walls: list[float], item: Input) -> Row:
     cuts = quantiles(walls, n=4, method="inclusive")
     figures = (min(walls), *cuts, max(walls))
-    far = sum(is_far(wall, walls) for wall in walls)
+    outliers = sum(is_outlier(wall, walls) for wall in walls)
     return Row(
         (
             Cell(data.label(cell)),
             Cell(str(len(walls)), len(walls)),
             *(Cell(format_duration(value), value) for value in figures),
-            Cell(str(far), far),
+            Cell(str(outliers), outliers),
         ),
         baseline=_is_baseline(data, item, cell),
     )
 
 
 def _places(blocks: list[Block], names: dict[str, str]) -> tuple[Row, ...]:
-    places: defaultdict[str, list[int]] = defaultdict(list)
+    by_cell: defaultdict[str, list[int]] = defaultdict(list)
     for number in sorted({b.round for b in blocks}):
         for place, block in enumerate(_round(blocks, number), 1):
-            places[block.cell_id].append(place)
+            by_cell[block.cell_id].append(place)
     return tuple(
         Row(
             (
                 Cell(name),
-                Cell(str(len(found)), len(found)),
-                Cell(significant(fmean(found), 3), fmean(found)),
+                Cell(str(len(positions)), len(positions)),
+                Cell(significant(fmean(positions), 3), fmean(positions)),
             )
         )
         for cell, name in names.items()
-        if (found := places[cell])
+        if (positions := by_cell[cell])
     )
 
 

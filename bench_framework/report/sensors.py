@@ -1,4 +1,4 @@
-"""The data of the plot below the drift plot: what the machine counted around each block, by slices of time."""
+"""Data of the plot of system counters, by time slices."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
 
 FEWEST: Final = 8
-"""Blocks below which a plot over time shows nothing."""
+"""Fewest samples in the plot."""
 MOST_SLICES: Final = 60
 MINUTE: Final = 60.0
 MICRO: Final = 1e-6
@@ -29,7 +29,7 @@ Read = Callable[["Sensors"], float | None]
 
 @dataclass(frozen=True, slots=True)
 class _Counter:
-    """A row of the plot. A `share` is of the block's time; the others stand for themselves."""
+    """A row of the plot. A `share` is relative to the time of the sample."""
 
     name: str
     read: Read
@@ -43,16 +43,14 @@ def _scaled(value: float | None, factor: float) -> float | None:
 
 def _counters(family: str) -> tuple[_Counter, ...]:
     return (
-        _Counter("waiting for a core", lambda s: _scaled(s.psi_cpu_us, MICRO), percent, share=True),
+        _Counter("CPU pressure", lambda s: _scaled(s.psi_cpu_us, MICRO), percent, share=True),
+        _Counter("CPU steal", lambda s: _scaled(s.steal_ticks, TICK_S), percent, share=True),
+        _Counter("memory pressure", lambda s: _scaled(s.psi_memory_us, MICRO), percent, share=True),
+        _Counter("I/O pressure", lambda s: _scaled(s.psi_io_us, MICRO), percent, share=True),
+        _Counter("load average (1 min)", lambda s: s.load1, lambda value: significant(value, 2)),
         _Counter(
-            "lost to another guest", lambda s: _scaled(s.steal_ticks, TICK_S), percent, share=True
+            "clock frequency", lambda s: s.cpu_mhz, lambda value: f"{value:.0f}{THIN_SPACE}MHz"
         ),
-        _Counter(
-            "waiting for memory", lambda s: _scaled(s.psi_memory_us, MICRO), percent, share=True
-        ),
-        _Counter("waiting for storage", lambda s: _scaled(s.psi_io_us, MICRO), percent, share=True),
-        _Counter("load of one minute", lambda s: s.load1, lambda value: significant(value, 2)),
-        _Counter("clock", lambda s: s.cpu_mhz, lambda value: f"{value:.0f}{THIN_SPACE}MHz"),
         _Counter(
             "available memory",
             lambda s: s.mem_available_bytes,
@@ -62,7 +60,7 @@ def _counters(family: str) -> tuple[_Counter, ...]:
 
 
 def sensors(data: ReportData) -> Figure | None:
-    """A row per counter that was read and moved; those that stood still are told, and those that nobody could read."""
+    """Return a row per counter that changed; the description lists constant and missing ones."""
     blocks = [b for b in data.measured_blocks if sum(b.wall_s) > 0]
     if len(blocks) < FEWEST:
         return None
@@ -79,57 +77,55 @@ def sensors(data: ReportData) -> Figure | None:
             continue
         levels = [_level(counter, [pair]) for pair in values]
         rows.append(_row(counter, levels))
-        made = _points(counter, values, _seconds(data.measured_blocks[0]))
-        lowest, highest = (counter.show(end(p.y for p in made)) for end in (min, max))
+        slices = _points(counter, values, _seconds(data.measured_blocks[0]))
+        lowest, highest = (counter.show(end(p.y for p in slices)) for end in (min, max))
         if lowest == highest:
             still.append(f"{counter.name} ({lowest})")
         else:
-            points += [replace(p, text=f"{lowest} to {highest}") for p in made]
+            points += [replace(p, text=f"{lowest} to {highest}") for p in slices]
     if not points:
         return None
     desc = (
-        "What the kernel counted from just before to just after each block: means over slices of the record, from "
-        "zero to the highest one. Waiting: the time in which any process of the machine waited, as a share of the "
-        "program's; lost: that of all processors together, per second of the program."
+        "Kernel counters from just before to just after each sample: means over time slices. Each "
+        "scale goes from zero to the highest mean. Pressure: time in which any process waited, as "
+        "a share of the sample's time. Steal: of all CPUs together, per second of the sample."
     )
     desc += f" The same in every slice: {', '.join(still)}." if still else ""
-    desc += f" Not to be read here: {', '.join(unread)}." if unread else ""
+    desc += f" Not available on this machine: {', '.join(unread)}." if unread else ""
     columns = (
         Column("Counter"),
-        Column("Blocks", "right"),
-        Column("Least", "right"),
+        Column("Samples", "right"),
+        Column("Minimum", "right"),
         Column("Median", "right"),
-        Column("Most", "right"),
+        Column("Maximum", "right"),
     )
     table = Table(
-        "sensors-plot-data", "The counters of single blocks", columns, tuple(rows), sortable=False
+        "sensors-plot-data", "Counters of single samples", columns, tuple(rows), sortable=False
     )
-    labels = (("x", "minutes since the first measured block"),)
-    return Figure(
-        "sensors-plot", "sensors", "What the machine counted", desc, tuple(points), table, labels
-    )
+    labels = (("x", "minutes since the first measured sample"),)
+    return Figure("sensors-plot", "sensors", "System counters", desc, tuple(points), table, labels)
 
 
 def _level(counter: _Counter, values: list[tuple[Block, float]]) -> float:
-    """A share is the counted seconds over the blocks' own; the others are means."""
+    """Return counted seconds ÷ seconds of the samples for a share, else the mean."""
     if counter.share:
         return math.fsum(v for _, v in values) / math.fsum(math.fsum(b.wall_s) for b, _ in values)
     return statistics.fmean(value for _, value in values)
 
 
 def _points(counter: _Counter, values: list[tuple[Block, float]], origin: float) -> list[Point]:
-    """Slices of equally many blocks, as many as the plot can show."""
+    """Return slices with equal numbers of samples, as many as the plot can show."""
     count = min(MOST_SLICES, len(values))
     parts = [
         values[n * len(values) // count : (n + 1) * len(values) // count] for n in range(count)
     ]
-    found = []
+    points = []
     for part in parts:
         begin, end = ((_seconds(block) - origin) / MINUTE for block in (part[0][0], part[-1][0]))
-        found.append(
+        points.append(
             Point("", (begin + end) / 2, _level(counter, part), begin, end, series=counter.name)
         )
-    return found
+    return points
 
 
 def _row(counter: _Counter, levels: list[float]) -> Row:

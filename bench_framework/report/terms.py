@@ -1,4 +1,4 @@
-"""What a reader must know of the words that a page prints beside its verdicts: one line each."""
+"""The glossary of a report: terms other than verdicts, with one line each."""
 
 from __future__ import annotations
 
@@ -11,51 +11,67 @@ if TYPE_CHECKING:
 
 
 def terms(data: ReportData) -> tuple[tuple[str, str], ...]:
-    """Word and meaning, in the order in which a page uses them; what the record has nothing of is left out."""
+    """Return the terms that the report uses, each with its meaning."""
     margin = margin_text(data.plan.judge.margin_of(data.metric))
-    found = [
+    terms = [
         (
             "[a, b]",
-            "the interval of the figure before it: between which values the true one lies, as far as the runs tell",
+            "the confidence interval of the value before it: true values that agree with the data",
         ),
         (
             "vs baseline, ÷",
-            "the variant's figure divided by the other's, paired within rounds: 1 is equal, below 1 is less",
+            "the variant's value ÷ the baseline's, paired within rounds: 1 is equal, below 1 is less",
         ),
         (
             "rounds × runs, n",
-            "a round takes every variant once, in a fresh random order; the runs are those of one turn",
+            "a round measures each configuration once, in random order; runs: runs per sample",
+        ),
+        (
+            "configuration, sample",
+            (
+                "a configuration is a variant with an input; a sample is one hyperfine call of one "
+                "configuration in one round"
+            ),
         ),
         (
             "margin",
-            f"the change that the scenario calls too small to care about, here {margin}; no data widen it",
+            f"the largest difference that counts as equivalent, here {margin}; the scenario sets it",
         ),
         (
             "best group",
-            "the variants that no other one of the same input is shown to beat; of several it is open which is first",
+            "the variants for which no other variant of the same input is shown to be better",
         ),
         (
-            "would have been found",
-            "the smallest difference that so many rounds, with this much noise, decide in most cases",
+            "minimum detectable effect (MDE)",
+            "the smallest difference that this number of rounds detects in most cases, given the noise",
         ),
         (
-            "Holm-adjusted, looks",
-            "the more is compared, and the more often the data are looked at, the more evidence a verdict needs",
+            "Holm-adjusted, interim analyses",
+            "with more comparisons and more interim analyses, a verdict needs stronger evidence",
         ),
         (
             "fastest third",
-            "the geometric mean of a variant's fastest third of rounds: a busy machine adds time and takes none away",
+            (
+                "the geometric mean of the fastest third of a variant's rounds: other load adds time and "
+                "never removes it"
+            ),
         ),
     ]
     if any(data.plan.control_cell(item.id) for item in data.plan.inputs):
-        found += [
+        terms += [
             (
-                "control",
-                "the baseline once more, run blind in every round: a verdict on it withdraws the others of its input",
+                "A/A control",
+                (
+                    "a copy of the baseline that runs in every round; if a difference is found, the other "
+                    "verdicts of its input are withdrawn"
+                ),
             ),
             (
                 "noise floor",
-                "how far the control's interval reaches from 1: smaller differences may go unseen",
+                (
+                    "the minimum detectable effect of the A/A comparison (95 %): smaller differences can "
+                    "remain undetected"
+                ),
             ),
         ]
-    return tuple(found)
+    return tuple(terms)

@@ -318,7 +318,7 @@ EVENTS: Final = (
 
 
 def axis_columns(plan: Plan) -> tuple[Column, ...]:
-    """``axis_NAME`` of every axis; sizes in bytes, with the text beside them in ``axis_NAME_label``."""
+    """Return ``axis_NAME`` columns; sizes are in bytes, with the text in ``axis_NAME_label``."""
     found: list[Column] = []
     for axis in plan.axes:
         if axis.values and all(value.size_bytes is not None for value in axis.values):
@@ -336,7 +336,7 @@ def axis_columns(plan: Plan) -> tuple[Column, ...]:
 
 
 def effective_columns(names: Iterable[str]) -> tuple[Column, ...]:
-    """``effective_NAME``: what really ran, as the worker observed; of axes, and of what else it reports."""
+    """Return ``effective_NAME`` columns, the actual values that the worker reported."""
     return tuple(
         _text(f"effective_{name}", f"value of {name} that really ran", nullable=True)
         for name in names
@@ -346,7 +346,7 @@ def effective_columns(names: Iterable[str]) -> tuple[Column, ...]:
 def worker_columns(
     builds: Iterable[Build], phases: Iterable[str], declared: Iterable[DeclaredMetric] = ()
 ) -> tuple[Column, ...]:
-    """``w_PHASE_s`` and ``w_METRIC_UNIT``: what the workers of this record report and no scenario declares."""
+    """Return ``w_PHASE_s`` and ``w_METRIC_UNIT`` for the undeclared metrics of the workers."""
     names = {metric.name for metric in declared}
     found = {f"w_{name}_s": _number(f"w_{name}_s", f"phase {name}", "s") for name in phases}
     for build in builds:
@@ -366,7 +366,7 @@ def worker_columns(
 
 
 def worker_column(metric: Mapping[str, Any]) -> str:
-    """``w_records`` for a count, ``w_parse_s`` for a time: the unit is a suffix, once, unless it is none."""
+    """Return the column of a worker's metric: ``w_records`` for a count, ``w_parse_s`` for a time."""
     return column_of(str(metric["name"]), str(metric.get("unit")))
 
 

@@ -1,4 +1,4 @@
-"""Which record is meant: folders of records and their names. Nothing in them is read."""
+"""Search for records by name, without reading their contents."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NEWEST: Final = frozenset({"@last", "@prev"})
 
 
 def is_imported(folder: Path) -> bool:
-    """Whether a folder holds an imported set."""
+    """Return whether a folder holds an imported set."""
     return (folder / layout.IMPORTED).is_file() and not (folder / layout.JOURNAL).is_file()
 
 
@@ -26,7 +26,7 @@ def is_record(folder: Path) -> bool:
 
 
 def find_records(root: Path, scenario: str | None = None, *, imported: bool = False) -> list[Path]:
-    """The folders of all records, or of one scenario's, oldest first; with `imported` those of imported sets too."""
+    """Return the folders of all records or of one scenario, oldest first."""
     if scenario is not None:
         folders = [root / scenario]
     else:
@@ -43,7 +43,7 @@ def find_records(root: Path, scenario: str | None = None, *, imported: bool = Fa
 
 
 def resolve_measured(root: Path, text: str, say: Callable[[str], object] | None = None) -> Path:
-    """As `resolve`, of records with rounds alone: ``@last``, ``@prev`` and a scenario's last pass over imported sets.
+    """Return the folder as `resolve` does, but skip imported sets, which have no rounds.
 
     Args:
         root: folder of the records.
@@ -69,7 +69,7 @@ def resolve_measured(root: Path, text: str, say: Callable[[str], object] | None 
 
 
 def resolve(root: Path, text: str, *, imported: bool = True) -> Path:
-    """The folder that is meant: a path, ``SCENARIO/ID``, ``@last``, ``@prev``, or ``SCENARIO`` for its last.
+    """Return the folder of a path, ``SCENARIO/ID``, ``@last``, ``@prev`` or ``SCENARIO`` (newest).
 
     Without `imported` the words for a newest record pass over imported sets; a set that is named is
     found all the same.

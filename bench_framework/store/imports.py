@@ -1,4 +1,4 @@
-"""Imported sets on disk: records with ``imported.json`` and the imported files in place of plan and journal."""
+"""Imported sets on disk: ``imported.json`` and the imported files instead of a journal."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def source_differences(record: Record) -> list[str]:
 
 @contextlib.contextmanager
 def new_folder(root: Path, name: str, at: str) -> Iterator[tuple[Path, Path]]:
-    """The folder that a set will have, and the one to write it into: it appears whole or not at all.
+    """Return the final folder of a set and a temporary folder to write it into.
 
     Args:
         root: the folder of all records.

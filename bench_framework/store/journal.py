@@ -1,4 +1,4 @@
-"""``journal.jsonl``: append-only, one ``write`` per line, the truth from which all else is derived."""
+"""``journal.jsonl``: append-only, one ``write`` per line; all tables are derived from it."""
 
 from __future__ import annotations
 
@@ -114,11 +114,11 @@ class Contents:
 
     @property
     def complete(self) -> bool:
-        """Whether it was measured to its end."""
+        """Return whether it was measured to its end."""
         return self.ended_at is not None
 
     def stopped(self, input_id: str) -> bool:
-        """Whether a look ended the measuring of an input."""
+        """Return whether a look ended the measuring of an input."""
         return any(look.stopped and look.input_id == input_id for look in self.looks)
 
 
@@ -227,7 +227,7 @@ def _skip(contents: Contents, start: int) -> None:
 
 
 def _cut_torn_line(path: Path) -> None:
-    """Remove what a killed writer left after the last newline; appending to it would damage two lines."""
+    """Remove an incomplete last line, which a killed writer may have left."""
     if not path.exists():
         return
     with path.open("rb+") as file:

@@ -1,4 +1,4 @@
-"""Where the files of a record are, how records are named, and how a file is written whole or not at all."""
+"""The files of a record, the names of records, and atomic writes."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def record_id(started_at: str) -> str:
 
 
 def is_record_id(name: str) -> bool:
-    """Whether a folder's name is that of a record."""
+    """Return whether a folder's name is that of a record."""
     return _RECORD_ID.match(name) is not None
 
 

@@ -47,7 +47,7 @@ def write_manifest(folder: Path) -> None:
 
 
 def is_measured(name: str) -> bool:
-    """Whether a file of a record holds what was measured or imported, and is never written again after the end."""
+    """Return whether a file contains measured or imported data, which is never rewritten."""
     return name in _MEASURED or name.startswith(("raw/", "sources/"))
 
 

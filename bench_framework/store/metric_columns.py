@@ -1,4 +1,4 @@
-"""Columns of what is measured beside time and memory: counts of the kernel, instructions, a scenario's own metrics."""
+"""Columns of kernel counters, instructions, declared metrics and block details."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ CELLS: Final = (
 def declared_columns(
     declared: Iterable[DeclaredMetric], *, median: bool = False
 ) -> tuple[Column, ...]:
-    """``w_NAME_UNIT`` of each metric that the scenario declares."""
+    """Return the column ``w_NAME_UNIT`` of each declared metric."""
     return tuple(
         Column(
             column_of(metric.name, metric.unit),
@@ -120,7 +120,7 @@ def declared_columns(
 
 
 def declared_part(declared: Iterable[DeclaredMetric], block: Block, index: int) -> Row:
-    """The declared metrics of run `index` of a block; what a program printed is known of its last run only."""
+    """Return the declared metrics of run `index` of a block; printed ones only of the last run."""
     receipt = block.receipts[index].metrics if index < len(block.receipts) else {}
     printed = block.metrics if index == max(1, len(block.wall_s)) - 1 else {}
     return {
@@ -134,7 +134,7 @@ def declared_part(declared: Iterable[DeclaredMetric], block: Block, index: int) 
 def observed_rows(
     observations: Iterable[Observation], fixed: Mapping[str, Row], blocks: int, seq: int
 ) -> Iterator[Row]:
-    """One row of ``runs.csv`` per run outside timing; it has no time, and is in no comparison of times.
+    """Yield one row of ``runs.csv`` per untimed run, which is in no comparison of times.
 
     Args:
         observations: in the order of execution.
@@ -166,7 +166,7 @@ def observed_rows(
 def cell_part(
     cell_id: str, summaries: Mapping[tuple[str, str], Summary], declared: Sequence[DeclaredMetric]
 ) -> Row:
-    """The columns of ``cells.csv`` for one cell."""
+    """Return these columns of ``cells.csv`` for one cell."""
     own = {metric: summary for (cell, metric), summary in summaries.items() if cell == cell_id}
     row: Row = {name: own[name].median for name in SYSTEM_COUNTERS if name in own}
     row |= {f"{name}_s": own[name].median for name in ("user", "sys") if name in own}
@@ -186,7 +186,7 @@ def cell_part(
 def block_part(
     block: Block, index: int, build: Build | None, declared: Iterable[DeclaredMetric]
 ) -> dict[str, Any]:
-    """These columns for run `index` of a block.
+    """Return these columns for run `index` of a block.
 
     Args:
         block: the run's.

@@ -1,4 +1,4 @@
-"""Records: making one, opening one, and going on with one that was cut."""
+"""Records: creation, opening, and continuation of an interrupted one."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Record:
     leaving it brings the journal to the disk.
 
     Attributes:
-        path: the record's folder, absolute.
-        plan: the plan that it measures.
-        contents: what the journal says.
+        path: absolute path of the record's folder.
+        plan: plan of the record.
+        contents: contents of the journal.
     """
 
     def __init__(self, path: Path, plan: Plan, contents: journal.Contents) -> None:
@@ -53,7 +53,7 @@ class Record:
     def create(
         cls, root: Path, plan: Plan, scenario_text: str, *, started_at: str, benchctl: str
     ) -> Record:
-        """A new record under ``root/<scenario>/``.
+        """Create a record under ``root/<scenario>/``.
 
         Args:
             root: the folder of all records, such as ``results``.
@@ -119,13 +119,13 @@ class Record:
 
     @property
     def raw(self) -> layout.Raw:
-        """Where the tools' own words go."""
+        """Folder of the tools' raw output."""
         return layout.Raw(self.path / "raw")
 
     def prepare(
         self, *, at: str, host: Host, builds: Iterable[Build], inputs: Iterable[PreparedInput]
     ) -> None:
-        """Measuring begins, or goes on: blocks of a cut round become ``skipped``; ``env.json`` is written.
+        """Start or continue measuring: skip blocks of an incomplete round and write ``env.json``.
 
         A manifest that an earlier report wrote is removed: the record is not finished any more.
         """
@@ -202,7 +202,7 @@ class Record:
 
 
 def require_unicode(path: Path) -> None:
-    """Refuse a folder whose name is not UTF-8: no JSON or CSV could name it, nor would hyperfine take it.
+    """Refuse a folder whose name is not UTF-8, which JSON, CSV and hyperfine need.
 
     Raises:
         UsageError: BX100.
@@ -225,7 +225,7 @@ def plan_sha256(plan: Plan) -> str:
 
 
 def has_its_plan(folder: Path) -> bool:
-    """Whether ``plan.json`` is the plan that the journal begins with; false where either cannot be read.
+    """Return whether ``plan.json`` matches the digest in the journal; false if unreadable.
 
     It is the file that is held against the digest, and not the plan as it is understood now: a
     later version may know more of a plan, which changes no file. An imported set has no plan of its

@@ -1,4 +1,4 @@
-"""The rows of each table, as dictionaries by column name; derived from plan, journal and judgement."""
+"""The rows of each table, derived from plan, journal and judgement."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Source:
         return {state.cell_id: state for state in self.judgement.states} if self.judgement else {}
 
     def effective(self) -> list[str]:
-        """Names whose effective value has a column: the axes in their order, then what workers report beside them."""
+        """Return the names with an effective column: axes in order, then others of workers."""
         axes = [axis.name for axis in self.plan.axes]
         told = {
             name

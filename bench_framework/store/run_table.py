@@ -87,7 +87,7 @@ def read(text: str, plan: Plan, builds: Iterable[Build]) -> RunTable:
 
 
 def is_whole(text: str) -> bool:
-    """Whether a table has the columns from which blocks can be read: one that an earlier version wrote has not."""
+    """Return whether a table has all columns that are needed to read blocks."""
     header = next(csv.reader(io.StringIO(text, newline="")), [])
     return set(_BEYOND_BLOCKS) <= set(header)
 

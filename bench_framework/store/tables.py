@@ -1,4 +1,4 @@
-"""Writing the tables of a record: ``runs.csv`` and its siblings, with ``columns.json`` beside them."""
+"""The tables of a record: ``runs.csv`` and other CSV files, and ``columns.json``."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MAKERS: Final[dict[str, Callable[[Source], Iterator[Row]]]] = {
     "effects": structure_tables.effect_rows,
     "contributions": structure_tables.contribution_rows,
 }
-"""Table to what makes its rows."""
+"""Functions that make the rows of each table."""
 IMPORTED_MAKERS: Final[dict[str, Callable[[Source, Imported], Iterator[Row]]]] = {
     "runs": imported_rows.run_rows,
     "cells": imported_rows.cell_rows,
@@ -45,7 +45,7 @@ IMPORTED_MAKERS: Final[dict[str, Callable[[Source, Imported], Iterator[Row]]]] =
 
 
 def table_columns(source: Source) -> dict[str, tuple[Column, ...]]:
-    """The columns of every table of a record, by the table's name."""
+    """Return the columns of every table of a record, by table name."""
     axes, effective = (
         columns.axis_columns(source.plan),
         columns.effective_columns(source.effective()),
@@ -80,14 +80,14 @@ def table_columns(source: Source) -> dict[str, tuple[Column, ...]]:
 
 
 def write_tables(folder: Path, source: Source) -> None:
-    """Write every table that can be derived; without a judgement that is runs, builds and events."""
+    """Write every available table; without a judgement these are runs, builds and events."""
     for name, text in table_texts(source).items():
         layout.write_whole(folder / f"{name}.csv", text)
     layout.write_whole(folder / layout.COLUMNS, columns.dictionary(table_columns(source)))
 
 
 def table_texts(source: Source) -> dict[str, str]:
-    """The text of every table by its name; equal sources give equal texts."""
+    """Return the text of every table by name; equal sources give equal texts."""
     return {
         name: to_csv(wanted, _rows(source, name)) for name, wanted in table_columns(source).items()
     }

@@ -1,4 +1,4 @@
-"""What a large record costs: its report in time and memory, and its runs as a DataFrame.
+"""Cost of a large record: time and memory of its report, and of its runs as a DataFrame.
 
 Two made records (nothing in them was measured): 200 cells in 100 rounds, judged, and reported by ``benchctl report``
 in a process of its own; and 200 cells in 500 rounds, 100 000 runs and their control arms, loaded by `load`.
@@ -44,9 +44,9 @@ print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN).
 def measured(results: Path, rounds: int, *, judge: bool) -> Path:
     """A made record on disk, as `benchctl run` leaves it but for its pages."""
     plan = made_record.plan(CELLS, rounds)
-    found = sorted((results / plan.name).glob("*/manifest.json"))
-    if found:
-        return found[0].parent
+    manifests = sorted((results / plan.name).glob("*/manifest.json"))
+    if manifests:
+        return manifests[0].parent
     blocks = tuple(made_record.blocks(plan, rounds))
     begin, end = blocks[0].started_at, blocks[-1].started_at
     with Record.create(results, plan, "version: 1\n", started_at=begin, benchctl="made") as record:
@@ -86,16 +86,16 @@ def report(record: Path) -> tuple[float, int]:
 
 def load(record: Path) -> tuple[float, int]:
     """Seconds until the runs are a DataFrame, and how many there are."""
-    found = []
+    times = []
     for _ in range(LOADS):
         start = time.perf_counter()
         rows = len(bf.load(record).runs)
-        found.append(time.perf_counter() - start)
-    return min(found), rows
+        times.append(time.perf_counter() - start)
+    return min(times), rows
 
 
 def main() -> None:
-    """Print both, each beside its limit; exit 1 if one is missed."""
+    """Print both with their limits; return 1 if a limit is missed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path)
     given = parser.parse_args().folder

@@ -36,7 +36,7 @@ def main(folder: Path) -> None:
     )
     record = folder / json.loads(done.stdout)["record"]
     with (record / "runs.csv").open(encoding="utf-8", newline="") as file:
-        # Rows of other kinds are runs beside the timed ones (counters read once, after the last round).
+        # Rows of other kinds are untimed runs (counters that are read once, after the last round).
         walls = [float(row["wall_s"]) for row in csv.DictReader(file) if row["kind"] == "timed"]
     lines = [
         json.loads(line)

@@ -1,10 +1,10 @@
-"""dgen's generator beside memset and dgen-py 0.3.0, into the same kind of buffer with the same threads.
+"""dgen's generator compared with memset and dgen-py 0.3.0: same kind of buffer, same threads.
 
 Usage: ``python tests/bench/peers_dgen_generate.py [ROUNDS]``. Prints each target with its figure; exits 1 if one
 is missed.
 dgen-py is installed by pip on the first use, into an environment of its own. Each arm is a process that waits with its
 buffer ready, so what is timed is filling alone. memset writes the byte 0x5a: zeros are a special case of some machines,
-which write them without moving them; their figure is printed beside it.
+which write them without moving them; their figure is also printed.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def filler(kind: str, size: int, threads: int) -> Callable[[], None]:
 
 
 def wait_and_fill(kind: str, size: int, threads: int) -> None:
-    """What an arm's process does: one line in, one filling, its seconds out."""
+    """Fill a buffer once for each line read, and print the seconds: the process of one arm."""
     fill = filler(kind, size, threads)
     for _ in sys.stdin:
         start = time.perf_counter()
@@ -111,7 +111,7 @@ def main(rounds: int) -> int:
                     text=True,
                 )
             taken = measure(
-                [Arm(kind, call=partial(asked, running[kind])) for kind in kinds],
+                [Arm(kind, call=partial(filling_time, running[kind])) for kind in kinds],
                 rounds=rounds,
             )
             for process in running.values():
@@ -124,11 +124,11 @@ def main(rounds: int) -> int:
                 f"          of memset's rate with zeros: {ratio(taken['memset-0'], taken['dgen'])}"
             )
             words = f"of memset's rate, {threads} thread{'s' * (threads > 1)}, {size // MIB} MiB"
-            found = ratio(taken["memset"], taken["dgen"])
+            quotient = ratio(taken["memset"], taken["dgen"])
             if size == LARGE:
-                met.append(target(words, found, at_least=0.7))
+                met.append(target(words, quotient, at_least=0.7))
             else:
-                print(f"          {words}: {found}")
+                print(f"          {words}: {quotient}")
             if size == PEER:
                 words = f"times dgen-py's rate, {threads} thread{'s' * (threads > 1)}"
                 least = 3 if threads == 1 else 2
@@ -136,7 +136,7 @@ def main(rounds: int) -> int:
     return met.count(False)
 
 
-def asked(process: subprocess.Popen[str]) -> float:
+def filling_time(process: subprocess.Popen[str]) -> float:
     """Seconds of one filling by a waiting process."""
     assert process.stdin is not None
     assert process.stdout is not None

@@ -104,13 +104,13 @@ def side_by_side(folder: Path, size_mib: int, direct: str, rounds: int) -> bool:
     taken = measure(arms, rounds=rounds)
     rates(taken, size_mib << 20)
     bound = [max(pair) for pair in zip(taken["generate-only"], taken["write-only"], strict=True)]
-    own = target(
+    reached = target(
         "streaming ÷ min(generate-only, write-only)",
         ratio(bound, taken["streaming"]),
         at_least=LIKE_BOUND,
     )
     peer = target("streaming ÷ fio", ratio(taken["fio"], taken["streaming"]), at_least=LIKE_FIO)
-    return own and peer
+    return reached and peer
 
 
 def main() -> int:

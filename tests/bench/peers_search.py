@@ -36,7 +36,7 @@ def build() -> Path:
     return Path(folder) / "release"
 
 
-def said(*words: str | Path) -> str:
+def output_of(*words: str | Path) -> str:
     """The last line that a command prints."""
     done = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=True)
     return done.stdout.strip().splitlines()[-1]
@@ -98,7 +98,7 @@ def rare_word(binaries: Path, corpus: Path, size: int, rounds: int) -> bool:
         "on",
         "--engine",
     )
-    found = said(binaries / "search", "run", "--query", RARE, "--prefilter", "on", corpus)
+    result = output_of(binaries / "search", "run", "--query", RARE, "--prefilter", "on", corpus)
     # ripgrep sees the word only where it is not escaped.
     pattern = RARE + "|" + "\\\\u007a" + RARE[1:]
     counted = subprocess.run(
@@ -108,8 +108,8 @@ def rare_word(binaries: Path, corpus: Path, size: int, rounds: int) -> bool:
         check=True,
     )
     lines = sum(map(int, counted.stdout.split()))
-    print(f"\nA rare word: search says {found!r}, ripgrep {lines} lines")
-    if int(found.split()[0]) != lines:
+    print(f"\nA rare word: search says {result!r}, ripgrep {lines} lines")
+    if int(result.split()[0]) != lines:
         print("They did not find the same: not compared")
         return False
     arms = [
@@ -140,7 +140,7 @@ def main() -> int:
     binaries = build()
     with tempfile.TemporaryDirectory() as folder:
         corpus = Path(folder) / "sessions"
-        said(
+        output_of(
             binaries / "dgen",
             "sessions",
             "--size",

@@ -1,7 +1,7 @@
-"""The worker tally beside its peers, on 100 MiB of prose: word-tally 0.28.0 and `wc -w`.
+"""The worker tally compared with its peers, on 100 MiB of prose: word-tally 0.28.0 and `wc -w`.
 
 Usage: ``python tests/bench/peers_tally.py [ROUNDS]``. Prints each target with its figure; exits 1 if one is missed.
-word-tally is installed by cargo on the first use; the texts are made by dgen, and kept beside it.
+word-tally is installed by cargo on the first use; the texts are made by dgen, and kept next to it.
 """
 
 from __future__ import annotations
@@ -72,11 +72,11 @@ def installed() -> Path:
             str(PEERS),
         ]
         subprocess.run(words, check=True)
-    said = subprocess.run(
+    output = subprocess.run(
         [program, "--version"], stdout=subprocess.PIPE, text=True, check=True
     ).stdout
-    if said.strip() != "word-tally 0.28.0":
-        raise RuntimeError(f"{program} says that it is {said.strip()}")
+    if output.strip() != "word-tally 0.28.0":
+        raise RuntimeError(f"{program} reports the version {output.strip()}")
     return program
 
 
@@ -111,14 +111,14 @@ def receipt(argv: tuple[str | Path, ...]) -> dict[str, Any]:
         answers = Path(folder) / "answers"
         words = [*argv, "--output", "none"]
         subprocess.run(words, env={**os.environ, "BENCHCTL_ANSWERS": str(answers)}, check=True)
-        found: dict[str, Any] = json.loads(answers.read_text(encoding="utf-8"))
-    return found
+        result: dict[str, Any] = json.loads(answers.read_text(encoding="utf-8"))
+    return result
 
 
 def seed_modes(tally: Path, peer: Path, prose: Path, rounds: int) -> list[bool]:
-    """Each way of counting that the seed document compares, beside word-tally's."""
+    """Compare each mode of the seed document with that of word-tally."""
     print(
-        "\nThe seed's modes beside word-tally's, tokenizer unicode, the list of words written to /dev/null"
+        "\nThe seed's modes and word-tally's, tokenizer unicode, the list of words written to /dev/null"
     )
     arms = [
         *(Arm(f"tally {name}", run(tally, *mode, prose)) for name, mode in SEED_MODES.items()),
@@ -137,11 +137,11 @@ def seed_modes(tally: Path, peer: Path, prose: Path, rounds: int) -> list[bool]:
 
 
 def words_of_ascii(tally: Path, prose: Path, rounds: int) -> bool:
-    """The ascii tokenizer beside `wc -w`, which counts words and keeps none."""
+    """Compare the ascii tokenizer with `wc -w`, which counts words and stores none."""
     wc = shutil.which("wc")
     if wc is None:
         raise RuntimeError("there is no wc here")
-    print("\nascii beside wc -w under LC_ALL=C.UTF-8, one thread each")
+    print("\nascii and wc -w under LC_ALL=C.UTF-8, one thread each")
     ascii_words = run(
         tally, "read", "sequential", prose, "--tokenizer", "ascii", "--output", "none"
     )
@@ -156,15 +156,15 @@ def words_of_ascii(tally: Path, prose: Path, rounds: int) -> bool:
 
 
 def overlap(tally: Path, prose: Path, threads: int, rounds: int) -> bool:
-    """`pipeline` beside the longer of reading alone and counting alone, by the phases of their receipts."""
+    """Compare `pipeline` with the longer of reading and counting, by the phases of the receipts."""
     print(
-        f"\npipeline with {threads} counting threads beside what it overlaps, by the workers' own phases"
+        f"\npipeline with {threads} counting threads and the work that it overlaps, by the workers' own phases"
     )
     limit = ("--threads", str(threads))
 
     def phases(io: str, runtime: str, *names: str) -> float:
-        found = receipt(run(tally, io, runtime, prose, *limit))["phases_s"]
-        return float(sum(found[name] for name in names))
+        result = receipt(run(tally, io, runtime, prose, *limit))["phases_s"]
+        return float(sum(result[name] for name in names))
 
     arms = [
         Arm(
@@ -186,8 +186,8 @@ def overlap(tally: Path, prose: Path, threads: int, rounds: int) -> bool:
 
 def memory(tally: Path, large: Path) -> bool:
     """Peak memory of reading in blocks, whatever the size of the file."""
-    found = receipt(run(tally, "read", "sequential", large))
-    peak, distinct = int(found["peak_rss_bytes"]) / MIB, found["answer"]["distinct"]
+    result = receipt(run(tally, "read", "sequential", large))
+    peak, distinct = int(result["peak_rss_bytes"]) / MIB, result["answer"]["distinct"]
     met = peak < 40
     print(f"\nread, sequential on {LARGE // MIB} MiB of {distinct} distinct words, one run")
     print(f"  {'met   ' if met else 'MISSED'}  peak memory: {peak:.1f} MiB, target under 40 MiB")

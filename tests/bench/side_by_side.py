@@ -88,18 +88,18 @@ def _timed(arm: Arm) -> float:
         )
         seconds = time.perf_counter() - start
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or [
+        output = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or [
             "(nothing on stderr)"
         ]
-        raise RuntimeError(f"{arm.name} ended with {done.returncode}: {said[0]}")
+        raise RuntimeError(f"{arm.name} ended with {done.returncode}: {output[0]}")
     return seconds
 
 
 def ratio(numerator: list[float], denominator: list[float]) -> Ratio:
     """`numerator` ÷ `denominator`, paired by round, with its 95 % interval."""
     logs = np.log(np.array(numerator)) - np.log(np.array(denominator))
-    found = typical(logs, LEVEL)
-    return Ratio(math.exp(found.estimate), math.exp(found.lo), math.exp(found.hi), len(logs))
+    result = typical(logs, LEVEL)
+    return Ratio(math.exp(result.estimate), math.exp(result.lo), math.exp(result.hi), len(logs))
 
 
 def rates(
@@ -117,14 +117,14 @@ def rates(
 
 
 def target(
-    words: str, found: Ratio, *, at_least: float | None = None, at_most: float | None = None
+    words: str, result: Ratio, *, at_least: float | None = None, at_most: float | None = None
 ) -> bool:
     """Print a target with its figure; whether the estimate meets it. It judges nothing else: figures vary."""
-    met = (at_least is None or found.estimate >= at_least) and (
-        at_most is None or found.estimate <= at_most
+    met = (at_least is None or result.estimate >= at_least) and (
+        at_most is None or result.estimate <= at_most
     )
     bound = f"at least {at_least:g}" if at_least is not None else f"at most {at_most:g}"
     print(
-        f"  {'met   ' if met else 'MISSED'}  {words}: {found}, target {bound}, {found.rounds} rounds"
+        f"  {'met   ' if met else 'MISSED'}  {words}: {result}, target {bound}, {result.rounds} rounds"
     )
     return met

@@ -1,4 +1,4 @@
-"""Start-up of the commands that must be quick, beside a bare Python: ratio, median and range of 15 starts in turn."""
+"""Start-up of the commands that must be quick, relative to a bare Python, in 15 alternating starts."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def test_a_confirmed_regression_fails_the_gate_in_every_file(
         in (second / "report.md").read_text()
     )
 
-    assert "▲ Benchmarks: worse than is tolerated: please look" in done.stdout
+    assert "▲ Benchmarks: regressions found" in done.stdout
     assert "head, time: worse" in done.stdout
     assert "confirmed in fresh rounds" in done.stdout
     assert f"measured again in {second.name}" in done.stdout

@@ -12,9 +12,9 @@ from bench_framework.report.contrasts import (
     contrast_cells,
     family_text,
     finding,
-    together_cell,
-    told,
-    turned,
+    interaction_cell,
+    inversion_note,
+    with_claims,
 )
 from bench_framework.report.numbers import (
     DASH,
@@ -55,7 +55,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
     blocks: list[Block] = []
     tables = data.judgement.structure.contributions
     claims = data.claims("contributions")
-    for number, (table, claim) in enumerate(told(tables, claims), 1):
+    for number, (table, claim) in enumerate(with_claims(tables, claims), 1):
         shown = _table(data, table, claim, f"contributions-{number}")
         plot = waterfall(data, table, shown)
         blocks += [plot, shown] if plot is not None else [shown]
@@ -137,7 +137,7 @@ def _table(data: ReportData, table: Contribution, claim: Claim | None, name: str
     family = family_text(data, data.judgement.structure.contribution_family, "contributions")
     caption = (
         f"{_HEADS[table.design]}{data.on_input(item, ', input ')}. The ratios multiply to the total; "
-        f"share = log(step) ÷ log(total); {family}.{turned(data)}"
+        f"share = log(step) ÷ log(total); {family}.{inversion_note(data)}"
     )
     return Table(name, caption, columns, tuple(rows), _legend(table), sortable=False)
 
@@ -165,7 +165,7 @@ def _left(data: ReportData, table: Contribution, claim: Claim | None) -> Row:
     n = Cell("")
     if table.remainder is not None:
         ratio, bounds, _ = contrast_cells(table.remainder, data, claim.id if claim else None)
-        verdict = together_cell(table.remainder.verdict, higher=data.higher(data.metric))
+        verdict = interaction_cell(table.remainder.verdict, higher=data.higher(data.metric))
         n = Cell(str(table.remainder.rounds))
     else:
         ratio, bounds, verdict = _quotient(table), Cell(""), Cell("")

@@ -9,8 +9,8 @@ from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.contrasts import (
     contrast_cells,
     interval_cells,
+    inversion_note,
     margin,
-    turned,
     verdict_cell,
 )
 from bench_framework.report.counts import caption_tail
@@ -56,7 +56,7 @@ def _inputs(data: ReportData, claim: Claim, name: str) -> Table:
         verdict = verdict_cell(comparison.verdict, data.metric)
         rows.append(Row((Cell(axes), Cell(levels), ratio, bounds, verdict), comparison.verdict))
     title = f"{claim.subject} vs {claim.reference}: the sign depends on the input"
-    caption = f"{title}. {caption_tail(data)}{turned(data)}"
+    caption = f"{title}. {caption_tail(data)}{inversion_note(data)}"
     return Table(
         name, caption, _columns(claim.subject, claim.reference or ""), tuple(rows), sortable=False
     )
@@ -81,7 +81,7 @@ def _axes(data: ReportData, effect: Effect, name: str) -> Table:
         f"{looks.count} interim {'analyses' if looks.count != 1 else 'analysis'}, level "
         f"{looks.level * 100:g}\u202f%; pairs in the results table have the same values here; "
         f"{effect.mean.rounds} rounds."
-        f"{turned(data)}"
+        f"{inversion_note(data)}"
     )
     return Table(name, caption, _columns(change.after, change.before), tuple(rows), sortable=False)
 

@@ -19,9 +19,9 @@ from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.contrasts import (
     contrast_cells,
     family_text,
-    together_cell,
-    told,
-    turned,
+    interaction_cell,
+    inversion_note,
+    with_claims,
 )
 from bench_framework.report.numbers import DASH
 from bench_framework.report.sections.kind import SectionKind
@@ -59,7 +59,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
 def _input_blocks(
     data: ReportData, item: Input, factorial: Factorial, effects: list[Effect], name: str
 ) -> list[Block]:
-    pairs = told(effects, data.claims("effect", "interaction", item=item))
+    pairs = with_claims(effects, data.claims("effect", "interaction", item=item))
     mains = [pair for pair in pairs if len(pair[0].changes) < PAIR]
     both = [pair for pair in pairs if len(pair[0].changes) == PAIR]
     blocks: list[Block] = [_mains(data, item, factorial, mains, name)]
@@ -106,7 +106,7 @@ def _mains(
 def _figures(data: ReportData, e: Effect, claim: Claim | None) -> tuple[Cell, ...]:
     ratio, bounds, verdict = contrast_cells(e.mean, data, claim.id if claim else None)
     if len(e.changes) == PAIR:
-        verdict = together_cell(e.mean.verdict, higher=data.higher(data.metric))
+        verdict = interaction_cell(e.mean.verdict, higher=data.higher(data.metric))
     if not e.pooled:
         verdict = Cell("not pooled: the sign changes")
         less, more = ("better", "worse") if data.higher(data.metric) else ("less", "more")
@@ -151,7 +151,7 @@ def _tail(data: ReportData, factorial: Factorial) -> str:
     axes = " × ".join(f"{name} ({', '.join(levels)})" for name, levels in factorial.axes)
     family = family_text(data, data.judgement.structure.effect_family, "effects and interactions")
     rounds = f"{factorial.rounds} rounds with all configurations"
-    return f"All combinations of {axes}; {family}; {rounds}.{turned(data)}"
+    return f"All combinations of {axes}; {family}; {rounds}.{inversion_note(data)}"
 
 
 def _legend(factorial: Factorial) -> tuple[str, ...]:

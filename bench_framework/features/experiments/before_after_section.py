@@ -8,10 +8,10 @@ from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.contrasts import (
     finding,
     interval_cells,
+    inversion_note,
     margin,
-    told,
-    turned,
     verdict_cell,
+    with_claims,
 )
 from bench_framework.report.counts import caption_tail
 from bench_framework.report.numbers import (
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def build(data: ReportData) -> tuple[Block, ...]:
     """Return one table per input; a table with a single row is followed by its sentence."""
     blocks: list[Block] = []
-    claims = told(data.judgement.structure.replacements, data.claims("before-after"))
+    claims = with_claims(data.judgement.structure.replacements, data.claims("before-after"))
     for number, item in enumerate(data.plan.inputs, 1):
         own = [(r, claim) for r, claim in claims if r.input_id == item.id]
         if not own:
@@ -95,7 +95,7 @@ def _table(
     caption = (
         f"Before and after, measured in the same rounds{data.on_input(item, ', input ')}: pairs "
         "that differ only in features or revision, and baselines with all adopted experiments. "
-        f"{caption_tail(data, item)}{turned(data)}"
+        f"{caption_tail(data, item)}{inversion_note(data)}"
     )
     legend = (
         (

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
 from bench_framework.report.claim_blocks import sentence
-from bench_framework.report.contrasts import interval_cells, told, verdict_cell
+from bench_framework.report.contrasts import interval_cells, verdict_cell, with_claims
 from bench_framework.report.counts import caption_tail
 from bench_framework.report.numbers import DASH
 from bench_framework.report.sections.kind import SectionKind, left_out
@@ -20,7 +20,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
     """Return a table with one row per hypothesis and input, then the same in sentences."""
     if not data.judgement.hypotheses:
         return ()
-    claims = told(data.judgement.hypotheses, data.claims("hypothesis"))
+    claims = with_claims(data.judgement.hypotheses, data.claims("hypothesis"))
     columns = (
         Column("Hypothesis"),
         Column("Change", prose=True),

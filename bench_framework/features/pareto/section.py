@@ -9,7 +9,7 @@ from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.structure import MEASURED_COSTS
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
 from bench_framework.report.claim_blocks import sentence
-from bench_framework.report.contrasts import told
+from bench_framework.report.contrasts import with_claims
 from bench_framework.report.counts import counts_of
 from bench_framework.report.numbers import (
     DASH,
@@ -36,7 +36,7 @@ _MEASURED: Final = ((PEAK_RSS, "Peak RSS"), (CPU, "CPU time"), (WALL, "Time"))
 
 def build(data: ReportData) -> tuple[Block, ...]:
     """Return the table for the input of the summary, and a sentence per input."""
-    pairs = told(data.judgement.structure.fronts, data.claims("front"))
+    pairs = with_claims(data.judgement.structure.fronts, data.claims("front"))
     leading = leading_input(data)
     shown = next((f for f, _ in pairs if leading is not None and f.input_id == leading.id), None)
     if shown is None:

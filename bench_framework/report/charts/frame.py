@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.report.numbers import show_size, significant
 from bench_framework.report.render.characters import visible
-from bench_framework.report.render.widths import cut_apart, cut_middle, width_of
+from bench_framework.report.render.widths import cut_distinct, cut_middle, width_of
 from bench_framework.units import THIN_SPACE, time_unit
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def short(label: str, columns: int) -> str:
 def shorts(labels: Sequence[str], columns: int) -> dict[str, str]:
     """As `short`, for labels that stand together: cut where they stay apart from one another."""
     names = {label: visible(label) for label in labels}
-    cut = cut_apart(names.values(), columns)
+    cut = cut_distinct(names.values(), columns)
     return {label: cut[name] for label, name in names.items()}
 
 

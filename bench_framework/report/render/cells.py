@@ -1,7 +1,6 @@
-"""What the cells of a table become in HTML: aligned texts, the number behind a text, and as few classes as will do.
+"""Table cells in HTML: aligned texts, sort values, and few classes.
 
-A page of two hundred cells has tens of thousands of these, so that each attribute that says nothing costs a reader
-a tenth of a megabyte.
+A large report has tens of thousands of cells, so that each redundant attribute costs 0.1 MB.
 """
 
 from __future__ import annotations
@@ -20,18 +19,18 @@ FIGURE_SPACE: Final = "\u2007"
 POINT_SPACE: Final = "\u2008"
 REFUSED: Final = frozenset({Verdict.FAILED, Verdict.OTHER_OUTPUT, Verdict.NOT_COMPARABLE})
 DIGITS: Final = 12
-"""Significant digits of a value: the last bits may depend on the processor; the record's files have them all."""
+"""Significant digits of a value; the last bits can depend on the processor."""
 _PLAIN: Final = re.compile(r"\d+(?:\.\d+)?")
 _TITLE_END: Final = re.compile(r"[:;] |\. (?=[A-Z0-9])|\.$")
 WHOLE: Final = 1e15
-"""Below this every whole number is one of floating point, and is written without an exponent."""
+"""Whole numbers below this value are exact as floats and need no exponent."""
 
 
-def shown(table: Table) -> list[list[tuple[str, str | None]]]:
-    """Row by row the texts of a table, each with the value of its ``data`` element, if it needs one.
+def cell_texts(table: Table) -> list[list[tuple[str, str | None]]]:
+    """Return the texts of a table by row, each with the value of its ``data`` element or `None`.
 
-    In decimal columns texts are filled with spaces as wide as a digit, so that points align. A column of plain
-    numbers without claims needs no values: it sorts as well by what it shows, and the record's files have the rest.
+    In decimal columns, texts are padded with spaces as wide as a digit, so that points align. A
+    column of plain numbers without claims needs no values, because its texts sort correctly.
     """
     columns = [
         _column(column, [row.cells[place] for row in table.rows])
@@ -64,19 +63,19 @@ def _datum(cell: Cell) -> str | None:
 
 
 def headed(caption: str) -> tuple[str, str]:
-    """A caption as its title, which is what stands before the first colon, stop or semicolon, and the rest."""
+    """Split a caption into its title, up to the first colon, stop or semicolon, and the rest."""
     end = _TITLE_END.search(caption)
     return (caption, "") if end is None else (caption[: end.start()], caption[end.start() :])
 
 
 def row_class(row: Row) -> Markup:
-    """The class attribute of a row, or nothing."""
+    """Return the class attribute of a row, or nothing."""
     marks = {"refused": row.verdict in REFUSED, "best": row.strong, "baseline": row.baseline}
-    return _class([name for name, holds in marks.items() if holds])
+    return _class([name for name, applies in marks.items() if applies])
 
 
 def cell_class(cell: Cell, column: Column) -> Markup:
-    """The class attribute of a cell: numbers stand at the right without one."""
+    """Return the class attribute of a cell; right-aligned numbers need none."""
     aligned = "" if column.align != "left" or not cell.text else "notes" if column.prose else "t"
     verdict = f"v-{cell.verdict.value}" if cell.verdict else ""
     return _class([name for name in (aligned, verdict) if name])
@@ -95,7 +94,7 @@ def _filled(text: str, longest: int) -> str:
 
 
 def _decimals(text: str) -> int:
-    """Characters from the point to the end of the number, the point counted."""
+    """Return the number of characters from the decimal point on."""
     if not text[:1].isdigit() or "." not in text:
         return 0
     return len(text) - text.index(".")

@@ -1,4 +1,4 @@
-"""Characters that would act instead of being read: control codes, line breaks, bidirectional marks."""
+"""Escapes for characters that act on the output: control codes, line breaks, bidi marks."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ _LINE_BREAKS: Final = re.compile(r"[\r\n\u2028\u2029]+")
 _ACTIVE: Final = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]"
 )
-"""C0 and C1 controls, zero-width characters, and the marks that turn the direction of a line."""
+"""C0 and C1 controls, zero-width characters and bidirectional marks."""
 
 
 def visible(text: str) -> str:
-    """One line in which every active character is written as its escape, such as that of U+202E."""
+    """Return one line with an escape for each active character, such as U+202E."""
     return _ACTIVE.sub(_escape, _LINE_BREAKS.sub(" ", text).replace("\t", " "))
 
 
 def visible_lines(text: str) -> str:
-    """As `visible`, line by line: for text that is meant to have several."""
+    """Apply `visible` to each line of a text."""
     return "\n".join(visible(line) for line in text.splitlines())
 
 

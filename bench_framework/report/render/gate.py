@@ -1,4 +1,4 @@
-"""What the gate writes for CI: a comment for a pull request, a step summary, JUnit XML, and lines for a terminal."""
+"""The gate's output for CI: pull request comment, step summary, JUnit XML, terminal page."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: TID25
 from bench_framework.errors import EXIT_DONE, EXIT_NOT_MEASURED, EXIT_WORSE
 from bench_framework.model import words
 from bench_framework.model.words import WORDS
+from bench_framework.report.counts import interim_analyses
 from bench_framework.report.render.characters import visible
 from bench_framework.report.render.markdown import escape
 
@@ -28,23 +29,23 @@ if TYPE_CHECKING:
     from bench_framework.model.run import Block
 
 MOST_COMMENT: Final = 60_000
-"""Characters. GitHub takes 65 536 and drops what is longer."""
+"""Largest number of characters of a comment. GitHub rejects more than 65 536."""
 MOST_SUMMARY_BYTES: Final = 900_000
-"""Of 1 024 k, above which GitHub drops the whole summary."""
+"""Largest size of a summary. GitHub rejects more than 1024 KiB."""
 FULL_ROWS: Final = ("worse", "suspicious", "failed", "not-comparable", "not-judged", "accepted")
 STATE_WORDS: Final = {
     "passed": "passed",
-    "accepted": "worse, and accepted",
+    "accepted": "worse, accepted",
     "worse": "worse",
-    "suspicious": "looks worse",
+    "suspicious": "possibly worse",
     "not-judged": "not judged",
     "failed": "failed",
     "not-comparable": "not comparable",
 }
 _ANSWERS: Final = {
     EXIT_DONE: "≡ Benchmarks: passed",
-    EXIT_WORSE: "▲ Benchmarks: worse than is tolerated: please look",
-    EXIT_NOT_MEASURED: "✕ Benchmarks: something could not be measured: please look",
+    EXIT_WORSE: "▲ Benchmarks: regressions found",
+    EXIT_NOT_MEASURED: "✕ Benchmarks: not everything could be measured",
 }
 
 BOTH_SIDES: Final = "Baseline and candidates"
@@ -60,21 +61,21 @@ class GateRow:
     glyph: str
     ascii: str
     sentence: str
-    """What was found, and what the gate makes of it."""
+    """The result, and its effect on the gate."""
     seconds: float
-    """Spent on measuring the cell."""
-    own_word: str = ""
-    """In place of the state's, for what is no comparison."""
+    """Time spent on measuring the configuration."""
+    replacement: str = ""
+    """Replaces the word of the state for a budget, which is not a comparison."""
 
     @property
     def word(self) -> str:
-        """The state in words."""
-        return self.own_word or STATE_WORDS[self.state]
+        """Return the state in words."""
+        return self.replacement or STATE_WORDS[self.state]
 
 
 @dataclass(frozen=True, slots=True)
 class GatePage:
-    """The gate's answer without a format."""
+    """The result of the gate, independent of the output format."""
 
     scenario: str
     record_id: str
@@ -84,47 +85,47 @@ class GatePage:
     reasons: tuple[str, ...]
     rows: tuple[GateRow, ...]
     how: str
-    """Level, family, looks and rounds."""
+    """Level, family, interim analyses and rounds."""
     remarks: tuple[str, ...] = ()
-    """What the reader should know beside the answer."""
+    """Remarks in addition to the result."""
     arms: str = BOTH_SIDES
-    """What ran interleaved."""
+    """The two sides that ran interleaved."""
     accept: tuple[str, ...] = ()
-    """Lines for the file of accepted changes, one for each row that is worse."""
+    """Lines for the file of accepted changes, one per regression."""
 
     @property
     def full(self) -> tuple[GateRow, ...]:
-        """What needs eyes."""
+        """Return the rows that need attention."""
         return tuple(row for row in self.rows if row.state in FULL_ROWS)
 
     @property
     def passed(self) -> tuple[GateRow, ...]:
-        """What does not."""
+        """Return the rows that passed."""
         return tuple(row for row in self.rows if row.state not in FULL_ROWS)
 
 
 def page_of(plan: Plan, gating: Gating, blocks: Iterable[Block], record_id: str) -> GatePage:
-    """The answer in words.
+    """Return the page of a gate result.
 
     Args:
-        plan: of the record.
-        gating: the answer.
-        blocks: of the record, for the seconds that each cell took.
-        record_id: of the record.
+        plan: plan of the record.
+        gating: result of the gate.
+        blocks: all samples of the record, for the time that each configuration took.
+        record_id: id of the record.
     """
     seconds = defaultdict[str, float](float)
     for block in blocks:
         seconds[block.cell_id] += math.fsum(block.wall_s)
     rows = tuple(_row(plan, pair, seconds[pair.cell_id]) for pair in gating.pairs)
-    rows += tuple(_budget_row(plan, found, seconds[found.cell_id]) for found in gating.budgets)
+    rows += tuple(_budget_row(plan, b, seconds[b.cell_id]) for b in gating.budgets)
     order = {state: number for number, state in enumerate((*FULL_ROWS, "passed"))}
     level = f"{gating.level * 100:g} %"
     family = f"{gating.family} timed comparison{'s' if gating.family != 1 else ''}"
     how = (
-        f"{gating.rounds} rounds; chance of any false finding in the first pass at most {level}, shared by {family}"
-        f" and {gating.looks} look{'s' if gating.looks != 1 else ''}"
+        f"{gating.rounds} rounds; family-wise error rate of the first pass at most {level} for "
+        f"{family} and {interim_analyses(gating.looks)}"
     )
-    answer = _ANSWERS.get(gating.exit_code, "? Benchmarks: not judged: please look")
+    answer = _ANSWERS.get(gating.exit_code, "? Benchmarks: inconclusive")
     accepted = len(gating.of("accepted"))
     if gating.exit_code == EXIT_DONE and accepted:
         answer += f", with {accepted} accepted change{'s' if accepted != 1 else ''} for the worse"
@@ -145,7 +146,7 @@ def page_of(plan: Plan, gating: Gating, blocks: Iterable[Block], record_id: str)
 
 
 def _place(plan: Plan, cell_id: str) -> str:
-    """A cell in words: variant and input; where the two arms of an input are two revisions, the input says all."""
+    """Return variant and input of a configuration; only the input if two revisions are compared."""
     cell = plan.cell(cell_id)
     item, name = plan.input(cell.input_id), plan.variant(cell.variant_id).label
     where = item.label if item.dataset or item.values else ""
@@ -155,14 +156,14 @@ def _place(plan: Plan, cell_id: str) -> str:
 
 
 def _acceptance(plan: Plan, pair: GatedPair) -> str:
-    """The line of the file of accepted changes that lets a pair pass, for its reason to be written in."""
+    """Return the line for the file of accepted changes that accepts a pair, without its reason."""
     cell = plan.cell(pair.cell_id)
     values = dict((*plan.variant(cell.variant_id).values, *plan.input(cell.input_id).values))
     arms = {axis.name for axis in plan.axes[:1]} if plan.revisions else set[str]()
     words = " ".join(f"{n}={_quoted(v)}" for n, v in values.items() if n not in arms)
     words = words or f"variant={_quoted(plan.variant(cell.variant_id).label)}"
-    shown = pair.comparison.shown
-    percent = math.ceil((shown.ratio - 1) * 100) if shown is not None else 0
+    interval = pair.comparison.shown
+    percent = math.ceil((interval.ratio - 1) * 100) if interval is not None else 0
     return json.dumps(
         {
             "cell": words,
@@ -176,7 +177,7 @@ def _acceptance(plan: Plan, pair: GatedPair) -> str:
 
 
 def _quoted(value: str) -> str:
-    """A value as a selection takes it."""
+    """Return a value quoted for a selection."""
     if not re.search(r"[\s,|'\"]", value):
         return value
     return f'"{value}"' if "'" in value else f"'{value}'"
@@ -190,18 +191,18 @@ _BUDGET_ROWS: Final = {
 }
 
 
-def _budget_row(plan: Plan, found: BudgetFinding, seconds: float) -> GateRow:
-    state, glyph, plain, word = _BUDGET_ROWS[found.state]
-    metric = f"budget of {words.noun(found.budget.metric)}"
+def _budget_row(plan: Plan, finding: BudgetFinding, seconds: float) -> GateRow:
+    state, glyph, plain, word = _BUDGET_ROWS[finding.state]
+    metric = f"budget of {words.noun(finding.budget.metric)}"
     return GateRow(
-        _place(plan, found.cell_id), metric, state, glyph, plain, found.text, seconds, word
+        _place(plan, finding.cell_id), metric, state, glyph, plain, finding.text, seconds, word
     )
 
 
 def _row(plan: Plan, pair: GatedPair, seconds: float) -> GateRow:
-    said = [pair.text] if pair.text else []
-    said += [f"again: {pair.again_text}"] if pair.again_text else []
-    said += [pair.why] if pair.why and pair.why not in pair.text else []
+    parts = [pair.text] if pair.text else []
+    parts += [f"second measurement: {pair.again_text}"] if pair.again_text else []
+    parts += [pair.why] if pair.why and pair.why not in pair.text else []
     glyphs = WORDS[(pair.again or pair.comparison).verdict]
     return GateRow(
         _place(plan, pair.cell_id),
@@ -209,18 +210,21 @@ def _row(plan: Plan, pair: GatedPair, seconds: float) -> GateRow:
         pair.state,
         glyphs.glyph,
         glyphs.ascii,
-        "; ".join(said) or STATE_WORDS[pair.state],
+        "; ".join(parts) or STATE_WORDS[pair.state],
         seconds,
     )
 
 
 def comment(page: GatePage, templates: Path) -> str:
-    """Markdown for a pull request, at most `MOST_COMMENT` characters: what passed is left out first."""
+    """Return Markdown for a pull request, at most `MOST_COMMENT` characters.
+
+    Rows that passed are left out first.
+    """
     return _fitting("comment.md.j2", page, templates, lambda text: len(text) <= MOST_COMMENT)
 
 
 def summary(page: GatePage, templates: Path) -> str:
-    """Markdown for a step summary, at most `MOST_SUMMARY_BYTES`."""
+    """Return Markdown for a step summary, at most `MOST_SUMMARY_BYTES`."""
     return _fitting(
         "summary.md.j2", page, templates, lambda text: len(text.encode()) <= MOST_SUMMARY_BYTES
     )
@@ -244,23 +248,23 @@ def _fitting(name: str, page: GatePage, templates: Path, fits: Callable[[str], b
         text = template.render(page=page, full=full, passed=passed, cut=cut)
         if fits(text) or not (full or passed):
             return text
-        # What passed goes before what needs eyes; of that the last, which is never what is worse.
+        # Rows that passed are removed first, then the last rows, because regressions are first.
         shorter = passed or full
         del shorter[len(shorter) // 2 :]
 
 
 def _cell(text: str) -> str:
-    """Text within a table of Markdown."""
+    """Escape text for a cell of a Markdown table."""
     return escape(" ".join(text.split()))
 
 
 def _line(text: str) -> str:
-    """Text within a fenced block of Markdown: one line, which cannot close the fence."""
+    """Return text as one line of a fenced code block, which it cannot close."""
     return visible(" ".join(text.split())).replace("```", "` ` `")
 
 
 def junit(page: GatePage) -> str:
-    """JUnit XML as Jenkins' schema has it: `time` is what measuring took, the figures stand in the message."""
+    """Return JUnit XML by the schema of Jenkins; `time` is the time spent on measuring."""
     rows = page.rows
     failed = [row for row in rows if row.state == "worse"]
     broken = [row for row in rows if row.state == "failed"]
@@ -297,7 +301,7 @@ def junit(page: GatePage) -> str:
 
 
 def terminal(page: GatePage, width: int, *, unicode: bool, most: int = 40) -> str:
-    """Lines for a terminal: the answer, what needs eyes, and how many passed."""
+    """Return the terminal page: result, rows that need attention, number of passed rows."""
     lines = [page.answer if unicode else page.answer.partition(" ")[2]]
     lines += [f"  {reason}" for reason in page.reasons]
     for remark in page.remarks:
@@ -307,10 +311,10 @@ def terminal(page: GatePage, width: int, *, unicode: bool, most: int = 40) -> st
         head = f"{glyph} {row.cell}, {row.metric}: {row.word}"
         lines += ["", *_wrapped(head, width, ""), *_wrapped(row.sentence, width, "    ")]
     if len(page.full) > most:
-        lines += ["", f"and {len(page.full) - most} more; gate.json has all of them"]
+        lines += ["", f"gate.json contains {len(page.full) - most} more"]
     if page.passed:
         lines += ["", f"passed: {len(page.passed)} of {len(page.rows)}"]
-    again = f"; measured again in {page.confirmation}" if page.confirmation else ""
+    again = f"; second measurement: {page.confirmation}" if page.confirmation else ""
     lines += _wrapped(page.how + again, width, "")
     return "\n".join(visible(line) for line in lines)
 

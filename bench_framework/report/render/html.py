@@ -1,4 +1,4 @@
-"""The report as one HTML file that asks for nothing: no request, no script needed to read it (REPORTS 2)."""
+"""The report as one HTML file that makes no request and is complete without JavaScript."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from markupsafe import Markup
 
-from bench_framework.report.render.cells import cell_class, headed, row_class, shown
+from bench_framework.report.render.cells import cell_class, cell_texts, headed, row_class
 from bench_framework.report.render.characters import visible
 from bench_framework.report.render.templates import CONTEXT_VERSION, Templates
 from bench_framework.report.sections.masthead import STATUS_GLYPHS
@@ -29,14 +29,14 @@ MOST_SCRIPT_BYTES = 6 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """The record that a page contains: its runs as the address of a download, and the rest as compressed JSON."""
+    """The record in a page: its runs as a data URL, and the rest as compressed JSON."""
 
     link: str
     record: str
 
     @property
     def compressed_bytes(self) -> int:
-        """Size before base64, which adds a third."""
+        """Return the size before base64 encoding, which adds a third."""
         return (len(self.link) + len(self.record)) * 3 // 4
 
 
@@ -47,14 +47,14 @@ def render(
     figures: Mapping[str, str],
     runs: Runs | None = None,
 ) -> str:
-    """One HTML document.
+    """Return an HTML document.
 
     Args:
-        document: the tree.
-        data: for what is embedded to be read by machine: environment, scenario.
-        templates: folder that holds ``report.html.j2``, ``report.css`` and ``report.js``.
-        figures: anchor of a figure to its inline SVG; a figure without one shows its table alone.
-        runs: the record, if the page is to contain it.
+        document: the report.
+        data: source of the embedded data for programs: environment and scenario.
+        templates: folder of ``report.html.j2``, ``report.css`` and ``report.js``.
+        figures: anchor of a figure to its inline SVG; a figure without one has only its table.
+        runs: the record, if the page embeds it.
     """
     return page(document, templates, figures, environment_of(data), data.scenario_text, runs)
 
@@ -67,7 +67,7 @@ def page(
     scenario_text: str = "",
     runs: Runs | None = None,
 ) -> str:
-    """One HTML document: `origin` and the version that renders it as JSON, scenario and runs where there are any."""
+    """Return an HTML document with `origin`, scenario and runs as embedded data."""
     folders = templates if isinstance(templates, Templates) else Templates(templates)
     origin = {**origin, "rendered_by": __version__}
     given = context(document, folders, figures, origin, scenario_text, runs)
@@ -82,7 +82,7 @@ def context(
     scenario_text: str = "",
     runs: Runs | None = None,
 ) -> dict[str, object]:
-    """What the template of the page is given, as ``docs/reference/templates.md`` tells it."""
+    """Return the variables of the template (``docs/reference/templates.md``)."""
     script = templates.text("report.js")
     return {
         "context_version": CONTEXT_VERSION,
@@ -102,13 +102,13 @@ def context(
 
 
 def policy(script: str) -> str:
-    """The content security policy: nothing from outside, and of scripts only this text."""
+    """Return the content security policy: no requests, and only this script."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{digest}'"
 
 
 def safe_json(value: object) -> str:
-    """JSON that can stand in a ``script`` element: no ``<``, no line separators; keys sorted."""
+    """Return JSON for a ``script`` element: without ``<`` and line separators, keys sorted."""
     text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
     for character, code in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026")):
         text = text.replace(character, code)
@@ -116,7 +116,7 @@ def safe_json(value: object) -> str:
 
 
 def environment_of(data: ReportData) -> dict[str, object]:
-    """What the page says of its own record, for ``benchctl verify`` and the notebook."""
+    """Return the origin of the page for ``benchctl verify`` and the notebook."""
     if data.imported is not None:
         files = {session.source: session.sha256 for session in data.imported.sessions}
         return {
@@ -140,9 +140,9 @@ def environment_of(data: ReportData) -> dict[str, object]:
 
 
 def _lines(text: str) -> Markup:
-    """Text of several lines for a ``pre`` element: made visible, and escaped as text between tags is.
+    """Escape text of several lines for a ``pre`` element.
 
-    Quotes act within attributes only, and a page may print hundreds of quoted commands.
+    Quotes stay, because they are active only in attributes and commands contain many of them.
     """
     lines = (
         visible(line).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
@@ -156,15 +156,15 @@ def _visible(value: object) -> object:
 
 
 def _trusted(text: str) -> Markup:
-    """Text that is ours, or was escaped for the place where it stands."""
+    """Mark text as safe: it is generated here, or escaped for its place."""
     return Markup(text)  # noqa: S704 -- templates, drawings and JSON made safe above
 
 
 FILTERS: Final[Mapping[str, Callable[..., Any]]] = {
-    "shown": shown,
+    "cell_texts": cell_texts,
     "row_class": row_class,
     "cell_class": cell_class,
     "headed": headed,
     "lines": _lines,
 }
-"""What the templates of a page may call, beside Jinja's own."""
+"""Filters for the templates of a page."""

@@ -1,4 +1,4 @@
-"""The report as CommonMark with tables: reads well in a repository, as the seeds do."""
+"""The report as CommonMark with tables."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _INLINE: Final = re.compile(r"[\\`*_<>|~&$]")
 _LINK: Final = "]("
 _AT_START: Final = re.compile(r"^(\s*)([#+=:\[-]|\d+(?=[.)]))")
 BOLD: Final = (0, 1, 2)
-"""Columns of a best group that are bold: name, value, ratio."""
+"""Columns that are bold in rows of the best group: name, value, ratio."""
 _MARKS: Final = {"pass": "✓", "warn": "⚠", "fail": "✕", "unknown": "·"}
 
 
 def render(document: Document, templates: Path | Templates) -> str:
-    """Markdown text with LF line ends.
+    """Return Markdown text with LF line ends.
 
     Args:
-        document: the tree.
-        templates: folder that holds ``report.md.j2``.
+        document: the report.
+        templates: folder of ``report.md.j2``.
     """
     folders = templates if isinstance(templates, Templates) else Templates(templates)
     text = folders.render("report.md.j2", context(document), FILTERS, _ready)
@@ -37,18 +37,18 @@ def render(document: Document, templates: Path | Templates) -> str:
 
 
 def context(document: Document) -> dict[str, object]:
-    """What the template is given, as ``docs/reference/templates.md`` tells it."""
+    """Return the variables of the template (``docs/reference/templates.md``)."""
     return {"context_version": CONTEXT_VERSION, "document": document, "marks": _MARKS}
 
 
 def escape(text: str) -> str:
-    """Text that CommonMark prints as it is, also within a table."""
+    """Escape text so that CommonMark prints it unchanged, also in a table."""
     escaped = _INLINE.sub(lambda match: "\\" + match[0], visible(text))
     return escaped.replace(_LINK, "]\\(")
 
 
 def escape_start(text: str) -> str:
-    """As `escape`, for text that begins a line, where ``#``, ``-`` or ``1.`` would begin a block."""
+    """Escape text at the start of a line, where ``#``, ``-`` or ``1.`` would begin a block."""
     match = _AT_START.match(text)
     if match is None:
         return escape(text)
@@ -59,12 +59,12 @@ def escape_start(text: str) -> str:
 
 
 def code_span(text: str) -> str:
-    """Inline code, fenced by more backticks than the text has in a row."""
-    shown = visible(text)
-    longest = max((len(run) for run in re.findall(r"`+", shown)), default=0)
+    """Return inline code, fenced by more backticks than the text has in a row."""
+    readable = visible(text)
+    longest = max((len(run) for run in re.findall(r"`+", readable)), default=0)
     fence = "`" * (longest + 1)
     pad = " " if longest else ""
-    return f"{fence}{pad}{shown}{pad}{fence}"
+    return f"{fence}{pad}{readable}{pad}{fence}"
 
 
 def _ready(value: object) -> Markup:
@@ -95,7 +95,7 @@ def _cell(cell: Cell, *, strong: bool) -> str:
 
 
 def _row(row: Row) -> Markup:
-    """A row of the best group has its name and its value in bold."""
+    """Return a row; name, value and ratio of the best group are bold."""
     cells = [_cell(c, strong=row.strong and i in BOLD) for i, c in enumerate(row.cells)]
     return Markup("| " + " | ".join(cells) + " |")  # noqa: S704 -- escaped for Markdown
 
@@ -116,4 +116,4 @@ FILTERS: Final[Mapping[str, Callable[..., Any]]] = {
     "start": _start,
     "quote": _quote,
 }
-"""What the templates may call, beside Jinja's own."""
+"""Filters for the templates."""

@@ -1,4 +1,4 @@
-"""The templates of a page: the shipped ones, any of which a user's folder may replace."""
+"""The templates of a page, any of which a user's folder can replace."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateSyntaxError  # noqa: TID251 -- the door
-from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: TID251 -- likewise
+from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: TID251 -- the door
 
 from bench_framework.errors import UsageError
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 CONTEXT_VERSION: Final = 1
-"""Of what a template is given; counted up when something that it may use is changed or taken away."""
+"""Version of the template variables; increases when one is changed or removed."""
 REPLACEABLE: Final = (
     "report.html.j2",
     "report.md.j2",
@@ -29,18 +29,22 @@ REPLACEABLE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Templates:
-    """Where templates are looked up.
+    """The folders of templates.
 
     Attributes:
-        shipped: benchctl's own folder.
-        own: a user's, which is asked first; `None` where there is none.
+        shipped: the folder of benchctl.
+        custom: the folder of a user, which has precedence, or `None`.
     """
 
     shipped: Path
-    own: Path | None = None
+    custom: Path | None = None
 
     def text(self, name: str) -> str:
-        """A file that is put into the page as it stands. Raises `UsageError`, BX113, if a user's is not UTF-8."""
+        """Return a file that is copied into the page.
+
+        Raises:
+            UsageError: BX113, a custom file is not UTF-8.
+        """
         path = next(p for p in self._paths(name) if p.is_file())
         try:
             return path.read_text(encoding="utf-8").strip()
@@ -48,7 +52,11 @@ class Templates:
             raise _refused(path, None, str(error)) from error
 
     def parse(self, names: Sequence[str]) -> None:
-        """Read templates without a page to make. Raises `UsageError`, BX113, with file and line of the first fault."""
+        """Check the syntax of templates.
+
+        Raises:
+            UsageError: BX113, with file and line of the first error.
+        """
         for name in names:
             text = self.text(name)
             if not name.endswith(".j2"):
@@ -67,18 +75,20 @@ class Templates:
         filters: Mapping[str, Callable[..., Any]],
         finalize: Callable[[Any], Any],
     ) -> str:
-        """A page.
+        """Return a page.
 
-        A user's folder may have come with a record from elsewhere, so that its templates reach nothing but what
-        they are given.
+        A custom folder can come with a record from another person, so that its templates run in a
+        sandbox.
 
         Raises:
-            UsageError: BX113, a user's template is broken, with its file and line.
+            UsageError: BX113, a custom template fails, with its file and line.
         """
-        kind = Environment if self.own is None else ImmutableSandboxedEnvironment
+        kind = Environment if self.custom is None else ImmutableSandboxedEnvironment
         environment = kind(
-            loader=FileSystemLoader([str(folder) for folder in (self.own, self.shipped) if folder]),
-            # Everything that a template prints is escaped for its format unless a filter marks it as ready.
+            loader=FileSystemLoader(
+                [str(folder) for folder in (self.custom, self.shipped) if folder]
+            ),
+            # All output is escaped for its format, unless a filter marks it as safe.
             autoescape=True,
             finalize=finalize,
             undefined=StrictUndefined,
@@ -87,58 +97,60 @@ class Templates:
             keep_trailing_newline=True,
         )
         environment.filters.update(filters)
-        if self.own is None:
+        if self.custom is None:
             return environment.get_template(name).render(context)
-        _require_inside(self.own)
+        _require_inside(self.custom)
         try:
             return environment.get_template(name).render(context)
         except Exception as error:
-            path, line = _place(error, self.own)
+            path, line = _place(error, self.custom)
             if path is None:
                 raise
             raise _refused(path, line, f"{type(error).__name__}: {error}") from error
 
     def _paths(self, name: str) -> tuple[Path, ...]:
-        return tuple(folder / name for folder in (self.own, self.shipped) if folder)
+        return tuple(folder / name for folder in (self.custom, self.shipped) if folder)
 
 
 def replaced(folder: Path) -> tuple[str, ...]:
-    """The files of a user's folder that templates may be, by their names from it, sorted.
+    """Return the relative paths of the templates in a custom folder, sorted.
 
     Raises:
-        UsageError: BX113, there is no such folder, or it replaces nothing.
+        UsageError: BX113, the folder does not exist, or it replaces no template.
     """
-    found = sorted(
+    paths = sorted(
         str(path.relative_to(folder))
         for path in (folder.rglob("*") if folder.is_dir() else ())
         if path.is_file() and path.suffix in {".j2", ".css", ".js"}
     )
-    if not set(found) & set(REPLACEABLE):
+    if not set(paths) & set(REPLACEABLE):
         raise UsageError(
-            f"{folder} replaces no template" if folder.is_dir() else f"there is no folder {folder}",
+            f"{folder} replaces no template"
+            if folder.is_dir()
+            else f"folder {folder} does not exist",
             code="BX113",
             effect="nothing was written",
-            help=f"what a folder may replace: {', '.join(REPLACEABLE)}",
+            help=f"use one of these file names: {', '.join(REPLACEABLE)}",
         )
     _require_inside(folder)
-    return tuple(found)
+    return tuple(paths)
 
 
 def _require_inside(folder: Path) -> None:
-    """Raise `UsageError`, BX113, where a link leads out of a folder: a page must not carry files from elsewhere."""
+    """Raise `UsageError`, BX113, if a symbolic link points outside a folder."""
     root = folder.resolve()
     for path in sorted(folder.rglob("*")):
         if path.is_symlink() and not path.resolve().is_relative_to(root):
-            raise _refused(path, None, f"it is a link that leads out of {folder}")
+            raise _refused(path, None, f"symbolic link that points outside {folder}")
 
 
-def _place(error: Exception, own: Path) -> tuple[Path | None, int | None]:
-    """The last line of a user's template that an error came through; no path where it is not theirs."""
+def _place(error: Exception, folder: Path) -> tuple[Path | None, int | None]:
+    """Return path and line of an error in a custom template, or no path if it is elsewhere."""
     if isinstance(error, TemplateSyntaxError):
         path = Path(error.filename or error.name or "")
-        return (path, error.lineno) if path.is_relative_to(own) else (None, None)
+        return (path, error.lineno) if path.is_relative_to(folder) else (None, None)
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if Path(frame.filename).is_relative_to(own):
+        if Path(frame.filename).is_relative_to(folder):
             return Path(frame.filename), frame.lineno
     return None, None
 
@@ -148,6 +160,6 @@ def _refused(path: Path, line: int | None, cause: str) -> UsageError:
         f"the template {path}{f':{line}' if line else ''} cannot be used",
         code="BX113",
         details=(("cause", cause),),
-        effect="nothing was written: the pages are as they were",
-        help="docs/reference/templates.md lists what a template is given",
+        effect="nothing was written; the pages are unchanged",
+        help="docs/reference/templates.md lists the variables of a template",
     )

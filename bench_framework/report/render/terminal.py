@@ -1,4 +1,4 @@
-"""The end of a run on a terminal: the answer, one table per input, where to look next (REPORTS 3.4)."""
+"""The report in a terminal: main result, one table per input, and paths of the report."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bench_framework.report.blocks import (
     Table,
 )
 from bench_framework.report.render.characters import visible
-from bench_framework.report.render.widths import cut_apart, cut_middle, pad, width_of, wrap
+from bench_framework.report.render.widths import cut_distinct, cut_middle, pad, width_of, wrap
 from bench_framework.units import THIN_SPACE
 
 if TYPE_CHECKING:
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 
     from bench_framework.model.verdict import Verdict
 
-SHOWN: Final = ("S02", "S03", "S04", "S07", "S09", "S12", "S19")
-"""Sections whose sentences a terminal prints; tables only of `S03`."""
+TERMINAL_SECTIONS: Final = ("S02", "S03", "S04", "S07", "S09", "S12", "S19")
+"""Sections whose sentences are printed. Tables are printed only of the results."""
 NARROWEST: Final = 40
 LEAST_LABEL: Final = 18
-"""A label is never cut below this; the table then gets wider than asked instead of losing a number."""
+"""Labels are not cut below this width; the table becomes wider than requested instead."""
 _BOLD, _DIM, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 _COLOURS: Final = {"better": "\x1b[34m", "worse": "\x1b[33m", "inconclusive": "\x1b[35m"}
 _JOINT: Final = "\ue000"
-"""Stands for the space between a number and its unit until lines are broken, where only a plain one can be shown."""
+"""Placeholder of the space between a number and its unit, so that lines do not break there."""
 
 
 def render(
@@ -49,20 +49,19 @@ def render(
     unicode: bool = True,
     full: bool = False,
 ) -> str:
-    """Text of at most `width` columns where the numbers allow it; ends with a line feed.
+    """Return text of at most `width` columns where the numbers allow it.
 
     Args:
-        document: the tree.
+        document: the report.
         width: columns of the terminal.
-        color: whether to print SGR codes; the caller knows `NO_COLOR` and the terminal.
-        unicode: whether glyphs, signs and thin spaces can be shown; else ASCII in ours, and the names'
-            own characters are kept.
-        full: every section of the document with its tables, in place of what ends a run.
+        color: whether to print SGR codes; the caller checks `NO_COLOR` and the terminal.
+        unicode: whether to print glyphs, signs and thin spaces; else ASCII, except in names.
+        full: whether to print every section with its tables.
     """
     page = _Page(max(width, NARROWEST), color=color, unicode=unicode)
     page.text(document.run_line)
     for section in document.sections:
-        if full or section.code in SHOWN:
+        if full or section.code in TERMINAL_SECTIONS:
             page.blocks(
                 section.blocks, tables=full or section.code == "S03", code=section.code, full=full
             )
@@ -71,7 +70,7 @@ def render(
 
 
 class _Page:
-    """Lines of a given width, gathered from top to bottom."""
+    """Lines of a given width, collected from top to bottom."""
 
     def __init__(self, width: int, *, color: bool, unicode: bool) -> None:
         self.width = width
@@ -79,15 +78,15 @@ class _Page:
         self.unicode = unicode
         self.mark = "…" if unicode else "..."
         self.lines: list[str] = []
-        self.said: set[str] = set()
+        self.printed: set[str] = set()
 
     def plain(self, text: str) -> str:
-        """A text as this terminal can show it."""
+        """Return a text as this terminal can show it."""
         text = visible(text)
         return text if self.unicode else in_ascii(text)
 
     def text(self, text: str, *, indent: str = "", bold: bool = False) -> None:
-        """A paragraph, wrapped."""
+        """Append a wrapped paragraph."""
         joined = text if self.unicode else text.replace(THIN_SPACE, _JOINT)
         for number, broken in enumerate(wrap(self.plain(joined), self.width - width_of(indent))):
             line = broken.replace(_JOINT, " ")
@@ -95,16 +94,16 @@ class _Page:
             self.lines.append(lead + (self.styled(line, _BOLD) if bold else line))
 
     def gap(self) -> None:
-        """An empty line, once."""
+        """Append an empty line, unless the last line is empty."""
         if self.lines and self.lines[-1]:
             self.lines.append("")
 
     def styled(self, text: str, code: str) -> str:
-        """Text in a style, where the terminal has any."""
+        """Return a text in a style, if colour is on."""
         return f"{code}{text}{_RESET}" if self.color and text.strip() else text
 
     def blocks(self, blocks: Iterable[Block], *, tables: bool, code: str, full: bool) -> None:
-        """What a terminal shows of a section."""
+        """Append the blocks of a section."""
         for block in blocks:
             match block:
                 case Paragraph(sentences, lead):
@@ -138,17 +137,17 @@ class _Page:
     def sentences(
         self, sentences: tuple[Sentence, ...], *, bold: bool = False, close: bool = False
     ) -> None:
-        """Sentences that were not said before: a terminal shows each claim once."""
-        fresh = [s for s in sentences if (s.claim or s.text) not in self.said]
+        """Append sentences that were not printed before."""
+        fresh = [s for s in sentences if (s.claim or s.text) not in self.printed]
         if not fresh:
             return
-        self.said.update(s.claim or s.text for s in fresh)
+        self.printed.update(s.claim or s.text for s in fresh)
         if not close:
             self.gap()
         self.text(" ".join(s.text for s in fresh), bold=bold)
 
     def table(self, table: Table) -> None:
-        """A table that drops columns in the order of its plan until it fits."""
+        """Append a table; columns are dropped in their order until it fits."""
         self.gap()
         columns, rows = _fitting(table, self)
         shares = _widths(columns, rows, self, width_of(self.plain(table.stub)))
@@ -175,21 +174,21 @@ class _Page:
     def row(
         self, row: Row, columns: tuple[Column, ...], shares: list[int], texts: list[str]
     ) -> None:
-        """One line; the best group in bold, the verdict in its colour."""
+        """Append one row: the best group in bold, the verdict in its colour."""
         cells = []
         for number, (column, share, text) in enumerate(zip(columns, shares, texts, strict=True)):
-            shown = pad(text, share, left=column.align == "left")
+            padded = pad(text, share, left=column.align == "left")
             verdict = row.cells[number].verdict
             if verdict is not None and column.title == "Verdict":
-                shown = self.styled(shown, _colour(verdict))
+                padded = self.styled(padded, _colour(verdict))
             elif row.strong and number in {0, 1}:
-                shown = self.styled(shown, _BOLD)
-            cells.append(shown)
+                padded = self.styled(padded, _BOLD)
+            cells.append(padded)
         self.lines.append((" " + "  ".join(cells)).rstrip())
 
     def end(self, document: Document) -> None:
-        """Where the report is, and the command that measures it again."""
-        pairs = (("Report", document.files), ("Again", document.next))
+        """Append the paths of the report and the commands to run next."""
+        pairs = (("Report", document.files), ("Rerun", document.next))
         for name, items in pairs:
             if items:
                 self.gap()
@@ -198,7 +197,7 @@ class _Page:
                     self.lines.append(lead + self.plain(item))
 
     def result(self) -> str:
-        """All lines."""
+        """Return all lines."""
         return "\n".join(line.rstrip() for line in self.lines).rstrip() + "\n"
 
 
@@ -207,23 +206,23 @@ def _colour(verdict: Verdict) -> str:
 
 
 def _fitting(table: Table, page: _Page) -> tuple[tuple[Column, ...], tuple[Row, ...]]:
-    """The columns that stay, the highest `drop` going first; notes never stay on a terminal."""
-    kept = [n for n, c in enumerate(table.columns) if not c.prose]
+    """Return the columns that fit; those with the highest `drop` and notes are left out."""
+    places = [n for n, c in enumerate(table.columns) if not c.prose]
     while True:
-        columns = tuple(table.columns[n] for n in kept)
+        columns = tuple(table.columns[n] for n in places)
         rows = tuple(
-            Row(tuple(r.cells[n] for n in kept), r.verdict, r.strong, r.baseline, r.reason)
+            Row(tuple(r.cells[n] for n in places), r.verdict, r.strong, r.baseline, r.reason)
             for r in table.rows
         )
-        droppable = [n for n in kept if table.columns[n].drop]
+        droppable = [n for n in places if table.columns[n].drop]
         if not droppable or _total(columns, rows, page) <= page.width:
             return columns, rows
         highest = max(table.columns[n].drop for n in droppable)
-        kept = [n for n in kept if table.columns[n].drop != highest]
+        places = [n for n in places if table.columns[n].drop != highest]
 
 
 def _total(columns: tuple[Column, ...], rows: tuple[Row, ...], page: _Page) -> int:
-    """Width of a table whose labels are as long as they are, up to a third of the page."""
+    """Return the width of a table with labels of at most a third of the page."""
     shares = _natural(columns, rows, page)
     shares[0] = min(shares[0], max(LEAST_LABEL, page.width // 3))
     return 1 + sum(shares) + 2 * (len(shares) - 1)
@@ -248,7 +247,7 @@ def _widths(
 
 
 def _aligned(columns: tuple[Column, ...], rows: tuple[Row, ...], page: _Page) -> list[list[str]]:
-    """Texts by row and column; in decimal columns the points stand under one another."""
+    """Return texts by row and column; decimal columns are aligned at the point."""
     table = [[page.plain(cell.text) for cell in row.cells] for row in rows]
     for number, column in enumerate(columns):
         if column.align == "decimal":
@@ -261,19 +260,19 @@ def _aligned(columns: tuple[Column, ...], rows: tuple[Row, ...], page: _Page) ->
 
 
 def _tail(text: str) -> int:
-    """Characters from the decimal point on, the point counted."""
+    """Return the number of characters from the decimal point on."""
     return len(text) - text.index(".") if "." in text and text[:1].isdigit() else 0
 
 
 def _labels(rows: tuple[Row, ...], shares: list[int], page: _Page) -> tuple[list[str], list[str]]:
-    """Labels cut in the middle where they must be, and lines that give them in full."""
+    """Return labels, cut in the middle if too long, and lines with the full labels."""
     labels, legend = [], []
-    cut = cut_apart((page.plain(row.cells[0].text) for row in rows), shares[0], page.mark)
+    cut = cut_distinct((page.plain(row.cells[0].text) for row in rows), shares[0], page.mark)
     for row in rows:
         full = page.plain(row.cells[0].text)
-        shown = full + (" (base)" if row.baseline and width_of(full) + 7 <= shares[0] else "")
+        label = full + (" (base)" if row.baseline and width_of(full) + 7 <= shares[0] else "")
         if width_of(full) > shares[0]:
-            shown = cut[full]
-            legend.append(f"{shown} = {full}")
-        labels.append(shown)
+            label = cut[full]
+            legend.append(f"{label} = {full}")
+        labels.append(label)
     return labels, legend

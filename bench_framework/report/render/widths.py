@@ -1,4 +1,4 @@
-"""Text by the columns that it takes on a terminal, wide characters and combining marks counted right."""
+"""Text measured in terminal columns, with wide characters and combining marks."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ if TYPE_CHECKING:
 
 
 def width_of(text: str) -> int:
-    """Columns of a text."""
+    """Return the number of columns of a text."""
     return cell_len(text)
 
 
 def pad(text: str, width: int, *, left: bool = True) -> str:
-    """Text filled with spaces to a width; longer text is left as it is."""
+    """Return text padded with spaces to a width; longer text is unchanged."""
     space = " " * max(0, width - width_of(text))
     return text + space if left else space + text
 
 
 def cut_middle(text: str, width: int, mark: str = "…", *, head_width: int | None = None) -> str:
-    """A name that fits: its beginning and its end, as names differ at either.
+    """Return a name cut in the middle, because names differ at the beginning or at the end.
 
-    Only names are cut, never numbers; whoever prints one gives the full name nearby. The beginning takes
-    `head_width` columns, else half of the room.
+    Only names are cut, never numbers; the caller prints the full name nearby. The beginning takes
+    `head_width` columns, by default half of the width.
     """
     if width_of(text) <= width:
         return text
@@ -35,28 +35,29 @@ def cut_middle(text: str, width: int, mark: str = "…", *, head_width: int | No
     return head + mark + tail
 
 
-def cut_apart(names: Iterable[str], width: int, mark: str = "…") -> dict[str, str]:
-    """Each name as it fits; all are cut where two different ones do not become the same, if there is such a place.
+def cut_distinct(names: Iterable[str], width: int, mark: str = "…") -> dict[str, str]:
+    """Return the names cut at a place where different names remain different, if there is one.
 
-    Of several such places it is the one where most ends begin with a whole word, then the one nearest to the middle.
+    Of several such places it is the one where most ends begin with a whole word, then the one that
+    is nearest to the middle.
     """
-    found = list(dict.fromkeys(names))
+    distinct = list(dict.fromkeys(names))
     room = max(2, width - width_of(mark))
     half = (room + 1) // 2
-    plain = {name: cut_middle(name, width, mark) for name in found}
-    if len(set(plain.values())) == len(found):
+    plain = {name: cut_middle(name, width, mark) for name in distinct}
+    if len(set(plain.values())) == len(distinct):
         return plain
     best, most = plain, -1
     for head in (*range(half, 2, -1), *range(half + 1, room - 2)):
-        cut = {name: cut_middle(name, width, mark, head_width=head) for name in found}
+        cut = {name: cut_middle(name, width, mark, head_width=head) for name in distinct}
         whole = sum(_ends_whole(name, short, mark) for name, short in cut.items())
-        if len(set(cut.values())) == len(found) and whole > most:
+        if len(set(cut.values())) == len(distinct) and whole > most:
             best, most = cut, whole
     return best
 
 
 def _ends_whole(name: str, short: str, mark: str) -> bool:
-    """Whether the end of a cut name begins where a word of the whole name does."""
+    """Return whether the end of a cut name begins at the start of a word."""
     end = short.rpartition(mark)[2]
     before = name[: -len(end)][-1:] if end and short != name else ""
     return bool(before) and not before.isalnum()
@@ -72,7 +73,7 @@ def _first(text: str, width: int) -> str:
 
 
 def wrap(text: str, width: int) -> list[str]:
-    """Lines of at most `width` columns, broken at spaces; a longer word stands alone, whole."""
+    """Return lines of at most `width` columns; a longer word is on its own line."""
     lines: list[str] = []
     line = ""
     for word in text.split(" "):

@@ -1,4 +1,4 @@
-"""S23: the author's words, kept apart from what was measured."""
+"""Section "Author's notes": texts of the scenario, separate from the results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """One block per note of the scenario."""
+    """Return one block per note of the scenario."""
     return tuple(AuthorText(note.title, note.text) for note in data.plan.notes)
 
 

@@ -1,4 +1,4 @@
-"""S09: what bounds the work: rates of the stages alone, what they allow together, and what was reached."""
+"""Section "What bounds the work": rates of single stages, and values derived from them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
 
 MOST_PHASES: Final = 7
-"""The longest; runs.csv has them all."""
+"""Largest number of phases in the table; runs.csv has all."""
 _JUDGED: Final = (
-    "; a judged pair has the figure and interval of the table that judges it, which pay for "
-    "every comparison there"
+    "; a compared pair has the ratio and the CI of the table that compares it, adjusted for all "
+    "comparisons there"
 )
 _ROLES: Final = {
     Role.BASELINE: "baseline",
@@ -34,7 +34,7 @@ _ROLES: Final = {
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """One table per input: measured rates, then what follows from them; then the same in sentences."""
+    """Return one table per input with measured rates and derived values, then sentences."""
     blocks: list[Block] = []
     for item in data.plan.inputs:
         rows = [row for row in data.judgement.derived if row.input_id == item.id]
@@ -47,9 +47,9 @@ def build(data: ReportData) -> tuple[Block, ...]:
         phases = _phases(data, item)
         if phases is not None:
             blocks.append(phases)
-        told = data.claims("derived", item=item)
-        worked_out = {row.name.replace("_", " ") for row in rows if not row.measured}
-        blocks.append(Bullets(tuple(sentence(c) for c in told if c.subject in worked_out)))
+        claims = data.claims("derived", item=item)
+        derived = {row.name.replace("_", " ") for row in rows if not row.measured}
+        blocks.append(Bullets(tuple(sentence(c) for c in claims if c.subject in derived)))
     return tuple(block for block in blocks if not isinstance(block, Bullets) or block.items)
 
 
@@ -58,26 +58,26 @@ def _table(data: ReportData, item: Input, rows: list[Derived]) -> Table:
     # One unit per table: of the smallest rate, so that none is printed as 0.
     unit, scale = size_unit(min(rates), data.plan.unit_family) if rates else ("", 1.0)
     columns = (
-        Column("What"),
+        Column("Name"),
         Column("Value", "decimal"),
-        Column("Interval"),
+        Column("95\u202f% CI"),
         Column("Unit"),
         Column("From", prose=True),
         Column("Method", drop=2, prose=True),
         Column("n", "right", drop=1),
     )
     caption = (
-        f"What bounds the work{data.on_input(item, ', input ')}: every figure is the median of values worked out "
-        "round by round, with a 95 % interval for it alone"
+        f"What bounds the work{data.on_input(item, ', input ')}: each value is the median over rounds with an "
+        "unadjusted 95 % CI"
         f"{_JUDGED if any(row.judged for row in rows) else ''}. "
         "Rates are bytes handled by whole runs, from start to end of the process."
     )
-    made = tuple(_row(data, item, row, (f"{unit}/s", scale)) for row in rows)
+    table_rows = tuple(_row(data, item, row, (f"{unit}/s", scale)) for row in rows)
     return Table(
         f"budget-{data.plan.inputs.index(item)}",
         caption,
         columns,
-        made,
+        table_rows,
         _legend(rows),
         sortable=False,
     )
@@ -85,14 +85,14 @@ def _table(data: ReportData, item: Input, rows: list[Derived]) -> Table:
 
 def _legend(rows: list[Derived]) -> tuple[str, ...]:
     missing = [row.name.replace("_", " ") for row in rows if row.value is None]
-    return (f"No round has every figure of: {', '.join(missing)}.",) if missing else ()
+    return (f"No round has all measurements for: {', '.join(missing)}.",) if missing else ()
 
 
 def _row(data: ReportData, item: Input, row: Derived, rate: tuple[str, float]) -> Row:
     cell = data.plan.cell(row.cell_ids[0]) if row.measured and row.cell_ids else None
     source = data.label(cell.id) if cell else row.formula
-    worked_out = "judged pair" if row.judged else "worked out"
-    role = _ROLES.get(cell.role, "") if cell else worked_out
+    derived = "compared pair" if row.judged else "derived"
+    role = _ROLES.get(cell.role, "") if cell else derived
     claim = next(
         (
             c.id
@@ -129,7 +129,7 @@ def _figure(row: Derived, scale: float, claim: str | None, margin: float) -> tup
 
 
 def _phases(data: ReportData, item: Input) -> Table | None:
-    """Where the time of a run went, by the workers' own clocks; `None` where they report no phases."""
+    """Return the times of the phases that workers report; `None` if they report none."""
     spent: dict[str, dict[str, list[float]]] = {}
     cells = {cell.id: cell for cell in data.arms(item.id)}
     for block in data.measured_blocks:
@@ -139,25 +139,25 @@ def _phases(data: ReportData, item: Input) -> Table | None:
     if not spent:
         return None
     medians = {
-        cell: {phase: statistics.median(values) for phase, values in own.items()}
-        for cell, own in spent.items()
+        cell: {phase: statistics.median(values) for phase, values in phases.items()}
+        for cell, phases in spent.items()
     }
     largest: dict[str, float] = {}
-    for own in medians.values():
-        for phase, value in own.items():
+    for phases in medians.values():
+        for phase, value in phases.items():
             largest[phase] = max(value, largest.get(phase, 0.0))
-    shown = [
+    longest = [
         phase
         for phase in sorted(largest, key=largest.__getitem__, reverse=True)
         if largest[phase] > 0
     ]
-    shown, others = shown[:MOST_PHASES], shown[MOST_PHASES:]
+    longest, others = longest[:MOST_PHASES], longest[MOST_PHASES:]
     unit, scale = time_unit(max(largest.values(), default=1.0))
     rows = tuple(
         Row(
             (
                 Cell(data.label(cell_id)),
-                *(_seconds(medians[cell_id].get(phase), scale) for phase in shown),
+                *(_seconds(medians[cell_id].get(phase), scale) for phase in longest),
                 Cell(str(max(map(len, spent[cell_id].values())))),
             ),
             baseline=cells[cell_id].role is Role.BASELINE,
@@ -167,15 +167,18 @@ def _phases(data: ReportData, item: Input) -> Table | None:
     )
     columns = (
         Column("Variant"),
-        *(Column(f"{phase}, {unit}", "right", drop=max(1, 8 - n)) for n, phase in enumerate(shown)),
+        *(
+            Column(f"{phase}, {unit}", "right", drop=max(1, 8 - n))
+            for n, phase in enumerate(longest)
+        ),
         Column("n", "right", drop=9),
     )
     caption = (
-        f"Where a run spends its time{data.on_input(item, ', input ')}: the median of runs, by the worker's own clock; "
-        "phases of several threads add up, and phases that overlap are each counted whole."
+        f"Time by phase{data.on_input(item, ', input ')}: median over runs, as measured by the "
+        "worker. Phases of several threads add up; overlapping phases are each counted in full."
     )
     name = f"phases-{data.plan.inputs.index(item)}"
-    legend = (f"Shorter, and in runs.csv: {', '.join(others)}.",) if others else ()
+    legend = (f"Shorter phases, in runs.csv: {', '.join(others)}.",) if others else ()
     return Table(name, caption, columns, rows, legend, sortable=False)
 
 
@@ -187,8 +190,8 @@ BUDGET = SectionKind(
     "S09",
     "budget",
     "What bounds the work",
-    "rates of named cells, and values derived from them",
+    "rates of named configurations, and values derived from them",
     build,
     left_out,
-    "No cell and no formula is named, so that nothing says what bounds the work.",
+    "The scenario names no configuration and derives no value.",
 )

@@ -1,4 +1,4 @@
-"""S03: every variant against the baseline, one table and one forest plot per input."""
+"""Section "Results": every variant against the baseline, per input."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Per input: heading, forest plot, table, key finding."""
+    """Return heading, forest plot, table and key finding per input."""
     blocks: list[Block] = []
     for number, item in enumerate(data.plan.inputs):
         name = f"results-{number + 1}"
@@ -38,22 +38,22 @@ def _input_blocks(data: ReportData, item: Input, name: str) -> tuple[Block, ...]
     if not any(data.summary(cell.id, data.metric) for cell in data.arms(item.id)):
         return (Fallback(f"Nothing was measured{data.on_input(item, ' on ')}."),)
     table = headline_table(data, item, name)
-    found: list[Block] = []
+    blocks: list[Block] = []
     figure: Figure | None = forest(data, item, name, table)
     if figure is not None:
-        found.append(figure)
-    found.append(table)
+        blocks.append(figure)
+    blocks.append(table)
     claim = key_claim(data, item)
     if claim is not None:
-        found.append(KeyFinding(sentence(claim)))
+        blocks.append(KeyFinding(sentence(claim)))
     fields = grid(data, item, table)
     if fields is not None:
-        found.append(Details(f"The same as a map: {fields.title}", (fields,)))
-    return tuple(found)
+        blocks.append(Details(f"Heat map: {fields.title}", (fields,)))
+    return tuple(blocks)
 
 
 def _fallback(data: ReportData) -> str:
-    return "" if data.plan.inputs else "The plan holds no input."
+    return "" if data.plan.inputs else "The plan contains no input."
 
 
 HEADLINE = SectionKind(

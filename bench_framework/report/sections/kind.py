@@ -1,4 +1,4 @@
-"""A kind of section: its code, title and blocks, and the line that is printed without its data."""
+"""Kinds of sections: code, title, blocks, and the line that replaces missing data."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class SectionKind:
 
     Attributes:
         code: such as ``S03``.
-        about: what it shows, for the table in ``docs/reference/report.md``.
-        build: its blocks; an empty tuple where the data are missing.
-        fallback: the line printed instead, or an empty text where the section is left out.
-        without: the line that “Not measured” prints of a section that is left out.
+        about: its content, for the table in ``docs/reference/report.md``.
+        build: returns its blocks; an empty tuple if the data are missing.
+        fallback: returns the line printed instead; empty if the section is left out.
+        without: the line in “Not measured” about a section that is left out.
     """
 
     code: str
@@ -34,7 +34,7 @@ class SectionKind:
     without: str = ""
 
     def section(self, data: ReportData) -> Section | None:
-        """The section, its fallback line, or nothing."""
+        """Return the section, with its fallback line if the data are missing, or `None`."""
         blocks = self.build(data)
         if not blocks:
             line = self.fallback(data)
@@ -45,12 +45,12 @@ class SectionKind:
 
 
 def left_out(_: ReportData) -> str:
-    """No line in the section's place: “Not measured” tells what is missing."""
+    """Return no line, because “Not measured” lists the section."""
     return ""
 
 
 def always(line: str) -> Callable[[ReportData], str]:
-    """A fallback that does not depend on the record."""
+    """Return a fallback that does not depend on the record."""
 
     def words(_: ReportData) -> str:
         return line

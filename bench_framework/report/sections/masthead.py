@@ -1,4 +1,4 @@
-"""S01: what was measured, where, when, and how far it can be trusted."""
+"""The masthead: scenario, record, host and a summary of data quality."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STATUS_GLYPHS = {
 
 
 def facts(data: ReportData) -> tuple[tuple[str, str], ...]:
-    """Name and value of each line of the masthead."""
+    """Return name and value of each line of the masthead."""
     plan = data.plan
     lines = [
         ("Scenario", f"{plan.name} ({plan.scenario_sha256[:12]})"),
@@ -35,20 +35,20 @@ def facts(data: ReportData) -> tuple[tuple[str, str], ...]:
         ("Baseline", _baseline(data)),
         ("Inputs" if len(plan.inputs) > 1 else "Input", _inputs(data)),
         ("Rounds × runs", data.replication(c.id for c in plan.cells)),
-        ("Cells", counts_of(data).text()),
+        ("Configurations", counts_of(data).text()),
         ("Noise floor", f"{noise(data)} (margin {margin_text(plan.judge.margin_of(data.metric))})"),
     ]
     return tuple((name, value) for name, value in lines if value)
 
 
 def _baseline(data: ReportData) -> str:
-    """What the variants are compared with."""
+    """Return the label of the baseline."""
     revisions = data.plan.revisions
     return data.baseline.label if revisions is None else f"each variant at {revisions.names[0]}"
 
 
 def _inputs(data: ReportData) -> str:
-    """What the variants worked on, by name: a sentence about the only input does not repeat it (R4)."""
+    """Return the names of the inputs, because sentences about a single input do not name it."""
     names = [
         data.input_name(item)
         for item in data.plan.inputs
@@ -58,7 +58,7 @@ def _inputs(data: ReportData) -> str:
 
 
 def trust(data: ReportData) -> tuple[Check, ...]:
-    """The five small facts under the title; each is looked at closely in S21."""
+    """Return the five facts under the title; the section "Data quality" gives the details."""
     return (
         _noise_check(data),
         _order_check(data),
@@ -72,12 +72,12 @@ def when(data: ReportData) -> str:
     """``2026-03-02 17:04 to 17:22``."""
     start, end = _moment(data.started), _moment(data.finished)
     if not end:
-        return f"{start} (cut)"
+        return f"{start} (interrupted)"
     return f"{start} to {end[11:] if end[:10] == start[:10] else end}"
 
 
 def run_line(data: ReportData) -> str:
-    """The head of the terminal's table."""
+    """Return the first line of the terminal page."""
     counts = counts_of(data)
     return "  ".join(
         [
@@ -91,13 +91,13 @@ def run_line(data: ReportData) -> str:
 
 
 def noise(data: ReportData) -> str:
-    """The noise floor of the headline's metric: the largest of the inputs'."""
+    """Return the largest noise floor of the headline metric over the inputs, as text."""
     worst = worst_floor(data)
     return percent_up(worst) if worst is not None else "not measured"
 
 
 def worst_floor(data: ReportData) -> float | None:
-    """The largest noise floor of the headline's metric over the inputs, as a fraction."""
+    """Return the largest noise floor of the headline metric over the inputs, as a fraction."""
     floors = [
         f.fraction
         for f in data.judgement.floors
@@ -107,7 +107,7 @@ def worst_floor(data: ReportData) -> float | None:
 
 
 def host_line(host: Host) -> str:
-    """Processor, cores, memory."""
+    """Return processor, cores and memory."""
     cores = f"{host.cores} core{'s' if host.cores != 1 else ''}"
     virtual = f", {host.virtualised}" if host.virtualised else ""
     return f"{host.cpu}, {cores}, {show_size(host.ram_bytes, 'iec')} RAM{virtual}"
@@ -124,12 +124,12 @@ def _system_line(host: Host) -> str:
 
 
 def _revisions(data: ReportData) -> str:
-    found = []
+    revisions = []
     for build in data.builds:
         if build.revision:
             dirty = {True: ", dirty", False: ", clean", None: ""}[build.dirty]
-            found.append(f"{build.revision[:12]}{dirty}")
-    return "; ".join(dict.fromkeys(found))
+            revisions.append(f"{build.revision[:12]}{dirty}")
+    return "; ".join(dict.fromkeys(revisions))
 
 
 def _moment(text: str) -> str:
@@ -140,10 +140,11 @@ def _noise_check(data: ReportData) -> Check:
     margin = data.plan.judge.margin_of(data.metric)
     worst = worst_floor(data)
     if any(f.tripped for f in data.judgement.floors):
-        return Check("fail", "noise floor", "control tripped")
+        return Check("fail", "A/A control", "failed")
     if worst is None:
-        return Check("warn", "noise floor", "not measured: no control arm")
-    return Check("pass" if worst <= margin else "warn", "noise floor", percent_up(worst))
+        return Check("warn", "noise floor", "not measured: no A/A control")
+    figure = f"{percent_up(worst)}, A/A control passed"
+    return Check("pass" if worst <= margin else "warn", "noise floor", figure)
 
 
 def _order_check(data: ReportData) -> Check:
@@ -158,7 +159,9 @@ def _cells_check(data: ReportData) -> Check:
     counts = counts_of(data)
     whole = counts.measured == counts.planned
     return Check(
-        "pass" if whole else "fail", "cells measured", f"{counts.measured}/{counts.planned}"
+        "pass" if whole else "fail",
+        "configurations measured",
+        f"{counts.measured}/{counts.planned}",
     )
 
 
@@ -167,7 +170,9 @@ def _output_check(data: ReportData) -> Check:
         return Check("warn", "outputs", "not compared")
     other = sum(1 for s in data.judgement.states if s.state == "other-output")
     return (
-        Check("fail", "outputs", f"{other} differ") if other else Check("pass", "outputs", "equal")
+        Check("fail", "outputs", f"{other} different")
+        if other
+        else Check("pass", "outputs", "equal")
     )
 
 

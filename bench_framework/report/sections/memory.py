@@ -1,4 +1,4 @@
-"""S06: what it costs in memory, against the baseline and against the input."""
+"""Section "Memory": peak RSS against the baseline and against the input."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from bench_framework.report.blocks import (
     Table,
 )
 from bench_framework.report.claim_blocks import key_claim, sentence
-from bench_framework.report.counts import counts_of, memory_family
+from bench_framework.report.counts import counts_of, interval_title, memory_family
 from bench_framework.report.numbers import (
     DASH,
     column_decimals,
@@ -47,7 +47,7 @@ MAPPED_NOTE = "includes mapped file pages"
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Per input: memory/time plot, table, key finding."""
+    """Return plot, table and key finding per input."""
     blocks: list[Block] = []
     parts = _Parts(data)
     for number, item in enumerate(data.plan.inputs):
@@ -72,16 +72,16 @@ def build(data: ReportData) -> tuple[Block, ...]:
 
 
 def _finding(data: ReportData, item: Input) -> Claim | None:
-    """What the variant of the input's answer costs in memory, else the first that was settled (R6)."""
+    """Return the memory claim of the leading variant, else the first conclusive one."""
     main = key_claim(data, item)
-    own = data.claim_of(main.cells[0], PEAK_RSS) if main is not None and main.cells else None
+    leading = data.claim_of(main.cells[0], PEAK_RSS) if main is not None and main.cells else None
     settled = [
         c
         for c in data.claims("memory", item=item)
         if c.verdict is not None and c.verdict.settled and c.values.get("reason") != ONE_PROGRAM
     ]
-    if own is not None and own.verdict is not None and own.verdict.settled:
-        return own
+    if leading is not None and leading.verdict is not None and leading.verdict.settled:
+        return leading
     return settled[0] if settled else None
 
 
@@ -113,7 +113,7 @@ def _table(data: ReportData, item: Input, cells: list[PlanCell], parts: _Parts, 
         Column("Variant"),
         Column(f"Peak RSS, {unit[0]}", "decimal"),
         Column("vs baseline", "decimal"),
-        Column("Interval", drop=4),
+        Column(interval_title(data), drop=4),
         Column("Verdict"),
         Column("% of input", "right", drop=2),
         Column(f"Anonymous, {unit[0]}", "decimal", drop=3),
@@ -124,11 +124,11 @@ def _table(data: ReportData, item: Input, cells: list[PlanCell], parts: _Parts, 
     of_input = f" of {show_size(size, data.plan.unit_family)}" if size else ""
     margin = margin_text(data.plan.judge.margin_of(PEAK_RSS))
     caption = (
-        f"Peak resident memory by variant{data.on_input(item, ', input ')}{of_input}: the median of runs; margin "
+        f"Peak resident memory by variant{data.on_input(item, ', input ')}{of_input}: median over runs; margin "
         f"{margin}; {memory_family(data)}; {counts_of(data, item).text()}."
     )
     legend = (
-        "Anonymous: RssAnon at the end of a run, as the worker reports it; — where it reports none.",
+        "Anonymous: RssAnon at the end of a run, as reported by the worker; — if not reported.",
     )
     return Table(name + "-table", caption, columns, rows, legend if parts.anonymous else ())
 
@@ -173,13 +173,14 @@ def _row(
 
 
 def _is_mapped(data: ReportData, cell: PlanCell) -> bool:
-    """Whether the input was read through a mapping, as asked for or as it ran.
+    """Return whether the input was memory-mapped, in the requested or the actual mode.
 
-    RssFile at the end cannot tell: by then the mapping is gone, and what is left is the program itself.
+    RssFile at the end of a run does not show it, because the mapping is gone by then.
     """
-    asked = [value for _, value in data.variant_of(cell).values]
+    requested = [value for _, value in data.variant_of(cell).values]
     return any(
-        MAPPED in value.split("-") for value in (*asked, *data.state(cell.id).effective.values())
+        MAPPED in value.split("-")
+        for value in (*requested, *data.state(cell.id).effective.values())
     )
 
 
@@ -193,7 +194,7 @@ def _replication(data: ReportData, cell: PlanCell) -> str:
 def _figure(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> Figure | None:
     points = []
     for cell in cells:
-        if cell.role.apart:  # it does other work, so that it undercuts nobody
+        if cell.role.apart:  # it does different work
             continue
         time, peak = data.summary(cell.id, WALL), data.summary(cell.id, PEAK_RSS)
         if time is None or peak is None or peak.median <= 0:
@@ -226,19 +227,19 @@ def _figure(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> 
     )
     table = Table(
         name + "-plot-data",
-        "The numbers of the plot",
+        "Data of the plot",
         (Column("Variant"), Column("Time", "right"), Column("Peak RSS", "right")),
         rows,
         sortable=False,
     )
     desc = (
-        f"Peak memory against time{data.on_input(item, ' on ')}, medians with 95 % intervals, both axes logarithmic. "
-        "The stepped line joins the variants that no other one undercuts in both."
+        f"Peak memory against time{data.on_input(item, ' on ')}: medians with 95 % CIs, logarithmic "
+        "axes. Step line: Pareto front of time and memory."
     )
     return Figure(
         name + "-plot",
         "memory-time",
-        f"Memory against time{data.on_input(item, ', input ')}",
+        f"Pareto front of time and memory{data.on_input(item, ', input ')}",
         desc,
         tuple(points),
         table,
@@ -250,7 +251,7 @@ MEMORY = SectionKind(
     "S06",
     "memory",
     "Memory",
-    "peak RSS against baseline and input; memory against time",
+    "peak RSS against baseline and input; Pareto front of time and memory",
     build,
     always("Memory was not measured."),
 )

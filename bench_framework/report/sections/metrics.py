@@ -1,4 +1,4 @@
-"""S28: what else was measured: processor time, faults, switches, storage, instructions, a scenario's own metrics."""
+"""Section "Other metrics": CPU time, faults, context switches, storage, declared metrics."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
 
 OUTSIDE: Final = (
-    "Counted outside timing, in one run of each variant: faults, switches and storage of programs that do not report "
-    "them; no verdict rests on them."
+    "Page faults, context switches and storage I/O of programs that do not report them were "
+    "counted outside timing, in one run of each variant. No verdict depends on them."
 )
 COUNTED: Final = (
-    "Instructions are of user code, counted outside timing ({tool}); they say nothing of I/O, locks "
+    "Instructions: user code only, counted outside timing ({tool}). They do not include I/O, locks "
     "and waiting."
 )
 MOST_COLUMNS: Final = 11
-"""Of one table, beside the variant's name, cores, throughput and rounds: what a page of A4 holds."""
-MOST_OWN: Final = 9
-"""Of a table of own metrics."""
+"""Most columns of a table on A4, in addition to variant, cores, throughput and rounds."""
+MOST_DECLARED: Final = 9
+"""Most columns of a table of declared metrics."""
 
 
 class _Below(TypedDict):
-    """What stands below the last table."""
+    """Legend and note of the last table."""
 
     legend: tuple[str, ...]
     note: str
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
-    """A column of the table: a metric, its unit, and the factor into it."""
+class _MetricColumn:
+    """A column of the table: a metric, its title with the unit, and the factor into the unit."""
 
     metric: str
     title: str
@@ -59,7 +59,7 @@ class _Shown:
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Per input: one table; then the sentences about deterministic and own metrics."""
+    """Return the tables per input, then sentences about deterministic and declared metrics."""
     blocks: list[Block] = []
     for number, item in enumerate(data.plan.inputs, start=1):
         cells = [cell for cell in data.arms(item.id) if data.state(cell.id).state == "measured"]
@@ -75,15 +75,15 @@ def build(data: ReportData) -> tuple[Block, ...]:
 
 
 def _is_further(metric: str | None) -> bool:
-    """Whether no other section tells a comparison of this metric."""
+    """Return whether no other section reports comparisons of this metric."""
     return metric is not None and metric not in {WALL, CPU, PEAK_RSS}
 
 
 def _tables(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> list[Table]:
-    """One table; where it would be too wide for paper, what the worker or the scenario names has tables of its own."""
+    """Return one table, or several where one would be too wide for paper."""
     columns = _columns(data, cells)
     where = data.on_input(item, ", input ")
-    caption = f"Other metrics by variant{where}: the median of n rounds."
+    caption = f"Other metrics by variant{where}: median over n rounds."
     if len(columns) <= MOST_COLUMNS:
         return [
             replace(
@@ -91,15 +91,15 @@ def _tables(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> 
                 **_below(data, cells),
             )
         ]
-    own = [c for c in columns if c.metric not in METRICS]
+    declared = [c for c in columns if c.metric not in METRICS]
     process = [c for c in columns if c.metric in METRICS]
     tables = [_process(data, item, cells, process, f"{name}-table", caption)]
-    parts = -(-len(own) // MOST_OWN)
-    each = -(-len(own) // parts) if parts else 1
+    parts = -(-len(declared) // MOST_DECLARED)
+    each = -(-len(declared) // parts) if parts else 1
     for part in range(parts):
         count = f", {part + 1} of {parts}" if parts > 1 else ""
-        caption = f"What the worker or the scenario counts, by variant{where}{count}: the median of n rounds."
-        columns = own[part * each : (part + 1) * each]
+        caption = f"Metrics of worker and scenario by variant{where}{count}: median over n rounds."
+        columns = declared[part * each : (part + 1) * each]
         heads = (Column("Variant"), *_heads(columns), Column("n", "right", drop=1))
         rows = tuple(
             _row(data, cell, [_measured(data, cell, c) for c in columns]) for cell in cells
@@ -112,7 +112,7 @@ def _below(data: ReportData, cells: list[PlanCell]) -> _Below:
     return {"legend": _legend(data, cells), "note": _note(data, cells)}
 
 
-def _heads(columns: list[_Shown]) -> list[Column]:
+def _heads(columns: list[_MetricColumn]) -> list[Column]:
     return [Column(c.title, "right", drop=c.drop) for c in columns]
 
 
@@ -120,11 +120,11 @@ def _process(
     data: ReportData,
     item: Input,
     cells: list[PlanCell],
-    columns: list[_Shown],
+    columns: list[_MetricColumn],
     name: str,
     caption: str,
 ) -> Table:
-    """The table that has the cores in use and the throughput as well."""
+    """Return the table of process metrics, with cores in use and throughput."""
     throughput = _throughput(data, item)
     heads = [Column("Variant"), *_heads(columns), Column("Cores", "right", drop=3)]
     heads += [Column(throughput[0], "right", drop=4)] if throughput else []
@@ -140,9 +140,9 @@ def _process(
     return Table(name, caption, tuple(heads), rows)
 
 
-def _columns(data: ReportData, cells: list[PlanCell]) -> list[_Shown]:
-    found = []
-    for metric in (CPU, "user", "sys", *_own(data, cells), INSTRUCTIONS, *SYSTEM_COUNTERS):
+def _columns(data: ReportData, cells: list[PlanCell]) -> list[_MetricColumn]:
+    columns = []
+    for metric in (CPU, "user", "sys", *_declared(data, cells), INSTRUCTIONS, *SYSTEM_COUNTERS):
         summaries = [s for cell in cells if (s := data.summary(cell.id, metric)) is not None]
         if not summaries or (metric in SYSTEM_COUNTERS and not any(s.median for s in summaries)):
             continue
@@ -157,8 +157,8 @@ def _columns(data: ReportData, cells: list[PlanCell]) -> list[_Shown]:
             if metric in SYSTEM_COUNTERS
             else 5
         )
-        found.append(_Shown(metric, f"{title}, {unit}" if unit else title, scale, drop))
-    return found
+        columns.append(_MetricColumn(metric, f"{title}, {unit}" if unit else title, scale, drop))
+    return columns
 
 
 def _title(metric: str) -> str:
@@ -168,7 +168,7 @@ def _title(metric: str) -> str:
     return title[:1].upper() + title[1:]
 
 
-def _own(data: ReportData, cells: list[PlanCell]) -> list[str]:
+def _declared(data: ReportData, cells: list[PlanCell]) -> list[str]:
     """Metrics that the scenario declares, then those that a worker reports, in their order."""
     declared = [metric.name for metric in data.plan.metrics]
     reported = dict.fromkeys(
@@ -184,21 +184,21 @@ def _own(data: ReportData, cells: list[PlanCell]) -> list[str]:
 
 
 def _alike(data: ReportData, cells: list[PlanCell]) -> dict[str, float]:
-    """Metrics that workers report of themselves and that every run of every variant agrees on, with their value.
+    """Return metrics of workers that are equal in every run of every variant, with their value.
 
-    One line for all of them; a column of equal figures hides those that differ. What a scenario declares keeps its
-    column: somebody asked for it.
+    They share one line, because a column of equal values hides those that differ. Metrics that the
+    scenario declares keep their columns.
     """
     declared = {metric.name for metric in data.plan.metrics}
-    found: dict[str, float] = {}
-    for metric in _own(data, cells):
+    equal: dict[str, float] = {}
+    for metric in _declared(data, cells):
         summaries = [data.summary(cell.id, metric) for cell in cells]
         values = {
             value for s in summaries for value in ((s.min, s.max) if s is not None else (None,))
         }
         if metric not in declared and len(cells) > 1 and len(values) == 1 and None not in values:
-            found[metric] = next(value for value in values if value is not None)
-    return found
+            equal[metric] = next(value for value in values if value is not None)
+    return equal
 
 
 def _unit(data: ReportData, metric: str, size: float) -> tuple[str, float]:
@@ -222,7 +222,7 @@ def _row(data: ReportData, cell: PlanCell, figures: list[Cell]) -> Row:
 def _rates(
     data: ReportData, cell: PlanCell, throughput: tuple[str, float, int] | None
 ) -> list[Cell]:
-    """Cores in use and throughput, each a quotient of medians."""
+    """Return cores in use and throughput, each a quotient of medians."""
     wall, cpu = data.summary(cell.id, WALL), data.summary(cell.id, CPU)
     cores = cpu.median / wall.median if cpu and wall and wall.median > 0 else None
     cells = [Cell(f"{cores:.2f}", cores) if cores is not None else Cell(DASH)]
@@ -232,8 +232,8 @@ def _rates(
     return cells
 
 
-def _measured(data: ReportData, cell: PlanCell, column: _Shown) -> Cell:
-    """The median, and beside a judged metric its ratio and glyph."""
+def _measured(data: ReportData, cell: PlanCell, column: _MetricColumn) -> Cell:
+    """Return the median; for a compared metric also the glyph of its verdict."""
     summary = data.summary(cell.id, column.metric)
     if summary is None:
         return Cell(DASH)
@@ -255,24 +255,28 @@ def _measured(data: ReportData, cell: PlanCell, column: _Shown) -> Cell:
 
 def _legend(data: ReportData, cells: list[PlanCell]) -> tuple[str, ...]:
     counted = {
-        METRICS[m]: any(s.median for s in own)
+        METRICS[m]: any(s.median for s in summaries)
         for m in SYSTEM_COUNTERS
-        if (own := [s for c in cells if (s := data.summary(c.id, m)) is not None])
+        if (summaries := [s for c in cells if (s := data.summary(c.id, m)) is not None])
     }
     lines = [f"{kind.heading}: {kind.about}." for kind, some in counted.items() if some]
-    nowhere = [kind.noun for kind, some in counted.items() if not some]
-    lines += [f"None in any variant: {', '.join(nowhere)}."] if nowhere else []
+    zero = [kind.noun for kind, some in counted.items() if not some]
+    lines += [f"Zero in every variant: {', '.join(zero)}."] if zero else []
     alike = [_alike_words(data, metric, value) for metric, value in _alike(data, cells).items()]
     lines += [f"The same in every run of every variant: {', '.join(alike)}."] if alike else []
     for metric in data.plan.metrics:
-        way = {"higher": "larger is better", "lower": "smaller is better", "none": "not judged"}[
-            metric.direction
-        ]
+        direction = {
+            "higher": "larger is better",
+            "lower": "smaller is better",
+            "none": "not judged",
+        }[metric.direction]
         about = f"{metric.about}; " if metric.about else ""
-        source = {"stdout": "stdout", "answer": "the answer's file", "worker": "the worker"}[
+        source = {"stdout": "stdout", "answer": "the answer file", "worker": "the worker"}[
             metric.source
         ]
-        lines.append(f"{metric.name.replace('_', ' ').capitalize()}: {about}from {source}; {way}.")
+        lines.append(
+            f"{metric.name.replace('_', ' ').capitalize()}: {about}from {source}; {direction}."
+        )
     return tuple(lines)
 
 
@@ -285,7 +289,7 @@ def _alike_words(data: ReportData, metric: str, value: float) -> str:
 
 
 def _note(data: ReportData, cells: list[PlanCell]) -> str:
-    """What no reader of these figures may miss."""
+    """Return notes about how the metrics were counted."""
     notes = []
     outside = [
         s
@@ -298,13 +302,13 @@ def _note(data: ReportData, cells: list[PlanCell]) -> str:
     counted = [s for c in cells if (s := data.summary(c.id, INSTRUCTIONS)) is not None]
     if counted and data.plan.instructions is not None:
         spread = max(s.max / s.min - 1 for s in counted)
-        told = (
+        agreement = (
             "the same count every time"
             if spread == 0
             else f"within {100 * spread:.2g} % of each other"
         )
         runs = max(s.n_runs for s in counted)
-        times = f"{runs} repetitions, {told}" if runs > 1 else "once"
+        times = f"{runs} repetitions, {agreement}" if runs > 1 else "once"
         notes.append(COUNTED.format(tool=f"{data.plan.instructions.tool}, {times}"))
     return " ".join(notes)
 

@@ -1,4 +1,4 @@
-"""S21: can it be believed? Questions with figures, the machine over time, the control arm, warnings."""
+"""Section "Data quality": checks, plots over time, A/A control, warnings, environment."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from bench_framework.report.blocks import (
 )
 from bench_framework.report.checks import checks
 from bench_framework.report.claim_blocks import sentence
+from bench_framework.report.counts import interim_analyses, interval_title
 from bench_framework.report.drift import drift
 from bench_framework.report.numbers import DASH, percent_up, show_comparison
 from bench_framework.report.run_plots import order_strip, runs_plot
@@ -35,11 +36,11 @@ if TYPE_CHECKING:
 
 
 MOST_NOTES: Final = 20
-"""A note may hold a figure of its run, so that there is one for each."""
+"""Largest number of notes in the report. A note can differ in each run."""
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Check list, drift plot, control table, warnings, environment."""
+    """Return checks, plots, the table of the A/A control, warnings and the environment."""
     if not data.blocks:
         return ()
     blocks: list[Block] = [Checklist(checks(data))]
@@ -54,12 +55,12 @@ def build(data: ReportData) -> tuple[Block, ...]:
         blocks.append(control)
     if data.all_events:
         blocks += [
-            Heading("Warnings and remarks", "warnings"),
+            Heading("Warnings and notes", "warnings"),
             Bullets(tuple(_event(data, e) for e in data.all_events)),
         ]
     notes = _notes(data)
     if notes:
-        blocks += [Heading("What the programs noted", "worker-notes"), Bullets(notes)]
+        blocks += [Heading("Notes of the programs", "worker-notes"), Bullets(notes)]
     blocks += [Heading("Environment", "environment"), Facts(_environment(data))]
     return tuple(blocks)
 
@@ -99,37 +100,38 @@ def _control_table(data: ReportData) -> Table | None:
     columns = (
         Column("Input"),
         Column("Metric"),
-        Column("Ratio and interval"),
+        Column(f"Ratio and {interval_title(data)}"),
         Column("Verdict"),
         Column("Noise floor", "right"),
         Column("n", "right"),
     )
     caption = (
-        "The baseline against itself: the control arm ran blind in every round, judged as strictly as the first of "
-        f"{looks.family} comparisons, {looks.count} look{'s' if looks.count != 1 else ''}, family-wise level "
-        f"{looks.level * 100:g}\u202f%. A verdict here would withdraw every other one of its input that rounds decide."
+        "A/A control: the baseline compared with a copy of itself that ran in every round, at the "
+        f"level of the first of {looks.family} comparisons, {interim_analyses(looks.count)}, "
+        f"family-wise level {looks.level * 100:g}\u202f%. A difference here withdraws "
+        "all other verdicts of the input that are based on rounds."
     )
     return Table("control-table", caption, columns, tuple(rows), sortable=False)
 
 
 def _notes(data: ReportData) -> tuple[Sentence, ...]:
-    """Fallbacks and the like, in the words of the programs: each once, with the variants that said it."""
-    said: dict[str, dict[str, int]] = {}
+    """Return each note of the programs once, such as a fallback, with its variants."""
+    variants: dict[str, dict[str, int]] = {}
     cells = {
         cell.id: data.label(cell.id) for item in data.plan.inputs for cell in data.arms(item.id)
     }
     for block in data.measured_blocks:
         for receipt in block.receipts if block.cell_id in cells else ():
             for note in receipt.notes:
-                by = said.setdefault(note, {})
+                by = variants.setdefault(note, {})
                 by[cells[block.cell_id]] = by.get(cells[block.cell_id], 0) + 1
-    shown = [
+    notes = [
         Sentence(f"{', '.join(by)} ({sum(by.values())} runs): {note.rstrip('.')}.")
-        for note, by in said.items()
+        for note, by in variants.items()
     ]
-    left = len(shown) - MOST_NOTES
-    more = [Sentence(f"{left} more notes stand in journal.jsonl.")] if left > 0 else []
-    return (*shown[:MOST_NOTES], *more)
+    rest = len(notes) - MOST_NOTES
+    more = [Sentence(f"journal.jsonl contains {rest} more notes.")] if rest > 0 else []
+    return (*notes[:MOST_NOTES], *more)
 
 
 def _event(data: ReportData, event: Event) -> Sentence:
@@ -142,7 +144,7 @@ def _event(data: ReportData, event: Event) -> Sentence:
     if event.effect:
         parts.append(f"Effect: {event.effect}")
     if event.help:
-        parts.append(f"Help: {event.help}")
+        parts.append(f"Fix: {event.help}")
     return Sentence(". ".join(part.rstrip(".") for part in parts) + ".")
 
 
@@ -165,19 +167,19 @@ def _environment(data: ReportData) -> tuple[tuple[str, str], ...]:
         ("cargo", host.cargo or "not used"),
         ("benchctl", f"{host.benchctl}, Python {host.python}"),
         (
-            "Set in the environment",
-            told(host.variables) or "nothing that is known to change a program",
+            "Environment variables",
+            told(host.variables) or "none that is known to affect performance",
         ),
-        ("Seed of the order", str(data.plan.measure.seed)),
-        ("Control arms", str(controls)),
+        ("Seed of the execution order", str(data.plan.measure.seed)),
+        ("A/A controls", str(controls)),
     )
 
 
 QUALITY = SectionKind(
     "S21",
     "quality",
-    "Can it be believed?",
+    "Data quality",
     "checks of data quality",
     build,
-    always("No block was finished."),
+    always("No sample was finished."),
 )

@@ -1,4 +1,4 @@
-"""S19: what to ship on the workloads that were measured, ready to paste."""
+"""Section "Recommendation": settings of the best group, ready to paste."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TWO_REVISIONS: Final = (
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """The rule-derived sentences, then one block per variant that may be shipped."""
+    """Return the recommendations, then one code block per recommended variant."""
     if data.plan.revisions is not None:
         return (Fallback(TWO_REVISIONS),)
     groups = [
@@ -40,24 +40,22 @@ def build(data: ReportData) -> tuple[Block, ...]:
         blocks.append(Paragraph((sentence(claims[0]),)))
     elif claims:
         blocks.append(Bullets(tuple(sentence(c) for c in claims)))
-    if all(_holds_all(data, group) for _, group in groups):
+    if all(_has_all(data, group) for _, group in groups):
         return (
             *blocks,
-            Fallback(
-                "Nothing is recommended: no variant that was compared is shown to beat another."
-            ),
+            Fallback("No recommendation: no compared variant is shown to be better than another."),
         )
     blocks.extend(_blocks(data, [group for _, group in groups]))
     return tuple(blocks)
 
 
-def _holds_all(data: ReportData, group: BestGroup) -> bool:
+def _has_all(data: ReportData, group: BestGroup) -> bool:
     measured = [c for c in data.arms(group.input_id) if data.state(c.id).state == "measured"]
     return len(group.cell_ids) >= len(measured)
 
 
 def _blocks(data: ReportData, groups: list[BestGroup]) -> list[Block]:
-    """Variants that are in the most best groups come first; the others are only counted."""
+    """Return the variants that are in the most best groups; the others are listed by name."""
     scores: dict[str, list[str]] = {}
     for group in groups:
         for cell_id in group.cell_ids:
@@ -80,7 +78,7 @@ def _blocks(data: ReportData, groups: list[BestGroup]) -> list[Block]:
         )
     if len(chosen) > MOST_BLOCKS:
         rest = ", ".join(data.plan.variant(v).label for v in chosen[MOST_BLOCKS:])
-        blocks.append(Fallback(f"Likewise in a best group: {rest}; choose by cost or simplicity."))
+        blocks.append(Fallback(f"Also in a best group: {rest}; choose by cost or simplicity."))
     return blocks
 
 
@@ -89,7 +87,7 @@ def _place(data: ReportData, variant_id: str) -> int:
 
 
 def _pasted(data: ReportData, variant: Variant) -> tuple[str, str]:
-    """The block and its language: a command alone is for a shell."""
+    """Return the block and its language; a block with only a command is for a shell."""
     text = paste_block(data, variant)
     if not text.startswith(_RUN + "\n"):
         return text, "toml"
@@ -97,16 +95,16 @@ def _pasted(data: ReportData, variant: Variant) -> tuple[str, str]:
 
 
 def paste_block(data: ReportData, variant: Variant) -> str:
-    """Cargo.toml lines, flags, environment and command of a variant, as TOML with comments."""
+    """Return Cargo.toml lines, flags, environment and command of a variant as TOML."""
     lines: list[str] = []
     spec = variant.build
     if spec is not None:
         if spec.features or not spec.default_features:
-            beside = "  # beside what is default now" if spec.default_features else ""
+            comment = "  # in addition to the current default" if spec.default_features else ""
             lines += [
                 "# Cargo.toml",
                 "[features]",
-                f"default = {_toml(list(spec.features))}{beside}",
+                f"default = {_toml(list(spec.features))}{comment}",
                 "",
             ]
         keys = [(key, value) for key, value in spec.profile_keys if key]
@@ -160,7 +158,7 @@ def _toml(value: object) -> str:
 
 
 def _value(text: str) -> str:
-    """A profile key's value: numbers and booleans bare, as cargo wants them; the rest quoted."""
+    """Return a profile key's value: numbers and booleans bare, everything else quoted."""
     return text if text in {"true", "false"} or text.isdigit() else _toml(text)
 
 
@@ -169,9 +167,7 @@ def _one_line(text: str) -> str:
 
 
 def _fallback(data: ReportData) -> str:
-    return (
-        f"Nothing is recommended: on no input of {data.plan.name} could two variants be compared."
-    )
+    return f"No recommendation: {data.plan.name} has no input on which two variants were compared."
 
 
 RECOMMENDATION = SectionKind(

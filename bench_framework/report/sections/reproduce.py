@@ -1,4 +1,4 @@
-"""S24: the exact commands, inputs and seeds."""
+"""Section "Reproduce": commands, inputs and seeds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """What to type, what the inputs were, and every timed command."""
+    """Return the commands to run, the inputs, and every timed command."""
     commands = data.commands or (f"benchctl run {data.plan.name}",)
     blocks: list[Block] = [Code("\n".join(commands), "sh")]
     blocks.append(
@@ -21,7 +21,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
             (
                 ("Scenario", f"{data.plan.name}, sha256 {data.plan.scenario_sha256}"),
                 ("Record", data.record_id),
-                ("Seed of the order", str(data.plan.measure.seed)),
+                ("Seed of the execution order", str(data.plan.measure.seed)),
             )
         )
     )
@@ -67,7 +67,7 @@ def _inputs(data: ReportData) -> Table:
         Column("sha256"),
         Column("Filesystem"),
     )
-    return Table("inputs", "The inputs, as they lay on disk.", columns, tuple(rows), sortable=False)
+    return Table("inputs", "Inputs on disk.", columns, tuple(rows), sortable=False)
 
 
 REPRODUCE = SectionKind(

@@ -1,4 +1,4 @@
-"""S02: at most six lines: the answer, its cost, where it does not hold, what failed, trust, what to do."""
+"""Section "Summary": at most six lines with the main result, its cost and its limits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WORSE: Final = (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN)
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """The answer as a lead, then the further lines; trust is never left out."""
+    """Return the main result, then further lines; data quality is always included."""
     item = leading_input(data)
     main = key_claim(data, item) if item is not None else None
     if item is None or main is None:
@@ -31,31 +31,33 @@ def build(data: ReportData) -> tuple[Block, ...]:
     last = [*_first(data, "trust"), *_first(data, "race"), *_recommendation(data, item)]
     room = MOST_LINES - 1 - len(last)
     lines += _axes(data, item)[: max(0, room - len(lines) - len(experiments))]
-    kept = [*[*lines, *experiments][:room], *last]
+    further = [*[*lines, *experiments][:room], *last]
     blocks: list[Block] = [Paragraph((sentence(main),), lead=True)]
-    if kept:
-        blocks.append(Bullets(tuple(sentence(c) for c in kept)))
+    if further:
+        blocks.append(Bullets(tuple(sentence(c) for c in further)))
     return tuple(blocks)
 
 
 def leading_input(data: ReportData) -> Input | None:
-    """The input that the answer is told for: of those that were compared the largest.
+    """Return the input of the main result: the largest one that was compared.
 
-    Its times hold the least fixed cost. Without sizes the last one of the scenario is taken.
+    Fixed costs matter least there. Without sizes it is the last input of the scenario.
     """
-    told = [item for item in data.plan.inputs if key_claim(data, item) is not None]
-    if data.plan.revisions is not None and (worse := _worst(data, told)) is not None:
+    compared = [item for item in data.plan.inputs if key_claim(data, item) is not None]
+    if data.plan.revisions is not None and (worse := _worst(data, compared)) is not None:
         return worse
-    decided = [i for i in told if (c := key_claim(data, i)) is not None and c.kind != "nothing"]
-    found = decided or told
-    return max(reversed(found), key=lambda i: data.input_bytes(i.id) or 0, default=None)
+    conclusive = [
+        i for i in compared if (c := key_claim(data, i)) is not None and c.kind != "nothing"
+    ]
+    candidates = conclusive or compared
+    return max(reversed(candidates), key=lambda i: data.input_bytes(i.id) or 0, default=None)
 
 
-def _worst(data: ReportData, told: list[Input]) -> Input | None:
-    """At two revisions the input on which the head became slower by the most; `None` if it did on none."""
+def _worst(data: ReportData, inputs: list[Input]) -> Input | None:
+    """Return the input with the largest regression between two revisions, if there is one."""
     grown = [
         (c.estimate, i)
-        for i in told
+        for i in inputs
         for c in _changes(data, i)
         if c.verdict in WORSE and c.estimate
     ]
@@ -63,45 +65,45 @@ def _worst(data: ReportData, told: list[Input]) -> Input | None:
 
 
 def _changes(data: ReportData, item: Input | None = None) -> list[Claim]:
-    """What was found to differ between two revisions, on the headline's metric."""
-    found = data.claims("comparison", item=item) if item is not None else data.claims("comparison")
+    """Return the significant changes of the headline metric between two revisions."""
+    claims = data.claims("comparison", item=item) if item is not None else data.claims("comparison")
     return [
-        c for c in found if c.metric == data.metric and c.verdict is not None and c.verdict.decided
+        c for c in claims if c.metric == data.metric and c.verdict is not None and c.verdict.decided
     ]
 
 
 def _cost(data: ReportData, main: Claim) -> list[Claim]:
-    """What the answer's variant costs where it gains, on the same input, unless the answer says so itself."""
+    """Return the costs of the leading variant, unless the main result contains them."""
     if "cost" in main.values:
         return []
     costs = data.claims("cost")
-    own = [c for c in costs if c.cells and main.cells and c.cells[0] == main.cells[0]]
-    return own[:1]
+    of_leader = [c for c in costs if c.cells and main.cells and c.cells[0] == main.cells[0]]
+    return of_leader[:1]
 
 
 def _steps(data: ReportData) -> list[Claim]:
-    """What each step of a ladder brings: the design asks for it."""
+    """Return the contribution of each step of a ladder."""
     return [c for c in data.claims("contributions") if c.values["design"] == "ladder"][:1]
 
 
 def _axes(data: ReportData, item: Input) -> list[Claim]:
-    """What the axes of a full product do on the input of the answer: that is what such a scenario asks.
+    """Return the effects of the axes of a full product on an input.
 
-    Of each axis the first level, in plan order, that is decided beyond the margin; a mean that turns has no figure,
-    and is told.
+    Each axis has its first level, in plan order, that differs by more than the margin or whose
+    direction depends on another axis.
     """
     clear = (Verdict.BETTER, Verdict.WORSE)
-    told = [
+    effects = [
         c
         for c in data.claims("effect", item=item)
         if c.values.get("pooled") == 0 or c.verdict in clear
     ]
-    first = {c.subject.split(" ", 1)[0]: c for c in reversed(told)}
-    return [c for c in told if c in first.values()][:MOST_EFFECTS]
+    first = {c.subject.split(" ", 1)[0]: c for c in reversed(effects)}
+    return [c for c in effects if c in first.values()][:MOST_EFFECTS]
 
 
 def _elsewhere(data: ReportData, main: Claim) -> list[Claim]:
-    """Where the answer does not hold: a verdict that turns, of its own variant first, and the best by input."""
+    """Return where the main result does not apply: verdicts that change sign, best by input."""
     if data.plan.revisions is not None:
         others = [c for c in _changes(data) if set(c.cells) != set(main.cells)]
         return sorted(others, key=lambda c: -(c.estimate or 0))[:MOST_CHANGES]

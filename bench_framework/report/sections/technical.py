@@ -1,4 +1,4 @@
-"""S22: which binaries ran, what they printed, how they were built."""
+"""Section "Technical notes": binaries, how they were built, digests of their results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Binaries, then the digests of what they answered."""
+    """Return the binaries, then the digests of their results."""
     blocks: list[Block] = []
     if data.builds:
         blocks.append(_binaries(data))
@@ -35,7 +35,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
 
 def _binaries(data: ReportData) -> Table:
     columns = (
-        Column("Binary of"),
+        Column("Variants"),
         Column("Features", prose=True),
         Column("Profile and flags", prose=True),
         Column("Size", "right"),
@@ -48,7 +48,7 @@ def _binaries(data: ReportData) -> Table:
         Column("Cargo.lock"),
     )
     rows = tuple(_row(data, b) for b in data.builds)
-    caption = "The binaries that ran. Code: digest without symbols; where it is equal, the program is the same."
+    caption = "Binaries. Code: digest without symbols; equal digests mean equal programs."
     return Table("binaries", caption, columns, rows, sortable=False)
 
 
@@ -67,9 +67,7 @@ def _row(data: ReportData, b: Build) -> Row:
         if b.stripped_bytes is not None
         else Cell(DASH)
     )
-    duration = (
-        format_clock(b.build_s) if b.build_s is not None else "from the store" if b.cached else DASH
-    )
+    duration = format_clock(b.build_s) if b.build_s is not None else "cached" if b.cached else DASH
     cells = (
         Cell(", ".join(users) or b.id),
         Cell(_features(spec), code=bool(spec and spec.features)),
@@ -113,9 +111,9 @@ def _answers(data: ReportData) -> Table | None:
     for item in data.plan.inputs:
         groups: dict[tuple[str, int | None, str], list[str]] = {}
         for cell in data.arms(item.id):
-            found = first.get(cell.id)
-            if found is not None and found.answer is not None:
-                a = found.answer
+            sample = first.get(cell.id)
+            if sample is not None and sample.answer is not None:
+                a = sample.answer
                 groups.setdefault((a.digest, a.count, a.source), []).append(data.label(cell.id))
         for (digest, count, source), labels in groups.items():
             rows.append(
@@ -138,12 +136,12 @@ def _answers(data: ReportData) -> Table | None:
         Column("Input"),
         Column("Digest"),
         Column("Count", "right"),
-        Column("Told by"),
+        Column("Source"),
         Column("Variants", prose=True),
     )
     return Table(
         "answers",
-        "What the variants answered: equal digests mean equal results.",
+        "Results of the variants: equal digests mean equal results.",
         columns,
         tuple(rows),
         sortable=False,

@@ -1,4 +1,4 @@
-"""What the scenario's `tuning` found, as it was printed: a table for S22, without any sentence of ours about it."""
+"""The output of the scenario's `tuning` command as a table of the technical notes."""
 
 from __future__ import annotations
 
@@ -12,40 +12,45 @@ if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
 
 MOST_ROWS: Final = 60
-"""Of a larger table the rest stands in tuning.json."""
+"""Most rows of the table; tuning.json contains all."""
 MOST_COLUMNS: Final = 8
 DIGITS: Final = 3
 _Value = str | int | float | bool | None
 
 
 def tuning(data: ReportData) -> tuple[Block, ...]:
-    """One table of the ``rows`` that were printed, the ``choice`` marked; nothing where there are none."""
-    said = data.tuning or {}
+    """Return one table of the printed ``rows`` with the ``choice`` in bold; empty without rows."""
+    output = data.tuning or {}
     rows: list[Mapping[str, Any]] = [
-        row for row in _list(said.get("rows")) if isinstance(row, Mapping)
+        row for row in _list(output.get("rows")) if isinstance(row, Mapping)
     ]
     columns = [str(name) for name in rows[0]][:MOST_COLUMNS] if rows else []
     if not columns:
         return ()
-    choice = said.get("choice")
+    choice = output.get("choice")
     heads = [_head(name, rows, data) for name in columns]
-    places = (Column(heads[0]), *(Column(head, "right") for head in heads[1:]))
-    shown = tuple(
+    heads_of = (Column(heads[0]), *(Column(head, "right") for head in heads[1:]))
+    table_rows = tuple(
         Row(
             tuple(_cell(name, row.get(name), data) for name in columns), strong=_chosen(row, choice)
         )
         for row in rows[:MOST_ROWS]
     )
-    basis = said.get("basis")
-    legend = ["Bold: chosen."] if any(row.strong for row in shown) else []
-    legend += [f"The command's own words: {basis}."] if isinstance(basis, str) and basis else []
-    ran = said.get("effective")
+    basis = output.get("basis")
+    legend = ["Bold: chosen."] if any(row.strong for row in table_rows) else []
+    legend += [f"Reported by the command: {basis}."] if isinstance(basis, str) and basis else []
+    ran = output.get("effective")
     if isinstance(ran, Mapping) and ran:
-        legend.append(f"What ran: {', '.join(f'{axis} {value}' for axis, value in ran.items())}.")
+        legend.append(
+            f"Actual modes: {', '.join(f'{axis} {value}' for axis, value in ran.items())}."
+        )
     if len(rows) > MOST_ROWS:
-        legend.append(f"{len(rows) - MOST_ROWS} more rows stand in tuning.json.")
-    caption = "What was tried once before measuring, by the scenario's tuning command: a starting point, not a result."
-    return (Table("tuning", caption, places, shown, tuple(legend), sortable=False),)
+        legend.append(f"tuning.json contains {len(rows) - MOST_ROWS} more rows.")
+    caption = (
+        "Output of the scenario's tuning command, which tried each row once before the "
+        "measurement: a starting point, not a result."
+    )
+    return (Table("tuning", caption, heads_of, table_rows, tuple(legend), sortable=False),)
 
 
 def _list(value: object) -> Sequence[Any]:
@@ -71,7 +76,7 @@ def _head(name: str, rows: Sequence[Mapping[str, Any]], data: ReportData) -> str
 
 
 def _cell(name: str, value: object, data: ReportData) -> Cell:
-    if isinstance(value, list):  # of several trials, how many there were
+    if isinstance(value, list):  # a list of trials is shown by its length
         return Cell(str(len(value)), len(value))
     if isinstance(value, bool) or not isinstance(value, int | float):
         return Cell(DASH if value is None else str(value))

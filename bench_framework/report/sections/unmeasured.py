@@ -1,4 +1,4 @@
-"""S25: what this report cannot speak of."""
+"""Section "Not measured": combinations, metrics and conditions without results."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from bench_framework.report.sections.kind import SectionKind, always
 if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
 
-MOST_NAMED = 6
+MOST_LISTED = 6
 MOST_CLAIMS = 6
-"""Of one reason; more are counted, and folded."""
+"""Most sentences with the same reason. More are counted and folded."""
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """A derived list: missing combinations, refused cells, metrics and machines that are absent."""
+    """Return excluded combinations, refused configurations, and missing metrics and conditions."""
     claims = tuple(data.claims("not-measured"))
-    lines = [*_refused(data, told=bool(claims)), *_metrics(data), *_conditions(data)]
+    lines = [*_refused(data, claimed=bool(claims)), *_metrics(data), *_conditions(data)]
     if not claims:
         lines = [*_holes(data), *lines]
     by_reason: dict[str, list[Sentence]] = {}
@@ -29,15 +29,15 @@ def build(data: ReportData) -> tuple[Block, ...]:
     few = [one for group in by_reason.values() if len(group) <= MOST_CLAIMS for one in group]
     many = {reason: group for reason, group in by_reason.items() if len(group) > MOST_CLAIMS}
     counted = [
-        f"{len(group)} combinations of values, each for this reason: {r}"
+        f"{len(group)} combinations of values, all for the same reason: {r}"
         for r, group in many.items()
     ]
-    said = (*few, *(Sentence(closed(line)) for line in (*counted, *lines)))
+    sentences = (*few, *(Sentence(closed(line)) for line in (*counted, *lines)))
     folded = [
         Details(f"The {len(group)} combinations: {reason}", (Bullets(tuple(group)),))
         for reason, group in many.items()
     ]
-    return (Bullets(said), *folded)
+    return (Bullets(sentences), *folded)
 
 
 def _holes(data: ReportData) -> list[str]:
@@ -48,12 +48,12 @@ def _holes(data: ReportData) -> list[str]:
     lines = []
     for (reason, rule), combinations in reasons.items():
         place = f" (rule at {rule})" if rule else ""
-        lines.append(f"Excluded{place}, {reason}: {_named(combinations)}.")
+        lines.append(f"Excluded{place}, {reason}: {_listed(combinations)}.")
     return lines
 
 
-def _refused(data: ReportData, *, told: bool) -> list[str]:
-    """Cells without a verdict; failed ones only where no claim has told of them."""
+def _refused(data: ReportData, *, claimed: bool) -> list[str]:
+    """Return configurations without a verdict; failed ones only if no claim names them."""
     words = {
         "failed": "Failed",
         "other-output": "Other output",
@@ -63,7 +63,7 @@ def _refused(data: ReportData, *, told: bool) -> list[str]:
     arms = {cell.id for item in data.plan.inputs for cell in data.arms(item.id)}
     lines = []
     for state in data.judgement.states:
-        if told and state.state in {"failed", "not-started"}:
+        if claimed and state.state in {"failed", "not-started"}:
             continue
         if state.cell_id in arms and state.state in words:
             reason = f": {state.reason}" if state.reason else ""
@@ -81,7 +81,7 @@ def _metrics(data: ReportData) -> list[str]:
     lines = [f"Metrics without a value: {', '.join(missing)}."] if missing else []
     if single:
         lines.append(
-            f"Single runs, without a verdict: {_named([data.plan.cell(s.cell_id).label for s in single])}."
+            f"Single runs, without a verdict: {_listed([data.plan.cell(s.cell_id).label for s in single])}."
         )
     return lines
 
@@ -93,7 +93,9 @@ def _conditions(data: ReportData) -> list[str]:
     ]
     lines += _cold(data)
     if not any(data.plan.control_cell(item.id) for item in data.plan.inputs):
-        lines.append("The noise floor: the control arm was switched off or could not be copied.")
+        lines.append(
+            "Noise floor: the A/A control was switched off or the baseline could not be copied."
+        )
     sizes = [
         data.input_name(item)
         for item in data.plan.inputs
@@ -105,21 +107,21 @@ def _conditions(data: ReportData) -> list[str]:
 
 
 def _cold(data: ReportData) -> list[str]:
-    """Cells that were to begin with a cold cache and were not seen to; all of them, where none was to."""
+    """Return configurations that were not measured with a cold page cache."""
     if not any(cell.cache == "cold" for cell in data.plan.cells):
-        return ["A cold page cache: no run began with an emptied one."]
+        return ["Cold page cache: no run started with an empty page cache."]
     missed = [
         cell.label
         for item in data.plan.inputs
         for cell in data.arms(item.id)
         if cell.cache == "cold" and data.state(cell.id).cache != "cold"
     ]
-    return [f"A cold page cache, of: {_named(missed)}."] if missed else []
+    return [f"Cold page cache, although requested: {_listed(missed)}."] if missed else []
 
 
-def _named(items: list[str]) -> str:
-    rest = f" and {len(items) - MOST_NAMED} more" if len(items) > MOST_NAMED else ""
-    return "; ".join(items[:MOST_NAMED]) + rest
+def _listed(items: list[str]) -> str:
+    rest = f" and {len(items) - MOST_LISTED} more" if len(items) > MOST_LISTED else ""
+    return "; ".join(items[:MOST_LISTED]) + rest
 
 
 UNMEASURED = SectionKind(

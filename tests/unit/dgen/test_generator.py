@@ -19,7 +19,7 @@ from bench_framework.dgen import Generator
 SIZE = 100_003
 
 
-def made(generator: Generator, offset: int = 0, size: int = SIZE) -> bytes:
+def contents(generator: Generator, offset: int = 0, size: int = SIZE) -> bytes:
     buffer = bytearray(size)
     generator.fill(buffer, offset)
     return bytes(buffer)
@@ -27,7 +27,7 @@ def made(generator: Generator, offset: int = 0, size: int = SIZE) -> bytes:
 
 def test_every_kind_of_buffer_is_filled_in_place() -> None:
     generator = Generator(42)
-    expected = made(generator, 7)
+    expected = contents(generator, 7)
     array = np.zeros(SIZE, dtype=np.uint8)
     generator.fill(array, 7)
     assert array.tobytes() == expected
@@ -88,8 +88,8 @@ def test_numbers_and_text_mean_the_same() -> None:
     other = Generator(3, dedup="2.5@4KiB,uniform", compress="2.000@4096")
     assert one.identity == other.identity
     assert repr(one) == f"<Generator {one.identity}>"
-    assert made(one) == made(other)
-    assert made(one) != made(Generator(4, dedup=2.5, compress=2))
+    assert contents(one) == contents(other)
+    assert contents(one) != contents(Generator(4, dedup=2.5, compress=2))
     assert one.path in {"portable", "aes-ni", "vaes"}
 
 
@@ -104,14 +104,14 @@ def test_any_cut_gives_the_same_bytes(offset: int, cut: int, threads: int) -> No
     view = memoryview(buffer)
     generator.fill(view[:cut], offset, threads=threads)
     generator.fill(view[cut:], (offset + cut) % (1 << 64), threads=threads)
-    assert buffer == made(generator, offset)
+    assert buffer == contents(generator, offset)
 
 
 def test_threads_fill_the_same_bytes_and_none_is_no_number() -> None:
     generator = Generator(42)
     buffer = bytearray(20 << 20)
     generator.fill(buffer, 3, threads=3)
-    assert buffer == made(generator, 3, len(buffer))
+    assert buffer == contents(generator, 3, len(buffer))
     with pytest.raises(ValueError, match="threads must be at least 1"):
         generator.fill(buffer, threads=0)
     with pytest.raises(OverflowError):
@@ -120,34 +120,34 @@ def test_threads_fill_the_same_bytes_and_none_is_no_number() -> None:
 
 def test_a_changed_byte_is_found() -> None:
     generator = Generator(42, compress=2)
-    buffer = bytearray(made(generator, 1000))
+    buffer = bytearray(contents(generator, 1000))
     assert generator.validate(buffer, 1000) == dgen.Differences(SIZE, 0, None, b"", b"")
     right = bytes(buffer)
     buffer[99_990] ^= 1
     buffer[50_000] ^= 0x80
-    found = generator.validate(buffer, 1000)
-    assert (found.count, found.first) == (2, 51_000)
-    assert found.expected == right[50_000:50_016]
-    assert found.actual == bytes(buffer[50_000:50_016])
+    result = generator.validate(buffer, 1000)
+    assert (result.count, result.first) == (2, 51_000)
+    assert result.expected == right[50_000:50_016]
+    assert result.actual == bytes(buffer[50_000:50_016])
 
 
 def test_the_gil_is_released() -> None:
     """A thread of Python runs on while another fills; it would not, if the fill held the lock all along."""
     buffer = np.empty(1 << 28, dtype=np.uint8)
     generator = Generator(42)
-    seen: list[bool] = []
+    counts: list[bool] = []
     filling = threading.Event()
 
     def fill() -> None:
         filling.set()
         generator.fill(buffer)
-        seen.append(True)
+        counts.append(True)
 
     thread = threading.Thread(target=fill)
     thread.start()
     filling.wait()
     turns = 0
-    while not seen:
+    while not counts:
         turns += 1
         time.sleep(0)
     thread.join()
@@ -184,12 +184,12 @@ def test_only_two_modules_use_the_extension() -> None:
     users = set()
     for path in root.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            named = (
+            names = (
                 [alias.name for alias in node.names]
                 if isinstance(node, ast.Import | ast.ImportFrom)
                 else []
             )
             module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
-            if any(name.split(".")[-1] == "_native" for name in [*named, module]):
+            if any(name.split(".")[-1] == "_native" for name in [*names, module]):
                 users.add(str(path.relative_to(root)))
     assert users == {"dgen.py", "execution/datasets.py"}

@@ -1,4 +1,4 @@
-"""The parts of the strategies in Python: what counts as written, what is told of it, and what a write may answer."""
+"""The Python write strategies: bytes that count as written, the report, and short writes."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ def job(target: Target, **changes: object) -> work.Work:
 
 
 def test_eight_writers_at_offset_0_cover_one_block() -> None:
-    found = evidence.extents([(0, 8)] * 8, 64)
-    assert found == Extents(((0, 8),), 56)
-    assert found.bytes == 8
-    assert not found.are_whole(64)
-    assert not found.are_whole(8)
+    result = evidence.extents([(0, 8)] * 8, 64)
+    assert result == Extents(((0, 8),), 56)
+    assert result.bytes == 8
+    assert not result.are_whole(64)
+    assert not result.are_whole(8)
 
 
 def test_padding_is_cut_off() -> None:
@@ -69,10 +69,10 @@ def test_extents_are_the_bytes_that_a_bitmap_has(pieces: list[tuple[int, int]]) 
     for start, length in pieces:
         for at in range(start, start + length):
             counts[at] += 1
-    found = evidence.extents([(start, start + length) for start, length in pieces], 100)
-    covered = [any(start <= at < end for start, end in found.ranges) for at in range(100)]
+    result = evidence.extents([(start, start + length) for start, length in pieces], 100)
+    covered = [any(start <= at < end for start, end in result.ranges) for at in range(100)]
     assert covered == [count > 0 for count in counts]
-    assert found.twice == sum(count - 1 for count in counts if count)
+    assert result.twice == sum(count - 1 for count in counts if count)
 
 
 @given(st.lists(st.integers(1, 10**12), min_size=1, max_size=50), st.integers(1, 1000))
@@ -80,72 +80,78 @@ def test_a_quantile_is_the_least_value_that_so_many_do_not_exceed(
     values: list[int], thousandths: int
 ) -> None:
     ranked = sorted(values)
-    found = evidence.quantile(ranked, thousandths)
+    result = evidence.quantile(ranked, thousandths)
     enough = [
         value
         for value in ranked
         if 1000 * sum(v <= value for v in ranked) >= thousandths * len(ranked)
     ]
-    assert found == enough[0] / 1e9
+    assert result == enough[0] / 1e9
 
 
 def test_a_file_of_no_blocks_has_no_latency() -> None:
     assert evidence.quantile([], 999) == 0
 
 
-@pytest.mark.parametrize("asked", ["python-loop", "python-threads"])
-def test_what_ran_is_told_by_who_did_what(asked: str) -> None:
+@pytest.mark.parametrize("requested", ["python-loop", "python-threads"])
+def test_the_reported_strategy_follows_from_the_threads(requested: str) -> None:
     target = Target(-1, Path("file"), None)
 
-    def tell(seen: Evidence) -> str:
-        return evidence.effective(replace(OPTIONS, strategy=asked), target, seen)["strategy"]
+    def effective(observed: Evidence) -> str:
+        return evidence.effective(replace(OPTIONS, strategy=requested), target, observed)[
+            "strategy"
+        ]
 
-    assert tell(Evidence(fillers={1}, writers={1})) == "python-loop"
-    assert tell(Evidence(fillers={1}, writers={2, 3})) == "python-threads"
-    assert tell(Evidence()) == asked
+    assert effective(Evidence(fillers={1}, writers={1})) == "python-loop"
+    assert effective(Evidence(fillers={1}, writers={2, 3})) == "python-threads"
+    assert effective(Evidence()) == requested
 
 
-def test_what_is_told_of_the_disk_is_what_was_counted() -> None:
-    def tell(asked: str, every: int | None, seen: Evidence, *, is_dsync: bool = False) -> str:
-        seen.latencies.extend([1] * 100)
-        seen.writers = {1}
+def test_the_reported_durability_is_the_counted_one() -> None:
+    def effective(
+        requested: str, every: int | None, observed: Evidence, *, is_dsync: bool = False
+    ) -> str:
+        observed.latencies.extend([1] * 100)
+        observed.writers = {1}
         target = Target(-1, Path("file"), None, is_dsync=is_dsync)
         return evidence.effective(
-            replace(OPTIONS, durability=asked, sync_every=every), target, seen
+            replace(OPTIONS, durability=requested, sync_every=every), target, observed
         )["durability"]
 
-    assert tell("end-fsync", None, Evidence(syncs_after=1)) == "end-fsync"
-    assert tell("end-fsync", None, Evidence()) == "none"
-    assert tell("end-fsync", None, Evidence(), is_dsync=True) == "dsync"
-    assert tell("dsync", None, Evidence()) == "none"
-    assert tell("fdatasync:10", 10, Evidence(syncs_between=10, syncs_after=1)) == "fdatasync:10"
-    assert tell("fdatasync:10", 10, Evidence(syncs_after=1)) == "end-fsync"
-    assert tell("fdatasync:10", 10, Evidence(syncs_between=9, syncs_after=1)) == "fdatasync:12"
-    assert tell("fdatasync:10", 10, Evidence(syncs_between=11, syncs_after=1)) == "fdatasync:9"
+    assert effective("end-fsync", None, Evidence(syncs_after=1)) == "end-fsync"
+    assert effective("end-fsync", None, Evidence()) == "none"
+    assert effective("end-fsync", None, Evidence(), is_dsync=True) == "dsync"
+    assert effective("dsync", None, Evidence()) == "none"
     assert (
-        tell("fdatasync:10", 10, Evidence(syncs_between=10, syncs_after=1), is_dsync=True)
+        effective("fdatasync:10", 10, Evidence(syncs_between=10, syncs_after=1)) == "fdatasync:10"
+    )
+    assert effective("fdatasync:10", 10, Evidence(syncs_after=1)) == "end-fsync"
+    assert effective("fdatasync:10", 10, Evidence(syncs_between=9, syncs_after=1)) == "fdatasync:12"
+    assert effective("fdatasync:10", 10, Evidence(syncs_between=11, syncs_after=1)) == "fdatasync:9"
+    assert (
+        effective("fdatasync:10", 10, Evidence(syncs_between=10, syncs_after=1), is_dsync=True)
         == "dsync"
     )
-    assert tell("fdatasync", 200, Evidence(syncs_after=1)) == "fdatasync"
-    assert tell("none", None, Evidence(syncs_between=1, syncs_after=1)) == "fdatasync:100"
+    assert effective("fdatasync", 200, Evidence(syncs_after=1)) == "fdatasync"
+    assert effective("none", None, Evidence(syncs_between=1, syncs_after=1)) == "fdatasync:100"
 
 
-def test_what_is_told_of_direct_is_what_the_descriptor_was() -> None:
-    def tell(asked: str, *, is_direct: bool) -> str:
+def test_the_reported_direct_mode_is_that_of_the_descriptor() -> None:
+    def effective(requested: str, *, is_direct: bool) -> str:
         target = Target(-1, Path("file"), None, is_direct=is_direct)
-        return evidence.effective(replace(OPTIONS, direct=asked), target, Evidence())["direct"]
+        return evidence.effective(replace(OPTIONS, direct=requested), target, Evidence())["direct"]
 
-    assert tell("try", is_direct=False) == "off"
-    assert tell("try", is_direct=True) == "try"
-    assert tell("require", is_direct=True) == "require"
-    assert tell("off", is_direct=True) == "require"
+    assert effective("try", is_direct=False) == "off"
+    assert effective("try", is_direct=True) == "try"
+    assert effective("require", is_direct=True) == "require"
+    assert effective("off", is_direct=True) == "require"
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_every_block_is_written_once_where_it_belongs(target: Target, name: str) -> None:
-    seen = RUNS[name](job(target, strategy=name, threads=2))
-    assert evidence.extents(seen.ranges, OPTIONS.size).are_whole(OPTIONS.size)
-    assert (seen.blocks, seen.operations, seen.filled_bytes) == (3, 3, OPTIONS.size)
+    observed = RUNS[name](job(target, strategy=name, threads=2))
+    assert evidence.extents(observed.ranges, OPTIONS.size).are_whole(OPTIONS.size)
+    assert (observed.blocks, observed.operations, observed.filled_bytes) == (3, 3, OPTIONS.size)
     assert dgen.Generator(7).validate(target.path.read_bytes()).count == 0
 
 
@@ -154,7 +160,7 @@ PWrite = Callable[[int, memoryview, int], int]
 
 @pytest.fixture
 def answers(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[int], int]], None]:
-    """Puts a system in place of the real one that takes as many of the bytes as it is told to, or refuses."""
+    """Replace `os.pwrite` by one that accepts a given number of bytes, or refuses."""
     real = os.pwrite
 
     def install(take: Callable[[int], int]) -> None:
@@ -171,22 +177,22 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[int], int]],
 def test_a_short_write_goes_on_where_it_stopped(
     target: Target, answers: Callable[[Callable[[int], int]], None], name: str
 ) -> None:
-    answers(lambda asked: min(asked, 1000))
-    seen = RUNS[name](job(target, strategy=name))
-    assert seen.short == seen.operations - seen.blocks > 0
-    assert evidence.extents(seen.ranges, OPTIONS.size).are_whole(OPTIONS.size)
+    answers(lambda requested: min(requested, 1000))
+    observed = RUNS[name](job(target, strategy=name))
+    assert observed.short == observed.operations - observed.blocks > 0
+    assert evidence.extents(observed.ranges, OPTIONS.size).are_whole(OPTIONS.size)
     assert dgen.Generator(7).validate(target.path.read_bytes()).count == 0
 
 
 def test_a_short_direct_write_goes_on_at_a_multiple_of_the_alignment(
     target: Target, answers: Callable[[Callable[[int], int]], None]
 ) -> None:
-    answers(lambda asked: min(asked, 700))
+    answers(lambda requested: min(requested, 700))
     target.alignment = 512
-    seen = loop.run(job(target))
-    assert all(start % 512 == 0 for start, _ in seen.ranges)
-    found = evidence.extents(seen.ranges, OPTIONS.size)
-    assert found.are_whole(OPTIONS.size)
+    observed = loop.run(job(target))
+    assert all(start % 512 == 0 for start, _ in observed.ranges)
+    result = evidence.extents(observed.ranges, OPTIONS.size)
+    assert result.are_whole(OPTIONS.size)
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -215,16 +221,16 @@ def test_a_write_that_asks_to_be_repeated_is_repeated_but_not_for_ever(
 ) -> None:
     calls = 0
 
-    def now_and_then(asked: int) -> int:
+    def now_and_then(requested: int) -> int:
         nonlocal calls
         calls += 1
         if calls % 2:
             raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
-        return asked
+        return requested
 
     answers(now_and_then)
-    seen = loop.run(job(target))
-    assert (seen.repeated, seen.blocks) == (3, 3)
+    observed = loop.run(job(target))
+    assert (observed.repeated, observed.blocks) == (3, 3)
 
     def never(_: int) -> int:
         raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))

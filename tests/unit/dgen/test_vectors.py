@@ -20,13 +20,13 @@ def times_two(value: int) -> int:
 
 
 def product(one: int, other: int) -> int:
-    found = 0
+    result = 0
     while other:
         if other & 1:
-            found ^= one
+            result ^= one
         one = times_two(one)
         other >>= 1
-    return found
+    return result
 
 
 def substitute(value: int) -> int:
@@ -89,8 +89,8 @@ class Twin:
         return max(random for random in range(self.granule) if self.lz4_bytes(random) <= room)
 
     def lz4_bytes(self, random: int) -> int:
-        def more(length: int, held: int) -> int:
-            return (length - held) // 255 + 1 if length >= held else 0
+        def more(length: int, room: int) -> int:
+            return (length - room) // 255 + 1 if length >= room else 0
 
         literals = random + 2
         matched = max(self.granule - literals - 5, 0)
@@ -104,7 +104,7 @@ class Twin:
         return state
 
     def source(self, index: int) -> int:
-        """The unit of the source that stands at a place."""
+        """Return the unit of the source at a position."""
         latest = int(index / self.dedup)
         if self.distance == "adjacent" or index == 0 or int((index - 1) / self.dedup) < latest:
             return latest
@@ -143,6 +143,6 @@ class Twin:
 def test_the_twin_makes_the_same_bytes(line: str) -> None:
     seed, dedup, compress, offset, start, digest = line.split()
     twin = Twin(int(seed), dedup, compress).bytes(int(offset))
-    made = bytes(next(twin) for _ in range(LENGTH))
-    assert made[:16].hex() == start
-    assert hashlib.sha256(made).hexdigest() == digest
+    contents = bytes(next(twin) for _ in range(LENGTH))
+    assert contents[:16].hex() == start
+    assert hashlib.sha256(contents).hexdigest() == digest

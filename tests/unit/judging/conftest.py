@@ -89,7 +89,7 @@ class Study:
         return Input(name, (("size", name),), Dataset("generated", "prose", size * MIB, 42))
 
     def _cells(self, variants: Sequence[Variant], given: Input) -> list[Cell]:
-        made = [
+        made_blocks = [
             Cell(
                 stable_id("cell", v.values, given.values),
                 v.id,
@@ -101,13 +101,13 @@ class Study:
             for v in variants
         ]
         if self.control:
-            first = made[0]
-            made.append(
+            first = made_blocks[0]
+            made_blocks.append(
                 replace(
                     first, id=stable_id("control", given.values), label="control", role=Role.CONTROL
                 )
             )
-        return made
+        return made_blocks
 
     def arm_of(self, cell: Cell) -> str:
         names = {v.id: dict(v.values)["arm"] for v in self.plan.variants}
@@ -117,13 +117,13 @@ class Study:
         self, wall: Timing, cpu: Timing | None = None, rss: Timing | None = None
     ) -> list[Block]:
         """Blocks of all rounds; CPU time equals wall time unless it has its own function."""
-        plan, made = self.plan, list[Block]()
+        plan, made_blocks = self.plan, list[Block]()
         for number in range(1, self.rounds + 1):
             for position, cell in enumerate(plan.cells):
                 where = (self.arm_of(cell), plan.input(cell.input_id).label, number)
-                made.append(
+                made_blocks.append(
                     Block(
-                        seq=len(made),
+                        seq=len(made_blocks),
                         round=number,
                         position=position,
                         cell_id=cell.id,
@@ -138,7 +138,7 @@ class Study:
                         exit_codes=(0,),
                     )
                 )
-        return made
+        return made_blocks
 
     def looks(self) -> list[Look]:
         """All looks of the schedule that fit into the rounds."""
@@ -169,8 +169,8 @@ class Study:
     def comparison(
         self, judged: Judgement, arm: str, metric: str = "wall", size: int | None = None
     ) -> Comparison:
-        wanted = self.cell(arm, size).id
-        return next(c for c in judged.comparisons if c.cell_id == wanted and c.metric == metric)
+        cell_id = self.cell(arm, size).id
+        return next(c for c in judged.comparisons if c.cell_id == cell_id and c.metric == metric)
 
 
 def receipt(**effective: str) -> Receipt:
@@ -223,11 +223,11 @@ class Crossed:
         start = dict(variants[0].values)
         experiments = []
         for axis, value in self.adopted:
-            found = next(
+            variant = next(
                 (v for v in variants if dict(v.values) == {**start, axis: value}), variants[0]
             )
             experiments.append(
-                Experiment(f"{axis} {value}", found.id, ((axis, value),), decision="adopted")
+                Experiment(f"{axis} {value}", variant.id, ((axis, value),), decision="adopted")
             )
         further = [
             next(v.id for v in variants if dict(v.values) == dict(given)) for given in self.further
@@ -266,14 +266,14 @@ class Crossed:
         return Variant(" ".join(values.values()), tuple(values.items()), build)
 
     def blocks(self, wall: Crossing) -> list[Block]:
-        plan, made = self.plan, list[Block]()
+        plan, made_blocks = self.plan, list[Block]()
         for number in range(1, self.rounds + 1):
             for position, cell in enumerate(plan.cells):
                 values = dict(plan.variant(cell.variant_id).values)
                 seconds = wall(values, plan.input(cell.input_id).label, number)
-                made.append(
+                made_blocks.append(
                     Block(
-                        seq=len(made),
+                        seq=len(made_blocks),
                         round=number,
                         position=position,
                         cell_id=cell.id,
@@ -287,7 +287,7 @@ class Crossed:
                         exit_codes=(0,),
                     )
                 )
-        return made
+        return made_blocks
 
     def looks(self) -> list[Look]:
         plan = self.plan

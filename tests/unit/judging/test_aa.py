@@ -71,18 +71,18 @@ def test_labels_are_exchanged_within_rounds_and_in_all_metrics_alike() -> None:
 def test_a_family_is_judged_as_a_report_judges_the_same_rounds(study: Any) -> None:
     x, y = times(4, 1.02, 0.02, 40), times(5, 1.0, 0.02, 40)
     arms = {"a": y, "b": x}
-    made = study(control=False, policy=JudgePolicy(metrics=("wall", "cpu")))
-    blocks = made.blocks(
+    one_window = study(control=False, policy=JudgePolicy(metrics=("wall", "cpu")))
+    blocks = one_window.blocks(
         lambda arm, _, number: float(arms[arm]["wall"][number - 1]),
         lambda arm, _, number: float(arms[arm]["cpu"][number - 1]),
     )
-    report = [c for c in made.judge(blocks).comparisons if c.family == "headline"]
+    report = [c for c in one_window.judge(blocks).comparisons if c.family == "headline"]
     ours = judge_looks(
         [(x[m], y[m]) for m in ("wall", "cpu")],
-        schedule(12, 40, 2, made.plan.judge.level),
+        schedule(12, 40, 2, one_window.plan.judge.level),
         metrics=("wall", "cpu"),
         thorough=True,
-        seed=made.plan.measure.seed,
+        seed=one_window.plan.measure.seed,
     )
     for theirs, mine in zip(report, ours, strict=True):
         assert (mine.metric, mine.verdict, mine.shown, mine.p_adjusted) == (
@@ -102,17 +102,17 @@ def test_stopping_ends_with_the_look_that_settles_the_family() -> None:
     assert stopped.verdict is Verdict.WORSE
 
 
-def test_a_window_finds_more_work_and_tells_no_equal_arms_apart() -> None:
-    found = judge_window(window(), LOOKS, families=25, seed=1)
-    assert (found.families, found.rounds, found.tripped) == (25, 27, False)
-    assert found.finds(0.05) == {"wall", "cpu"}
-    assert found == judge_window(window(), LOOKS, families=25, seed=1)
+def test_a_window_finds_more_work_and_no_difference_between_equal_arms() -> None:
+    result = judge_window(window(), LOOKS, families=25, seed=1)
+    assert (result.families, result.rounds, result.tripped) == (25, 27, False)
+    assert result.finds(0.05) == {"wall", "cpu"}
+    assert result == judge_window(window(), LOOKS, families=25, seed=1)
 
 
-def test_an_arm_that_only_claims_to_be_equal_is_told_apart_as_measured_and_not_relabelled() -> None:
-    found = judge_window(Window("prog", times(1), times(2, 1.05), {}), LOOKS, families=40, seed=1)
-    assert found.tripped
-    assert Rate(found.false, found.families).lower <= 0.05
+def test_a_slower_copy_is_found_as_measured_and_not_when_relabelled() -> None:
+    result = judge_window(Window("prog", times(1), times(2, 1.05), {}), LOOKS, families=40, seed=1)
+    assert result.tripped
+    assert Rate(result.false, result.families).lower <= 0.05
 
 
 def test_relabelled_families_hold_the_level_on_bursts() -> None:
@@ -121,8 +121,8 @@ def test_relabelled_families_hold_the_level_on_bursts() -> None:
         0.01 * rng.standard_normal((2, 27))
     )
     arms = [{"wall": part, "cpu": part} for part in burst]
-    found = judge_window(Window("prog", arms[0], arms[1]), LOOKS, families=150, seed=2)
-    assert Rate(found.false, found.families).lower <= 0.05
+    result = judge_window(Window("prog", arms[0], arms[1]), LOOKS, families=150, seed=2)
+    assert Rate(result.false, result.families).lower <= 0.05
 
 
 def test_windows_are_added_up_by_program() -> None:

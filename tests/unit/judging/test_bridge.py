@@ -50,27 +50,27 @@ class Session:
 
     def __init__(
         self,
-        made: Study,
+        example: Study,
         name: str,
         *,
         code: dict[str, str] | None = None,
         seed: int = 0,
         rounds: int = 20,
     ) -> None:
-        self.made, self.name, self.seed = replace_rounds(made, rounds), name, seed
-        self.code = {arm: arm for arm in made.arms} | (code or {})
-        self.times = dict.fromkeys(made.arms, 0.05)
+        self.made, self.name, self.seed = replace_rounds(example, rounds), name, seed
+        self.code = {arm: arm for arm in example.arms} | (code or {})
+        self.times = dict.fromkeys(example.arms, 0.05)
         self.spread = 0.01
         self.machine: Callable[[int], float] = lambda _: 1.0
 
     def side(self, host: Host = HOST, plan: Callable[[Plan], Plan] = lambda p: p) -> Side:
-        made = self.made
-        specs = {arm: BuildSpec("crate", "prog", features=(arm,)) for arm in made.arms}
-        own = made.plan
-        own = replace(
-            own,
-            variants=tuple(replace(v, build=specs[dict(v.values)["arm"]]) for v in own.variants),
-            cells=tuple(replace(c, command=((BIN,), ("run",))) for c in own.cells),
+        example = self.made
+        specs = {arm: BuildSpec("crate", "prog", features=(arm,)) for arm in example.arms}
+        pairs = example.plan
+        pairs = replace(
+            pairs,
+            variants=tuple(replace(v, build=specs[dict(v.values)["arm"]]) for v in pairs.variants),
+            cells=tuple(replace(c, command=((BIN,), ("run",))) for c in pairs.cells),
         )
         builds = [
             Build(s.id, ok=True, sha256=self.code[a], size_bytes=1000 + len(self.code[a]))
@@ -79,52 +79,54 @@ class Session:
 
         def wall(arm: str, where: str, number: int) -> float:
             noise = random.Random(f"{self.name}/{self.seed}/{arm}/{where}/{number}")
-            arm = made.arms[0] if arm == "control" else arm
+            arm = example.arms[0] if arm == "control" else arm
             return self.times[arm] * self.machine(number) * (1 + noise.expovariate(1 / self.spread))
 
-        return anchors.side(self.name, plan(own), made.blocks(wall), builds, made.inputs(), host)
+        return anchors.side(
+            self.name, plan(pairs), example.blocks(wall), builds, example.inputs(), host
+        )
 
 
-def replace_rounds(made: Study, rounds: int) -> Study:
-    return type(made)(
-        arms=made.arms, sizes=made.sizes, rounds=rounds, control=False, policy=made.policy
+def replace_rounds(example: Study, rounds: int) -> Study:
+    return type(example)(
+        arms=example.arms, sizes=example.sizes, rounds=rounds, control=False, policy=example.policy
     )
 
 
-def rows(found: Bridge, role: str, metric: str = "wall") -> list[BridgedCell]:
-    return [row for row in found.cells if row.role == role and row.comparison.metric == metric]
+def rows(result: Bridge, role: str, metric: str = "wall") -> list[BridgedCell]:
+    return [row for row in result.cells if row.role == role and row.comparison.metric == metric]
 
 
 def pair(
     study: type[Study], arms: tuple[str, ...] = ARMS, seed: int = 0
 ) -> tuple[Session, Session]:
     """Two sessions; every arm but the first was built anew."""
-    made = study(arms=arms)
+    example = study(arms=arms)
     after = Session(
-        made,
+        example,
         "B",
         code={arm: f"{arm}-2" for arm in arms[1:] if arm.startswith("changed")},
         seed=seed,
     )
-    return Session(made, "A", seed=seed), after
+    return Session(example, "A", seed=seed), after
 
 
 def test_equal_code_command_and_input_is_an_anchor(study: type[Study]) -> None:
     before, after = pair(study)
-    found = anchors.matches(before.side(), after.side())
-    assert [(m.role, m.change) for m in found] == [("anchor", ""), ("changed", "code")]
+    result = anchors.matches(before.side(), after.side())
+    assert [(m.role, m.change) for m in result] == [("anchor", ""), ("changed", "code")]
 
 
-def test_a_changed_cell_is_held_against_its_anchor(study: type[Study]) -> None:
+def test_a_changed_cell_is_compared_with_its_anchor(study: type[Study]) -> None:
     before, after = pair(study)
     after.times["changed"] = 0.06
-    found = record_comparison.bridge(before.side(), after.side())
-    (anchor,), (changed,) = rows(found, "anchor"), rows(found, "changed")
+    result = record_comparison.bridge(before.side(), after.side())
+    (anchor,), (changed,) = rows(result, "anchor"), rows(result, "changed")
     assert anchor.comparison.verdict is Verdict.EQUIVALENT
     assert changed.comparison.verdict is Verdict.WORSE
     assert changed.comparison.shown is not None
     assert changed.comparison.shown.lo < 1.2 < changed.comparison.shown.hi
-    texts = [c.text for c in found.claims if c.metric == "wall"]
+    texts = [c.text for c in result.claims if c.metric == "wall"]
     assert texts[0].startswith("anchor anchor changed by ")
     assert texts[0].endswith(" between the records, less than the margin of 2\u202f%")
     assert texts[1].startswith("Exploratory, relative to the anchors of each record: changed (B) ")
@@ -149,22 +151,24 @@ def test_drift_that_hits_both_alike_cancels_round_by_round(study: type[Study]) -
 
 
 def two(before: Session, after: Session) -> tuple[anchors.Match, list[anchors.Match]]:
-    found = anchors.matches(before.side(), after.side())
-    return found[1], [found[0]]
+    result = anchors.matches(before.side(), after.side())
+    return result[1], [result[0]]
 
 
 def test_an_anchor_that_moved_refuses_every_time_with_its_figure(study: type[Study]) -> None:
     """Seed 003: the unchanged program moved by 16 % between the sessions."""
     before, after = pair(study)
     after.machine = lambda _: 1.16
-    found = record_comparison.bridge(before.side(), after.side())
-    (changed,) = rows(found, "changed")
+    result = record_comparison.bridge(before.side(), after.side())
+    (changed,) = rows(result, "changed")
     assert changed.comparison.verdict is Verdict.NOT_COMPARABLE
     assert changed.comparison.shown is None
     assert changed.comparison.reason.startswith("the anchor changed: +1")
-    assert not [c for c in found.claims if "less time" in c.text or "slower" in c.text]
-    assert "anchor anchor changed by +1" in found.claims[0].text
-    assert found.claims[0].text.endswith("the times of these records are not comparable through it")
+    assert not [c for c in result.claims if "less time" in c.text or "slower" in c.text]
+    assert "anchor anchor changed by +1" in result.claims[0].text
+    assert result.claims[0].text.endswith(
+        "the times of these records are not comparable through it"
+    )
 
 
 def test_an_anchor_that_is_not_known_closely_refuses_too(study: type[Study]) -> None:
@@ -190,9 +194,9 @@ def test_the_declared_anchor_is_the_only_one(study: type[Study]) -> None:
     def declare(plan: Plan) -> Plan:
         return replace(plan, anchor_id=plan.variants[0].id)
 
-    found = record_comparison.bridge(before.side(plan=declare), after.side(plan=declare))
-    assert [r.label for r in rows(found, "anchor")] == ["anchor"]
-    other, changed = rows(found, "changed")
+    result = record_comparison.bridge(before.side(plan=declare), after.side(plan=declare))
+    assert [r.label for r in rows(result, "anchor")] == ["anchor"]
+    other, changed = rows(result, "changed")
     assert (other.change, other.comparison.verdict) == ("nothing", Verdict.WORSE)
     assert changed.comparison.verdict is Verdict.EQUIVALENT
 
@@ -204,8 +208,8 @@ def test_a_declared_anchor_that_was_built_anew_is_none(study: type[Study]) -> No
     def declare(plan: Plan) -> Plan:
         return replace(plan, anchor_id=plan.variants[0].id)
 
-    found = record_comparison.bridge(before.side(plan=declare), after.side(plan=declare))
-    assert {r.comparison.reason for r in rows(found, "changed")} == {
+    result = record_comparison.bridge(before.side(plan=declare), after.side(plan=declare))
+    assert {r.comparison.reason for r in rows(result, "changed")} == {
         record_comparison.ANCHOR_CHANGED
     }
 
@@ -213,13 +217,13 @@ def test_a_declared_anchor_that_was_built_anew_is_none(study: type[Study]) -> No
 def test_without_an_anchor_nothing_is_compared(study: type[Study]) -> None:
     before, after = pair(study)
     after.code = {arm: f"{code}-2" for arm, code in after.code.items()}
-    found = record_comparison.bridge(before.side(), after.side())
-    assert not rows(found, "anchor")
-    assert {r.comparison.reason for r in rows(found, "changed")} == {record_comparison.NO_ANCHOR}
+    result = record_comparison.bridge(before.side(), after.side())
+    assert not rows(result, "anchor")
+    assert {r.comparison.reason for r in rows(result, "changed")} == {record_comparison.NO_ANCHOR}
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "condition"),
     [
         ({"cpu": "Xeon"}, "CPU: EPYC → Xeon"),
         ({"cores": 4}, "cores: 2 → 4"),
@@ -229,38 +233,38 @@ def test_without_an_anchor_nothing_is_compared(study: type[Study]) -> None:
     ],
 )
 def test_another_machine_refuses_times_and_keeps_exact_numbers(
-    study: type[Study], change: dict[str, object], told: str
+    study: type[Study], change: dict[str, object], condition: str
 ) -> None:
     before, after = pair(study)
     other = replace(HOST, **change)  # type: ignore[arg-type]
-    found = record_comparison.bridge(
+    result = record_comparison.bridge(
         before.side(), after.side(other), ("wall", "cpu", "binary_size")
     )
-    assert found.conditions == (told,)
-    times = [r for r in found.cells if r.comparison.metric != "binary_size"]
+    assert result.conditions == (condition,)
+    times = [r for r in result.cells if r.comparison.metric != "binary_size"]
     assert {r.comparison.verdict for r in times} == {Verdict.NOT_COMPARABLE}
-    sizes = rows(found, "changed", "binary_size")
+    sizes = rows(result, "changed", "binary_size")
     assert [(r.before, r.after) for r in sizes] == [(1007.0, 1009.0)]
     assert sizes[0].comparison.statistic == "exact"
-    assert found.claims[0].text.startswith(
-        f"The records were measured under different conditions ({told})"
+    assert result.claims[0].text.startswith(
+        f"The records were measured under different conditions ({condition})"
     )
 
 
 def test_a_minor_release_of_the_kernel_is_left_to_the_anchors(study: type[Study]) -> None:
     before, after = pair(study)
-    found = record_comparison.bridge(before.side(), after.side(replace(HOST, kernel="6.1.0-31")))
-    assert found.conditions == ()
-    assert found.remarks == ("kernel: 6.1.0-28 → 6.1.0-31",)
-    assert rows(found, "anchor")[0].comparison.verdict is Verdict.EQUIVALENT
+    result = record_comparison.bridge(before.side(), after.side(replace(HOST, kernel="6.1.0-31")))
+    assert result.conditions == ()
+    assert result.remarks == ("kernel: 6.1.0-28 → 6.1.0-31",)
+    assert rows(result, "anchor")[0].comparison.verdict is Verdict.EQUIVALENT
 
 
 def test_the_changed_cells_of_all_metrics_are_one_family(study: type[Study]) -> None:
     before, after = pair(study)
     after.times["changed"] = 0.06
-    found = record_comparison.bridge(before.side(), after.side())
-    judged = [r.comparison for metric in ("wall", "cpu") for r in rows(found, "changed", metric)]
-    assert found.family == len(judged) > 1
+    result = record_comparison.bridge(before.side(), after.side())
+    judged = [r.comparison for metric in ("wall", "cpu") for r in rows(result, "changed", metric)]
+    assert result.family == len(judged) > 1
     p_values = [c.p for c in judged if c.p is not None]
     assert len(p_values) == len(judged)
     ranked = sorted(judged, key=lambda c: c.p or 0.0)
@@ -277,27 +281,27 @@ def test_a_changed_cell_that_is_refused_is_a_member_of_the_family_all_the_same(
     side = after.side()
     other = next(c for c in side.plan.cells if after.made.arm_of(c) == "changed-too")
     side = replace(side, answers={**side.answers, other.id: "d1"})
-    found = record_comparison.bridge(before.side(), side)
+    result = record_comparison.bridge(before.side(), side)
     judged = [
         r.comparison
         for metric in ("wall", "cpu")
-        for r in rows(found, "changed", metric)
+        for r in rows(result, "changed", metric)
         if r.comparison.p is not None
     ]
-    assert (len(judged), found.family) == (2, 4)
+    assert (len(judged), result.family) == (2, 4)
     first = min(judged, key=lambda c: c.p or 0.0)
     assert first.p_adjusted == pytest.approx(min(1.0, 4 * (first.p or 0.0)))
     assert first.shown is not None
     assert first.shown.level == pytest.approx(1 - 0.05 / 4)
 
 
-def test_another_environment_is_told_and_left_to_the_anchors(study: type[Study]) -> None:
+def test_another_environment_is_reported_and_left_to_the_anchors(study: type[Study]) -> None:
     before, after = pair(study)
-    found = record_comparison.bridge(
+    result = record_comparison.bridge(
         before.side(), after.side(replace(HOST, variables=(("LD_PRELOAD", "x.so"),)))
     )
-    assert found.conditions == ()
-    assert found.remarks == ("environment: nothing set → LD_PRELOAD=x.so",)
+    assert result.conditions == ()
+    assert result.remarks == ("environment: nothing set → LD_PRELOAD=x.so",)
 
 
 def test_another_answer_is_another_work(study: type[Study]) -> None:
@@ -310,28 +314,28 @@ def test_another_answer_is_another_work(study: type[Study]) -> None:
 
 
 def test_another_input_is_another_work(study: type[Study]) -> None:
-    made = study(arms=ARMS, sizes=(10,))
-    first, second = Session(made, "A").side(), Session(made, "B").side()
+    example = study(arms=ARMS, sizes=(10,))
+    first, second = Session(example, "A").side(), Session(example, "B").side()
     changed = {i: replace(p, sha256="1") for i, p in second.inputs.items()}
-    found = record_comparison.bridge(first, replace(second, inputs=changed))
-    assert {(r.change, r.comparison.reason) for r in rows(found, "changed")} == {
+    result = record_comparison.bridge(first, replace(second, inputs=changed))
+    assert {(r.change, r.comparison.reason) for r in rows(result, "changed")} == {
         ("input", "another input")
     }
 
 
 def test_an_input_without_a_digest_anchors_nothing(study: type[Study]) -> None:
-    made = study(arms=ARMS, sizes=(10,))
-    first, second = Session(made, "A").side(), Session(made, "B").side()
+    example = study(arms=ARMS, sizes=(10,))
+    first, second = Session(example, "A").side(), Session(example, "B").side()
     unknown = {i: PreparedInput(i, "/f", 10, None, "prose", 42) for i in second.inputs}
-    found = record_comparison.bridge(
+    result = record_comparison.bridge(
         replace(first, inputs=unknown), replace(second, inputs=unknown)
     )
-    assert not rows(found, "anchor")
+    assert not rows(result, "anchor")
 
 
 def test_an_anchor_bridges_its_own_input_only(study: type[Study]) -> None:
-    made = study(arms=ARMS, sizes=(10, 50))
-    first, second = Session(made, "A"), Session(made, "B", code={"changed": "new"})
+    example = study(arms=ARMS, sizes=(10, 50))
+    first, second = Session(example, "A"), Session(example, "B", code={"changed": "new"})
     before, after = first.side(), second.side()
     cells = tuple(
         replace(c, command=((BIN,), ("other",)))
@@ -339,8 +343,8 @@ def test_an_anchor_bridges_its_own_input_only(study: type[Study]) -> None:
         else c
         for c in after.plan.cells
     )
-    found = record_comparison.bridge(before, replace(after, plan=replace(after.plan, cells=cells)))
-    verdicts = {(r.label, r.input): r.comparison for r in rows(found, "changed")}
+    result = record_comparison.bridge(before, replace(after, plan=replace(after.plan, cells=cells)))
+    verdicts = {(r.label, r.input): r.comparison for r in rows(result, "changed")}
     assert verdicts["changed", "10MiB"].verdict is Verdict.EQUIVALENT
     assert verdicts["changed", "50MiB"].reason == record_comparison.NO_ANCHOR
     assert verdicts["anchor", "50MiB"].reason == record_comparison.NO_ANCHOR
@@ -351,25 +355,25 @@ def test_a_cell_of_one_record_only_is_named(study: type[Study]) -> None:
         Session(study(arms=("anchor", "old")), "A"),
         Session(study(arms=("anchor", "young")), "B"),
     )
-    found = record_comparison.bridge(before.side(), after.side())
-    assert found.unmatched == ("old (only in A)", "young (only in B)")
+    result = record_comparison.bridge(before.side(), after.side())
+    assert result.unmatched == ("old (only in A)", "young (only in B)")
 
 
-def test_too_few_rounds_carry_nothing(study: type[Study]) -> None:
-    made = study(arms=ARMS)
-    found = record_comparison.bridge(
-        Session(made, "A", rounds=5).side(), Session(made, "B", rounds=20).side()
+def test_too_few_rounds_decide_nothing(study: type[Study]) -> None:
+    example = study(arms=ARMS)
+    result = record_comparison.bridge(
+        Session(example, "A", rounds=5).side(), Session(example, "B", rounds=20).side()
     )
-    assert {r.comparison.reason for r in rows(found, "anchor")} == {record_comparison.TOO_FEW}
+    assert {r.comparison.reason for r in rows(result, "anchor")} == {record_comparison.TOO_FEW}
 
 
 def test_every_sentence_follows_from_its_claim(study: type[Study]) -> None:
     before, after = pair(study, ("anchor", "changed", "changed-too"))
     after.times |= {"changed": 0.06, "changed-too": 0.0507}
-    found = record_comparison.bridge(before.side(), after.side(), ("wall", "cpu", "binary_size"))
-    assert all(claim.text == record_comparison_sentences.say(claim) for claim in found.claims)
-    assert [claim.id for claim in found.claims] == [
-        f"b{i}" for i in range(1, len(found.claims) + 1)
+    result = record_comparison.bridge(before.side(), after.side(), ("wall", "cpu", "binary_size"))
+    assert all(claim.text == record_comparison_sentences.say(claim) for claim in result.claims)
+    assert [claim.id for claim in result.claims] == [
+        f"b{i}" for i in range(1, len(result.claims) + 1)
     ]
 
 
@@ -392,10 +396,10 @@ class TestRates:
     def verdicts(
         self, study: type[Study], effect: float, *, placement: float = 0.0
     ) -> list[Verdict]:
-        """Of changed cells that may be compared; more than half of the sessions must be of that kind."""
-        made = study(arms=ARMS, policy=JudgePolicy(metrics=("wall",)))
-        blank = Session(made, "A").side(), Session(made, "B", code={"changed": "new"}).side()
-        found = []
+        """Count the verdicts of comparable changed cells; most sessions must be comparable."""
+        example = study(arms=ARMS, policy=JudgePolicy(metrics=("wall",)))
+        blank = Session(example, "A").side(), Session(example, "B", code={"changed": "new"}).side()
+        result = []
         for seed in range(self.PAIRS):
             chance = random.Random(f"{seed}/{effect}/{placement}")
             before, after = (
@@ -403,8 +407,8 @@ class TestRates:
                 for number, side in enumerate(blank)
             )
             (changed,) = rows(record_comparison.bridge(before, after, metrics=("wall",)), "changed")
-            found.append(changed.comparison.verdict)
-        judged: list[Verdict] = [v for v in found if v is not Verdict.NOT_COMPARABLE]
+            result.append(changed.comparison.verdict)
+        judged: list[Verdict] = [v for v in result if v is not Verdict.NOT_COMPARABLE]
         assert len(judged) > self.PAIRS / 2
         return judged
 
@@ -415,11 +419,11 @@ class TestRates:
         samples = {}
         for sample in side.samples.values():
             variant = side.plan.variant(side.plan.cell(sample.cell_id).variant_id)
-            own = (1 + effect * (variant.label == "changed")) * (1 + chance.gauss(0, placement))
+            pairs = (1 + effect * (variant.label == "changed")) * (1 + chance.gauss(0, placement))
             wall = {
                 number: 0.05
                 * shift
-                * own
+                * pairs
                 * (1 + wave * (number % 7))
                 * (1 + chance.expovariate(100))
                 for number in range(1, 21)
@@ -427,7 +431,7 @@ class TestRates:
             samples[sample.cell_id] = replace(sample, series={"wall": wall})
         return replace(side, samples=samples)
 
-    def test_equal_programs_are_hardly_ever_told_apart(self, study: type[Study]) -> None:
+    def test_equal_programs_rarely_differ(self, study: type[Study]) -> None:
         judged = self.verdicts(study, 0.0)
         assert sum(v.decided for v in judged) <= 0.05 * len(judged)
 

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 COLD, WARM = PageCache("cold"), PageCache("warm", why="12 % of its pages were in memory")
 
 
-def cold_plan(made: Study, *warm: str) -> Plan:
+def cold_plan(example: Study, *warm: str) -> Plan:
     """The plan with a cold cache for every arm but those named."""
-    plan = made.plan
+    plan = example.plan
     return replace(
         plan,
         cells=tuple(
-            replace(c, cache="warm" if made.arm_of(c) in warm else "cold") for c in plan.cells
+            replace(c, cache="warm" if example.arm_of(c) in warm else "cold") for c in plan.cells
         ),
     )
 
@@ -43,82 +43,84 @@ def wall(arm: str, where: str, number: int) -> float:
 
 
 def measured(
-    made: Study, against: Mapping[str, Collection[int]], failed: Collection[int] = ()
+    example: Study, against: Mapping[str, Collection[int]], failed: Collection[int] = ()
 ) -> list[Block]:
     """Blocks that were seen to be cold, but in the rounds given by arm: there they are ten times as fast."""
-    found = []
-    for block in made.blocks(wall):
-        arm = made.arm_of(made.plan.cell(block.cell_id))
+    judgement = []
+    for block in example.blocks(wall):
+        arm = example.arm_of(example.plan.cell(block.cell_id))
         if block.round in against.get(arm, ()):
-            found.append(replace(block, page_cache=WARM, wall_s=(block.wall_s[0] / 10,)))
+            judgement.append(replace(block, page_cache=WARM, wall_s=(block.wall_s[0] / 10,)))
         elif arm == "b" and block.round in failed:
-            found.append(
+            judgement.append(
                 replace(block, page_cache=COLD, status="failed", wall_s=(), message="exit 9")
             )
         else:
-            found.append(replace(block, page_cache=COLD))
-    return found
+            judgement.append(replace(block, page_cache=COLD))
+    return judgement
 
 
 def judged(
-    made: Study, against: Mapping[str, Collection[int]], failed: Collection[int] = ()
+    example: Study, against: Mapping[str, Collection[int]], failed: Collection[int] = ()
 ) -> Judgement:
-    return judge(cold_plan(made), measured(made, against, failed), {}, [], made.looks())
+    return judge(cold_plan(example), measured(example, against, failed), {}, [], example.looks())
 
 
-def of(made: Study, found: Judgement) -> Comparison:
-    return made.comparison(found, "b")
+def comparison_of(example: Study, judgement: Judgement) -> Comparison:
+    return example.comparison(judgement, "b")
 
 
 @pytest.mark.parametrize("arm", ["a", "b"])
 def test_one_round_that_was_not_seen_to_be_cold_is_void_and_the_others_count(
     study: type[Study], arm: str
 ) -> None:
-    made = study(control=False)
-    found = judged(made, {arm: (7, 30)})
-    whole = of(made, judged(made, {}))
-    comparison = of(made, found)
+    example = study(control=False)
+    judgement = judged(example, {arm: (7, 30)})
+    whole = comparison_of(example, judged(example, {}))
+    comparison = comparison_of(example, judgement)
     assert (whole.rounds, comparison.rounds) == (40, 38)
     assert comparison.verdict is whole.verdict is Verdict.BETTER
     assert comparison.shown is not None
     assert 0.88 < comparison.shown.ratio < 0.92
-    state = next(s for s in found.states if s.cell_id == made.cell(arm).id)
+    state = next(s for s in judgement.states if s.cell_id == example.cell(arm).id)
     assert (state.state, state.cache, state.rounds, state.void) == ("measured", "cold", 38, 2)
     median = next(
-        s for s in found.summaries if s.cell_id == made.cell(arm).id and s.metric == "wall"
+        s for s in judgement.summaries if s.cell_id == example.cell(arm).id and s.metric == "wall"
     )
     assert median.n_void == 2
     assert median.min > 0.05
-    claims = [c for c in found.claims if c.kind == "main"]
+    claims = [c for c in judgement.claims if c.kind == "main"]
     assert claims[0].text.startswith("With a cold cache: best: b.")
 
 
 def test_more_than_five_percent_of_them_refuse_the_cell(study: type[Study]) -> None:
-    made = study(control=False)
-    found = judged(made, {"b": (7, 30, 31)})
-    assert of(made, found).verdict is Verdict.NOT_COMPARABLE
-    assert of(made, found).reason == (
+    example = study(control=False)
+    judgement = judged(example, {"b": (7, 30, 31)})
+    assert comparison_of(example, judgement).verdict is Verdict.NOT_COMPARABLE
+    assert comparison_of(example, judgement).reason == (
         "cache state not verified: 3 of 40 samples were not verified as cold "
         "(round 7: 12 % of its pages were in memory)"
     )
 
 
 def test_failures_and_unseen_rounds_count_together(study: type[Study]) -> None:
-    made = study(control=False)
-    assert of(made, judged(made, {"b": (7,)}, failed=(9,))).verdict is Verdict.BETTER
-    both = of(made, judged(made, {"b": (7,)}, failed=(9, 10)))
+    example = study(control=False)
+    assert (
+        comparison_of(example, judged(example, {"b": (7,)}, failed=(9,))).verdict is Verdict.BETTER
+    )
+    both = comparison_of(example, judged(example, {"b": (7,)}, failed=(9, 10)))
     assert both.verdict is Verdict.NOT_COMPARABLE
     assert "1 of 38 samples" in both.reason
-    failed = of(made, judged(made, {"b": (7,)}, failed=(9, 10, 11)))
+    failed = comparison_of(example, judged(example, {"b": (7,)}, failed=(9, 10, 11)))
     assert (failed.verdict, failed.reason) == (Verdict.FAILED, "exit 9 (round 9; 3 of 40 rounds)")
 
 
-def test_warm_runs_are_held_to_it_beside_cold_ones_only(study: type[Study]) -> None:
-    made = study(control=False)
-    cold, warm = (made.cell(arm).id for arm in ("a", "b"))
-    assert cache_states.needed(made.plan) == {}
-    assert cache_states.needed(cold_plan(made, "b")) == {cold: "cold", warm: "warm"}
-    blocks = made.blocks(wall)
+def test_warm_runs_are_verified_only_in_plans_with_cold_ones(study: type[Study]) -> None:
+    example = study(control=False)
+    cold, warm = (example.cell(arm).id for arm in ("a", "b"))
+    assert cache_states.needed(example.plan) == {}
+    assert cache_states.needed(cold_plan(example, "b")) == {cold: "cold", warm: "warm"}
+    blocks = example.blocks(wall)
     assert sampling.collect(blocks)[cold].void == frozenset()
     alone = sampling.collect(blocks, {cold: "cold"})
     assert (len(alone[cold].void), len(alone[warm].void)) == (40, 0)

@@ -26,7 +26,7 @@ def pair_of(x: np.ndarray, y: np.ndarray) -> Pair:
 
 
 def enumerated(x: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
-    """p of the pair, p₁ and p₂ by the definition of METHOD 2 over all 2ⁿ swaps."""
+    """Return p of the pair, p₁ and p₂ over all 2ⁿ swaps (`docs/method.md#paired-test`)."""
     floors, ranks = [], []
     for bits in itertools.product([False, True], repeat=len(x)):
         ours, theirs = np.where(bits, y, x), np.where(bits, x, y)
@@ -42,11 +42,11 @@ def enumerated(x: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
 def test_short_records_give_the_exact_p_of_all_swaps(seed: int) -> None:
     random = np.random.default_rng(seed)
     x, y = random.normal(0.08 * (seed % 3), 0.1, 8), random.normal(0, 0.1, 8)
-    found = paired_test.examine(pair_of(x, y), LEVELS, 0)
+    evidence = paired_test.examine(pair_of(x, y), LEVELS, 0)
     p, p1, p2 = enumerated(x, y)
-    assert found.p == pytest.approx(p)
-    assert found.p_floor == pytest.approx(p1)
-    assert found.p_typical == pytest.approx(p2)
+    assert evidence.p == pytest.approx(p)
+    assert evidence.p_floor == pytest.approx(p1)
+    assert evidence.p_typical == pytest.approx(p2)
 
 
 def test_the_floor_alone_agrees_with_scipys_permutation_test() -> None:
@@ -88,26 +88,28 @@ def test_sampled_swaps_come_close_to_all_of_them(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_p_lies_between_the_smaller_share_and_twice_it(seed: int) -> None:
+def test_p_is_between_the_smaller_share_and_twice_it(seed: int) -> None:
     random = np.random.default_rng(seed)
     x, y = random.normal(0.02, 0.05, 30), random.normal(0, 0.05, 30)
-    found = paired_test.examine(pair_of(x, y), LEVELS, 0)
-    smaller = min(found.p_typical, found.p_floor if found.p_floor is not None else 1.0)
-    slack = 4 * (smaller / max(found.swaps, 1)) ** 0.5 + 2 / max(found.swaps, 1)
-    assert smaller - slack <= found.p <= 2 * smaller + slack
+    evidence = paired_test.examine(pair_of(x, y), LEVELS, 0)
+    smaller = min(evidence.p_typical, evidence.p_floor if evidence.p_floor is not None else 1.0)
+    slack = 4 * (smaller / max(evidence.swaps, 1)) ** 0.5 + 2 / max(evidence.swaps, 1)
+    assert smaller - slack <= evidence.p <= 2 * smaller + slack
 
 
 def test_a_clear_difference_needs_no_swap() -> None:
     x = np.random.default_rng(0).normal(0.5, 0.01, 30)
-    found = paired_test.examine(pair_of(x, x - 0.5 + np.linspace(0, 0.01, 30)), LEVELS, 0)
-    assert (found.swaps, found.p_floor) == (0, None)
-    assert found.p == 2 * found.p_typical
+    evidence = paired_test.examine(pair_of(x, x - 0.5 + np.linspace(0, 0.01, 30)), LEVELS, 0)
+    assert (evidence.swaps, evidence.p_floor) == (0, None)
+    assert evidence.p == 2 * evidence.p_typical
 
 
 def test_a_clear_tie_needs_only_the_first_chunk() -> None:
     random = np.random.default_rng(2)
-    found = paired_test.examine(pair_of(random.normal(size=40), random.normal(size=40)), LEVELS, 0)
-    assert found.swaps == paired_test.FIRST_CHUNK
+    evidence = paired_test.examine(
+        pair_of(random.normal(size=40), random.normal(size=40)), LEVELS, 0
+    )
+    assert evidence.swaps == paired_test.FIRST_CHUNK
 
 
 def test_swaps_never_exceed_four_per_level() -> None:
@@ -119,9 +121,9 @@ def test_swaps_never_exceed_four_per_level() -> None:
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3])
 def test_hardly_any_rounds_give_no_evidence_and_no_error(n: int) -> None:
-    found = paired_test.examine(pair_of(np.arange(n) + 1.0, np.zeros(n)), LEVELS, 0)
-    assert found.p >= 0.25
-    assert found.rounds == n
+    evidence = paired_test.examine(pair_of(np.arange(n) + 1.0, np.zeros(n)), LEVELS, 0)
+    assert evidence.p >= 0.25
+    assert evidence.rounds == n
 
 
 def test_equal_series_give_p_one() -> None:
@@ -151,7 +153,7 @@ def recorded(workload: str, arm: str) -> list[tuple[float, float]]:
 
 
 @pytest.mark.parametrize("workload", ["cpu", "wc", "mt", "dio"])
-def test_identical_programs_are_told_apart_no_more_often_than_the_level_says(workload: str) -> None:
+def test_identical_programs_differ_no_more_often_than_the_level(workload: str) -> None:
     """Recorded rounds of the same work, labels exchanged at random, nominal 5 %."""
     rows, random = recorded(workload, "Ac"), np.random.default_rng(11)
     replays, rejected = 150, 0
@@ -168,17 +170,17 @@ def test_identical_programs_are_told_apart_no_more_often_than_the_level_says(wor
 
 
 def test_a_real_three_percent_is_found_in_recorded_noise() -> None:
-    """One thread, 40 rounds, 1 %: METHOD 2 gives about 90 % for the fastest third."""
+    """One thread, 40 rounds, 1 %: the method has about 90 % power for the fastest third."""
     rows, random = recorded("cpu", "B3"), np.random.default_rng(12)
-    replays, found = 60, 0
+    replays, evidence = 60, 0
     for _ in range(replays):
         start = int(random.integers(0, len(rows) - 40))
         window = np.log(np.array(rows[start : start + 40]))
-        found += (
+        evidence += (
             paired_test.examine(pair_of(window[:, 0], window[:, 1]), Levels(0.01, 0.01), 0).p
             <= 0.01
         )
-    assert found / replays >= 0.7
+    assert evidence / replays >= 0.7
 
 
 def test_a_tie_of_both_statistics_goes_to_the_typical_ratio() -> None:

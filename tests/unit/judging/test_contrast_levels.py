@@ -1,4 +1,4 @@
-"""What contrasts pay for: every look, every member of their family, and no round behind the last look."""
+"""Levels of contrasts: adjusted for looks and family, with no round after the last look."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def test_the_interval_of_an_inconclusive_contrast_is_that_of_the_whole_family(
 ) -> None:
     at = crossed(AXES).measured(noisy)
     series = [np.random.default_rng(n).normal(0, 0.1, 40) for n in range(5)]
-    found = contrasts.judge_contrasts(series, at)
-    assert {c.verdict for c in found} == {Verdict.INCONCLUSIVE}
+    contrast = contrasts.judge_contrasts(series, at)
+    assert {c.verdict for c in contrast} == {Verdict.INCONCLUSIVE}
     assert at.looks.count > 1
-    assert [c.shown.level for c in found if c.shown] == pytest.approx(
-        [1 - 0.05 / (at.looks.count * 5)] * len(found)
+    assert [c.shown.level for c in contrast if c.shown] == pytest.approx(
+        [1 - 0.05 / (at.looks.count * 5)] * len(contrast)
     )
     alone = contrasts.judge_contrasts(series, at, size=9)
     assert [c.shown.level for c in alone if c.shown] == pytest.approx(
@@ -59,7 +59,7 @@ def test_the_interval_of_the_first_that_is_rejected_is_that_of_the_whole_family_
     )
 
 
-def test_whichever_is_picked_as_the_largest_its_interval_holds_with_all_others(
+def test_the_interval_of_a_selected_contrast_is_valid_with_all_others(
     crossed: type[Crossed],
 ) -> None:
     at = crossed(AXES).measured(noisy)
@@ -73,14 +73,14 @@ def test_whichever_is_picked_as_the_largest_its_interval_holds_with_all_others(
 def test_no_effect_and_no_contribution_sees_a_round_behind_the_last_look(
     crossed: type[Crossed],
 ) -> None:
-    made = crossed(AXES)
+    example = crossed(AXES)
 
     def wall(values: Mapping[str, str], where: str, number: int) -> float:
         later = 3.0 if values["parser"] == "sonic" and number > 18 else 1.0
         return later * noisy(values, where, number)
 
-    taken = [Look(item.id, 1, 18, stopped=False) for item in made.plan.inputs]
-    judged = judge(made.plan, made.blocks(wall), {}, [], taken)
+    taken = [Look(item.id, 1, 18, stopped=False) for item in example.plan.inputs]
+    judged = judge(example.plan, example.blocks(wall), {}, [], taken)
     assert {e.mean.rounds for e in judged.structure.effects} == {18}
     assert not [e for e in judged.structure.effects if e.mean.verdict.decided]
     (table,) = judged.structure.contributions
@@ -88,19 +88,19 @@ def test_no_effect_and_no_contribution_sees_a_round_behind_the_last_look(
 
 
 def test_the_interval_of_a_crossing_pays_for_the_looks(study: type[Study]) -> None:
-    made = study(arms=("a", "b"), sizes=(10, 50, 200))
+    example = study(arms=("a", "b"), sizes=(10, 50, 200))
     factors = {"10MiB": 1.2, "50MiB": 1.05, "200MiB": 0.8}
 
     def wall(arm: str, where: str, number: int) -> float:
         chance = random.Random(f"{arm}/{where}/{number}")
         return (factors[where] if arm == "b" else 1.0) * math.exp(chance.gauss(0, 0.01))
 
-    judged = made.judge(made.blocks(wall))
+    judged = example.judge(example.blocks(wall))
     (crossing,) = judged.structure.crossings
     assert crossing.level == pytest.approx(1 - 0.05 / judged.looks.count)
     assert judged.looks.count > 1
     # The bounds are those of the test at that level: wider than at 95 %.
-    cells = [(made.cell("b", size), made.cell("a", size)) for size in (50, 200)]
+    cells = [(example.cell("b", size), example.cell("a", size)) for size in (50, 200)]
     ratios = np.array(
         [
             [
@@ -111,8 +111,8 @@ def test_the_interval_of_a_crossing_pays_for_the_looks(study: type[Study]) -> No
         ]
     )
     places = [math.log(size * 1024 * 1024) for size in (50, 200)]
-    wanted = crossover.turning(places, ratios, crossing.level)
-    assert wanted is not None
-    assert crossing.lo_bytes == pytest.approx(math.exp(wanted[1]))
-    assert crossing.hi_bytes == pytest.approx(math.exp(wanted[2]))
+    expected = crossover.turning(places, ratios, crossing.level)
+    assert expected is not None
+    assert crossing.lo_bytes == pytest.approx(math.exp(expected[1]))
+    assert crossing.hi_bytes == pytest.approx(math.exp(expected[2]))
     assert {c.id for pair in cells for c in pair} == set(crossing.cell_ids)

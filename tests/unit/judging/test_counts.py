@@ -27,33 +27,31 @@ def compared(counts: list[float], reference: list[float], margin: float = 0.02) 
 
 
 def test_equal_repetitions_are_exact() -> None:
-    found = compared([103.0] * 3, [100.0] * 3)
-    assert found.shown == Interval(1.03, 1.03, 1.03, 1.0)
-    assert (found.verdict, found.runs, found.runs_ref) == (Verdict.WORSE, 3, 3)
+    comparison = compared([103.0] * 3, [100.0] * 3)
+    assert comparison.shown == Interval(1.03, 1.03, 1.03, 1.0)
+    assert (comparison.verdict, comparison.runs, comparison.runs_ref) == (Verdict.WORSE, 3, 3)
     assert compared([100.0] * 3, [100.0] * 3).verdict is Verdict.EQUIVALENT
     assert compared([101.0] * 3, [100.0] * 3).verdict is Verdict.WORSE_SIZE_UNCERTAIN
 
 
 def test_the_range_of_the_repetitions_widens_the_interval() -> None:
-    found = compared([110.0, 110.1, 110.0], [100.0, 100.0, 100.2])
+    comparison = compared([110.0, 110.1, 110.0], [100.0, 100.0, 100.2])
     half = 3 * (math.log(110.1 / 110.0) + math.log(100.2 / 100.0))
-    assert found.shown is not None
-    assert found.shown.lo == pytest.approx(1.1 * math.exp(-half))
-    assert found.shown.hi == pytest.approx(1.1 * math.exp(half))
-    assert found.verdict is Verdict.WORSE
+    assert comparison.shown is not None
+    assert comparison.shown.lo == pytest.approx(1.1 * math.exp(-half))
+    assert comparison.shown.hi == pytest.approx(1.1 * math.exp(half))
+    assert comparison.verdict is Verdict.WORSE
 
 
 def test_counts_that_vary_more_than_they_differ_decide_nothing() -> None:
-    found = compared([100.0, 104.0, 102.0], [99.0, 103.0, 101.0])
-    assert found.verdict is Verdict.INCONCLUSIVE
-    assert "vary by up to 4" in found.reason
+    comparison = compared([100.0, 104.0, 102.0], [99.0, 103.0, 101.0])
+    assert comparison.verdict is Verdict.INCONCLUSIVE
+    assert "vary by up to 4" in comparison.reason
     assert compared([100.0, 100.01, 100.0], [100.0, 100.02, 100.0]).verdict is Verdict.EQUIVALENT
 
 
 @pytest.mark.parametrize(("runs", "most"), [(2, 40), (3, 8), (5, 2)])
-def test_copies_of_one_program_whose_counts_vary_are_hardly_ever_told_apart(
-    runs: int, most: int
-) -> None:
+def test_copies_of_one_program_with_varying_counts_rarely_differ(runs: int, most: int) -> None:
     """docs/method.md, section 5: below 1 in 100 with two repetitions, 1 in 1 000 with three."""
     generator = random.Random(7)
     false = 0
@@ -72,7 +70,7 @@ def test_no_count_has_no_ratio() -> None:
 
 
 def test_runs_outside_timing_have_summaries_of_their_own() -> None:
-    seen = [
+    observations = [
         Observation("c", "observed", 1, "at", "wait4", values={"minor_faults": 7.0}),
         *(
             Observation("c", "instructions", n, "at", "v", values={"instructions": v})
@@ -80,26 +78,28 @@ def test_runs_outside_timing_have_summaries_of_their_own() -> None:
         ),
         Observation("c", "instructions", 3, "at", "v", "failed", message="why"),
     ]
-    found = {s.metric: s for s in summaries(seen, ())}
+    comparison = {s.metric: s for s in summaries(observations, ())}
     assert (
-        found["minor_faults"].median,
-        found["minor_faults"].n_rounds,
-        found["minor_faults"].n_runs,
+        comparison["minor_faults"].median,
+        comparison["minor_faults"].n_rounds,
+        comparison["minor_faults"].n_runs,
     ) == (
         7,
         0,
         1,
     )
     assert (
-        found["instructions"].median,
-        found["instructions"].min,
-        found["instructions"].n_runs,
+        comparison["instructions"].median,
+        comparison["instructions"].min,
+        comparison["instructions"].n_runs,
     ) == (
         7,
         5,
         2,
     )
-    assert [s.metric for s in summaries(seen, [found["minor_faults"]])] == ["instructions"]
+    assert [s.metric for s in summaries(observations, [comparison["minor_faults"]])] == [
+        "instructions"
+    ]
 
 
 def test_a_metric_that_is_often_missing_is_not_compared() -> None:
@@ -169,16 +169,16 @@ def claim(
     ],
 )
 def test_a_sentence_has_the_words_of_its_metric(given: Claim, text: str) -> None:
-    said = sentences.say(given).replace("\u202f", " ")
+    output = sentences.say(given).replace("\u202f", " ")
     figures = re.compile(r"[0-9.]+")
-    assert figures.sub("#", said) == figures.sub("#", text)
-    expected, found = (
-        [float(figure) for figure in figures.findall(words)] for words in (text, said)
+    assert figures.sub("#", output) == figures.sub("#", text)
+    expected, comparison = (
+        [float(figure) for figure in figures.findall(words)] for words in (text, output)
     )
-    assert found == pytest.approx(expected, abs=0.11)
+    assert comparison == pytest.approx(expected, abs=0.11)
 
 
-def test_a_ratio_of_a_metric_that_is_better_when_larger_is_told_turned_over() -> None:
+def test_a_ratio_of_a_metric_that_is_better_when_larger_is_inverted() -> None:
     given = claim(
         "requests", Verdict.INCONCLUSIVE, 1 / 1.08, 1 / 1.93, 1 / 0.72, direction="higher"
     )
@@ -200,8 +200,8 @@ def test_every_metric_has_its_noun_and_a_line() -> None:
 
 def test_a_derived_metric_is_the_quotient_of_two_metrics_of_a_round() -> None:
     receipt = Receipt(counts={"major_faults": 10})
-    found = Block(
+    comparison = Block(
         0, 1, 0, "c", warmup=False, status="ok", started_at="", wall_s=(0.5,), receipts=(receipt,)
     )
-    assert collect([found])["c"].values("major_faults_per_s") == {1: 20.0}
-    assert "major_faults_per_s" not in collect([replace(found, receipts=())])["c"].series
+    assert collect([comparison])["c"].values("major_faults_per_s") == {1: 20.0}
+    assert "major_faults_per_s" not in collect([replace(comparison, receipts=())])["c"].series

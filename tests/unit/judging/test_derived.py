@@ -64,8 +64,8 @@ def rows(judgement: Judgement) -> dict[str, Derived]:
 
 def test_rates_and_formulas_are_medians_over_rounds_with_intervals() -> None:
     study = Budget()
-    found = rows(judged(study, study.blocks(wall)))
-    assert list(found) == [
+    by_name = rows(judged(study, study.blocks(wall)))
+    assert list(by_name) == [
         "generate",
         "write",
         "streaming",
@@ -75,15 +75,15 @@ def test_rates_and_formulas_are_medians_over_rounds_with_intervals() -> None:
         "share",
     ]
     middle = 1.03
-    assert found["generate"].measured
-    assert found["generate"].value == pytest.approx(100 * MIB / 0.25 / middle)
-    assert found["ideal"].value == pytest.approx(100 * MIB / middle)
-    assert found["no_overlap"].value == pytest.approx(100 * MIB / 1.25 / middle)
-    share = found["share"]
+    assert by_name["generate"].measured
+    assert by_name["generate"].value == pytest.approx(100 * MIB / 0.25 / middle)
+    assert by_name["ideal"].value == pytest.approx(100 * MIB / middle)
+    assert by_name["no_overlap"].value == pytest.approx(100 * MIB / 1.25 / middle)
+    share = by_name["share"]
     assert share.unit == "ratio"
     # Paired by round: the drift cancels, and the interval is a point.
     assert [share.value, share.lo, share.hi] == pytest.approx([1 / 1.1] * 3)
-    assert found["gained"].value == pytest.approx(1.25 / 1.1)
+    assert by_name["gained"].value == pytest.approx(1.25 / 1.1)
     assert share.rounds == 40
 
 
@@ -100,9 +100,9 @@ def test_a_round_without_a_figure_does_not_count() -> None:
         replace(b, status="failed", wall_s=()) if b.cell_id == writing and b.round == 3 else b
         for b in study.blocks(wall)
     ]
-    found = rows(judged(study, blocks))
-    assert found["share"].rounds == 39
-    assert found["generate"].rounds == 40
+    by_name = rows(judged(study, blocks))
+    assert by_name["share"].rounds == 39
+    assert by_name["generate"].rounds == 40
 
 
 def test_a_cell_that_failed_gives_no_figure() -> None:
@@ -112,24 +112,24 @@ def test_a_cell_that_failed_gives_no_figure() -> None:
         replace(b, status="failed", wall_s=()) if b.cell_id == writing else b
         for b in study.blocks(wall)
     ]
-    found = rows(judged(study, blocks))
-    assert found["share"].value is None
-    assert found["share"].rounds == 0
-    assert found["generate"].value is not None
+    by_name = rows(judged(study, blocks))
+    assert by_name["share"].value is None
+    assert by_name["share"].rounds == 0
+    assert by_name["generate"].value is not None
 
 
 class TestBounds:
     def test_they_do_other_work_and_are_compared_with_nothing(self) -> None:
         study = Budget()
-        own = {study.cell(arm, 100).id: arm for arm in ("generate", "write")}
+        pair_result = {study.cell(arm, 100).id: arm for arm in ("generate", "write")}
         blocks = [
-            replace(b, answer=Answer(own[b.cell_id], 1)) if b.cell_id in own else b
+            replace(b, answer=Answer(pair_result[b.cell_id], 1)) if b.cell_id in pair_result else b
             for b in study.blocks(wall)
         ]
         judgement = judged(study, blocks)
         states = {s.cell_id: s.state for s in judgement.states}
-        assert [states[cell] for cell in own] == ["measured", "measured"]
-        assert not {c.cell_id for c in judgement.comparisons} & set(own)
+        assert [states[cell] for cell in pair_result] == ["measured", "measured"]
+        assert not {c.cell_id for c in judgement.comparisons} & set(pair_result)
         # Four times as fast as anything else, and yet no candidate.
         (best,) = judgement.best
         assert best.cell_ids == (study.cell("streaming", 100).id,)
@@ -148,12 +148,15 @@ class TestBounds:
 
 def test_every_row_is_a_claim_that_says_how_it_was_found() -> None:
     study = Budget()
-    told = {
+    sentences_of = {
         c.subject: c.text for c in judged(study, study.blocks(wall)).claims if c.kind == "derived"
     }
-    assert told["share"] == "share is 0.909 [0.909, 0.910] (rate(streaming) / ideal, 40 rounds)"
-    assert told["ideal"].startswith("ideal is 97.")
-    assert "MiB/s (min(rate(generate), rate(write)), 40 rounds)" in told["ideal"]
+    assert (
+        sentences_of["share"]
+        == "share is 0.909 [0.909, 0.910] (rate(streaming) / ideal, 40 rounds)"
+    )
+    assert sentences_of["ideal"].startswith("ideal is 97.")
+    assert "MiB/s (min(rate(generate), rate(write)), 40 rounds)" in sentences_of["ideal"]
 
 
 def test_a_cell_that_failed_in_too_many_rounds_gives_no_figure() -> None:
@@ -167,10 +170,10 @@ def test_a_cell_that_failed_in_too_many_rounds_gives_no_figure() -> None:
             else b
             for b in study.blocks(wall)
         ]
-        found = rows(judged(study, blocks))
-        assert (found["write"].value is not None) is known
-        assert (found["ideal"].value is not None) is known
-        assert found["generate"].value is not None
+        by_name = rows(judged(study, blocks))
+        assert (by_name["write"].value is not None) is known
+        assert (by_name["ideal"].value is not None) is known
+        assert by_name["generate"].value is not None
 
 
 PAIRS = (
@@ -181,7 +184,7 @@ PAIRS = (
 
 
 @dataclass
-class Named(Budget):
+class PairStudy(Budget):
     """Pairs of named cells, one of which is judged among the results."""
 
     @property
@@ -200,7 +203,7 @@ def scattered(arm: str, _: str, number: int) -> float:
 
 
 def test_the_ratio_of_a_judged_pair_has_the_pairs_own_figures() -> None:
-    study = Named()
+    study = PairStudy()
     judgement = judged(study, study.blocks(scattered))
     cells = {c.label: c.id for c in study.plan.cells if c.role is not Role.CONTROL}
     pair = next(
@@ -209,8 +212,8 @@ def test_the_ratio_of_a_judged_pair_has_the_pairs_own_figures() -> None:
         if c.family == "headline" and c.metric == "wall" and c.cell_id == cells["other"]
     )
     assert pair.shown is not None
-    found = rows(judgement)
-    row, turned, twice = (found[r.name] for r in PAIRS)
+    by_name = rows(judgement)
+    row, inverted, twice = (by_name[r.name] for r in PAIRS)
     assert row.judged
     assert (row.value, row.lo, row.hi, row.level) == (
         pair.shown.ratio,
@@ -220,8 +223,8 @@ def test_the_ratio_of_a_judged_pair_has_the_pairs_own_figures() -> None:
     )
     assert row.level is not None
     assert row.level > 0.95
-    assert turned.judged
-    assert (turned.value, turned.lo, turned.hi) == (
+    assert inverted.judged
+    assert (inverted.value, inverted.lo, inverted.hi) == (
         1 / pair.shown.ratio,
         1 / pair.shown.hi,
         1 / pair.shown.lo,
@@ -236,7 +239,7 @@ def test_the_ratio_of_a_judged_pair_has_the_pairs_own_figures() -> None:
 
 
 def test_the_ratio_of_a_pair_that_is_not_compared_has_no_figure() -> None:
-    study = Named()
+    study = PairStudy()
     other = study.cell("other", 100).id
     blocks = [
         replace(b, answer=Answer("another", 1)) if b.cell_id == other else b
@@ -270,17 +273,19 @@ def test_a_ratio_that_is_a_step_has_the_figures_that_it_has_among_the_contributi
     )
     step = Step((Change("allocator", "system", "jemalloc"),), "b", "a", contrast, None)
     table = Contribution("i", "wall", "ladder", "a", "b", (step,), None, None, None, None, ())
-    (found,) = with_contribution_figures([row], [table], [])
-    assert (found.value, found.lo, found.hi, found.level) == (0.908, 0.835, 0.982, 0.99875)
-    own = Comparison("b", "a", "wall", "headline", Verdict.INCONCLUSIVE, margin=0.02, epsilon=0.01)
-    assert with_contribution_figures([row], [table], [own]) == (row,)
+    (by_name,) = with_contribution_figures([row], [table], [])
+    assert (by_name.value, by_name.lo, by_name.hi, by_name.level) == (0.908, 0.835, 0.982, 0.99875)
+    pair_result = Comparison(
+        "b", "a", "wall", "headline", Verdict.INCONCLUSIVE, margin=0.02, epsilon=0.01
+    )
+    assert with_contribution_figures([row], [table], [pair_result]) == (row,)
     assert with_contribution_figures([replace(row, judged=False)], [table], []) == (
         replace(row, judged=False),
     )
 
 
 def test_the_ratio_of_a_pair_without_an_upper_bound_has_no_interval() -> None:
-    study = Named()
+    study = PairStudy()
     cells = (study.cell("other", 100).id, study.cell("streaming", 100).id)
     open_ended = Comparison(
         *cells,
@@ -292,11 +297,11 @@ def test_the_ratio_of_a_pair_without_an_upper_bound_has_no_interval() -> None:
     )
     samples = collect(study.blocks(scattered))
     usable = frozenset(c.id for c in study.plan.cells)
-    found = {
+    by_name = {
         row.name: row
         for row in derived_rows(study.plan, samples, study.inputs(), usable, [open_ended])
     }
-    row = found["other_over_streaming"]
+    row = by_name["other_over_streaming"]
     assert (row.judged, row.value, row.lo, row.hi, row.level) == (True, 1.2, None, None, None)
-    turned = found["streaming_over_other"]
-    assert (turned.value, turned.lo, turned.hi) == (1 / 1.2, None, None)
+    inverted = by_name["streaming_over_other"]
+    assert (inverted.value, inverted.lo, inverted.hi) == (1 / 1.2, None, None)

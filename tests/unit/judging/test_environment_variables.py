@@ -1,4 +1,4 @@
-"""What the shell sets around a run: recorded, told, and held against a second record."""
+"""Environment variables of the shell: recorded, reported, and compared with a second record."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ def test_nothing_else_of_an_environment_is_kept(name: str) -> None:
     assert variables_of({name: "secret"}) == ()
 
 
-def test_they_are_told_by_name_and_empty_ones_set_nothing() -> None:
-    found = variables_of({"RUSTFLAGS": "", "RAYON_NUM_THREADS": "1", "LD_PRELOAD": "a.so"})
-    assert told(found) == "LD_PRELOAD=a.so, RAYON_NUM_THREADS=1"
+def test_they_are_reported_by_name_and_empty_ones_set_nothing() -> None:
+    variables = variables_of({"RUSTFLAGS": "", "RAYON_NUM_THREADS": "1", "LD_PRELOAD": "a.so"})
+    assert told(variables) == "LD_PRELOAD=a.so, RAYON_NUM_THREADS=1"
 
 
 def with_cells(plan: Plan, *envs: tuple[tuple[str, str], ...]) -> Plan:

@@ -13,14 +13,14 @@ from bench_framework.stats.holm_family import adjust_for_looks, holm
 def test_adjusted_values_are_those_of_statsmodels(seed: int) -> None:
     p = (np.random.default_rng(seed).random(12) ** 4).tolist()
     rejected, adjusted, *_ = multipletests(p, alpha=0.05, method="holm")
-    found = holm(p, size=12, level=0.05)
-    assert [f.p for f in found] == pytest.approx(adjusted.tolist())
-    assert [f.rejected for f in found] == rejected.tolist()
+    result = holm(p, size=12, level=0.05)
+    assert [f.p for f in result] == pytest.approx(adjusted.tolist())
+    assert [f.rejected for f in result] == rejected.tolist()
 
 
 def test_divisors_count_down_and_stop_with_the_procedure() -> None:
-    found = holm([0.04, 0.001, 0.03, 0.002], size=4, level=0.05)
-    assert [f.divisor for f in found] == [2, 4, 2, 3]
+    result = holm([0.04, 0.001, 0.03, 0.002], size=4, level=0.05)
+    assert [f.divisor for f in result] == [2, 4, 2, 3]
 
 
 def test_members_without_a_value_still_share_the_level() -> None:

@@ -48,8 +48,8 @@ def block(seq: int, status: Status, message: str | None = None) -> Block:
 )
 def test_the_warm_up_says_why(status: Status, message: str | None, state: str, reason: str) -> None:
     blocks = [block(0, status, message), block(1, status, message)]
-    (found,) = cell_state.cell_states(PLAN, samples.collect(blocks), {}, samples.warm_ups(blocks))
-    assert (found.state, found.reason) == (state, reason)
+    (result,) = cell_state.cell_states(PLAN, samples.collect(blocks), {}, samples.warm_ups(blocks))
+    assert (result.state, result.reason) == (state, reason)
 
 
 def test_blocks_of_a_cut_round_say_nothing() -> None:

@@ -33,19 +33,19 @@ def timing(effects: dict[str, float], spread: float = 0.02, seed: int = 0) -> Ti
 
 
 def test_a_clear_record_is_conclusive(study: type[Study]) -> None:
-    made = study(arms=("a", "b", "c"))
-    judged = made.judge(made.blocks(timing({"b": -0.3, "c": 0.4}, 0.01)))
-    assert made.comparison(judged, "b").verdict is Verdict.BETTER
-    assert made.comparison(judged, "c").verdict is Verdict.WORSE
+    example = study(arms=("a", "b", "c"))
+    judged = example.judge(example.blocks(timing({"b": -0.3, "c": 0.4}, 0.01)))
+    assert example.comparison(judged, "b").verdict is Verdict.BETTER
+    assert example.comparison(judged, "c").verdict is Verdict.WORSE
     assert judged.status == "conclusive"
-    assert judged.best[0].cell_ids == (made.cell("b").id,)
+    assert judged.best[0].cell_ids == (example.cell("b").id,)
     assert judged.best[0].complete
 
 
 def test_the_same_record_gives_the_same_judgement_to_the_last_bit(study: type[Study]) -> None:
-    made = study(arms=("a", "b", "c"))
-    blocks = made.blocks(timing({"b": -0.02}, 0.05))
-    assert made.judge(blocks) == made.judge(list(reversed(blocks)))
+    example = study(arms=("a", "b", "c"))
+    blocks = example.blocks(timing({"b": -0.02}, 0.05))
+    assert example.judge(blocks) == example.judge(list(reversed(blocks)))
 
 
 @pytest.mark.parametrize("effect", [0.0, 0.015, 0.03])
@@ -70,10 +70,10 @@ def test_names_and_order_of_variants_move_no_verdict(study: type[Study], effect:
 
 
 def test_all_claims_say_what_their_fields_say(study: type[Study]) -> None:
-    made = study(arms=("a", "b", "c", "d"), sizes=(10, 50, 200))
+    example = study(arms=("a", "b", "c", "d"), sizes=(10, 50, 200))
     wall = timing({"b": -0.3, "c": 0.015, "d": 0.2}, 0.03)
-    judged = made.judge(
-        made.blocks(
+    judged = example.judge(
+        example.blocks(
             lambda a, i, r: wall(a, i, r) * (0.5 if (a, i) == ("d", "200MiB") else 1),
             timing({"b": 0.2}, 0.005),
             lambda a, _i, r: 5e7 * (1.5 if a == "b" else 1) + 4096 * (r % 3),
@@ -101,8 +101,8 @@ def test_all_claims_say_what_their_fields_say(study: type[Study]) -> None:
 
 
 def test_no_claim_uses_a_forbidden_word(study: type[Study]) -> None:
-    made = study(arms=("a", "b", "c"))
-    judged = made.judge(made.blocks(timing({"b": -0.4, "c": 0.02}, 0.03), rss=lambda *_: 1e7))
+    example = study(arms=("a", "b", "c"))
+    judged = example.judge(example.blocks(timing({"b": -0.4, "c": 0.02}, 0.03), rss=lambda *_: 1e7))
     forbidden = (
         "no difference",
         "insignificant",
@@ -116,9 +116,9 @@ def test_no_claim_uses_a_forbidden_word(study: type[Study]) -> None:
 
 
 def test_a_gain_in_time_names_what_it_costs(study: type[Study]) -> None:
-    made = study()
-    judged = made.judge(
-        made.blocks(timing({"b": -0.3}, 0.005), timing({"b": 0.25}, 0.005), lambda *_: 1e7)
+    example = study()
+    judged = example.judge(
+        example.blocks(timing({"b": -0.3}, 0.005), timing({"b": 0.25}, 0.005), lambda *_: 1e7)
     )
     main = judged.claims[0]
     assert "less time" in main.text
@@ -126,10 +126,10 @@ def test_a_gain_in_time_names_what_it_costs(study: type[Study]) -> None:
 
 
 def test_an_axis_on_which_the_sign_changes_is_not_pooled(study: type[Study]) -> None:
-    made = study(sizes=(10, 200))
+    example = study(sizes=(10, 200))
     wall = timing({}, 0.01)
-    judged = made.judge(
-        made.blocks(
+    judged = example.judge(
+        example.blocks(
             lambda a, i, r: wall(a, i, r) * ({"10MiB": 1.078, "200MiB": 0.6}[i] if a == "b" else 1)
         )
     )
@@ -139,8 +139,8 @@ def test_an_axis_on_which_the_sign_changes_is_not_pooled(study: type[Study]) -> 
 
 
 def test_before_the_first_look_there_is_no_verdict(study: type[Study]) -> None:
-    made = study(rounds=5)
-    judged = judge(made.plan, made.blocks(timing({"b": -0.5}, 0.01)), {}, (), ())
+    example = study(rounds=5)
+    judged = judge(example.plan, example.blocks(timing({"b": -0.5}, 0.01)), {}, (), ())
     assert {c.verdict for c in judged.comparisons} == {Verdict.INCONCLUSIVE}
     assert {c.reason for c in judged.comparisons} == {"no interim analysis has taken place yet"}
     assert judged.status == "exploratory"
@@ -149,91 +149,91 @@ def test_before_the_first_look_there_is_no_verdict(study: type[Study]) -> None:
 
 
 def test_a_quick_record_is_exploratory_and_says_what_it_would_need(study: type[Study]) -> None:
-    made = study(rounds=3, measure=MeasurePolicy(rounds_min=3, rounds_max=3))
-    judged = made.judge(made.blocks(timing({"b": -0.5}, 0.01)))
+    example = study(rounds=3, measure=MeasurePolicy(rounds_min=3, rounds_max=3))
+    judged = example.judge(example.blocks(timing({"b": -0.5}, 0.01)))
     assert judged.status == "exploratory"
-    assert made.comparison(judged, "b").verdict is Verdict.INCONCLUSIVE
+    assert example.comparison(judged, "b").verdict is Verdict.INCONCLUSIVE
     assert "BX340" in {e.code for e in judged.events}
 
 
 def test_one_run_is_a_value_without_a_verdict(study: type[Study]) -> None:
-    made = study(rounds=1, measure=MeasurePolicy(rounds_min=1, rounds_max=1))
-    judged = made.judge(made.blocks(timing({"b": -0.5}, 0.01)))
-    assert made.comparison(judged, "b").verdict is Verdict.SINGLE_RUN
-    assert made.comparison(judged, "b").shown is None
+    example = study(rounds=1, measure=MeasurePolicy(rounds_min=1, rounds_max=1))
+    judged = example.judge(example.blocks(timing({"b": -0.5}, 0.01)))
+    assert example.comparison(judged, "b").verdict is Verdict.SINGLE_RUN
+    assert example.comparison(judged, "b").shown is None
 
 
 def test_a_cell_with_too_many_void_rounds_has_failed(study: type[Study]) -> None:
-    made = study(arms=("a", "b", "c"))
-    broken = made.cell("b").id
+    example = study(arms=("a", "b", "c"))
+    broken = example.cell("b").id
     blocks = [
         replace(b, status="failed", message="exit status 101", wall_s=())
         if b.cell_id == broken and b.round % 10 == 3
         else b
-        for b in made.blocks(timing({"c": -0.3}, 0.01))
+        for b in example.blocks(timing({"c": -0.3}, 0.01))
     ]
-    judged = made.judge(blocks)
-    assert made.comparison(judged, "b").verdict is Verdict.FAILED
-    assert made.comparison(judged, "b").reason == "exit status 101 (round 3; 4 of 40 rounds)"
-    assert made.comparison(judged, "c").verdict is Verdict.BETTER
+    judged = example.judge(blocks)
+    assert example.comparison(judged, "b").verdict is Verdict.FAILED
+    assert example.comparison(judged, "b").reason == "exit status 101 (round 3; 4 of 40 rounds)"
+    assert example.comparison(judged, "c").verdict is Verdict.BETTER
 
 
 def test_a_rare_void_round_is_left_out_for_its_pairs_only(study: type[Study]) -> None:
-    made = study(arms=("a", "b", "c"))
-    broken = made.cell("b").id
+    example = study(arms=("a", "b", "c"))
+    broken = example.cell("b").id
     blocks = [
         replace(b, status="timeout", wall_s=()) if b.cell_id == broken and b.round == 7 else b
-        for b in made.blocks(timing({"b": 0.3}, 0.01))
+        for b in example.blocks(timing({"b": 0.3}, 0.01))
     ]
-    judged = made.judge(blocks)
-    assert made.comparison(judged, "b").rounds == 39
-    assert made.comparison(judged, "c").rounds == 40
+    judged = example.judge(blocks)
+    assert example.comparison(judged, "b").rounds == 39
+    assert example.comparison(judged, "c").rounds == 40
 
 
 def test_warm_up_and_cut_rounds_are_never_used(study: type[Study]) -> None:
-    made = study()
-    blocks = made.blocks(timing({}, 0.01))
+    example = study()
+    blocks = example.blocks(timing({}, 0.01))
     noise = [replace(b, warmup=True, wall_s=(9.0,), seq=b.seq - 1000) for b in blocks[:9]]
     noise += [replace(b, status="skipped", round=41, wall_s=(9.0,)) for b in blocks[:2]]
-    assert made.judge([*noise, *blocks]) == made.judge(blocks)
+    assert example.judge([*noise, *blocks]) == example.judge(blocks)
 
 
 def test_another_answer_is_not_compared(study: type[Study]) -> None:
-    made = study()
-    other = made.cell("b").id
+    example = study()
+    other = example.cell("b").id
     blocks = [
         replace(b, answer=Answer("zz", 2)) if b.cell_id == other else b
-        for b in made.blocks(timing({"b": -0.5}, 0.01))
+        for b in example.blocks(timing({"b": -0.5}, 0.01))
     ]
-    judged = made.judge(blocks)
-    assert made.comparison(judged, "b").verdict is Verdict.OTHER_OUTPUT
+    judged = example.judge(blocks)
+    assert example.comparison(judged, "b").verdict is Verdict.OTHER_OUTPUT
     assert "printed a different result than a" in " ".join(c.text for c in judged.claims)
     assert (
-        made.comparison(made.judge(made.blocks(timing({"b": -0.5}, 0.01))), "b").verdict
+        example.comparison(example.judge(example.blocks(timing({"b": -0.5}, 0.01))), "b").verdict
         is Verdict.BETTER
     )
 
 
 def test_answers_are_not_asked_for_where_the_scenario_says_none(study: type[Study]) -> None:
-    made = study(compare="none")
-    other = made.cell("b").id
+    example = study(compare="none")
+    other = example.cell("b").id
     blocks = [
         replace(b, answer=Answer("zz")) if b.cell_id == other else b
-        for b in made.blocks(timing({"b": -0.5}, 0.01))
+        for b in example.blocks(timing({"b": -0.5}, 0.01))
     ]
-    assert made.comparison(made.judge(blocks), "b").verdict is Verdict.BETTER
+    assert example.comparison(example.judge(blocks), "b").verdict is Verdict.BETTER
 
 
 def test_a_mode_that_fell_back_is_not_compared_as_what_was_asked_for(study: type[Study]) -> None:
-    made = study(arms=("read", "mmap"))
-    fell = made.cell("mmap").id
+    example = study(arms=("read", "mmap"))
+    fell = example.cell("mmap").id
     blocks = [
         replace(b, receipts=(Receipt(effective={"arm": "read"}),)) if b.cell_id == fell else b
-        for b in made.blocks(timing({"mmap": -0.5}, 0.01))
+        for b in example.blocks(timing({"mmap": -0.5}, 0.01))
     ]
-    judged = made.judge(blocks)
-    found = made.comparison(judged, "mmap")
-    assert (found.verdict, found.reason) == (
+    judged = example.judge(blocks)
+    results = example.comparison(judged, "mmap")
+    assert (results.verdict, results.reason) == (
         Verdict.NOT_COMPARABLE,
         "arm: requested mmap, actual read",
     )
@@ -242,23 +242,23 @@ def test_a_mode_that_fell_back_is_not_compared_as_what_was_asked_for(study: type
 
 
 def test_a_name_that_the_worker_does_not_know_is_the_scenarios_own(study: type[Study]) -> None:
-    made = study(arms=("plain", "quick"))
+    example = study(arms=("plain", "quick"))
     described = {"axes": {"arm": {"values": [{"name": "read"}, {"name": "mmap"}]}}}
     build = Build("program", ok=True, sha256="1", describe=described)
     blocks = [
         replace(b, receipts=(Receipt(effective={"arm": "read"}),))
-        for b in made.blocks(timing({}, 0.01))
+        for b in example.blocks(timing({}, 0.01))
     ]
-    assert {s.state for s in made.judge(blocks, {"program": build}).states} == {"measured"}
+    assert {s.state for s in example.judge(blocks, {"program": build}).states} == {"measured"}
 
 
 def test_a_control_that_differs_from_the_baseline_takes_every_verdict(study: type[Study]) -> None:
-    made = study(arms=("a", "b"))
+    example = study(arms=("a", "b"))
 
     def memory(arm: str, where: str, number: int) -> float:
         return (3e7 if arm == "b" else 2e7) + number
 
-    judged = made.judge(made.blocks(timing({"b": -0.5, "control": 0.1}, 0.01), rss=memory))
+    judged = example.judge(example.blocks(timing({"b": -0.5, "control": 0.1}, 0.01), rss=memory))
     assert judged.floors[0].tripped
     assert {c.family for c in judged.comparisons} == {"headline", "control", "memory"}
     assert {
@@ -273,55 +273,57 @@ def test_a_control_that_differs_from_the_baseline_takes_every_verdict(study: typ
 
 
 def test_without_a_control_the_record_says_so(study: type[Study]) -> None:
-    made = study(control=False)
-    judged = made.judge(made.blocks(timing({"b": -0.5}, 0.01)))
+    example = study(control=False)
+    judged = example.judge(example.blocks(timing({"b": -0.5}, 0.01)))
     assert "BX331" in {e.code for e in judged.events}
     assert [f.fraction for f in judged.floors] == [None, None]
-    assert made.comparison(judged, "b").verdict is Verdict.BETTER
+    assert example.comparison(judged, "b").verdict is Verdict.BETTER
 
 
 def test_the_noise_floor_is_what_the_control_could_not_exclude(study: type[Study]) -> None:
-    made = study()
-    judged = made.judge(made.blocks(timing({}, 0.05)))
-    shown = made.comparison(judged, "control").shown
-    assert shown is not None
-    assert judged.floors[0].fraction == pytest.approx(max(shown.hi, 1 / shown.lo) - 1)
+    example = study()
+    judged = example.judge(example.blocks(timing({}, 0.05)))
+    interval = example.comparison(judged, "control").shown
+    assert interval is not None
+    assert judged.floors[0].fraction == pytest.approx(max(interval.hi, 1 / interval.lo) - 1)
 
 
-def test_drift_of_the_baseline_is_told_and_does_not_decide(study: type[Study]) -> None:
-    made = study()
+def test_drift_of_the_baseline_is_reported_and_does_not_decide(study: type[Study]) -> None:
+    example = study()
     wall = timing({}, 0.01)
-    judged = made.judge(made.blocks(lambda a, i, r: wall(a, i, r) * (1 + 0.01 * r)))
+    judged = example.judge(example.blocks(lambda a, i, r: wall(a, i, r) * (1 + 0.01 * r)))
     assert "BX320" in {e.code for e in judged.events}
-    assert made.comparison(judged, "b").verdict is Verdict.EQUIVALENT
+    assert example.comparison(judged, "b").verdict is Verdict.EQUIVALENT
 
 
 def test_memory_is_compared_by_medians_with_its_own_margin(study: type[Study]) -> None:
-    made = study(arms=("a", "b", "c"))
+    example = study(arms=("a", "b", "c"))
     sizes = {"a": 5e7, "b": 5.2e7, "c": 8e7, "control": 5e7}
-    judged = made.judge(
-        made.blocks(timing({}, 0.01), rss=lambda a, _i, r: sizes[a] + 4096 * (r % 4))
+    judged = example.judge(
+        example.blocks(timing({}, 0.01), rss=lambda a, _i, r: sizes[a] + 4096 * (r % 4))
     )
-    assert made.comparison(judged, "b", "peak_rss").verdict is Verdict.WORSE_SIZE_UNCERTAIN
-    assert made.comparison(judged, "c", "peak_rss").verdict is Verdict.WORSE
-    assert made.comparison(judged, "c", "peak_rss").family == "memory"
+    assert example.comparison(judged, "b", "peak_rss").verdict is Verdict.WORSE_SIZE_UNCERTAIN
+    assert example.comparison(judged, "c", "peak_rss").verdict is Verdict.WORSE
+    assert example.comparison(judged, "c", "peak_rss").family == "memory"
 
 
 def test_an_unfinished_family_still_shares_the_planned_level(study: type[Study]) -> None:
-    made = study(arms=("a", *"bcdefgh"))
-    only = {made.cell(arm).id for arm in ("a", "b", "control")}
-    judged = made.judge([b for b in made.blocks(timing({"b": -0.3}, 0.01)) if b.cell_id in only])
-    found = made.comparison(judged, "b")
-    assert found.shown is not None
-    assert found.shown.level == pytest.approx(1 - 0.05 / (judged.looks.count * 14))
+    example = study(arms=("a", *"bcdefgh"))
+    only = {example.cell(arm).id for arm in ("a", "b", "control")}
+    judged = example.judge(
+        [b for b in example.blocks(timing({"b": -0.3}, 0.01)) if b.cell_id in only]
+    )
+    results = example.comparison(judged, "b")
+    assert results.shown is not None
+    assert results.shown.level == pytest.approx(1 - 0.05 / (judged.looks.count * 14))
     assert sum(s.state == "not-started" for s in judged.states) == 6
 
 
-def test_a_best_group_holds_all_that_is_not_worse_than_another(study: type[Study]) -> None:
-    made = study(arms=("a", "b", "c", "d"))
-    judged = made.judge(made.blocks(timing({"b": -0.3, "c": -0.3, "d": -0.1}, 0.02)))
+def test_a_best_group_contains_all_that_is_not_worse_than_another(study: type[Study]) -> None:
+    example = study(arms=("a", "b", "c", "d"))
+    judged = example.judge(example.blocks(timing({"b": -0.3, "c": -0.3, "d": -0.1}, 0.02)))
     group = judged.best[0]
-    assert group.cell_ids == (made.cell("b").id, made.cell("c").id)
+    assert group.cell_ids == (example.cell("b").id, example.cell("c").id)
     assert len(group.comparisons) == 6
     assert "best group of 2: b, c" in judged.claims[0].text
 
@@ -329,24 +331,24 @@ def test_a_best_group_holds_all_that_is_not_worse_than_another(study: type[Study
 def test_a_metric_that_is_better_when_larger_is_judged_the_right_way_round(
     study: type[Study],
 ) -> None:
-    made = study(policy=JudgePolicy(metrics=("wall", "rate")))
+    example = study(policy=JudgePolicy(metrics=("wall", "rate")))
     described = {"metrics": [{"name": "rate", "direction": "higher"}]}
     wall = timing({"b": -0.3}, 0.01)
     blocks = [
         replace(b, receipts=(Receipt(metrics={"rate": 1 / b.wall_s[0]}),))
-        for b in made.blocks(wall)
+        for b in example.blocks(wall)
     ]
-    judged = made.judge(blocks, {"program": Build("program", ok=True, describe=described)})
-    assert made.comparison(judged, "b", "rate").verdict is Verdict.BETTER
+    judged = example.judge(blocks, {"program": Build("program", ok=True, describe=described)})
+    assert example.comparison(judged, "b", "rate").verdict is Verdict.BETTER
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_no_damage_to_the_rounds_breaks_the_judging(study: type[Study], seed: int) -> None:
     """Failures, timeouts, cut rounds, missing figures and zeros, in every mixture."""
     damage = random.Random(seed)
-    made = study(arms=("a", "b", "c"), sizes=(10, 50, 200), rounds=14)
+    example = study(arms=("a", "b", "c"), sizes=(10, 50, 200), rounds=14)
     blocks = []
-    for original in made.blocks(timing({"b": 0.1}, 0.02), rss=lambda *_: 1e7):
+    for original in example.blocks(timing({"b": 0.1}, 0.02), rss=lambda *_: 1e7):
         block, roll = original, damage.random()
         if roll < 0.04 * seed:
             block = replace(
@@ -358,28 +360,28 @@ def test_no_damage_to_the_rounds_breaks_the_judging(study: type[Study], seed: in
             )
         if roll < 0.95:
             blocks.append(block)
-    judged = made.judge(blocks)
+    judged = example.judge(blocks)
     assert len([c for c in judged.comparisons if c.family == "headline"]) == 12
     assert all(claim.text == say(claim) for claim in judged.claims)
 
 
 def test_huge_ratios_are_printed_as_factors(study: type[Study]) -> None:
-    made = study()
-    judged = made.judge(made.blocks(lambda a, *_: 5e4 if a == "b" else 5e-7))
-    assert made.comparison(judged, "b").verdict is Verdict.WORSE
+    example = study()
+    judged = example.judge(example.blocks(lambda a, *_: 5e4 if a == "b" else 5e-7))
+    assert example.comparison(judged, "b").verdict is Verdict.WORSE
     assert "b is 100000000000.0" in " ".join(c.text for c in judged.claims)
 
 
 def test_constant_series_are_equivalent(study: type[Study]) -> None:
-    made = study()
-    judged = made.judge(made.blocks(lambda *_: 0.05))
+    example = study()
+    judged = example.judge(example.blocks(lambda *_: 0.05))
     assert {c.verdict for c in judged.comparisons} == {Verdict.EQUIVALENT}
     assert judged.status == "conclusive"
 
 
 def test_a_record_without_any_block_is_judged_too(study: type[Study]) -> None:
-    made = study(sizes=(10, 50))
-    judged = judge(made.plan, (), {}, (), ())
+    example = study(sizes=(10, 50))
+    judged = judge(example.plan, (), {}, (), ())
     assert {s.state for s in judged.states} == {"not-started"}
     assert judged.status == "exploratory"
     assert "4 not started" in " ".join(c.text for c in judged.claims)

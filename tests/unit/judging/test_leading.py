@@ -1,4 +1,4 @@
-"""What a report leads with: one answer that its tables agree with, what it costs, and by which rounds."""
+"""The main claim of a report: it agrees with the tables and states cost and rounds."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ def comparison(metric: str, ratio: float, lo: float, hi: float) -> Comparison:
     )
 
 
-def test_costs_are_told_as_percent_up_to_one_and_a_half_and_as_times_from_there() -> None:
+def test_costs_are_percentages_up_to_one_and_a_half_and_factors_from_there() -> None:
     assert costs.amount(comparison("cpu", 1.047, 1.035, 1.073)) == "4.7\u202f% more CPU time"
     assert costs.amount(comparison("peak_rss", 12.72, 12.60, 12.84)) == "12.7× as much memory"
 
 
 def test_the_lead_and_the_recommendation_name_the_cost(study: type[Study]) -> None:
-    made = study(arms=("a", "b"))
-    judged = made.judge(
-        made.blocks(
+    example = study(arms=("a", "b"))
+    judged = example.judge(
+        example.blocks(
             lambda arm, i, r: draw(arm, i, r) * (0.5 if arm == "b" else 1),
             cpu=lambda arm, i, r: draw(arm, i, r) * (1.25 if arm == "b" else 1),
             rss=lambda arm, *_: 12e6 if arm == "b" else 1e6,
@@ -60,8 +60,10 @@ def test_the_lead_and_the_recommendation_name_the_cost(study: type[Study]) -> No
 
 
 def test_where_the_baseline_is_best_nothing_is_to_be_changed(study: type[Study]) -> None:
-    made = study(arms=("a", "b"))
-    judged = made.judge(made.blocks(lambda arm, i, r: draw(arm, i, r) * (1.2 if arm == "b" else 1)))
+    example = study(arms=("a", "b"))
+    judged = example.judge(
+        example.blocks(lambda arm, i, r: draw(arm, i, r) * (1.2 if arm == "b" else 1))
+    )
     advice = next(c for c in judged.claims if c.kind == "recommendation").text
     assert advice == "use a; it is the baseline, so no change is needed"
 
@@ -69,13 +71,13 @@ def test_where_the_baseline_is_best_nothing_is_to_be_changed(study: type[Study])
 def test_who_is_better_beyond_the_margin_leads_before_who_is_better_by_an_open_size(
     study: type[Study],
 ) -> None:
-    made = study(arms=("a", "b", "c"))
+    example = study(arms=("a", "b", "c"))
 
     def wall(arm: str, where: str, number: int) -> float:
         return draw(arm, where, number) * {"b": 0.979, "c": 0.974}.get(arm, 1.0)
 
-    judged = made.judge(made.blocks(wall))
-    verdicts = [made.comparison(judged, arm, "wall").verdict for arm in "bc"]
+    judged = example.judge(example.blocks(wall))
+    verdicts = [example.comparison(judged, arm, "wall").verdict for arm in "bc"]
     assert verdicts == [Verdict.BETTER_SIZE_UNCERTAIN, Verdict.BETTER]
     lead = next(c for c in judged.claims if c.kind == "main")
     assert lead.values["members"] == "b, c"
@@ -89,10 +91,10 @@ def pair(x: np.ndarray, y: np.ndarray) -> Pair:
 def judged_pair(x: np.ndarray, y: np.ndarray, looks: tuple[int, ...]) -> Comparison:
     given = pair(x, y)
     evidence = paired_test.examine_looks(given, looks, LEVELS, 0)
-    (found,) = verdict.judge_family(
+    (results,) = verdict.judge_family(
         [Case("x", "y", "wall", "headline", given, evidence, Thresholds(0.02, 0.01))], RULES
     )
-    return found
+    return results
 
 
 def test_two_statistics_that_are_sure_of_opposite_directions_decide_nothing() -> None:
@@ -105,46 +107,47 @@ def test_two_statistics_that_are_sure_of_opposite_directions_decide_nothing() ->
     (evidence,) = paired_test.examine_looks(pair(x, y), (n,), LEVELS, 0)
     assert 2 * evidence.p_typical <= LEVELS.strict
     assert evidence.p_floor is not None
-    found = judged_pair(x, y, (n,))
-    assert found.verdict is Verdict.INCONCLUSIVE
-    assert found.reason.startswith("mixed")
+    results = judged_pair(x, y, (n,))
+    assert results.verdict is Verdict.INCONCLUSIVE
+    assert results.reason.startswith("mixed")
 
 
 def test_later_noise_in_slow_rounds_does_not_take_back_what_the_fast_ones_show() -> None:
     random_ = np.random.default_rng(2)
     quiet, loud = random_.normal(0, 0.004, (2, 18)), np.abs(random_.normal(0, 0.8, (2, 42))) + 0.3
     x, y = np.concatenate([quiet, loud], axis=1)
-    found = judged_pair(x - 0.15, y, (18, 60))
-    assert found.verdict is Verdict.BETTER
-    assert found.statistic == "floor"
-    assert found.typical is not None
-    assert found.typical.hi > 1
+    results = judged_pair(x - 0.15, y, (18, 60))
+    assert results.verdict is Verdict.BETTER
+    assert results.statistic == "floor"
+    assert results.typical is not None
+    assert results.typical.hi > 1
 
 
 def test_a_verdict_of_the_fastest_third_says_so_and_what_all_rounds_say(study: type[Study]) -> None:
-    made = study(arms=("a", "b"))
+    example = study(arms=("a", "b"))
 
     def wall(arm: str, where: str, number: int) -> float:
         slow = 1 + (random.Random(f"{arm}{number}").random() if number % 3 else 0)
         return draw(arm, where, number) * (0.85 if arm == "b" else 1) * slow
 
-    judged = made.judge(made.blocks(wall, cpu=draw))
-    assert made.comparison(judged, "b").statistic == "floor"
-    told = next(c for c in judged.claims if c.kind == "comparison" and c.metric == "wall").text
-    assert told.startswith("in the fastest third of the rounds, b takes ")
-    assert "; over all rounds −" in told
+    judged = example.judge(example.blocks(wall, cpu=draw))
+    assert example.comparison(judged, "b").statistic == "floor"
+    texts = next(c for c in judged.claims if c.kind == "comparison" and c.metric == "wall").text
+    assert texts.startswith("in the fastest third of the rounds, b takes ")
+    assert "; over all rounds −" in texts
 
 
 def test_no_variant_is_slower_than_the_baseline_and_among_the_best(study: type[Study]) -> None:
     """The family of all pairs is larger than that of the headline, which has decided already."""
-    made = study(arms=("a", "b", "c"))
-    blocks = made.blocks(lambda arm, i, r: draw(arm, i, r) * (1.2 if arm == "b" else 1))
-    judged = made.judge(blocks)
-    worse = made.comparison(judged, "b")
+    example = study(arms=("a", "b", "c"))
+    blocks = example.blocks(lambda arm, i, r: draw(arm, i, r) * (1.2 if arm == "b" else 1))
+    judged = example.judge(blocks)
+    worse = example.comparison(judged, "b")
     assert worse.verdict is Verdict.WORSE
-    stage = Stage(made.plan, judged.looks, {}, (), 0, frozenset())
+    stage = Stage(example.plan, judged.looks, {}, (), 0, frozenset())
     assert (
-        interim_analysis.best_group(stage, made.plan.inputs[0].id, headline=(worse,)).cell_ids == ()
+        interim_analysis.best_group(stage, example.plan.inputs[0].id, headline=(worse,)).cell_ids
+        == ()
     )
     assert worse.cell_id not in judged.best[0].cell_ids
 
@@ -154,31 +157,37 @@ def test_an_inconclusive_pair_gets_no_digits_for_the_sake_of_a_bound() -> None:
     assert str(rounded(0.9953, 0.990, 0.99998, margin=0.02, keep=False).hi) == "1.000"
 
 
-def test_several_inputs_are_told_on_one_line(study: type[Study]) -> None:
-    made = study(arms=("a", "b"), sizes=(1, 2))
-    same = made.judge(made.blocks(lambda arm, i, r: draw(arm, i, r) * (0.8 if arm == "b" else 1)))
+def test_several_inputs_are_reported_on_one_line(study: type[Study]) -> None:
+    example = study(arms=("a", "b"), sizes=(1, 2))
+    same = example.judge(
+        example.blocks(lambda arm, i, r: draw(arm, i, r) * (0.8 if arm == "b" else 1))
+    )
     assert (
         next(c for c in same.claims if c.kind == "best-by-input").text == "best on all 2 inputs: b"
     )
-    turned = made.judge(
-        made.blocks(
+    inverse = example.judge(
+        example.blocks(
             lambda arm, i, r: draw(arm, i, r) * (1 if arm != "b" else 0.8 if i == "1MiB" else 1.2)
         )
     )
-    told = next(c for c in turned.claims if c.kind == "best-by-input").text
-    assert told == "best by input: 1MiB: b; 2MiB: a"
+    texts = next(c for c in inverse.claims if c.kind == "best-by-input").text
+    assert texts == "best by input: 1MiB: b; 2MiB: a"
 
 
-def test_combinations_left_out_by_one_rule_are_told_once(study: type[Study]) -> None:
-    made = study(arms=("a", "b"), sizes=(1, 2))
+def test_combinations_left_out_by_one_rule_are_reported_once(study: type[Study]) -> None:
+    example = study(arms=("a", "b"), sizes=(1, 2))
     holes = tuple(Hole((("arm", "c"), ("size", f"{s}MiB")), "excluded by rule 1") for s in (1, 2))
     judged = judge(
-        replace(made.plan, holes=holes), made.blocks(draw), {}, made.inputs(), made.looks()
+        replace(example.plan, holes=holes),
+        example.blocks(draw),
+        {},
+        example.inputs(),
+        example.looks(),
     )
-    told = [c.text for c in judged.claims if c.kind == "not-measured"]
-    assert told == ["Not measured: arm=c, size=1MiB, size=2MiB (excluded by rule 1)"]
+    texts = [c.text for c in judged.claims if c.kind == "not-measured"]
+    assert texts == ["Not measured: arm=c, size=1MiB, size=2MiB (excluded by rule 1)"]
 
 
-def test_sizes_are_told_in_the_units_of_the_scenario() -> None:
+def test_sizes_are_reported_in_the_units_of_the_scenario() -> None:
     assert value_phrases.size(219_700_000, "si") == "220\u202fMB"
     assert value_phrases.size(219_700_000, "iec") == "210\u202fMiB"

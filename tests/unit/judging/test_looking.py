@@ -28,10 +28,10 @@ def timing(effects: dict[str, float], spread: float, seed: int = 0) -> Timing:
     return draw
 
 
-def at(made: Study, wall: Timing, index: int) -> LookOutcome:
-    plan = made.plan
+def at(example: Study, wall: Timing, index: int) -> LookOutcome:
+    plan = example.plan
     last = looks_of(plan).rounds[index]
-    blocks = [b for b in made.blocks(wall) if b.round <= last]
+    blocks = [b for b in example.blocks(wall) if b.round <= last]
     return look(plan, blocks, plan.inputs[0].id, index, last)
 
 
@@ -48,15 +48,15 @@ def test_equivalence_settles_too(study: type[Study]) -> None:
 
 
 def test_an_open_comparison_goes_on_until_the_last_look(study: type[Study]) -> None:
-    made = study(measure=MeasurePolicy(rounds_max=200), rounds=200)
+    example = study(measure=MeasurePolicy(rounds_max=200), rounds=200)
     wall = timing({"b": 0.03}, 0.04)
-    assert at(made, wall, 0).reason.endswith("comparisons still open")
-    last = looks_of(made.plan).count - 1
+    assert at(example, wall, 0).reason.endswith("comparisons still open")
+    last = looks_of(example.plan).count - 1
     assert (
         at(study(), timing({"b": 0.03}, 0.5), looks_of(study().plan).count - 1).reason
         == "this was the last interim analysis"
     )
-    assert at(made, wall, last).stop
+    assert at(example, wall, last).stop
 
 
 def test_a_hopeless_input_is_given_up(study: type[Study]) -> None:
@@ -73,44 +73,44 @@ def test_a_large_plausible_difference_is_not_given_up_for_the_margins_sake(
     study: type[Study],
 ) -> None:
     """+40 % under a spread of 30 %: the margin of 2 % is out of reach, the difference is not."""
-    made = study(measure=MeasurePolicy(rounds_max=90), rounds=90)
+    example = study(measure=MeasurePolicy(rounds_max=90), rounds=90)
     for seed in range(10):
-        outcome = at(made, timing({"b": 0.4}, 0.3, seed), 0)
+        outcome = at(example, timing({"b": 0.4}, 0.3, seed), 0)
         assert not outcome.stop or all(c.verdict.settled for c in outcome.verdicts)
 
 
 def test_until_rounds_stops_only_at_the_end(study: type[Study]) -> None:
-    made = study(measure=MeasurePolicy(until="rounds"))
-    assert looks_of(made.plan).rounds == (40,)
-    assert at(made, timing({"b": 0.5}, 0.01), 0).stop
+    example = study(measure=MeasurePolicy(until="rounds"))
+    assert looks_of(example.plan).rounds == (40,)
+    assert at(example, timing({"b": 0.5}, 0.01), 0).stop
 
 
 @pytest.mark.parametrize(("precision", "stops"), [(0.5, True), (0.0001, False)])
 def test_until_precision_asks_for_the_width(
     study: type[Study], precision: float, stops: bool
 ) -> None:
-    made = study(measure=MeasurePolicy(until="precision", precision=precision))
-    assert at(made, timing({"b": 0.5}, 0.02), 0).stop is stops
+    example = study(measure=MeasurePolicy(until="precision", precision=precision))
+    assert at(example, timing({"b": 0.5}, 0.02), 0).stop is stops
 
 
 def test_race_names_the_cells_that_trail(study: type[Study]) -> None:
-    made = study(arms=("a", "b", "c"), measure=MeasurePolicy(strategy="race"))
-    assert at(made, timing({"b": 0.8, "c": -0.1}, 0.01), 1).trailing == (made.cell("b").id,)
+    example = study(arms=("a", "b", "c"), measure=MeasurePolicy(strategy="race"))
+    assert at(example, timing({"b": 0.8, "c": -0.1}, 0.01), 1).trailing == (example.cell("b").id,)
     assert at(study(), timing({"b": 0.8}, 0.01), 1).trailing == ()
 
 
 def test_the_live_table_shows_what_the_report_will_say(study: type[Study]) -> None:
-    made = study(arms=("a", "b", "c", "d"))
+    example = study(arms=("a", "b", "c", "d"))
     wall = timing({"b": 0.05, "c": -0.03, "d": 0.3}, 0.03)
-    plan, taken = made.plan, looks_of(made.plan).rounds
+    plan, taken = example.plan, looks_of(example.plan).rounds
     judged = judge(
         plan,
-        made.blocks(wall),
+        example.blocks(wall),
         {},
         (),
         [Look(plan.inputs[0].id, i, n, stopped=False) for i, n in enumerate(taken)],
     )
-    live = at(made, wall, len(taken) - 1).verdicts
+    live = at(example, wall, len(taken) - 1).verdicts
     final = [c for c in judged.comparisons if c.family == "headline"]
     assert [(c.cell_id, c.verdict, c.shown, c.p) for c in live] == [
         (c.cell_id, c.verdict, c.shown, c.p) for c in final
@@ -124,15 +124,15 @@ def test_looking_at_nothing_decides_nothing(study: type[Study]) -> None:
     assert {c.verdict for c in outcome.verdicts} == {Verdict.INCONCLUSIVE}
 
 
-def test_a_refused_cell_keeps_nobody_measuring(study: type[Study]) -> None:
-    made = study(arms=("a", "b", "c"))
-    other = made.cell("c").id
+def test_a_refused_cell_keeps_no_input_measuring(study: type[Study]) -> None:
+    example = study(arms=("a", "b", "c"))
+    other = example.cell("c").id
     blocks = [
         replace(b, answer=Answer("zz")) if b.cell_id == other else b
-        for b in made.blocks(timing({"b": 0.5}, 0.01))
+        for b in example.blocks(timing({"b": 0.5}, 0.01))
         if b.round <= 12
     ]
-    plan = made.plan
+    plan = example.plan
     outcome = look(plan, blocks, plan.inputs[0].id, 0, 12)
     assert (outcome.stop, outcome.reason) == (True, "every comparison is conclusive")
 
@@ -150,42 +150,42 @@ def test_the_noise_floor_looks_at_both_ends() -> None:
 
 def test_rounds_behind_the_last_look_are_in_no_verdict(study: type[Study]) -> None:
     """An interrupted record: what was measured since the last look waits for the next one."""
-    made = study(arms=("a", "b"))
+    example = study(arms=("a", "b"))
 
     def wall(arm: str, _: str, number: int) -> float:
         slow = 2.0 if arm == "b" and number > 18 else 1.0
         return slow * (1 + abs(random.Random(f"{arm}/{number}").gauss(0, 0.004)))
 
-    taken = [Look(item.id, 1, 18, stopped=False) for item in made.plan.inputs]
-    judged = judge(made.plan, made.blocks(wall, rss=lambda arm, *_: 1e6), {}, [], taken)
+    taken = [Look(item.id, 1, 18, stopped=False) for item in example.plan.inputs]
+    judged = judge(example.plan, example.blocks(wall, rss=lambda arm, *_: 1e6), {}, [], taken)
     timed = [c for c in judged.comparisons if c.family in ("headline", "control", "memory")]
     assert len(timed) == 5
     assert {c.rounds for c in timed} == {18}
-    assert made.comparison(judged, "b").verdict is Verdict.EQUIVALENT
+    assert example.comparison(judged, "b").verdict is Verdict.EQUIVALENT
     assert {c.rounds for c in judged.best[0].comparisons} == {18}
 
 
 def test_a_tripped_control_takes_back_what_rounds_decide_and_nothing_else() -> None:
-    shown = Interval(0.5, 0.5, 0.5, 1.0)
-    exact = Comparison("x", "y", "binary_size", "exact", Verdict.BETTER, shown=shown)
-    timed = Comparison("x", "y", "wall", "headline", Verdict.BETTER, shown=shown)
+    interval = Interval(0.5, 0.5, 0.5, 1.0)
+    exact = Comparison("x", "y", "binary_size", "exact", Verdict.BETTER, shown=interval)
+    timed = Comparison("x", "y", "wall", "headline", Verdict.BETTER, shown=interval)
     failed = Comparison("x", "y", "wall", "headline", Verdict.FAILED, "exit 9")
-    found = trip((exact, timed, failed))
-    assert found[0] is exact
-    assert (found[1].verdict, found[1].reason) == (
+    results = trip((exact, timed, failed))
+    assert results[0] is exact
+    assert (results[1].verdict, results[1].reason) == (
         Verdict.INCONCLUSIVE,
         "the A/A control differs significantly",
     )
-    assert found[2] is failed
+    assert results[2] is failed
 
 
 def test_each_metric_of_the_control_is_judged_as_the_first_of_the_family(
     study: type[Study],
 ) -> None:
-    """No metric of it gets an easier step because another one was told apart."""
-    made = study(arms=("a", "b", "c"))
-    apart = timing({"control": 0.5}, 0.01)
-    judged = made.judge(made.blocks(timing({}, 0.3), cpu=apart))
+    """No metric of the control gets an easier step because another one differs."""
+    example = study(arms=("a", "b", "c"))
+    different = timing({"control": 0.5}, 0.01)
+    judged = example.judge(example.blocks(timing({}, 0.3), cpu=different))
     control = {c.metric: c for c in judged.comparisons if c.family == "control"}
     assert control["cpu"].verdict.decided
     assert control["wall"].verdict is Verdict.INCONCLUSIVE

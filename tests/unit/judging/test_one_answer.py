@@ -1,4 +1,4 @@
-"""One headline metric, one verdict per pair, one direction: whichever part of the analysis tells it."""
+"""One headline metric, one verdict per pair and one direction in all parts of the analysis."""
 
 from __future__ import annotations
 
@@ -44,18 +44,20 @@ def noise(*parts: object, spread: float = 0.004) -> float:
         (("binary_size", "instructions"), "binary_size"),
     ],
 )
-def test_the_headline_is_told_in_the_first_metric_that_rounds_decide(
+def test_the_headline_uses_the_first_metric_that_rounds_decide(
     metrics: tuple[str, ...], headline: str
 ) -> None:
     assert JudgePolicy(metrics=metrics).headline == headline
 
 
-def test_best_group_effects_and_gaps_are_told_in_the_headlines_metric(
+def test_best_group_effects_and_gaps_use_the_headlines_metric(
     crossed: type[Crossed],
 ) -> None:
-    made = crossed(AXES)
-    plan = replace(made.plan, judge=JudgePolicy(metrics=("cpu", "wall")))
-    judged = judge(plan, made.blocks(lambda v, _, n: noise(*v.values(), n)), {}, [], made.looks())
+    example = crossed(AXES)
+    plan = replace(example.plan, judge=JudgePolicy(metrics=("cpu", "wall")))
+    judged = judge(
+        plan, example.blocks(lambda v, _, n: noise(*v.values(), n)), {}, [], example.looks()
+    )
     assert {g.metric for g in judged.best} == {"cpu"}
     assert {e.metric for e in judged.structure.effects} == {"cpu"}
     assert {t.metric for t in judged.structure.contributions} == {"cpu"}
@@ -64,28 +66,28 @@ def test_best_group_effects_and_gaps_are_told_in_the_headlines_metric(
 # -- more is better --------------------------------------------------------------------------------
 
 
-def served(made: Crossed, rate: Callable[[Mapping[str, str]], float]) -> Judgement:
+def served(example: Crossed, rate: Callable[[Mapping[str, str]], float]) -> Judgement:
     """A judgement of requests per second, of which more are better."""
     plan = replace(
-        made.plan,
+        example.plan,
         metrics=(DeclaredMetric("rate", "stdout", "1/s", direction="higher"),),
         judge=JudgePolicy(metrics=("rate",)),
     )
     blocks = []
-    for block in made.blocks(lambda *_: 1.0):
+    for block in example.blocks(lambda *_: 1.0):
         values = dict(plan.variant(plan.cell(block.cell_id).variant_id).values)
-        own = 1000 * rate(values) * noise(*values.values(), block.round)
-        blocks.append(replace(block, metrics={"rate": own}))
-    return judge(plan, blocks, {}, [], made.looks())
+        rows = 1000 * rate(values) * noise(*values.values(), block.round)
+        blocks.append(replace(block, metrics={"rate": rows}))
+    return judge(plan, blocks, {}, [], example.looks())
 
 
 def texts(judged: Judgement, kind: str) -> list[str]:
     return [c.text.replace("\u202f", " ") for c in judged.claims if c.kind == kind]
 
 
-def test_a_larger_rate_is_told_as_higher_by_every_part(crossed: type[Crossed]) -> None:
-    made = crossed(AXES, features=("parser",))
-    judged = served(made, lambda v: math.prod(RATES[x] for x in v.values()))
+def test_a_larger_rate_is_called_higher_by_every_part(crossed: type[Crossed]) -> None:
+    example = crossed(AXES, features=("parser",))
+    judged = served(example, lambda v: math.prod(RATES[x] for x in v.values()))
     engine, parser = texts(judged, "effect")
     assert engine.startswith("engine tokio vs rayon: 3")
     assert "% higher rate [" in engine
@@ -101,7 +103,9 @@ def test_a_larger_rate_is_told_as_higher_by_every_part(crossed: type[Crossed]) -
     assert [c.verdict for c in judged.claims if c.kind == "effect"] == [Verdict.BETTER] * 2
 
 
-def test_a_rate_that_turns_over_an_axis_is_told_the_right_way_round(crossed: type[Crossed]) -> None:
+def test_a_rate_that_changes_sign_over_an_axis_has_the_right_direction(
+    crossed: type[Crossed],
+) -> None:
     judged = served(
         crossed(AXES),
         lambda v: 1.0 if v["parser"] == "simd" else 1.2 if v["engine"] == "rayon" else 0.7,
@@ -125,11 +129,13 @@ def test_the_best_group_says_of_a_pair_what_the_headline_says(
     study: type[Study], shift: float
 ) -> None:
     """Two variants and two metrics: the best group's family is the smaller one, and could decide more."""
-    made = study(arms=("a", "b"), control=False)
-    judged = made.judge(made.blocks(lambda arm, _, n: pair_of(arm, shift, n), cpu=lambda *_: 0.05))
-    ours, (group,) = made.comparison(judged, "b"), judged.best
-    (told,) = group.comparisons
-    assert (told.verdict, told.shown, told.p_adjusted) == (
+    example = study(arms=("a", "b"), control=False)
+    judged = example.judge(
+        example.blocks(lambda arm, _, n: pair_of(arm, shift, n), cpu=lambda *_: 0.05)
+    )
+    ours, (group,) = example.comparison(judged, "b"), judged.best
+    (reported,) = group.comparisons
+    assert (reported.verdict, reported.shown, reported.p_adjusted) == (
         ours.verdict,
         ours.shown,
         ours.p_adjusted,
@@ -142,16 +148,16 @@ def test_the_best_group_says_of_a_pair_what_the_headline_says(
 def test_a_decided_pair_of_a_large_family_is_no_record_without_an_answer(
     study: type[Study],
 ) -> None:
-    """Of many variants the pairs among each other are the larger family: what the headline decides is told."""
+    """With many variants the best group is the larger family; the verdict of the headline is used."""
     arms = ("a", *(f"x{n}" for n in range(9)))
-    made = study(arms=arms, control=False, policy=JudgePolicy(metrics=("wall",)))
+    example = study(arms=arms, control=False, policy=JudgePolicy(metrics=("wall",)))
 
     def wall(arm: str, _: str, n: int) -> float:
         return 0.05 * (1.05 if arm == "x4" else 1.0) * noise(arm, n, spread=0.05)
 
-    judged = made.judge(made.blocks(wall))
+    judged = example.judge(example.blocks(wall))
     decided = [c for c in judged.comparisons if c.verdict.decided]
-    assert [c.cell_id for c in decided] == [made.cell("x4").id]
+    assert [c.cell_id for c in decided] == [example.cell("x4").id]
     (pair,) = [
         c
         for c in judged.best[0].comparisons
@@ -159,13 +165,13 @@ def test_a_decided_pair_of_a_large_family_is_no_record_without_an_answer(
     ]
     assert pair.verdict is decided[0].verdict
     assert not [c for c in judged.claims if c.kind == "nothing"]
-    assert made.cell("x4").id not in judged.best[0].cell_ids
+    assert example.cell("x4").id not in judged.best[0].cell_ids
 
 
-def test_the_noise_floor_that_is_told_is_that_of_the_headlines_metric(study: type[Study]) -> None:
-    """CPU time that is ten times as noisy says nothing of what time could tell, and the other way round."""
-    made = study(arms=("a", "b"), policy=JudgePolicy(metrics=("wall", "cpu")))
-    blocks = made.blocks(
+def test_the_reported_noise_floor_is_that_of_the_headlines_metric(study: type[Study]) -> None:
+    """The noise of CPU time does not affect the noise floor of wall time, and vice versa."""
+    example = study(arms=("a", "b"), policy=JudgePolicy(metrics=("wall", "cpu")))
+    blocks = example.blocks(
         lambda arm, _, n: 0.05 * noise(arm, n, spread=0.002),
         cpu=lambda arm, _, n: 0.05 * noise("c", arm, n, spread=0.05),
     )
@@ -173,8 +179,8 @@ def test_the_noise_floor_that_is_told_is_that_of_the_headlines_metric(study: typ
         (("wall", "cpu"), "noise floor "),
         (("cpu", "wall"), "noise floor for CPU time "),
     ):
-        plan = replace(made.plan, judge=JudgePolicy(metrics=metrics))
-        judged = judge(plan, blocks, {}, [], made.looks())
+        plan = replace(example.plan, judge=JudgePolicy(metrics=metrics))
+        judged = judge(plan, blocks, {}, [], example.looks())
         floors = {f.metric: f.fraction for f in judged.floors}
         assert floors["cpu"] is not None
         assert floors["wall"] is not None
@@ -184,21 +190,21 @@ def test_the_noise_floor_that_is_told_is_that_of_the_headlines_metric(study: typ
         assert word + value_phrases.upward(floors[metrics[0]] or 0.0) in trust.text
 
 
-def test_where_the_control_tripped_the_best_group_tells_nobody_apart(study: type[Study]) -> None:
+def test_where_the_control_differs_the_best_group_is_inconclusive(study: type[Study]) -> None:
     """Neither against the baseline nor among the others: the rounds of such an input decide nothing."""
-    made = study(arms=("a", "b", "c"), control=True)
+    example = study(arms=("a", "b", "c"), control=True)
     factors = {"a": 1.0, "b": 1.2, "c": 1.5}
 
     def judged(control: float) -> Judgement:
-        return made.judge(
-            made.blocks(
+        return example.judge(
+            example.blocks(
                 lambda arm, _, n: (control if arm == "control" else factors[arm]) * noise(arm, n)
             )
         )
 
     sound, tripped = judged(1.0), judged(1.1)
     assert [c.verdict for c in sound.best[0].comparisons] == [Verdict.WORSE] * 3
-    assert sound.best[0].cell_ids == (made.cell("a").id,)
+    assert sound.best[0].cell_ids == (example.cell("a").id,)
     assert {c.verdict for c in tripped.best[0].comparisons} == {Verdict.INCONCLUSIVE}
     assert {c.reason for c in tripped.best[0].comparisons} == {
         "the A/A control differs significantly"
@@ -210,10 +216,10 @@ def test_where_the_control_tripped_the_best_group_tells_nobody_apart(study: type
 
 
 def compiled(
-    made: Crossed, code: Callable[[Mapping[str, str]], str]
+    example: Crossed, code: Callable[[Mapping[str, str]], str]
 ) -> tuple[Plan, dict[str, Build]]:
     """The plan with a build per variant and one command, and the code that each build came to."""
-    plan = made.plan
+    plan = example.plan
     specs = {
         v.id: BuildSpec("crate", "bin", features=tuple(x for _, x in v.values))
         for v in plan.variants
@@ -232,22 +238,24 @@ def compiled(
     return plan, builds
 
 
-def of_code(made: Crossed, code: Callable[[Mapping[str, str]], str], **factors: float) -> Judgement:
+def of_code(
+    example: Crossed, code: Callable[[Mapping[str, str]], str], **factors: float
+) -> Judgement:
     """Times that differ by name whatever the code is: what a biased machine would show."""
-    plan, builds = compiled(made, code)
+    plan, builds = compiled(example, code)
 
     def wall(values: Mapping[str, str], _: str, n: int) -> float:
         return math.prod(factors.get(v, 1.0) for v in values.values()) * noise(*values.values(), n)
 
-    return judge(plan, made.blocks(wall), builds, [], made.looks())
+    return judge(plan, example.blocks(wall), builds, [], example.looks())
 
 
 def differences(judged: Judgement) -> list[str]:
     kinds = ("effect", "interaction", "contributions", "before-after", "comparison", "front")
-    told = [t for kind in kinds for t in texts(judged, kind)]
+    reported = [t for kind in kinds for t in texts(judged, kind)]
     return [
         t
-        for t in told
+        for t in reported
         if any(word in t for word in ("% less", "% more", "faster", "slower", "equivalent"))
     ]
 
@@ -255,7 +263,7 @@ def differences(judged: Judgement) -> list[str]:
 def test_001_an_axis_that_reaches_no_binary_has_no_effect_in_any_table(
     crossed: type[Crossed],
 ) -> None:
-    """001: sonic-rs on an engine that never used it, and −8.4 % from drift: told as an effect nowhere."""
+    """001: sonic-rs on an engine that never used it, and −8.4 % from drift: no table reports an effect."""
     judged = of_code(crossed(AXES), lambda v: v["engine"], sonic=0.916)
     (parser,) = [t for t in texts(judged, "effect") if t.startswith("parser")]
     assert parser.startswith(f"parser sonic vs simd: {ONE_PROGRAM} [")
@@ -266,14 +274,14 @@ def test_001_an_axis_that_reaches_no_binary_has_no_effect_in_any_table(
     assert [c.contrast.reason for c in effects["parser"].cells] == [ONE_PROGRAM] * 2
     (shares,) = judged.structure.contributions
     assert shares.steps[1].contrast.reason == ONE_PROGRAM
-    (told,) = texts(judged, "contributions")
-    assert "parser: simd → sonic: the same program" in told
+    (reported,) = texts(judged, "contributions")
+    assert "parser: simd → sonic: the same program" in reported
     assert not [
         t for t in differences(judged) if t.startswith(("parser", "rayon sonic vs rayon simd"))
     ]
 
 
-def test_an_axis_that_reaches_one_engine_only_holds_there_only(crossed: type[Crossed]) -> None:
+def test_an_axis_that_reaches_one_engine_has_an_effect_only_there(crossed: type[Crossed]) -> None:
     judged = of_code(
         crossed(AXES),
         lambda v: v["engine"] + (v["parser"] if v["engine"] == "tokio" else ""),
@@ -295,7 +303,7 @@ def test_an_axis_that_reaches_one_engine_only_holds_there_only(crossed: type[Cro
 def test_a_step_that_leaves_the_program_as_it_was_contributes_nothing(
     crossed: type[Crossed], design: Any
 ) -> None:
-    made = crossed(
+    example = crossed(
         {"parser": ["simd", "sonic"], "alloc": ["sys", "je"], "lto": ["off", "on"]},
         design=design,
         drop=lambda v: (
@@ -309,7 +317,7 @@ def test_a_step_that_leaves_the_program_as_it_was_contributes_nothing(
             }
         ),
     )
-    judged = of_code(made, lambda v: v["alloc"] + v["lto"], sonic=0.9, je=0.8, on=0.95)
+    judged = of_code(example, lambda v: v["alloc"] + v["lto"], sonic=0.9, je=0.8, on=0.95)
     (table,) = judged.structure.contributions
     first = table.steps[0].contrast
     assert (first.verdict, first.reason) == (Verdict.INCONCLUSIVE, ONE_PROGRAM)
@@ -327,7 +335,7 @@ def test_before_and_after_of_one_program_is_no_change(crossed: type[Crossed]) ->
     assert differences(judged) == []
 
 
-def test_nobody_is_behind_its_own_twin() -> None:
+def test_no_variant_is_behind_its_own_twin() -> None:
     ahead, behind = (
         pareto.Costs(n, {"wall": e, "peak_rss": e}, {}) for n, e in (("a", (1, 2)), ("b", (3, 4)))
     )

@@ -47,10 +47,10 @@ def test_rs_own_example_of_a_paired_test() -> None:
 def test_an_interval_of_seven_pairs_is_that_of_r() -> None:
     """R's exact ``conf.int``, as the reference of its package statease prints it: V = 24, p = 0.1094, −2.5 to 15."""
     d = np.array([23, 45, 12, 67, 34, 89, 56.0]) - np.array([19, 38, 22, 51, 29, 74, 44.0])
-    found = intervals.typical(d, 0.95)
+    result = intervals.typical(d, 0.95)
     assert positive(d) == 24
     assert signed_rank.p_value(d) == pytest.approx(0.1094, abs=5e-5)
-    assert (found.lo, found.hi) == (-2.5, 15.0)
+    assert (result.lo, result.hi) == (-2.5, 15.0)
 
 
 @pytest.mark.parametrize("n", [6, 9, 10])
@@ -75,9 +75,9 @@ def test_the_interval_of_the_floor_is_that_of_all_swaps(seed: int) -> None:
     """θ₁ at 9 rounds: every shift is tried against all 2⁹ swaps of the shifted rounds."""
     random = np.random.default_rng(seed)
     x, y = random.exponential(0.1, 9) + 0.05, random.exponential(0.1, 9)
-    found = intervals.floor(x, y, 0.9, 0)
+    result = intervals.floor(x, y, 0.9, 0)
 
-    def kept(shift: float) -> bool:
+    def included(shift: float) -> bool:
         moved, reached = x - shift, 0
         observed = abs(label_swaps.floor_difference(moved, y))
         for bits in itertools.product([False, True], repeat=9):
@@ -85,12 +85,12 @@ def test_the_interval_of_the_floor_is_that_of_all_swaps(seed: int) -> None:
             reached += abs(label_swaps.floor_difference(ours, theirs)) >= observed - 1e-9
         return reached / 2**9 > 0.1
 
-    room = 4 * intervals.PRECISION * found.half_width
-    assert kept(found.estimate)
-    assert kept(found.lo + room)
-    assert kept(found.hi - room)
-    assert not kept(found.lo - room)
-    assert not kept(found.hi + room)
+    room = 4 * intervals.PRECISION * result.half_width
+    assert included(result.estimate)
+    assert included(result.lo + room)
+    assert included(result.hi - room)
+    assert not included(result.lo - room)
+    assert not included(result.hi + room)
 
 
 def test_holms_own_steps() -> None:
@@ -118,21 +118,21 @@ def test_bounds_of_rates_are_the_published_ones(
 
 
 def verdict_of(x: np.ndarray, y: np.ndarray, looks: int) -> Verdict:
-    """Of log times, judged once where `looks` were planned."""
+    """Judge log times once, with `looks` planned interim analyses."""
     n = len(x)
     pair = Pair(tuple(range(1, n + 1)), tuple(np.exp(x).tolist()), tuple(np.exp(y).tolist()))
     rules = Rules(looks, 1, 0.05, 1)
     evidence = examine_looks(pair, (n,), Levels(rules.strict, rules.strict), 1)
-    (found,) = judge_family(
+    (result,) = judge_family(
         [Case("a", "b", "wall", "headline", pair, evidence, Thresholds(0.02, 0.01))], rules
     )
-    return found.verdict
+    return result.verdict
 
 
 @pytest.mark.parametrize("looks", [1, 4])
 @pytest.mark.parametrize("seed", range(25))
 def test_the_interval_inside_the_margin_is_two_one_sided_tests(seed: int, looks: int) -> None:
-    """Schuirmann 1987: both one-sided tests at 5 % ÷ J reject exactly where the interval lies inside the margin."""
+    """Schuirmann 1987: both one-sided tests at 5 % ÷ J reject exactly if the interval is within the margin."""
     d = np.random.default_rng(seed).normal(0.004, 0.016, 20)
     limit, alpha = math.log1p(0.02), 0.05 / looks
     one_sided = (

@@ -43,7 +43,7 @@ def timing(spread: float, seed: int = 0, effects: dict[str, float] | None = None
 
 
 LONG = timing(0.1, 1, {**EFFECTS, "c": 0.07})
-"""Rounds in which b and c are told apart only late: the race of them goes on."""
+"""Rounds in which b and c differ only late, so that their race continues."""
 
 
 @dataclass
@@ -55,21 +55,23 @@ class Raced:
     runs: int
 
 
-def run(made: Study, wall: Timing) -> Raced:
+def run(example: Study, wall: Timing) -> Raced:
     """As `execution.rounds` measures one input."""
-    plan, every = made.plan, made.blocks(wall)
+    plan, every = example.plan, example.blocks(wall)
     left: dict[str, int] = {}
     taken: list[Look] = []
     here = plan.inputs[0].id
     for index, number in enumerate(looks_of(plan).rounds):
         blocks = [b for b in every if b.round <= left.get(b.cell_id, number)]
-        seen = look(plan, blocks, here, index, number)
-        found = Look(here, index, number, seen.stop, seen.reason, seen.trailing, seen.idle)
-        measured = [] if seen.stop else [c.id for c in plan.cells if c.id not in left]
-        leaving = race.leaving(plan, [*taken, found], measured, ())
-        taken.append(replace(found, dropped=tuple(leaving)))
+        outcome = look(plan, blocks, here, index, number)
+        result = Look(
+            here, index, number, outcome.stop, outcome.reason, outcome.trailing, outcome.idle
+        )
+        measured = [] if outcome.stop else [c.id for c in plan.cells if c.id not in left]
+        leaving = race.leaving(plan, [*taken, result], measured, ())
+        taken.append(replace(result, dropped=tuple(leaving)))
         left |= dict.fromkeys(leaving, number)
-        if seen.stop:
+        if outcome.stop:
             break
     blocks = [b for b in every if b.round <= left.get(b.cell_id, taken[-1].round)]
     return Raced(judge(plan, blocks, {}, (), taken), taken, len(blocks))
@@ -88,35 +90,35 @@ def test_a_race_finds_the_best_of_six_in_less_than_half_of_the_runs(
     study: type[Study], seed: int
 ) -> None:
     wall = timing(0.08, seed)
-    made = racing(study)
-    raced = run(made, wall)
+    example = racing(study)
+    raced = run(example, wall)
     fixed = run(study(arms=tuple(EFFECTS), rounds=ROUNDS, measure=_policy("fixed", "rounds")), wall)
     assert fixed.runs == 7 * ROUNDS
     assert raced.runs <= 0.45 * fixed.runs
-    (found,), (wanted,) = raced.judgement.best, fixed.judgement.best
-    assert set(wanted.cell_ids) <= set(found.cell_ids)
-    assert made.cell("b").id in found.cell_ids
-    assert not {made.cell(arm).id for arm in "ef"} & set(found.cell_ids)
+    (result,), (expected,) = raced.judgement.best, fixed.judgement.best
+    assert set(expected.cell_ids) <= set(result.cell_ids)
+    assert example.cell("b").id in result.cell_ids
+    assert not {example.cell(arm).id for arm in "ef"} & set(result.cell_ids)
 
 
 def test_the_baseline_and_the_control_are_measured_to_the_end_though_they_trail(
     study: type[Study],
 ) -> None:
-    made = racing(study)
-    raced = run(made, LONG)
+    example = racing(study)
+    raced = run(example, LONG)
     assert len(raced.looks) > 1
     last = raced.looks[-1].round
     rounds = {s.cell_id: s.rounds for s in raced.judgement.states}
-    assert rounds[made.cell("a").id] == rounds[made.cell("control").id] == last
-    assert rounds[made.cell("f").id] == raced.looks[0].round
-    assert made.cell("a").id not in raced.judgement.best[0].cell_ids
+    assert rounds[example.cell("a").id] == rounds[example.cell("control").id] == last
+    assert rounds[example.cell("f").id] == raced.looks[0].round
+    assert example.cell("a").id not in raced.judgement.best[0].cell_ids
 
 
-def test_what_let_a_cell_go_still_stands_at_the_end(study: type[Study]) -> None:
+def test_the_reason_for_dropping_a_cell_is_valid_at_the_end(study: type[Study]) -> None:
     """Its rounds are frozen, those of others go on: no later look may take the verdict back."""
     for seed in range(3):
         raced = run(racing(study), timing(0.1, seed))
-        beaten = {c for found in raced.looks for c in found.trailing}
+        beaten = {c for result in raced.looks for c in result.trailing}
         assert beaten
         assert not beaten & set(raced.judgement.best[0].cell_ids)
         assert raced.judgement.race is not None
@@ -126,30 +128,30 @@ def test_what_let_a_cell_go_still_stands_at_the_end(study: type[Study]) -> None:
 def test_the_record_says_what_the_race_spent_and_where_each_cell_stopped(
     study: type[Study],
 ) -> None:
-    made = racing(study)
-    raced = run(made, LONG)
+    example = racing(study)
+    raced = run(example, LONG)
     assert raced.judgement.race is not None
     assert (raced.judgement.race.runs, raced.judgement.race.fixed) == (raced.runs, 7 * ROUNDS)
     texts = [c.text for c in raced.judgement.claims if c.kind in ("race", "dropped", "idle")]
     assert texts[0].startswith(f"the race took {raced.runs} runs, ")
     assert "of the 420 runs of all configurations for 60 rounds: " in texts[0]
-    (told,) = (c for c in raced.judgement.claims if c.kind == "dropped" and c.subject == "f")
-    assert told.text.startswith(f"dropped after {raced.looks[0].round} rounds: ")
-    assert told.reference in {"b", "c"}
-    assert told.estimate is not None
-    assert told.estimate > 1.5
-    assert told.adjust == f"Holm over 15 pairs, {looks_of(made.plan).count} looks"
+    (claim,) = (c for c in raced.judgement.claims if c.kind == "dropped" and c.subject == "f")
+    assert claim.text.startswith(f"dropped after {raced.looks[0].round} rounds: ")
+    assert claim.reference in {"b", "c"}
+    assert claim.estimate is not None
+    assert claim.estimate > 1.5
+    assert claim.adjust == f"Holm over 15 pairs, {looks_of(example.plan).count} looks"
 
 
 def test_a_fixed_plan_has_no_race(study: type[Study]) -> None:
     fixed = run(study(arms=tuple(EFFECTS), rounds=ROUNDS, measure=_policy("fixed")), timing(0.05))
     assert fixed.judgement.race is None
-    assert not any(found.trailing or found.idle or found.dropped for found in fixed.looks)
+    assert not any(result.trailing or result.idle or result.dropped for result in fixed.looks)
 
 
-def test_nobody_leaves_while_the_control_is_told_from_the_baseline(study: type[Study]) -> None:
+def test_no_variant_is_dropped_while_the_control_differs(study: type[Study]) -> None:
     raced = run(racing(study), timing(0.05, effects={**EFFECTS, "control": 0.6}))
-    assert not any(found.trailing for found in raced.looks)
+    assert not any(result.trailing for result in raced.looks)
     assert raced.judgement.race is not None
     assert [lost for lost in raced.judgement.race.lost if lost.beaten] == []
 
@@ -157,7 +159,7 @@ def test_nobody_leaves_while_the_control_is_told_from_the_baseline(study: type[S
 def test_equal_programs_never_leave_as_losers(study: type[Study]) -> None:
     equal = dict.fromkeys(EFFECTS, 0.0)
     losers = [run(racing(study), timing(0.1, seed, equal)).judgement.race for seed in range(4)]
-    assert [lost for made in losers if made for lost in made.lost if lost.beaten] == []
+    assert [lost for example in losers if example for lost in example.lost if lost.beaten] == []
 
 
 def test_the_looks_of_a_race_begin_where_someone_can_lose(study: type[Study]) -> None:
@@ -189,10 +191,10 @@ def test_a_comparison_seen_twice_from_the_other_side_is_itself() -> None:
 def test_a_variant_waits_for_the_one_rival_that_it_is_likeliest_to_lose_to(
     study: type[Study],
 ) -> None:
-    """One defeat puts it out: a second rival would run on for a question that changes nobody's place."""
-    made = racing(study)
-    stage = Stage(made.plan, looks_of(made.plan), {}, (18,), 0, frozenset())
-    cells = [c.id for c in made.plan.cells if c.role is not Role.CONTROL]
+    """One defeat puts it out: a second rival would keep running without effect on the result."""
+    example = racing(study)
+    stage = Stage(example.plan, looks_of(example.plan), {}, (18,), 0, frozenset())
+    cells = [c.id for c in example.plan.cells if c.role is not Role.CONTROL]
 
     def pair(
         cell: int, ref: int, ratio: float, *, mde: float | None = 0.1, family: str = "best"

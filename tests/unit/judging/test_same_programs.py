@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from bench_framework.model.judgement import Judgement
 
 
-def built(made: Study, code: Mapping[str, str]) -> tuple[Plan, dict[str, Build]]:
+def built(example: Study, code: Mapping[str, str]) -> tuple[Plan, dict[str, Build]]:
     """The plan of a study whose arms are builds with one command, and what cargo made of them: arm to digest."""
-    plan = made.plan
-    specs = {arm: BuildSpec("builtin", "prog", features=(f"f-{arm}",)) for arm in made.arms}
+    plan = example.plan
+    specs = {arm: BuildSpec("builtin", "prog", features=(f"f-{arm}",)) for arm in example.arms}
     variants = tuple(replace(v, build=specs[dict(v.values)["arm"]]) for v in plan.variants)
     cells = tuple(replace(c, command=((BIN,), ("run",))) for c in plan.cells)
     axes = tuple(replace(a, kind="build") if a.name == "arm" else a for a in plan.axes)
@@ -39,22 +39,22 @@ def built(made: Study, code: Mapping[str, str]) -> tuple[Plan, dict[str, Build]]
 
 
 def judged(
-    made: Study, plan: Plan, builds: Mapping[str, Build], times: Mapping[str, float]
+    example: Study, plan: Plan, builds: Mapping[str, Build], times: Mapping[str, float]
 ) -> Judgement:
     def wall(arm: str, where: str, number: int) -> float:
         noise = random.Random(f"{arm}/{where}/{number}")
         return times["a" if arm == "control" else arm] * (1 + noise.expovariate(1 / 0.01))
 
-    blocks = made.blocks(wall, rss=lambda arm, *_: 1e8 * (2 if arm == "b" else 1))
-    return judge(plan, blocks, builds, made.inputs(), made.looks())
+    blocks = example.blocks(wall, rss=lambda arm, *_: 1e8 * (2 if arm == "b" else 1))
+    return judge(plan, blocks, builds, example.inputs(), example.looks())
 
 
 def test_equal_code_is_found_whatever_the_names_of_symbols(study: type[Study]) -> None:
-    made = study(arms=("a", "b", "c"))
-    plan, builds = built(made, {"a": "same", "b": "same", "c": "other"})
-    (found,) = same_programs.same_programs(plan, builds)
-    assert (found.first, found.second) == (plan.variants[0].id, plan.variants[1].id)
-    assert same_programs.no_effect(found) == "arm has no effect on this program"
+    example = study(arms=("a", "b", "c"))
+    plan, builds = built(example, {"a": "same", "b": "same", "c": "other"})
+    (result,) = same_programs.same_programs(plan, builds)
+    assert (result.first, result.second) == (plan.variants[0].id, plan.variants[1].id)
+    assert same_programs.no_effect(result) == "arm has no effect on this program"
     assert [e.code for e in data_quality.identical_events(plan, builds)] == ["BX311"]
 
 
@@ -75,7 +75,7 @@ def test_what_is_not_known_to_be_equal_is_not_one_program(
     assert same_programs.same_programs(plan, unknown) == ()
 
 
-def test_one_binary_that_is_told_to_do_other_things_is_two_variants(study: type[Study]) -> None:
+def test_one_binary_with_other_arguments_is_two_variants(study: type[Study]) -> None:
     """A build axis may set arguments, environment or processors as well."""
     plan, builds = built(study(), {"a": "same", "b": "same"})
     second = plan.variants[1].id
@@ -84,58 +84,58 @@ def test_one_binary_that_is_told_to_do_other_things_is_two_variants(study: type[
         assert same_programs.same_programs(replace(plan, cells=cells), builds) == ()
 
 
-def test_a_difference_between_one_program_and_itself_is_never_told(study: type[Study]) -> None:
-    made = study(arms=("a", "b", "c"))
-    plan, builds = built(made, {"a": "same", "b": "same", "c": "other"})
-    found = judged(made, plan, builds, {"a": 0.05, "b": 0.055, "c": 0.04})
-    own = [c for c in found.comparisons if c.cell_id == made.cell("b").id]
-    assert {c.metric for c in own} == {"wall", "cpu", "peak_rss"}
-    assert {(c.verdict, c.reason) for c in own} == {(Verdict.INCONCLUSIVE, ONE_PROGRAM)}
+def test_a_program_never_differs_from_itself(study: type[Study]) -> None:
+    example = study(arms=("a", "b", "c"))
+    plan, builds = built(example, {"a": "same", "b": "same", "c": "other"})
+    result = judged(example, plan, builds, {"a": 0.05, "b": 0.055, "c": 0.04})
+    pairs = [c for c in result.comparisons if c.cell_id == example.cell("b").id]
+    assert {c.metric for c in pairs} == {"wall", "cpu", "peak_rss"}
+    assert {(c.verdict, c.reason) for c in pairs} == {(Verdict.INCONCLUSIVE, ONE_PROGRAM)}
     wall = next(
         c
-        for c in found.claims
+        for c in result.claims
         if c.kind == "comparison" and c.subject == "b" and c.metric == "wall"
     )
     assert wall.text.startswith(
         "b and a are the same program; their difference is an A/A test: +9.8\u202f% ["
     )
-    assert made.cell("c").id in found.best[0].cell_ids
-    assert not any("b needs" in c.text for c in found.claims)
+    assert example.cell("c").id in result.best[0].cell_ids
+    assert not any("b needs" in c.text for c in result.claims)
 
 
 def test_one_program_under_two_names_is_no_open_question(study: type[Study]) -> None:
-    made = study(arms=("a", "b", "c"))
-    plan, builds = built(made, {"a": "same", "b": "same", "c": "other"})
-    found = judged(made, plan, builds, {"a": 0.05, "b": 0.05, "c": 0.04})
-    assert found.status == "conclusive"
+    example = study(arms=("a", "b", "c"))
+    plan, builds = built(example, {"a": "same", "b": "same", "c": "other"})
+    result = judged(example, plan, builds, {"a": 0.05, "b": 0.05, "c": 0.04})
+    assert result.status == "conclusive"
 
 
 def test_its_twin_does_not_push_a_variant_out_of_the_best_group(study: type[Study]) -> None:
-    made = study(arms=("a", "b"))
-    plan, builds = built(made, {"a": "same", "b": "same"})
-    found = judged(made, plan, builds, {"a": 0.05, "b": 0.055})
-    assert set(found.best[0].cell_ids) == {made.cell("a").id, made.cell("b").id}
-    assert not [c for c in found.claims if c.kind == "recommendation"]
+    example = study(arms=("a", "b"))
+    plan, builds = built(example, {"a": "same", "b": "same"})
+    result = judged(example, plan, builds, {"a": 0.05, "b": 0.055})
+    assert set(result.best[0].cell_ids) == {example.cell("a").id, example.cell("b").id}
+    assert not [c for c in result.claims if c.kind == "recommendation"]
 
 
 def test_the_stopping_rule_does_not_wait_for_an_a_a_test(study: type[Study]) -> None:
-    made = study(arms=("a", "b", "c"), rounds=18)
-    plan, builds = built(made, {"a": "same", "b": "same", "c": "other"})
+    example = study(arms=("a", "b", "c"), rounds=18)
+    plan, builds = built(example, {"a": "same", "b": "same", "c": "other"})
 
     def wall(arm: str, where: str, number: int) -> float:
         noise = random.Random(f"{arm}/{where}/{number}")
         return (0.02 if arm == "c" else 0.05) * (1 + noise.expovariate(1 / 0.05))
 
-    blocks = made.blocks(wall)
+    blocks = example.blocks(wall)
     first = looks_of(plan).rounds[0]
     assert look(plan, blocks, plan.inputs[0].id, 0, first, builds=builds).stop
     assert not look(plan, blocks, plan.inputs[0].id, 0, first).stop
 
 
 def test_the_axis_that_has_no_effect_is_named_with_the_engine(study: type[Study]) -> None:
-    """Seed 001: the parser never reached the engine; what else varies is told beside it."""
-    made = study(arms=("simd-json", "sonic-rs"))
-    plan, builds = built(made, {"simd-json": "same", "sonic-rs": "same"})
+    """Seed 001: the parser never reached the engine; the other axes are reported too."""
+    example = study(arms=("simd-json", "sonic-rs"))
+    plan, builds = built(example, {"simd-json": "same", "sonic-rs": "same"})
     variants = tuple(replace(v, values=(*v.values, ("engine", "rayon"))) for v in plan.variants)
     ids = dict(zip((v.id for v in plan.variants), (v.id for v in variants), strict=True))
     cells = tuple(replace(c, variant_id=ids[c.variant_id]) for c in plan.cells)
@@ -148,7 +148,7 @@ def test_the_axis_that_has_no_effect_is_named_with_the_engine(study: type[Study]
     assert claim.values["effect"] == "arm has no effect on this program with engine=rayon"
 
 
-def test_an_experiment_that_is_the_baseline_is_told_by_its_change(study: type[Study]) -> None:
+def test_an_experiment_that_is_the_baseline_is_reported_by_its_change(study: type[Study]) -> None:
     plan, builds = built(study(), {"a": "same", "b": "same"})
     variants = (
         plan.variants[0],
@@ -158,5 +158,5 @@ def test_an_experiment_that_is_the_baseline_is_told_by_its_change(study: type[St
     cells = tuple(replace(c, variant_id=ids[c.variant_id]) for c in plan.cells)
     experiment = Experiment("try", variants[1].id, (("lto", "fat"),), decision="rejected")
     plan = replace(plan, variants=variants, cells=cells, experiments=(experiment,))
-    (found,) = same_programs.same_programs(plan, builds)
-    assert found.axes == ("lto",)
+    (result,) = same_programs.same_programs(plan, builds)
+    assert result.axes == ("lto",)

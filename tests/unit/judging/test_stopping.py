@@ -1,4 +1,4 @@
-"""`until`, `budget`, `min` and `max`, against METHOD 3: what each may change, and what it may not (J and M)."""
+"""`until`, `budget`, `min` and `max`, and what they change; J and M never change (`docs/method.md#stopping`)."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ def timing(effect: float, spread: float, seed: int = 0) -> Timing:
     return draw
 
 
-def looked(made: Study, wall: Timing, index: int) -> LookOutcome:
-    number = looks_of(made.plan).rounds[index]
-    blocks = [b for b in made.blocks(wall) if b.round <= number]
-    return look(made.plan, blocks, made.plan.inputs[0].id, index, number)
+def looked(example: Study, wall: Timing, index: int) -> LookOutcome:
+    number = looks_of(example.plan).rounds[index]
+    blocks = [b for b in example.blocks(wall) if b.round <= number]
+    return look(example.plan, blocks, example.plan.inputs[0].id, index, number)
 
 
 def test_precision_goes_on_until_every_headline_interval_is_narrow_enough(
     study: type[Study],
 ) -> None:
-    made = study(measure=MeasurePolicy(until="precision", precision=0.02))
+    example = study(measure=MeasurePolicy(until="precision", precision=0.02))
     wall = timing(0.5, 0.02)
-    outcomes = [looked(made, wall, i) for i in range(looks_of(made.plan).count)]
+    outcomes = [looked(example, wall, i) for i in range(looks_of(example.plan).count)]
     widths = [[stopping.half_width(c) for c in o.verdicts] for o in outcomes]
-    for outcome, found in list(zip(outcomes, widths, strict=True))[:-1]:
-        assert outcome.stop is all(w is not None and w <= 0.02 for w in found)
+    for outcome, results in list(zip(outcomes, widths, strict=True))[:-1]:
+        assert outcome.stop is all(w is not None and w <= 0.02 for w in results)
     assert not outcomes[0].stop
     assert any(o.stop for o in outcomes[:-1])
 
@@ -65,11 +65,11 @@ def test_a_budget_that_ends_first_takes_the_last_look_at_the_round_reached(
     study: type[Study],
 ) -> None:
     """In place of the next one: J stays, and no more than J looks are taken."""
-    made = study()
-    plan, here = made.plan, made.plan.inputs[0].id
+    example = study()
+    plan, here = example.plan, example.plan.inputs[0].id
     looks = looks_of(plan)
     assert looks.rounds[0] < 15 < looks.rounds[1]
-    blocks = [b for b in made.blocks(timing(0.2, 0.01)) if b.round <= 15]
+    blocks = [b for b in example.blocks(timing(0.2, 0.01)) if b.round <= 15]
     outcome = look(plan, blocks, here, looks.count - 1, 15)
     assert (outcome.stop, outcome.reason) == (True, "this was the last interim analysis")
     taken = [
@@ -85,20 +85,20 @@ def test_a_budget_that_ends_first_takes_the_last_look_at_the_round_reached(
 
 
 def test_a_budget_that_ends_below_n_min_decides_nothing(study: type[Study]) -> None:
-    made = study()
-    here, looks = made.plan.inputs[0].id, looks_of(made.plan)
+    example = study()
+    here, looks = example.plan.inputs[0].id, looks_of(example.plan)
     few = looks.needed - 3
-    blocks = [b for b in made.blocks(timing(1.0, 0.001)) if b.round <= few]
-    judged = judge(made.plan, blocks, {}, (), [Look(here, looks.count - 1, few, stopped=True)])
+    blocks = [b for b in example.blocks(timing(1.0, 0.001)) if b.round <= few]
+    judged = judge(example.plan, blocks, {}, (), [Look(here, looks.count - 1, few, stopped=True)])
     assert not any(c.verdict.decided for c in judged.comparisons if c.family == "headline")
 
 
 def test_a_max_below_n_min_is_measured_warned_of_and_exploratory(study: type[Study]) -> None:
-    made = study(measure=MeasurePolicy(rounds_min=3, rounds_max=5), rounds=5)
-    looks = looks_of(made.plan)
+    example = study(measure=MeasurePolicy(rounds_min=3, rounds_max=5), rounds=5)
+    looks = looks_of(example.plan)
     assert (looks.rounds, looks.decidable) == ((5,), False)
     assert looks.needed > 5
-    judged = made.judge(made.blocks(timing(1.0, 0.001)))
+    judged = example.judge(example.blocks(timing(1.0, 0.001)))
     assert judged.status == "exploratory"
     assert any(str(looks.needed) in f"{e.message} {e.effect} {e.help}" for e in judged.events)
     assert not any(c.verdict.decided for c in judged.comparisons if c.family == "headline")
@@ -116,15 +116,15 @@ def test_min_moves_the_first_look_and_max_is_always_the_last(
 
 
 def test_until_conclusive_with_strategy_fixed_waits_for_every_pair(study: type[Study]) -> None:
-    """One pair that is open keeps the decided ones running, too: nobody is dropped."""
-    made = study(arms=("a", "b", "c"), measure=MeasurePolicy(rounds_max=200), rounds=200)
+    """One pair that is open keeps the decided ones running too: no cell is dropped."""
+    example = study(arms=("a", "b", "c"), measure=MeasurePolicy(rounds_max=200), rounds=200)
 
     def wall(arm: str, where: str, number: int) -> float:
         if arm == "b":
             return timing(1.0, 0.01)(arm, where, number)
         return timing(0.0, 0.06)(arm, where, number) * (1.03 if arm == "c" else 1.0)
 
-    outcome = looked(made, wall, 0)
+    outcome = looked(example, wall, 0)
     assert not outcome.stop
     assert outcome.trailing == outcome.idle == ()
     assert any(c.verdict.decided for c in outcome.verdicts)

@@ -31,7 +31,7 @@ def test_both_statistics_under_swaps_are_what_their_definitions_say(n: int) -> N
 
 
 @pytest.mark.parametrize("n", [9, 127, 128])
-def test_tied_values_and_arms_far_apart_are_counted_as_the_definition_says(n: int) -> None:
+def test_ties_and_distant_arms_are_counted_as_the_definition_says(n: int) -> None:
     random = np.random.default_rng(n)
     x = np.round(random.normal(0, 0.1, n), 1)
     for y in (x.copy(), x + 5, np.round(random.normal(0, 0.1, n), 1)):
@@ -44,10 +44,10 @@ def test_tied_values_and_arms_far_apart_are_counted_as_the_definition_says(n: in
 def test_up_to_twelve_rounds_every_swap_is_listed_once_up_to_its_mirror() -> None:
     x, y = np.arange(5.0), np.arange(5.0) + 1
     listed = label_swaps.Swaps(x, y, 0).take(1000)
-    seen = {tuple(column) for column in listed.T.tolist()}
-    mirrored = {tuple(1 - bit for bit in column) for column in seen}
-    assert len(seen) == 2**4 - 1
-    assert seen | mirrored | {(0,) * 5, (1,) * 5} == set(itertools.product([0, 1], repeat=5))
+    distinct = {tuple(column) for column in listed.T.tolist()}
+    mirrored = {tuple(1 - bit for bit in column) for column in distinct}
+    assert len(distinct) == 2**4 - 1
+    assert distinct | mirrored | {(0,) * 5, (1,) * 5} == set(itertools.product([0, 1], repeat=5))
 
 
 def test_the_stream_does_not_know_which_side_is_the_candidate() -> None:

@@ -1,4 +1,4 @@
-"""The verdict table of REPORTS 1.3, one case per row, and the lowering rules of METHOD 4."""
+"""The table of verdicts, one case per row, and its lowering rules (`docs/method.md#verdicts`)."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def case(shift: float, sd: float = 0.002, n: int = 40, seed: int = 0) -> Case:
 
 
 def judged(given: Case, rules: Rules = RULES) -> Comparison:
-    (found,) = verdict.judge_family([given], rules)
-    return found
+    (comparison,) = verdict.judge_family([given], rules)
+    return comparison
 
 
 @pytest.mark.parametrize(
@@ -50,11 +50,11 @@ def test_clean_differences_get_their_word(ratio: float, expected: Verdict) -> No
 
 
 def test_noise_leaves_it_inconclusive_and_says_what_could_have_been_found() -> None:
-    found = judged(case(0.0, sd=0.2))
-    assert found.verdict is Verdict.INCONCLUSIVE
-    assert found.mde is not None
-    assert found.mde > 0.05
-    assert found.rounds_needed is None  # more than 1 000
+    comparison = judged(case(0.0, sd=0.2))
+    assert comparison.verdict is Verdict.INCONCLUSIVE
+    assert comparison.mde is not None
+    assert comparison.mde > 0.05
+    assert comparison.rounds_needed is None  # more than 1 000
     some = judged(case(0.0, sd=0.03))
     assert some.rounds_needed is not None
     assert some.rounds_needed > 40
@@ -62,16 +62,16 @@ def test_noise_leaves_it_inconclusive_and_says_what_could_have_been_found() -> N
 
 def test_an_effect_below_epsilon_is_found_and_gets_no_verdict_for_it() -> None:
     """0.6 % is certain here, but copies of one binary differ as much."""
-    found = judged(case(math.log(1.006), sd=0.001))
-    assert found.p_adjusted is not None
-    assert found.p_adjusted < 0.05
-    assert found.verdict is Verdict.EQUIVALENT
+    comparison = judged(case(math.log(1.006), sd=0.001))
+    assert comparison.p_adjusted is not None
+    assert comparison.p_adjusted < 0.05
+    assert comparison.verdict is Verdict.EQUIVALENT
 
 
 def test_the_displayed_interval_has_the_level_of_the_holm_step() -> None:
-    found = judged(case(math.log(1.1)))
-    assert found.shown is not None
-    assert found.shown.level == pytest.approx(1 - 0.05 / (4 * 4))
+    comparison = judged(case(math.log(1.1)))
+    assert comparison.shown is not None
+    assert comparison.shown.level == pytest.approx(1 - 0.05 / (4 * 4))
     clear, weaker = case(math.log(1.1)), case(math.log(1.05), sd=0.04, n=40, seed=5)
     assert clear.strongest.p < weaker.strongest.p
     second = verdict.judge_family([weaker, clear], RULES)
@@ -89,19 +89,19 @@ def test_no_inconclusive_pair_is_printed_with_an_interval_that_leaves_1_out() ->
     for seed in range(60):
         given = case(0.015, sd=0.03, n=40, seed=seed)
         evidence = paired_test.examine_looks(given.pair, (40,), Levels(0.05, 0.05), 0)
-        found = judged(replace(given, evidence=evidence), loose)
-        assert found.shown is not None
-        apart = found.shown.lo > 1.0001 or found.shown.hi < 0.9999
-        decided += found.verdict.decided
-        assert not (found.verdict is Verdict.INCONCLUSIVE and apart)
+        comparison = judged(replace(given, evidence=evidence), loose)
+        assert comparison.shown is not None
+        excludes_one = comparison.shown.lo > 1.0001 or comparison.shown.hi < 0.9999
+        decided += comparison.verdict.decided
+        assert not (comparison.verdict is Verdict.INCONCLUSIVE and excludes_one)
     assert 10 < decided < 50
 
 
 def test_equivalent_shows_the_interval_at_its_own_level_inside_the_margin() -> None:
-    found = judged(case(0.0))
-    assert found.shown is not None
-    assert found.shown.level == pytest.approx(1 - 2 * 0.05 / 4)
-    assert 1 / 1.02 < found.shown.lo < found.shown.hi < 1.02
+    comparison = judged(case(0.0))
+    assert comparison.shown is not None
+    assert comparison.shown.level == pytest.approx(1 - 2 * 0.05 / 4)
+    assert 1 / 1.02 < comparison.shown.lo < comparison.shown.hi < 1.02
 
 
 def test_equivalent_needs_the_fastest_rounds_too() -> None:
@@ -123,29 +123,33 @@ def test_opposite_findings_of_the_two_statistics_are_mixed() -> None:
     given = case(math.log(1.1))
     e = given.evidence[-1]
     torn = Evidence(e.rounds, 1e-6, 1e-6, 1e-5, typical_sign=1, floor_sign=-1, swaps=99)
-    found = judged(Case("x", "y", "wall", "headline", given.pair, (torn,), Thresholds(0.02, 0.01)))
-    assert found.verdict is Verdict.INCONCLUSIVE
-    assert found.reason.startswith("mixed")
+    comparison = judged(
+        Case("x", "y", "wall", "headline", given.pair, (torn,), Thresholds(0.02, 0.01))
+    )
+    assert comparison.verdict is Verdict.INCONCLUSIVE
+    assert comparison.reason.startswith("mixed")
 
 
 def test_a_direction_that_turned_after_its_look_is_mixed() -> None:
     given = case(math.log(1.1))
     early = Evidence(12, 1e-7, 1e-7, None, typical_sign=-1, floor_sign=-1, swaps=0)
-    found = judged(Case("x", "y", "wall", "headline", given.pair, (early,), Thresholds(0.02, 0.01)))
-    assert found.verdict is Verdict.INCONCLUSIVE
-    assert "direction" in found.reason
+    comparison = judged(
+        Case("x", "y", "wall", "headline", given.pair, (early,), Thresholds(0.02, 0.01))
+    )
+    assert comparison.verdict is Verdict.INCONCLUSIVE
+    assert "direction" in comparison.reason
 
 
 def test_a_decided_pair_whose_interval_reaches_one_is_lowered() -> None:
     given = case(0.03, sd=0.05, seed=8)
     strong = Evidence(40, 1e-7, 1e-7, None, typical_sign=1, floor_sign=1, swaps=0)
-    found = judged(
+    comparison = judged(
         Case("x", "y", "wall", "headline", given.pair, (strong,), Thresholds(0.02, 0.001))
     )
-    assert found.shown is not None
-    assert found.shown.lo < 1 < found.shown.hi
-    assert (found.verdict, found.reason) == (Verdict.INCONCLUSIVE, decide.REACHES_ONE)
-    assert found.mde is not None
+    assert comparison.shown is not None
+    assert comparison.shown.lo < 1 < comparison.shown.hi
+    assert (comparison.verdict, comparison.reason) == (Verdict.INCONCLUSIVE, decide.REACHES_ONE)
+    assert comparison.mde is not None
 
 
 def test_the_fastest_third_decides_where_only_it_sees_the_difference() -> None:
@@ -156,11 +160,11 @@ def test_the_fastest_third_decides_where_only_it_sees_the_difference() -> None:
     y = random.normal(0, 0.002, 40) + load * random.uniform(0, 1, 40)
     pair = Pair(tuple(range(40)), tuple(np.exp(x).tolist()), tuple(np.exp(y).tolist()))
     evidence = (paired_test.examine(pair, Levels(RULES.strict, 0.05 / 4), 0),)
-    found = judged(Case("x", "y", "wall", "headline", pair, evidence, Thresholds(0.02, 0.01)))
-    assert found.statistic == "floor"
-    assert found.verdict in (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN)
-    assert found.floor is not None
-    assert found.floor.lo < 1.051 < found.floor.hi
+    comparison = judged(Case("x", "y", "wall", "headline", pair, evidence, Thresholds(0.02, 0.01)))
+    assert comparison.statistic == "floor"
+    assert comparison.verdict in (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN)
+    assert comparison.floor is not None
+    assert comparison.floor.lo < 1.051 < comparison.floor.hi
 
 
 @pytest.mark.parametrize(
@@ -191,8 +195,8 @@ def test_the_detectable_difference_follows_its_formula() -> None:
 
 
 def test_a_true_difference_of_the_stated_size_is_found_nine_times_in_ten() -> None:
-    """The promise of METHOD 10, on skewed noise: state the MDE, then measure such a difference."""
-    found = 0
+    """On skewed noise, a difference as large as the reported MDE is found."""
+    comparison = 0
     for seed in range(40):
         random = np.random.default_rng(seed)
         noise = random.exponential(0.03, (2, 40))
@@ -224,8 +228,8 @@ def test_a_true_difference_of_the_stated_size_is_found_nine_times_in_ten() -> No
             (paired_test.examine(pair, levels, 0),),
             Thresholds(0.001, 0.0),
         )
-        found += judged(real).verdict.decided
-    assert found >= 33, "of 40, with a chance of 0.9 each: fewer in 2 of 100 cases"
+        comparison += judged(real).verdict.decided
+    assert comparison >= 33, "of 40, with a chance of 0.9 each: fewer in 2 of 100 cases"
 
 
 def test_what_a_lowered_pair_could_have_found_is_not_smaller_than_what_was_taken_back() -> None:

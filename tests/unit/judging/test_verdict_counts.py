@@ -24,19 +24,19 @@ def wall(arm: str, where: str, number: int) -> float:
 
 
 def lead(study: type[Study], arms: tuple[str, ...]) -> Claim:
-    made = study(arms=arms)
-    judged = judge(made.plan, made.blocks(wall), {}, made.inputs(), made.looks())
+    example = study(arms=arms)
+    judged = judge(example.plan, example.blocks(wall), {}, example.inputs(), example.looks())
     (claim,) = (c for c in judged.claims if c.kind == "main")
     assert claim.subject in {"a", *arms}
-    own = [c for c in judged.comparisons if c.metric == "wall" and c.family == "headline"]
+    rows = [c for c in judged.comparisons if c.metric == "wall" and c.family == "headline"]
     if "counts" in claim.values:
-        assert claim.values["counts"] == counts(own)
+        assert claim.values["counts"] == counts(rows)
         assert (
             claim.values["compared"]
-            == len(own)
-            == sum(int(n.split()[0]) for n in str(counts(own)).split(", "))
+            == len(rows)
+            == sum(int(n.split()[0]) for n in str(counts(rows)).split(", "))
         )
-        assert set(claim.cells) >= {c.cell_id for c in own}
+        assert set(claim.cells) >= {c.cell_id for c in rows}
     return claim
 
 
@@ -49,7 +49,7 @@ def test_of_many_the_verdicts_are_counted_and_no_pair_is_picked(study: type[Stud
     assert "%" not in claim.text
 
 
-def test_of_few_one_is_told_with_its_interval(study: type[Study]) -> None:
+def test_a_single_verdict_is_reported_with_its_interval(study: type[Study]) -> None:
     claim = lead(study, ("a", "c", "d"))
     assert "counts" not in claim.values
     assert "c is" in claim.text

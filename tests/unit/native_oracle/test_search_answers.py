@@ -1,4 +1,4 @@
-"""The search of `docs/reference/search-worker.md` by the plainest means: slow, obvious, written apart from the worker.
+"""The search of `docs/reference/search-worker.md` by the plainest means: slow, obvious and independent of the worker.
 
 A query is given as a tree (`["and", …]`, `["or", …]`, `["not", x]`, `["regex", pattern, flags]`, or a text), so that
 nothing of the worker's parser is trusted. `python test_search_answers.py` writes the answers of the fixtures again.
@@ -37,13 +37,13 @@ class Pairs:
 
     def known(self, keys: set[str]) -> dict[str, Any]:
         """The keys that matter, each once; `null` is absent."""
-        found: dict[str, Any] = {}
+        parsed: dict[str, Any] = {}
         for key, value in self.items:
             if key in keys:
-                if key in found:
+                if key in parsed:
                     raise BadLineError(f"{key} twice")
-                found[key] = value
-        return {key: value for key, value in found.items() if value is not None}
+                parsed[key] = value
+        return {key: value for key, value in parsed.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Message:
 
 
 def text(value: Any) -> str:
-    """A string, or the line is bad; a lone surrogate is none."""
+    """A string, or the line is bad; a lone surrogate is not one."""
     if not isinstance(value, str):
         raise BadLineError("not a string")
     try:
@@ -90,7 +90,7 @@ def parse_line(raw: bytes) -> Message:
     """The message of a line.
 
     Raises:
-        BadLineError: it is none.
+        BadLineError: it is not one.
     """
     try:
         line = raw.decode()
@@ -99,7 +99,7 @@ def parse_line(raw: bytes) -> Message:
     if depth(line) > DEEPEST:
         raise BadLineError("too deep")
     try:
-        found = json.loads(
+        parsed = json.loads(
             line,
             object_pairs_hook=lambda items: Pairs(tuple(items)),
             parse_constant=refuse,
@@ -107,25 +107,25 @@ def parse_line(raw: bytes) -> Message:
         )
     except ValueError as error:
         raise BadLineError(str(error)) from None
-    if not isinstance(found, Pairs) or line.strip(" \t\r\n") != line.strip():
+    if not isinstance(parsed, Pairs) or line.strip(" \t\r\n") != line.strip():
         raise BadLineError("not an object")
-    known = found.known(KNOWN_LINE)
+    known = parsed.known(KNOWN_LINE)
     for key in ("type", "summary", "sessionId", "uuid", "timestamp"):
         if key in known:
             text(known[key])
-    own = list(content(known["content"])) if "content" in known else None
-    said = None
+    item = list(content(known["content"])) if "content" in known else None
+    body_content = None
     if "message" in known:
         if not isinstance(known["message"], Pairs):
             raise BadLineError("message")
         body = known["message"].known({"content"})
-        said = list(content(body["content"])) if "content" in body else None
+        body_content = list(content(body["content"])) if "content" in body else None
     role = known.get("type")
     pieces = {
         "summary": [known["summary"]] if "summary" in known else None,
-        "system": resolved(own),
-        "user": resolved(said),
-        "assistant": resolved(said),
+        "system": resolved(item),
+        "user": resolved(body_content),
+        "assistant": resolved(body_content),
     }.get(role or "")
     if pieces is None:
         raise BadLineError(f"type {role!r}")
@@ -191,10 +191,10 @@ def all_strings(value: Any) -> Iterator[str]:
 
 def time_of(given: str) -> tuple[int, int]:
     """Seconds and nanoseconds since 1970."""
-    found = TIME.fullmatch(given)
-    if found is None:
+    parsed = TIME.fullmatch(given)
+    if parsed is None:
         raise BadLineError("timestamp")
-    stem, fraction, zone = found.groups()
+    stem, fraction, zone = parsed.groups()
     try:
         when = datetime.fromisoformat(stem + ("+00:00" if zone == "Z" else zone))
     except ValueError:
@@ -204,20 +204,20 @@ def time_of(given: str) -> tuple[int, int]:
     return passed.days * 86_400 + passed.seconds, int((fraction or "0").ljust(9, "0"))
 
 
-def holds(tree: Tree, message: Message) -> bool:
-    """Whether a message has what a query looks for."""
+def matches(tree: Tree, message: Message) -> bool:
+    """Return whether a message matches a query."""
     if isinstance(tree, str):
-        return any(tree.casefold() in own.casefold() for own in message.texts())
+        return any(tree.casefold() in item.casefold() for item in message.texts())
     word, *rest = tree
     if word == "and":
-        return all(holds(part, message) for part in rest)
+        return all(matches(part, message) for part in rest)
     if word == "or":
-        return any(holds(part, message) for part in rest)
+        return any(matches(part, message) for part in rest)
     if word == "not":
-        return not holds(rest[0], message)
+        return not matches(rest[0], message)
     pattern, flags = rest
     regex = re.compile(pattern, sum(getattr(re, flag.upper()) for flag in flags))
-    return any(regex.search(own) for own in message.texts())
+    return any(regex.search(item) for item in message.texts())
 
 
 def digest(message: Message, offset: int, name: str) -> bytes:
@@ -227,8 +227,8 @@ def digest(message: Message, offset: int, name: str) -> bytes:
         seconds, nanoseconds = message.time
         moment = seconds.to_bytes(8, "little", signed=True) + nanoseconds.to_bytes(4, "little")
     fields = [name.encode(), offset.to_bytes(8, "little"), message.role.encode(), moment]
-    for own in (message.session, message.uuid):
-        fields += [b"0" if own is None else b"1", (own or "").encode()]
+    for item in (message.session, message.uuid):
+        fields += [b"0" if item is None else b"1", (item or "").encode()]
     fields += [piece.encode() for piece in message.pieces]
     return hashlib.sha256(
         b"".join(len(field).to_bytes(8, "little") + field for field in fields)
@@ -254,20 +254,20 @@ def search(folder: Path, tree: Tree, limit: int, condition: dict[str, str]) -> d
             except BadLineError:
                 bad.append(f"{name}:{count}")
                 continue
-            if not (passes(condition, message) and holds(tree, message)):
+            if not (passes(condition, message) and matches(tree, message)):
                 continue
             total += 1
-            own = digest(message, start, name)
-            combined ^= int.from_bytes(own, "big")
+            item = digest(message, start, name)
+            combined ^= int.from_bytes(item, "big")
             age = (0, 0, 0) if message.time is None else (-1, -message.time[0], -message.time[1])
-            hits.append((age, number, start, own))
+            hits.append((age, number, start, item))
     newest = hashlib.sha256(b"".join(hit[3] for hit in sorted(hits)[:limit])).hexdigest()[:32]
     both = f"{combined.to_bytes(32, 'big').hex()[:32]}-{newest}"
     return {"total": total, "digest": both, "bad": bad}
 
 
 def passes(condition: dict[str, str], message: Message) -> bool:
-    """Whether a message is let through; one without a time is neither before nor after anything."""
+    """Return whether a message passes; one without a time is neither before nor after anything."""
     return (
         condition.get("role") in {None, message.role}
         and condition.get("session") in {None, message.session}
@@ -286,16 +286,16 @@ def answers() -> list[dict[str, Any]]:
     """The questions of the fixtures with their answers."""
     questions = json.loads((FIXTURES / "questions.json").read_text(encoding="utf-8"))
     return [
-        {**asked, **search(FIXTURES / "corpus", asked["tree"], asked["limit"], asked["condition"])}
-        for asked in questions
+        {**query, **search(FIXTURES / "corpus", query["tree"], query["limit"], query["condition"])}
+        for query in questions
     ]
 
 
 def test_the_answers_are_what_the_plain_search_finds() -> None:
-    kept = json.loads((FIXTURES / "answers.json").read_text(encoding="utf-8"))
-    assert kept == answers()
-    assert len({answer["digest"] for answer in kept}) > len(kept) // 2
-    assert all(answer["bad"] for answer in kept)
+    stored = json.loads((FIXTURES / "answers.json").read_text(encoding="utf-8"))
+    assert stored == answers()
+    assert len({answer["digest"] for answer in stored}) > len(stored) // 2
+    assert all(answer["bad"] for answer in stored)
 
 
 @pytest.mark.parametrize(

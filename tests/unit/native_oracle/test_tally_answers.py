@@ -1,6 +1,6 @@
 """The answers of the worker tally by the plainest means; the Rust tests read the same examples.
 
-`tests/fixtures/protocol/tally-answers.json` holds texts with the words that each tokenizer must find in them.
+`tests/fixtures/protocol/tally-answers.json` contains texts with the words that each tokenizer must find in them.
 The words of `unicode` were written down by hand from UAX #29; those of `ascii` and every digest are computed
 here as well.
 """
@@ -92,8 +92,8 @@ def test_ascii_words_are_runs(example: Example) -> None:
 
 
 def test_both_tokenizers_and_every_case_have_examples() -> None:
-    seen = {(example.tokenizer, example.case) for example in examples()}
-    assert seen == {
+    observed = {(example.tokenizer, example.case) for example in examples()}
+    assert observed == {
         (tokenizer, case)
         for tokenizer in ("ascii", "unicode")
         for case in ("original", "lower", "upper")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bench_framework.report.context import ReportData
 
 THIN = "\u202f"
-OF_CELLS = re.compile(r"\d+ cells? planned, \d+ measured")
+OF_CELLS = re.compile(r"\d+ configurations? planned, \d+ measured")
 """R18."""
 FAMILY = re.compile(rf"family-wise level 5{THIN}%")
 """R17."""
@@ -67,5 +67,5 @@ def test_memory_that_the_scenario_judges_has_the_family_of_the_results(data: Rep
     policy = replace(data.plan.judge, metrics=("wall", "peak_rss"))
     judged = replace(data, plan=replace(data.plan, judge=policy))
     (caption, *_) = [t.caption for t in tables(judged) if t.anchor.startswith("memory-")]
-    assert "judged in the family of the results" in caption
+    assert "judged with the family of the results" in caption
     assert "Bonferroni" in next(t.caption for t in tables(data) if t.anchor.startswith("memory-"))

@@ -59,14 +59,14 @@ def test_a_caption_begins_with_its_title_and_loses_nothing(caption: str, title: 
 def test_the_margin_and_the_control_are_explained_as_this_record_has_them(data: ReportData) -> None:
     told = dict(terms(data))
     assert "2\u202f%" in told["margin"]
-    assert {"control", "noise floor", "best group", "[a, b]"} <= set(told)
+    assert {"A/A control", "noise floor", "best group", "[a, b]"} <= set(told)
     bare = replace(
         data,
         plan=replace(
             data.plan, cells=tuple(c for c in data.plan.cells if c.role is not Role.CONTROL)
         ),
     )
-    assert not {"control", "noise floor"} & set(dict(terms(bare)))
+    assert not {"A/A control", "noise floor"} & set(dict(terms(bare)))
     assert build_document(data).terms == terms(data)
 
 
@@ -77,7 +77,7 @@ def test_many_combinations_of_one_reason_are_counted_and_folded_whole(data: Repo
     assert isinstance(said, Bullets)
     assert isinstance(folded, Details)
     texts = [item.text for item in said.items]
-    assert "30 combinations of values, each for this reason: no step of the ladder." in texts
+    assert "30 combinations of values, all for the same reason: no step of the ladder." in texts
     assert "Not measured: io=mode-99 (not available here)." in texts
     assert not any("mode-3 " in text for text in texts)
     (bullets,) = folded.blocks

@@ -54,7 +54,7 @@ def test_a_comment_keeps_to_its_limit_and_cuts_what_passed_first() -> None:
     assert len(text) <= gate_page.MOST_COMMENT
     assert text.count("of worse") == 30
     shown = text.count("of passed")
-    assert f"{3000 - shown} more are left out here" in text
+    assert f"{3000 - shown} more are in `gate.json`" in text
 
 
 def test_even_what_needs_eyes_is_cut_from_behind_when_it_must_be() -> None:
@@ -110,7 +110,7 @@ def test_lines_fit_the_terminal_and_need_no_unicode(width: int) -> None:
     assert max(map(len, text.splitlines())) <= width
     assert text.startswith("▲ Benchmarks: worse\n")
     assert "passed: 1 of 2" in text
-    assert "measured again in 20260101T0100Z" in " ".join(text.split())
+    assert "second measurement: 20260101T0100Z" in " ".join(text.split())
     plain = gate_page.terminal(made, width, unicode=False)
     assert plain.startswith("Benchmarks: worse\n")
     assert "^ head" in plain
@@ -123,7 +123,7 @@ def test_what_is_accepted_stands_open_and_no_check_fails_for_it() -> None:
     )
     text = comment(made)
     assert "sentence 0 of accepted" in text.split("<details>")[0]
-    assert "worse, and accepted" in gate_page.terminal(made, 80, unicode=True)
+    assert "worse, accepted" in gate_page.terminal(made, 80, unicode=True)
     assert ET.fromstring(gate_page.junit(made)).get("failures") == "0"
 
 

@@ -28,13 +28,14 @@ def cache_check(data: ReportData, seen: PageCache | None, **sensors: int) -> tup
 
 
 def test_a_cache_that_nobody_looked_at_is_not_said_to_be_warm(data: ReportData) -> None:
-    assert cache_check(data, None) == ("unknown", "warm; not looked at")
+    assert cache_check(data, None) == ("unknown", "warm; not checked")
     mark, figure = cache_check(data, PageCache("warm", 1.0), device_bytes=0)
     assert mark == "pass"
     count = len(data.measured_blocks)
     assert figure == (
-        f"warm: {count} of {count} blocks seen to be; 100.0\u202f% of the input in memory before; "
-        f"none of {count} read from the device"
+        f"warm: {count} of {count} samples verified; 100.0\u202f% of the input in memory before "
+        "the sample; "
+        f"none of {count} samples read from the device"
     )
     mark, figure = cache_check(
         data, PageCache("unknown", 0.5, why="only 50\u202f% of it was in memory")
@@ -51,7 +52,7 @@ def test_a_cache_that_was_not_seen_to_be_cold_fails_the_check(data: ReportData) 
     mark, figure = cache_check(cold, PageCache("cold", 0.0, 1.0), device_bytes=10 << 20)
     assert mark == "pass"
     count = len(data.measured_blocks)
-    assert f"{count} of {count} read from the device, 10.0\u202fMiB at the median" in figure
+    assert f"{count} of {count} samples read from the device, median 10.0\u202fMiB" in figure
     assert cache_check(cold, PageCache("unknown", 1.0, why="it stayed"))[0] == "fail"
 
 
@@ -69,7 +70,7 @@ def test_what_was_not_measured_with_a_cold_cache_is_listed(data: ReportData) -> 
     cold = tuple(CellState(c.id, "measured", 20, 0, cache="cold") for c in data.plan.cells)
     assert "cold page cache" not in lines(cold)
     refused = (replace(cold[0], state="not-comparable", reason="tmpfs", cache="unknown"), *cold[1:])
-    assert f"A cold page cache, of: {data.plan.cells[0].label}" in lines(refused)
+    assert f"Cold page cache, although requested: {data.plan.cells[0].label}" in lines(refused)
 
 
 def test_the_machine_is_told_with_figures(data: ReportData) -> None:
@@ -82,14 +83,14 @@ def test_the_machine_is_told_with_figures(data: ReportData) -> None:
     )
     before = {c.label: c for c in checks.checks(data)}
     after = {c.label: c for c in checks.checks(replace(data, blocks=loud))}
-    labels = ("cores free", "no throttling", "no swapping", "enough free memory")
+    labels = ("no CPU contention", "no throttling", "no swapping", "enough free memory")
     assert [before[label].mark for label in labels] == ["pass", "unknown", "pass", "pass"]
     assert [after[label].mark for label in labels] == ["warn"] * 4
     count = len(data.measured_blocks)
-    assert f"{count} blocks flagged" in after["cores free"].figure
-    assert after["cores free"].figure.endswith("none left out")
+    assert f"{count} samples flagged" in after["no CPU contention"].figure
+    assert after["no CPU contention"].figure.endswith("none excluded")
     assert after["no throttling"].figure == (
-        f"a CPU was slowed down {2 * count} times, in {count} of {count} blocks"
+        f"a CPU was throttled {2 * count} times, in {count} of {count} samples"
     )
 
 
@@ -98,7 +99,7 @@ def test_flagged_blocks_are_ringed_and_counted_in_the_drift_plot(data: ReportDat
     assert figure is not None
     rings = sum(point.strong for point in figure.points)
     assert 0 < rings < len(figure.points)
-    assert f"Rings: the {rings} blocks" in figure.desc
+    assert f"Rings: the {rings} samples" in figure.desc
     assert figure.table is not None
     column = [c.title for c in figure.table.columns].index("Flagged")
     assert sum(int(row.cells[column].text) for row in figure.table.rows) == rings
@@ -112,7 +113,7 @@ def test_the_caption_says_cold_where_every_run_was_seen_to_be(data: ReportData) 
     )
     told = replace(data, judgement=replace(data.judgement, states=cold))
     assert told.cold(item) == ", cold cache"
-    assert f"{item.label}, cold cache: the median" in headline_table(told, item, "x").caption
+    assert f"{item.label}, cold cache: median" in headline_table(told, item, "x").caption
     first = next(
         s for s in cold if s.cell_id in {c.id for c in data.arms(item.id)} and s.state == "measured"
     )

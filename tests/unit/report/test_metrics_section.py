@@ -86,7 +86,7 @@ def test_counts_have_units_and_what_is_zero_everywhere_is_said_in_words(data: Re
     titles = [column.title for column in table.columns]
     assert {"Instructions, million", "Minor page faults", "Requests, 1/s"} <= set(titles)
     assert "Written to storage, B" not in titles
-    assert any("None in any variant: bytes written to storage" in line for line in table.legend)
+    assert any("Zero in every variant: bytes written to storage" in line for line in table.legend)
     assert any(line == "Requests: served; from stdout; larger is better." for line in table.legend)
     marked = [row.cells[titles.index("Requests, 1/s")].text for row in table.rows]
     assert sum("▼" in text for text in marked) == 1
@@ -97,9 +97,9 @@ def test_what_was_counted_outside_timing_is_said_so(data: ReportData) -> None:
         "outside timing" not in block.note for block in build(data) if isinstance(block, Table)
     )
     table = next(block for block in build(with_counts(data)) if isinstance(block, Table))
-    assert "Counted outside timing, in one run of each variant" in table.note
+    assert "counted outside timing, in one run of each variant" in table.note
     assert "valgrind, 2 repetitions, within 0.02 % of each other" in table.note
-    assert "nothing of I/O, locks and waiting" in table.note
+    assert "do not include I/O, locks and waiting" in table.note
 
 
 def test_ratios_of_a_metric_that_is_better_when_larger_are_named_turned_over(

@@ -81,13 +81,13 @@ def arms(data: ReportData) -> list[str]:
 def test_a_report_without_a_profile_says_how_one_is_made(data: ReportData, templates: Path) -> None:
     text = markdown.render(own(data), templates)
     assert (
-        f"No profile was made; `benchctl profile {data.record_dir}`".replace("`", "\\`").replace(
-            "_", "\\_"
-        )
+        f"No profile. To profile the baseline, run `benchctl profile {data.record_dir}`".replace(
+            "`", "\\`"
+        ).replace("_", "\\_")
         in text
     )
     failed = replace(data, events=(Event("BX350", "nothing was profiled: perf is not installed"),))
-    assert "No profile was made. Nothing was profiled: perf is not installed." in markdown.render(
+    assert "No profile. Nothing was profiled: perf is not installed." in markdown.render(
         own(failed), templates
     )
 
@@ -114,12 +114,12 @@ def test_the_table_says_symbol_self_inclusive_samples_and_runs(data: ReportData)
     assert first[3] == 0.9
     assert first[5:7] == [120, 2]
     assert "200 samples (cpu-clock) in 2 runs" in table.caption
-    assert "not what would be saved" in " ".join(table.legend)
+    assert "not a possible saving" in " ".join(table.legend)
     claims = {c.id: c for c in made.judgement.claims}
     assert claims[str(table.rows[0].cells[1].claim)].estimate == 0.6
     facts = dict(next(b for b in section.blocks if isinstance(b, Facts)).pairs)
-    assert facts["Binary"].startswith("profiled on a build with symbols, bbbb")
-    assert "not the measured binary, aaaa" in facts["Binary"]
+    assert facts["Binary"].startswith("a build with symbols (bbbb")
+    assert "not the measured binary (aaaa" in facts["Binary"]
     assert facts["Runs"] == "2 of 5, untimed; 100, 100"
 
 
@@ -129,7 +129,7 @@ def test_a_program_profiled_as_it_is_is_the_measured_one(data: ReportData) -> No
     )
     assert section is not None
     facts = dict(next(b for b in section.blocks if isinstance(b, Facts)).pairs)
-    assert facts["Binary"] == f"the measured binary, {'aa' * 8}"
+    assert facts["Binary"] == f"the measured binary ({'aa' * 8})"
 
 
 def test_nothing_of_a_profile_stands_in_the_summary_or_on_the_end_of_a_run(

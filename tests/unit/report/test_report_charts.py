@@ -19,7 +19,13 @@ from bench_framework.report.blocks import Figure, Table
 from bench_framework.report.charts import grid, runs
 from bench_framework.report.charts.frame import nice_rates
 from bench_framework.report.grid import grid as grid_of
-from bench_framework.report.run_plots import MOST_PANELS, MOST_TURNS, is_far, order_strip, runs_plot
+from bench_framework.report.run_plots import (
+    MOST_PANELS,
+    MOST_TURNS,
+    is_outlier,
+    order_strip,
+    runs_plot,
+)
 from bench_framework.report.sensors import sensors
 
 if TYPE_CHECKING:
@@ -89,7 +95,7 @@ def test_the_runs_of_every_cell_are_in_the_table_and_of_twelve_in_panels(
     ]  # baseline, then the best group
     assert len(panels) == MOST_PANELS
     assert len(figure.table.rows) == 13
-    assert "1 more are in the table." in figure.desc
+    assert "The table has 1 more." in figure.desc
     assert {p.series for p in figure.points if p.baseline} == {"rayon+system"}
     assert {len([p for p in figure.points if p.series == name]) for name in panels} == {ROUNDS}
     for row in figure.table.rows:
@@ -111,7 +117,7 @@ def test_the_counters_have_the_axis_of_the_drift_plot_and_their_own_rows(
     assert max(p.x_hi for p in figure.points if p.x_hi is not None) == max(
         p.x for p in drift.points
     )
-    waiting = next(row for row in figure.table.rows if row.cells[0].text == "waiting for a core")
+    waiting = next(row for row in figure.table.rows if row.cells[0].text == "CPU pressure")
     shares = sorted((b.sensors.psi_cpu_us or 0) / 1e6 / sum(b.wall_s) for b in data.measured_blocks)
     assert waiting.cells[4].value == pytest.approx(shares[-1])
     assert int(waiting.cells[1].text) == len(shares)
@@ -124,8 +130,8 @@ def test_counters_that_nobody_reads_or_that_stand_still_are_told_in_words(data: 
     )
     figure = sensors(replace(data, blocks=blocks))
     assert figure is not None
-    assert "load of one minute (2.0)" in figure.desc
-    assert re.search(r"Not to be read here: .*available memory", figure.desc)
+    assert "load average (1 min) (2.0)" in figure.desc
+    assert re.search(r"Not available on this machine: .*available memory", figure.desc)
     drawn = {p.series for p in figure.points}
     assert not drawn & {"load of one minute", "available memory"}
     assert "available memory" not in {row.cells[0].text for row in figure.table.rows}
@@ -135,8 +141,12 @@ def test_counters_that_nobody_reads_or_that_stand_still_are_told_in_words(data: 
 
 def test_runs_far_from_the_others_are_marked_and_counted_and_stay(data: ReportData) -> None:
     quiet = [10.0, 10.1, 10.2, 10.3, 10.4, 10.5]
-    assert not any(is_far(wall, quiet) for wall in quiet)
-    assert [is_far(wall, [*quiet, 99.0, 0.1]) for wall in (99.0, 0.1, 10.2)] == [True, True, False]
+    assert not any(is_outlier(wall, quiet) for wall in quiet)
+    assert [is_outlier(wall, [*quiet, 99.0, 0.1]) for wall in (99.0, 0.1, 10.2)] == [
+        True,
+        True,
+        False,
+    ]
     cell = data.plan.baseline_cell(data.plan.inputs[-1].id)
     assert cell is not None
     first = next(b for b in data.measured_blocks if b.cell_id == cell.id)
@@ -157,7 +167,7 @@ def test_the_order_is_shown_with_the_control_and_told_of_every_turn(document: Do
     assert len(names) == 14
     assert "control" in names
     assert len({p.x for p in figure.points}) == len(figure.points) == MOST_TURNS
-    assert f"The first {MOST_TURNS} of {14 * ROUNDS} turns" in figure.desc
+    assert f"The first {MOST_TURNS} of {14 * ROUNDS} samples" in figure.desc
     places = [row.cells[2].value for row in figure.table.rows]
     # Each round holds the places 1 to 14 once, so that their mean over all is 7.5.
     assert math.isclose(sum(p for p in places if isinstance(p, float)) / len(places), 7.5)
@@ -196,7 +206,7 @@ def test_the_edges_of_a_map_say_what_the_table_of_effects_says(
         said = f"{row.cells[3].text} {row.cells[5].text[0]}" if pooled else "changes sign"
         assert edges[level] == said
     assert edges["rayon"] == edges["system"] == "baseline"
-    assert "geometric mean over all other axes" in figure.desc
+    assert "geometric mean over the other axes" in figure.desc
 
     turning = tuple(replace(e, pooled=False) for e in data.judgement.structure.effects)
     structure = replace(data.judgement.structure, effects=turning)

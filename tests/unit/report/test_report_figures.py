@@ -15,7 +15,7 @@ from bench_framework.report.blocks import Figure, Point, Table
 from bench_framework.report.charts import drift, forest, memory_time
 from bench_framework.report.charts.frame import apart, nice_sizes, nice_steps
 from bench_framework.report.palette import DARK, LIGHT, SENTINELS
-from bench_framework.report.render.widths import cut_apart, cut_middle
+from bench_framework.report.render.widths import cut_distinct, cut_middle
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -258,13 +258,13 @@ def test_names_that_differ_are_cut_where_they_stay_apart() -> None:
     ]
     plain = {cut_middle(name, 30) for name in names}
     assert len(plain) < len(names)  # the middle is where these differ
-    cut = cut_apart(names, 30)
+    cut = cut_distinct(names, 30)
     assert list(cut) == names
     assert len(set(cut.values())) == len(names)
     assert all(len(short) == 30 for name, short in cut.items() if len(name) > 30)
-    assert cut_apart(["a", "b"], 30) == {"a": "a", "b": "b"}
+    assert cut_distinct(["a", "b"], 30) == {"a": "a", "b": "b"}
     hopeless = ["x" * 20 + "1" + "y" * 20, "x" * 20 + "2" + "y" * 20]
-    assert set(cut_apart(hopeless, 8).values()) == {"xxxx…yyy"}
+    assert set(cut_distinct(hopeless, 8).values()) == {"xxxx…yyy"}
 
 
 def test_the_rolling_median_ignores_single_spikes() -> None:

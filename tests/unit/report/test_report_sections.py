@@ -102,9 +102,9 @@ def test_the_headline_table_says_what_it_counts(document: Document) -> None:
     for words in (
         "72 comparisons",
         "Holm-adjusted",
-        "3 looks",
+        "3 interim analyses",
         "40×1",
-        "13 cells planned, 11 measured, 1 failed",
+        "13 configurations planned, 11 measured, 1 failed",
         "1 with other output",
         "1 excluded",
         "variant ÷ rayon+system",
@@ -122,13 +122,14 @@ def test_the_notes_say_which_statistic_decides_and_what_could_have_been_found(
     document = build_document(replace(data, judgement=replace(judged, comparisons=floored)))
     table = tables(section(document, "S03"))[0]
     notes = texts(row(table, "smol+jemalloc"))[-1]
-    assert notes.startswith("by the fastest third of rounds; over all rounds 0.89")
+    assert notes.startswith("ratio of the fastest third of rounds; over all rounds: 0.89")
     assert (
         texts(row(table, "smol+system"))[-1]
-        == "2.1\u202f% would have been found; 2\u202f% needs about 46 rounds"
+        == "MDE 2.1\u202f%; detecting 2\u202f% needs about 46 rounds"
     )
     assert table.note == (
-        "Inconclusive: a difference of 2.1\u202f% would have been found; one of 2\u202f% needs about 46 rounds."
+        "Inconclusive: minimum detectable effect (MDE) 2.1\u202f%; detecting 2\u202f% needs about 46 "
+        "rounds."
     )
 
 
@@ -254,7 +255,7 @@ def test_nothing_is_recommended_where_no_variant_beats_another(data: ReportData)
     document = build_document(replace(data, judgement=replace(data.judgement, best=everyone)))
     blocks = section(document, "S19").blocks
     assert not any(isinstance(b, Code) for b in blocks)
-    assert any(isinstance(b, Fallback) and "Nothing is recommended" in b.text for b in blocks)
+    assert any(isinstance(b, Fallback) and "No recommendation" in b.text for b in blocks)
 
 
 def test_the_check_list_has_a_figure_for_each_question(document: Document) -> None:
@@ -262,7 +263,7 @@ def test_the_check_list_has_a_figure_for_each_question(document: Document) -> No
     marks = {c.label: c.mark for c in checks.items}
     assert all(c.figure for c in checks.items)
     assert marks["outputs equal"] == "fail"
-    assert marks["effective modes as requested"] == "fail"
+    assert marks["actual modes as requested"] == "fail"
     assert marks["governor"] == "unknown"
 
 
@@ -278,7 +279,7 @@ def test_binaries_answers_commands_and_gaps_are_listed(document: Document) -> No
     )
     for words in (
         "io_uring is refused here",
-        "A cold page cache",
+        "Cold page cache",
         "Other machines",
         "smol+mimalloc, 200MiB",
     ):
@@ -337,7 +338,7 @@ def test_programs_that_read_nothing_are_told_without_an_input(data: ReportData) 
         [section(document, code) for code in ("S03", "S06", "S19", "S25")]
     )
     (cache,) = [c for c in checks.checks(small) if c.label == "cache state as requested"]
-    assert (cache.mark, cache.figure) == ("unknown", "no input whose state could be told")
+    assert (cache.mark, cache.figure) == ("unknown", "unknown: the programs read no input")
 
 
 def test_sections_can_be_chosen_by_code(data: ReportData) -> None:
@@ -419,7 +420,7 @@ class TestBudget:
         assert rows[3][1:4] == ["0.914", "[0.905, 0.925]", ""]
         assert rows[4][3] == "ms"
         assert rows[5][1:3] == ["—", ""]
-        assert table.legend == ("No round has every figure of: gone.",)
+        assert table.legend == ("No round has all measurements for: gone.",)
         assert isinstance(told, Bullets)
         words = [item.text for item in told.items]
         assert (
@@ -475,7 +476,7 @@ class TestBudget:
         )
         assert texts(row(table, "smol+system"))[2:5] == ["bound", "", ""]
         assert any(
-            line.startswith("Bound: a limit or a reference that does other work")
+            line.startswith("Bound: a limit or a reference that does different work")
             for line in table.legend
         )
         (outputs,) = [
@@ -483,7 +484,7 @@ class TestBudget:
             for c in checks.checks(replace(data, plan=replace(data.plan, cells=cells)))
             if "equal" in c.label
         ]
-        assert outputs.figure.endswith("; bounds and anchors answer for themselves: 1")
+        assert outputs.figure.endswith("; 1 bounds and anchors checked separately")
         (plot, *_) = [b for b in section(bounded, "S06").blocks if isinstance(b, Figure)]
         assert limit.label.split(",")[0] not in {row.cells[0].text for row in plot.table.rows}
 
@@ -501,8 +502,8 @@ class TestNoiseFloor:
         (told,) = [line for line in table.legend if line.startswith("Noise floor")]
         decided = [r for r in table.rows if r.cells[4].text[:1] in "▼▽△▲" and r.cells[4].text]
         assert len(decided) > 1
-        assert "Noise floor of 900\u202f%: how far" in told
-        assert f"{len(decided)} smaller ones were seen: their own intervals exclude 1." in told
+        assert "Noise floor 900\u202f%: the minimum detectable effect" in told
+        assert f"{len(decided)} smaller differences were detected: their CIs exclude 1." in told
 
     def test_nothing_is_explained_where_all_that_is_decided_lies_above_it(
         self, data: ReportData
@@ -513,7 +514,9 @@ class TestNoiseFloor:
     def test_it_is_rounded_in_one_way_wherever_it_stands(self, data: ReportData) -> None:
         made = self._with(data, 0.13312)
         shown = "14\u202f%"
-        assert [c.figure for c in made.trust if c.label == "noise floor"] == [shown]
+        assert [c.figure for c in made.trust if c.label == "noise floor"] == [
+            f"{shown}, A/A control passed"
+        ]
         (figure, *_) = [b for b in section(made, "S03").blocks if isinstance(b, Figure)]
         assert f"noise floor of {shown}" in figure.desc
 
@@ -526,7 +529,10 @@ def test_where_all_are_best_nobody_stands_out(data: ReportData, document: Docume
     made = build_document(replace(data, judgement=replace(data.judgement, best=everybody)))
     for table in tables(section(made, "S03")):
         assert not [r for r in table.rows if r.strong]
-        assert "None is bold: no variant of this input is shown to beat another." in table.legend
+        assert (
+            "No row is bold: no variant of this input is shown to be better than another."
+            in table.legend
+        )
     assert not [
         p
         for b in section(made, "S03").blocks

@@ -139,7 +139,7 @@ def test_an_effect_that_turns_over_other_axes_shows_its_cells_and_no_mean(data: 
 def test_effects_name_family_product_and_what_was_left_out(data: ReportData) -> None:
     found = tables(effects_section.build(data))
     small = next(t for t in found if t.anchor == "effects-2-mains")
-    assert "a family of their own, Holm-adjusted, 3 looks" in small.caption
+    assert "(separate family), Holm-adjusted, 3 interim analyses" in small.caption
     assert "All combinations of runtime (rayon, smol, tokio) × allocator" in small.caption
     assert any(
         "Left out, because combinations are missing: runtime: sequential" in s for s in small.legend
@@ -149,7 +149,7 @@ def test_effects_name_family_product_and_what_was_left_out(data: ReportData) -> 
     assert by_level["jemalloc"][6] == "4 of 4"
     assert by_level["jemalloc"][5] == "▼ faster"
     both = next(t for t in found if t.anchor == "effects-1-interactions")
-    assert {row[4] for row in texts(both)} <= {"≡ they multiply", "? inconclusive"}
+    assert {row[4] for row in texts(both)} <= {"≡ no interaction", "? inconclusive"}
 
 
 def test_crossed_axes_without_effects_say_why(data: ReportData) -> None:

@@ -266,7 +266,7 @@ CATALOGUE = {
             "? inconclusive",
             "≠ other output",
             "✕ failed",
-            f"2.1{THIN}% would have been found",
+            f"MDE 2.1{THIN}%",
         ),
         ("as fast as",),
         nothing,
@@ -351,13 +351,13 @@ CATALOGUE = {
         (
             "ideal overlap is 812 [804, 822]",
             "share is 0.914 [0.905, 0.925]",
-            "every figure of: gone.",
+            "all measurements for: gone.",
             f"a terabyte would be 252.4 [250.1, 255.5]{THIN}s (projected, not",
             "assuming a terabyte is written",
         ),
         ("gone is", "lost to overhead", "200MiB: a terabyte is ", "a terabyte needs"),
         bare_structure,
-        "nothing says what bounds the work",
+        "derives no value",
     ),
     "S16": Pair(
         whole,
@@ -382,7 +382,7 @@ CATALOGUE = {
         ('default = ["jemalloc"]', "use any of rayon+jemalloc", "choose by cost or simplicity"),
         ("always use", "use smol+jemalloc"),
         inconclusive,
-        "Nothing is recommended: ",
+        "No recommendation: ",
     ),
     "S20": Pair(
         whole,
@@ -396,10 +396,10 @@ CATALOGUE = {
     ),
     "S21": Pair(
         whole,
-        ("outputs equal", "effective modes as requested", "control-table"),
+        ("outputs equal", "actual modes as requested", "control-table"),
         ("all good", "no noise"),
         nothing,
-        "No block was finished.",
+        "No sample was finished.",
     ),
     "S22": Pair(
         whole,

@@ -180,10 +180,15 @@ def test_the_noise_floor_warns_beyond_the_margin(data: ReportData, floor: float,
 
 
 def test_cells_that_were_not_measured_fail_the_count(data: ReportData) -> None:
-    assert next(c.mark for c in masthead.trust(data) if c.label == "cells measured") == "fail"
+    assert (
+        next(c.mark for c in masthead.trust(data) if c.label == "configurations measured") == "fail"
+    )
     measured = tuple(replace(s, state="measured") for s in data.judgement.states)
     whole = replace(data, judgement=replace(data.judgement, states=measured))
-    assert next(c.mark for c in masthead.trust(whole) if c.label == "cells measured") == "pass"
+    assert (
+        next(c.mark for c in masthead.trust(whole) if c.label == "configurations measured")
+        == "pass"
+    )
 
 
 def test_the_summary_tells_a_level_whose_mean_turns(data: ReportData) -> None:
@@ -239,7 +244,7 @@ class TestHeadline:
 
     def test_a_verdict_of_the_fastest_third_brings_its_explanation(self, data: ReportData) -> None:
         item = data.plan.inputs[0]
-        why = "Over all rounds: the typical ratio, with a 95 % interval for itself, not adjusted."
+        why = "Over all rounds: the typical ratio with an unadjusted 95 % CI."
         floored = tuple(
             replace(c, statistic="floor", typical=c.shown)
             if c.verdict.decided and c.metric == "wall"
@@ -266,8 +271,8 @@ def test_the_first_decided_comparison_leads_where_there_is_no_best_group(data: R
 
 def test_control_arms_are_counted_as_such_among_the_cells(data: ReportData) -> None:
     told = {c.label: c.figure for c in checks(data)}
-    assert ", 3 control arms among them," in told["outputs equal"]
-    assert "of 41 cells" in told["outputs equal"]
+    assert ", including 3 A/A controls;" in told["outputs equal"]
+    assert "of 41 configurations" in told["outputs equal"]
 
 
 def test_an_inconclusive_ratio_gets_no_digits_for_the_sake_of_a_bound() -> None:

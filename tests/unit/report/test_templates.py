@@ -124,5 +124,5 @@ def test_a_folder_that_replaces_nothing_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="replaces no template") as caught:
         replaced(tmp_path)
     assert "report.html.j2" in str(caught.value.help)
-    with pytest.raises(UsageError, match="there is no folder"):
+    with pytest.raises(UsageError, match="does not exist"):
         replaced(tmp_path / "gone")
