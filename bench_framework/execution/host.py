@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bench_framework.execution.process import Launcher
 
 PYTHON: Final = "BENCHCTL_PYTHON"
-"""Names the Python to which the worker dgen hands over."""
+"""Names the Python that runs the strategies of the worker dgen in Python."""
 CPUINFO: Final = Path("/proc/cpuinfo")
 GOVERNOR: Final = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
@@ -52,7 +52,7 @@ def file_age_s(path: Path) -> float:
 def environment() -> dict[str, str]:
     """A copy of benchctl's environment, for its children, and the Python that benchctl itself runs.
 
-    The worker dgen hands some strategies over to that Python. The path is not resolved: an interpreter finds the
+    The worker dgen runs some strategies with that Python. The path is not resolved: an interpreter finds the
     packages of its virtual environment by the path that it was started by.
     """
     return {**os.environ, **({PYTHON: sys.executable} if sys.executable else {})}
