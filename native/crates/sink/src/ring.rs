@@ -8,7 +8,6 @@ use std::time::Duration;
 use io_uring::types::{Fd, Fixed};
 use io_uring::{IoUring, cqueue, opcode, squeue};
 
-use crate::uring::Operations;
 use crate::{Fault, Pool};
 
 /// Why no ring can be had, or `None`.
@@ -253,12 +252,6 @@ impl Ring {
         let outcome = usize::try_from(entry.result())
             .map_err(|_| io::Error::from_raw_os_error(-entry.result()));
         Some((entry.user_data(), outcome))
-    }
-
-    /// Waits until the kernel uses no buffer any more. `false` if that cannot be known: the buffers must then be kept.
-    #[must_use]
-    pub fn drain(&mut self) -> bool {
-        Operations::drain(self)
     }
 }
 

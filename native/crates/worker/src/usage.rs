@@ -1,4 +1,4 @@
-//! The counters of the kernel that stand in the answer line: one line of [`COUNTERS`] each.
+//! The kernel counters of the answer line: one line of [`COUNTERS`] each.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,13 +17,13 @@ pub enum Whose {
 pub struct Counter {
     /// Its key in the answer line; `bench_framework/model/metrics.py` lists the same keys.
     pub key: &'static str,
-    /// Reads it; `None` where the kernel does not report it.
+    /// Reads the value; `None` where the kernel does not report it.
     read: fn(&Snapshot) -> Option<u64>,
 }
 
 /// Every counter of the answer line.
 pub const COUNTERS: &[Counter] = &[
-    Counter::new("peak_rss_bytes", Snapshot::peak_rss),
+    Counter::new("peak_rss_bytes", |of| Some(of.peak_rss())),
     Counter::new("anon_bytes", |of| of.status("RssAnon")),
     Counter::new("file_bytes", |of| of.status("RssFile")),
     Counter::new("minor_faults", |of| Some(whole(of.usage.ru_minflt))),
@@ -66,11 +66,11 @@ impl Snapshot {
 
     /// `VmHWM`, not `ru_maxrss`, which a child inherits from its parent's peak at exec. The peak of a child includes what
     /// it was forked from, so this process must be the smaller of the two.
-    fn peak_rss(&self) -> Option<u64> {
+    fn peak_rss(&self) -> u64 {
         if self.status.is_empty() {
-            return Some(whole(self.usage.ru_maxrss) * 1024);
+            return whole(self.usage.ru_maxrss) * 1024;
         }
-        Some(self.status("VmHWM").unwrap_or(0))
+        self.status("VmHWM").unwrap_or(0)
     }
 
     fn status(&self, key: &str) -> Option<u64> {
