@@ -1,4 +1,5 @@
-# Stub of the extension module built from native/crates/bindings: conversions over the Rust crate dgen.
+# Stub of the extension module built from native/crates/bindings: conversions over the Rust crates dgen and
+# rustc-demangle.
 # The docstring of each function, available at run time, describes it and its errors.
 
 from collections.abc import Callable
@@ -11,8 +12,8 @@ from typing_extensions import Buffer
 __all__ = [
     "Generator",
     "cached_bytes",
+    "demangle",
     "direct_alignment",
-    "native_version",
     "read_and_validate",
     "session_profiles",
     "text_kinds",
@@ -21,8 +22,6 @@ __all__ = [
     "write_sessions",
     "write_text",
 ]
-
-native_version: str
 
 _Buffer: TypeAlias = Buffer | np.ndarray[Any, np.dtype[Any]]
 _Found: TypeAlias = tuple[int, int, int | None, bytes, bytes]
@@ -40,6 +39,7 @@ class Generator:
     def path(self) -> str: ...
 
 def cached_bytes(path: str | PathLike[str]) -> int | None: ...
+def demangle(symbol: str) -> str | None: ...
 def direct_alignment(path: str | PathLike[str]) -> tuple[int, int]: ...
 def write_file(
     path: str | PathLike[str],

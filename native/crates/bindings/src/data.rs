@@ -44,10 +44,6 @@ pub(crate) fn found(differences: Differences) -> Found {
 /// Raises:
 ///     ValueError: the settings are no settings, contradict each other, or ask for what cannot be had.
 ///     OverflowError: `seed` is negative or does not fit 64 bits.
-#[expect(
-    clippy::doc_markdown,
-    reason = "the docstring is read by Python's help"
-)]
 #[pyclass(frozen, module = "bench_framework._native")]
 pub(crate) struct Generator {
     data: Data,
@@ -71,10 +67,6 @@ impl Generator {
     ///     BufferError: it is read-only or not contiguous.
     ///     ValueError: `threads` is 0.
     ///     OverflowError: `offset` is negative or does not fit 64 bits.
-    #[expect(
-        clippy::doc_markdown,
-        reason = "the docstring is read by Python's help"
-    )]
     #[pyo3(signature = (buffer, offset=0, threads=1))]
     fn fill(
         &self,
@@ -115,10 +107,6 @@ impl Generator {
     ///     TypeError: `buffer` is no buffer.
     ///     BufferError: it is not contiguous.
     ///     OverflowError: `offset` is negative or does not fit 64 bits.
-    #[expect(
-        clippy::doc_markdown,
-        reason = "the docstring is read by Python's help"
-    )]
     #[pyo3(signature = (buffer, offset=0))]
     fn validate(&self, py: Python<'_>, buffer: &Bound<'_, PyAny>, offset: u64) -> PyResult<Found> {
         let view = contiguous(buffer)?;

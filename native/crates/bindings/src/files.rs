@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use dgen::data::{Differences, Settings};
-use dgen::read::{ReadError, read_and_validate as read};
+use dgen::validate::{ReadError, read_and_validate as read};
 use dgen::write::{self, Expected, Options, Stats, WriteError, path_of, size_of};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -26,18 +26,6 @@ use crate::os_error;
 ///     OverflowError: a number is negative or does not fit 64 bits.
 ///     OSError: the system refused; with `errno` and `filename` where it gave one.
 #[pyfunction]
-#[expect(
-    clippy::doc_markdown,
-    reason = "the docstring is read by Python's help"
-)]
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "arguments are converted into values"
-)]
-#[expect(
-    clippy::too_many_arguments,
-    reason = "they are keywords, and the Python face groups and documents them"
-)]
 #[pyo3(signature = (path, size, *, files, seed, dedup, compress, strategy, backend, buffer_size, buffer_count,
     queue_depth, threads, direct, durability, progress))]
 pub(crate) fn write_file<'py>(
@@ -116,18 +104,6 @@ type Compared = (u64, u64, Option<usize>, Found);
 ///     OverflowError: a number is negative or does not fit 64 bits.
 ///     OSError: a file cannot be read; with `errno` and `filename`.
 #[pyfunction]
-#[expect(
-    clippy::doc_markdown,
-    reason = "the docstring is read by Python's help"
-)]
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "arguments are converted into values"
-)]
-#[expect(
-    clippy::too_many_arguments,
-    reason = "they are keywords, and the Python face groups and documents them"
-)]
 #[pyo3(signature = (path, *, files, seed, dedup, compress, size, threads, progress))]
 pub(crate) fn read_and_validate(
     py: Python<'_>,
@@ -183,10 +159,6 @@ pub(crate) fn read_and_validate(
 
 /// Return the bytes of the file at `path` that are in the page cache: 0 without a file, None if the kernel does not tell.
 #[pyfunction]
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "arguments are converted into values"
-)]
 pub(crate) fn cached_bytes(path: PathBuf) -> Option<u64> {
     write::cached_bytes(&path)
 }
@@ -196,14 +168,6 @@ pub(crate) fn cached_bytes(path: PathBuf) -> Option<u64> {
 /// Raises:
 ///     OSError: the file system is not known to honour `O_DIRECT`, or does not tell.
 #[pyfunction]
-#[expect(
-    clippy::doc_markdown,
-    reason = "the docstring is read by Python's help"
-)]
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "arguments are converted into values"
-)]
 pub(crate) fn direct_alignment(path: PathBuf) -> PyResult<(usize, usize)> {
     write::direct_alignment(&path).map_err(PyOSError::new_err)
 }

@@ -1,6 +1,14 @@
-//! `bench_framework._native`: conversions between Python and the crate `dgen`, and nothing else.
+//! `bench_framework._native`: conversions between Python and the crates `dgen` and
+//! `rustc-demangle`.
 //!
 //! Its stub is `bench_framework/_native.pyi`; a test compares the two.
+
+#![expect(clippy::doc_markdown, reason = "docstrings are read by Python's help")]
+#![expect(
+    clippy::needless_pass_by_value,
+    clippy::too_many_arguments,
+    reason = "PyO3 converts arguments into values, and keywords are arguments"
+)]
 
 mod data;
 mod files;
@@ -14,8 +22,8 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     use super::{
-        Failure, KINDS, PROFILES, PathBuf, Py, PyAny, PyModule, PyModuleMethods, PyResult,
-        PyValueError, Python, VERSION, dgen_text, told,
+        Failure, KINDS, PROFILES, PathBuf, Py, PyAny, PyResult, PyValueError, Python, dgen_text,
+        told,
     };
     use pyo3::prelude::*;
 
@@ -23,11 +31,6 @@ mod _native {
     use crate::data::Generator;
     #[pymodule_export]
     use crate::files::{cached_bytes, direct_alignment, read_and_validate, write_file};
-
-    #[pymodule_init]
-    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        module.add("native_version", VERSION)
-    }
 
     /// Write a text corpus of exactly `size` bytes to exactly `path`; return its SHA-256, hexadecimal.
     ///
@@ -40,14 +43,6 @@ mod _native {
     ///     OverflowError: `size` or `seed` is negative or does not fit 64 bits.
     ///     OSError: the file cannot be created or written; with `errno` and `filename`.
     #[pyfunction]
-    #[expect(
-        clippy::doc_markdown,
-        reason = "the docstring is read by Python's help"
-    )]
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "arguments are converted into values"
-    )]
     #[pyo3(signature = (path, kind, size, seed, progress=None))]
     fn write_text(
         py: Python<'_>,
@@ -88,14 +83,6 @@ mod _native {
     ///     OverflowError: `size` or `seed` is negative or does not fit 64 bits.
     ///     OSError: the folder exists, or a file cannot be written; with `errno` and `filename`.
     #[pyfunction]
-    #[expect(
-        clippy::doc_markdown,
-        reason = "the docstring is read by Python's help"
-    )]
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "arguments are converted into values"
-    )]
     #[pyo3(signature = (path, profile, size, seed, progress=None))]
     fn write_sessions(
         py: Python<'_>,
@@ -134,17 +121,22 @@ mod _native {
             .collect()
     }
 
+    /// Return the name of a Rust symbol without its hash, or None if it is not one.
+    #[pyfunction]
+    fn demangle(symbol: &str) -> Option<String> {
+        let name = rustc_demangle::try_demangle(symbol).ok()?;
+        Some(format!("{name:#}"))
+    }
+
     /// Return the version of the native workspace.
     #[pyfunction]
     fn version() -> &'static str {
-        VERSION
+        env!("CARGO_PKG_VERSION")
     }
 }
 
 use dgen::KINDS;
 use dgen::sessions::PROFILES;
-
-const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Why writing stopped.
 enum Failure {

@@ -1,11 +1,11 @@
-//! `dgen`: seeded data from the command line, and the worker that writes and reads them.
+//! `dgen`: seeded data from the command line, and the worker that writes them.
 
 mod command;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use command::{describe, probe, read, say, sessions, text, validate, write};
+use command::{describe, probe, say, sessions, text, validate, write};
 use worker::exit;
 
 /// Writes seeded data: a pure function of its arguments.
@@ -37,8 +37,6 @@ enum Command {
 enum Run {
     /// Write a file of seeded data
     Write(write::Options),
-    /// Read a file
-    Read(read::Options),
 }
 
 fn main() -> ExitCode {
@@ -50,7 +48,6 @@ fn main() -> ExitCode {
         Command::Describe => say(&describe::describe().to_json()),
         Command::Run(run) => match *run {
             Run::Write(options) => write::run(options),
-            Run::Read(options) => read::run(&options),
         },
         Command::Probe(options) => probe::run(&options),
         Command::Validate(options) => validate::run(&options),

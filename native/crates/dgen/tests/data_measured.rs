@@ -4,7 +4,11 @@
     reason = "a test that meets an unexpected error stops at once"
 )]
 
-use dgen::data::{Data, Ratio, Ratios, Settings, measure, ratios};
+use dgen::data::{Data, Ratio, Settings};
+use redundancy::{Ratios, measure, ratios};
+
+#[path = "../examples/measure/redundancy.rs"]
+mod redundancy;
 
 fn data(seed: u64, dedup: Option<&str>, compress: Option<&str>) -> Data {
     Data::new(&Settings {

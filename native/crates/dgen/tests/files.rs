@@ -264,30 +264,3 @@ fn a_file_that_cannot_be_written_is_named_and_no_other_is_left() {
         assert_eq!(dgen(&all, &path).status.code(), Some(2), "{arguments:?}");
     }
 }
-
-/// Cut off while it is mapped, a file is an error that says so, never a death without a word.
-#[test]
-fn a_file_that_is_cut_while_it_is_mapped_is_an_error() {
-    let folder = tempfile::tempdir().unwrap();
-    // A hole takes no room, and long enough to read that it is met in the middle.
-    let path = folder.path().join("long");
-    let file = fs::File::create(&path).unwrap();
-    file.set_len(8 << 30).unwrap();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_dgen"))
-        .args(["run", "read", "--backend", "mmap", "--buffer", "1GiB"])
-        .arg(&path)
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    let maps = format!("/proc/{}/maps", child.id());
-    let name = path.to_str().unwrap();
-    while !fs::read_to_string(&maps).is_ok_and(|maps| maps.contains(name)) {
-        assert_eq!(child.try_wait().unwrap(), None, "it mapped nothing");
-        std::thread::sleep(std::time::Duration::from_millis(1));
-    }
-    file.set_len(5000).unwrap();
-    let output = child.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert_eq!(said, "dgen: a file became shorter while it was mapped\n");
-}

@@ -69,7 +69,7 @@ pub(crate) fn describe() -> Description {
         protocol: worker::PROTOCOL,
         name: "search".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        features: features(),
+        features: worker::allocator::features().map(str::to_owned).collect(),
         allocator: worker::allocator::observe(),
         axes,
         metrics: METRICS
@@ -171,16 +171,3 @@ static METRICS: &[(&str, Unit, Direction, &str)] = &[
         "of these, threads of rayon's pool, tokio's workers, or threads of smol's executor",
     ),
 ];
-
-fn features() -> Vec<String> {
-    let compiled = [
-        ("jemalloc", cfg!(feature = "jemalloc")),
-        ("mimalloc", cfg!(feature = "mimalloc")),
-        ("mimalloc-v2", cfg!(feature = "mimalloc-v2")),
-    ];
-    compiled
-        .iter()
-        .filter(|(_, compiled)| *compiled)
-        .map(|(name, _)| (*name).to_owned())
-        .collect()
-}

@@ -81,19 +81,6 @@ fn by_mincore(file: &File) -> io::Result<u64> {
     Ok(pages * PAGE)
 }
 
-/// Asks the kernel to drop what it holds of `file`. Dirty pages stay, so sync first.
-///
-/// # Errors
-/// The kernel refuses.
-pub fn drop_cached(file: &File) -> io::Result<()> {
-    // SAFETY: posix_fadvise takes no pointer.
-    let code = unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
-    if code != 0 {
-        return Err(io::Error::from_raw_os_error(code));
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::Write;

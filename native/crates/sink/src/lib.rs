@@ -13,7 +13,6 @@
 mod affinity;
 mod blocks;
 pub mod cache;
-mod crew;
 mod direct;
 mod evidence;
 mod extents;
@@ -23,19 +22,16 @@ mod mmap;
 #[cfg(test)]
 #[path = "../../worker/tests/needs/mod.rs"]
 mod needs;
-mod nowhere;
+mod null_sink;
 mod piece;
 mod pool;
 mod pwrite;
 mod ring;
-#[cfg(test)]
-mod stutter;
-#[cfg(test)]
-mod syncs;
+mod run;
 mod target;
 #[cfg(test)]
 mod tests;
-mod unnamed;
+mod tmpfile;
 mod uring;
 mod writer;
 
@@ -43,18 +39,17 @@ use std::fmt;
 use std::num::NonZeroUsize;
 
 pub use blocks::Block;
-pub use crew::{Done, discard, write};
 pub use direct::{alignment as direct_alignment, why_not_direct, why_not_dontcache};
 pub use evidence::{Evidence, Latency, Times, latency};
 pub use extents::Extents;
 pub use fault::Fault;
 pub use files::{MOST_FILES, path_of, size_of};
-pub use mmap::is_mapping_of;
-pub use piece::{LARGEST_OPERATION, Piece, Step};
-pub use pool::Pool;
-pub use ring::{Ring, why_unavailable as why_no_ring};
+pub(crate) use piece::{Piece, Step};
+pub(crate) use pool::Pool;
+pub use ring::why_unavailable as why_no_ring;
+pub use run::{Done, discard, write};
 pub use target::{Direct, Durability, resolve};
-pub use unnamed::create_partial;
+pub use tmpfile::create_partial;
 pub use writer::Writer;
 
 /// Produces the contents: fills the buffer with the bytes at the offset. Called by any writer, in any order.

@@ -5,7 +5,7 @@ use std::io;
 use crate::Fault;
 
 /// The most bytes that one write takes: Linux stops at 2 147 479 552, whatever was asked for. A multiple of any page.
-pub const LARGEST_OPERATION: usize = 0x7fff_f000;
+const LARGEST_OPERATION: usize = 0x7fff_f000;
 
 /// Repetitions in a row without a byte written, after which a write counts as stuck.
 const PATIENCE: u32 = 100_000;

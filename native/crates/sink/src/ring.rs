@@ -8,7 +8,6 @@ use std::time::Duration;
 use io_uring::types::{Fd, Fixed};
 use io_uring::{IoUring, cqueue, opcode, squeue};
 
-use crate::uring::Operations;
 use crate::{Fault, Pool};
 
 /// Why no ring can be had, or `None`.
@@ -223,34 +222,6 @@ impl Ring {
         unsafe { self.push(&plain(entry)) }
     }
 
-    /// Pushes a read into `room` at `offset`.
-    ///
-    /// # Errors
-    /// The queue is full, which its owner prevents.
-    ///
-    /// # Safety
-    /// `room` stays valid and untouched until the completion with `key` was seen.
-    pub unsafe fn push_read(
-        &mut self,
-        file: &impl AsRawFd,
-        room: &mut [u8],
-        offset: u64,
-        key: u64,
-    ) -> Result<(), Fault> {
-        let length = u32::try_from(room.len()).unwrap_or(u32::MAX);
-        let entry = if self.registered_file {
-            opcode::Read::new(Fixed(0), room.as_mut_ptr(), length)
-                .offset(offset)
-                .build()
-        } else {
-            opcode::Read::new(Fd(file.as_raw_fd()), room.as_mut_ptr(), length)
-                .offset(offset)
-                .build()
-        };
-        // SAFETY: the caller keeps the room.
-        unsafe { self.push(&entry.user_data(key)) }
-    }
-
     /// # Safety
     /// What `entry` points to stays valid until its completion was seen.
     unsafe fn push(&mut self, entry: &squeue::Entry) -> Result<(), Fault> {
@@ -281,12 +252,6 @@ impl Ring {
         let outcome = usize::try_from(entry.result())
             .map_err(|_| io::Error::from_raw_os_error(-entry.result()));
         Some((entry.user_data(), outcome))
-    }
-
-    /// Waits until the kernel uses no buffer any more. `false` if that cannot be known: the buffers must then be kept.
-    #[must_use]
-    pub fn drain(&mut self) -> bool {
-        Operations::drain(self)
     }
 }
 

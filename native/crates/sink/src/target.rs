@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::direct::alignment;
-use crate::unnamed::{folder, link, unnamed};
+use crate::tmpfile::{folder, link, open_unnamed};
 use crate::{Fault, Job, Mode};
 
 /// Whether the page cache is passed by (`O_DIRECT`).
@@ -87,7 +87,8 @@ impl Target {
             None
         };
         notes.extend(direct.map(|fault| format!("written through the page cache: {fault}")));
-        let (file, partial) = unnamed(&path, flags, &mut notes).map_err(Fault::of("create"))?;
+        let (file, partial) =
+            open_unnamed(&path, flags, &mut notes).map_err(Fault::of("create"))?;
         let mut target = Self {
             file: Some(file),
             asked: asked.to_owned(),
@@ -273,7 +274,7 @@ fn open_direct(
     size: u64,
 ) -> Result<Target, Fault> {
     let mut notes = Vec::new();
-    let (file, partial) = unnamed(path, flags | libc::O_DIRECT, &mut notes)
+    let (file, partial) = open_unnamed(path, flags | libc::O_DIRECT, &mut notes)
         .map_err(Fault::of("open with O_DIRECT"))?;
     let mut target = Target {
         file: Some(file),

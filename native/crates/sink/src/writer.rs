@@ -21,7 +21,7 @@ pub(crate) struct Shared {
 /// One of the files, as all of its writers see it.
 #[derive(Debug)]
 pub(crate) struct Share<'run> {
-    /// None for contents that go nowhere.
+    /// None for contents that are discarded.
     pub(crate) target: Option<&'run Target>,
     /// Where its contents begin.
     pub(crate) base: u64,
@@ -208,7 +208,7 @@ impl<'run> Writer<'run> {
         self.extents().add(offset, bytes as u64);
     }
 
-    /// Takes note that `block` was produced and goes nowhere.
+    /// Takes note that `block` was produced and is discarded.
     pub(crate) fn produced(&mut self, block: Block) {
         let bytes = block.length as u64;
         self.shared.done.fetch_add(bytes, Ordering::Relaxed);

@@ -100,14 +100,9 @@ pub(crate) fn describe() -> Description {
 }
 
 fn features() -> Vec<String> {
-    let compiled = [
-        ("jemalloc", cfg!(feature = "jemalloc")),
-        ("mimalloc", cfg!(feature = "mimalloc")),
-        ("test-swap-io", cfg!(feature = "test-swap-io")),
-    ];
-    compiled
-        .iter()
-        .filter(|(_, compiled)| *compiled)
-        .map(|(name, _)| (*name).to_owned())
+    let test_double = cfg!(feature = "test-swap-io").then_some("test-swap-io");
+    worker::allocator::features()
+        .chain(test_double)
+        .map(str::to_owned)
         .collect()
 }

@@ -48,7 +48,6 @@ pub struct Outcome {
 
 /// The whole answer line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Line {
     /// Always [`crate::PROTOCOL`].
     pub protocol: u32,
@@ -64,24 +63,9 @@ pub struct Line {
     pub phases_s: BTreeMap<String, f64>,
     /// Input bytes consumed.
     pub bytes: u64,
-    /// `VmHWM`.
-    pub peak_rss_bytes: u64,
-    /// `RssAnon`.
-    pub anon_bytes: Option<u64>,
-    /// `RssFile`.
-    pub file_bytes: Option<u64>,
-    /// Page faults served without reading storage.
-    pub minor_faults: u64,
-    /// Page faults that read storage.
-    pub major_faults: u64,
-    /// Voluntary context switches.
-    pub ctx_vol: u64,
-    /// Involuntary context switches.
-    pub ctx_invol: u64,
-    /// Bytes that came from storage.
-    pub read_bytes: Option<u64>,
-    /// Bytes that reached storage.
-    pub write_bytes: Option<u64>,
+    /// The counters of the kernel, by the keys of [`usage::COUNTERS`].
+    #[serde(flatten)]
+    pub counters: BTreeMap<String, Option<u64>>,
     /// The metrics announced by `describe`.
     pub metrics: BTreeMap<String, f64>,
     /// What the reader of a result must know.
@@ -119,9 +103,6 @@ fn complete(outcome: Outcome, iteration: Option<&OsStr>, whose: usage::Whose) ->
     let mut effective = outcome.effective;
     effective.insert("allocator".to_owned(), allocator::observe().name);
     let phases_s = outcome.phases.into_seconds();
-    let (read_bytes, write_bytes) = usage::storage();
-    let events = usage::events_of(whose);
-    let memory = usage::memory_of(whose);
     Line {
         protocol: crate::PROTOCOL,
         iteration: iteration.map(|text| text.to_string_lossy().into_owned()),
@@ -130,15 +111,7 @@ fn complete(outcome: Outcome, iteration: Option<&OsStr>, whose: usage::Whose) ->
         threads: outcome.threads,
         phases_s,
         bytes: outcome.bytes,
-        peak_rss_bytes: memory.peak_rss,
-        anon_bytes: memory.anon,
-        file_bytes: memory.file,
-        minor_faults: events.minor_faults,
-        major_faults: events.major_faults,
-        ctx_vol: events.ctx_vol,
-        ctx_invol: events.ctx_invol,
-        read_bytes,
-        write_bytes,
+        counters: usage::counters(whose),
         metrics: outcome.metrics,
         notes: outcome.notes,
     }
@@ -201,7 +174,7 @@ mod tests {
         assert_eq!(lines.len(), 2);
         assert_eq!(lines[0].iteration.as_deref(), Some("warmup-0"));
         assert_eq!(lines[1].answer.more["distinct"], 2);
-        assert!(lines[1].peak_rss_bytes > 0);
+        assert!(lines[1].counters["peak_rss_bytes"].unwrap() > 0);
         assert!(lines[1].effective.contains_key("allocator"));
     }
 

@@ -1,29 +1,7 @@
-//! What the kernel says that this process used.
+//! The kernel counters of the answer line: one line of [`COUNTERS`] each.
 
+use std::collections::BTreeMap;
 use std::fs;
-
-/// Memory of this process, in bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Memory {
-    /// Peak resident set: `VmHWM`. Not `ru_maxrss`, which a child inherits from its parent's peak at exec.
-    pub peak_rss: u64,
-    /// `RssAnon`, where the kernel tells it.
-    pub anon: Option<u64>,
-    /// `RssFile`, where the kernel tells it.
-    pub file: Option<u64>,
-}
-
-/// Reads `/proc/self/status`. Without it every number is absent, and the peak is 0.
-#[must_use]
-pub fn memory() -> Memory {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let kib = |key| field(&status, key).map(|value| value * 1024);
-    Memory {
-        peak_rss: kib("VmHWM").unwrap_or(0),
-        anon: kib("RssAnon"),
-        file: kib("RssFile"),
-    }
-}
 
 /// Who did the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,52 +12,80 @@ pub enum Whose {
     Child,
 }
 
-/// Memory of who did the work. Of a child the kernel keeps the peak alone, which includes what it was forked from:
-/// so this process must be the smaller of the two.
-#[must_use]
-pub fn memory_of(whose: Whose) -> Memory {
-    match whose {
-        Whose::Own => memory(),
-        Whose::Child => Memory {
-            peak_rss: whole(usage(libc::RUSAGE_CHILDREN).ru_maxrss) * 1024,
-            anon: None,
-            file: None,
-        },
+/// One number of the answer line.
+#[derive(Clone, Copy)]
+pub struct Counter {
+    /// Its key in the answer line; `bench_framework/model/metrics.py` lists the same keys.
+    pub key: &'static str,
+    /// Reads the value; `None` where the kernel does not report it.
+    read: fn(&Snapshot) -> Option<u64>,
+}
+
+/// Every counter of the answer line.
+pub const COUNTERS: &[Counter] = &[
+    Counter::new("peak_rss_bytes", |of| Some(of.peak_rss())),
+    Counter::new("anon_bytes", |of| of.status("RssAnon")),
+    Counter::new("file_bytes", |of| of.status("RssFile")),
+    Counter::new("minor_faults", |of| Some(whole(of.usage.ru_minflt))),
+    Counter::new("major_faults", |of| Some(whole(of.usage.ru_majflt))),
+    Counter::new("ctx_vol", |of| Some(whole(of.usage.ru_nvcsw))),
+    Counter::new("ctx_invol", |of| Some(whole(of.usage.ru_nivcsw))),
+    Counter::new("read_bytes", |of| field(&of.io, "read_bytes")),
+    Counter::new("write_bytes", |of| field(&of.io, "write_bytes")),
+];
+
+impl Counter {
+    const fn new(key: &'static str, read: fn(&Snapshot) -> Option<u64>) -> Self {
+        Self { key, read }
     }
 }
 
-/// Page faults and context switches of this process, all threads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Events {
-    /// Page faults served without reading storage.
-    pub minor_faults: u64,
-    /// Page faults that read storage.
-    pub major_faults: u64,
-    /// Context switches because the process waited.
-    pub ctx_vol: u64,
-    /// Context switches because its time slice ended.
-    pub ctx_invol: u64,
+/// What the kernel reported at one moment.
+struct Snapshot {
+    usage: libc::rusage,
+    /// Text of `/proc/self/io`: of this process, and of the children that it waited for.
+    io: String,
+    /// Text of `/proc/self/status`; empty if a child did the work, for which the kernel keeps the peak alone.
+    status: String,
 }
 
-/// Calls `getrusage(RUSAGE_SELF)`.
-#[must_use]
-pub fn events() -> Events {
-    events_of(Whose::Own)
-}
-
-/// Calls `getrusage`.
-#[must_use]
-pub fn events_of(whose: Whose) -> Events {
-    let usage = usage(match whose {
-        Whose::Own => libc::RUSAGE_SELF,
-        Whose::Child => libc::RUSAGE_CHILDREN,
-    });
-    Events {
-        minor_faults: whole(usage.ru_minflt),
-        major_faults: whole(usage.ru_majflt),
-        ctx_vol: whole(usage.ru_nvcsw),
-        ctx_invol: whole(usage.ru_nivcsw),
+impl Snapshot {
+    /// Reads memory last.
+    fn take(whose: Whose) -> Self {
+        let read = |path| fs::read_to_string(path).unwrap_or_default();
+        let (who, status) = match whose {
+            Whose::Own => (libc::RUSAGE_SELF, "/proc/self/status"),
+            Whose::Child => (libc::RUSAGE_CHILDREN, ""),
+        };
+        Self {
+            io: read("/proc/self/io"),
+            usage: usage(who),
+            status: read(status),
+        }
     }
+
+    /// `VmHWM`, not `ru_maxrss`, which a child inherits from its parent's peak at exec. The peak of a child includes what
+    /// it was forked from, so this process must be the smaller of the two.
+    fn peak_rss(&self) -> u64 {
+        if self.status.is_empty() {
+            return whole(self.usage.ru_maxrss) * 1024;
+        }
+        self.status("VmHWM").unwrap_or(0)
+    }
+
+    fn status(&self, key: &str) -> Option<u64> {
+        field(&self.status, key).map(|kib| kib * 1024)
+    }
+}
+
+/// Reads every counter of who did the work.
+#[must_use]
+pub fn counters(whose: Whose) -> BTreeMap<String, Option<u64>> {
+    let taken = Snapshot::take(whose);
+    COUNTERS
+        .iter()
+        .map(|counter| (counter.key.to_owned(), (counter.read)(&taken)))
+        .collect()
 }
 
 /// All zeros if the kernel refuses, which it does for unknown numbers alone.
@@ -93,13 +99,6 @@ fn usage(who: libc::c_int) -> libc::rusage {
 
 fn whole(value: libc::c_long) -> u64 {
     u64::try_from(value).unwrap_or(0)
-}
-
-/// Bytes that came from and reached storage, from `/proc/self/io`; `None` where the kernel does not tell.
-#[must_use]
-pub fn storage() -> (Option<u64>, Option<u64>) {
-    let io = fs::read_to_string("/proc/self/io").unwrap_or_default();
-    (field(&io, "read_bytes"), field(&io, "write_bytes"))
 }
 
 /// The first number behind `key:` at the start of a line.
@@ -121,31 +120,35 @@ mod tests {
         assert_eq!(field(text, "read_bytes"), None);
     }
 
+    fn value(key: &str, whose: Whose) -> u64 {
+        counters(whose)[key].unwrap()
+    }
+
     #[test]
     fn a_large_buffer_shows_in_the_peak() {
-        let before = memory().peak_rss;
+        let before = value("peak_rss_bytes", Whose::Own);
         let buffer = vec![1_u8; 64 << 20];
         std::hint::black_box(&buffer);
-        assert!(memory().peak_rss >= before.max(64 << 20));
+        assert!(value("peak_rss_bytes", Whose::Own) >= before.max(64 << 20));
     }
 
     #[test]
     fn a_child_is_counted_apart_from_this_process() {
-        let before = events_of(Whose::Child).minor_faults;
+        let before = value("minor_faults", Whose::Child);
         let child = std::process::Command::new("true").status().unwrap();
         assert!(child.success());
-        assert!(events_of(Whose::Child).minor_faults > before);
-        let memory = memory_of(Whose::Child);
-        assert!(memory.peak_rss > 0 && memory.anon.is_none());
+        assert!(value("minor_faults", Whose::Child) > before);
+        assert!(value("peak_rss_bytes", Whose::Child) > 0);
+        assert!(counters(Whose::Child)["anon_bytes"].is_none());
     }
 
     #[test]
     fn touching_pages_counts_faults() {
         // Straight from the kernel: an allocator may hand out pages that another test has touched before.
         let mut pages = memmap2::MmapMut::map_anon(32 << 20).unwrap();
-        let before = events().minor_faults;
+        let before = value("minor_faults", Whose::Own);
         pages.fill(1);
         std::hint::black_box(&pages);
-        assert!(events().minor_faults > before);
+        assert!(value("minor_faults", Whose::Own) > before);
     }
 }

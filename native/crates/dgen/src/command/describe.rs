@@ -4,7 +4,6 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use dgen::read::{ACCESSES, BACKENDS};
 use dgen::write::strategy::{Driver, STRATEGIES};
 use dgen::write::{DIRECTS, DURABILITIES, Direct};
 use worker::describe::{Axis, Description, Direction, Metric, Unit, Value};
@@ -15,119 +14,6 @@ pub(crate) const DONTCACHE: &[(&str, &str)] = &[
     (
         "on",
         "RWF_DONTCACHE: pages are dropped once they are written; refused where it cannot be had",
-    ),
-];
-
-/// Name, unit, direction and meaning of every metric.
-const METRICS: &[(&str, Unit, Direction, &str)] = &[
-    (
-        "achieved_depth",
-        Unit::Count,
-        Direction::None,
-        "blocks under way, mean over the elapsed time",
-    ),
-    (
-        "buffer_bytes",
-        Unit::Bytes,
-        Direction::None,
-        "bytes of a buffer",
-    ),
-    (
-        "buffers",
-        Unit::Count,
-        Direction::None,
-        "buffers that were filled",
-    ),
-    (
-        "cached_bytes_after",
-        Unit::Bytes,
-        Direction::None,
-        "bytes of the file in the page cache afterwards",
-    ),
-    (
-        "cached_bytes_before",
-        Unit::Bytes,
-        Direction::None,
-        "bytes of the file that stood there before in the page cache",
-    ),
-    (
-        "depth",
-        Unit::Count,
-        Direction::None,
-        "the most blocks that one thread may have under way",
-    ),
-    (
-        "elapsed_s",
-        Unit::S,
-        Direction::Lower,
-        "from the first contents or request to the last completion",
-    ),
-    ("files", Unit::Count, Direction::None, "files written"),
-    (
-        "filled_bytes",
-        Unit::Bytes,
-        Direction::None,
-        "bytes of contents produced",
-    ),
-    (
-        "first_done_s",
-        Unit::S,
-        Direction::Lower,
-        "from the first contents or request to the first completion",
-    ),
-    (
-        "latency_max_s",
-        Unit::S,
-        Direction::Lower,
-        "longest time of a block under way",
-    ),
-    (
-        "latency_p50_s",
-        Unit::S,
-        Direction::Lower,
-        "time of a block under way, median",
-    ),
-    (
-        "latency_p90_s",
-        Unit::S,
-        Direction::Lower,
-        "time of a block under way, 90th percentile",
-    ),
-    (
-        "latency_p999_s",
-        Unit::S,
-        Direction::Lower,
-        "time of a block under way, 99.9th percentile",
-    ),
-    (
-        "latency_p99_s",
-        Unit::S,
-        Direction::Lower,
-        "time of a block under way, 99th percentile",
-    ),
-    (
-        "operations",
-        Unit::Count,
-        Direction::None,
-        "operations that completed",
-    ),
-    (
-        "repeated",
-        Unit::Count,
-        Direction::Lower,
-        "completions that asked for a repetition",
-    ),
-    (
-        "short",
-        Unit::Count,
-        Direction::Lower,
-        "completions with fewer bytes than asked for",
-    ),
-    (
-        "synced_s",
-        Unit::S,
-        Direction::Lower,
-        "from the first contents until the file was synced as asked",
     ),
 ];
 
@@ -157,13 +43,7 @@ pub(crate) fn describe() -> Description {
     });
     let backends = sink::MODES
         .iter()
-        .map(|mode| value(mode.name, mode.about, (mode.probe)()))
-        .chain(
-            BACKENDS
-                .iter()
-                .filter(|backend| sink::mode(backend.name).is_none())
-                .map(|backend| value(backend.name, backend.about, (backend.probe)())),
-        );
+        .map(|mode| value(mode.name, mode.about, (mode.probe)()));
     let directs = DIRECTS.iter().map(|(direct, name, about)| {
         let required = *direct == Direct::Require;
         let reason = required.then(|| sink::why_not_direct(here)).flatten();
@@ -179,17 +59,8 @@ pub(crate) fn describe() -> Description {
         .iter()
         .map(|(_, name, about)| (*name, *about))
         .collect();
-    let accesses: Vec<_> = ACCESSES
-        .iter()
-        .map(|access| (access.name, access.about))
-        .collect();
     let axes = [
-        ("access", "in which order a file is read", listed(&accesses)),
-        (
-            "backend",
-            "by which calls; pwrite writes, pread reads, the others do both",
-            backends.collect(),
-        ),
+        ("backend", "by which calls", backends.collect()),
         (
             "direct",
             "whether the page cache is passed by",
@@ -231,13 +102,68 @@ pub(crate) fn describe() -> Description {
 }
 
 fn metrics() -> Vec<Metric> {
-    METRICS
-        .iter()
-        .map(|&(name, unit, direction, about)| Metric {
-            name: name.to_owned(),
-            unit,
-            direction,
-            about: about.to_owned(),
-        })
-        .collect()
+    let bytes = |name, about| metric(name, Unit::Bytes, Direction::None, about);
+    let count = |name, about| metric(name, Unit::Count, Direction::None, about);
+    let events = |name, about| metric(name, Unit::Count, Direction::Lower, about);
+    let seconds = |name, about| metric(name, Unit::S, Direction::Lower, about);
+    vec![
+        count(
+            "achieved_depth",
+            "blocks under way, mean over the elapsed time",
+        ),
+        bytes("buffer_bytes", "bytes of a buffer"),
+        count("buffers", "buffers that were filled"),
+        bytes(
+            "cached_bytes_after",
+            "bytes of the file in the page cache afterwards",
+        ),
+        bytes(
+            "cached_bytes_before",
+            "bytes of the file that stood there before in the page cache",
+        ),
+        count(
+            "depth",
+            "the most blocks that one thread may have under way",
+        ),
+        seconds(
+            "elapsed_s",
+            "from the first contents to the last completion",
+        ),
+        count("files", "files written"),
+        bytes("filled_bytes", "bytes of contents produced"),
+        seconds(
+            "first_done_s",
+            "from the first contents to the first completion",
+        ),
+        seconds("latency_max_s", "longest time of a block under way"),
+        seconds("latency_p50_s", "time of a block under way, median"),
+        seconds(
+            "latency_p90_s",
+            "time of a block under way, 90th percentile",
+        ),
+        seconds(
+            "latency_p999_s",
+            "time of a block under way, 99.9th percentile",
+        ),
+        seconds(
+            "latency_p99_s",
+            "time of a block under way, 99th percentile",
+        ),
+        count("operations", "operations that completed"),
+        events("repeated", "completions that asked for a repetition"),
+        events("short", "completions with fewer bytes than asked for"),
+        seconds(
+            "synced_s",
+            "from the first contents until the file was synced as asked",
+        ),
+    ]
+}
+
+fn metric(name: &str, unit: Unit, direction: Direction, about: &str) -> Metric {
+    Metric {
+        name: name.to_owned(),
+        unit,
+        direction,
+        about: about.to_owned(),
+    }
 }

@@ -2,10 +2,8 @@
 
 pub(crate) mod describe;
 pub(crate) mod fio;
-pub(crate) mod hand_over;
 pub(crate) mod knobs;
 pub(crate) mod probe;
-pub(crate) mod read;
 pub(crate) mod sessions;
 pub(crate) mod text;
 pub(crate) mod validate;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dgen::data::Differences;
-use dgen::read::{Validation, read_and_validate};
+use dgen::validate::{Validation, read_and_validate};
 use dgen::write::strategy::Driver;
 use dgen::write::{Expected, hex};
 use worker::exit::Failure;

@@ -3,18 +3,21 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 use dgen::write::strategy::Driver;
-use dgen::write::{self, DIRECTS, DURABILITIES, Durability, LatencySeconds, Stats, WriteError};
+use dgen::write::{
+    self, DIRECTS, DURABILITIES, Durability, LatencySeconds, Stats, WriteError, python,
+};
 use worker::answer::{self, Answer, Outcome};
 use worker::exit::Failure;
 use worker::phases::Phases;
 
 use super::knobs::Contents;
-use super::{fio, hand_over, known, names, parse_size};
+use super::{fio, known, names, parse_size};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -88,7 +91,12 @@ pub(crate) fn run(options: Options) -> Result<(), Failure> {
     }
     match strategy.driver {
         Driver::Own => {}
-        Driver::Python => return Err(hand_over::to_python(&job, &options.file)),
+        Driver::Python => {
+            let mut command =
+                python::command(&job, &options.file).map_err(|error| failure(&error))?;
+            let error = command.exec();
+            return Err(Failure::Work(format!("cannot start Python: {error}")));
+        }
         Driver::Fio => return fio::run(&job, &options.file),
     }
     let stats = write::write_file(&options.file, &job, &mut |_| ControlFlow::Continue(()))

@@ -8,17 +8,6 @@ const PIECE: usize = 8 << 10;
 /// The most bytes shown from a difference on.
 const SHOWN: usize = 16;
 
-/// A byte that is not what it must be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Difference {
-    /// Where, in the data.
-    pub offset: u64,
-    /// What must be there.
-    pub expected: u8,
-    /// What is there.
-    pub actual: u8,
-}
-
 /// What comparing has found so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Differences {
@@ -53,24 +42,6 @@ impl Differences {
 }
 
 impl Data {
-    /// The first byte of `actual`, which starts at `offset` of the data, that is not what it must be.
-    #[must_use]
-    pub fn first_difference(&self, offset: u64, actual: &[u8]) -> Option<Difference> {
-        let mut made = [0; PIECE];
-        for (from, piece) in pieces(offset, actual) {
-            let expected = &mut made[..piece.len()];
-            self.fill(from, expected);
-            if let Some(at) = first_mismatch(expected, piece) {
-                return Some(Difference {
-                    offset: from.wrapping_add(at as u64),
-                    expected: expected[at],
-                    actual: piece[at],
-                });
-            }
-        }
-        None
-    }
-
     /// Compares all of `actual`, which starts at `offset` of the data, and adds what it finds to `report`. Pieces may
     /// come in any order.
     pub fn differences(&self, offset: u64, actual: &[u8], report: &mut Differences) {

@@ -10,7 +10,6 @@
 mod compress;
 mod dedup;
 mod difference;
-mod measure;
 mod path;
 mod settings;
 mod stream;
@@ -22,8 +21,7 @@ use std::thread;
 
 use compress::Granules;
 use dedup::Units;
-pub use difference::{Difference, Differences};
-pub use measure::{Measured, Ratios, measure, ratios};
+pub use difference::Differences;
 use path::{Path, Stores};
 pub use settings::{Compress, Dedup, Distance, Ratio, Settings, SettingsError};
 use stream::Stream;

@@ -62,18 +62,6 @@ impl WriteError {
         }
     }
 
-    /// Whether the caller's progress function ended the writing.
-    #[must_use]
-    pub fn is_interruption(&self) -> bool {
-        matches!(
-            self,
-            Self::Fault {
-                fault: Fault::Stopped,
-                ..
-            }
-        )
-    }
-
     /// Whether the options are at fault, not the work.
     #[must_use]
     pub fn is_usage(&self) -> bool {

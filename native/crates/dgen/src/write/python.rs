@@ -1,35 +1,22 @@
-//! The Python that drives some strategies: where it is, and whether it can.
+//! The strategies in Python: the worker replaces itself by an interpreter that runs the script
+//! `examples/python_writer.py`.
 
 use std::env;
 use std::ffi::OsString;
-use std::io::Read;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
 
-/// Names the interpreter: an absolute path, set by benchctl to its own. It is not resolved, because an interpreter finds
-/// the packages of its virtual environment by the path that it was started by.
-pub const PYTHON: &str = "BENCHCTL_PYTHON";
+use sink::{Direct, Durability, Fault};
 
-/// The module that drives them.
-const MODULE: &str = "bench_framework.dgen_strategies";
+use super::{Options, WriteError, name_of_direct, name_of_durability};
 
-/// How long the interpreter may take to import it; benchctl gives `describe` ten seconds in all.
-const PATIENCE: Duration = Duration::from_secs(6);
+/// Environment variable with the absolute path of the interpreter, set by benchctl to its own. The path
+/// is not resolved, because an interpreter finds the packages of its virtual environment by it.
+const PYTHON: &str = "BENCHCTL_PYTHON";
 
-/// The command that runs the module, without its arguments.
-///
-/// # Errors
-/// No interpreter is named, or there is none of that name.
-pub fn command() -> Result<Command, String> {
-    let mut command = Command::new(interpreter()?);
-    // Without -P the present folder would come first: a file `queue.py` beside the data would be imported.
-    command.args(["-P", "-m", MODULE]);
-    Ok(command)
-}
+const SCRIPT: &str = include_str!("../../examples/python_writer.py");
 
-/// Why no strategy can be driven by Python, or `None`. Starts the interpreter once.
+/// The reason why no strategy in Python can run here, or `None`. Starts the interpreter once.
 #[must_use]
 pub fn why_unavailable() -> Option<String> {
     let python = match interpreter() {
@@ -38,70 +25,96 @@ pub fn why_unavailable() -> Option<String> {
     };
     let name = Path::new(&python).display().to_string();
     let started = Command::new(&python)
-        .args(["-P", "-c", &format!("import {MODULE}.__main__")])
+        .args(["-P", "-c", "import bench_framework.dgen"])
         .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn();
-    let mut child = match started {
-        Ok(child) => child,
+        .output();
+    let output = match started {
+        Ok(output) if output.status.success() => return None,
+        Ok(output) => output,
         Err(error) => return Some(format!("{name} does not start: {error}")),
     };
-    match wait(&mut child) {
-        Some(status) if status.success() => None,
-        Some(status) => Some(format!(
-            "{name} cannot import {MODULE}: {}",
-            last_line(&mut child).unwrap_or_else(|| status.to_string())
-        )),
-        None => Some(format!(
-            "{name} did not import {MODULE} within {} s",
-            PATIENCE.as_secs()
-        )),
+    // A traceback ends with the error's type and message.
+    let traceback = String::from_utf8_lossy(&output.stderr).into_owned();
+    let error = traceback.lines().last().unwrap_or_default();
+    Some(format!(
+        "{name} cannot import bench_framework.dgen: {error}"
+    ))
+}
+
+/// Returns the command that writes the file at `path` in Python.
+///
+/// # Errors
+/// The strategies in Python do not support one of the options, no interpreter is named, or no file can
+/// be written there.
+pub fn command(options: &Options, path: &Path) -> Result<Command, WriteError> {
+    let failed = |fault| WriteError::Fault {
+        path: path.to_owned(),
+        fault,
+    };
+    let name = options.strategy.name;
+    if let Some(option) = unsupported(options) {
+        let message = format!("{name} does not support {option}");
+        return Err(failed(Fault::Contradiction(message)));
     }
+    let python = interpreter()
+        .map_err(|reason| failed(Fault::Unavailable(format!("{name} cannot run: {reason}"))))?;
+    let file = sink::resolve(path).map_err(failed)?;
+    let folder = file.parent().unwrap_or(Path::new("/"));
+    let settings = &options.settings;
+    let words = serde_json::json!({
+        "strategy": name,
+        "size": options.size,
+        "buffer": options.buffer_bytes,
+        "buffers": options.buffers,
+        "threads": options.threads,
+        "direct": name_of_direct(options.direct),
+        "bypass_cache": match options.direct {
+            Direct::Off => false,
+            Direct::Try => sink::why_not_direct(folder).is_none(),
+            Direct::Require => true,
+        },
+        "durability": name_of_durability(options.durability),
+        "data": {
+            "seed": settings.seed,
+            "dedup": settings.dedup.map(|dedup| dedup.to_string()),
+            "compress": settings.compress.map(|compress| compress.to_string()),
+        },
+    });
+    let mut command = Command::new(python);
+    // With -P, a file `queue.py` next to the data is not imported.
+    command
+        .args(["-P", "-c", SCRIPT, &words.to_string()])
+        .arg(file);
+    Ok(command)
+}
+
+fn unsupported(options: &Options) -> Option<String> {
+    if options.backend.name != "pwrite" {
+        return Some(format!("--backend {}", options.backend.name));
+    }
+    if !matches!(options.durability, Durability::None | Durability::EndFsync) {
+        return Some(format!(
+            "--durability {}",
+            name_of_durability(options.durability)
+        ));
+    }
+    [
+        (options.dontcache, "--dontcache on"),
+        (options.reserve, "--reserve"),
+        (!options.processors.is_empty(), "--cpus"),
+    ]
+    .into_iter()
+    .find_map(|(given, option)| given.then(|| option.to_owned()))
 }
 
 fn interpreter() -> Result<OsString, String> {
-    let named = env::var_os(PYTHON)
-        .filter(|path| !path.is_empty())
-        .ok_or_else(|| format!("{PYTHON} names no Python; benchctl sets it"))?;
-    let path = Path::new(&named);
-    if !path.is_absolute() || !path.is_file() {
-        return Err(format!(
-            "{PYTHON} is {}, which is no absolute path of a file",
-            path.display()
-        ));
+    let python = env::var_os(PYTHON).unwrap_or_default();
+    let path = Path::new(&python);
+    if path.is_absolute() && path.is_file() {
+        return Ok(python);
     }
-    Ok(named)
-}
-
-/// The status with which `child` ended by itself; one that takes too long is killed.
-fn wait(child: &mut Child) -> Option<ExitStatus> {
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        if let Ok(Some(status)) = child.try_wait() {
-            return Some(status);
-        }
-        if Instant::now() >= deadline {
-            // It may have ended just now; either way it is gone after this.
-            let _ = child.kill();
-            let _ = child.wait();
-            return None;
-        }
-        thread::sleep(Duration::from_millis(2));
-    }
-}
-
-/// What a traceback ends with: the name of the error and its words.
-fn last_line(child: &mut Child) -> Option<String> {
-    let mut text = Vec::new();
-    // A traceback of an import is far below what a pipe holds, so the child never waited for us.
-    child
-        .stderr
-        .take()?
-        .take(1 << 16)
-        .read_to_end(&mut text)
-        .ok()?;
-    let text = String::from_utf8_lossy(&text);
-    let line = text.lines().rfind(|line| !line.trim().is_empty())?;
-    Some(line.trim().to_owned())
+    Err(format!(
+        "{PYTHON} is \"{}\", not the absolute path of a Python",
+        path.display()
+    ))
 }

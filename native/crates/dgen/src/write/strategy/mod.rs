@@ -4,8 +4,7 @@ mod fio;
 mod generate_only;
 mod late_submit;
 mod pregenerated_uring;
-mod python_loop;
-mod python_threads;
+mod python;
 mod single_buffer;
 mod streaming;
 mod threads;
@@ -43,7 +42,7 @@ pub struct Strategy {
 pub enum Driver {
     /// Threads of this process.
     Own,
-    /// Python code, to which the worker hands over ([`super::python`]).
+    /// A script in Python, which replaces the worker ([`super::python`]).
     Python,
     /// fio, which the worker starts ([`super::fio`]).
     Fio,
@@ -73,8 +72,8 @@ pub static STRATEGIES: &[&Strategy] = &[
     &late_submit::STRATEGY,
     &streaming::STRATEGY,
     &threads::STRATEGY,
-    &python_loop::STRATEGY,
-    &python_threads::STRATEGY,
+    &python::LOOP,
+    &python::THREADS,
     &fio::STRATEGY,
 ];
 
@@ -137,11 +136,6 @@ pub(super) fn judge(asked: &Strategy, evidence: &Evidence, job: &Job) -> &'stati
 /// Nothing speaks against any backend.
 fn takes_any(_: &Mode) -> Option<&'static str> {
     None
-}
-
-/// Python has `os.pwrite`, and neither a ring nor a mapping of a file that is filled without a copy of its own.
-fn takes_pwrite_alone(mode: &Mode) -> Option<&'static str> {
-    (mode.name != "pwrite").then_some("Python writes by pwrite")
 }
 
 /// No thread of this process can run what another program does.

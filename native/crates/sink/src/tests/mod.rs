@@ -7,6 +7,9 @@ use std::path::Path;
 
 use super::*;
 
+mod fault_injection;
+mod syncs;
+
 pub(crate) fn some(count: usize) -> NonZeroUsize {
     NonZeroUsize::new(count).unwrap()
 }

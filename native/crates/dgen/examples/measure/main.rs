@@ -4,6 +4,8 @@
 //!
 //! An example and no command of the worker: zstd is here to judge the data, and what is timed does not carry it.
 
+mod redundancy;
+
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -11,7 +13,8 @@ use std::process::ExitCode;
 use std::str::FromStr;
 
 use clap::Parser;
-use dgen::data::{Compress, Data, Dedup, Ratios, Settings, measure, ratios};
+use dgen::data::{Compress, Data, Dedup, Settings};
+use redundancy::{Ratios, measure, ratios};
 
 /// Count what bytes are: different granules, and how far each compresses alone
 #[derive(Debug, Parser)]

@@ -1,7 +1,8 @@
 //! Every mode syncs when it was asked to: not once less, and with no block begun that the sync would come too late for.
 
+use super::fault_injection;
 use crate::tests::{here, job, on, some};
-use crate::{Durability, Job, Submit, stutter};
+use crate::{Durability, Job, Submit};
 
 #[test]
 fn syncs_are_counted_where_they_happen() {
@@ -33,7 +34,7 @@ fn a_deep_queue_syncs_as_often_as_one_write_at_a_time() {
     const BLOCKS: u64 = 64;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
-    for mode in here().chain(stutter::modes()) {
+    for mode in here().chain(fault_injection::modes()) {
         for submit in [Submit::Each, Submit::WhenFull] {
             for every in [1, 3, 16, 17, 64, 65] {
                 let deep = Job {

@@ -24,7 +24,7 @@ thread_local! {
 }
 
 /// The outcomes in turn. A short direct write reports an end inside a sector, whose bytes it did not write.
-fn stutter(file: &File, bytes: &[u8], offset: u64, flags: libc::c_int) -> io::Result<usize> {
+fn faulty_write(file: &File, bytes: &[u8], offset: u64, flags: libc::c_int) -> io::Result<usize> {
     let tried = TRIED.replace(TRIED.get() + 1);
     let half = bytes.len() / 2;
     match tried % 5 {
@@ -44,7 +44,7 @@ fn stutter(file: &File, bytes: &[u8], offset: u64, flags: libc::c_int) -> io::Re
 }
 
 /// A ring that is none. What was pushed last completes first.
-struct Stutter {
+struct FaultyRing {
     pushed: Vec<Operation>,
     submitted: Vec<Operation>,
     entered: u64,
@@ -59,7 +59,7 @@ struct Operation {
     key: u64,
 }
 
-impl Operations for Stutter {
+impl Operations for FaultyRing {
     fn open(_: &Writer<'_>, _: usize, _: &mut Vec<String>) -> Result<Self, Fault> {
         Ok(Self {
             pushed: Vec::new(),
@@ -113,7 +113,7 @@ impl Operations for Stutter {
         let operation = self.submitted.pop()?;
         // SAFETY: the bytes were slices when they were pushed, and the loop keeps them until now.
         let bytes = unsafe { std::slice::from_raw_parts(operation.start, operation.length) };
-        let outcome = stutter(&operation.file, bytes, operation.offset, operation.flags);
+        let outcome = faulty_write(&operation.file, bytes, operation.offset, operation.flags);
         Some((operation.key, outcome))
     }
 
@@ -124,7 +124,7 @@ impl Operations for Stutter {
     }
 }
 
-impl Drop for Stutter {
+impl Drop for FaultyRing {
     fn drop(&mut self) {
         let left = self.in_flight();
         assert!(
@@ -134,7 +134,7 @@ impl Drop for Stutter {
     }
 }
 
-fn stuttering(of: &Mode, sink: &'static dyn crate::Sink) -> &'static Mode {
+fn with_faults(of: &Mode, sink: &'static dyn crate::Sink) -> &'static Mode {
     Box::leak(Box::new(Mode {
         name: of.name,
         about: of.about,
@@ -149,8 +149,8 @@ fn stuttering(of: &Mode, sink: &'static dyn crate::Sink) -> &'static Mode {
 
 pub(crate) fn modes() -> [&'static Mode; 2] {
     [
-        stuttering(&pwrite::MODE, &pwrite::Calls { call: stutter }),
-        stuttering(&uring::MODE, &Queue::<Stutter>(PhantomData)),
+        with_faults(&pwrite::MODE, &pwrite::Calls { call: faulty_write }),
+        with_faults(&uring::MODE, &Queue::<FaultyRing>(PhantomData)),
     ]
 }
 
@@ -196,14 +196,14 @@ fn breaks(file: &File, bytes: &[u8], offset: u64, flags: libc::c_int) -> io::Res
     if offset >= 10 * 8192 {
         return Err(io::Error::from_raw_os_error(libc::EIO));
     }
-    stutter(file, bytes, offset, flags)
+    faulty_write(file, bytes, offset, flags)
 }
 
 #[test]
 fn an_error_after_short_writes_names_where_it_happened_and_leaves_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
-    let mode = stuttering(&pwrite::MODE, &pwrite::Calls { call: breaks });
+    let mode = with_faults(&pwrite::MODE, &pwrite::Calls { call: breaks });
     let error = write(&path, mode, &job(40 * 8192), &contents, &mut |_| {
         ControlFlow::Continue(())
     })
@@ -216,11 +216,11 @@ fn an_error_after_short_writes_names_where_it_happened_and_leaves_no_file() {
 }
 
 /// A ring on which every completion is an error.
-struct Broken(Stutter);
+struct Broken(FaultyRing);
 
 impl Operations for Broken {
     fn open(writer: &Writer<'_>, depth: usize, notes: &mut Vec<String>) -> Result<Self, Fault> {
-        Stutter::open(writer, depth, notes).map(Self)
+        FaultyRing::open(writer, depth, notes).map(Self)
     }
 
     fn entries(&self) -> usize {
@@ -261,12 +261,12 @@ impl Operations for Broken {
     }
 }
 
-/// That nothing is under way any more when the buffers are given back, `Stutter` asserts when it is dropped.
+/// That nothing is under way any more when the buffers are given back, `FaultyRing` asserts when it is dropped.
 #[test]
 fn a_failed_completion_ends_the_queue_with_nothing_under_way() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
-    let mode = stuttering(&uring::MODE, &Queue::<Broken>(PhantomData));
+    let mode = with_faults(&uring::MODE, &Queue::<Broken>(PhantomData));
     let full = Job {
         submit: Submit::WhenFull,
         ..job(40 * 8192)
@@ -279,7 +279,7 @@ fn a_failed_completion_ends_the_queue_with_nothing_under_way() {
 
 /// A ring that takes a few operations, and then neither takes nor completes anything any more.
 struct Stuck {
-    ring: Stutter,
+    ring: FaultyRing,
     patience: Patience,
 }
 
@@ -292,7 +292,7 @@ const TAKEN: u64 = 4;
 impl Operations for Stuck {
     fn open(writer: &Writer<'_>, depth: usize, notes: &mut Vec<String>) -> Result<Self, Fault> {
         Ok(Self {
-            ring: Stutter::open(writer, depth, notes)?,
+            ring: FaultyRing::open(writer, depth, notes)?,
             patience: Patience::default(),
         })
     }
@@ -347,7 +347,7 @@ impl Drop for Stuck {
 fn a_queue_that_is_stuck_ends_with_the_refusal_and_keeps_its_buffers() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
-    let mode = stuttering(&uring::MODE, &Queue::<Stuck>(PhantomData));
+    let mode = with_faults(&uring::MODE, &Queue::<Stuck>(PhantomData));
     for submit in [Submit::Each, Submit::WhenFull] {
         let stuck = Job {
             submit,

@@ -1,4 +1,4 @@
-//! Files that have no name yet, or where there are none of those, a name that says that they are partial.
+//! Files without a name (`O_TMPFILE`), or with a name that marks them as partial where the file system has none of those.
 
 use std::ffi::{CString, OsStr};
 use std::fs::{File, OpenOptions};
@@ -9,7 +9,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// A file without a name in the folder of `path`; else, with a note, one whose name says that it is partial.
-pub(crate) fn unnamed(
+pub(crate) fn open_unnamed(
     path: &Path,
     flags: libc::c_int,
     notes: &mut Vec<String>,

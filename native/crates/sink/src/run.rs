@@ -13,7 +13,7 @@ use crate::files::{self, MOST_FILES, in_file};
 use crate::target::Target;
 use crate::writer::{Buffers, Share, Shared, Writer};
 use crate::{
-    Contents, Evidence, Extents, Fault, Fill, Job, Mode, Pool, Progress, affinity, nowhere,
+    Contents, Evidence, Extents, Fault, Fill, Job, Mode, Pool, Progress, affinity, null_sink,
 };
 
 /// Between two calls of the progress function.
@@ -76,7 +76,7 @@ pub fn write(
         }
     }
     let started = Instant::now();
-    let mut done = crew(mode, job, &targets, fill, progress, started)?;
+    let mut done = run_writers(mode, job, &targets, fill, progress, started)?;
     done.opening = started - opening;
     for (extents, target) in done.extents.iter_mut().zip(&targets) {
         *extents = extents.within(target.size);
@@ -92,13 +92,13 @@ pub fn write(
     Ok(done)
 }
 
-/// Produces the contents of a job and writes them nowhere.
+/// Produces the contents of a job and discards them.
 ///
 /// # Errors
 /// Memory cannot be had, or `progress` ended it.
 pub fn discard(job: &Job, fill: &Fill<'_>, progress: &mut Progress<'_>) -> Result<Done, Fault> {
-    check(&nowhere::MODE, job)?;
-    let mut done = crew(&nowhere::MODE, job, &[], fill, progress, Instant::now())?;
+    check(&null_sink::MODE, job)?;
+    let mut done = run_writers(&null_sink::MODE, job, &[], fill, progress, Instant::now())?;
     done.size = done.extents.iter().map(Extents::bytes).sum();
     done.synced = done.elapsed;
     Ok(done)
@@ -143,7 +143,7 @@ fn check(mode: &Mode, job: &Job) -> Result<(), Fault> {
     Ok(())
 }
 
-fn crew(
+fn run_writers(
     mode: &'static Mode,
     job: &Job,
     targets: &[Target],

@@ -1,20 +1,108 @@
-//! A file against the data that it was written with, made again: no stored copy, any number of threads.
+//! Compares a file with the data that it was written with. These are made again, not stored.
 
 use std::fs::{self, File, Metadata};
 use std::io;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use sink::Progress;
 
-use super::{ReadError, most, open_regular};
 use crate::data::Differences;
-use crate::write::Expected;
+use crate::write::{self, Expected};
+
+/// Why a file was not compared.
+#[derive(Debug)]
+pub enum ReadError {
+    /// The system refused.
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Where in it, as far as that is known.
+        offset: Option<u64>,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file ended before the size that it said it had.
+    Ended {
+        /// The file.
+        path: PathBuf,
+        /// Where.
+        offset: u64,
+    },
+    /// While it was read, the file was written, or another took its name.
+    Changed {
+        /// The file.
+        path: PathBuf,
+        /// How that was seen.
+        how: &'static str,
+    },
+    /// Options that contradict each other.
+    Contradiction(String),
+    /// The caller's progress function ended it.
+    Stopped,
+}
+
+impl std::fmt::Display for ReadError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Io {
+                path,
+                offset,
+                source,
+            } => {
+                write!(formatter, "cannot read {}", path.display())?;
+                if let Some(offset) = offset {
+                    write!(formatter, " at offset {offset}")?;
+                }
+                write!(formatter, ": {source}")
+            }
+            Self::Ended { path, offset } => write!(
+                formatter,
+                "{} ends at offset {offset}, before its size: it was changed meanwhile",
+                path.display()
+            ),
+            Self::Changed { path, how } => write!(
+                formatter,
+                "{} was changed while it was read: {how}",
+                path.display()
+            ),
+            Self::Contradiction(reason) => formatter.write_str(reason),
+            Self::Stopped => formatter.write_str("interrupted"),
+        }
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+impl ReadError {
+    /// Whether the options are at fault, not the work.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::Contradiction(_))
+    }
+
+    /// What the system said, if the system refused something.
+    #[must_use]
+    pub fn system(&self) -> Option<&io::Error> {
+        match self {
+            Self::Io { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+
+    fn of(path: &Path, offset: Option<u64>) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io {
+            path: path.to_owned(),
+            offset,
+            source,
+        }
+    }
+}
 
 /// Bytes that a thread compares at a time.
 const BLOCK: usize = 1 << 20;
@@ -53,7 +141,7 @@ pub fn read_and_validate(
     progress: &mut Progress<'_>,
 ) -> Result<Validation, ReadError> {
     most(threads)?;
-    let file = open_regular(path)?;
+    let file = open(path)?;
     let metadata = file.metadata().map_err(ReadError::of(path, None))?;
     let size_actual = metadata.len();
     let size_expected = size.unwrap_or(size_actual);
@@ -76,8 +164,8 @@ pub fn read_and_validate(
     })
 }
 
-/// A verdict on bytes that were changed meanwhile, or their digest, would be one on neither file.
-pub(super) fn unchanged(path: &Path, file: &File, before: &Metadata) -> Result<(), ReadError> {
+/// Fails if the file was changed meanwhile: the result would be that of neither version.
+fn unchanged(path: &Path, file: &File, before: &Metadata) -> Result<(), ReadError> {
     let changed = |how| {
         Err(ReadError::Changed {
             path: path.to_owned(),
@@ -97,6 +185,27 @@ pub(super) fn unchanged(path: &Path, file: &File, before: &Metadata) -> Result<(
         Ok(named) if identity(&named) == identity(before) => Ok(()),
         _ => changed("its name stands for another file now, or for none"),
     }
+}
+
+/// More than any processor has; starting many more takes longer than reading.
+const MOST_THREADS: usize = 4096;
+
+fn most(threads: NonZeroUsize) -> Result<(), ReadError> {
+    if threads.get() > MOST_THREADS {
+        return Err(ReadError::Contradiction(format!(
+            "{threads} threads are more than {MOST_THREADS}"
+        )));
+    }
+    Ok(())
+}
+
+fn open(path: &Path) -> Result<File, ReadError> {
+    write::open_regular(path).map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidInput => {
+            ReadError::Contradiction(format!("{} is no regular file", path.display()))
+        }
+        _ => ReadError::of(path, None)(error),
+    })
 }
 
 struct Task<'run> {

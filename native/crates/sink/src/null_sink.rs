@@ -1,4 +1,4 @@
-//! Contents are produced and go nowhere: how fast the producing alone is. No mode of writing, so not in the registry.
+//! A sink that discards: measures producing the contents alone. It is no way of writing, so it is not in the registry.
 
 use std::time::Instant;
 
@@ -12,12 +12,12 @@ pub(crate) static MODE: Mode = Mode {
     queues: false,
     probe: || None,
     matches: |evidence: &Evidence| evidence.written_bytes == 0,
-    sink: &Nowhere,
+    sink: &NullSink,
 };
 
-struct Nowhere;
+struct NullSink;
 
-impl Sink for Nowhere {
+impl Sink for NullSink {
     fn write(&self, writer: &mut Writer<'_>) -> Result<(), Fault> {
         let slots = writer.slots();
         let mut slot = 0;

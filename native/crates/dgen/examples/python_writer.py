@@ -1,0 +1,150 @@
+"""A worker in Python: write one file of seeded data with `bench_framework.dgen`.
+
+`dgen run write --strategy python-loop|python-threads` runs it with its options as JSON and the file.
+"""
+
+import fcntl
+import hashlib
+import json
+import mmap
+import os
+import resource
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from threading import get_ident
+from time import monotonic
+
+from bench_framework import dgen
+
+
+class Writer:
+    """A file without a name until it is whole, and what was observed while it was written."""
+
+    def __init__(self, options: str, path: str) -> None:
+        self.options, self.path = json.loads(options), Path(path)
+        self.size, self.block, self.alignment = self.options["size"], self.options["buffer"], 1
+        self.data = dgen.Generator(**self.options["data"])
+        self.ranges: list[tuple[int, int]] = []
+        self.spans = defaultdict[str, list[tuple[int, float, float]]](list)  # thread, start and end
+
+    @contextmanager
+    def timed(self, phase: str) -> Iterator[None]:
+        """Record the time that the calling thread spends in a phase."""
+        start = monotonic()
+        yield
+        self.spans[phase].append((get_ident(), start, monotonic()))
+
+    def write_file(self) -> None:
+        """Write every block, check that the calls covered the file, and give it its name."""
+        with self.timed("open"):
+            flags = os.O_RDWR | os.O_TMPFILE | (os.O_DIRECT if self.options["bypass_cache"] else 0)
+            self.fd = os.open(self.path.parent, flags, 0o666)
+            if self.options["bypass_cache"]:
+                self.alignment = dgen.direct_alignment(f"/proc/self/fd/{self.fd}")[1]
+            self.path.unlink(missing_ok=True)
+        self.write_in_loop() if self.options["strategy"] == "python-loop" else self.write_in_threads()
+        if any(end != start for (_, end), (start, _) in pairwise([(0, 0), *sorted(self.ranges)])):
+            raise OSError("the writes overlap or leave a gap")
+        os.ftruncate(self.fd, self.size)  # direct writes are padded
+        if durable := self.options["durability"] == "end-fsync":
+            with self.timed("fsync"):
+                os.fsync(self.fd)
+        with self.timed("close"):
+            os.link(f"/proc/self/fd/{self.fd}", self.path, src_dir_fd=self.fd)
+            if durable:
+                os.fsync(os.open(self.path.parent, os.O_RDONLY))
+
+    def buffer(self) -> memoryview:
+        """Return a buffer that begins on a page, as direct writes need."""
+        return memoryview(mmap.mmap(-1, self.block, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))
+
+    def fill(self, offset: int, buffer: memoryview) -> memoryview:
+        """Fill a buffer with the block at an offset and return the bytes to write."""
+        with self.timed("generate"):
+            length = min(self.block, self.size - offset)
+            self.data.fill(buffer[:length], offset)
+            padded = -(-length // self.alignment) * self.alignment
+            buffer[length:padded] = bytes(padded - length)
+        return buffer[:padded]
+
+    def write(self, offset: int, contents: memoryview, buffer: memoryview) -> memoryview:
+        """Write a block, in as many calls as it takes, and return its buffer for the next one."""
+        with self.timed("write"):
+            while contents:
+                count = os.pwrite(self.fd, contents, offset) // self.alignment * self.alignment
+                if count == 0:
+                    raise OSError(f"a write at offset {offset} wrote nothing")
+                self.ranges.append((offset, offset + count))
+                offset, contents = offset + count, contents[count:]
+        return buffer
+
+    def write_in_loop(self) -> None:
+        """Fill one buffer and write it, again and again."""
+        buffer = self.buffer()
+        for offset in range(0, self.size, self.block):
+            self.write(offset, self.fill(offset, buffer), buffer)
+
+    def write_in_threads(self) -> None:
+        """Fill the buffers of a pool in this thread; other threads write them."""
+        free = [self.buffer() for _ in range(self.options["buffers"])]
+        writes: set[Future[memoryview]] = set()
+        with ThreadPoolExecutor(self.options["threads"]) as pool:
+            for offset in range(0, self.size, self.block):
+                if not free:
+                    with self.timed("wait"):
+                        done, writes = wait(writes, return_when=FIRST_COMPLETED)
+                    free = [write.result() for write in done]
+                buffer = free.pop()
+                writes.add(pool.submit(self.write, offset, self.fill(offset, buffer), buffer))
+        _ = [write.result() for write in writes]  # raises what a write raised
+
+    def answer(self) -> dict[str, object]:
+        """Return the result, what really ran, and what it cost."""
+        size, spans = self.path.stat().st_size, self.spans
+        text = f"{self.data.identity}\n" + f"0-{size}\n" * (size > 0) + f"twice 0\nsize {size}\n"
+        fillers, writers = ({thread for thread, *_ in spans[phase]} for phase in ("generate", "write"))
+        strategy = "python-loop" if fillers == writers else "python-threads"
+        direct = self.options["direct"] if fcntl.fcntl(self.fd, fcntl.F_GETFL) & os.O_DIRECT else "off"
+        modes = {"strategy": strategy, "direct": direct}
+        modes["durability"] = "end-fsync" if spans["fsync"] else "none"
+        begun = spans["open"][0][2]
+        written = max([begun, *(end for *_, end in spans["write"])])
+        synced = max([written, *(end for *_, end in spans["fsync"])])
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        lines = (Path("/proc/self/status").read_text() + Path("/proc/self/io").read_text()).splitlines()
+        kernel = {key: value.split() for key, _, value in (line.partition(":") for line in lines)}
+        return {
+            "protocol": 1,
+            "iteration": os.environ.get("HYPERFINE_ITERATION"),
+            "answer": {"count": size, "digest": hashlib.sha256(text.encode()).hexdigest()},
+            "effective": {**modes, "backend": "pwrite", "dontcache": "off", "allocator": "python"},
+            "threads": len(fillers | writers),
+            "phases_s": {phase: sum(end - start for _, start, end in of) for phase, of in spans.items()},
+            "bytes": size,
+            "peak_rss_bytes": int(kernel["VmHWM"][0]) * 1024,
+            "anon_bytes": int(kernel["RssAnon"][0]) * 1024,
+            "file_bytes": int(kernel["RssFile"][0]) * 1024,
+            "minor_faults": used.ru_minflt,
+            "major_faults": used.ru_majflt,
+            "ctx_vol": used.ru_nvcsw,
+            "ctx_invol": used.ru_nivcsw,
+            "read_bytes": int(kernel["read_bytes"][0]),
+            "write_bytes": int(kernel["write_bytes"][0]),
+            "metrics": {"elapsed_s": written - begun, "synced_s": synced - begun, "buffer_bytes": self.block},
+            "notes": [f"driven by Python {sys.version.split()[0]}"],
+        }
+
+
+try:
+    writer = Writer(*sys.argv[1:])
+    writer.write_file()
+    if answers := os.environ.get("BENCHCTL_ANSWERS"):
+        with Path(answers).open("ab", buffering=0) as file:
+            file.write(json.dumps(writer.answer()).encode() + b"\n")
+except (OSError, OverflowError, ValueError) as error:
+    sys.exit(f"dgen: cannot write {sys.argv[2]}: {error}")
