@@ -1,12 +1,12 @@
-//! Copies what a wheel must carry beside the code into `OUT_DIR/_assets`: templates, scenarios, their schema and
-//! the sources of the workers. maturin takes them from there (`include … from = "out-dir"` in pyproject.toml);
+//! Copies the data files of the wheel into `OUT_DIR/_assets`: templates, scenarios, their schema and the sources of
+//! the workers. maturin takes them from there (`include … from = "out-dir"` in pyproject.toml);
 //! a symlink in the package would silently be left out of a wheel.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// Folders and files of the repository, relative to its root.
-const CARRIED: &[&str] = &[
+const ASSETS: &[&str] = &[
     "templates",
     "scenarios",
     "docs/reference/scenario.schema.json",
@@ -23,7 +23,7 @@ fn main() -> io::Result<()> {
         // A file that is gone from the repository must be gone from the wheel.
         fs::remove_dir_all(&out)?;
     }
-    for name in CARRIED {
+    for name in ASSETS {
         let from = root.join(name);
         // Named even when absent, so that its appearance is noticed; absent in a crate built outside the repository.
         println!("cargo::rerun-if-changed={}", from.display());

@@ -126,7 +126,7 @@ fn plain(contents: &[u8], query: &str) -> Found {
             parser.parse(line)
         };
         match parsed.and_then(|line| Message::from_line(line).map_err(|why| why.into_owned())) {
-            Ok(message) if holds(&query, &message) => found.take(&message, place, "file"),
+            Ok(message) if query_matches(&query, &message) => found.take(&message, place, "file"),
             Ok(_) => {}
             Err(why) => found.reject(place, || why),
         }
@@ -134,7 +134,7 @@ fn plain(contents: &[u8], query: &str) -> Found {
     found
 }
 
-fn holds(query: &Query, message: &Message<'_>) -> bool {
+fn query_matches(query: &Query, message: &Message<'_>) -> bool {
     use search::fold::folded;
     match query {
         Query::Literal(text) => message
@@ -144,8 +144,8 @@ fn holds(query: &Query, message: &Message<'_>) -> bool {
             let regex = regex::Regex::new(&pattern.text).expect("it was read from a query");
             message.texts().any(|own| regex.is_match(own))
         }
-        Query::All(queries) => queries.iter().all(|query| holds(query, message)),
-        Query::Any(queries) => queries.iter().any(|query| holds(query, message)),
-        Query::Not(query) => !holds(query, message),
+        Query::All(queries) => queries.iter().all(|query| query_matches(query, message)),
+        Query::Any(queries) => queries.iter().any(|query| query_matches(query, message)),
+        Query::Not(query) => !query_matches(query, message),
     }
 }

@@ -40,7 +40,7 @@ fuzz_target!(|input: (&str, Vec<&str>)| {
             .map(|piece| Text(Cow::Borrowed(piece)))
             .collect(),
     };
-    let expected = holds(&query, &message);
+    let expected = query_matches(&query, &message);
     for (fold, name, _) in FOLDS {
         // A literal or expression may be too large; then it is so for both ways.
         let Ok(mut matcher) = Matcher::new(&query, *fold) else {
@@ -53,7 +53,7 @@ fuzz_target!(|input: (&str, Vec<&str>)| {
     }
 });
 
-fn holds(query: &Query, message: &Message<'_>) -> bool {
+fn query_matches(query: &Query, message: &Message<'_>) -> bool {
     match query {
         Query::Literal(text) => message
             .texts()
@@ -66,11 +66,11 @@ fn holds(query: &Query, message: &Message<'_>) -> bool {
                 .dot_matches_new_line(has('s'))
                 .ignore_whitespace(has('x'))
                 .build()
-                .expect("a query holds only expressions that compile");
+                .expect("a query contains only expressions that compile");
             message.texts().any(|own| regex.is_match(own))
         }
-        Query::All(queries) => queries.iter().all(|query| holds(query, message)),
-        Query::Any(queries) => queries.iter().any(|query| holds(query, message)),
-        Query::Not(query) => !holds(query, message),
+        Query::All(queries) => queries.iter().all(|query| query_matches(query, message)),
+        Query::Any(queries) => queries.iter().any(|query| query_matches(query, message)),
+        Query::Not(query) => !query_matches(query, message),
     }
 }

@@ -84,7 +84,7 @@ impl Generator {
         if view.len_bytes() == 0 {
             return Ok(());
         }
-        // SAFETY: the view is writable and contiguous, and holds its memory until it is dropped. As with
+        // SAFETY: the view is writable and contiguous, and its memory is valid until it is dropped. As with
         // `readinto`, nothing but the caller's own threads can touch the bytes meanwhile; they see some of the new
         // bytes or the old ones, as they would with any function that releases the GIL.
         let bytes = unsafe { slice::from_raw_parts_mut(view.buf_ptr().cast(), view.len_bytes()) };
@@ -112,7 +112,7 @@ impl Generator {
         let view = contiguous(buffer)?;
         let mut report = Differences::default();
         if view.len_bytes() > 0 {
-            // SAFETY: the view is contiguous and holds its memory until it is dropped.
+            // SAFETY: the view is contiguous and its memory is valid until it is dropped.
             let bytes: &[u8] =
                 unsafe { slice::from_raw_parts(view.buf_ptr().cast(), view.len_bytes()) };
             for (number, piece) in (0_u64..).zip(bytes.chunks(SLAB)) {

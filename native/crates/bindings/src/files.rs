@@ -141,7 +141,7 @@ pub(crate) fn read_and_validate(
                 has += found.size_actual;
                 let mut differences = found.differences;
                 if first.is_some() {
-                    // What is told is the first file's.
+                    // The offset of the first difference is that of the first file.
                     differences.first = None;
                 } else if differences.first.is_some() {
                     first = Some(index);
@@ -157,7 +157,7 @@ pub(crate) fn read_and_validate(
     Ok((must, has, first, found(whole)))
 }
 
-/// Return the bytes of the file at `path` that are in the page cache: 0 without a file, None if the kernel does not tell.
+/// Return the bytes of the file at `path` that are in the page cache: 0 without a file, None if the kernel does not report them.
 #[pyfunction]
 pub(crate) fn cached_bytes(path: PathBuf) -> Option<u64> {
     write::cached_bytes(&path)
@@ -166,13 +166,13 @@ pub(crate) fn cached_bytes(path: PathBuf) -> Option<u64> {
 /// Return to how many bytes memory and offsets must be aligned for direct writes to the file at `path`.
 ///
 /// Raises:
-///     OSError: the file system is not known to honour `O_DIRECT`, or does not tell.
+///     OSError: the file system is not known to honour `O_DIRECT`, or does not report the alignment.
 #[pyfunction]
 pub(crate) fn direct_alignment(path: PathBuf) -> PyResult<(usize, usize)> {
     write::direct_alignment(&path).map_err(PyOSError::new_err)
 }
 
-/// Looks for signals and tells of progress while the GIL is released.
+/// Checks for signals and reports progress while the GIL is released.
 struct Watch {
     progress: Option<Py<PyAny>>,
     raised: Option<PyErr>,

@@ -23,7 +23,7 @@ use pyo3::prelude::*;
 mod _native {
     use super::{
         Failure, KINDS, PROFILES, PathBuf, Py, PyAny, PyResult, PyValueError, Python, dgen_text,
-        told,
+        report_progress,
     };
     use pyo3::prelude::*;
 
@@ -102,7 +102,7 @@ mod _native {
         let sessions = dgen::sessions::Sessions::new(profile.settings, seed, size);
         let written = py.detach(|| {
             dgen::sessions::write_folder(&sessions, &path, &mut |bytes| {
-                told(bytes, progress.as_ref())
+                report_progress(bytes, progress.as_ref())
             })
         });
         match written {
@@ -155,12 +155,12 @@ fn dgen_text(
     path: &std::path::Path,
     progress: Option<&Py<PyAny>>,
 ) -> Result<String, Failure> {
-    let written = dgen::write_file(text, path, &mut |bytes| told(bytes, progress))?;
+    let written = dgen::write_file(text, path, &mut |bytes| report_progress(bytes, progress))?;
     Ok(written.sha256)
 }
 
-/// Looks for signals, and tells how far the writing is.
-fn told(bytes: u64, progress: Option<&Py<PyAny>>) -> Result<(), Failure> {
+/// Checks for signals, and reports the progress of the writing.
+fn report_progress(bytes: u64, progress: Option<&Py<PyAny>>) -> Result<(), Failure> {
     Python::attach(|py| {
         py.check_signals()?;
         if let Some(progress) = progress {

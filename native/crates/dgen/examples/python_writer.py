@@ -104,7 +104,7 @@ class Writer:
         _ = [write.result() for write in writes]  # raises what a write raised
 
     def answer(self) -> dict[str, object]:
-        """Return the result, what really ran, and what it cost."""
+        """Return the result, the actual mode and the resource usage."""
         size, spans = self.path.stat().st_size, self.spans
         text = f"{self.data.identity}\n" + f"0-{size}\n" * (size > 0) + f"twice 0\nsize {size}\n"
         fillers, writers = ({thread for thread, *_ in spans[phase]} for phase in ("generate", "write"))
@@ -124,7 +124,7 @@ class Writer:
             "answer": {"count": size, "digest": hashlib.sha256(text.encode()).hexdigest()},
             "effective": {**modes, "backend": "pwrite", "dontcache": "off", "allocator": "python"},
             "threads": len(fillers | writers),
-            "phases_s": {phase: sum(end - start for _, start, end in of) for phase, of in spans.items()},
+            "phases_s": {phase: sum(end - start for _, start, end in times) for phase, times in spans.items()},
             "bytes": size,
             "peak_rss_bytes": int(kernel["VmHWM"][0]) * 1024,
             "anon_bytes": int(kernel["RssAnon"][0]) * 1024,

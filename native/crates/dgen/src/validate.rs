@@ -24,10 +24,10 @@ pub enum ReadError {
         path: PathBuf,
         /// Where in it, as far as that is known.
         offset: Option<u64>,
-        /// What the system said.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// The file ended before the size that it said it had.
+    /// The file ended before the size that it reported.
     Ended {
         /// The file.
         path: PathBuf,
@@ -86,7 +86,7 @@ impl ReadError {
         matches!(self, Self::Contradiction(_))
     }
 
-    /// What the system said, if the system refused something.
+    /// The error of the operating system, if a system call failed.
     #[must_use]
     pub fn system(&self) -> Option<&io::Error> {
         match self {
@@ -232,7 +232,7 @@ fn compare(
                 if outcome.is_err() {
                     task.stop.store(true, Ordering::Relaxed);
                 }
-                // Nobody listens any more only if the caller panicked.
+                // The receiver is gone only if the caller panicked.
                 let _ = sender.send(outcome);
             });
         }
@@ -302,8 +302,8 @@ impl Task<'_> {
 mod tests {
     use super::*;
 
-    /// What `change` does to an open file of 3 MiB, as it is told.
-    fn told(change: &dyn Fn(&Path)) -> String {
+    /// Returns the error message after `change` to an open file of 3 MiB.
+    fn message_after(change: &dyn Fn(&Path)) -> String {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         fs::write(&path, vec![7; 3 << 20]).unwrap();
@@ -315,13 +315,13 @@ mod tests {
     }
 
     #[test]
-    fn what_becomes_of_a_file_meanwhile_is_told() {
-        let longer = told(&|path| {
+    fn changes_to_a_file_during_validation_are_reported() {
+        let longer = message_after(&|path| {
             let file = File::options().append(true).open(path).unwrap();
             file.set_len((3 << 20) + 1).unwrap();
         });
         assert!(longer.contains("another size"), "{longer}");
-        let written = told(&|path| {
+        let written = message_after(&|path| {
             // The clock of a file system is coarse: it is written until that shows.
             let file = File::options().write(true).open(path).unwrap();
             let before = file.metadata().unwrap().modified().unwrap();
@@ -330,18 +330,18 @@ mod tests {
             }
         });
         assert!(written.contains("it was written to"), "{written}");
-        let replaced = told(&|path| {
+        let replaced = message_after(&|path| {
             let other = path.with_extension("other");
             fs::write(&other, "x").unwrap();
             fs::rename(&other, path).unwrap();
         });
         assert!(replaced.contains("another file"), "{replaced}");
-        let removed = told(&|path| fs::remove_file(path).unwrap());
+        let removed = message_after(&|path| fs::remove_file(path).unwrap());
         assert!(removed.contains("or for none"), "{removed}");
     }
 
     #[test]
-    fn the_end_of_a_file_that_was_cut_is_told_to_the_byte() {
+    fn the_end_of_a_truncated_file_is_reported_to_the_byte() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         fs::write(&path, vec![7; 5000]).unwrap();

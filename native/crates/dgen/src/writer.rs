@@ -38,7 +38,7 @@ pub fn write_file<E: From<io::Error>>(
     let mut file = File::create(path)?;
     let written = write(text, &mut file, progress);
     if written.is_err() && file.metadata().is_ok_and(|metadata| metadata.is_file()) {
-        // What is told is why the writing failed.
+        // The returned error is that of the write, not of the removal.
         let _ = fs::remove_file(path);
     }
     written

@@ -19,8 +19,8 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Seed, dedup, compress, offset, the first 16 bytes and the SHA-256 of 6 001. `tests/unit/dgen` holds the same file
-/// against a slow and obvious generator in Python. The last offsets run over the end, where counting starts again.
+/// Seed, dedup, compress, offset, the first 16 bytes and the SHA-256 of 6 001. `tests/unit/dgen` checks the
+/// same file against a simple generator in Python. The last offsets wrap around at 2^64.
 #[test]
 fn vectors() {
     let expected = include_str!("data_vectors.txt");

@@ -68,7 +68,7 @@ fn every_granule_compresses_as_asked() {
     }
 }
 
-/// What zero-filled or one-byte halves would show: each sector holds at least two values.
+/// Each sector contains at least two byte values, which rules out zero-filled and one-byte halves.
 #[test]
 fn no_sector_is_empty() {
     let bytes = bytes(&data(42, None, Some("20")), 0, 4 << 20);
@@ -123,7 +123,7 @@ fn copies_come_from_where_the_distance_says() {
         let data = data(9, Some(&format!("4@512,{distance}")), None);
         let bytes = bytes(&data, 0, 4000 * 512);
         let pieces: Vec<_> = bytes.chunks(512).map(<[u8]>::to_vec).collect();
-        // How far back the last unit with the same bytes lies, for each copy, and how often the commonest unit occurs.
+        // For each copy, the distance back to the last equal unit; and how often the most common unit occurs.
         let mut last = std::collections::HashMap::new();
         let mut times = std::collections::HashMap::new();
         let mut back = Vec::new();
@@ -168,8 +168,8 @@ fn bytes_are_equally_frequent_at_every_place_of_a_block() {
     }
 }
 
-/// Bits that differ between blocks: half of them, for neighbouring seeds, blocks, and blocks one bit of the counter
-/// apart. Over 8 Mi bits the standard deviation of the share is 0.00017; 6 of them are allowed. Each of the 128 bits of
+/// Half of the bits differ between neighbouring seeds, between neighbouring blocks, and between blocks whose counters
+/// differ in one bit. Over 8 Mi bits the standard deviation of the share is 0.00017; 6 of them are allowed. Each of the 128 bits of
 /// a block differs in half the cases too: over 65 536 blocks the standard deviation is 0.002, 6 are allowed.
 #[test]
 fn neighbours_share_nothing() {

@@ -33,14 +33,14 @@ fn stderr(output: &Output) -> String {
 /// One line on stderr, that exit code, and nothing in the folder of the file.
 fn fails(mut command: Command, code: i32, words: &[&str], folder: &Path) {
     let output = command.output().unwrap();
-    let said = stderr(&output);
-    assert_eq!(output.status.code(), Some(code), "{said}");
-    assert_eq!(said.lines().count(), 1, "{said}");
+    let message = stderr(&output);
+    assert_eq!(output.status.code(), Some(code), "{message}");
+    assert_eq!(message.lines().count(), 1, "{message}");
     for word in words {
-        assert!(said.contains(word), "{word}: {said}");
+        assert!(message.contains(word), "{word}: {message}");
     }
     let left = fs::read_dir(folder).map_or(0, Iterator::count);
-    assert_eq!(left, 0, "{said}");
+    assert_eq!(left, 0, "{message}");
 }
 
 /// Denies the system call with that number to the child, with `EPERM`.
@@ -133,7 +133,7 @@ fn options_that_contradict_each_other() {
         &["--depth", "auto"],
     ];
     for arguments in cases {
-        // A later --buffer overrides nothing: clap refuses it, so this one stands alone.
+        // clap refuses a second --buffer, so this case has only one.
         let mut command = Command::new(DGEN);
         command
             .args(["run", "write", "--size", "4MiB"])
@@ -149,14 +149,14 @@ fn mounted(script: &str, folder: &Path) -> Option<String> {
         .args(["--mount", "sh", "-c", script, "sh", DGEN])
         .arg(folder)
         .output();
-    let said = match output {
+    let message = match output {
         Ok(output) if output.status.success() => {
             Ok(String::from_utf8_lossy(&output.stdout).into_owned())
         }
         Ok(output) => Err(format!("the script failed: {}", stderr(&output).trim())),
         Err(error) => Err(format!("unshare does not start: {error}")),
     };
-    needs::can_have("mounts", said.as_ref().err().cloned()).then(|| said.unwrap())
+    needs::can_have("mounts", message.as_ref().err().cloned()).then(|| message.unwrap())
 }
 
 /// A disk of 2 MiB takes no file of 4 MiB, in any mode, and is left empty.
@@ -178,16 +178,19 @@ fn full(mount: &str) {
             "{mount} || exit 9; \"$1\" run write {arguments} --size 4MiB --buffer 64KiB \"$2/file\" 2>&1; \
              echo code $?; rmdir \"$2/lost+found\" 2>/dev/null; ls -A \"$2\""
         );
-        let Some(said) = mounted(&script, folder.path()) else {
+        let Some(message) = mounted(&script, folder.path()) else {
             return;
         };
-        let lines: Vec<_> = said.lines().collect();
+        let lines: Vec<_> = message.lines().collect();
         // One line that names path, offset and reason; the code; and no file.
-        assert_eq!(lines.len(), 2, "{arguments}: {said}");
-        assert!(lines[0].contains("/file: cannot "), "{arguments}: {said}");
-        assert!(lines[0].contains("at offset "), "{arguments}: {said}");
-        assert!(lines[0].contains("No space left"), "{arguments}: {said}");
-        assert_eq!(lines[1], "code 1", "{arguments}: {said}");
+        assert_eq!(lines.len(), 2, "{arguments}: {message}");
+        assert!(
+            lines[0].contains("/file: cannot "),
+            "{arguments}: {message}"
+        );
+        assert!(lines[0].contains("at offset "), "{arguments}: {message}");
+        assert!(lines[0].contains("No space left"), "{arguments}: {message}");
+        assert_eq!(lines[1], "code 1", "{arguments}: {message}");
     }
 }
 
@@ -209,18 +212,18 @@ fn a_read_only_file_system() {
     let folder = tempfile::tempdir().unwrap();
     let script = "mount -t tmpfs none \"$2\" && echo old > \"$2/file\" && mount -o remount,ro \"$2\" || exit 9; \
         for file in file other; do \"$1\" run write --backend pwrite --size 1 \"$2/$file\" 2>&1; echo code $?; done; cat \"$2/file\"";
-    let Some(said) = mounted(script, folder.path()) else {
+    let Some(message) = mounted(script, folder.path()) else {
         return;
     };
-    let lines: Vec<_> = said.lines().collect();
+    let lines: Vec<_> = message.lines().collect();
     assert_eq!(
         (lines[1], lines[3], lines[4]),
         ("code 1", "code 1", "old"),
-        "{said}"
+        "{message}"
     );
     assert!(
         lines[0].contains("Read-only") && lines[2].contains("Read-only"),
-        "{said}"
+        "{message}"
     );
 }
 
@@ -231,11 +234,14 @@ fn a_tmpfs_is_not_written_directly_whatever_it_accepts() {
     let script = "mount -t tmpfs none \"$2\" || exit 9; \
         \"$1\" run write --backend pwrite --direct require --size 1MiB \"$2/file\" 2>&1; echo code $?; \
         BENCHCTL_ANSWERS=\"$2/answers\" \"$1\" run write --backend pwrite --direct try --size 1MiB \"$2/file\"; cat \"$2/answers\"";
-    let Some(said) = mounted(script, folder.path()) else {
+    let Some(message) = mounted(script, folder.path()) else {
         return;
     };
-    let lines: Vec<_> = said.lines().collect();
-    assert!(lines[0].contains("not known to honour O_DIRECT"), "{said}");
+    let lines: Vec<_> = message.lines().collect();
+    assert!(
+        lines[0].contains("not known to honour O_DIRECT"),
+        "{message}"
+    );
     assert_eq!(lines[1], "code 1");
     let line: Line = serde_json::from_str(lines[2]).unwrap();
     assert_eq!(line.effective["direct"], "off");
@@ -358,7 +364,7 @@ fn too_little_locked_memory_leaves_the_buffers_unregistered() {
     // SAFETY: between fork and exec only system calls are made.
     unsafe {
         command.pre_exec(|| {
-            // The limit holds for those without the capability, which exec takes from root with the bounding set.
+            // The limit applies to processes without the capability; dropping it from the bounding set takes it from root at exec.
             libc::prctl(libc::PR_CAPBSET_DROP, 14, 0, 0, 0);
             // Room for the ring itself, which counts too, but not for four buffers of 64 KiB.
             let limit = libc::rlimit {
@@ -381,7 +387,7 @@ fn too_little_locked_memory_leaves_the_buffers_unregistered() {
 fn killed_in_the_middle_it_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
-    fs::write(&file, "what stood there").unwrap();
+    fs::write(&file, "the previous file").unwrap();
     let mut child = Command::new(DGEN)
         .args([
             "run",
@@ -450,7 +456,7 @@ fn without_unnamed_files_it_has_a_partial_name_until_it_is_whole() {
             if backend == "uring" && no_ring() {
                 continue;
             }
-            fs::write(&file, "what stood there").unwrap();
+            fs::write(&file, "the previous file").unwrap();
             let mut command = write(&["--backend", backend, "--direct", "try"], &file);
             refuse(&mut command, libc::SYS_openat, errno, Some(UNNAMED));
             let line = line_of(command, answers.path());
@@ -515,7 +521,7 @@ fn a_partial_file_goes_with_its_error_and_shows_itself_when_its_writer_is_killed
 }
 
 #[test]
-fn a_partial_name_is_found_for_a_long_name_and_beside_what_a_killed_writer_left() {
+fn a_partial_name_is_found_for_a_long_name_and_next_to_the_files_of_a_killed_writer() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("n".repeat(255));
     let mut command = write(&["--backend", "pwrite"], &file);
@@ -554,21 +560,26 @@ fn a_sync_that_fails_leaves_no_file() {
         ("fdatasync:3", libc::SYS_fdatasync, "cannot sync: "),
         ("dsync", libc::SYS_fsync, "cannot sync the folder of: "),
     ];
-    for (durability, call, said) in cases {
+    for (durability, call, message) in cases {
         for backend in ["pwrite", "uring", "mmap"] {
             if backend == "uring" && no_ring() {
                 continue;
             }
-            fs::write(&file, "what stood there").unwrap();
+            fs::write(&file, "the previous file").unwrap();
             let mut command = write(&["--backend", backend, "--durability", durability], &file);
             refuse(&mut command, call, libc::EIO, None);
-            fails(command, 1, &["/file: ", said, "os error 5"], folder.path());
+            fails(
+                command,
+                1,
+                &["/file: ", message, "os error 5"],
+                folder.path(),
+            );
         }
     }
     let mut command = write(&["--backend", "mmap", "--durability", "dsync"], &file);
     refuse(&mut command, libc::SYS_msync, libc::EIO, None);
-    let said = ["cannot sync the mapping at offset 0", "os error 5"];
-    fails(command, 1, &said, folder.path());
+    let message = ["cannot sync the mapping at offset 0", "os error 5"];
+    fails(command, 1, &message, folder.path());
 }
 
 #[test]
@@ -577,8 +588,8 @@ fn a_close_or_a_name_that_is_refused_leaves_no_file() {
     let file = folder.path().join("file");
     let mut command = write(&["--backend", "pwrite"], &file);
     refuse(&mut command, libc::SYS_linkat, libc::EDQUOT, None);
-    let said = ["/file: cannot give the name to: ", "os error 122"];
-    fails(command, 1, &said, folder.path());
+    let message = ["/file: cannot give the name to: ", "os error 122"];
+    fails(command, 1, &message, folder.path());
     let mut command = write(&["--backend", "pwrite"], &file);
     refuse(
         &mut command,
@@ -613,9 +624,9 @@ fn a_pipe_is_refused_and_not_waited_for() {
             .arg(&pipe)
             .output()
             .unwrap();
-        let said = stderr(&output);
-        assert_eq!(output.status.code(), Some(code), "{arguments:?} {said}");
-        assert!(code == 0 || said.contains("regular file"), "{said}");
+        let message = stderr(&output);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?} {message}");
+        assert!(code == 0 || message.contains("regular file"), "{message}");
     }
 }
 
@@ -648,18 +659,18 @@ fn a_full_disk_leaves_no_corpus() {
     let folder = tempfile::tempdir().unwrap();
     let script = "mount -t tmpfs -o size=2m none \"$2\" || exit 9; \
         for what in text sessions; do \"$1\" $what --size 4MiB --output \"$2/$what\" 2>&1; echo code $?; done; ls -A \"$2\"";
-    let Some(said) = mounted(script, folder.path()) else {
+    let Some(message) = mounted(script, folder.path()) else {
         return;
     };
-    let lines: Vec<_> = said.lines().collect();
-    assert_eq!(lines.len(), 4, "{said}");
-    assert!(lines[0].contains("No space left"), "{said}");
-    assert!(lines[2].contains("No space left"), "{said}");
+    let lines: Vec<_> = message.lines().collect();
+    assert_eq!(lines.len(), 4, "{message}");
+    assert!(lines[0].contains("No space left"), "{message}");
+    assert!(lines[2].contains("No space left"), "{message}");
     assert_eq!((lines[1], lines[3]), ("code 1", "code 1"));
 }
 
 #[test]
-fn nobody_who_reads_the_digest_is_a_failure_not_a_panic() {
+fn a_closed_pipe_for_the_digest_is_a_failure_not_a_panic() {
     let folder = tempfile::tempdir().unwrap();
     for what in ["text", "sessions"] {
         let output = Command::new(DGEN)

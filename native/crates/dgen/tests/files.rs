@@ -1,4 +1,4 @@
-//! Several files from one run: what is in them, what is said of them, and what is left if one fails.
+//! Several files from one run: their contents, their receipt, and the remaining files if one fails.
 #![expect(
     clippy::unwrap_used,
     reason = "a test that meets an unexpected `None` stops at once"
@@ -105,7 +105,7 @@ fn every_strategy_that_streams_writes_them_and_answers_alike() {
 }
 
 #[test]
-fn what_holds_a_file_in_memory_writes_no_more_than_one() {
+fn a_strategy_that_keeps_a_file_in_memory_writes_only_one() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["single-buffer", "pregenerated-uring"] {
         let strategy = strategy(name).unwrap();
@@ -113,7 +113,7 @@ fn what_holds_a_file_in_memory_writes_no_more_than_one() {
             &folder.path().join("file"),
             &options(strategy, strategy.default_backend(), 2),
         );
-        // Without a ring, that is what is said of the second.
+        // Without a ring, the second fails with that error.
         assert!(refused.is_err(), "{name}");
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -161,7 +161,7 @@ fn dgen(arguments: &[&str], path: &Path) -> Output {
         .unwrap()
 }
 
-fn said(output: &Output) -> String {
+fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -181,14 +181,14 @@ fn the_commands_write_and_validate_them() {
         .env("BENCHCTL_ANSWERS", &answers)
         .output()
         .unwrap();
-    assert!(output.status.success(), "{}", said(&output));
+    assert!(output.status.success(), "{}", stderr(&output));
     let line: Line = serde_json::from_str(fs::read_to_string(&answers).unwrap().trim()).unwrap();
     assert_eq!(line.answer.count, 1_000_001);
     assert!((line.metrics["files"] - 3.0).abs() < f64::EPSILON);
     let validate = |sizes: &[&str]| {
         let output = dgen(&[&["validate"], &contents[..], sizes].concat(), &path);
         let line: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
-        (output.status.code(), line, said(&output))
+        (output.status.code(), line, stderr(&output))
     };
     let (code, line, _) = validate(&sizes);
     assert_eq!(code, Some(0), "{line}");
@@ -250,9 +250,9 @@ fn a_file_that_cannot_be_written_is_named_and_no_other_is_left() {
     );
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        said(&output).contains("file.1: only a regular file"),
+        stderr(&output).contains("file.1: only a regular file"),
         "{}",
-        said(&output)
+        stderr(&output)
     );
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     for arguments in [

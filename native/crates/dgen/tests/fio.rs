@@ -1,4 +1,4 @@
-//! fio's equivalent job: what is told of it, what is refused, and what a fio that fails leaves.
+//! The equivalent fio job: its receipt, refused options, and the remaining files if fio fails.
 #![expect(
     clippy::unwrap_used,
     reason = "a test that meets an unexpected `None` stops at once"
@@ -32,7 +32,7 @@ fn write(more: &[&str], file: &str, folder: &Path) -> Command {
     command
 }
 
-fn said(output: &Output) -> String {
+fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -52,7 +52,7 @@ fn validate(file: &str, folder: &Path) -> Output {
 /// The answer of a run that went well.
 fn answer(mut command: Command, folder: &Path) -> Line {
     let output = command.output().unwrap();
-    assert!(output.status.success(), "{}", said(&output));
+    assert!(output.status.success(), "{}", stderr(&output));
     assert!(output.stdout.is_empty());
     let text = fs::read_to_string(folder.join("answers")).unwrap();
     serde_json::from_str(text.lines().next_back().unwrap()).unwrap()
@@ -61,13 +61,13 @@ fn answer(mut command: Command, folder: &Path) -> Line {
 /// One line on stderr with those words, that code, and nothing left.
 fn fails(mut command: Command, code: i32, words: &str, folder: &Path) {
     let output = command.output().unwrap();
-    let said = said(&output);
+    let message = stderr(&output);
     assert_eq!(
-        (output.status.code(), said.lines().count()),
+        (output.status.code(), message.lines().count()),
         (Some(code), 1),
-        "{said}"
+        "{message}"
     );
-    assert!(said.contains(words), "{words}: {said}");
+    assert!(message.contains(words), "{words}: {message}");
     let left: Vec<_> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name())
@@ -100,7 +100,7 @@ fn it_writes_the_whole_file_and_says_what_it_did() {
             ],
         ),
     ] {
-        // Colons are for fio what lies between files.
+        // fio splits a file name at colons.
         let line = answer(write(more, "a:file", folder.path()), folder.path());
         assert_eq!(line.effective["strategy"], "fio");
         assert_eq!((line.answer.count, line.bytes), (SIZE, SIZE));
@@ -119,7 +119,7 @@ fn it_writes_the_whole_file_and_says_what_it_did() {
         );
         assert_eq!(folder.path().join("a:file").metadata().unwrap().len(), SIZE);
         let found = validate("a:file", folder.path());
-        assert!(found.status.success(), "{}", said(&found));
+        assert!(found.status.success(), "{}", stderr(&found));
         digests.push(line.answer.digest);
     }
     digests.dedup();
@@ -161,7 +161,7 @@ fn in_place_of_fio(script: &str, folder: &Path) -> Command {
 
 #[test]
 fn a_job_that_fails_is_one_error_and_leaves_nothing() {
-    let told = |error: u32, bytes: u64| {
+    let report = |error: u32, bytes: u64| {
         format!(
             r#"echo '{{"fio version": "fio-0", "jobs": [{{"error": {error}, "job_runtime": 1, "write": {{"io_bytes": {bytes},
             "total_ios": 16, "short_ios": 0, "runtime": 1, "lat_ns": {{"max": 1, "mean": 1, "N": 1}}}}}}]}}'"#
@@ -175,13 +175,13 @@ fn a_job_that_fails_is_one_error_and_leaves_nothing() {
         ),
         ("kill -9 $$", "fio failed: signal: 9"),
         ("echo '{nothing'", "what fio printed cannot be read"),
-        (&told(28, 1 << 19), "No space left on device"),
+        (&report(28, 1 << 19), "No space left on device"),
         (
-            &told(0, 1 << 19),
+            &report(0, 1 << 19),
             "completions cover 524288 of 1048576 bytes",
         ),
         // Its account is not believed where the file says otherwise.
-        (&told(0, SIZE), "completions cover 0 of 1048576 bytes"),
+        (&report(0, SIZE), "completions cover 0 of 1048576 bytes"),
     ] {
         fails(
             in_place_of_fio(script, folder.path()),
@@ -250,9 +250,9 @@ fn without_a_ring_there_is_nothing_to_register() {
         .unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        said(&output).contains("cannot write with fio: Cannot allocate memory"),
+        stderr(&output).contains("cannot write with fio: Cannot allocate memory"),
         "{}",
-        said(&output)
+        stderr(&output)
     );
 }
 
@@ -266,7 +266,7 @@ fn too_little_locked_memory_leaves_the_buffers_of_fio_unregistered() {
     // SAFETY: between fork and exec only system calls are made.
     unsafe {
         command.pre_exec(|| {
-            // The limit holds for those without the capability, which exec takes from root with the bounding set.
+            // The limit applies to processes without the capability; dropping it from the bounding set takes it from root at exec.
             libc::prctl(libc::PR_CAPBSET_DROP, 14, 0, 0, 0);
             let limit = libc::rlimit {
                 rlim_cur: 128 << 10,
@@ -320,7 +320,7 @@ fn a_file_that_is_short_or_has_holes_is_not_right() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     let code = || validate("file", folder.path()).status.code();
-    assert_eq!(code(), Some(1), "there is none");
+    assert_eq!(code(), Some(1), "without a file");
     fs::write(&file, vec![7; 1 << 20]).unwrap();
     assert_eq!(code(), Some(0));
     fs::write(&file, vec![7; (1 << 20) - 1]).unwrap();
@@ -330,8 +330,8 @@ fn a_file_that_is_short_or_has_holes_is_not_right() {
     fs::write(&file, holed).unwrap();
     let found = validate("file", folder.path());
     assert!(
-        said(&found).contains("1 pages of zeros"),
+        stderr(&found).contains("1 pages of zeros"),
         "{}",
-        said(&found)
+        stderr(&found)
     );
 }

@@ -1,4 +1,4 @@
-//! A kernel that takes nothing from a queue any more ends the work: nobody waits for ever, and nothing looks complete.
+//! If the kernel stops taking entries from a queue, the run fails: no thread waits for ever, and no file looks complete.
 #![expect(
     clippy::unwrap_used,
     reason = "a test that meets an unexpected `None` stops at once"
@@ -64,12 +64,12 @@ fn a_kernel_that_refuses_for_ever_is_given_up_with_its_refusal() {
     }
     for (errno, strategy, folder, child) in started {
         let output = child.wait_with_output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{strategy}: {said}");
-        assert_eq!(said.lines().count(), 1, "{strategy}: {said}");
-        assert!(said.contains("io_uring"), "{strategy}: {said}");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{strategy}: {message}");
+        assert_eq!(message.lines().count(), 1, "{strategy}: {message}");
+        assert!(message.contains("io_uring"), "{strategy}: {message}");
         let words = format!("os error {errno}");
-        assert!(said.contains(&words), "{strategy}: {said}");
+        assert!(message.contains(&words), "{strategy}: {message}");
         let left = fs::read_dir(folder.path()).unwrap().count();
         assert_eq!(left, 0, "{strategy}");
     }

@@ -34,8 +34,8 @@ fn run(arguments: &[&str], folder: &Path) -> Line {
         .env("HYPERFINE_ITERATION", "3")
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{arguments:?}: {said}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {message}");
     assert!(output.stdout.is_empty());
     let text = fs::read_to_string(&answers).unwrap();
     serde_json::from_str(text.lines().next_back().unwrap()).unwrap()
@@ -133,7 +133,7 @@ fn the_cache_is_looked_at_before_and_after() {
 }
 
 #[test]
-fn threads_run_where_they_are_told_or_it_is_noted() {
+fn threads_run_on_the_requested_processors_or_a_note_reports_it() {
     let folder = tempfile::tempdir().unwrap();
     let arguments = [
         "write",
@@ -192,15 +192,15 @@ fn validating_prints_one_line_and_fails_where_it_must() {
             String::from_utf8_lossy(&output.stderr).lines().count(),
         )
     };
-    let (code, line, said) = validate(&["--size", "1000001"]);
-    assert_eq!((code, said), (Some(0), 0), "{line}");
+    let (code, line, messages) = validate(&["--size", "1000001"]);
+    assert_eq!((code, messages), (Some(0), 0), "{line}");
     assert_eq!(line["bytes"], 1_000_001);
     assert_eq!(validate(&["--size", "1000000"]).0, Some(1));
     let mut bytes = fs::read(&file).unwrap();
     bytes[777_777] ^= 0xff;
     fs::write(&file, &bytes).unwrap();
-    let (code, line, said) = validate(&["--readers", "2"]);
-    assert_eq!((code, said), (Some(1), 1));
+    let (code, line, messages) = validate(&["--readers", "2"]);
+    assert_eq!((code, messages), (Some(1), 1));
     assert_eq!(
         (&line["first_bad_offset"], &line["bad_bytes"]),
         (&777_777.into(), &1.into())
@@ -209,7 +209,7 @@ fn validating_prints_one_line_and_fails_where_it_must() {
 }
 
 #[test]
-fn generating_alone_leaves_no_file_and_validating_says_if_one_stands_there() {
+fn generating_alone_leaves_no_file_and_validating_reports_an_existing_one() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     let arguments = ["--strategy", "generate-only", "--size", "1MiB"];

@@ -126,7 +126,7 @@ fn each_kind_is_what_it_is_called() {
 }
 
 #[test]
-fn a_file_holds_the_stream_and_progress_reaches_its_end() {
+fn a_file_contains_the_stream_and_progress_reaches_its_end() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("text");
     let text = Text::new(&KINDS[0], 42, 20 << 20);

@@ -195,7 +195,7 @@ fn generating_alone_touches_no_file() {
 }
 
 #[test]
-fn what_does_not_go_together_is_said() {
+fn incompatible_options_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     for strategy in STRATEGIES {
@@ -284,7 +284,7 @@ fn a_file_that_changes_while_it_is_validated_is_neither_right_nor_wrong() {
     let write = || std::os::unix::fs::FileExt::write_all_at(&open(), b"x", 3).unwrap();
     let cut = || open().set_len(3).unwrap();
     let cases: [(&str, &dyn Fn()); 2] = [("it was written to", &write), ("ends at offset", &cut)];
-    for (said, change) in cases {
+    for (message, change) in cases {
         let mut size = 64 << 20;
         let outcome = loop {
             // A hole: nothing in it is right, and no disk is filled.
@@ -305,6 +305,6 @@ fn a_file_that_changes_while_it_is_validated_is_neither_right_nor_wrong() {
             size *= 2;
         };
         let error = outcome.unwrap_err().to_string();
-        assert!(error.contains(said), "{said}: {error}");
+        assert!(error.contains(message), "{message}: {error}");
     }
 }

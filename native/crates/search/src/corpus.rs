@@ -5,13 +5,13 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A file and the name that it has in the answer: the same wherever the folder lies.
+/// A file and its name in the answer, which does not depend on the location of the folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
     /// Where it is.
     pub path: PathBuf,
-    /// The path below the folder that was given; for a file that was given its own name. With several inputs the
-    /// input's number stands before it.
+    /// The path below the folder that was given; for a file that was given its own name. With several inputs, the
+    /// number of the input is prepended.
     pub name: String,
     /// Bytes when the search began.
     pub size: u64,
@@ -20,7 +20,7 @@ pub struct Session {
 /// The files of the inputs in the order of their names: a file as it is, of a folder every `*.jsonl` below it.
 ///
 /// # Errors
-/// An input cannot be read, or holds no `*.jsonl` file; with its path.
+/// An input cannot be read or contains no `*.jsonl` file. The message names its path.
 pub fn sessions(inputs: &[PathBuf]) -> Result<Vec<Session>, String> {
     let mut found = Vec::new();
     for (number, input) in inputs.iter().enumerate() {
@@ -32,7 +32,7 @@ pub fn sessions(inputs: &[PathBuf]) -> Result<Vec<Session>, String> {
         };
         collect(input, input, &prefix, &mut found)?;
         if found.len() == before {
-            return Err(format!("{} holds no *.jsonl file", input.display()));
+            return Err(format!("{} contains no *.jsonl file", input.display()));
         }
         found[before..]
             .sort_by(|left, right| (&left.name, &left.path).cmp(&(&right.name, &right.path)));
@@ -61,7 +61,7 @@ fn collect(
         return Ok(());
     }
     if !metadata.is_file() {
-        // A pipe may never end, and has no size that the bytes searched could be held against.
+        // A pipe may never end, and has no size to compare with the number of searched bytes.
         return Err(format!("{} is not a regular file", path.display()));
     }
     let below = path.strip_prefix(input).ok();
@@ -77,7 +77,7 @@ fn collect(
     Ok(())
 }
 
-/// The name as text; bytes that are none as `\xff`, so that two names do not become one.
+/// Returns the name as text. Bytes that are not UTF-8 become `\xff`, so that different names stay different.
 fn readable(name: &Path) -> String {
     let mut text = String::new();
     for chunk in name.as_os_str().as_encoded_bytes().utf8_chunks() {
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_no_text_stay_apart() {
+    fn names_that_are_not_text_stay_distinct() {
         use std::os::unix::ffi::OsStrExt;
 
         let folder = tempfile::tempdir().unwrap();

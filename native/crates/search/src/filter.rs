@@ -20,7 +20,7 @@ impl Filter {
     /// Whether a message is let through.
     #[must_use]
     pub fn passes(&self, message: &Message<'_>) -> bool {
-        let time = |holds: &dyn Fn(Timestamp) -> bool| message.time.is_some_and(holds);
+        let time = |condition: &dyn Fn(Timestamp) -> bool| message.time.is_some_and(condition);
         self.role.is_none_or(|role| role == message.role)
             && self.session.as_ref().is_none_or(|session| {
                 message

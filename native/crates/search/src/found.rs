@@ -32,7 +32,7 @@ pub struct Place {
 pub struct Hit {
     /// When it was written.
     pub time: Option<Timestamp>,
-    /// Where it stands.
+    /// Position of the match.
     pub place: Place,
     /// SHA-256 over everything that was found of it.
     pub digest: [u8; 32],
@@ -75,11 +75,11 @@ pub struct Found {
 /// What was observed while searching.
 #[derive(Debug, Default)]
 pub struct Seen {
-    /// Engines, told by the code that ran and by the thread that it ran on.
+    /// Engines, as reported by the executed code and by the thread that ran it.
     pub engines: BTreeSet<String>,
-    /// Parsers that parsed a line, told by their own code.
+    /// Parsers that parsed a line, as reported by their own code.
     pub parsers: BTreeSet<&'static str>,
-    /// `read` or `mmap`, told by the code that ran.
+    /// `read` or `mmap`, as reported by the executed code.
     pub readings: BTreeSet<&'static str>,
     /// Threads that searched.
     pub threads: HashSet<ThreadId>,
@@ -93,7 +93,7 @@ pub struct Seen {
     pub pieces_plain: u64,
     /// Lines copied into a buffer of their own.
     pub lines_copied: u64,
-    /// `bounded` or `unbounded`, told by the channel that results came through.
+    /// `bounded` or `unbounded`, as reported by the channel that transported results.
     pub channels: BTreeSet<&'static str>,
     /// Files searched.
     pub files: u64,
@@ -115,7 +115,7 @@ pub struct Seen {
     pub buffer_peak: usize,
     /// Files searched at one time, at most.
     pub in_flight_peak: usize,
-    /// Threads of the process when the search ended and its pools still stood.
+    /// Threads of the process when the search ended and its pools still existed.
     pub threads_alive: usize,
     /// Of these, those of the pool or executor that shares out the work.
     pub threads_executor: usize,
@@ -234,7 +234,7 @@ impl Seen {
         self.threads_blocking = self.threads_blocking.max(other.threads_blocking);
     }
 
-    /// Takes note of what stands when the search ends: to be called while its pools do.
+    /// Records the state at the end of the search. Must be called while its pools still exist.
     pub(crate) fn at_end(&mut self, search: &Search) {
         let alive = Alive::count();
         self.threads_alive = alive.all;

@@ -1,8 +1,8 @@
 //! Searches JSONL sessions: the work of the worker `search`.
 //!
-//! A [`job::Job`] names one value of each axis. [`engine`] says who does the work, [`parser`] who reads a line,
-//! [`query`] what is looked for. Every combination gives the same answer: the definition stands in
-//! `docs/reference/search-worker.md`, and a slow program in Python computes it again in the tests.
+//! A [`job::Job`] names one value of each axis. [`engine`] distributes the work, [`parser`] reads a line, and [`query`]
+//! matches it. Every combination gives the same answer, which `docs/reference/search-worker.md` defines. The tests
+//! compute it again with a slow program in Python.
 
 pub mod corpus;
 pub mod engine;

@@ -45,7 +45,7 @@ pub(crate) fn outcome(answer: Answer, found: Found, phases: Phases, notes: Vec<S
         };
         put("line-buffer", buffers.to_owned());
     }
-    // Texts of ASCII tell the two ways apart: they are folded by the one and searched as they are by the other.
+    // ASCII texts distinguish the two methods: one folds them, the other searches them unchanged.
     if seen.pieces_plain > 0 {
         put("fold", "ascii".to_owned());
     } else if seen.ascii_folded > 0 {
@@ -150,7 +150,7 @@ fn line_number(path: &Path, offset: u64) -> io::Result<u64> {
 
 /// Notes on options and variables that were set and do nothing to this engine.
 pub(crate) fn idle(engine: &Engine, options: &Options) -> Vec<String> {
-    // What an option is when nobody sets it, said by the parser of the command line itself.
+    // The default of each option, from the command-line parser itself.
     let bare = Arguments::try_parse_from(["search", "run", "--query", "x", "x"]);
     let Ok(Command::Run(default)) = bare.map(|arguments| arguments.command) else {
         return Vec::new();

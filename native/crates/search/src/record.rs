@@ -1,7 +1,7 @@
 //! One line of a session, as every parser delivers it.
 //!
 //! The types are read by serde from maps alone, each key once, and borrow their text from the line where it has no
-//! escapes. What a line must be stands in `docs/reference/search-worker.md`.
+//! escapes. `docs/reference/search-worker.md` defines a valid line.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -106,7 +106,7 @@ object! {
 object! {
     /// The message of a user or assistant line.
     Body {
-        /// What was said.
+        /// Content of the message.
         content: Content<'a> = "content",
     }
 }
@@ -302,7 +302,7 @@ impl<'a> Message<'a> {
     /// The message of a line.
     ///
     /// # Errors
-    /// A key that its type needs is absent, a type is unknown, or the timestamp is none.
+    /// A key that its type requires is absent, a type is unknown, or the timestamp is invalid.
     pub fn from_line(line: Line<'a>) -> Result<Self, Fault> {
         let kind = line.kind.ok_or("no `type`")?;
         let Some((role, _)) = ROLES.iter().find(|(_, name)| *name == kind.0) else {

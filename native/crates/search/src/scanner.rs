@@ -209,7 +209,7 @@ impl<P: Parser> Scanner<P> {
 
         let search = Arc::clone(&self.search);
         let input = File::open(&search.job.sessions[file].path)?;
-        // The byte before tells whether a line begins here.
+        // The previous byte shows whether a line begins here.
         let start = from.saturating_sub(1);
         let mut buffer = self.take_buffer();
         let mut at = start;

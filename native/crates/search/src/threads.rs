@@ -60,12 +60,12 @@ pub(crate) struct Alive {
     pub(crate) blocking: usize,
 }
 
-/// How long a thread may take until it has named itself. What has not by then has no name of its own, such as a thread of a
-/// library that somebody preloads, and belongs to no pool.
+/// Time after which a thread without a name is assumed to have none, such as a thread of a preloaded library. Such a
+/// thread belongs to no pool.
 const NAMELESS: Duration = Duration::from_millis(100);
 
 impl Alive {
-    /// Counts them. On a thread inside a tokio runtime its workers are told apart from its blocking threads.
+    /// Counts the threads. On a thread inside a tokio runtime, its workers are distinguished from its blocking threads.
     pub(crate) fn count() -> Self {
         let workers = tokio::runtime::Handle::try_current()
             .map_or(0, |runtime| runtime.metrics().num_workers());
@@ -80,9 +80,12 @@ impl Alive {
     }
 }
 
-/// A thread names itself when it first runs. Until then it has the name of the thread that made it, which may be the first
-/// one, whose name is `names[0]`, or one of an executor. Those names are unique, so one that occurs twice tells of a thread
-/// that is too new to say what it is. Threads of tokio and of the crate `blocking` make only their like.
+    /// Returns whether every thread has set its name.
+    ///
+    /// A thread names itself when it first runs. Until then it has the name of its parent, which is the
+    /// first thread (`names[0]`) or a thread of an executor. Those names are unique, so a duplicate
+    /// shows a thread that has not named itself yet. Threads of tokio and of the crate `blocking` create
+    /// only threads of the same kind.
 fn all_have_their_own(names: &[String]) -> bool {
     let first = names.first();
     let mut seen = BTreeSet::new();
@@ -137,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_told_by_name() {
+    fn kinds_are_distinguished_by_name() {
         assert_eq!(counted(&["search", "rayon-0", "rayon-1"], 0), (3, 2, 0));
         assert_eq!(
             counted(&["search", "smol-1", "blocking-1", "blocking-2"], 0),

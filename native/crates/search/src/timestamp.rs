@@ -49,7 +49,7 @@ fn number(digits: &[u8]) -> Option<i64> {
     })
 }
 
-/// The nanoseconds, and what stands behind them.
+/// Returns the nanoseconds and the rest of the text.
 fn fraction(rest: &[u8]) -> Option<(u32, &[u8])> {
     let Some(digits) = rest.strip_prefix(b".") else {
         return Some((0, rest));

@@ -1,4 +1,4 @@
-//! The binary: every engine writes the same list, every option shows in the receipt, and what cannot be done is said.
+//! The binary: every engine writes the same list, every option is in the receipt, and failures are reported.
 #![expect(
     clippy::unwrap_used,
     reason = "a test that meets an unexpected `None` stops at once"
@@ -244,7 +244,7 @@ fn effects(ran: &Ran) -> Vec<&str> {
 }
 
 #[test]
-fn what_has_no_effect_is_said() {
+fn options_without_effect_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let corpus = corpus(folder.path());
     let ran = run(
@@ -341,10 +341,10 @@ fn what_cannot_be_done_is_one_clear_error() {
         ),
         (smol, &[("SMOL_THREADS", "0")], 2, "SMOL_THREADS"),
         (on("/dev/zero"), &[], 1, "/dev/zero is not a regular file"),
-        // Its size is said to be 0, and it is not.
+        // Its size is reported as 0, but it is larger.
         (on("/proc/self/status"), &[], 1, "the inputs changed"),
         (on("/no/such/folder"), &[], 1, "/no/such/folder"),
-        (on("/dev/fd"), &[], 1, "holds no *.jsonl file"),
+        (on("/dev/fd"), &[], 1, "contains no *.jsonl file"),
     ];
     for (arguments, variables, code, named) in refused {
         let output = Command::new(env!("CARGO_BIN_EXE_search"))
@@ -354,11 +354,14 @@ fn what_cannot_be_done_is_one_clear_error() {
             .env("BENCHCTL_ANSWERS", folder.path().join("answers"))
             .output()
             .unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        let shown: String = said.chars().take(400).collect();
+        let message = String::from_utf8(output.stderr).unwrap();
+        let shown: String = message.chars().take(400).collect();
         assert_eq!(output.status.code(), Some(code), "{shown}");
-        assert!(said.contains(named), "{named}: {shown}");
-        assert!(!said.contains("panicked") && said.len() < 1000, "{shown}");
+        assert!(message.contains(named), "{named}: {shown}");
+        assert!(
+            !message.contains("panicked") && message.len() < 1000,
+            "{shown}"
+        );
         assert!(output.stdout.is_empty());
     }
     assert!(
@@ -391,7 +394,10 @@ fn a_file_that_is_cut_while_it_is_mapped_is_an_error() {
     }
     file.set_len(5000).unwrap();
     let output = child.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert_eq!(said, "search: a file became shorter while it was mapped\n");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert_eq!(
+        message,
+        "search: a file became shorter while it was mapped\n"
+    );
 }

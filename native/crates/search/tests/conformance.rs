@@ -30,7 +30,7 @@ fn user(number: usize, content: &str) -> String {
     )
 }
 
-/// Contents that a naive search gets wrong, with queries that tell.
+/// Contents that a naive search gets wrong, with queries that show it.
 const CONTENTS: &[&str] = &[
     r#""plain Task one""#,
     r#""escaped \u0074ask""#,
@@ -194,7 +194,7 @@ const QUERIES: &[&str] = &[
 
 /// The plainest search: whole files, whole lines, `serde_json`, every text folded anew for every literal.
 fn plain(job: &Job) -> Found {
-    fn holds(query: &Query, message: &Message<'_>) -> bool {
+    fn query_matches(query: &Query, message: &Message<'_>) -> bool {
         match query {
             Query::Literal(text) => message
                 .texts()
@@ -208,9 +208,9 @@ fn plain(job: &Job) -> Found {
                 let regex = regex::Regex::new(&inline).unwrap();
                 message.texts().any(|own| regex.is_match(own))
             }
-            Query::All(queries) => queries.iter().all(|query| holds(query, message)),
-            Query::Any(queries) => queries.iter().any(|query| holds(query, message)),
-            Query::Not(query) => !holds(query, message),
+            Query::All(queries) => queries.iter().all(|query| query_matches(query, message)),
+            Query::Any(queries) => queries.iter().any(|query| query_matches(query, message)),
+            Query::Not(query) => !query_matches(query, message),
         }
     }
     let mut found = Found::new(job.limit);
@@ -231,7 +231,7 @@ fn plain(job: &Job) -> Found {
             let mut parser = SerdeJson;
             match parser.parse(line).map(Message::from_line) {
                 Ok(Ok(message)) => {
-                    if job.filter.passes(&message) && holds(&job.query, &message) {
+                    if job.filter.passes(&message) && query_matches(&job.query, &message) {
                         found.take(&message, place, &session.name);
                     }
                 }
@@ -270,7 +270,7 @@ type Variation = (String, Change, usize, usize, usize);
 
 type Change = fn(&mut Job);
 
-/// Everything that is varied apart from corpus, query and engine.
+/// All variations other than corpus, query and engine.
 fn variations() -> Vec<Variation> {
     let mut list = Vec::new();
     let sizes: [(&str, Change); 4] = [

@@ -30,7 +30,7 @@ struct Counts {
 /// Bytes of `file` that are in the page cache, in whole pages: by cachestat(2), before Linux 6.5 by mincore(2).
 ///
 /// # Errors
-/// The kernel does not tell.
+/// The kernel does not report the number.
 pub fn cached_bytes(file: &File) -> io::Result<u64> {
     let range = Range::default();
     let mut counts = Counts::default();

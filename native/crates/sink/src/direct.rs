@@ -8,14 +8,14 @@ use std::path::Path;
 
 use crate::pwrite;
 
-/// File systems that are known to write `O_DIRECT` past the page cache when they tell its alignment, by the magic number
-/// of statfs(2). Not btrfs: since Linux 6.15 it writes checksummed files through the cache.
+/// File systems that are known to bypass the page cache for `O_DIRECT` when they report its alignment, by the magic
+/// number of statfs(2). Not btrfs: since Linux 6.15 it writes checksummed files through the cache.
 const HONEST: &[(i64, &str)] = &[(0xEF53, "ext"), (0x5846_5342, "xfs"), (0xF2F5_2010, "f2fs")];
 
 /// Alignment of memory and of offsets for `O_DIRECT` on `file`, or why it is not effective.
 ///
 /// # Errors
-/// The file system is not known to honour it, or does not tell.
+/// The file system is not known to honour `O_DIRECT`, or does not report the alignment.
 pub fn alignment(file: &File) -> Result<(usize, usize), String> {
     // SAFETY: both are plain C structs of integers, for which all zeros is a valid value.
     let (mut system, mut status): (libc::statfs, libc::statx) = unsafe { std::mem::zeroed() };
@@ -45,12 +45,13 @@ pub fn alignment(file: &File) -> Result<(usize, usize), String> {
     }
     let (memory, offset) = (status.stx_dio_mem_align, status.stx_dio_offset_align);
     if status.stx_mask & libc::STATX_DIOALIGN == 0 || memory == 0 || offset == 0 {
-        return Err("the file system does not tell how O_DIRECT must be aligned".to_owned());
+        return Err("the file system does not report the alignment for O_DIRECT".to_owned());
     }
     Ok((memory as usize, offset as usize))
 }
 
-/// Why a file in `folder` cannot be written past the page cache, or `None`. A folder that takes no file tells nothing.
+/// Returns the reason why a file in `folder` cannot bypass the page cache, or `None`. Also `None` if no file can be
+/// created in the folder.
 #[must_use]
 pub fn why_not_direct(folder: &Path) -> Option<String> {
     let open = |flags| {
@@ -67,7 +68,8 @@ pub fn why_not_direct(folder: &Path) -> Option<String> {
     })
 }
 
-/// Why a write in `folder` cannot carry `RWF_DONTCACHE`, or `None`. A folder that takes no file tells nothing.
+/// Returns the reason why a write in `folder` cannot use `RWF_DONTCACHE`, or `None`. Also `None` if no file can be
+/// created in the folder.
 #[must_use]
 pub fn why_not_dontcache(folder: &Path) -> Option<String> {
     let file = OpenOptions::new()

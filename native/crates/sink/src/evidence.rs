@@ -55,7 +55,7 @@ pub struct Evidence {
     pub most_in_flight: usize,
     /// Times that a writer's next block did not follow its previous one.
     pub jumps: u64,
-    /// Whether the descriptor had `O_DIRECT`, the file system said how it must be aligned, and is known to honour it.
+    /// Whether the descriptor had `O_DIRECT`, and the file system reported its alignment and is known to honour it.
     pub direct: bool,
     /// Whether the descriptor had `O_DSYNC`, or every mapped block was synced by `msync`.
     pub dsync: bool,
@@ -81,7 +81,7 @@ pub struct Evidence {
     pub notes: Vec<String>,
 }
 
-/// The longest time that the histogram tells apart: an hour.
+/// Longest latency that the histogram resolves: an hour.
 const LONGEST_NS: u64 = 3_600_000_000_000;
 
 impl Default for Evidence {

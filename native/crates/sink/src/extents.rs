@@ -31,7 +31,7 @@ impl Extents {
         self.ranges.insert(start, end);
     }
 
-    /// The same ranges without what lies behind `size`: padding of an unaligned end.
+    /// Returns the same ranges without the bytes after `size`, which are the padding of an unaligned end.
     #[must_use]
     pub fn within(&self, size: u64) -> Self {
         let ranges = self

@@ -13,7 +13,7 @@ pub enum Fault {
         doing: &'static str,
         /// Where in the file.
         offset: Option<u64>,
-        /// What the system said.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// Writes returned without writing anything, or asked to be repeated without end.

@@ -36,7 +36,7 @@ pub fn size_of(size: u64, files: NonZeroUsize, index: usize) -> u64 {
     edge(index + 1) - edge(index)
 }
 
-/// Opens the files, without names, and removes what stands in their places once all could be opened.
+/// Opens the files, without names, and removes the files that they replace once all are open.
 pub(crate) fn create(path: &Path, mode: &Mode, job: &Job) -> Result<Vec<Target>, Fault> {
     let mut targets = Vec::with_capacity(job.files.get());
     for index in 0..job.files.get() {
@@ -91,7 +91,7 @@ pub(crate) fn finish(targets: Vec<Target>, job: &Job, done: &mut Done) -> Result
         Ok(size) => done.size = size,
         Err(fault) => {
             for path in named {
-                // A set that looks complete would be a lie. What is told is why it is not.
+                // The set must not look complete. The returned error is the original one.
                 let _ = fs::remove_file(path);
             }
             return Err(fault);
@@ -101,7 +101,7 @@ pub(crate) fn finish(targets: Vec<Target>, job: &Job, done: &mut Done) -> Result
     Ok(())
 }
 
-/// Bytes of all files, as their names tell them. `named` are those that have their names.
+/// Names all files and returns their total size, read back by name. `named` receives the paths of the named files.
 fn name_all(targets: Vec<Target>, job: &Job, named: &mut Vec<PathBuf>) -> Result<u64, Fault> {
     let mut whole = 0;
     let last = targets.len().saturating_sub(1);

@@ -6,9 +6,9 @@
 //!
 //! A file gets its name last. It is written without a name (`O_TMPFILE`), or where the file system has no such files
 //! under a name that says that it is partial; so a writer that fails, is interrupted or killed leaves nothing that looks
-//! complete, and what stood under the name before is gone from the start.
+//! complete, and the previous file of that name is removed at the start.
 //!
-//! What really ran is judged from [`Evidence`], not from the names of what was asked for.
+//! The actual mode is derived from [`Evidence`], not from the requested mode.
 
 mod affinity;
 mod blocks;
@@ -55,7 +55,7 @@ pub use writer::Writer;
 /// Produces the contents: fills the buffer with the bytes at the offset. Called by any writer, in any order.
 pub type Fill<'run> = dyn Fn(u64, &mut [u8]) + Sync + 'run;
 
-/// Is told the bytes that completions reported so far, about twenty times a second; `Break` stops the writing.
+/// Callback that receives the bytes completed so far, about twenty times a second; `Break` stops the writing.
 pub type Progress<'run> = dyn FnMut(u64) -> std::ops::ControlFlow<()> + 'run;
 
 /// One way to bring blocks into a file.

@@ -1,4 +1,5 @@
-//! One block under way: what a completion means for it. Apart from any system call, so that every outcome can be tried.
+//! State of one block in flight and the effect of a completion on it. The module makes no system calls, so that tests
+//! can try every outcome.
 
 use std::io;
 

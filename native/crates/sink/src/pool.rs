@@ -92,7 +92,7 @@ impl Pool {
     /// There is no such slot.
     #[must_use]
     pub fn buffer(&self, slot: usize) -> &[u8] {
-        // SAFETY: the mapping holds `stride` bytes from there, and writing them takes `&mut self`.
+        // SAFETY: the mapping has `stride` bytes from there, and writing them takes `&mut self`.
         unsafe { std::slice::from_raw_parts(self.at(slot), self.stride) }
     }
 
@@ -102,20 +102,20 @@ impl Pool {
     /// # Panics
     /// There is no such slot.
     pub fn buffer_mut(&mut self, slot: usize) -> &mut [u8] {
-        // SAFETY: the mapping holds `stride` bytes from there, and `self` is borrowed uniquely.
+        // SAFETY: the mapping has `stride` bytes from there, and `self` is borrowed uniquely.
         unsafe { std::slice::from_raw_parts_mut(self.at(slot), self.stride) }
     }
 
     /// All buffers, to be filled by several threads.
     pub(crate) fn buffers_mut(&mut self) -> impl Iterator<Item = &mut [u8]> {
-        // SAFETY: the mapping holds `stride * count` bytes, and `self` is borrowed uniquely.
+        // SAFETY: the mapping has `stride * count` bytes, and `self` is borrowed uniquely.
         let whole = unsafe {
             std::slice::from_raw_parts_mut(self.start.as_ptr(), self.stride * self.count)
         };
         whole.chunks_mut(self.stride)
     }
 
-    /// Never gives the memory back: the kernel may still read it, and nothing can tell when it will have ended.
+    /// Leaks the memory: the kernel may still read it, and there is no way to know when it stops.
     pub fn keep(&self) {
         self.kept.store(true, Ordering::Relaxed);
     }

@@ -285,8 +285,8 @@ mod tests {
         for code in [libc::EINTR, libc::EAGAIN, libc::EBUSY] {
             let mut patience = Patience::default();
             let borne = (0..=PATIENCE).find_map(|_| patience.bears(refusal(code)).err());
-            let said = borne.unwrap().to_string();
-            assert!(said.contains(&format!("os error {code}")), "{said}");
+            let message = borne.unwrap().to_string();
+            assert!(message.contains(&format!("os error {code}")), "{message}");
             // And stays it: what waits for the rest does not begin to be patient again.
             assert!(patience.bears(refusal(code)).is_err());
         }

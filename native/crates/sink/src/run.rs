@@ -28,7 +28,7 @@ const PORTION: usize = 4 << 20;
 /// What was written, and what was seen on the way.
 #[derive(Clone, Debug)]
 pub struct Done {
-    /// Size of the files after closing, as their names tell it; of a job without a file, the bytes produced.
+    /// Size of the files after closing, read back by name; for a job without a file, the bytes produced.
     pub size: u64,
     /// Bytes of each file that completions reported; of a job without a file, the bytes produced.
     pub extents: Vec<Extents>,
@@ -36,7 +36,7 @@ pub struct Done {
     pub evidence: Evidence,
     /// When the first contents were begun.
     pub started: Instant,
-    /// Opening the files, removing what stood there, reserving space.
+    /// Time to open the files, remove the previous ones and reserve space.
     pub opening: Duration,
     /// From the first contents to the last completion.
     pub elapsed: Duration,
@@ -46,8 +46,8 @@ pub struct Done {
     pub closing: Duration,
 }
 
-/// Writes the file at `path`, or the files whose names begin with it. None has its name until all are whole; what stood
-/// there is removed first.
+/// Writes the file at `path`, or the files whose names begin with it. A file gets its name only
+/// when all are complete; previous files are removed first.
 ///
 /// # Errors
 /// Options contradict each other, or something was refused, or `progress` ended the writing. No file has the name then.
@@ -119,7 +119,7 @@ fn check(mode: &Mode, job: &Job) -> Result<(), Fault> {
     }
     if mode.maps && job.dontcache {
         return Err(Fault::Contradiction(
-            "stores into a mapping cannot carry RWF_DONTCACHE".to_owned(),
+            "stores into a mapping cannot use RWF_DONTCACHE".to_owned(),
         ));
     }
     if job.depth.get() > 32_768 {
@@ -285,7 +285,7 @@ fn place(job: &Job, index: usize, notes: &mut Vec<String>) {
             "writer {index} runs on processor {processor} of memory node {node}"
         )),
         (Ok(()), None) => notes.push(format!(
-            "writer {index} was bound to processor {asked}; where it runs is not told"
+            "writer {index} was bound to processor {asked}; the kernel does not report where it runs"
         )),
         (Err(error), _) => notes.push(format!(
             "writer {index} could not be bound to processor {asked}: {error}"
@@ -366,7 +366,7 @@ fn run<T: Send>(
                         // The others need not go on for a file that will not be.
                         shared.stop.store(true, Ordering::Relaxed);
                     }
-                    // Nobody listens any more only if the caller panicked.
+                    // The receiver is gone only if the caller panicked.
                     let _ = sender.send(outcome);
                 });
             if let Err(error) = spawned {

@@ -104,7 +104,7 @@ impl Target {
         Ok(target)
     }
 
-    /// Removes what stands in its place.
+    /// Removes the file that this one replaces.
     pub(crate) fn make_way(&self) -> Result<(), Fault> {
         remove(&self.path)
     }
@@ -151,7 +151,7 @@ impl Target {
         self.extend()
     }
 
-    /// Gives the file its name, closes it, and returns its size as its name tells it.
+    /// Gives the file its name, closes it, and returns its size, read back by name.
     pub(crate) fn finish(mut self, durable: bool) -> Result<u64, Fault> {
         let file = self.file.take().expect("finished once");
         match &self.partial {
@@ -234,7 +234,7 @@ pub fn resolve(path: &Path) -> Result<PathBuf, Fault> {
     let metadata = fs::metadata(&path).map_err(Fault::of("look at"))?;
     if !metadata.is_file() {
         return Err(Fault::Contradiction(
-            "only a regular file is replaced, and this is none".to_owned(),
+            "only a regular file is replaced, and this is not one".to_owned(),
         ));
     }
     // A file that may not be written is not to be replaced either.
@@ -253,14 +253,14 @@ fn resolve_missing(path: &Path) -> Result<PathBuf, Fault> {
     for _ in 0..LINKS {
         match fs::read_link(&path) {
             Ok(leads_to) => path = folder(&path).join(leads_to),
-            // Nothing stands there, or it is no link.
+            // The path does not exist or is not a link.
             Err(_) => break,
         }
     }
     let name = path.as_os_str().as_bytes();
     if path.file_name().is_none() || name.ends_with(b"/") || name.ends_with(b"/.") {
         return Err(Fault::Contradiction(
-            "this names a folder, and there is none".to_owned(),
+            "this names a folder that does not exist".to_owned(),
         ));
     }
     Ok(path)

@@ -44,7 +44,7 @@ const LONGEST_NAME: usize = 255;
 /// Names to try: a writer that was killed leaves its partial file, and numbers of processes come again.
 const ATTEMPTS: u32 = 1000;
 
-/// A file beside `path` whose name says that it is partial, and that nothing had before.
+/// Creates a file next to `path` with a new name that marks it as partial.
 ///
 /// # Errors
 /// The folder takes no file.
@@ -89,7 +89,7 @@ pub(crate) fn link(file: &File, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The folder in which `path` stands.
+/// Returns the folder that contains `path`.
 pub(crate) fn folder(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,

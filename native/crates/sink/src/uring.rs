@@ -124,7 +124,7 @@ impl<R: Operations> Sink for Queue<R> {
         };
         let outcome = turns.run(writer);
         if outcome.is_err() && !turns.ring.drain() {
-            // Giving the memory back now could let the kernel write somebody else's bytes.
+            // If the memory were freed now, the kernel could write bytes of another allocation.
             match &writer.buffers {
                 Buffers::Own(pool) => pool.keep(),
                 Buffers::Shared(pool) => pool.keep(),
@@ -151,7 +151,7 @@ struct Loop<R> {
     free: Vec<usize>,
     /// Slots with contents that wait for room in the queue.
     ready: VecDeque<usize>,
-    /// Operations in the queue that the kernel was not told of.
+    /// Operations in the queue that were not submitted to the kernel.
     pushed: usize,
 }
 

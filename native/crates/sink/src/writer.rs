@@ -228,8 +228,8 @@ impl<'run> Writer<'run> {
         self.unsynced += 1;
     }
 
-    /// Whether one more block may be begun beside those that are `under_way`: each of them is finished before the next
-    /// sync, which must not come late.
+    /// Returns whether another block may begin while `under_way` blocks are in flight. All of them complete before the
+    /// next sync, which must not be late.
     pub(crate) fn may_begin(&self, under_way: usize) -> bool {
         match self.job.durability {
             Durability::Fdatasync(every) => self.unsynced.saturating_add(under_way as u64) < every,

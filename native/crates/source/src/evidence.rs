@@ -26,7 +26,7 @@ pub struct Evidence {
     pub largest_block_bytes: u64,
     /// The block size that was asked for.
     pub block_bytes: u64,
-    /// What the kernel was told about the mapping, by `/proc/self/smaps`; `None` where nothing was mapped.
+    /// The `madvise` value of the mapping, from `/proc/self/smaps`; `None` without a mapping.
     pub advice: Option<&'static str>,
     /// What the mode did without, and the errno that was the reason.
     pub notes: Vec<String>,

@@ -1,11 +1,11 @@
 //! Ways to read an input. A mode is one file with its name, its behaviour and how it is recognised, and one line in
 //! [`MODES`].
 //!
-//! A [`Source`] pushes borrowed blocks to its caller. Modes that hold the whole input at once
+//! A [`Source`] pushes borrowed blocks to its caller. Modes that have the whole input at once
 //! ([`Mode::whole`]) push it as one block, so a caller may split it among threads without copying; the others
 //! push blocks of bounded size, and a caller that hands them on copies them.
 //!
-//! What really ran is judged in [`Opened::visit_blocks`] from [`Evidence`], not from the mode's name.
+//! [`Opened::visit_blocks`] derives the actual mode from [`Evidence`], not from the requested mode.
 
 mod direct;
 mod evidence;
@@ -107,7 +107,7 @@ pub fn mode(name: &str) -> Option<&'static Mode> {
 pub struct Options {
     /// Size of a block for the modes that read in blocks; at least 1.
     pub block_bytes: usize,
-    /// What the kernel is told about a mapping.
+    /// The `madvise` value for a mapping.
     pub advice: &'static Advice,
 }
 
@@ -161,7 +161,7 @@ impl fmt::Display for Input {
 /// What reading one input turned out to be.
 #[derive(Clone, Debug)]
 pub struct Observed {
-    /// Name of the mode that the evidence shows, `unknown` if it is none's.
+    /// Name of the mode that the evidence shows; `unknown` if the evidence matches no mode.
     pub mode: &'static str,
     /// What the evidence was.
     pub evidence: Evidence,
@@ -227,7 +227,7 @@ impl Opened {
         self.mode.whole
     }
 
-    /// Reads to the end, pushing the blocks to `visit`. The result says which mode really ran.
+    /// Reads to the end, pushing the blocks to `visit`. The result contains the actual mode.
     ///
     /// # Errors
     /// Mapping or reading failed.

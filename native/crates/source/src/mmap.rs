@@ -18,7 +18,7 @@ pub(crate) static MODE: Mode = Mode {
     source: &Mapped,
 };
 
-/// A value of the axis `madvise`: what the kernel is told about a mapping.
+/// A value of the axis `madvise`: the advice to the kernel on a mapping.
 #[derive(Debug)]
 pub struct Advice {
     /// Kebab-case name.

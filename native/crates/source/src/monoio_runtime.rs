@@ -63,7 +63,8 @@ pub(crate) async fn watched<T>(evidence: &mut Evidence, reading: impl Future<Out
     result
 }
 
-/// Whether `evidence` holds facts of `monoio` alone, `least` completions, and nothing that another call read.
+/// Returns whether `evidence` contains only facts of `monoio`, at least `least` completions, and no bytes read by another
+/// call.
 pub(crate) fn read_by_ring(evidence: &Evidence, least: u64) -> bool {
     let fact = |name| evidence.facts.get(name).copied();
     evidence

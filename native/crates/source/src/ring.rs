@@ -1,12 +1,12 @@
-//! What the kernel tells of the `io_uring` instances of this process, for modes that cannot count completions
-//! themselves, and why an instance cannot be had.
+//! The kernel's account of the `io_uring` instances of this process, for modes that cannot count completions
+//! themselves, and the reason why an instance is unavailable.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
-/// Held while an instance is made or closed, so that a new descriptor is told from those of other threads.
+/// Lock for creating and closing an instance, which distinguishes a new descriptor from those of other threads.
 static CHANGING: Mutex<()> = Mutex::new(());
 
 /// Why `io_uring` cannot be used here: the error of its set-up, with what the errno means for a reader.
@@ -26,7 +26,7 @@ pub(crate) fn unavailable(error: &io::Error) -> String {
     format!("io_uring cannot be set up: {error}{hint}")
 }
 
-/// Makes something that holds one `io_uring` instance, and returns it with the descriptor of that instance.
+/// Builds a value that owns one `io_uring` instance, and returns it with the descriptor of that instance.
 ///
 /// # Errors
 /// `build` failed.
@@ -58,7 +58,8 @@ fn descriptors() -> BTreeSet<u32> {
         .collect()
 }
 
-/// Completions that the kernel ever put into the instance behind `descriptor`; `None` where it does not tell.
+/// Returns all completions that the kernel put into the instance of `descriptor` so far; `None` if it does not report
+/// them.
 pub(crate) fn completions(descriptor: u32) -> Option<u64> {
     let info = fs::read_to_string(format!("/proc/self/fdinfo/{descriptor}")).ok()?;
     info.lines()
@@ -96,8 +97,11 @@ mod tests {
     #[test]
     fn the_errno_is_named() {
         for errno in [1, 12, 38] {
-            let said = unavailable(&io::Error::from_raw_os_error(errno));
-            assert!(said.contains(&format!("(os error {errno}); ")), "{said}");
+            let message = unavailable(&io::Error::from_raw_os_error(errno));
+            assert!(
+                message.contains(&format!("(os error {errno}); ")),
+                "{message}"
+            );
         }
     }
 }

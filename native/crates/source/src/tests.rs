@@ -1,4 +1,4 @@
-//! What reading leaves behind must tell the modes apart, whatever they are called.
+//! The evidence of reading must distinguish the modes, whatever their names are.
 
 #![cfg(not(feature = "test-swap-io"))]
 
@@ -225,11 +225,11 @@ fn a_file_that_is_truncated_while_it_is_mapped_is_an_error_and_no_signal() {
         .unwrap();
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{message}");
-    let said = format!(
+    let expected = format!(
         ": cannot read {}: the file became shorter while it was mapped\n",
         path.display()
     );
-    assert!(message.ends_with(&said), "{message}");
+    assert!(message.ends_with(&expected), "{message}");
 }
 
 /// Cut off inside the last page, a mapping shows zeros and raises nothing; grown, it lacks the end.
@@ -315,7 +315,7 @@ fn breaking_ends_the_reading() {
 }
 
 #[test]
-fn what_the_kernel_was_told_of_a_mapping_is_read_back() {
+fn the_advice_on_a_mapping_is_read_back() {
     let folder = tempfile::tempdir().unwrap();
     let path = file(folder.path(), 1 << 20);
     for advice in ADVICE.iter().filter(|advice| (advice.probe)().is_none()) {

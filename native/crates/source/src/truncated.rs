@@ -79,7 +79,7 @@ fn install() {
 
 extern "C" fn handle(signal: libc::c_int, info: *mut libc::siginfo_t, _context: *mut c_void) {
     let mapping = GUARDED.load(Ordering::Acquire);
-    // SAFETY: the kernel hands a valid `info`; the mapping lives as long as it stands in `GUARDED`, and the thread that
+    // SAFETY: the kernel hands a valid `info`; the mapping lives as long as it is in `GUARDED`, and the thread that
     // would free it waits for the one that is here. `write` and `_exit` may be called in a handler.
     unsafe {
         let address = (*info).si_addr() as usize;

@@ -141,8 +141,8 @@ impl<R: Requests> Reads<R> {
         let depth = self.slots.len();
         let (mut next, mut head, mut tail) = (0, 0, 0);
         loop {
-            // What stands behind the end by the file's own account is asked for last, and alone: the read that
-            // returns nothing is what ends the file, whatever its size was said to be.
+            // The read after the reported end of the file is submitted last and alone: a read that
+            // returns nothing marks the end of the file, whatever its reported size is.
             while tail - head < depth && (next < size || tail == head) {
                 let slot = &mut self.slots[tail % depth];
                 (slot.offset, slot.filled, slot.ended) = (next, 0, false);
@@ -294,7 +294,7 @@ mod tests {
         contents: &'file [u8],
         pushed: Vec<Wanted>,
         taken: Vec<Wanted>,
-        /// What becomes of the next calls of `enter`, then of the next reads.
+        /// Results of the next calls of `enter`, then of the next reads.
         enters: Vec<i32>,
         results: Vec<Result<usize, i32>>,
     }
@@ -327,7 +327,7 @@ mod tests {
             let at = usize::try_from(wanted.offset).unwrap();
             let rest = self.contents.get(at..).unwrap_or_default();
             let count = rest.len().min(wanted.length as usize).min(most);
-            // SAFETY: the address has room for `length` bytes, and nobody else uses them before this completion.
+            // SAFETY: the address has room for `length` bytes, and no other code uses them before this completion.
             unsafe { std::ptr::copy_nonoverlapping(rest.as_ptr(), wanted.address, count) };
             Some((wanted.slot, i32::try_from(count).unwrap()))
         }
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_completion_is_an_error_behind_what_stands_before_it() {
+    fn a_failed_completion_is_an_error_after_the_bytes_before_it() {
         let contents = [7; 1000];
         let (outcome, read) = read_scripted(&contents, Vec::new(), vec![Err(libc::EIO)]);
         assert_eq!(outcome.unwrap_err().raw_os_error(), Some(libc::EIO));

@@ -158,8 +158,8 @@ pub(crate) fn set_up(entries: u32) -> io::Result<(IoUring, Vec<String>)> {
     first_that_works(&attempts)
 }
 
-/// The first success, with a note for each failure before it. Only an errno that speaks of the flags or of memory is a
-/// reason to try the next; the last error stands.
+/// Returns the first success, with a note for each failure before it. Only an errno about the flags or about memory is a
+/// reason to try the next; otherwise the last error is returned.
 fn first_that_works<T>(
     attempts: &[(&str, &dyn Fn() -> io::Result<T>)],
 ) -> io::Result<(T, Vec<String>)> {

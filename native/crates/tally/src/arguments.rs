@@ -38,7 +38,7 @@ pub(crate) struct Options {
     /// How a word finds its place in the table
     #[arg(long, default_value = "fold", value_parser = names(tally::hasher::HASHERS.iter().map(|hasher| (hasher.name, hasher.about))))]
     pub(crate) hasher: String,
-    /// What the kernel is told about a mapping
+    /// Advice to the kernel on a mapping
     #[arg(long, value_name = "ADVICE", default_value = "sequential", value_parser = names(source::ADVICE.iter().map(|advice| (advice.name, advice.about))))]
     pub(crate) madvise: String,
     /// Order of the word list

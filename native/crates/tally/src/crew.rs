@@ -48,7 +48,7 @@ pub(crate) struct Done {
 }
 
 impl Crew {
-    /// A crew of `threads` threads beside the calling one; 0 for the calling thread alone.
+    /// Creates a crew of `threads` threads in addition to the calling one; 0 for the calling thread alone.
     pub(crate) fn new(job: &Job, threads: usize) -> Self {
         Self {
             tokenizer: job.tokenizer,
@@ -70,7 +70,7 @@ impl Crew {
         }
     }
 
-    /// Counts a piece that stands at `offset` of the current input, by the hand of the current thread of a pool, or by
+    /// Counts a piece at `offset` of the current input, by the hand of the current thread of a pool, or by
     /// the last for any other thread.
     pub(crate) fn count(&self, text: &[u8], offset: u64) {
         let outside = self.hands.len() - 1;
@@ -91,7 +91,7 @@ impl Crew {
         }
     }
 
-    /// Counts a piece that stands at `offset` of the current input, by the hand numbered `index`.
+    /// Counts a piece at `offset` of the current input, by the hand numbered `index`.
     pub(crate) fn count_as(&self, index: usize, text: &[u8], offset: u64) {
         let mut hand = self.hands[index]
             .lock()

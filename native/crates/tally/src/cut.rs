@@ -1,17 +1,17 @@
 //! Where a text may be cut without changing its words.
 //!
-//! A cut between two bytes is safe if, whatever stands before and after, no word crosses it and the words on each side
+//! A cut between two bytes is safe if, whatever the text before and after, no word crosses it and the words on each side
 //! are the same as if the other side were not there, for every tokenizer. Five kinds are known to be:
 //!
-//! - before an ASCII byte that takes part in no joining rule (`-`, `(`, NUL, …): nothing joins it to what stands before
-//!   it, and what stands behind it looks back no further;
+//! - before an ASCII byte that takes part in no joining rule (`-`, `(`, NUL, …): no rule joins it to the text before
+//!   it, and no rule of the text after it looks further back;
 //! - before a space, unless another kind of space may stand before it (`WB3d` joins those, and a Thai vowel sign behind
 //!   them makes a word of them all);
 //! - after a line feed (UAX #29, `WB3a`: always a break, and nothing looks across it);
 //! - between an ASCII byte that takes part in no joining rule (space, `-`, `(`, …) and an ASCII letter, digit or `_`
 //!   (`WB999`; the right side cannot extend the left one, as a combining mark would);
-//! - before a Han ideograph of U+4000..U+9FFF (class Other: nothing joins it to what stands before it, and what
-//!   stands behind it looks back no further).
+//! - before a Han ideograph of U+4000..U+9FFF (class Other: no rule joins it to the text before it, and no
+//!   rule of the text after it looks further back).
 
 use crate::memory;
 
@@ -22,7 +22,7 @@ const fn separates(byte: u8) -> bool {
             || matches!(byte, b'_' | b'\'' | b'.' | b':' | b',' | b';'))
 }
 
-/// Bytes of ASCII that end what stands before them; `"` may stand inside a Hebrew word (`WB7b`).
+/// Returns whether an ASCII byte ends the text before it; `"` may be inside a Hebrew word (`WB7b`).
 const fn ends(byte: u8) -> bool {
     separates(byte) && !matches!(byte, b'"' | b' ')
 }
@@ -76,7 +76,7 @@ pub(crate) fn before_ascii(left: u8, right: u8) -> bool {
         || (CLASS[left as usize] & SEPARATES != 0 && CLASS[right as usize] & STARTS != 0)
 }
 
-/// Whether `text` may be cut before the byte at `at`, which lies inside it.
+/// Returns whether `text` may be cut before the byte at `at`, which is inside it.
 fn is_safe(text: &[u8], at: usize) -> bool {
     between(text[at - 1], text[at])
 }
@@ -115,7 +115,7 @@ pub fn pieces(text: &[u8], target: usize) -> impl Iterator<Item = (usize, &[u8])
 
 /// Joins blocks that may end anywhere into pieces that end at safe cuts.
 ///
-/// What stands behind the last safe cut of a block is carried to the next; only new bytes are searched, so the work is
+/// The text after the last safe cut of a block is carried to the next; only new bytes are searched, so the work is
 /// linear even if no cut ever comes and the carry grows to the whole text.
 #[derive(Debug, Default)]
 pub struct Stitcher {
@@ -171,8 +171,8 @@ mod tests {
 
     use super::*;
 
-    /// Every character before every byte of ASCII, with a mark behind it that makes a word of what it joins: where a
-    /// cut is said to be safe, the segmenter cuts too.
+    /// Every character before every byte of ASCII, with a mark behind it that makes a word of what it joins: where
+    /// `is_safe` allows a cut, the segmenter cuts too.
     #[test]
     fn a_safe_cut_before_ascii_is_one_for_every_character_before_it() {
         let rights: Vec<u8> = (0..0x80).filter(|&right| between(b'a', right)).collect();

@@ -58,7 +58,7 @@ pub(crate) fn describe() -> Description {
         ("io", varied("how bytes are read", modes.collect())),
         (
             "madvise",
-            varied("what the kernel is told about a mapping", advice.collect()),
+            varied("advice to the kernel on a mapping", advice.collect()),
         ),
         (
             "output",

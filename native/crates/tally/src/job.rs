@@ -23,7 +23,7 @@ pub struct Job {
     pub case: Case,
     /// How a word finds its place in the table.
     pub hasher: &'static Hasher,
-    /// What the kernel is told about a mapping.
+    /// Advice to the kernel on a mapping.
     pub advice: &'static Advice,
     /// Size of a block in bytes, for the modes that read in blocks.
     pub block_bytes: usize,
@@ -50,13 +50,13 @@ pub struct Count {
     pub table: Table,
     /// Input bytes consumed.
     pub bytes: u64,
-    /// Modes of reading that really ran, one if all went as asked.
+    /// Actual modes of reading; exactly one if all inputs were read as requested.
     pub modes: BTreeSet<&'static str>,
     /// Tokenizers that signed a piece.
     pub tokenizers: BTreeSet<&'static str>,
     /// Hashers that signed a piece.
     pub hashers: BTreeSet<&'static str>,
-    /// What the kernel was told about the mappings.
+    /// Actual advice to the kernel on the mappings.
     pub advices: BTreeSet<&'static str>,
     /// Threads that counted at least one piece.
     pub threads: usize,

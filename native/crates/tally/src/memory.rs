@@ -28,9 +28,9 @@ pub(crate) fn append(bytes: &mut Vec<u8>, more: &[u8]) {
 
 #[cold]
 fn exhausted(bytes: usize) -> ! {
-    /// Threads that run out together say it once: the others wait here for the end.
-    static SAID: Once = Once::new();
-    SAID.call_once(|| {
+    /// If several threads run out of memory, one reports it and the others wait here for the end.
+    static REPORTED: Once = Once::new();
+    REPORTED.call_once(|| {
         let _ = writeln!(
             io::stderr(),
             "tally: out of memory: {bytes} bytes in one piece cannot be had"

@@ -106,7 +106,7 @@ fn outcome(answer: Answer, count: Count) -> Outcome {
     let joined = |values: &std::collections::BTreeSet<&str>| {
         values.iter().copied().collect::<Vec<_>>().join("+")
     };
-    // An empty input is counted by nobody, and only a mapping is given advice.
+    // No tokenizer counts an empty input, and only a mapping is given advice.
     let effective = [
         ("io", &count.modes),
         ("runtime", &count.runtimes),

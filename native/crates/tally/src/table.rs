@@ -10,7 +10,7 @@ use crate::hasher::Hash;
 pub use crate::hasher::Table;
 use crate::memory;
 
-/// The longest word that a slot holds itself.
+/// Longest word that is stored in the slot itself.
 pub(crate) const SHORT: usize = 16;
 
 const FIRST_SLOTS: usize = 1 << 12;

@@ -191,7 +191,7 @@ fn standard_input_falls_back_to_read_and_says_so() {
 
 /// Mapping the file behind a redirection would read what another program has already taken.
 #[test]
-fn redirected_standard_input_is_read_from_where_it_stands() {
+fn redirected_standard_input_is_read_from_its_current_offset() {
     let folder = tempfile::tempdir().unwrap();
     let (input, answers) = (folder.path().join("input"), folder.path().join("answers"));
     fs::write(&input, "one two three").unwrap();

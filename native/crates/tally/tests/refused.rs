@@ -111,7 +111,7 @@ fn step(code: u32, k: u32, jt: u8, jf: u8) -> libc::sock_filter {
 const RING_MODES: [&str; 3] = ["uring", "monoio-slurp", "monoio-chunked"];
 
 #[test]
-fn a_kernel_without_io_uring_is_said_and_nothing_else_runs_instead() {
+fn a_kernel_without_io_uring_is_reported_and_no_other_mode_replaces_it() {
     let folder = tempfile::tempdir().unwrap();
     let (input, answers) = (folder.path().join("input"), folder.path().join("answers"));
     fs::write(&input, "one two").unwrap();
@@ -215,8 +215,8 @@ fn running_out_of_memory_is_one_line_and_exit_code_1() {
     }
 }
 
-/// What the receipt says is true of the system calls: a ring goes on where reads are forbidden, and no other mode that
-/// is said to read does. Past the page cache is what storage delivered, by the kernel's account.
+/// The receipt agrees with the system calls: where reads are forbidden, a ring still works, and no mode that is reported
+/// as reading does. Bytes past the page cache are those that storage delivered, as the kernel counts them.
 #[test]
 fn who_reads_by_a_ring_needs_no_read_calls() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -254,7 +254,7 @@ fn who_reads_by_a_ring_needs_no_read_calls() {
             assert_eq!(line.answer.count, 2 << 20);
         }
         if mode.name == "direct" {
-            // The file was just written, and stands in the page cache: an ordinary read takes nothing from storage.
+            // The file was just written and is in the page cache: an ordinary read takes nothing from storage.
             let status = Command::new(env!("CARGO_BIN_EXE_tally"))
                 .args(arguments)
                 .env("BENCHCTL_ANSWERS", &answers)

@@ -32,7 +32,7 @@ pub struct Answer {
 pub struct Outcome {
     /// The work done.
     pub answer: Answer,
-    /// Axis name to the value that really ran. [`deliver`] adds `allocator`.
+    /// Actual value of each axis, by axis name. [`deliver`] adds `allocator`.
     pub effective: BTreeMap<String, String>,
     /// Threads that did work.
     pub threads: usize,
@@ -55,7 +55,7 @@ pub struct Line {
     pub iteration: Option<String>,
     /// The work done.
     pub answer: Answer,
-    /// Axis name to the value that really ran.
+    /// Actual value of each axis, by axis name.
     pub effective: BTreeMap<String, String>,
     /// Threads that did work.
     pub threads: usize,
@@ -80,7 +80,7 @@ pub fn deliver(outcome: Outcome) -> io::Result<bool> {
     deliver_line(outcome, usage::Whose::Own)
 }
 
-/// Likewise, of work that a program did which this one started and waited for: its memory, faults and switches.
+/// Prints the answer for work that a child process did, with the memory, page faults and context switches of the child.
 ///
 /// # Errors
 /// As of [`deliver`].

@@ -112,7 +112,7 @@ impl Description {
     /// The one line that `describe` prints, without its newline.
     ///
     /// # Panics
-    /// Never: the type holds nothing that JSON cannot say.
+    /// Never: JSON can represent every value of the type.
     #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("text and whole numbers serialise")

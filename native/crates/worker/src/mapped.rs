@@ -49,7 +49,7 @@ extern "C" fn handle(signal: libc::c_int, info: *mut libc::siginfo_t, _context: 
             Some(guarded) if code > 0 => {
                 libc::sigaction(signal, &raw const guarded.before, ptr::null_mut());
             }
-            // What somebody sent does not come again by itself.
+            // A signal that another process sent does not repeat by itself.
             _ => {
                 libc::signal(signal, libc::SIG_DFL);
                 libc::raise(signal);
@@ -76,8 +76,8 @@ mod tests {
             .env(CHILD, what)
             .output()
             .unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        (output.status, said)
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status, stderr)
     }
 
     #[test]
@@ -104,24 +104,24 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         std::fs::write(&path, vec![7; 100_000]).unwrap();
-        let (status, said) = ended(
+        let (status, stderr) = ended(
             "what_was_cut_off_ends_the_process_with_a_line",
             path.to_str().unwrap(),
         );
-        assert_eq!(status.code(), Some(1), "{said}");
+        assert_eq!(status.code(), Some(1), "{stderr}");
         let line = "reader: a file became shorter while it was mapped\n";
-        assert!(said.ends_with(line), "{said}");
+        assert!(stderr.ends_with(line), "{stderr}");
     }
 
     #[test]
-    fn a_signal_that_somebody_sends_still_kills() {
+    fn a_signal_from_another_process_still_kills() {
         if std::env::var_os(CHILD).is_some() {
             end_where_files_are_cut("reader");
             // SAFETY: it ends this process.
             unsafe { libc::raise(libc::SIGBUS) };
             panic!("alive");
         }
-        let (status, said) = ended("a_signal_that_somebody_sends_still_kills", "sent");
-        assert_eq!(status.signal(), Some(libc::SIGBUS), "{said}");
+        let (status, stderr) = ended("a_signal_from_another_process_still_kills", "sent");
+        assert_eq!(status.signal(), Some(libc::SIGBUS), "{stderr}");
     }
 }

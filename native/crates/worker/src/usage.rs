@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_is_counted_apart_from_this_process() {
+    fn a_child_is_counted_separately_from_this_process() {
         let before = value("minor_faults", Whose::Child);
         let child = std::process::Command::new("true").status().unwrap();
         assert!(child.success());

@@ -13,7 +13,7 @@ fn what_can_be_had_is_tried_whatever_the_environment_says() {
     for without in ["", "mounts", "io_uring, mounts"] {
         assert_eq!(decide("mounts", None, without), Ok(true));
     }
-    // Nothing is absent, so this holds on every machine and under every opt-out.
+    // Nothing is absent, so this is true on every machine and under every opt-out.
     assert!(can_have("io_uring", None));
 }
 

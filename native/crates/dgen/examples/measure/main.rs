@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p dgen --example measure -- --dedup 2 --compress 2`, or with `FILE`, `-` or `--table`.
 //!
-//! An example and no command of the worker: zstd is here to judge the data, and what is timed does not carry it.
+//! This is an example, not a command of the worker, so that the measured binary does not link zstd.
 
 mod redundancy;
 

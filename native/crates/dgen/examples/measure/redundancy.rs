@@ -35,7 +35,7 @@ pub struct Ratios {
 }
 
 impl Measured {
-    /// Granules ÷ different granules; 1 if there are none.
+    /// Granules ÷ different granules; 1 without granules.
     #[must_use]
     pub fn dedup(&self) -> f64 {
         quotient(self.granules, self.different)

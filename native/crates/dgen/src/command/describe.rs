@@ -119,7 +119,7 @@ fn metrics() -> Vec<Metric> {
         ),
         bytes(
             "cached_bytes_before",
-            "bytes of the file that stood there before in the page cache",
+            "bytes of the replaced file in the page cache before writing",
         ),
         count(
             "depth",

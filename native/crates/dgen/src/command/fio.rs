@@ -1,4 +1,4 @@
-//! `dgen run write --strategy fio`, and what can be said of the file that it leaves.
+//! `dgen run write --strategy fio`, and the check of the file that fio writes.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -83,7 +83,8 @@ fn metrics(options: &Options, report: &Report) -> BTreeMap<String, f64> {
     owned(metrics)
 }
 
-/// What it holds is fio's own: right if it has its size and no page of zeros, as holes and what was never written have.
+/// Checks a file whose contents fio chose. It is valid if it has the expected size and contains no page of zeros;
+/// holes and ranges that were never written are zeros.
 pub(crate) fn validate(path: &Path, size: Option<u64>) -> Result<(), Failure> {
     let unread = |error| Failure::Work(format!("cannot read {}: {error}", path.display()));
     let (bytes, zeros) = count(path).map_err(unread)?;

@@ -61,7 +61,7 @@ impl Knob {
             .ok()
             .and_then(NonZeroUsize::new)
             .map(Self::Is)
-            .ok_or_else(|| "write at least 1 byte, and no more than memory holds".to_owned())
+            .ok_or_else(|| "write at least 1 byte, and no more than fits in memory".to_owned())
     }
 
     fn count(text: &str) -> Result<Self, String> {

@@ -175,7 +175,7 @@ pub(super) fn latency(latency: &LatencySeconds) -> [(&'static str, f64); 5] {
     ]
 }
 
-/// What the kernel does not tell is left out.
+/// Omits values that the kernel does not report.
 #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
 pub(super) fn cached(
     before: Option<u64>,

@@ -106,7 +106,7 @@ fn compressed(granule: u64, random: u64) -> u64 {
     let literals = random + PERIOD as u64;
     let matched = granule.saturating_sub(literals + 5);
     // Lengths that a token's 4 bits cannot hold go on in bytes of up to 255 each.
-    let more = |length: u64, held: u64| length.checked_sub(held).map_or(0, |rest| rest / 255 + 1);
+    let more = |length: u64, limit: u64| length.checked_sub(limit).map_or(0, |rest| rest / 255 + 1);
     1 + more(literals, 15) + literals + 2 + more(matched, 4 + 15) + 1 + 5
 }
 

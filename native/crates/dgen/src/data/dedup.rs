@@ -1,9 +1,9 @@
-//! Which unit of the source stands where: units that are the same are copies.
+//! Mapping from units of the output to units of the source. Equal units are copies of one source unit.
 //!
 //! Unit i is the place of the first appearance of source k(i) = ⌊i ÷ ratio⌋ if i is the first with that k; every other
 //! unit is a copy. So the first n units hold exactly ⌊(n − 1) ÷ ratio⌋ + 1 different ones, whatever a copy is a copy
 //! of, as long as that came before. Copies look back no further than the start of their window, so any row of whole
-//! windows holds its exact share too (one more where a window starts between first appearances).
+//! windows contains its exact share too (one more where a window starts between first appearances).
 
 use std::fmt;
 
@@ -65,7 +65,7 @@ impl Units {
         }
     }
 
-    /// The unit of the source that stands at unit `index`; never a later one.
+    /// Returns the unit of the source for unit `index`, which is never a later one.
     fn source(&self, index: u64) -> u64 {
         let latest = self.introduced(index);
         let fresh = index == 0 || self.introduced(index - 1) < latest;

@@ -15,7 +15,7 @@ pub struct Differences {
     pub compared: u64,
     /// Bytes that are not what they must be.
     pub count: u64,
-    /// The lowest offset of one; `None` if there is none.
+    /// Lowest offset of a difference; `None` without differences.
     pub first: Option<u64>,
     /// What must be there and in the 15 bytes behind it, as far as those were compared with it.
     pub expected: Vec<u8>,

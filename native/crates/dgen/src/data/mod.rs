@@ -4,8 +4,8 @@
 //! them. Checking a file needs no stored copy, a second file is another range of offsets, and resuming is a matter of
 //! knowing where. Offsets are modulo 2^64: behind the last byte follows the byte at 0.
 //!
-//! A byte is found in three steps, each a file of its own: `dedup` says which unit of the source stands at an offset,
-//! `compress` which bytes of a granule are random and which repeat, and `stream` makes the random bytes.
+//! A byte is computed in three steps, one module each: `dedup` maps an offset to a unit of the source, `compress`
+//! decides which bytes of a granule are random and which repeat, and `stream` generates the random bytes.
 
 mod compress;
 mod dedup;
@@ -137,8 +137,8 @@ impl Data {
         )
     }
 
-    /// Offsets that lie so far apart begin files that share nothing: no unit is copied from one into another, and each
-    /// begins with a granule of its own. There is room for 65 536 files of up to half of it.
+    /// Distance between the offsets of files that share nothing: no unit is copied from one file into another,
+    /// and each file begins with a new granule. There is room for 65 536 files of up to half of it.
     #[must_use]
     pub fn stride(&self) -> u64 {
         let whole = match (&self.units, &self.granules) {

@@ -40,7 +40,7 @@ impl Counter {
         Self { domain, index }
     }
 
-    /// The counter that lies so many blocks behind.
+    /// Returns the counter that is `blocks` later.
     pub(super) fn plus(self, blocks: usize) -> Self {
         let index = self.index.wrapping_add(blocks as u64);
         Self { index, ..self }
@@ -52,7 +52,7 @@ impl Counter {
     }
 }
 
-/// How far into its block `offset` lies.
+/// Returns the position of `offset` within its block.
 pub(super) fn phase(offset: u64) -> usize {
     usize::from(offset.to_le_bytes()[0]) % BLOCK
 }

@@ -43,7 +43,7 @@ pub struct Row {
 pub struct Table {
     /// The folder.
     pub folder: String,
-    /// Axis name to the value that really ran.
+    /// Actual value of each axis, by axis name.
     pub effective: std::collections::BTreeMap<String, String>,
     /// Bytes of each trial.
     pub trial_bytes: u64,
@@ -71,7 +71,8 @@ const DEPTHS: [usize; 5] = [1, 2, 4, 8, 16];
 const MOST_POOL: usize = 32 << 20;
 /// Passes that the time is shared out for.
 const PASSES: u32 = 2;
-/// Rates so close to the best are not told apart by so few trials: the least memory decides among them.
+/// Share of the best rate from which rates count as equal, because few trials cannot distinguish them. Among equal
+/// rates, the combination with the least memory wins.
 const CLOSE: f64 = 0.95;
 /// Written once to learn how much a trial may write.
 const FIRST_BYTES: u64 = 16 << 20;
@@ -81,7 +82,7 @@ const TRIAL_BYTES: (u64, u64) = (4 << 20, 256 << 20);
 const STREAM: u64 = u64::from_le_bytes(*b"dgen-prb");
 
 /// Tries combinations in `folder` for about `limit`, with everything else as in `options`; its size is not used.
-/// `progress` is told the trials that were made; `Break` ends the probe.
+/// `progress` receives the number of completed trials; `Break` ends the probe.
 ///
 /// # Errors
 /// A trial failed, or `progress` ended the probe.
@@ -176,7 +177,7 @@ fn combinations() -> impl Iterator<Item = Choice> {
     })
 }
 
-/// Seconds of one trial, and what really ran.
+/// Runs one trial and returns its seconds and the actual mode.
 fn trial(
     folder: &Path,
     options: &Options,
@@ -266,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_memory_wins_among_the_close_and_what_was_not_tried_is_said() {
+    fn the_least_memory_wins_among_similar_rates_and_skipped_trials_are_reported() {
         let rows = [
             row(4096, 1, Some(50.0)),
             row(4096, 4, Some(96.0)),

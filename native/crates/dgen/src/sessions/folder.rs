@@ -27,7 +27,7 @@ pub fn write_folder<E: From<io::Error>>(
     fs::create_dir(folder)?;
     let written = write(sessions, folder, progress);
     if written.is_err() {
-        // What is told is why the writing failed.
+        // The returned error is that of the write, not of the removal.
         let _ = fs::remove_dir_all(folder);
     }
     written
@@ -38,7 +38,7 @@ fn write<E: From<io::Error>>(
     folder: &Path,
     progress: &mut dyn FnMut(u64) -> Result<(), E>,
 ) -> Result<Written, E> {
-    let (mut bytes, mut told) = (0, 0);
+    let (mut bytes, mut reported) = (0, 0);
     let mut files = sessions.files();
     files.sort_by(|left, right| left.name.cmp(&right.name));
     let mut all = Sha256::new();
@@ -53,8 +53,8 @@ fn write<E: From<io::Error>>(
             hash.update(piece);
             file.write_all(piece)?;
             bytes += piece.len() as u64;
-            if bytes - told >= PROGRESS_BYTES {
-                told = bytes;
+            if bytes - reported >= PROGRESS_BYTES {
+                reported = bytes;
                 progress(bytes)?;
             }
             Ok(())

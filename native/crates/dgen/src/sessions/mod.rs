@@ -1,6 +1,6 @@
 //! Seeded sessions: folders of JSONL files as a chat program keeps them, a pure function of settings and size.
 //!
-//! A folder holds many small files and a few large ones, which together have exactly the bytes that were asked for.
+//! A folder contains many small files and a few large ones. Together they have exactly the requested size.
 //! Each file depends only on the settings, the seed, its index and its length. A line is one object: summaries first,
 //! then system, user and assistant messages with contents of every kind, escapes of every kind and text in several
 //! scripts. A rare word is planted at a known rate. The bytes are fixed for ever by test vectors.

@@ -63,7 +63,7 @@ impl Expected {
         }
     }
 
-    /// Compares `actual`, which stands at `offset` of the file, and adds what it finds to `report`.
+    /// Compares `actual`, the bytes at `offset` of the file, and adds the differences to `report`.
     pub fn differences(&self, offset: u64, actual: &[u8], report: &mut Differences) {
         let Some(period) = self.period else {
             let mut found = Differences::default();
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pool_begins_again_and_a_difference_is_named_where_it_stands_in_the_file() {
+    fn a_pool_repeats_and_a_difference_is_reported_at_its_offset_in_the_file() {
         let expected = Expected::repeated(&Settings::default(), Some(1000)).unwrap();
         let mut file = vec![0; 3500];
         for part in file.chunks_mut(1000) {
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_in_a_later_file_is_named_where_it_stands_in_that_file() {
+    fn a_difference_in_a_later_file_is_reported_at_its_offset_in_that_file() {
         let expected = Expected::repeated(&Settings::default(), None).unwrap();
         let mut file = vec![0; 9000];
         let third = 3 * expected.data().stride();

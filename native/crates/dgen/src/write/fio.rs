@@ -1,5 +1,6 @@
-//! The equivalent job of fio, for a figure of another program beside ours: the same block, depth, threads, direct, syncs
-//! and registered buffers and file, with new contents for every block. What it writes is fio's own, so nothing but its size can be compared.
+//! The equivalent fio job, for comparison with an independent program: the same block size, depth, threads, direct I/O,
+//! syncs, registered buffers and registered file, with new contents for every block. fio chooses the contents, so only
+//! the size of the file can be compared.
 
 use std::env;
 use std::fs::{self, File};
@@ -39,13 +40,13 @@ pub struct Report {
     pub achieved_depth: f64,
     /// Time of an operation.
     pub latency: LatencySeconds,
-    /// Removing what stood there.
+    /// Removing the previous file.
     pub opening: Duration,
     /// fio's process, from its start to its end.
     pub process: Duration,
     /// Naming the file, and syncing its folder.
     pub closing: Duration,
-    /// Bytes in the page cache of what stood there before.
+    /// Bytes of the previous file in the page cache.
     pub cached_bytes_before: Option<u64>,
     /// Bytes of the file in the page cache afterwards.
     pub cached_bytes_after: Option<u64>,
@@ -109,7 +110,7 @@ fn run(path: &Path, options: &Options) -> Result<Report, Fault> {
     fs::metadata(folder).map_err(io_fault("create"))?;
     let mut notes = Vec::new();
     let direct = is_direct(options.direct, folder, &mut notes)?;
-    let partial = Partial::beside(&path)?;
+    let partial = Partial::next_to(&path)?;
     match fs::remove_file(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             return Err(io_fault("replace")(error));
@@ -257,7 +258,7 @@ fn arguments(options: &Options, direct: bool, partial: &Path) -> Result<Vec<Stri
         Fault::Contradiction("fio takes only names of files that are text".to_owned())
     })?;
     let mut words = vec![
-        // fio takes what stands between colons for files of their own.
+        // fio splits a file name at colons into several names.
         format!("--filename={}", name.replace(':', "\\:")),
         "--rw=write".to_owned(),
         format!("--bs={}", options.buffer_bytes),
@@ -356,8 +357,8 @@ fn io_fault(doing: &'static str) -> impl FnOnce(io::Error) -> Fault {
 struct Partial(PathBuf);
 
 impl Partial {
-    fn beside(path: &Path) -> Result<Self, Fault> {
-        // It must not be another's, and a folder that takes no file is told in words of the system.
+    fn next_to(path: &Path) -> Result<Self, Fault> {
+        // The name must be new. If the folder refuses new files, the error is that of the system.
         let (_, partial) =
             sink::create_partial(path, File::options().write(true)).map_err(io_fault("create"))?;
         Ok(Self(partial))

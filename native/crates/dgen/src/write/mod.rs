@@ -53,7 +53,7 @@ impl std::fmt::Display for WriteError {
 impl std::error::Error for WriteError {}
 
 impl WriteError {
-    /// What the system said, if the system refused something.
+    /// The error of the operating system, if a system call failed.
     #[must_use]
     pub fn system(&self) -> Option<&io::Error> {
         match self {
@@ -124,8 +124,8 @@ fn cached_in_all(path: &Path, files: NonZeroUsize) -> Option<u64> {
         .sum()
 }
 
-/// Bytes of the file that are in the page cache; 0 without a file, `None` if the kernel does not tell or it is no regular
-/// file.
+/// Bytes of the file that are in the page cache; 0 without a file, `None` if the kernel does not report them or the
+/// path is not a regular file.
 #[must_use]
 pub fn cached_bytes(path: &Path) -> Option<u64> {
     match open_regular(path) {
@@ -150,7 +150,7 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
 /// Alignment of memory and of offsets for `O_DIRECT` on the file at `path`.
 ///
 /// # Errors
-/// It cannot be opened, the file system is not known to honour the flag, or it does not tell.
+/// The file cannot be opened, the file system is not known to honour the flag, or it does not report the alignment.
 pub fn direct_alignment(path: &Path) -> Result<(usize, usize), String> {
     let file = open_regular(path).map_err(|error| format!("cannot open it: {error}"))?;
     sink::direct_alignment(&file)

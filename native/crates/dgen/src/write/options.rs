@@ -64,7 +64,7 @@ impl Options {
         }
     }
 
-    /// The job of the strategy, with data whose files lie `stride` apart.
+    /// Returns the job of the strategy. The data of file i starts at offset i × `stride`.
     pub(super) fn job(&self, stride: u64) -> Result<Job, Fault> {
         if let Some(reason) = (self.strategy.refuses)(self.backend) {
             return Err(Fault::Contradiction(format!(

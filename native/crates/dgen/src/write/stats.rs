@@ -47,7 +47,7 @@ pub struct Stats {
     pub bytes: u64,
     /// SHA-256 over what the contents are, which bytes completions reported, and the size; hexadecimal.
     pub digest: String,
-    /// Axis name to the value that really ran.
+    /// Actual value of each axis, by axis name.
     pub effective: BTreeMap<&'static str, String>,
     /// Threads that finished at least one block.
     pub threads: usize,
@@ -81,9 +81,9 @@ pub struct Stats {
     pub buffers: usize,
     /// Time of a block from its submission until its completion was seen.
     pub latency: LatencySeconds,
-    /// Bytes in the page cache of what stood there before; `None` if the kernel does not tell.
+    /// Bytes of the previous file in the page cache; `None` if the kernel does not report them.
     pub cached_bytes_before: Option<u64>,
-    /// Bytes of the files in the page cache after closing; `None` if the kernel does not tell.
+    /// Bytes of the files in the page cache after closing; `None` if the kernel does not report them.
     pub cached_bytes_after: Option<u64>,
     /// Fallbacks, each with its cause, and where threads ran.
     pub notes: Vec<String>,
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_of_syncs_is_what_was_counted() {
+    fn the_reported_durability_matches_the_counted_syncs() {
         let evidence = |between, after, dsync| Evidence {
             syncs_between: between,
             syncs_after: after,
@@ -306,14 +306,14 @@ mod tests {
         assert_eq!(durability(asked, 1, &evidence(0, 1, false)), "end-fsync");
         assert_eq!(durability(asked, 1, &evidence(0, 0, false)), "none");
         assert_eq!(durability(asked, 1, &evidence(0, 0, true)), "dsync");
-        let told = |every, between, after, dsync| {
+        let durability = |every, between, after, dsync| {
             let asked = Durability::Fdatasync(every);
             durability(asked, 1, &evidence(between, after, dsync))
         };
-        assert_eq!(told(10, 10, 1, false), "fdatasync:10");
-        assert_eq!(told(10, 0, 1, false), "end-fsync");
-        assert_eq!(told(10, 10, 1, true), "dsync");
-        assert_eq!(told(101, 0, 1, false), "fdatasync:101");
+        assert_eq!(durability(10, 10, 1, false), "fdatasync:10");
+        assert_eq!(durability(10, 0, 1, false), "end-fsync");
+        assert_eq!(durability(10, 10, 1, true), "dsync");
+        assert_eq!(durability(101, 0, 1, false), "fdatasync:101");
         assert_eq!(
             durability(Durability::None, 1, &evidence(1, 1, false)),
             "fdatasync:100"
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_of_blocks_between_syncs_is_told_only_if_it_was_kept() {
+    fn a_sync_interval_is_reported_only_if_it_was_respected() {
         for blocks in [1, 9, 10, 64, 100] {
             for every in [1, 3, 9, 10, 64, 100, 101] {
                 for between in 0..=blocks {
@@ -345,7 +345,7 @@ mod tests {
 
     #[test]
     fn each_share_of_the_blocks_may_leave_a_rest_that_is_not_synced_between() {
-        let told = |between, writers, files| {
+        let durability = |between, writers, files| {
             let evidence = Evidence {
                 syncs_between: between,
                 syncs_after: files as u64,
@@ -357,15 +357,15 @@ mod tests {
         };
         // 8 shares of 8 blocks have 2 syncs each; the least that any shares need is (64 - 8 * 2) / 3.
         for (writers, files) in [(8, 1), (1, 8), (8, 8)] {
-            assert_eq!(told(15, writers, files), "fdatasync:5");
-            assert_eq!(told(16, writers, files), "fdatasync:3");
-            assert_eq!(told(21, writers, files), "fdatasync:3");
-            assert_eq!(told(22, writers, files), "fdatasync:2");
+            assert_eq!(durability(15, writers, files), "fdatasync:5");
+            assert_eq!(durability(16, writers, files), "fdatasync:3");
+            assert_eq!(durability(21, writers, files), "fdatasync:3");
+            assert_eq!(durability(22, writers, files), "fdatasync:2");
         }
     }
 
     #[test]
-    fn what_is_told_of_direct_is_what_the_descriptor_was() {
+    fn the_reported_direct_mode_matches_the_descriptor() {
         let evidence = |direct| Evidence {
             direct,
             ..Evidence::default()

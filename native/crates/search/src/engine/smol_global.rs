@@ -73,7 +73,7 @@ pub(super) fn run<P: Parser>(
                 })
                 .await;
                 drop(permit);
-                // Nobody listens any more once another part has failed.
+                // The receiver is gone once another part has failed.
                 let _ = sender
                     .send(part.map(|part| seen_on(part, on, executor)))
                     .await;

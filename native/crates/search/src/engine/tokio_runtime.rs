@@ -57,7 +57,7 @@ where
             .map(|limit| Arc::new(Semaphore::new(limit)));
         for file in 0..shared.job.sessions.len() {
             let permit = match &limit {
-                // Nobody closes it.
+                // The semaphore is never closed.
                 Some(limit) => Arc::clone(limit).acquire_owned().await.ok(),
                 None => None,
             };
@@ -66,7 +66,7 @@ where
             tokio::spawn(async move {
                 let part = part.await;
                 drop(permit);
-                // Nobody listens any more once another part has failed.
+                // The receiver is gone once another part has failed.
                 let _ = sender.send(part).await;
             });
         }

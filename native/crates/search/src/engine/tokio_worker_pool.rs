@@ -47,7 +47,7 @@ impl Work for WorkerPool<'_> {
             let (search, next, sender) = (Arc::clone(search), Arc::clone(&next), sender.clone());
             runtime.spawn(async move {
                 let part = take_files::<P>(&search, stand, &next).await;
-                // Nobody listens any more once another part has failed.
+                // The receiver is gone once another part has failed.
                 let _ = sender.send(part).await;
             });
         }

@@ -12,7 +12,7 @@ pub use self::sonic_rs::SonicRs;
 
 /// Reads lines. Engines are generic over it: no call through a pointer per line.
 pub trait Parser: Default + Send + 'static {
-    /// Kebab-case name, told by the code that parses.
+    /// Kebab-case name, reported by the code that parses.
     const NAME: &'static str;
     /// What it is, in one line.
     const ABOUT: &'static str;

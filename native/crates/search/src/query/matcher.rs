@@ -12,7 +12,7 @@ use crate::record::Message;
 pub struct Matcher {
     root: Node,
     fold: Fold,
-    /// The folded pieces of the current message that were folded, each behind a NUL, which no literal holds.
+    /// The pieces of the current message that were case-folded, each preceded by a NUL, which no literal contains.
     folded: String,
     /// Whether `folded` is that of the current message.
     fresh: bool,

@@ -48,7 +48,7 @@ impl Query {
     /// Reads a query.
     ///
     /// # Errors
-    /// It is none; with the column.
+    /// The text is not a query. The error contains the column.
     pub fn parse(text: &str) -> Result<Self, Wrong> {
         parse::parse(text)
     }
@@ -84,7 +84,7 @@ impl Query {
     }
 }
 
-/// What a part of a query stands in; a later one binds tighter.
+/// Context of a part of a query, in order of precedence; a later one binds tighter.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Inside {
     Any,

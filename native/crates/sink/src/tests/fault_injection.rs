@@ -43,7 +43,7 @@ fn faulty_write(file: &File, bytes: &[u8], offset: u64, flags: libc::c_int) -> i
     }
 }
 
-/// A ring that is none. What was pushed last completes first.
+/// A simulated ring. The last pushed operation completes first.
 struct FaultyRing {
     pushed: Vec<Operation>,
     submitted: Vec<Operation>,
@@ -342,7 +342,7 @@ impl Drop for Stuck {
     }
 }
 
-/// The kernel may still read what it did not give back, so the memory must not become somebody else's.
+/// The kernel may still read buffers that it did not return, so their memory must not be reused.
 #[test]
 fn a_queue_that_is_stuck_ends_with_the_refusal_and_keeps_its_buffers() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Every mode brings the same bytes into the file, and leaves evidence that tells it from the others.
+//! Every mode writes the same bytes, and its evidence distinguishes it from the other modes.
 
 use std::fs;
 use std::num::NonZeroUsize;
@@ -173,7 +173,7 @@ fn stopping_leaves_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     for mode in here() {
-        fs::write(&path, "what stood there").unwrap();
+        fs::write(&path, "the previous file").unwrap();
         let slow = |offset: u64, room: &mut [u8]| {
             std::thread::sleep(std::time::Duration::from_millis(5));
             contents(offset, room);
@@ -238,7 +238,7 @@ fn a_name_that_cannot_be_given_is_refused_before_anything_is_produced() {
 }
 
 #[test]
-fn what_stands_there_stays_if_what_was_asked_for_cannot_be_had() {
+fn the_previous_file_remains_if_the_requested_mode_is_unavailable() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     fs::write(&path, "stays").unwrap();
@@ -261,7 +261,7 @@ fn what_stands_there_stays_if_what_was_asked_for_cannot_be_had() {
 }
 
 #[test]
-fn contradictions_are_said() {
+fn contradictory_options_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     let require = Job {
@@ -289,7 +289,7 @@ fn discarding_writes_nothing() {
     assert_eq!(done.evidence.filled_bytes, 100_000);
 }
 
-/// File i holds the contents from i strides on, whoever writes it; none has its name before all are whole.
+/// File i contains the data from i strides on, whichever writer writes it. No file has its name before all are complete.
 #[test]
 fn several_files_are_written_by_any_number_of_writers() {
     const STRIDE: u64 = 1 << 30;

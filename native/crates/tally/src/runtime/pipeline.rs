@@ -30,7 +30,7 @@ pub(super) static RUNTIME: Runtime = Runtime {
 };
 
 /// Buffers per counting thread: one that is counted, and some that wait, so that a reader that is late to wake up
-/// leaves nobody without work.
+/// leaves no thread without work.
 const BUFFERS_PER_THREAD: usize = 4;
 
 fn run(job: &Job) -> Result<Count, Failure> {
@@ -160,7 +160,7 @@ impl Drop for Batch {
     }
 }
 
-/// Held by a counting thread: if it panics, nobody waits for what it would have counted.
+/// Guard of a counting thread: if it panics, no thread waits for its result.
 struct Counting(Arc<Queue<Batch>>);
 
 impl Drop for Counting {

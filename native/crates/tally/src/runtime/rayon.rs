@@ -163,7 +163,7 @@ impl Drop for Batch {
     fn drop(&mut self) {
         let mut text = std::mem::take(&mut self.text);
         text.clear();
-        // Nobody waits for buffers once the input is read.
+        // The receiver is gone once the input is read.
         let _ = self.home.send(text);
     }
 }

@@ -9,9 +9,9 @@ enum Known {
     Word,
     /// Class Other, no letter: no word.
     Mark,
-    /// Class `Extend`: joins what stands before it.
+    /// Class `Extend`: joins the preceding text.
     Extends,
-    /// Starts a segment behind a character that stands alone.
+    /// Starts a segment after a character that is a segment by itself.
     Starts,
     Nothing,
 }
@@ -35,13 +35,13 @@ fn known(letter: char) -> Known {
     }
 }
 
-/// Whether a segment starts before `letter`, whatever stands there.
-pub(super) fn stands(letter: char) -> bool {
+/// Returns whether a segment starts before `letter`, whatever the preceding text.
+pub(super) fn starts_segment(letter: char) -> bool {
     matches!(known(letter), Known::Word | Known::Mark)
 }
 
-/// The end of the segment at the start of `text`, and whether it is a word, if `letter`, its first character, stands
-/// alone and what follows is known.
+/// Returns the end of the segment at the start of `text`, and whether it is a word, if `letter`, its first character,
+/// is a segment by itself and the next character is known.
 pub(super) fn segment(text: &str, letter: char) -> Option<(usize, bool)> {
     let is_word = match known(letter) {
         Known::Word => true,
@@ -77,8 +77,8 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_starts_before_every_character_that_stands() {
-        for (letter, known) in all().filter(|(letter, _)| stands(*letter)) {
+    fn a_segment_starts_before_every_character_that_starts_one() {
+        for (letter, known) in all().filter(|(letter, _)| starts_segment(*letter)) {
             assert_eq!(letter.is_alphanumeric(), known == Known::Word, "{letter:?}");
             assert!(
                 letter

@@ -103,7 +103,7 @@ fn count_segments<H: Hash>(text: &[u8], case: Case, table: &mut Words<H>) -> Res
         } else {
             let behind = letter.len_utf8();
             let end = rest[behind..]
-                .find(alone::stands)
+                .find(alone::starts_segment)
                 .map_or(rest.len(), |at| behind + at);
             for word in rest[..end].unicode_words() {
                 case.map(word, |mapped| table.add(mapped.as_bytes()));

@@ -29,7 +29,7 @@ pub fn decide(what: &str, absent: Option<String>, without: &str) -> Result<bool,
     if let Some(unknown) = named().find(|name| !name.is_empty() && !KNOWN.contains(name)) {
         return Err(format!("{WITHOUT} names {unknown}, and knows {known}"));
     }
-    assert!(KNOWN.contains(&what), "{what} is none of {known}");
+    assert!(KNOWN.contains(&what), "{what} is not one of {known}");
     match absent {
         None => Ok(true),
         Some(reason) if named().any(|name| name == what) => {

@@ -99,7 +99,7 @@ mod tests {
             // Counter 0 is all zeros, so the key before the first round is the state.
             let keys = Keys([start, first, second, third, fourth]);
             let counter = Counter::new(Domain::Bytes, 0);
-            // SAFETY: the probe said yes.
+            // SAFETY: the probe found the required CPU features.
             unsafe { (path.fill)(&keys, counter, &mut places, Stores::Cached) };
             assert_eq!(places[0], expected, "{path:?}");
         }

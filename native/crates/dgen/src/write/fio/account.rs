@@ -1,4 +1,4 @@
-//! What fio tells of a job: one account for each of its threads, made into one.
+//! The JSON report of fio on a job, with the figures of all threads combined.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -52,7 +52,7 @@ fn in_fio(source: io::Error) -> Fault {
 }
 
 #[derive(Deserialize)]
-struct Told {
+struct Report {
     #[serde(rename = "fio version")]
     version: String,
     jobs: Vec<Job>,
@@ -90,9 +90,9 @@ struct Latency {
 
 /// The account of an fio that has ended, if all its threads did so without error.
 pub(super) fn read(output: &Output) -> Result<Account, Failed> {
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     let failed = || {
-        let last = said.lines().rfind(|line| !line.trim().is_empty());
+        let last = stderr.lines().rfind(|line| !line.trim().is_empty());
         let words = last.map_or_else(|| output.status.to_string(), |line| line.trim().to_owned());
         Failed::Other(Fault::Unavailable(format!("fio failed: {words}")))
     };
@@ -102,12 +102,12 @@ pub(super) fn read(output: &Output) -> Result<Account, Failed> {
         .iter()
         .position(|&byte| byte == b'{')
         .ok_or_else(failed)?;
-    let told: Told = serde_json::from_slice(&output.stdout[start..]).map_err(|error| {
+    let report: Report = serde_json::from_slice(&output.stdout[start..]).map_err(|error| {
         Failed::Other(Fault::Unavailable(format!(
             "what fio printed cannot be read: {error}"
         )))
     })?;
-    if let Some(job) = told.jobs.iter().find(|job| job.error != 0) {
+    if let Some(job) = report.jobs.iter().find(|job| job.error != 0) {
         let source = io::Error::from_raw_os_error(job.error);
         let before = String::from_utf8_lossy(&output.stdout[..start]);
         return Err(if before.contains("func=io_queue_init") {
@@ -119,11 +119,11 @@ pub(super) fn read(output: &Output) -> Result<Account, Failed> {
     if !output.status.success() {
         return Err(failed());
     }
-    Ok(together(told))
+    Ok(together(report))
 }
 
-fn together(told: Told) -> Account {
-    let writes = || told.jobs.iter().map(|job| &job.write);
+fn together(report: Report) -> Account {
+    let writes = || report.jobs.iter().map(|job| &job.write);
     let longest = |taken: &mut dyn Iterator<Item = f64>| taken.fold(0.0, f64::max) / 1e3;
     let elapsed_s = longest(&mut writes().map(|write| write.runtime));
     Account {
@@ -132,17 +132,17 @@ fn together(told: Told) -> Account {
         short: writes().map(|write| write.short_ios).sum(),
         threads: writes().filter(|write| write.total_ios > 0).count(),
         elapsed_s,
-        synced_s: longest(&mut told.jobs.iter().map(|job| job.runtime)).max(elapsed_s),
+        synced_s: longest(&mut report.jobs.iter().map(|job| job.runtime)).max(elapsed_s),
         under_way_s: writes()
             .map(|write| write.lat_ns.mean * write.lat_ns.count / 1e9)
             .sum(),
         latency: latency(writes().map(|write| &write.lat_ns)),
-        version: told.version,
+        version: report.version,
     }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
-fn latency<'told>(threads: impl Iterator<Item = &'told Latency>) -> LatencySeconds {
+fn latency<'report>(threads: impl Iterator<Item = &'report Latency>) -> LatencySeconds {
     let mut bins = BTreeMap::<u64, u64>::new();
     let mut max = 0.0_f64;
     for thread in threads {

@@ -151,11 +151,11 @@ fn takes_no_mapping(mode: &Mode) -> Option<&'static str> {
         .then_some("contents are produced in the mapping, never beforehand")
 }
 
-/// Contents that are all held at once are held for one file.
+/// Refuses several files, for strategies that keep the whole contents in memory.
 fn of_one_file(job: &Job) -> Result<(), Fault> {
     if job.files.get() > 1 {
         return Err(Fault::Contradiction(
-            "this strategy holds one file in memory, and writes no more than one".to_owned(),
+            "this strategy keeps the whole file in memory and can write only one file".to_owned(),
         ));
     }
     Ok(())
