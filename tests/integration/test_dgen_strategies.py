@@ -71,7 +71,9 @@ def answer(call: Call, tmp_path: Path) -> Callable[..., dict[str, Any]]:
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("size", [1, BLOCK - 1, 3 * BLOCK, 40 * BLOCK + 17])
-@pytest.mark.parametrize("contents", [(), ("--seed", "9", "--compress", "1.5", "--dedup", "2,set:16")])
+@pytest.mark.parametrize(
+    "contents", [(), ("--seed", "9", "--compress", "1.5", "--dedup", "2,set:16")]
+)
 def test_file_and_answer_equal_those_of_a_strategy_in_rust(
     answer: Callable[..., dict[str, Any]],
     call: Call,
@@ -105,7 +107,9 @@ def test_threads_are_counted_and_syncs_observed(answer: Callable[..., dict[str, 
     assert line["threads"] in {2, 3}
     assert line["effective"]["durability"] == "none"
     assert line["phases_s"].get("fsync", 0) == 0
-    line = answer("--strategy", "python-loop", "--size", str(64 * BLOCK), "--durability", "end-fsync")
+    line = answer(
+        "--strategy", "python-loop", "--size", str(64 * BLOCK), "--durability", "end-fsync"
+    )
     assert line["threads"] == 1
     assert line["phases_s"]["fsync"] > 0
 

@@ -47,7 +47,9 @@ class Writer:
             if self.options["bypass_cache"]:
                 self.alignment = dgen.direct_alignment(f"/proc/self/fd/{self.fd}")[1]
             self.path.unlink(missing_ok=True)
-        self.write_in_loop() if self.options["strategy"] == "python-loop" else self.write_in_threads()
+        self.write_in_loop() if self.options[
+            "strategy"
+        ] == "python-loop" else self.write_in_threads()
         if any(end != start for (_, end), (start, _) in pairwise([(0, 0), *sorted(self.ranges)])):
             raise OSError("the writes overlap or leave a gap")
         os.ftruncate(self.fd, self.size)  # direct writes are padded
@@ -107,16 +109,22 @@ class Writer:
         """Return the result, the actual mode and the resource usage."""
         size, spans = self.path.stat().st_size, self.spans
         text = f"{self.data.identity}\n" + f"0-{size}\n" * (size > 0) + f"twice 0\nsize {size}\n"
-        fillers, writers = ({thread for thread, *_ in spans[phase]} for phase in ("generate", "write"))
+        fillers, writers = (
+            {thread for thread, *_ in spans[phase]} for phase in ("generate", "write")
+        )
         strategy = "python-loop" if fillers == writers else "python-threads"
-        direct = self.options["direct"] if fcntl.fcntl(self.fd, fcntl.F_GETFL) & os.O_DIRECT else "off"
+        direct = (
+            self.options["direct"] if fcntl.fcntl(self.fd, fcntl.F_GETFL) & os.O_DIRECT else "off"
+        )
         modes = {"strategy": strategy, "direct": direct}
         modes["durability"] = "end-fsync" if spans["fsync"] else "none"
         begun = spans["open"][0][2]
         written = max([begun, *(end for *_, end in spans["write"])])
         synced = max([written, *(end for *_, end in spans["fsync"])])
         used = resource.getrusage(resource.RUSAGE_SELF)
-        lines = (Path("/proc/self/status").read_text() + Path("/proc/self/io").read_text()).splitlines()
+        lines = (
+            Path("/proc/self/status").read_text() + Path("/proc/self/io").read_text()
+        ).splitlines()
         kernel = {key: value.split() for key, _, value in (line.partition(":") for line in lines)}
         return {
             "protocol": 1,
@@ -124,7 +132,9 @@ class Writer:
             "answer": {"count": size, "digest": hashlib.sha256(text.encode()).hexdigest()},
             "effective": {**modes, "backend": "pwrite", "dontcache": "off", "allocator": "python"},
             "threads": len(fillers | writers),
-            "phases_s": {phase: sum(end - start for _, start, end in times) for phase, times in spans.items()},
+            "phases_s": {
+                phase: sum(end - start for _, start, end in times) for phase, times in spans.items()
+            },
             "bytes": size,
             "peak_rss_bytes": int(kernel["VmHWM"][0]) * 1024,
             "anon_bytes": int(kernel["RssAnon"][0]) * 1024,
@@ -135,7 +145,11 @@ class Writer:
             "ctx_invol": used.ru_nivcsw,
             "read_bytes": int(kernel["read_bytes"][0]),
             "write_bytes": int(kernel["write_bytes"][0]),
-            "metrics": {"elapsed_s": written - begun, "synced_s": synced - begun, "buffer_bytes": self.block},
+            "metrics": {
+                "elapsed_s": written - begun,
+                "synced_s": synced - begun,
+                "buffer_bytes": self.block,
+            },
             "notes": [f"driven by Python {sys.version.split()[0]}"],
         }
 
