@@ -73,7 +73,7 @@ def judge(session: Session) -> None:
             assert not math.isnan(comparison.shown.ratio)
             assert comparison.shown.lo <= comparison.shown.ratio <= comparison.shown.hi
     for claim in judged.claims:
-        assert claim.text.startswith("In one session, in blocks")
+        assert claim.text.startswith("Within one session, not interleaved")
 
 
 @given(st.binary(max_size=200))

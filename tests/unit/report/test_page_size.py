@@ -25,7 +25,10 @@ def tables(document: Document) -> list[Table]:
     return [b for s in document.sections for b in s.blocks if isinstance(b, Table)]
 
 
-@pytest.mark.parametrize(("cells", "rounds", "most"), [(60, 20, 400_000), (200, 12, 1_000_000)])
+@pytest.mark.parametrize(
+    ("cells", "rounds", "most"),
+    [(60, 20, 400_000), pytest.param(200, 12, 1_000_000, marks=pytest.mark.slow)],
+)
 def test_a_page_with_every_number_stays_small(
     cells: int, rounds: int, most: int, templates: Path
 ) -> None:

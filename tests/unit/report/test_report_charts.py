@@ -67,7 +67,7 @@ def test_changes_alone_are_dots_with_their_interaction(data: ReportData) -> None
     structure = replace(structure, contributions=(alone,))
     document = build_document(replace(data, judgement=replace(data.judgement, structure=structure)))
     (figure,) = figures_of(document, "waterfall")
-    assert figure.title.startswith("Each change alone against")
+    assert figure.title.startswith("Each change alone vs")
     assert {p.y for p in figure.points} == {1.0}  # nothing is piled up
     interaction = next(p for p in figure.points if p.label == "interaction / unexplained")
     row = next(row for row in figure.table.rows if row.cells[1].text == "interaction / unexplained")

@@ -291,7 +291,7 @@ def test_two_records_are_compared_through_unchanged_builds(tmp_path: Path) -> No
         "rayon + serde": ("changed", Verdict.WORSE),
     }
     text = printed(result.document)
-    assert "exploratory: two sessions; never a gate" in text
+    assert "exploratory: two sessions, so never a gate" in text
     assert "≡ unchanged" in text
     assert "changed: code" in text
 
