@@ -9,7 +9,7 @@ use crate::vocabulary::{Alias, VOCABULARY};
 pub struct Kind {
     /// Kebab-case name.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// Description in one line.
     pub about: &'static str,
     /// Distinguishes the random streams of the kinds. Never reused.
     stream: u64,
@@ -30,7 +30,7 @@ impl std::fmt::Debug for Kind {
     }
 }
 
-/// What a phrase must know of those before it in its block.
+/// State of a block that later phrases depend on.
 #[derive(Debug, Default)]
 struct State {
     /// Words since the last full stop.
@@ -208,7 +208,7 @@ fn prose(random: &mut Random, out: &mut Out<'_>, state: &mut State, line_end: &[
     }
 }
 
-/// Whether the low bits of `dice` say yes: one time in `odds`, a power of two.
+/// Returns true once in `odds` (a power of two) values of `dice`, from its low bits.
 fn one_in(odds: u64, dice: u64) -> bool {
     dice.is_multiple_of(odds)
 }

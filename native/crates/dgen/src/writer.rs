@@ -15,7 +15,7 @@ const PROGRESS_BYTES: usize = 8 << 20;
 /// Bytes per write.
 const BATCH: usize = 1 << 20;
 
-/// What was written.
+/// Result of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
     /// Bytes of the file.

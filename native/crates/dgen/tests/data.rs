@@ -61,7 +61,7 @@ fn vectors() {
     assert_eq!(seen, expected);
 }
 
-/// What a user names in a report: it must not change either.
+/// The text form that reports name; it must not change either.
 #[test]
 fn identities() {
     let identity = |dedup: Option<&str>, compress: Option<&str>| {

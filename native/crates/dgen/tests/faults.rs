@@ -1,4 +1,4 @@
-//! What goes wrong around a writer: it says so in one line, and leaves nothing that looks complete.
+//! Failures around a writer: it reports each in one line, and leaves no file that looks complete.
 #![expect(
     clippy::unwrap_used,
     reason = "a test that meets an unexpected `None` stops at once"
@@ -92,7 +92,7 @@ fn refuse(
 /// The bit of `O_TMPFILE` that is its own.
 const UNNAMED: libc::c_int = libc::O_TMPFILE & !libc::O_DIRECTORY;
 
-/// Whether a ring can be had here at all: without one there is nothing to forbid.
+/// Returns whether a ring is available; without one there is nothing to forbid.
 fn no_ring() -> bool {
     !needs::can_have("io_uring", sink::why_no_ring())
 }

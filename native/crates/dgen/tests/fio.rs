@@ -36,7 +36,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Whether fio and a ring can be had here.
+/// Returns whether fio and a ring are available.
 fn is_here() -> bool {
     if !needs::can_have("io_uring", sink::why_no_ring()) {
         return false;

@@ -1,4 +1,4 @@
-//! What the binary says of itself and of its runs.
+//! Description and receipts of the binary.
 #![expect(
     clippy::unwrap_used,
     reason = "a test that meets an unexpected `None` stops at once"

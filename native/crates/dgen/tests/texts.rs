@@ -1,4 +1,4 @@
-//! What every kind of text promises, for every kind in the registry.
+//! Properties of every kind of text in the registry.
 #![expect(
     clippy::unwrap_used,
     reason = "a test that meets an unexpected `None` stops at once"

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// A file and its name in the answer, which does not depend on the location of the folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
-    /// Where it is.
+    /// Path of the file.
     pub path: PathBuf,
     /// The path below the folder that was given; for a file that was given its own name. With several inputs, the
     /// number of the input is prepended.

@@ -6,7 +6,7 @@
 
 use caseless::Caseless;
 
-/// How the definition is computed.
+/// Implementation of case folding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fold {
     /// Every text is folded by the full table.

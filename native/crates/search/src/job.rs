@@ -1,4 +1,4 @@
-//! What is to be searched, and how.
+//! Settings of a search.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -9,7 +9,7 @@ use crate::parser::Choice;
 use crate::prefilter::Prefilter;
 use crate::query::{Matcher, Query};
 
-/// How the bytes of a file come in.
+/// Method of reading a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
     /// In blocks, into a buffer.
@@ -73,15 +73,15 @@ pub static LINE_BUFFERS: &[(&str, &str)] = &[
 /// One value of each axis, and the files.
 #[derive(Debug)]
 pub struct Job {
-    /// What is looked for.
+    /// Query.
     pub query: Query,
-    /// What a message must be besides.
+    /// Filter in addition to the query.
     pub filter: Filter,
-    /// How literals are compared.
+    /// Comparison of literals.
     pub fold: Fold,
     /// Who reads a line.
     pub parser: Choice,
-    /// How bytes come in.
+    /// Method of reading.
     pub reading: Reading,
     /// Size of a block that is read, in bytes.
     pub buffer_bytes: usize,
@@ -95,7 +95,7 @@ pub struct Job {
     pub bounded: bool,
     /// Whether each line is copied into an allocation of its own.
     pub fresh_lines: bool,
-    /// Whether lines that cannot match are left out before parsing.
+    /// Whether to skip lines that cannot match before parsing.
     pub prefilter: bool,
     /// Threads of rayon's pool or of an executor of our own; at least 1.
     pub threads: usize,
@@ -103,7 +103,7 @@ pub struct Job {
     pub tokio_workers: Option<usize>,
     /// tokio's blocking threads at most; its own default if `None`.
     pub tokio_blocking: Option<usize>,
-    /// How many of the newest messages are kept.
+    /// Number of the newest messages to keep.
     pub limit: usize,
     /// In the order of their names.
     pub sessions: Vec<Session>,

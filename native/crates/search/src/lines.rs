@@ -39,7 +39,7 @@ impl LineBuffer {
         self.filled -= count;
     }
 
-    /// What is left when nothing more comes: a line without its end, or nothing.
+    /// Returns the rest at the end of the input: a line without its end, or nothing.
     pub(crate) fn rest(&self) -> &[u8] {
         &self.bytes[..self.filled]
     }

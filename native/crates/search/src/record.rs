@@ -295,7 +295,7 @@ pub struct Message<'a> {
     pub pieces: Vec<Text<'a>>,
 }
 
-/// Why a line of valid JSON is bad.
+/// Reason why a line of valid JSON is invalid.
 pub type Fault = Cow<'static, str>;
 
 impl<'a> Message<'a> {

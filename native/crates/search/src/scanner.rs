@@ -55,7 +55,7 @@ impl<P: Parser> Scanner<P> {
         }
     }
 
-    /// What was found and seen.
+    /// Returns the results and observations.
     pub(crate) fn finish(self) -> Found {
         let mut found = self.found;
         if self.parsed > 0 {

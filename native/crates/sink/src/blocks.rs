@@ -1,4 +1,4 @@
-//! Which block is written next, and by whom.
+//! Distribution of blocks among writers.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,7 +9,7 @@ use crate::{Job, Split};
 pub struct Block {
     /// Its number in the file.
     pub index: u64,
-    /// Where it begins.
+    /// Offset of the block.
     pub offset: u64,
     /// Bytes of it in the file; the last block may be shorter.
     pub length: usize,

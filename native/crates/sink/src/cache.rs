@@ -1,4 +1,4 @@
-//! How much of a file is in the page cache.
+//! Number of bytes of a file in the page cache.
 
 use std::fs::File;
 use std::io;

@@ -1,4 +1,4 @@
-//! What a file system can do past the page cache, and around it.
+//! Support of a file system for writes past the page cache.
 
 use std::fs::{File, OpenOptions};
 use std::io;

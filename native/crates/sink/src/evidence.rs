@@ -1,4 +1,4 @@
-//! What writing leaves behind.
+//! Observable effects of writing.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use hdrhistogram::Histogram;
 /// Time of one operation, by the time its completion was seen.
 pub type Latency = Histogram<u64>;
 
-/// Where the time of the writers went, summed over them.
+/// Time of the writers by activity, summed over all writers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Times {
     /// Producing contents.
@@ -65,7 +65,7 @@ pub struct Evidence {
     pub syncs_after: u64,
     /// Sum over all operations of their time under way.
     pub in_flight: Duration,
-    /// Where the time went.
+    /// Time by activity.
     pub times: Times,
     /// Nanoseconds of each block from its submission until its completion was seen.
     pub latency: Latency,
@@ -128,7 +128,7 @@ pub fn latency() -> Latency {
 }
 
 impl Evidence {
-    /// Whether all contents were ready before anything was handed to the kernel.
+    /// Whether all contents were ready before the first write call.
     #[must_use]
     pub fn generated_first(&self) -> bool {
         match (self.last_fill, self.first_submit) {

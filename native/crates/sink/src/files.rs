@@ -14,7 +14,7 @@ pub const MOST_FILES: usize = 1 << 16;
 /// Files begin and end at multiples of this, but for the end of the last: direct writes then need no padding.
 const PAGE: u64 = 4096;
 
-/// What file `index` of `files` is called: `path` itself if it is the only one.
+/// Returns the path of file `index` of `files`: `path` itself if it is the only one.
 #[must_use]
 pub fn path_of(path: &Path, files: NonZeroUsize, index: usize) -> PathBuf {
     if files.get() == 1 {

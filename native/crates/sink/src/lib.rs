@@ -71,17 +71,17 @@ pub trait Sink: Sync {
 pub struct Mode {
     /// Kebab-case name.
     pub name: &'static str,
-    /// What it does, in one line.
+    /// Description in one line.
     pub about: &'static str,
-    /// Whether it can write past the page cache.
+    /// Whether the mode can write past the page cache.
     pub direct: bool,
     /// Whether contents are produced in mappings of the file: blocks begin on pages, and no buffers are needed.
     pub maps: bool,
-    /// Whether it keeps several blocks under way at once.
+    /// Whether the mode keeps several blocks in flight.
     pub queues: bool,
-    /// Why it cannot run here, or `None`.
+    /// Reason why the mode cannot run here, or `None`.
     pub probe: fn() -> Option<String>,
-    /// Whether `Evidence` is what this mode leaves behind.
+    /// Whether `Evidence` matches this mode.
     pub matches: fn(&Evidence) -> bool,
     /// The behaviour.
     pub sink: &'static dyn Sink,
@@ -117,7 +117,7 @@ pub fn judge(asked: &Mode, evidence: &Evidence) -> &'static str {
         .map_or("unknown", |mode| mode.name)
 }
 
-/// How the blocks of a file are shared out among writers.
+/// Distribution of the blocks of a file among writers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Split {
     /// Every writer takes the next block of the file.
@@ -145,7 +145,7 @@ pub enum Submit {
     WhenFull,
 }
 
-/// What is to be written, and how.
+/// Output to write and the settings of the write.
 #[derive(Clone, Debug)]
 pub struct Job {
     /// Bytes of all files together.
@@ -163,19 +163,19 @@ pub struct Job {
     pub depth: NonZeroUsize,
     /// Threads that write.
     pub writers: NonZeroUsize,
-    /// How they share the file.
+    /// Distribution of the file among the writers.
     pub split: Split,
     /// When contents are produced.
     pub contents: Contents,
     /// When blocks are handed over.
     pub submit: Submit,
-    /// Whether the page cache is passed by.
+    /// Whether to bypass the page cache.
     pub direct: Direct,
     /// When written data must be on the disk.
     pub durability: Durability,
-    /// Whether pages are dropped from the cache once they are written (`RWF_DONTCACHE`). Refused where it cannot be had.
+    /// Whether to drop pages from the cache once they are written (`RWF_DONTCACHE`). Refused where unsupported.
     pub dontcache: bool,
-    /// Whether the blocks of the disk are reserved before the first write (`fallocate`).
+    /// Whether to reserve the blocks of the disk before the first write (`fallocate`).
     pub reserve: bool,
     /// Writer i runs on processor i modulo the length; anywhere if empty.
     pub processors: Vec<usize>,

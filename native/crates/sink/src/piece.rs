@@ -11,19 +11,19 @@ const LARGEST_OPERATION: usize = 0x7fff_f000;
 /// Repetitions in a row without a byte written, after which a write counts as stuck.
 const PATIENCE: u32 = 100_000;
 
-/// What is left of a block to write.
+/// Rest of a block that is still to be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// Where in the file the rest begins.
+    /// Offset of the rest in the file.
     pub offset: u64,
-    /// Where in the buffer the rest begins.
+    /// Offset of the rest in the buffer.
     pub start: usize,
     /// Bytes left.
     pub length: usize,
     repeated: u32,
 }
 
-/// What is to be done with a piece next.
+/// Next action for a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Nothing was written: submit the same again.

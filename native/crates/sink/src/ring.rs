@@ -10,7 +10,7 @@ use io_uring::{IoUring, cqueue, opcode, squeue};
 
 use crate::{Fault, Pool};
 
-/// Why no ring can be had, or `None`.
+/// Returns the reason why no ring is available, or `None`.
 #[must_use]
 pub fn why_unavailable() -> Option<String> {
     IoUring::new(2)
@@ -27,7 +27,7 @@ const AT_ONCE: u32 = 100;
 /// Before each of the others, so that a kernel short of memory has about a second to find some.
 const PAUSE: Duration = Duration::from_micros(100);
 
-/// How long refusals are borne that may pass by themselves.
+/// Time limit for retries after temporary refusals.
 #[derive(Debug, Default)]
 pub(crate) struct Patience {
     refused: u32,

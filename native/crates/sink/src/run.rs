@@ -25,14 +25,14 @@ const MOST_WRITERS: usize = 4096;
 /// Bytes that are filled beforehand between two looks at whether to stop.
 const PORTION: usize = 4 << 20;
 
-/// What was written, and what was seen on the way.
+/// Result of a write, with observations.
 #[derive(Clone, Debug)]
 pub struct Done {
     /// Size of the files after closing, read back by name; for a job without a file, the bytes produced.
     pub size: u64,
     /// Bytes of each file that completions reported; of a job without a file, the bytes produced.
     pub extents: Vec<Extents>,
-    /// What the writers left behind.
+    /// Evidence of the writers.
     pub evidence: Evidence,
     /// When the first contents were begun.
     pub started: Instant,

@@ -10,7 +10,7 @@ use crate::direct::alignment;
 use crate::tmpfile::{folder, link, open_unnamed};
 use crate::{Fault, Job, Mode};
 
-/// Whether the page cache is passed by (`O_DIRECT`).
+/// Whether to bypass the page cache (`O_DIRECT`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direct {
     /// Written through the page cache.
@@ -38,9 +38,9 @@ pub enum Durability {
 #[derive(Debug)]
 pub(crate) struct Target {
     file: Option<File>,
-    /// Where it was asked to stand.
+    /// Requested path.
     pub(crate) asked: PathBuf,
-    /// Where that is, with links followed.
+    /// Path with links resolved.
     pub(crate) path: PathBuf,
     /// Bytes that it will have.
     pub(crate) size: u64,
@@ -48,7 +48,7 @@ pub(crate) struct Target {
     partial: Option<PathBuf>,
     /// Bytes to whose multiples direct writes are aligned; 1 through the cache.
     pub(crate) alignment: usize,
-    /// What the descriptor turned out to be.
+    /// Actual state of the descriptor.
     pub(crate) direct: bool,
     pub(crate) dsync: bool,
     pub(crate) notes: Vec<String>,

@@ -21,7 +21,7 @@ pub(crate) static MODE: Mode = Mode {
     sink: &Queue::<Ring>(PhantomData),
 };
 
-/// What the loop needs of a ring; tests inject faults here.
+/// Operations of a ring that the loop uses; tests inject faults here.
 pub(crate) trait Operations: Sized {
     /// As [`Ring::open`].
     fn open(writer: &Writer<'_>, depth: usize, notes: &mut Vec<String>) -> Result<Self, Fault>;

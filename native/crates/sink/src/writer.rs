@@ -1,4 +1,4 @@
-//! What one writer has to work with: the next block, a buffer with its contents, and the notes that it takes.
+//! State of one writer: the next block, a buffer with its contents, and measurements.
 
 use std::fs::File;
 use std::io;
@@ -11,7 +11,7 @@ use crate::blocks::Cursor;
 use crate::target::Target;
 use crate::{Block, Contents, Durability, Evidence, Extents, Fault, Fill, Job, Pool};
 
-/// What all writers share.
+/// State that all writers share.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     pub(crate) stop: AtomicBool,
@@ -23,7 +23,7 @@ pub(crate) struct Shared {
 pub(crate) struct Share<'run> {
     /// None for contents that are discarded.
     pub(crate) target: Option<&'run Target>,
-    /// Where its contents begin.
+    /// Offset of the contents.
     pub(crate) base: u64,
     /// The blocks, for all of its writers or for each.
     pub(crate) cursors: Vec<Cursor>,
@@ -52,7 +52,7 @@ pub struct Writer<'run> {
     pub(crate) touched: usize,
     pub(crate) follows: Option<u64>,
     pub(crate) unsynced: u64,
-    /// What this writer leaves behind.
+    /// Evidence of this writer.
     pub evidence: Evidence,
 }
 
@@ -237,7 +237,7 @@ impl<'run> Writer<'run> {
         }
     }
 
-    /// Whether it is time for an `fdatasync`, to be called with nothing under way.
+    /// Returns whether an `fdatasync` is due. Must be called with no block in flight.
     pub(crate) fn sync_is_due(&self) -> bool {
         matches!(self.job.durability, Durability::Fdatasync(every) if self.unsynced >= every)
     }
@@ -255,7 +255,7 @@ impl<'run> Writer<'run> {
         Ok(())
     }
 
-    /// What it leaves behind, at its end, and its buffers.
+    /// Returns the evidence of the writer and its buffers at the end.
     pub(crate) fn conclude(mut self) -> (Evidence, Buffers<'run>) {
         self.evidence.writers = usize::from(self.evidence.blocks > 0);
         if self.job.contents == Contents::PerBlock {

@@ -52,7 +52,7 @@ fn probe() -> Option<String> {
     }
 }
 
-/// What a folder says of `O_DIRECT`.
+/// Support of a folder for `O_DIRECT`.
 enum Asked {
     Answer(io::Result<usize>),
     /// No file could be made to ask with.
@@ -163,7 +163,7 @@ fn switch_on(file: &File) -> io::Result<usize> {
     Ok(alignment)
 }
 
-/// Where offsets and lengths may start and end, or why that is not known.
+/// Alignment of offsets and lengths, or the reason why it is unknown.
 fn alignment(known: &Statx) -> Result<usize, &'static str> {
     if StatxFlags::from_bits_retain(known.stx_mask).contains(StatxFlags::DIOALIGN) {
         match known.stx_dio_offset_align.max(known.stx_dio_mem_align) {

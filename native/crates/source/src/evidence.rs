@@ -1,4 +1,4 @@
-//! What reading leaves behind, and which mode that is.
+//! Observable effects of reading, from which the actual mode is derived.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -87,7 +87,7 @@ impl<'run> Counted<'run> {
     }
 }
 
-/// What the blocks themselves show, seen from outside the mode.
+/// Properties of the blocks, observed outside the mode.
 pub(crate) struct Delivered {
     inode: u64,
     mapped: u64,
@@ -127,7 +127,7 @@ impl Delivered {
     }
 }
 
-/// How many bytes of `block` lie in a mapping of the file with `inode`.
+/// Returns how many bytes of `block` are in a mapping of the file with `inode`.
 fn mapped_from(block: &[u8], inode: u64) -> u64 {
     let first = block.as_ptr() as u64;
     let last = first + block.len() as u64;

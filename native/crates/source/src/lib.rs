@@ -37,7 +37,7 @@ use std::path::PathBuf;
 pub use evidence::{Counted, Evidence};
 pub use mmap::{ADVICE, Advice};
 
-/// What the caller does with a block; `Break` ends the reading without error.
+/// Callback for each block; `Break` ends the reading without error.
 pub type Visit<'visit> = dyn FnMut(&[u8]) -> ControlFlow<()> + 'visit;
 
 /// One way to read an open input from its start to its end.
@@ -59,15 +59,15 @@ pub trait Source: Sync {
 pub struct Mode {
     /// Kebab-case name.
     pub name: &'static str,
-    /// What it does, in one line.
+    /// Description in one line.
     pub about: &'static str,
     /// Whether the input arrives as one block.
     pub whole: bool,
     /// Whether it can read standard input and pipes.
     pub streams: bool,
-    /// Why it cannot run here, or `None`.
+    /// Reason why the mode cannot run here, or `None`.
     pub probe: fn() -> Option<String>,
-    /// Whether `Evidence` of one input is what this mode leaves behind.
+    /// Whether `Evidence` of one input matches this mode.
     pub matches: fn(&Evidence) -> bool,
     /// The behaviour.
     pub source: &'static dyn Source,
@@ -120,7 +120,7 @@ impl Default for Options {
     }
 }
 
-/// Where the bytes come from.
+/// Origin of the bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
     /// Standard input, written `-`.
@@ -158,12 +158,12 @@ impl fmt::Display for Input {
     }
 }
 
-/// What reading one input turned out to be.
+/// Observed properties of reading one input.
 #[derive(Clone, Debug)]
 pub struct Observed {
     /// Name of the mode that the evidence shows; `unknown` if the evidence matches no mode.
     pub mode: &'static str,
-    /// What the evidence was.
+    /// Evidence of the mode.
     pub evidence: Evidence,
     /// Stated fallbacks: the mode could not read this kind of input, or did without something that it has elsewhere.
     pub notes: Vec<String>,
@@ -208,7 +208,7 @@ pub fn open(mode: &'static Mode, input: &Input) -> io::Result<Opened> {
     })
 }
 
-/// What was read is neither what the file was nor what it is.
+/// Returns the error for an input that changed while it was read.
 fn changed() -> io::Error {
     io::Error::other("the file changed its size while it was read")
 }

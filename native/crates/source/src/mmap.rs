@@ -23,9 +23,9 @@ pub(crate) static MODE: Mode = Mode {
 pub struct Advice {
     /// Kebab-case name.
     pub name: &'static str,
-    /// What it does, in one line.
+    /// Description in one line.
     pub about: &'static str,
-    /// Why it cannot be given here, or `None`.
+    /// Reason why the advice is unavailable here, or `None`.
     pub probe: fn() -> Option<String>,
     /// Maps a file that is not empty, and gives the advice.
     map: fn(&File) -> io::Result<Mmap>,

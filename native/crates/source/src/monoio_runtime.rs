@@ -1,4 +1,4 @@
-//! What the two `monoio` modes share: the runtime on the `io_uring` driver, and the proof that the driver read.
+//! Shared code of the two `monoio` modes: the runtime on the `io_uring` driver, and the proof that the driver read.
 //!
 //! `monoio` is built without its other driver: there is nothing that it could fall back to.
 

@@ -9,7 +9,7 @@ use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// What the handler needs to know; it may neither allocate nor lock.
+/// State of the handler, which may neither allocate nor lock.
 struct Mapping {
     first: usize,
     behind: usize,

@@ -86,7 +86,7 @@ impl Source for Uring {
 /// One buffer and the request that fills it.
 struct Slot {
     buffer: Vec<u8>,
-    /// Where the buffer starts in the file.
+    /// Offset of the buffer in the file.
     offset: u64,
     filled: usize,
     in_flight: bool,

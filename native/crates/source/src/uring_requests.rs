@@ -14,10 +14,10 @@ use crate::ring;
 pub(crate) struct Wanted {
     /// Number of the buffer, and name of the request.
     pub(crate) slot: usize,
-    /// Where the bytes go, inside that buffer.
+    /// Offset inside that buffer.
     pub(crate) address: *mut u8,
     pub(crate) length: u32,
-    /// Where they stand in the file.
+    /// Offset in the file.
     pub(crate) offset: u64,
 }
 
@@ -32,7 +32,7 @@ pub(crate) trait Requests {
     /// Hands what was pushed to the kernel, waits for `completions`, and returns how many the kernel took.
     fn enter(&mut self, completions: usize) -> io::Result<usize>;
 
-    /// Whether a completion can be taken.
+    /// Whether a completion is available.
     fn any_completed(&mut self) -> bool;
 
     /// The slot of a completed read, and its result: bytes, or a negative errno.

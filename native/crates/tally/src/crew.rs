@@ -37,7 +37,7 @@ pub(crate) struct Crew {
     bad: Mutex<Option<BadByte>>,
 }
 
-/// What the crew did.
+/// Result of a crew.
 #[derive(Debug, Default)]
 pub(crate) struct Done {
     pub(crate) tables: Vec<Table>,
@@ -125,7 +125,7 @@ impl Crew {
         }
     }
 
-    /// Whether a bad byte was found: bytes behind it need not be read.
+    /// Returns whether an invalid byte was found; bytes after it need not be read.
     pub(crate) fn failed(&self) -> bool {
         self.first_bad.load(Ordering::Relaxed) != u64::MAX
     }

@@ -1,4 +1,4 @@
-//! Where a text may be cut without changing its words.
+//! Positions where a text may be cut without changing its words.
 //!
 //! A cut between two bytes is safe if, whatever the text before and after, no word crosses it and the words on each side
 //! are the same as if the other side were not there, for every tokenizer. Five kinds are known to be:
@@ -63,12 +63,12 @@ const fn leads_han(byte: u8) -> bool {
     matches!(byte, 0xE4..=0xE9)
 }
 
-/// Whether the text may be cut between `left` and `right`.
+/// Returns whether the text may be cut between `left` and `right`.
 pub(crate) fn between(left: u8, right: u8) -> bool {
     CLASS[right as usize] & ALONE != 0 || before_ascii(left, right)
 }
 
-/// Whether the text may be cut between `left` and `right`, for a reason that is ASCII.
+/// Returns whether the text may be cut between `left` and `right`, by a rule on ASCII.
 pub(crate) fn before_ascii(left: u8, right: u8) -> bool {
     CLASS[right as usize] & ENDS != 0
         || left == b'\n'
@@ -120,7 +120,7 @@ pub fn pieces(text: &[u8], target: usize) -> impl Iterator<Item = (usize, &[u8])
 #[derive(Debug, Default)]
 pub struct Stitcher {
     carry: Vec<u8>,
-    /// Where the carry starts in the input.
+    /// Offset of the carry in the input.
     offset: u64,
     /// The most bytes that were ever carried.
     pub peak: usize,

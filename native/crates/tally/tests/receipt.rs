@@ -1,4 +1,4 @@
-//! What the binary says of itself and of its runs.
+//! Description and receipts of the binary.
 // The double swaps a mode on purpose; `swapped.rs` looks at it.
 #![cfg(not(feature = "test-swap-io"))]
 #![expect(

@@ -1,4 +1,4 @@
-//! What a run did: the line that it appends to the file named by `BENCHCTL_ANSWERS`.
+//! Result of a run: the line that it appends to the file named by `BENCHCTL_ANSWERS`.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -18,7 +18,7 @@ pub const ITERATION: &str = "HYPERFINE_ITERATION";
 /// The work done, as one comparable value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
-    /// How much was found.
+    /// Number of results.
     pub count: u64,
     /// Text that is equal if and only if the result is.
     pub digest: String,
@@ -42,7 +42,7 @@ pub struct Outcome {
     pub bytes: u64,
     /// The metrics that `describe` announces.
     pub metrics: BTreeMap<String, f64>,
-    /// What the reader of a result must know.
+    /// Notes for the reader of a result.
     pub notes: Vec<String>,
 }
 
@@ -68,7 +68,7 @@ pub struct Line {
     pub counters: BTreeMap<String, Option<u64>>,
     /// The metrics announced by `describe`.
     pub metrics: BTreeMap<String, f64>,
-    /// What the reader of a result must know.
+    /// Notes for the reader of a result.
     pub notes: Vec<String>,
 }
 

@@ -11,7 +11,7 @@ pub const FAILED: u8 = 1;
 /// The command line was wrong.
 pub const USAGE: u8 = 2;
 
-/// Why a worker stops without an answer.
+/// Reason why a worker stops without an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The work failed: exit code 1.

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use std::ptr;
 use std::sync::OnceLock;
 
-/// What the handler needs; it may neither allocate nor lock.
+/// State of the handler, which may neither allocate nor lock.
 struct Guarded {
     message: String,
     /// The action before ours: Rust's own, which knows stack overflows.

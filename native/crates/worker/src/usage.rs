@@ -40,7 +40,7 @@ impl Counter {
     }
 }
 
-/// What the kernel reported at one moment.
+/// Counters of the kernel at one moment.
 struct Snapshot {
     usage: libc::rusage,
     /// Text of `/proc/self/io`: of this process, and of the children that it waited for.

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use sha2::{Digest, Sha256};
 
-/// What the granules of some bytes are.
+/// Statistics of the granules of some bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
     /// Bytes of a granule.
@@ -19,7 +19,7 @@ pub struct Measured {
     pub different: u64,
     /// Granules in which all bytes are the same.
     pub constant: u64,
-    /// How far each granule alone compresses as an LZ4 block.
+    /// Compression ratio of each granule alone as an LZ4 block.
     pub lz4: Ratios,
 }
 

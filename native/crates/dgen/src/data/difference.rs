@@ -1,4 +1,4 @@
-//! Where bytes are not what they must be.
+//! Differences between actual and expected bytes.
 
 use super::Data;
 
@@ -8,7 +8,7 @@ const PIECE: usize = 8 << 10;
 /// The most bytes shown from a difference on.
 const SHOWN: usize = 16;
 
-/// What comparing has found so far.
+/// Differences so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Differences {
     /// Bytes compared.
@@ -19,7 +19,7 @@ pub struct Differences {
     pub first: Option<u64>,
     /// What must be there and in the 15 bytes behind it, as far as those were compared with it.
     pub expected: Vec<u8>,
-    /// What is there.
+    /// The actual bytes.
     pub actual: Vec<u8>,
 }
 

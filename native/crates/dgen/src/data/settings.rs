@@ -1,16 +1,16 @@
-//! What can be asked of the data, and its text form.
+//! Settings of the data, and their text form.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// What determines the bytes.
+/// Settings that determine the bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// Different seeds give data that share nothing.
     pub seed: u64,
-    /// How many units are copies; without, none.
+    /// Deduplication ratio; `None` for no copies.
     pub dedup: Option<Dedup>,
-    /// How far granules can be compressed; without, not at all.
+    /// Compression ratio of granules; `None` for incompressible data.
     pub compress: Option<Compress>,
 }
 
@@ -21,11 +21,11 @@ pub struct Dedup {
     pub ratio: Ratio,
     /// Bytes of a unit: a multiple of 512.
     pub unit: u32,
-    /// Which unit a copy is a copy of.
+    /// Choice of the unit that a copy repeats.
     pub distance: Distance,
 }
 
-/// Which unit a copy is a copy of.
+/// Choice of the unit that a copy repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distance {
     /// The one before it.
@@ -48,7 +48,7 @@ pub struct Compress {
 /// Bytes of a unit or granule unless another number is asked for.
 const DEFAULT_BYTES: u32 = 4096;
 
-/// What sizes of units and granules are multiples of: a sector.
+/// Divisor of the sizes of units and granules: a sector.
 const SECTOR: u32 = 512;
 
 /// The largest unit or granule.

@@ -19,19 +19,19 @@ pub(super) type Block = [u8; BLOCK];
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Keys(pub(super) [Block; 5]);
 
-/// Which block it is.
+/// Number of a block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counter {
     domain: Domain,
     index: u64,
 }
 
-/// What blocks are for; each has all numbers for itself.
+/// Purpose of a block; each purpose has its own range of numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Domain {
     /// The random bytes.
     Bytes = 0,
-    /// What repeats in a granule: one block of the number of the granule.
+    /// The repeated part of a granule: one block with the number of the granule.
     Fillers = 1,
 }
 
@@ -46,7 +46,7 @@ impl Counter {
         Self { index, ..self }
     }
 
-    /// What the rounds start from.
+    /// Returns the initial state of the rounds.
     pub(super) fn to_block(self) -> Block {
         (u128::from(self.domain as u8) << 64 | u128::from(self.index)).to_le_bytes()
     }

@@ -1,4 +1,4 @@
-//! Which block size, depth and number of threads write fastest to a disk: a short trial of each, limited in time.
+//! Search for the fastest block size, depth and number of threads on a disk: a short trial of each, limited in time.
 //!
 //! Trials are made in passes, each in an order of its own, so that a slow moment of the disk does not meet the same trial
 //! twice. Every trial writes a file of its own and removes it.
@@ -15,7 +15,7 @@ use crate::data::Settings;
 use crate::random::Random;
 use crate::write::{Options, WriteError, write_file};
 
-/// What a probe found best.
+/// Best settings of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choice {
     /// Bytes of a block.
@@ -29,7 +29,7 @@ pub struct Choice {
 /// One combination, and how fast it was.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// What was tried.
+    /// Settings that were tried.
     #[serde(flatten)]
     pub tried: Choice,
     /// Seconds of each trial, syncs included; none if the time was up before.
@@ -38,7 +38,7 @@ pub struct Row {
     pub bytes_per_s: Option<f64>,
 }
 
-/// What a probe found.
+/// Result of a probe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Table {
     /// The folder.
@@ -53,7 +53,7 @@ pub struct Table {
     pub rows: Vec<Row>,
     /// The one to use.
     pub choice: Choice,
-    /// Why this one.
+    /// Reason for this choice.
     pub basis: String,
 }
 

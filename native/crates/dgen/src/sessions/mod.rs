@@ -14,7 +14,7 @@ pub use line::RARE_WORD;
 use crate::random::Random;
 use line::Writer;
 
-/// What the files of a folder are like.
+/// Properties of the files of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Small files have between half of this and one and a half times this, in bytes.
@@ -34,7 +34,7 @@ pub struct Settings {
 pub struct Profile {
     /// Kebab-case name.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// Description in one line.
     pub about: &'static str,
     /// Its settings.
     pub settings: Settings,
@@ -187,7 +187,7 @@ impl Sessions {
     /// Gives the contents of a file, piece by piece, to `out`.
     ///
     /// # Errors
-    /// What `out` raises.
+    /// Errors of `out`.
     pub fn write<E>(
         &self,
         session: &Session,

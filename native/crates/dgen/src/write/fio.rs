@@ -19,7 +19,7 @@ mod account;
 
 use account::Account;
 
-/// What fio's job was, by its own account and by the file that it left.
+/// Result of a fio job, from fio's report and from the file.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// Such as `fio-3.33`.
@@ -64,7 +64,7 @@ pub fn engine(mode: &Mode) -> Option<&'static str> {
     }
 }
 
-/// Why fio cannot run here, or `None`.
+/// Returns the reason why fio cannot run here, or `None`.
 #[must_use]
 pub fn why_unavailable() -> Option<String> {
     match installed() {

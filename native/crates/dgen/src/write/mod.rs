@@ -27,7 +27,7 @@ pub use stats::{LatencySeconds, Stats, digest_of, hex};
 
 use crate::data::SettingsError;
 
-/// Why there is no file.
+/// Reason why no file was written.
 #[derive(Debug)]
 pub enum WriteError {
     /// The data cannot be had.
@@ -36,7 +36,7 @@ pub enum WriteError {
     Fault {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         fault: Fault,
     },
 }
@@ -62,7 +62,7 @@ impl WriteError {
         }
     }
 
-    /// Whether the options are at fault, not the work.
+    /// Returns whether the options caused the error, not the work.
     #[must_use]
     pub fn is_usage(&self) -> bool {
         matches!(

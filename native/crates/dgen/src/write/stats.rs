@@ -1,4 +1,4 @@
-//! What was written, as it was observed.
+//! Observations of a write.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -40,7 +40,7 @@ impl LatencySeconds {
     }
 }
 
-/// What was written, as it was observed.
+/// Observations of a write.
 #[derive(Clone, Debug)]
 pub struct Stats {
     /// Size of the files after closing; of a strategy that writes nothing, the bytes produced.

@@ -14,7 +14,7 @@ pub use self::sonic_rs::SonicRs;
 pub trait Parser: Default + Send + 'static {
     /// Kebab-case name, reported by the code that parses.
     const NAME: &'static str;
-    /// What it is, in one line.
+    /// Description in one line.
     const ABOUT: &'static str;
 
     /// Reads one line without its line end.

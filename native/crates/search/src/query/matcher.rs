@@ -1,4 +1,4 @@
-//! Whether a message has what a query looks for.
+//! Matching of a message against a query.
 
 use memchr::memmem::Finder;
 use regex::bytes::RegexBuilder;
@@ -14,7 +14,7 @@ pub struct Matcher {
     fold: Fold,
     /// The pieces of the current message that were case-folded, each preceded by a NUL, which no literal contains.
     folded: String,
-    /// Whether `folded` is that of the current message.
+    /// Whether `folded` belongs to the current message.
     fresh: bool,
     /// Pieces that were folded by the full table.
     pub(crate) pieces_folded: u64,
@@ -58,7 +58,7 @@ impl Matcher {
         })
     }
 
-    /// Whether the message has it.
+    /// Returns whether the message matches.
     pub fn matches(&mut self, message: &Message<'_>) -> bool {
         self.fresh = false;
         let mut root = std::mem::replace(&mut self.root, Node::Any(Vec::new()));

@@ -15,7 +15,7 @@ use crate::tests::{contents, expected, job, on, some};
 use crate::uring::{Operations, Queue};
 use crate::{Direct, Fault, Job, Mode, Split, Submit, Writer, pwrite, uring, write};
 
-/// What every direct write in the tests is aligned to, if it is one.
+/// Alignment of direct writes in the tests.
 const SECTOR: usize = 512;
 
 thread_local! {

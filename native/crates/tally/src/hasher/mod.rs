@@ -10,7 +10,7 @@ mod siphash;
 
 use crate::table::{SHORT, Store, Words};
 
-/// How words are hashed.
+/// Hash function for words.
 pub trait Hash {
     /// The value of the axis.
     const NAME: &'static str;
@@ -27,7 +27,7 @@ pub trait Hash {
 pub struct Hasher {
     /// Kebab-case name.
     pub name: &'static str,
-    /// What it is.
+    /// Description.
     pub about: &'static str,
     /// An empty table that uses it.
     pub table: fn() -> Table,

@@ -2,7 +2,7 @@
 //! marks that follow them, whatever the neighbours are. They are most of Chinese, Japanese and Thai text, and asking the
 //! segmenter for each would take most of the time. Tests ask it about every character named here.
 
-/// What is known of a character.
+/// Known property of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Known {
     /// Class Other, a letter: a word.

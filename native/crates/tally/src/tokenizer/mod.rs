@@ -13,7 +13,7 @@ use crate::table::Table;
 pub struct BadByte {
     /// Offset of the first byte that cannot be read: in a piece, or in an input.
     pub offset: u64,
-    /// What it is.
+    /// Description.
     pub what: &'static str,
 }
 
@@ -31,7 +31,7 @@ pub struct Signature {
 pub struct Tokenizer {
     /// Kebab-case name.
     pub name: &'static str,
-    /// What a word is.
+    /// Definition of a word, in one line.
     pub about: &'static str,
     /// Counts the words of a piece that starts and ends at safe cuts.
     pub count: fn(&[u8], Case, &mut Table) -> Result<Signature, BadByte>,

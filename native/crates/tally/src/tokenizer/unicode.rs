@@ -144,7 +144,7 @@ fn count_ascii<H: Hash>(text: &[u8], table: &mut Words<H>) {
     }
 }
 
-/// Whether the byte before a chunk is a letter or a digit, as 0 or 1.
+/// Class of the byte before a chunk: 1 for a letter or a digit, else 0.
 #[derive(Clone, Copy, Debug, Default)]
 struct Before {
     letter: u64,

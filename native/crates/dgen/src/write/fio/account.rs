@@ -9,7 +9,7 @@ use sink::Fault;
 
 use crate::write::LatencySeconds;
 
-/// What all threads did together.
+/// Figures of all threads combined.
 pub(super) struct Account {
     /// Such as `fio-3.33`.
     pub(super) version: String,
@@ -27,7 +27,7 @@ pub(super) struct Account {
     pub(super) latency: LatencySeconds,
 }
 
-/// Why there is no account.
+/// Reason why fio's report is unavailable.
 pub(super) enum Failed {
     /// fio could not set its ring up; no thread that met this wrote anything.
     Setup(io::Error),
