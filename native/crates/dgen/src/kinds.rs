@@ -178,7 +178,7 @@ fn repeat(
 fn prose(random: &mut Random, out: &mut Out<'_>, state: &mut State, line_end: &[u8]) {
     let dice = random.next();
     let start = out.length;
-    // Each decision looks at bits of its own.
+    // Each decision looks at its own bits.
     if one_in(64, dice) {
         number(random, out);
     } else {

@@ -116,7 +116,8 @@ pub struct Validation {
     pub size_expected: u64,
     /// Size that it has.
     pub size_actual: u64,
-    /// Bytes that are not what they must be, with the first of them. Bytes that are missing or too many are not among them.
+    /// Bytes that differ from the expected ones, with the first of them. Bytes that are missing or
+    /// too many are not among them.
     pub differences: Differences,
 }
 

@@ -1,4 +1,4 @@
-//! The bytes themselves, looked at from outside: are they what was asked for?
+//! The bytes themselves, measured from outside and compared with the settings.
 #![expect(
     clippy::unwrap_used,
     reason = "a test that meets an unexpected error stops at once"
@@ -123,7 +123,8 @@ fn copies_come_from_where_the_distance_says() {
         let data = data(9, Some(&format!("4@512,{distance}")), None);
         let bytes = bytes(&data, 0, 4000 * 512);
         let pieces: Vec<_> = bytes.chunks(512).map(<[u8]>::to_vec).collect();
-        // For each copy, the distance back to the last equal unit; and how often the most common unit occurs.
+        // For each copy, the distance back to the last equal unit; and how often the most common
+        // unit occurs.
         let mut last = std::collections::HashMap::new();
         let mut times = std::collections::HashMap::new();
         let mut back = Vec::new();
@@ -168,9 +169,10 @@ fn bytes_are_equally_frequent_at_every_place_of_a_block() {
     }
 }
 
-/// Half of the bits differ between neighbouring seeds, between neighbouring blocks, and between blocks whose counters
-/// differ in one bit. Over 8 Mi bits the standard deviation of the share is 0.00017; 6 of them are allowed. Each of the 128 bits of
-/// a block differs in half the cases too: over 65 536 blocks the standard deviation is 0.002, 6 are allowed.
+/// Half of the bits differ between neighbouring seeds, between neighbouring blocks, and between
+/// blocks whose counters differ in one bit. Over 8 Mi bits the standard deviation of the share is
+/// 0.00017; 6 of them are allowed. Each of the 128 bits of a block differs in half the cases too:
+/// over 65 536 blocks the standard deviation is 0.002, 6 are allowed.
 #[test]
 fn neighbours_share_nothing() {
     let size = 1 << 20;

@@ -143,7 +143,8 @@ fn options_that_contradict_each_other() {
     }
 }
 
-/// Runs a script that mounts into namespaces of its own. `None` if nothing can be mounted on a machine that is known for it.
+/// Runs a script that mounts into its own namespaces. `None` if nothing can be mounted on a machine
+/// that is known for it.
 fn mounted(script: &str, folder: &Path) -> Option<String> {
     let output = Command::new("unshare")
         .args(["--mount", "sh", "-c", script, "sh", DGEN])
@@ -364,7 +365,8 @@ fn too_little_locked_memory_leaves_the_buffers_unregistered() {
     // SAFETY: between fork and exec only system calls are made.
     unsafe {
         command.pre_exec(|| {
-            // The limit applies to processes without the capability; dropping it from the bounding set takes it from root at exec.
+            // The limit applies to processes without the capability; dropping it from the bounding
+            // set takes it from root at exec.
             libc::prctl(libc::PR_CAPBSET_DROP, 14, 0, 0, 0);
             // Room for the ring itself, which counts too, but not for four buffers of 64 KiB.
             let limit = libc::rlimit {
@@ -414,7 +416,7 @@ fn killed_in_the_middle_it_leaves_nothing() {
     }
     child.kill().unwrap();
     assert_eq!(child.wait().unwrap().signal(), Some(libc::SIGKILL));
-    // A file system without unnamed files keeps one whose name says that it is partial.
+    // A file system without unnamed files keeps one whose name marks it as partial.
     let names = fs::read_dir(folder.path())
         .unwrap()
         .map(|entry| entry.unwrap().file_name());

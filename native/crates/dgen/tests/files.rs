@@ -119,7 +119,8 @@ fn a_strategy_that_keeps_a_file_in_memory_writes_only_one() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
-/// Of 512 bytes at a time, none is in two files; inside of a file there are as many as were asked for.
+/// Of 512 bytes at a time, none is in two files; inside of a file there are as many as were
+/// requested.
 #[test]
 fn files_share_nothing_whatever_is_copied_inside_of_them() {
     let cases = [

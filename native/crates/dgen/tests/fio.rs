@@ -266,7 +266,8 @@ fn too_little_locked_memory_leaves_the_buffers_of_fio_unregistered() {
     // SAFETY: between fork and exec only system calls are made.
     unsafe {
         command.pre_exec(|| {
-            // The limit applies to processes without the capability; dropping it from the bounding set takes it from root at exec.
+            // The limit applies to processes without the capability; dropping it from the bounding
+            // set takes it from root at exec.
             libc::prctl(libc::PR_CAPBSET_DROP, 14, 0, 0, 0);
             let limit = libc::rlimit {
                 rlim_cur: 128 << 10,

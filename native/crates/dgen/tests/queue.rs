@@ -1,4 +1,5 @@
-//! If the kernel stops taking entries from a queue, the run fails: no thread waits for ever, and no file looks complete.
+//! If the kernel stops taking entries from a queue, the run fails: no thread waits forever, and no
+//! file looks complete.
 #![expect(
     clippy::unwrap_used,
     reason = "a test that meets an unexpected `None` stops at once"

@@ -21,7 +21,7 @@ fn hex(bytes: &[u8]) -> String {
         .fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
-/// The bytes are fixed for ever: a record of last year must be able to make its dataset again.
+/// The bytes are fixed forever: a record of last year must be able to make its dataset again.
 #[test]
 fn vectors() {
     let expected = include_str!("session_vectors.txt");

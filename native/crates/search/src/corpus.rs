@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 pub struct Session {
     /// Path of the file.
     pub path: PathBuf,
-    /// The path below the folder that was given; for a file that was given its own name. With several inputs, the
-    /// number of the input is prepended.
+    /// The path below the folder that was given; for a file that was given its own name. With
+    /// several inputs, the number of the input is prepended.
     pub name: String,
     /// Bytes when the search began.
     pub size: u64,
@@ -77,7 +77,8 @@ fn collect(
     Ok(())
 }
 
-/// Returns the name as text. Bytes that are not UTF-8 become `\xff`, so that different names stay different.
+/// Returns the name as text. Bytes that are not UTF-8 become `\xff`, so that different names stay
+/// different.
 fn readable(name: &Path) -> String {
     let mut text = String::new();
     for chunk in name.as_os_str().as_encoded_bytes().utf8_chunks() {

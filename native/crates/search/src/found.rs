@@ -64,9 +64,9 @@ pub struct Found {
     newest: BinaryHeap<Reverse<Hit>>,
     /// Maximum number of kept messages.
     limit: usize,
-    /// Lines that are not what they must be.
+    /// Invalid lines.
     pub bad: u64,
-    /// The first of them and what is wrong.
+    /// The first invalid line and its error.
     pub bad_named: BTreeMap<Place, String>,
     /// Observations of the search.
     pub seen: Seen,
@@ -91,7 +91,7 @@ pub struct Seen {
     pub ascii_folded: u64,
     /// Texts of ASCII searched as they are.
     pub pieces_plain: u64,
-    /// Lines copied into a buffer of their own.
+    /// Lines copied into their own buffer.
     pub lines_copied: u64,
     /// `bounded` or `unbounded`, as reported by the channel that transported results.
     pub channels: BTreeSet<&'static str>,

@@ -18,7 +18,7 @@ pub enum Reading {
     Mmap,
 }
 
-/// Every way of reading, its name and what it is.
+/// Every method of reading with its name and description.
 pub static READINGS: &[(Reading, &str, &str)] = &[
     (
         Reading::Read,
@@ -28,7 +28,7 @@ pub static READINGS: &[(Reading, &str, &str)] = &[
     (Reading::Mmap, "mmap", "each file mapped whole"),
 ];
 
-/// Files that may be searched at one time; names and what they are.
+/// Files that may be searched at one time; names and descriptions.
 pub static CONCURRENCY: &[(&str, &str)] = &[
     ("none", "no limit"),
     ("half-cpu", "half as many files as processors, at least one"),
@@ -52,7 +52,7 @@ pub fn concurrency(name: &str, processors: usize) -> Option<usize> {
 /// Capacity of a bounded channel: results of that many files wait before a sender does.
 pub const CHANNEL: usize = 32;
 
-/// How results reach the one who merges them; names and what they are.
+/// How results reach the one who merges them; names and descriptions.
 pub static CHANNELS: &[(&str, &str)] = &[
     (
         "bounded",
@@ -61,7 +61,7 @@ pub static CHANNELS: &[(&str, &str)] = &[
     ("unbounded", "any number of results wait"),
 ];
 
-/// Whether a line gets a buffer of its own; names and what they are.
+/// Whether a line gets its own buffer; names and descriptions.
 pub static LINE_BUFFERS: &[(&str, &str)] = &[
     ("reuse", "a line is parsed where it was read"),
     (
@@ -93,11 +93,11 @@ pub struct Job {
     pub concurrency: Option<usize>,
     /// Whether the channel of an asynchronous engine is bounded.
     pub bounded: bool,
-    /// Whether each line is copied into an allocation of its own.
+    /// Whether each line is copied into its own allocation.
     pub fresh_lines: bool,
     /// Whether to skip lines that cannot match before parsing.
     pub prefilter: bool,
-    /// Threads of rayon's pool or of an executor of our own; at least 1.
+    /// Threads of rayon's pool or of our own executor; at least 1.
     pub threads: usize,
     /// tokio's worker threads; its own default if `None`.
     pub tokio_workers: Option<usize>,
@@ -109,7 +109,7 @@ pub struct Job {
     pub sessions: Vec<Session>,
 }
 
-/// A job made ready: what is compiled once and shared by everyone who searches.
+/// A prepared job: values that are compiled once and shared by all threads.
 #[derive(Debug)]
 pub struct Search {
     /// The job.
@@ -141,7 +141,7 @@ impl Search {
     }
 }
 
-/// Counts what goes on at one time.
+/// Counts concurrent work.
 #[derive(Debug, Default)]
 pub(crate) struct Gauge {
     now: AtomicUsize,

@@ -25,7 +25,7 @@ impl LineBuffer {
         &mut self.bytes[self.filled..]
     }
 
-    /// Takes note of `count` bytes put into the room; the whole lines that there are now, perhaps none.
+    /// Records `count` bytes put into the room; the whole lines that there are now, perhaps none.
     pub(crate) fn fill(&mut self, count: usize) -> &[u8] {
         let from = self.filled;
         self.filled += count;

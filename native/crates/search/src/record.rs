@@ -1,7 +1,7 @@
 //! One line of a session, as every parser delivers it.
 //!
-//! The types are read by serde from maps alone, each key once, and borrow their text from the line where it has no
-//! escapes. `docs/reference/search-worker.md` defines a valid line.
+//! The types are read by serde from maps alone, each key once, and borrow their text from the line
+//! where it has no escapes. `docs/reference/search-worker.md` defines a valid line.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -280,7 +280,7 @@ impl Role {
     }
 }
 
-/// A line that is what it must be.
+/// A valid line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message<'a> {
     /// Who it is from.

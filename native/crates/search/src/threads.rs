@@ -15,7 +15,7 @@ pub(crate) enum Host {
     Blocking,
     /// A thread of smol's global executor.
     Smol,
-    /// A thread that runs an executor of our own.
+    /// A thread that runs our own executor.
     Own,
     /// Any other: the one that the program began with.
     Plain,
@@ -60,12 +60,13 @@ pub(crate) struct Alive {
     pub(crate) blocking: usize,
 }
 
-/// Time after which a thread without a name is assumed to have none, such as a thread of a preloaded library. Such a
-/// thread belongs to no pool.
+/// Time after which a thread without a name is assumed to have none, such as a thread of a
+/// preloaded library. Such a thread belongs to no pool.
 const NAMELESS: Duration = Duration::from_millis(100);
 
 impl Alive {
-    /// Counts the threads. On a thread inside a tokio runtime, its workers are distinguished from its blocking threads.
+    /// Counts the threads. On a thread inside a tokio runtime, its workers are distinguished from
+    /// its blocking threads.
     pub(crate) fn count() -> Self {
         let workers = tokio::runtime::Handle::try_current()
             .map_or(0, |runtime| runtime.metrics().num_workers());
@@ -84,8 +85,8 @@ impl Alive {
 ///
 /// A thread names itself when it first runs. Until then it has the name of its parent, which is the
 /// first thread (`names[0]`) or a thread of an executor. Those names are unique, so a duplicate
-/// shows a thread that has not named itself yet. Threads of tokio and of the crate `blocking` create
-/// only threads of the same kind.
+/// shows a thread that has not named itself yet. Threads of tokio and of the crate `blocking`
+/// create only threads of the same kind.
 fn all_have_their_own(names: &[String]) -> bool {
     let first = names.first();
     let mut seen = BTreeSet::new();

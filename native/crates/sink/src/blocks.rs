@@ -28,7 +28,7 @@ impl Cursor {
     pub(crate) fn take(&self) -> Option<Block> {
         let index = self.next.fetch_add(1, Ordering::Relaxed);
         if index >= self.end {
-            // Undone, or a caller that asks for ever would wrap around.
+            // Undone, or a caller that asks without end would wrap around.
             self.next.fetch_sub(1, Ordering::Relaxed);
             return None;
         }

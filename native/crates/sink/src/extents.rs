@@ -31,7 +31,8 @@ impl Extents {
         self.ranges.insert(start, end);
     }
 
-    /// Returns the same ranges without the bytes after `size`, which are the padding of an unaligned end.
+    /// Returns the same ranges without the bytes after `size`, which are the padding of an
+    /// unaligned end.
     #[must_use]
     pub fn within(&self, size: u64) -> Self {
         let ranges = self

@@ -16,7 +16,7 @@ pub enum Fault {
         /// Error of the operating system.
         source: io::Error,
     },
-    /// Writes returned without writing anything, or asked to be repeated without end.
+    /// Writes returned without writing anything, or had to be repeated without end.
     NoProgress {
         /// Offset in the file.
         offset: u64,
@@ -40,7 +40,7 @@ pub enum Fault {
         written: u64,
         /// Bytes that were reported more than once.
         twice: u64,
-        /// Bytes that were asked for.
+        /// Requested bytes.
         size: u64,
     },
 }

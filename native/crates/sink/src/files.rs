@@ -101,7 +101,8 @@ pub(crate) fn finish(targets: Vec<Target>, job: &Job, done: &mut Done) -> Result
     Ok(())
 }
 
-/// Names all files and returns their total size, read back by name. `named` receives the paths of the named files.
+/// Names all files and returns their total size, read back by name. `named` receives the paths of
+/// the named files.
 fn name_all(targets: Vec<Target>, job: &Job, named: &mut Vec<PathBuf>) -> Result<u64, Fault> {
     let mut whole = 0;
     let last = targets.len().saturating_sub(1);

@@ -4,9 +4,10 @@
 //! A [`Sink`] never sees a caller's buffer: the crate owns aligned buffers and asks for their contents by offset
 //! ([`Fill`]), so any writer may produce any block, and a block goes to the kernel from where it was produced.
 //!
-//! A file gets its name last. It is written without a name (`O_TMPFILE`), or where the file system has no such files
-//! under a name that says that it is partial; so a writer that fails, is interrupted or killed leaves nothing that looks
-//! complete, and the previous file of that name is removed at the start.
+//! A file gets its name last. It is written without a name (`O_TMPFILE`), or where the file system
+//! has no such files under a name that marks it as partial; so a writer that fails, is interrupted
+//! or killed leaves nothing that looks complete, and the previous file of that name is removed at
+//! the start.
 //!
 //! The actual mode is derived from [`Evidence`], not from the requested mode.
 
@@ -55,12 +56,13 @@ pub use writer::Writer;
 /// Produces the contents: fills the buffer with the bytes at the offset. Called by any writer, in any order.
 pub type Fill<'run> = dyn Fn(u64, &mut [u8]) + Sync + 'run;
 
-/// Callback that receives the bytes completed so far, about twenty times a second; `Break` stops the writing.
+/// Callback that receives the bytes completed so far, about twenty times a second; `Break` stops
+/// the writing.
 pub type Progress<'run> = dyn FnMut(u64) -> std::ops::ControlFlow<()> + 'run;
 
 /// One way to bring blocks into a file.
 pub trait Sink: Sync {
-    /// Writes every block that `writer` hands out, and notes with it what was done.
+    /// Writes every block that `writer` hands out, and records the calls in it.
     ///
     /// # Errors
     /// Writing failed. No buffer is in use by the kernel any more when this returns, or it is never given back.
@@ -141,7 +143,7 @@ pub enum Contents {
 pub enum Submit {
     /// Each at once.
     Each,
-    /// Only when as many as the depth allows are under way or waiting.
+    /// Only when as many as the depth allows are in flight or waiting.
     WhenFull,
 }
 
@@ -159,7 +161,7 @@ pub struct Job {
     pub block_bytes: NonZeroUsize,
     /// Buffers of all writers together; each has at least one.
     pub buffers: NonZeroUsize,
-    /// The most blocks that one writer has under way; at most 32 768.
+    /// The most blocks that one writer has in flight; at most 32 768.
     pub depth: NonZeroUsize,
     /// Threads that write.
     pub writers: NonZeroUsize,
@@ -173,7 +175,8 @@ pub struct Job {
     pub direct: Direct,
     /// When written data must be on the disk.
     pub durability: Durability,
-    /// Whether to drop pages from the cache once they are written (`RWF_DONTCACHE`). Refused where unsupported.
+    /// Whether to drop pages from the cache once they are written (`RWF_DONTCACHE`). Refused where
+    /// unsupported.
     pub dontcache: bool,
     /// Whether to reserve the blocks of the disk before the first write (`fallocate`).
     pub reserve: bool,

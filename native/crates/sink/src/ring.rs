@@ -87,7 +87,7 @@ impl std::fmt::Debug for Ring {
     }
 }
 
-/// What a degraded set-up is worth a note for.
+/// Reasons for a note on a degraded set-up.
 fn degrades(error: &io::Error) -> bool {
     matches!(
         error.raw_os_error(),
@@ -107,7 +107,7 @@ impl Ring {
     /// Each step that the kernel refuses is left out and noted.
     ///
     /// # Errors
-    /// No ring at all can be had.
+    /// No ring is available.
     pub fn open(
         depth: usize,
         file: &impl AsRawFd,
@@ -232,7 +232,8 @@ impl Ring {
         Ok(())
     }
 
-    /// Hands what was pushed to the kernel and waits for `wanted` completions. `false` if it must be repeated.
+    /// Submits the pushed operations to the kernel and waits for `wanted` completions. `false` if
+    /// it must be repeated.
     ///
     /// # Errors
     /// The kernel does not take operations any more, or refused for too long.

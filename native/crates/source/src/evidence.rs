@@ -24,7 +24,7 @@ pub struct Evidence {
     pub bytes: u64,
     /// Size of the largest delivered block.
     pub largest_block_bytes: u64,
-    /// The block size that was asked for.
+    /// The requested block size.
     pub block_bytes: u64,
     /// The `madvise` value of the mapping, from `/proc/self/smaps`; `None` without a mapping.
     pub advice: Option<&'static str>,

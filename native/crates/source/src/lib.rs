@@ -2,8 +2,8 @@
 //! [`MODES`].
 //!
 //! A [`Source`] pushes borrowed blocks to its caller. Modes that have the whole input at once
-//! ([`Mode::whole`]) push it as one block, so a caller may split it among threads without copying; the others
-//! push blocks of bounded size, and a caller that hands them on copies them.
+//! ([`Mode::whole`]) push it as one block, so a caller may split it among threads without copying;
+//! the others push blocks of bounded size, and a caller that hands them on copies them.
 //!
 //! [`Opened::visit_blocks`] derives the actual mode from [`Evidence`], not from the requested mode.
 
@@ -42,7 +42,7 @@ pub type Visit<'visit> = dyn FnMut(&[u8]) -> ControlFlow<()> + 'visit;
 
 /// One way to read an open input from its start to its end.
 pub trait Source: Sync {
-    /// Pushes the blocks of `file` in order to `visit`, and notes in `evidence` what was done.
+    /// Pushes the blocks of `file` in order to `visit`, and records the calls in `evidence`.
     ///
     /// # Errors
     /// Opening, mapping or reading failed.
@@ -177,15 +177,16 @@ pub struct Opened {
     note: Option<String>,
 }
 
-/// Opens `input` for `mode`. Standard input and pipes are read in blocks if `mode` cannot stream, and the result of
-/// reading says so. Standard input counts as a stream even if it comes from a file: it may already be read in part.
+/// Opens `input` for `mode`. Standard input and pipes are read in blocks if `mode` cannot stream,
+/// and the result of reading says so. Standard input counts as a stream even if it comes from a
+/// file, because a part may already have been read.
 ///
 /// # Errors
 /// The input cannot be opened.
 pub fn open(mode: &'static Mode, input: &Input) -> io::Result<Opened> {
     let file = input.open()?;
     let kind = file.metadata()?.file_type();
-    // Each mode would refuse it in words of its own.
+    // Each mode would refuse it in its own words.
     if kind.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
     }

@@ -23,7 +23,7 @@ fn file(folder: &Path, size: usize) -> PathBuf {
     path
 }
 
-/// Modes that can run here. Nothing is left out in silence: what is missing is printed.
+/// Modes that can run here. Missing modes are printed, never skipped silently.
 fn available() -> impl Iterator<Item = &'static Mode> {
     MODES.iter().copied().filter(|mode| match (mode.probe)() {
         None => true,
@@ -76,7 +76,7 @@ fn every_mode_delivers_the_file_and_leaves_its_own_evidence() {
     }
 }
 
-/// A mode under another's name is found out, once the file is larger than a block.
+/// A mode under another's name is detected, once the file is larger than a block.
 #[test]
 fn a_swapped_mode_is_named_by_what_it_did() {
     let folder = tempfile::tempdir().unwrap();
@@ -194,7 +194,7 @@ fn a_file_with_contents_but_no_size_is_no_empty_file() {
     }
 }
 
-/// In a process of its own, because the end of that process is what is looked at.
+/// In its own process, because the test examines how that process ends.
 #[test]
 fn a_file_that_is_truncated_while_it_is_mapped_is_an_error_and_no_signal() {
     const CHILD: &str = "SOURCE_TEST_TRUNCATES";

@@ -216,7 +216,7 @@ impl<R: Requests> Reads<R> {
         }
     }
 
-    /// Takes note of every completion, and asks again for what came short.
+    /// Records every completion, and asks again for what came short.
     fn reap(&mut self) -> io::Result<()> {
         loop {
             let Some((index, result)) = self.requests.completed() else {
@@ -327,7 +327,8 @@ mod tests {
             let at = usize::try_from(wanted.offset).unwrap();
             let rest = self.contents.get(at..).unwrap_or_default();
             let count = rest.len().min(wanted.length as usize).min(most);
-            // SAFETY: the address has room for `length` bytes, and no other code uses them before this completion.
+            // SAFETY: the address has room for `length` bytes, and no other code uses them before
+            // this completion.
             unsafe { std::ptr::copy_nonoverlapping(rest.as_ptr(), wanted.address, count) };
             Some((wanted.slot, i32::try_from(count).unwrap()))
         }

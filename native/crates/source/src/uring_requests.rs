@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 use crate::ring;
 
-/// A read that is asked for.
+/// A requested read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
     /// Number of the buffer, and name of the request.
@@ -23,13 +23,14 @@ pub(crate) struct Wanted {
 
 /// Something that takes reads and completes them later, in any order.
 pub(crate) trait Requests {
-    /// Takes note of a read.
+    /// Records a read.
     ///
     /// # Safety
     /// The bytes at its address are not touched, moved or freed before its completion was seen.
     unsafe fn push(&mut self, wanted: Wanted) -> io::Result<()>;
 
-    /// Hands what was pushed to the kernel, waits for `completions`, and returns how many the kernel took.
+    /// Submits the pushed operations to the kernel, waits for `completions`, and returns how many
+    /// the kernel took.
     fn enter(&mut self, completions: usize) -> io::Result<usize>;
 
     /// Whether a completion is available.
@@ -158,8 +159,8 @@ pub(crate) fn set_up(entries: u32) -> io::Result<(IoUring, Vec<String>)> {
     first_that_works(&attempts)
 }
 
-/// Returns the first success, with a note for each failure before it. Only an errno about the flags or about memory is a
-/// reason to try the next; otherwise the last error is returned.
+/// Returns the first success, with a note for each failure before it. Only an errno about the flags
+/// or about memory is a reason to try the next; otherwise the last error is returned.
 fn first_that_works<T>(
     attempts: &[(&str, &dyn Fn() -> io::Result<T>)],
 ) -> io::Result<(T, Vec<String>)> {

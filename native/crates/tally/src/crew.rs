@@ -1,4 +1,4 @@
-//! The threads that count, each with a table of its own.
+//! The threads that count, each with its own table.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -48,7 +48,8 @@ pub(crate) struct Done {
 }
 
 impl Crew {
-    /// Creates a crew of `threads` threads in addition to the calling one; 0 for the calling thread alone.
+    /// Creates a crew of `threads` threads in addition to the calling one; 0 for the calling thread
+    /// alone.
     pub(crate) fn new(job: &Job, threads: usize) -> Self {
         Self {
             tokenizer: job.tokenizer,
@@ -70,8 +71,8 @@ impl Crew {
         }
     }
 
-    /// Counts a piece at `offset` of the current input, by the hand of the current thread of a pool, or by
-    /// the last for any other thread.
+    /// Counts a piece at `offset` of the current input, by the hand of the current thread of a
+    /// pool, or by the last for any other thread.
     pub(crate) fn count(&self, text: &[u8], offset: u64) {
         let outside = self.hands.len() - 1;
         let index = rayon::current_thread_index()

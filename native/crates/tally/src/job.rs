@@ -75,7 +75,7 @@ pub struct Count {
 }
 
 impl Count {
-    /// Takes note of one input that was read.
+    /// Records one input that was read.
     pub(crate) fn note(&mut self, observed: Observed) {
         self.bytes += observed.evidence.bytes;
         self.read_calls += observed.evidence.read_calls;

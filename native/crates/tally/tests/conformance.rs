@@ -136,7 +136,7 @@ fn counted(count: &Count) -> String {
         })
 }
 
-/// Modes that can run here. Nothing is left out in silence: what is missing is printed.
+/// Modes that can run here. Missing modes are printed, never skipped silently.
 fn modes() -> Vec<&'static Mode> {
     let available = source::MODES
         .iter()
@@ -393,7 +393,7 @@ fn a_text_without_a_safe_cut_is_counted_in_linear_time() {
     }
 }
 
-/// A pool of the library's own choice would use more threads than were asked for.
+/// A pool of the library's own choice would use more threads than were requested.
 #[test]
 fn nothing_starts_a_pool_of_its_own() {
     let folder = tempfile::tempdir().unwrap();

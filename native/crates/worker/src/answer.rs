@@ -80,7 +80,8 @@ pub fn deliver(outcome: Outcome) -> io::Result<bool> {
     deliver_line(outcome, usage::Whose::Own)
 }
 
-/// Prints the answer for work that a child process did, with the memory, page faults and context switches of the child.
+/// Prints the answer for work that a child process did, with the memory, page faults and context
+/// switches of the child.
 ///
 /// # Errors
 /// As of [`deliver`].

@@ -29,7 +29,8 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// Returns the exit code of `result`, and prints a failure on stderr in one line that starts with the worker's name.
+/// Returns the exit code of `result`, and prints a failure on stderr in one line that starts with
+/// the worker's name.
 #[must_use]
 pub fn conclude(worker: &str, result: Result<(), Failure>) -> ExitCode {
     match result {

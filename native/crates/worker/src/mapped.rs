@@ -19,8 +19,9 @@ static GUARDED: OnceLock<Guarded> = OnceLock::new();
 pub fn end_where_files_are_cut(worker: &str) {
     GUARDED.get_or_init(|| {
         let message = format!("{worker}: a file became shorter while it was mapped\n");
-        // SAFETY: the structures are plain data, and the handler keeps to what a signal handler may do; a signal that
-        // comes before the message is stored is left to the action before.
+        // SAFETY: the structures are plain data, and the handler keeps to operations that are safe
+        // in a signal handler; a signal that comes before the message is stored is left to the
+        // action before.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = handle as *const () as usize;
@@ -69,7 +70,7 @@ mod tests {
 
     const CHILD: &str = "WORKER_TEST_SIGBUS";
 
-    /// Runs the test `name` again in a process of its own, whose end is what is looked at.
+    /// Runs the test `name` again in its own process, and returns how it ends.
     fn ended(name: &str, what: &str) -> (ExitStatus, String) {
         let output = Command::new(std::env::current_exe().unwrap())
             .args([&format!("mapped::tests::{name}"), "--exact", "--nocapture"])

@@ -13,7 +13,7 @@ const SHOWN: usize = 16;
 pub struct Differences {
     /// Bytes compared.
     pub compared: u64,
-    /// Bytes that are not what they must be.
+    /// Bytes that differ from the expected ones.
     pub count: u64,
     /// Lowest offset of a difference; `None` without differences.
     pub first: Option<u64>,
@@ -24,7 +24,7 @@ pub struct Differences {
 }
 
 impl Differences {
-    /// Adds what another thread found.
+    /// Adds the results of another thread.
     pub fn merge(&mut self, other: Self) {
         self.compared += other.compared;
         self.count += other.count;
@@ -42,8 +42,8 @@ impl Differences {
 }
 
 impl Data {
-    /// Compares all of `actual`, which starts at `offset` of the data, and adds what it finds to `report`. Pieces may
-    /// come in any order.
+    /// Compares all of `actual`, which starts at `offset` of the data, and adds the differences to
+    /// `report`. Pieces may come in any order.
     pub fn differences(&self, offset: u64, actual: &[u8], report: &mut Differences) {
         let mut made = [0; PIECE];
         report.compared += actual.len() as u64;

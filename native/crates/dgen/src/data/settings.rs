@@ -45,7 +45,7 @@ pub struct Compress {
     pub granule: u32,
 }
 
-/// Bytes of a unit or granule unless another number is asked for.
+/// Default number of bytes of a unit or granule.
 const DEFAULT_BYTES: u32 = 4096;
 
 /// Divisor of the sizes of units and granules: a sector.
@@ -126,7 +126,7 @@ impl fmt::Display for Ratio {
     }
 }
 
-/// Settings that contradict each other or ask for what cannot be had.
+/// Settings that contradict each other or request something unavailable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingsError(pub(super) String);
 

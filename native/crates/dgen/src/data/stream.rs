@@ -107,7 +107,7 @@ impl Stream {
     }
 
     fn blocks(&self, domain: Domain, index: u64, places: &mut [Block], stores: Stores) {
-        // SAFETY: a path is only chosen where its probe found what it needs.
+        // SAFETY: a path is only chosen where its probe found the required features.
         unsafe { (self.path.fill)(&self.keys, Counter::new(domain, index), places, stores) };
     }
 

@@ -1,9 +1,10 @@
 //! Seeded sessions: folders of JSONL files as a chat program keeps them, a pure function of settings and size.
 //!
-//! A folder contains many small files and a few large ones. Together they have exactly the requested size.
-//! Each file depends only on the settings, the seed, its index and its length. A line is one object: summaries first,
-//! then system, user and assistant messages with contents of every kind, escapes of every kind and text in several
-//! scripts. A rare word is planted at a known rate. The bytes are fixed for ever by test vectors.
+//! A folder contains many small files and a few large ones. Together they have exactly the
+//! requested size. Each file depends only on the settings, the seed, its index and its length. A
+//! line is one object: summaries first, then system, user and assistant messages with contents of
+//! every kind, escapes of every kind and text in several scripts. A rare word is planted at a known
+//! rate. The bytes are fixed forever by test vectors.
 
 mod folder;
 mod line;
@@ -169,7 +170,7 @@ impl Sessions {
         let spread = u32::try_from(small).unwrap_or(u32::MAX);
         while rest > 0 {
             let size = small / 2 + u64::from(random.below(spread));
-            // What would be left is too small for a file of its own.
+            // What would be left is too small for its own file.
             let size = if rest < size + LEAST_FILE { rest } else { size };
             sizes.push(size);
             rest -= size;

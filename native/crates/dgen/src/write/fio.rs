@@ -1,6 +1,6 @@
-//! The equivalent fio job, for comparison with an independent program: the same block size, depth, threads, direct I/O,
-//! syncs, registered buffers and registered file, with new contents for every block. fio chooses the contents, so only
-//! the size of the file can be compared.
+//! The equivalent fio job, for comparison with an independent program: the same block size, depth,
+//! threads, direct I/O, syncs, registered buffers and registered file, with new contents for every
+//! block. fio chooses the contents, so only the size of the file can be compared.
 
 use std::env;
 use std::fs::{self, File};
@@ -30,13 +30,13 @@ pub struct Report {
     pub operations: u64,
     /// Threads that completed any.
     pub threads: usize,
-    /// Completions with fewer bytes than asked for.
+    /// Completions with fewer bytes than requested.
     pub short: u64,
     /// From fio's first operation to its last, in seconds, which fio counts in thousandths.
     pub elapsed_s: f64,
     /// The same with its last sync.
     pub synced_s: f64,
-    /// Operations under way, mean over the elapsed time.
+    /// Operations in flight, mean over the elapsed time.
     pub achieved_depth: f64,
     /// Time of an operation.
     pub latency: LatencySeconds,
@@ -83,7 +83,8 @@ fn installed() -> Option<PathBuf> {
         })
 }
 
-/// Has fio write the file at `path`, replacing what was there. It is written under a name that says that it is partial.
+/// Lets fio write the file at `path`, replacing an existing file. It is written under a name that
+/// marks it as partial.
 ///
 /// # Errors
 /// The options ask for what fio's job has not, or fio cannot run, or did not write the whole file. No file has the name

@@ -22,7 +22,7 @@ pub struct Options {
     pub buffer_bytes: NonZeroUsize,
     /// Buffers of all threads together.
     pub buffers: NonZeroUsize,
-    /// The most blocks that one thread has under way.
+    /// The most blocks that one thread has in flight.
     pub depth: NonZeroUsize,
     /// Threads.
     pub threads: NonZeroUsize,
@@ -122,7 +122,7 @@ pub const DIRECTS: &[(Direct, &str, &str)] = &[
     ),
 ];
 
-/// Blocks between two calls of `fdatasync` unless another number is asked for.
+/// Default number of blocks between two calls of `fdatasync`.
 const SYNC_EVERY: u64 = 64;
 
 /// Values of the axis `durability`.

@@ -7,12 +7,13 @@ use super::Query;
 use crate::fold::{Fold, fold_into, folded};
 use crate::record::Message;
 
-/// A query made ready, with buffers of its own: one for each thread or task.
+/// A prepared query with its own buffers: one for each thread or task.
 #[derive(Clone, Debug)]
 pub struct Matcher {
     root: Node,
     fold: Fold,
-    /// The pieces of the current message that were case-folded, each preceded by a NUL, which no literal contains.
+    /// The pieces of the current message that were case-folded, each preceded by a NUL, which no
+    /// literal contains.
     folded: String,
     /// Whether `folded` belongs to the current message.
     fresh: bool,

@@ -19,7 +19,7 @@ use crate::{Direct, Fault, Job, Mode, Split, Submit, Writer, pwrite, uring, writ
 const SECTOR: usize = 512;
 
 thread_local! {
-    /// Writes that this thread tried; each test has threads of its own.
+    /// Writes that this thread tried; each test has its own threads.
     static TRIED: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -261,7 +261,8 @@ impl Operations for Broken {
     }
 }
 
-/// That nothing is under way any more when the buffers are given back, `FaultyRing` asserts when it is dropped.
+/// That nothing is in flight any more when the buffers are given back, `FaultyRing` asserts when it
+/// is dropped.
 #[test]
 fn a_failed_completion_ends_the_queue_with_nothing_under_way() {
     let folder = tempfile::tempdir().unwrap();

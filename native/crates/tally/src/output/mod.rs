@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use crate::table::Entry;
 
-/// Axis `output`: name and what it does.
+/// Axis `output`: name and description.
 pub static OUTPUTS: &[(&str, &str)] = &[
     ("stdout", "the word list on stdout"),
     ("none", "no word list"),

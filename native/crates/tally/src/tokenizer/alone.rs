@@ -40,8 +40,8 @@ pub(super) fn starts_segment(letter: char) -> bool {
     matches!(known(letter), Known::Word | Known::Mark)
 }
 
-/// Returns the end of the segment at the start of `text`, and whether it is a word, if `letter`, its first character,
-/// is a segment by itself and the next character is known.
+/// Returns the end of the segment at the start of `text`, and whether it is a word, if `letter`,
+/// its first character, is a segment by itself and the next character is known.
 pub(super) fn segment(text: &str, letter: char) -> Option<(usize, bool)> {
     let is_word = match known(letter) {
         Known::Word => true,

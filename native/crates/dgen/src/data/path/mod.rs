@@ -40,7 +40,8 @@ pub(super) struct Path {
     pub(super) name: &'static str,
     /// Whether this processor supports the path.
     pub(super) probe: fn() -> bool,
-    /// Fills the blocks of a domain from the given number on. To be called only where `probe` says yes.
+    /// Fills the blocks of a domain from the given number on. Must be called only if `probe`
+    /// returns true.
     pub(super) fill: unsafe fn(&Keys, Counter, &mut [Block], Stores),
 }
 

@@ -27,7 +27,7 @@ pub struct Strategy {
     pub recycles: bool,
     /// What drives it. [`super::write_file`] takes those of its own alone.
     pub driver: Driver,
-    /// The backend that it uses unless another is asked for.
+    /// The default backend.
     backend: &'static str,
     /// Reason why the strategy is unavailable with a backend, or `None`.
     pub refuses: fn(&Mode) -> Option<&'static str>,
@@ -86,7 +86,7 @@ pub fn strategy(name: &str) -> Option<&'static Strategy> {
         .find(|strategy| strategy.name == name)
 }
 
-/// The strategy that is meant unless another is asked for.
+/// The default strategy.
 #[must_use]
 pub fn default() -> &'static Strategy {
     &streaming::STRATEGY
@@ -112,7 +112,7 @@ impl Strategy {
         }
     }
 
-    /// The backend that it uses unless another is asked for.
+    /// The default backend.
     ///
     /// # Panics
     /// Never: a test asks every strategy.
