@@ -118,7 +118,7 @@ fn so_many_units_are_different() {
 }
 
 #[test]
-fn copies_come_from_where_the_distance_says() {
+fn copies_have_the_requested_distance() {
     let units = |distance| {
         let data = data(9, Some(&format!("4@512,{distance}")), None);
         let bytes = bytes(&data, 0, 4000 * 512);
@@ -221,7 +221,7 @@ fn there_are_four_rounds() {
 }
 
 #[test]
-fn wrong_settings_say_what_can_be_had() {
+fn errors_on_settings_list_valid_values() {
     let error = |dedup: Option<&str>, compress: Option<&str>| {
         let parsed = dedup
             .map(str::parse)

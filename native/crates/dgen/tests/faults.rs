@@ -111,7 +111,7 @@ fn a_missing_folder() {
 }
 
 #[test]
-fn what_is_no_regular_file_is_not_replaced() {
+fn only_a_regular_file_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
     fails(
         write(&["--backend", "pwrite"], folder.path()),
@@ -230,7 +230,7 @@ fn a_read_only_file_system() {
 
 /// tmpfs accepts `O_DIRECT` and writes into the page cache.
 #[test]
-fn a_tmpfs_is_not_written_directly_whatever_it_accepts() {
+fn tmpfs_is_never_reported_as_direct() {
     let folder = tempfile::tempdir().unwrap();
     let script = "mount -t tmpfs none \"$2\" || exit 9; \
         \"$1\" run write --backend pwrite --direct require --size 1MiB \"$2/file\" 2>&1; echo code $?; \
@@ -272,7 +272,7 @@ fn a_limit_on_the_size_of_files_is_an_error_not_a_signal() {
 }
 
 #[test]
-fn without_io_uring_it_is_unavailable_and_nothing_else_runs_instead() {
+fn without_io_uring_uring_is_unavailable_and_no_other_mode_replaces_it() {
     if no_ring() {
         return;
     }
@@ -308,7 +308,7 @@ fn without_io_uring_it_is_unavailable_and_nothing_else_runs_instead() {
 }
 
 #[test]
-fn a_probe_by_what_is_available_says_what_that_was() {
+fn a_probe_reports_the_available_backend() {
     let folder = tempfile::tempdir().unwrap();
     let probe = |backend: &str| {
         let mut command = Command::new(DGEN);
@@ -340,7 +340,7 @@ fn line_of(mut command: Command, answers: &Path) -> Line {
 }
 
 #[test]
-fn what_the_kernel_refuses_to_register_is_left_out_and_noted() {
+fn a_refused_registration_is_omitted_and_noted() {
     if no_ring() {
         return;
     }
@@ -386,7 +386,7 @@ fn too_little_locked_memory_leaves_the_buffers_unregistered() {
 }
 
 #[test]
-fn killed_in_the_middle_it_leaves_nothing() {
+fn a_killed_writer_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, "the previous file").unwrap();
@@ -449,7 +449,7 @@ fn memory_is_the_pool_whatever_the_size() {
 
 /// As on vfat or an old NFS: the calls that open an unnamed file are answered as there.
 #[test]
-fn without_unnamed_files_it_has_a_partial_name_until_it_is_whole() {
+fn without_unnamed_files_a_file_has_a_partial_name_until_it_is_complete() {
     let folder = tempfile::tempdir().unwrap();
     let answers = tempfile::NamedTempFile::new().unwrap();
     let file = folder.path().join("file");

@@ -122,7 +122,7 @@ fn a_strategy_that_keeps_a_file_in_memory_writes_only_one() {
 /// Of 512 bytes at a time, none is in two files; inside of a file there are as many as were
 /// requested.
 #[test]
-fn files_share_nothing_whatever_is_copied_inside_of_them() {
+fn files_share_nothing_whatever_is_copied_inside_them() {
     let cases = [
         (None, None),
         (Some("3@512"), None),

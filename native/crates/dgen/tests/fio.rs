@@ -77,7 +77,7 @@ fn fails(mut command: Command, code: i32, words: &str, folder: &Path) {
 }
 
 #[test]
-fn it_writes_the_whole_file_and_says_what_it_did() {
+fn fio_writes_the_whole_file_and_the_receipt_reports_it() {
     if !is_here() {
         return;
     }
@@ -128,7 +128,7 @@ fn it_writes_the_whole_file_and_says_what_it_did() {
 }
 
 #[test]
-fn what_its_job_has_not_is_refused() {
+fn options_that_the_fio_job_lacks_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     for (more, words) in [
         (&["--backend", "mmap"][..], "uring or pwrite"),
@@ -207,7 +207,7 @@ fn refusing(word: &str, folder: &Path) -> Command {
 }
 
 #[test]
-fn it_registers_what_the_ring_of_dgen_registers_and_says_what_could_not_be() {
+fn fio_registers_the_same_resources_as_the_ring_of_dgen_and_notes_failures() {
     for (word, without, attempts) in [
         ("--no-such-word", "", 1),
         ("--fixedbufs", "registered buffers", 2),

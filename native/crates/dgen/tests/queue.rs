@@ -45,7 +45,7 @@ fn refuse_entering(command: &mut Command, errno: libc::c_int) {
 }
 
 #[test]
-fn a_kernel_that_refuses_for_ever_is_given_up_with_its_refusal() {
+fn retries_end_with_the_error_of_a_kernel_that_keeps_refusing() {
     if !needs::can_have("io_uring", sink::why_no_ring()) {
         return;
     }

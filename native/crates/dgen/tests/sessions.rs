@@ -43,7 +43,7 @@ fn vectors() {
 }
 
 #[test]
-fn all_files_together_are_as_long_as_asked_and_each_is_what_it_says() {
+fn all_files_have_the_requested_total_size_and_each_matches_its_name() {
     for profile in PROFILES {
         for size in [0, 1, 511, 2048, 10_000, 99_999, 1_000_003] {
             let sessions = Sessions::new(profile.settings, 7, size);

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_is_an_error_and_not_left_out() {
+    fn an_input_that_is_not_a_file_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("a.jsonl"), "x").unwrap();
         let link = folder.path().join("b.jsonl");

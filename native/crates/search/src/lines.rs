@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_come_out_whole_wherever_blocks_end() {
+    fn lines_are_whole_wherever_blocks_end() {
         let text = b"one\n\ntwo\r\nthree is longer than the buffer\nlast";
         for size in 1..60 {
             for step in 1..10 {

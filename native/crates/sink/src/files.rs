@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_have_together_what_was_asked_for_and_begin_on_pages() {
+    fn files_have_the_requested_total_size_and_begin_on_pages() {
         for size in [
             0,
             1,
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn one_file_has_the_name_and_several_have_a_number_behind_it() {
+    fn one_file_has_the_name_and_several_have_a_number_appended() {
         let two = NonZeroUsize::new(2).unwrap();
         let path = |files, index| path_of(Path::new("a/b.c"), files, index);
         assert_eq!(path(NonZeroUsize::MIN, 0), Path::new("a/b.c"));

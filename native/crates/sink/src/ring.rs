@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_pass_is_borne_as_long_as_anything_happens_between() {
+    fn temporary_refusals_are_retried_while_there_is_progress() {
         for code in [libc::EINTR, libc::EAGAIN, libc::EBUSY] {
             let mut patience = Patience::default();
             for round in 0..4 {
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_pass_is_an_error_at_once() {
+    fn a_permanent_refusal_is_an_error_at_once() {
         assert!(Patience::default().bears(refusal(libc::EBADF)).is_err());
     }
 }

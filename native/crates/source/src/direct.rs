@@ -211,7 +211,7 @@ mod tests {
 
     /// Procfs is everywhere, and does not do it.
     #[test]
-    fn what_does_not_report_an_alignment_is_refused_by_name() {
+    fn a_file_system_without_an_alignment_is_refused_by_name() {
         let error = switch_on(&File::open("/proc/self/status").unwrap()).unwrap_err();
         assert!(
             error.to_string().starts_with("no O_DIRECT on proc: "),
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn an_alignment_of_nothing_is_none() {
+    fn an_alignment_of_zero_is_refused() {
         let file = tempfile::tempfile().unwrap();
         let mut known =
             rustix::fs::statx(&file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).unwrap();

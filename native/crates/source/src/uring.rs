@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_that_refuses_for_ever_is_given_up() {
+    fn retries_end_if_the_kernel_keeps_refusing() {
         let refusals = vec![libc::EAGAIN; 3 * PATIENCE as usize];
         let (outcome, _) = read_scripted(&[7; 1000], refusals, Vec::new());
         assert_eq!(outcome.unwrap_err().raw_os_error(), Some(libc::EAGAIN));

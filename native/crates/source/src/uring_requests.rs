@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_forbidden_is_not_tried_in_another_way() {
+    fn a_forbidden_set_up_is_not_retried_with_other_flags() {
         for errno in [1, 38] {
             let forbidden = fails(errno);
             let error = first_that_works(&[("A", &forbidden), ("B", &|| panic!("tried again"))])

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_cut_off_ends_the_process_with_a_line() {
+    fn access_to_a_truncated_mapping_ends_the_process_with_one_line() {
         if let Some(path) = std::env::var_os(CHILD) {
             end_where_files_are_cut("reader");
             let file = File::options().read(true).write(true).open(&path).unwrap();
@@ -106,7 +106,7 @@ mod tests {
         let path = folder.path().join("file");
         std::fs::write(&path, vec![7; 100_000]).unwrap();
         let (status, stderr) = ended(
-            "what_was_cut_off_ends_the_process_with_a_line",
+            "access_to_a_truncated_mapping_ends_the_process_with_one_line",
             path.to_str().unwrap(),
         );
         assert_eq!(status.code(), Some(1), "{stderr}");

@@ -129,7 +129,7 @@ fn every_mode_writes_the_file_and_leaves_its_own_evidence() {
 
 /// A mode under another's name is detected.
 #[test]
-fn a_swapped_mode_is_named_by_what_it_did() {
+fn a_swapped_mode_is_reported_as_the_actual_mode() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     for named in here() {
@@ -223,7 +223,7 @@ fn a_link_that_leads_to_no_file_yet_is_followed() {
 
 /// Both are detected before the work begins, not when the file gets its name.
 #[test]
-fn a_name_that_cannot_be_given_is_refused_before_anything_is_produced() {
+fn an_impossible_name_is_refused_before_contents_are_produced() {
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink("missing/", folder.path().join("link")).unwrap();
     let untouched = |_: u64, _: &mut [u8]| panic!("contents were produced");
@@ -342,7 +342,7 @@ fn several_files_are_written_by_any_number_of_writers() {
 }
 
 #[test]
-fn of_several_files_all_or_none_have_names_and_a_fault_says_which() {
+fn all_files_get_names_or_none_does_and_a_fault_names_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     let three = Job {

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_extends_and_what_starts_does_so() {
+    fn extending_and_starting_characters_match_the_segmenter() {
         for (letter, known) in all() {
             let behind = format!("漢{letter}");
             let segments: Vec<_> = behind.split_word_bounds().collect();

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn one_thread_that_failed_is_a_failure() {
+    fn a_failure_of_one_thread_is_a_failure_of_the_job() {
         let jobs = [job(0, 2, 10, ""), job(12, 0, 0, "")].join(",");
         let setup = read(&output(
             &jobs,
